@@ -1,0 +1,91 @@
+// The row graph: a model as rows of B lanes and what computes each of them.
+// Lowering the sluice dialect produces it; the planner gives every row a core,
+// a place and a time. Views do not appear: they only choose which rows an
+// operation reads.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/problem.h"
+#include "hw/isa/isa.h"
+#include "runtime/format/program.h"
+
+namespace sluice::rows {
+
+/// Index into Graph::rows.
+using RowId = uint32_t;
+inline constexpr RowId kNoRow = std::numeric_limits<RowId>::max();
+
+/// One block product: weight block (index into Graph::blocks) times a row.
+struct Term {
+  RowId x = kNoRow;
+  uint32_t block = 0;
+};
+
+/// The datapath of one vector beat: post(alu2(reduce(table(alu1(a, rhs1))), rhs2)).
+struct VectorStep {
+  isa::Alu alu1 = isa::Alu::Pass;
+  isa::Rhs1 rhs1 = isa::Rhs1::B;
+  float imm1 = 0;
+  std::optional<uint32_t> table; ///< index into Graph::tables
+  isa::Reduce reduce = isa::Reduce::None;
+  isa::Alu alu2 = isa::Alu::Pass;
+  isa::Rhs2 rhs2 = isa::Rhs2::C;
+  float imm2 = 0;
+  isa::Post post = isa::Post::None;
+  bool bBroadcast = false; ///< lane 0 of b in every lane
+  bool cBroadcast = false;
+
+  bool operator==(const VectorStep &) const = default;
+};
+
+/// How a row comes to be.
+enum class RowKind : uint8_t {
+  Input,    ///< row `inputRow` of the model's input `input`
+  Constant, ///< `lanes`
+  Linear,   ///< a = bias + sum over terms of block * x (on the matrix unit), then `step`
+  Vector,   ///< a = one row, or with step.reduce one or more accumulated over beats; then `step`
+};
+
+struct Row {
+  RowKind kind = RowKind::Constant;
+  uint32_t input = 0;
+  uint32_t inputRow = 0;
+  std::vector<uint16_t> lanes; ///< Constant: B bf16
+  std::vector<Term> terms;     ///< Linear: at least one
+  std::vector<float> bias;     ///< Linear: B fp32, or empty
+  std::vector<RowId> a;        ///< Vector
+  RowId b = kNoRow;            ///< operand b of `step`, Linear and Vector
+  RowId c = kNoRow;            ///< operand c of `step`, Linear and Vector
+  VectorStep step;
+  uint32_t group = 0; ///< rows of one operation share a group; groups ascend in topological order
+  std::vector<uint32_t> nodes; ///< source nodes, indices into Graph::nodes, ascending
+};
+
+/// A tensor at the host port and the rows that carry it, in the order of
+/// format::HostTensor.
+struct Port {
+  format::HostTensor tensor; ///< firstRow and rows are set by the planner
+  std::vector<RowId> rows;
+};
+
+/// Rows are in topological order: a row refers to earlier rows only.
+struct Graph {
+  format::Geometry geometry;
+  std::string modelName;
+  std::vector<Row> rows;
+  std::vector<std::vector<uint16_t>>
+      blocks; ///< B*B bf16 each, [output lane][input position], distinct
+  std::vector<format::TableImage> tables; ///< distinct; TableImage::table is its index
+  std::vector<Port> inputs;               ///< every row is of kind Input
+  std::vector<Port> outputs;              ///< rows are Linear or Vector and distinct
+  std::vector<format::SourceNode> nodes;
+  uint64_t macs = 0;
+  uint64_t parameters = 0;
+};
+
+} // namespace sluice::rows

@@ -1,0 +1,30 @@
+// What a machine looks like: the numbers of a target preset.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sluice::format {
+
+/// Geometry of one target (hw/targets/*.json). Counts are per core unless said
+/// otherwise.
+struct Geometry {
+  std::string name;     ///< preset, e.g. "c6b32-deep"
+  std::string rtl;      ///< Verilated model that serves it, e.g. "c6b32"
+  uint32_t cores = 0;   ///< cores in the machine
+  uint32_t lanes = 0;   ///< B: elements of a row, rows of a weight block
+  uint32_t peTerms = 0; ///< G: products summed by one processing element
+  uint32_t weightBlocks = 0;
+  uint32_t inboxRows = 0;
+  uint32_t localRows = 0;
+  uint32_t accumulators = 0;
+  uint32_t preloadRows = 0;
+  uint32_t instructions = 0;
+  uint32_t hostInstructions = 0; ///< of the host port
+  uint32_t tables = 0;
+  uint32_t clockMhz = 0; ///< the clock microseconds are named at
+
+  bool operator==(const Geometry &) const = default;
+};
+
+} // namespace sluice::format

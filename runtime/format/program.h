@@ -1,0 +1,103 @@
+// The contents of a program file as plain data: what the compiler writes, the
+// loader checks and the engines run. The byte layout is in program_file.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/format/geometry.h"
+
+namespace sluice::format {
+
+/// One instruction as stored: isa::kWords little-endian 64-bit words.
+using InstructionWords = std::array<uint64_t, 9>;
+
+/// Element type of a tensor as the host sees it.
+enum class HostType : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 = 4 };
+
+/// A tensor at the host port. The host sees a plain row-major array of `shape`;
+/// the port carries rows of B bf16 lanes. Index (i0..in) with data dimension d:
+/// the row is first_row + flat(other indices, row-major) * ceil(shape[d]/B) +
+/// i[d]/B, the lane i[d]%B. Lanes beyond the extent are zero. A rank-0 tensor
+/// has an empty shape and is carried as one lane.
+struct HostTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  HostType type = HostType::Float32;
+  uint32_t dataDim = 0;
+  uint32_t firstRow = 0;
+  uint32_t rows = 0;
+};
+
+/// One model of a program: the rows of its inputs are offered in order of
+/// firstRow, and its outputs are complete when every output row has arrived
+/// once.
+struct Model {
+  std::string name;
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> outputs;
+  uint64_t macs = 0; ///< multiply-accumulates of one inference, without padding
+  uint64_t parameters = 0;
+};
+
+/// Runs of rows of one memory with their first address.
+struct RowImage {
+  uint32_t address = 0;
+  std::vector<uint16_t> lanes; ///< whole rows, B lanes each
+};
+
+/// A preloaded accumulator row: B lanes of 64 bits (docs/machine.md, Numbers).
+struct PreloadImage {
+  uint32_t row = 0;
+  std::vector<uint64_t> lanes;
+};
+
+/// A weight block: B*B bf16, [output lane][input position].
+struct WeightImage {
+  uint32_t block = 0;
+  std::vector<uint16_t> elements;
+};
+
+/// A function table: header words and table_entries bf16 values.
+struct TableImage {
+  uint32_t table = 0;
+  std::array<uint64_t, 4> header{};
+  std::vector<uint16_t> entries;
+};
+
+struct CoreImage {
+  std::vector<InstructionWords> instructions;
+  std::vector<WeightImage> weights;   ///< ascending block
+  std::vector<RowImage> rows;         ///< ascending address; inbox or local
+  std::vector<PreloadImage> preloads; ///< ascending row
+  std::vector<TableImage> tables;     ///< ascending table
+};
+
+/// Where an instruction comes from: indices into Program::nodes.
+struct SourceEntry {
+  uint32_t core = 0; ///< core index, or the number of cores for the host port
+  uint32_t instruction = 0;
+  std::vector<uint32_t> nodes;
+};
+
+/// A node of the source model.
+struct SourceNode {
+  int64_t index = -1; ///< position in the ONNX graph, -1 if none
+  std::string name;
+  std::string op;
+};
+
+struct Program {
+  Geometry geometry;
+  std::vector<Model> models;
+  std::vector<CoreImage> cores;
+  std::vector<InstructionWords> hostInstructions;
+  std::vector<SourceNode> nodes;
+  std::vector<SourceEntry> sourceMap; ///< ascending (core, instruction)
+  std::string compilerVersion;
+  std::string options;
+};
+
+} // namespace sluice::format

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Derives isa_pkg.sv, isa.h, isa.cpp and isa.md from the instruction table.
+
+usage: gen_isa.py isa.json (--sv F | --header F | --source F | --markdown F)...
+"""
+import argparse
+import json
+import os
+
+KIND = {"seq": "sequencer", "mxu": "matrix unit", "vec": "vector unit", "host": "host port"}
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def lower_camel(name):
+    text = camel(name)
+    return text[0].lower() + text[1:]
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        table = json.load(file)
+    total = table["word_bits"] * table["words"]
+    for inst in table["instructions"]:
+        fields = []
+        for group in inst.get("groups", []):
+            fields += table["groups"][group]
+        fields += inst["fields"]
+        offset, layout = 4, []
+        for field in fields:
+            count = field.get("count", 1)
+            layout.append({**field, "count": count, "offset": offset, "signed": field.get("signed", False)})
+            offset += field["bits"] * count
+        if offset > total:
+            raise SystemExit(f"{inst['name']}: {offset} bits do not fit in {total}")
+        inst["layout"], inst["bits"] = layout, offset
+    return table
+
+
+def emit_sv(table):
+    out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py.", "package isa_pkg;"]
+    out.append(f"  localparam int unsigned InstBits = {table['word_bits'] * table['words']};")
+    for item in table["constants"] + table["latencies"]:
+        out.append(f"  localparam int unsigned {camel(item['name'])} = {item['value']};  // {item['doc']}")
+    for name, enum in table["enums"].items():
+        width = max(1, (max(enum["values"].values())).bit_length())
+        for field_width in [f["bits"] for i in table["instructions"] for f in i["layout"] if f.get("enum") == name]:
+            width = field_width
+        for value, code in enum["values"].items():
+            out.append(f"  localparam logic [{width - 1}:0] {camel(name)}{camel(value)} = {width}'d{code};")
+    for inst in table["instructions"]:
+        out.append(f"  localparam logic [3:0] Op{camel(inst['name'])} = 4'd{inst['opcode']};")
+    for inst in table["instructions"]:
+        if not inst["layout"]:
+            continue
+        # A packed struct lists its most significant member first.
+        out.append("  typedef struct packed {")
+        pad = table["word_bits"] * table["words"] - inst["bits"]
+        if pad:
+            out.append(f"    logic [{pad - 1}:0] unused;")
+        for field in reversed(inst["layout"]):
+            packed = f"[{field['count'] - 1}:0]" if field["count"] > 1 else ""
+            out.append(f"    logic {packed}[{field['bits'] - 1}:0] {field['name']};")
+        out.append("    logic [3:0] op;")
+        out.append(f"  }} {inst['name']}_inst_t;")
+    out.append("endpackage")
+    return "\n".join(out) + "\n"
+
+
+def emit_header(table):
+    out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py.", "#pragma once", "",
+           "#include <array>", "#include <cstdint>", "#include <optional>", "#include <span>",
+           "#include <string>", "#include <string_view>", "#include <variant>", "", "namespace sluice::isa {", "",
+           f"inline constexpr unsigned kWords = {table['words']};",
+           f"inline constexpr unsigned kInstBits = {table['word_bits'] * table['words']};",
+           f"inline constexpr unsigned kVersion = {table['version']};",
+           "using Words = std::array<uint64_t, kWords>;", ""]
+    for item in table["constants"] + table["latencies"]:
+        out.append(f"inline constexpr unsigned k{camel(item['name'])} = {item['value']}; ///< {item['doc']}")
+    for name, enum in table["enums"].items():
+        out += ["", f"/// {enum['doc'][0].upper() + enum['doc'][1:]}.", f"enum class {camel(name)} : uint8_t {{"]
+        out += [f"  {camel(value)} = {code}," for value, code in enum["values"].items()]
+        out.append("};")
+    out += ["", "enum class Opcode : uint8_t {"]
+    out += [f"  {camel(inst['name'])} = {inst['opcode']}," for inst in table["instructions"]]
+    out += ["};", "", "/// The unit that executes an opcode.", "enum class Unit : uint8_t { Seq, Mxu, Vec, Host };", ""]
+    for inst in table["instructions"]:
+        out += [f"/// {inst['doc'][0].upper() + inst['doc'][1:]}.", f"struct {camel(inst['name'])} {{",
+                f"  static constexpr Opcode kOpcode = Opcode::{camel(inst['name'])};"]
+        for field in inst["layout"]:
+            ctype = camel(field["enum"]) if "enum" in field else ("int32_t" if field["signed"] else "uint32_t")
+            if field["count"] > 1:
+                fill = ", ".join(["1" if field["name"] == "n" else "0"] * field["count"])
+                out.append(f"  std::array<{ctype}, {field['count']}> {lower_camel(field['name'])}{{{fill}}}; ///< {field['doc']}")
+            else:
+                init = f" = {ctype}{{}}" if "enum" in field else " = 0"
+                out.append(f"  {ctype} {lower_camel(field['name'])}{init}; ///< {field['doc']}")
+        out += [f"  bool operator==(const {camel(inst['name'])} &) const = default;", "};", ""]
+    names = ", ".join(camel(inst["name"]) for inst in table["instructions"])
+    out += [f"using Instruction = std::variant<{names}>;", "",
+            "/// One field as the table declares it.",
+            "struct FieldInfo {", "  std::string_view name;", "  unsigned offset;", "  unsigned bits;", "  unsigned count;",
+            "  bool isSigned;", "  std::string_view enumName; ///< empty if plain", "  std::string_view doc;", "};", "",
+            "/// One instruction as the table declares it.",
+            "struct InstructionInfo {", "  std::string_view name;", "  Opcode opcode;", "  Unit unit;", "  unsigned bits;",
+            "  std::span<const FieldInfo> fields;", "  std::string_view doc;", "};", "",
+            "/// All instructions, in table order.", "std::span<const InstructionInfo> instructions();", "",
+            "/// The entry of an opcode; null if there is none.", "const InstructionInfo *lookup(unsigned opcode);", "",
+            "/// Reads element `index` of a field, sign-extended if the field is signed.",
+            "int64_t getField(const Words &words, const FieldInfo &field, unsigned index = 0);", "",
+            "/// Writes element `index` of a field; false if the value does not fit.",
+            "bool setField(Words &words, const FieldInfo &field, unsigned index, int64_t value);", "",
+            "/// Encodes; empty if a value does not fit its field.", "std::optional<Words> encode(const Instruction &inst);", "",
+            "/// Decodes; empty if the opcode is unknown, a bit outside the fields is set,",
+            "/// or an enumerated field has no such value. Ranges are not checked.",
+            "std::optional<Instruction> decode(const Words &words);", "",
+            "/// Name of a value of an enumeration; empty if there is none.",
+            "std::string_view enumValueName(std::string_view enumName, unsigned value);", "",
+            "/// Value of a name of an enumeration.",
+            "std::optional<unsigned> enumValue(std::string_view enumName, std::string_view name);", "",
+            "/// One line of text: the mnemonic and every field that is not at its default.",
+            "std::string disassemble(const Words &words);", "", "} // namespace sluice::isa"]
+    return "\n".join(out) + "\n"
+
+
+def emit_source(table):
+    out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py.", '#include "hw/isa/isa.h"', "", "namespace sluice::isa {",
+           "namespace {", ""]
+    for inst in table["instructions"]:
+        if not inst["layout"]:
+            continue
+        out.append(f"constexpr FieldInfo k{camel(inst['name'])}Fields[] = {{")
+        for field in inst["layout"]:
+            out.append(f"    {{\"{field['name']}\", {field['offset']}, {field['bits']}, {field['count']}, "
+                       f"{str(field['signed']).lower()}, \"{field.get('enum', '')}\", \"{field['doc']}\"}},")
+        out.append("};")
+    out += ["", "constexpr InstructionInfo kInstructions[] = {"]
+    for inst in table["instructions"]:
+        fields = f"k{camel(inst['name'])}Fields" if inst["layout"] else "{}"
+        out.append(f"    {{\"{inst['name']}\", Opcode::{camel(inst['name'])}, Unit::{camel(inst['unit'])}, {inst['bits']}, {fields}, "
+                   f"\"{inst['doc']}\"}},")
+    out += ["};", "", "struct EnumValue {", "  std::string_view enumName;", "  std::string_view name;", "  unsigned value;", "};",
+            "constexpr EnumValue kEnumValues[] = {"]
+    for name, enum in table["enums"].items():
+        out += [f"    {{\"{name}\", \"{value}\", {code}}}," for value, code in enum["values"].items()]
+    out += ["};", "", "uint64_t readBits(const Words &words, unsigned offset, unsigned bits) {",
+            "  const unsigned word = offset / 64, shift = offset % 64;", "  uint64_t value = words[word] >> shift;",
+            "  if (shift + bits > 64)", "    value |= words[word + 1] << (64 - shift);",
+            "  return value & ((uint64_t{1} << bits) - 1);", "}", "",
+            "void writeBits(Words &words, unsigned offset, unsigned bits, uint64_t value) {",
+            "  const unsigned word = offset / 64, shift = offset % 64;", "  const uint64_t mask = (uint64_t{1} << bits) - 1;",
+            "  words[word] = (words[word] & ~(mask << shift)) | ((value & mask) << shift);", "  if (shift + bits > 64) {",
+            "    const unsigned low = 64 - shift;",
+            "    words[word + 1] = (words[word + 1] & ~(mask >> low)) | ((value & mask) >> low);", "  }", "}", "",
+            "bool fits(const FieldInfo &field, int64_t value) {", "  const int64_t one = 1;",
+            "  if (field.isSigned)",
+            "    return value >= -(one << (field.bits - 1)) && value < (one << (field.bits - 1));",
+            "  return value >= 0 && value < (one << field.bits);", "}", ""]
+    for inst in table["instructions"]:
+        name = camel(inst["name"])
+        has = bool(inst["layout"])
+        out.append(f"std::optional<Words> encodeOne(const {name} &{'inst' if has else ''}) {{")
+        out += ["  Words words{};", f"  words[0] = {inst['opcode']};"]
+        if has:
+            out.append("  bool ok = true;")
+        for index, field in enumerate(inst["layout"]):
+            member = lower_camel(field["name"])
+            info = f"k{name}Fields[{index}]"
+            if field["count"] > 1:
+                out.append(f"  for (unsigned i = 0; i < {field['count']}; ++i)")
+                out.append(f"    ok &= setField(words, {info}, i, inst.{member}[i]);")
+            else:
+                out.append(f"  ok &= setField(words, {info}, 0, static_cast<int64_t>(inst.{member}));")
+        out += ["  if (!ok)", "    return std::nullopt;"] if has else []
+        out += ["  return words;", "}", "", f"Instruction decode{name}(const Words &{'words' if has else ''}) {{", f"  {name} inst;"]
+        for index, field in enumerate(inst["layout"]):
+            member = lower_camel(field["name"])
+            info = f"k{name}Fields[{index}]"
+            ctype = camel(field["enum"]) if "enum" in field else ("int32_t" if field["signed"] else "uint32_t")
+            if field["count"] > 1:
+                out.append(f"  for (unsigned i = 0; i < {field['count']}; ++i)")
+                out.append(f"    inst.{member}[i] = static_cast<{ctype}>(getField(words, {info}, i));")
+            else:
+                out.append(f"  inst.{member} = static_cast<{ctype}>(getField(words, {info}));")
+        out += ["  return inst;", "}", ""]
+    out += ["} // namespace", "", "std::span<const InstructionInfo> instructions() { return kInstructions; }", "",
+            "const InstructionInfo *lookup(unsigned opcode) {", "  for (const InstructionInfo &info : kInstructions)",
+            "    if (static_cast<unsigned>(info.opcode) == opcode)", "      return &info;", "  return nullptr;", "}", "",
+            "int64_t getField(const Words &words, const FieldInfo &field, unsigned index) {",
+            "  const uint64_t raw = readBits(words, field.offset + index * field.bits, field.bits);",
+            "  if (field.isSigned && (raw >> (field.bits - 1)) != 0)",
+            "    return static_cast<int64_t>(raw) - (int64_t{1} << field.bits);", "  return static_cast<int64_t>(raw);", "}", "",
+            "bool setField(Words &words, const FieldInfo &field, unsigned index, int64_t value) {",
+            "  if (!fits(field, value))", "    return false;",
+            "  writeBits(words, field.offset + index * field.bits, field.bits, static_cast<uint64_t>(value));", "  return true;", "}", "",
+            "std::optional<Words> encode(const Instruction &inst) {",
+            "  return std::visit([](const auto &one) { return encodeOne(one); }, inst);", "}", "",
+            "std::optional<Instruction> decode(const Words &words) {",
+            "  const InstructionInfo *info = lookup(words[0] & 15);", "  if (!info)", "    return std::nullopt;",
+            "  for (unsigned bit = info->bits; bit < kInstBits; ++bit)", "    if (readBits(words, bit, 1) != 0)", "      return std::nullopt;",
+            "  for (const FieldInfo &field : info->fields)",
+            "    if (!field.enumName.empty() &&",
+            "        enumValueName(field.enumName, static_cast<unsigned>(getField(words, field))).empty())",
+            "      return std::nullopt;", "  switch (info->opcode) {"]
+    for inst in table["instructions"]:
+        name = camel(inst["name"])
+        out += [f"  case Opcode::{name}:", f"    return decode{name}(words);"]
+    out += ["  }", "  return std::nullopt;", "}", "",
+            "std::string_view enumValueName(std::string_view enumName, unsigned value) {",
+            "  for (const EnumValue &entry : kEnumValues)", "    if (entry.enumName == enumName && entry.value == value)",
+            "      return entry.name;", "  return {};", "}", "",
+            "std::optional<unsigned> enumValue(std::string_view enumName, std::string_view name) {",
+            "  for (const EnumValue &entry : kEnumValues)", "    if (entry.enumName == enumName && entry.name == name)",
+            "      return entry.value;", "  return std::nullopt;", "}", "",
+            "std::string disassemble(const Words &words) {", "  const InstructionInfo *info = lookup(words[0] & 15);",
+            "  if (!info)", "    return \"invalid\";", "  std::string text{info->name};",
+            "  for (const FieldInfo &field : info->fields) {",
+            "    const int64_t idle = field.name == \"n\" ? 1 : 0;", "    bool isDefault = true;",
+            "    for (unsigned i = 0; i < field.count; ++i)", "      isDefault &= getField(words, field, i) == idle;",
+            "    if (isDefault)", "      continue;", "    text += ' ';", "    text += field.name;", "    text += '=';",
+            "    if (field.count > 1)", "      text += '[';", "    for (unsigned i = 0; i < field.count; ++i) {",
+            "      const int64_t value = getField(words, field, i);", "      if (i)", "        text += ' ';",
+            "      const std::string_view name =",
+            "          field.enumName.empty() ? std::string_view{} : enumValueName(field.enumName, static_cast<unsigned>(value));",
+            "      if (name.empty())", "        text += std::to_string(value);", "      else", "        text += name;", "    }",
+            "    if (field.count > 1)", "      text += ']';", "  }", "  return text;", "}", "", "} // namespace sluice::isa"]
+    return "\n".join(out) + "\n"
+
+
+def emit_markdown(table):
+    bits = table["word_bits"] * table["words"]
+    out = ["# Instruction set", "", "Generated from `hw/isa/isa.json` by `tools/gen_isa.py`; what the instructions do, cycle by cycle, is in `machine.md`.", "",
+           f"Version {table['version']}. An instruction has {bits} bits, {table['words']} little-endian 64-bit words; bits 3:0 of word 0 are the opcode, "
+           "fields follow in the order of the tables, bits outside them are zero. A field with several elements stores element 0 lowest.", "",
+           "## Constants", "", "| constant | value | meaning |", "|---|---|---|"]
+    out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["constants"]]
+    out += ["", "## Latencies", "", "| stage | cycles | what happens |", "|---|---|---|"]
+    out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["latencies"]]
+    out += ["", "## Enumerations", ""]
+    for name, enum in table["enums"].items():
+        values = ", ".join(f"`{value}` {code}" for value, code in enum["values"].items())
+        out += [f"* **{name}**: {enum['doc']}: {values}"]
+    out += ["", "## Instructions"]
+    for inst in table["instructions"]:
+        out += ["", f"### {inst['name']} (opcode {inst['opcode']}, {KIND[inst['unit']]})", "", f"{inst['doc'][0].upper() + inst['doc'][1:]}."]
+        if inst["layout"]:
+            out += ["", "| bits | field | meaning |", "|---|---|---|"]
+        for field in inst["layout"]:
+            last = field["offset"] + field["bits"] * field["count"] - 1
+            shape = f"{field['count']} x {field['bits']}" if field["count"] > 1 else str(field["bits"])
+            sign = " signed" if field["signed"] else ""
+            kind = f"; enumeration {field['enum']}" if "enum" in field else ""
+            out.append(f"| {last}:{field['offset']} ({shape}{sign}) | `{field['name']}` | {field['doc']}{kind} |")
+    return "\n".join(out) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table")
+    emitters = {"sv": emit_sv, "header": emit_header, "source": emit_source, "markdown": emit_markdown}
+    for name in emitters:
+        parser.add_argument(f"--{name}")
+    args = parser.parse_args()
+    table = load(args.table)
+    for name, emitter in emitters.items():
+        path = getattr(args, name)
+        if not path:
+            continue
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(emitter(table))
+
+
+if __name__ == "__main__":
+    main()
