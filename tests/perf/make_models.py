@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Writes the benchmark models as ONNX, with seeded weights.
+
+usage: make_models.py OUT_DIR [NAME...]
+
+Each is defined by its published description; sizes are in the name. Weights
+are drawn from a fixed seed and scaled so that activations keep their size.
+"""
+import pathlib
+import sys
+import zlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Builder:
+    """A graph under construction over one activation row [1, n]."""
+
+    def __init__(self, name):
+        self.name = name
+        self.random = np.random.default_rng(zlib.crc32(name.encode()))
+        self.nodes, self.initializers, self.count = [], [], 0
+
+    def op(self, kind, *inputs, **attributes):
+        self.count += 1
+        output = f"{kind.lower()}_{self.count}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [output], name=f"/{output}", **attributes))
+        return output
+
+    def constant(self, array):
+        self.count += 1
+        name = f"weight_{self.count}"
+        self.initializers.append(numpy_helper.from_array(np.asarray(array, np.float32), name))
+        return name
+
+    def linear(self, value, inputs, outputs, bias=True):
+        weight = self.random.standard_normal((outputs, inputs)) * np.sqrt(2 / inputs)
+        operands = [value, self.constant(weight)]
+        if bias:
+            operands.append(self.constant(self.random.standard_normal(outputs) * 0.1))
+        return self.op("Gemm", *operands, transB=1)
+
+    def rms_norm(self, value, size):
+        square = self.op("Mul", value, value)
+        mean = self.op("ReduceMean", square, axes=[-1], keepdims=1)
+        root = self.op("Sqrt", self.op("Add", mean, self.constant(1e-5)))
+        scaled = self.op("Div", value, root)
+        return self.op("Mul", scaled, self.constant(1 + 0.1 * self.random.standard_normal(size)))
+
+    def silu(self, value):
+        return self.op("Mul", value, self.op("Sigmoid", value))
+
+    def model(self, value, inputs, outputs):
+        self.nodes.append(helper.make_node("Identity", [value], ["y"], name="/output"))
+        graph = helper.make_graph(
+            self.nodes, self.name,
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, inputs])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, outputs])], self.initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        return model
+
+
+def dense(name, sizes):
+    builder, value = Builder(name), "x"
+    for inputs, outputs in zip(sizes, sizes[1:]):
+        value = builder.op("Relu", builder.linear(value, inputs, outputs))
+    return builder.model(value, sizes[0], sizes[-1])
+
+
+def residual(name, dim, hidden, activation):
+    builder, value = Builder(name), "x"
+    for _ in range(2):
+        inner = builder.linear(builder.rms_norm(value, dim), dim, hidden)
+        if activation == "silu":
+            inner = builder.silu(inner)
+        else:
+            inner = builder.op({"relu": "Relu", "elu": "Elu"}[activation], inner)
+        value = builder.op("Add", value, builder.linear(inner, hidden, dim))
+    return builder.model(value, dim, dim)
+
+
+def swiglu(name, dim, hidden):
+    builder = Builder(name)
+    norm = builder.rms_norm("x", dim)
+    gate = builder.silu(builder.linear(norm, dim, hidden, bias=False))
+    up = builder.linear(norm, dim, hidden, bias=False)
+    down = builder.linear(builder.op("Mul", gate, up), hidden, dim, bias=False)
+    return builder.model(builder.op("Add", "x", down), dim, dim)
+
+
+ROWS = {
+    "slp-128-128": lambda n: dense(n, [128, 128]),
+    "slp-256-1024": lambda n: dense(n, [256, 1024]),
+    "slp-1024-1024": lambda n: dense(n, [1024, 1024]),
+    "mlp-2x512": lambda n: dense(n, [512] * 3),
+    "mlp-7x384": lambda n: dense(n, [384] * 8),
+    "mlp-4x512": lambda n: dense(n, [512] * 5),
+    "mlp-3x1024": lambda n: dense(n, [1024] * 4),
+    "mlp-res-rms-320-768-relu": lambda n: residual(n, 320, 768, "relu"),
+    "mlp-res-rms-320-768-silu": lambda n: residual(n, 320, 768, "silu"),
+    "mlp-res-rms-320-768-elu": lambda n: residual(n, 320, 768, "elu"),
+    "mlp-res-rms-512-1024-relu": lambda n: residual(n, 512, 1024, "relu"),
+    "swiglu-192-768": lambda n: swiglu(n, 192, 768),
+    "swiglu-288-1152": lambda n: swiglu(n, 288, 1152),
+    "swiglu-384-1536": lambda n: swiglu(n, 384, 1536),
+}
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[2:] or ROWS:
+        if name not in ROWS:
+            raise SystemExit(f"unknown model {name}; known: {', '.join(ROWS)}")
+        onnx.save(ROWS[name](name), folder / f"{name}.onnx")
+
+
+if __name__ == "__main__":
+    main()
