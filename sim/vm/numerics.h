@@ -1,0 +1,148 @@
+// The machine's arithmetic, bit for bit as docs/machine.md defines it
+// ("Numbers" and "Operations"). Values travel as bit patterns: uint16_t is a
+// bf16, uint32_t an fp32. "Zero" is any pattern with exponent 0.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "hw/isa/isa.h"
+#include "runtime/format/program.h"
+
+namespace sluice::numerics {
+
+inline constexpr uint16_t kBf16NaN = 0x7FC0;
+inline constexpr uint32_t kFp32NaN = 0x7FC00000;
+/// Products one processing element may sum with 32-bit partial sums.
+inline constexpr unsigned kMaxPeTerms = 32;
+
+// Classification and conversion ------------------------------------------------
+
+inline bool isNaN(uint32_t value) { return (value & 0x7FFFFFFF) > 0x7F800000; }
+
+/// Zero with its sign if the exponent is 0, else the value.
+inline uint32_t flush(uint32_t value) { return (value & 0x7F800000) ? value : value & 0x80000000; }
+
+/// fp32 of a bf16 row element: denormals read as signed zero.
+inline uint32_t widen(uint16_t value) { return flush(static_cast<uint32_t>(value) << 16); }
+
+/// fp32 to bf16, nearest even: denormals give signed zero, NaN gives 0x7FC0.
+inline uint16_t roundToBf16(uint32_t value) {
+  if (isNaN(value))
+    return kBf16NaN;
+  value = flush(value);
+  return static_cast<uint16_t>((value + 0x7FFF + ((value >> 16) & 1)) >> 16);
+}
+
+inline float toFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
+inline uint32_t toBits(float value) { return std::bit_cast<uint32_t>(value); }
+
+// Matrix unit ------------------------------------------------------------------
+
+/// One lane of an accumulator, of the chain or of a preload row:
+/// m * 2^(8*q - value_offset). m is acc_bits wide and kept sign-extended.
+struct AccLane {
+  int64_t m = 0;
+  uint8_t q = 0;
+  bool poison = false;
+  bool operator==(const AccLane &) const = default;
+};
+
+/// The 64-bit image of a lane: m in 47:0, q in 53:48, poison in 54.
+uint64_t packLane(const AccLane &lane);
+/// The inverse; bits 63:55 are ignored.
+AccLane unpackLane(uint64_t image);
+
+/// The lane that holds an fp32 value exactly (denormals as zero), for biases.
+/// Nothing if the value is not finite.
+std::optional<AccLane> preloadLane(uint32_t value);
+
+/// Anchored add, modulo acc_bits. Poison is the OR of both.
+AccLane anchoredAdd(const AccLane &left, const AccLane &right);
+
+/// acc[i] = anchoredAdd(acc[i], addend[i]).
+void accumulateRow(std::span<AccLane> acc, std::span<const AccLane> addend);
+
+/// Sum of the products of one processing element; x and w have pe_terms
+/// elements. Poison is not computed here.
+AccLane groupSum(std::span<const uint16_t> x, std::span<const uint16_t> w);
+
+/// True if some element has exponent 255.
+bool poisons(std::span<const uint16_t> x);
+
+/// What the chains of all output lanes deliver for one row of x:
+/// out[j] = chain over p of the group sums of x and the weights of output lane
+/// j, with the row's poison. `weights` is laid out [input position][output
+/// lane], lanes*lanes elements: the transpose of format::WeightImage, because
+/// neighbouring output lanes are computed together. lanes is a multiple of 8,
+/// peTerms divides it and is at most kMaxPeTerms.
+void dotRow(std::span<const uint16_t> x, const uint16_t *weights, unsigned peTerms,
+            std::span<AccLane> out);
+
+/// Rounds an accumulator to bf16 (zeros in the lower half) or fp32.
+uint32_t roundLane(const AccLane &lane, isa::Emit format);
+
+// Vector unit ------------------------------------------------------------------
+
+uint32_t add(uint32_t left, uint32_t right);
+uint32_t sub(uint32_t left, uint32_t right);
+uint32_t mul(uint32_t left, uint32_t right);
+uint32_t max(uint32_t left, uint32_t right);
+uint32_t min(uint32_t left, uint32_t right);
+
+/// One lane of an arithmetic unit. b and c are what select chooses from.
+uint32_t alu(isa::Alu op, uint32_t left, uint32_t right, uint32_t b, uint32_t c);
+
+/// A whole row: out may be any of the inputs. All spans have one length.
+void aluRow(isa::Alu op, std::span<const uint32_t> left, std::span<const uint32_t> right,
+            std::span<const uint32_t> b, std::span<const uint32_t> c, std::span<uint32_t> out);
+
+/// Maximum over the lanes and `carry`, which holds the maximum of the earlier
+/// beats of the same reduction (nothing on its first beat).
+uint32_t reduceMax(std::span<const uint32_t> row, std::optional<uint32_t> carry = std::nullopt);
+
+/// Post operation and rounding to bf16: the last step of a vector beat.
+uint16_t finish(isa::Post post, uint32_t value);
+
+/// A function table ready for look-ups.
+class Table {
+public:
+  enum class Mode : uint8_t { Direct = 0, Scaled = 1 };
+  /// What happens outside the table's range: a constant, or x * 2^value.
+  struct Rule {
+    bool scales = false;
+    uint16_t value = 0; ///< bf16 constant, or the exponent in bits 7:0
+    bool operator==(const Rule &) const = default;
+  };
+  /// The header, field by field as in docs/machine.md.
+  struct Header {
+    Mode mode = Mode::Direct;
+    uint8_t base = 0;
+    int8_t k = 0; ///< -4 to 3
+    Rule belowPos, belowNeg, abovePos, aboveNeg;
+    uint16_t zeroPos = 0, zeroNeg = 0, nan = kBf16NaN, infPos = 0, infNeg = 0;
+    bool operator==(const Header &) const = default;
+  };
+
+  Table() = default;
+  /// Entries beyond those of the image are zero.
+  explicit Table(const format::TableImage &image);
+
+  /// fp32 in (rounded to bf16 first), widened bf16 out.
+  uint32_t operator()(uint32_t value) const;
+  void row(std::span<const uint32_t> in, std::span<uint32_t> out) const;
+
+  const Header &header() const { return head; }
+  static Header decodeHeader(const std::array<uint64_t, 4> &words);
+  static std::array<uint64_t, 4> encodeHeader(const Header &header);
+
+private:
+  uint16_t lookup(uint16_t value) const;
+
+  Header head;
+  std::array<uint16_t, isa::kTableEntries> entries{};
+};
+
+} // namespace sluice::numerics
