@@ -1,0 +1,81 @@
+// The only place that knows the order of the phases: import -> layout -> plan ->
+// emit. Drivers fill CompileOptions and print what comes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/problem.h"
+#include "runtime/format/program.h"
+
+namespace sluice::pipeline {
+
+/// Where compilation stops. Every stage before Program ends in text.
+enum class Stage : uint8_t {
+  Graph,   ///< after import: the sluice dialect without data dimensions
+  Layout,  ///< after layout: the sluice dialect with data dimensions
+  Plan,    ///< the row graph: who computes what, where
+  Core,    ///< the core dialect
+  Program, ///< the program file
+};
+
+/// How much time the planner may spend on comparing schedules.
+enum class Effort : uint8_t { Fast, Default, High };
+
+struct CompileOptions {
+  std::string modelPath;        ///< .onnx; "-" is standard input
+  std::string target = "c6b32"; ///< preset name, or path of a .json file
+  std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
+  std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim
+  std::string externalDataDir; ///< empty: the model's folder
+  std::string modelName;       ///< empty: the file's stem
+  Stage stage = Stage::Program;
+  Effort effort = Effort::Default;
+  bool measure = true; ///< run the finished program on the vm for the cycle counts
+};
+
+/// Use of one memory of one core (core = number of cores: the host port).
+struct MemoryUse {
+  uint32_t core = 0;
+  std::string memory; ///< "weight blocks", "inbox rows", "local rows", "preload rows", "tables",
+                      ///< "instructions"
+  uint64_t used = 0;
+  uint64_t capacity = 0;
+};
+
+/// Cycles of one inference on the target (docs/machine.md, Measures).
+struct Cycles {
+  uint64_t spaced = 0;     ///< machine idle before
+  uint64_t contiguous = 0; ///< next input offered as soon as the output is out
+  uint64_t period = 0;     ///< inputs always waiting
+};
+
+/// The data dimension of one graph tensor (`check --explain-layout`).
+struct TensorLayout {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::optional<int64_t> dataDim; ///< empty for constants
+  std::string why;
+};
+
+struct CompileResult {
+  format::Program program; ///< Stage::Program
+  std::string text;        ///< the stages before
+  uint32_t operators = 0;  ///< nodes of the model
+  uint32_t accelerated = 0;
+  uint64_t parameters = 0;
+  uint64_t macs = 0; ///< of one inference, without padding
+  uint64_t peakMacsPerCycle = 0;
+  std::vector<MemoryUse> memory;
+  std::optional<Cycles> cycles; ///< if CompileOptions::measure
+  std::vector<TensorLayout> tensors;
+};
+
+/// Compiles up to options.stage. False if `problems` says why not; `result` then
+/// holds what was found out before. The same options give the same bytes.
+bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems);
+
+} // namespace sluice::pipeline
