@@ -1,0 +1,18 @@
+// Assertions: checked in simulation with --assert, assumed goals of the proofs
+// (yosys read_verilog -formal), and nothing in synthesis.
+`ifndef SLUICE_ASSERT_SVH
+`define SLUICE_ASSERT_SVH
+
+`ifdef YOSYS
+`ifdef FORMAL
+`define SLUICE_ASSERT(Cond) \
+  always_ff @(posedge clk_i) if (!rst_i) assert (Cond);
+`else
+`define SLUICE_ASSERT(Cond)
+`endif
+`else
+`define SLUICE_ASSERT(Cond) \
+  always_ff @(posedge clk_i) if (!rst_i) assert (Cond) else $error("assertion failed in %m: Cond");
+`endif
+
+`endif

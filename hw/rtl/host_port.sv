@@ -1,0 +1,197 @@
+// The host's side of the network: its sequencer and `input` unit turn offered rows
+// into packets; rows for the host wait in the output FIFO.
+`include "assert.svh"
+
+module host_port #(
+    parameter int unsigned Lanes        = 8,
+    parameter int unsigned Instructions = 32,
+    localparam int unsigned RowBits     = Lanes * 16
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    input  logic                               start_i,
+    input  logic                               cfg_write_i,  // instruction RAM
+    input  logic [15:0]                        cfg_addr_i,
+    input  logic [RowBits-1:0]                 cfg_data_i,
+    // rows from and to the host
+    input  logic                               in_valid_i,
+    output logic                               in_ready_o,
+    input  logic [RowBits-1:0]                 in_row_i,
+    output logic                               out_valid_o,
+    input  logic                               out_ready_i,
+    output logic [RowBits-1:0]                 out_row_o,
+    output logic [17:0]                        out_addr_o,
+    // to the network
+    output logic                               valid_o,
+    output logic [machine_pkg::PacketBits-1:0] packet_o,
+    output logic [RowBits-1:0]                 row_o,
+    input  logic                               pop_i,
+    output logic                               free_o,       // room for one more output row
+    input  logic                               grant_i,      // an output row is on its way
+    // from the network
+    input  logic                               net_valid_i,
+    input  logic [machine_pkg::PacketBits-1:0] net_packet_i,
+    input  logic [RowBits-1:0]                 net_row_i,
+    // for watching
+    output logic                               progress_o,
+    output logic                               fault_o,
+    output logic [machine_pkg::StatusBits-1:0] status_o
+);
+  localparam int unsigned PcBits = $clog2(Instructions);
+
+  machine_pkg::packet_t         net, packet;
+  isa_pkg::input_inst_t         inst, next;
+  machine_pkg::status_t         status;
+  logic [isa_pkg::InstBits-1:0] seq_inst, inst_bits, next_bits;
+  logic [PcBits-1:0]            seq_pc, pc;
+  logic [2:0]                   push;
+  logic                         full, active, wait_ok, issue, move, load;
+  logic [4:0]                   first, last, token;
+  logic [1:0]                   step;
+  logic [7:0]                   have, need;
+  logic [17:0]                  dst;
+  logic                         in_full, out_full, host_packet, out_pop, idle;
+
+  sequencer #(
+      .Instructions(Instructions),
+      .ChunkBits   (RowBits)
+  ) u_sequencer (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .cfg_write_i,
+      .cfg_addr_i,
+      .cfg_data_i,
+      .full_i({full, 2'b00}),
+      .push_o(push),
+      .inst_o(seq_inst),
+      .pc_o  (seq_pc)
+  );
+
+  assign net         = net_packet_i;
+  assign host_packet = net_valid_i && net.mask[isa_pkg::HostBit];
+
+  unit_queue #(
+      .PcBits(PcBits),
+      .Gives (1)
+  ) u_input (
+      .clk_i,
+      .rst_i,
+      .push_i      (push[2]),
+      .inst_i      (seq_inst),
+      .pc_i        (seq_pc),
+      .full_o      (full),
+      .give_i      (host_packet && net.signal),
+      .give_token_i(net.token),
+      .active_o    (active),
+      .inst_o      (inst_bits),
+      .first_o     (first),
+      .last_o      (last),
+      .wait_ok_o   (wait_ok),
+      .ready_i     (inst.skip || (in_valid_i && !in_full)),
+      .issue_o     (issue),
+      .move_o      (move),
+      .load_o      (load),
+      .step_o      (step),
+      .next_o      (next_bits),
+      .pc_o        (pc),
+      .token_o     (token),
+      .have_o      (have),
+      .need_o      (need),
+      .fault_o
+  );
+  assign inst = inst_bits;
+  assign next = next_bits;
+
+  loop_address #(
+      .Width(18)
+  ) u_dst (
+      .clk_i,
+      .move_i   (move),
+      .load_i   (load),
+      .step_i   (step),
+      .base_i   (next.dst),
+      .stride_i (next.dst_stride),
+      .address_o(dst)
+  );
+
+  assign in_ready_o = active && wait_ok && !inst.skip && !in_full;
+
+  always_comb begin
+    packet.mask   = inst.mask;
+    packet.data   = 1'b1;
+    packet.addr   = dst;
+    packet.signal = inst.sig_en && last[inst.sig_level];
+    packet.token  = inst.sig_token;
+    packet.units  = inst.sig_units;
+  end
+
+  fifo #(
+      .Width(machine_pkg::PacketBits + RowBits),
+      .Depth(isa_pkg::HostInDepth)
+  ) u_in (
+      .clk_i,
+      .rst_i,
+      .push_i (issue && !inst.skip),
+      .data_i ({packet, in_row_i}),
+      .pop_i,
+      .valid_o,
+      .head_o ({packet_o, row_o}),
+      .full_o (in_full)
+  );
+
+  assign out_pop = out_valid_o && out_ready_i;
+
+  fifo #(
+      .Width(18 + RowBits),
+      .Depth(isa_pkg::HostOutDepth)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .push_i (host_packet && net.data),
+      .data_i ({net.addr, net_row_i}),
+      .pop_i  (out_pop),
+      .valid_o(out_valid_o),
+      .head_o ({out_addr_o, out_row_o}),
+      .full_o (out_full)
+  );
+
+  credit_counter #(
+      .Depth(isa_pkg::HostOutDepth)
+  ) u_credits (
+      .clk_i,
+      .rst_i,
+      .take_i(grant_i),
+      .give_i(out_pop),
+      .free_o,
+      .idle_o(idle)
+  );
+
+  assign progress_o = issue || out_pop;
+
+  always_comb begin
+    status = '0;
+    if (!active) status.block = machine_pkg::BlockIdle;
+    else begin
+      status.pc = 16'(pc);
+      if (!wait_ok) begin
+        status.block = machine_pkg::BlockToken;
+        status.token = token;
+        status.have  = have;
+        status.need  = need;
+      end else if (!inst.skip) begin
+        status.block = in_full ? machine_pkg::BlockOutboxFull : machine_pkg::BlockHostInput;
+      end
+    end
+  end
+  assign status_o = status;
+
+  // A row stays offered until it is taken.
+  logic               stalled_q;
+  logic [RowBits-1:0] stalled_row_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q     <= !rst_i && out_valid_o && !out_ready_i;
+    stalled_row_q <= out_row_o;
+  end
+  `SLUICE_ASSERT(!stalled_q || (out_valid_o && out_row_o == stalled_row_q))
+endmodule

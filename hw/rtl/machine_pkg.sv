@@ -1,0 +1,50 @@
+// Types and codes that several modules share and the instruction table does not
+// define: network packets, configuration memories, what is shown to a watcher.
+package machine_pkg;
+  // Header of a network packet; the row travels beside it.
+  typedef struct packed {
+    logic [8:0]  mask;    // destination cores, bit 8 the host port
+    logic        data;    // carries a row
+    logic [17:0] addr;    // inbox row; output row at the host
+    logic        signal;  // gives a token
+    logic [4:0]  token;
+    logic [1:0]  units;   // whose bank: bit 0 matrix, bit 1 vector
+  } packet_t;
+  localparam int unsigned PacketBits = 36;
+
+  // A signal to the core's own banks.
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] token;
+    logic [1:0] units;
+  } signal_t;
+
+  // Memories of the configuration port.
+  localparam logic [2:0] CfgInstruction = 3'd0;
+  localparam logic [2:0] CfgWeights = 3'd1;
+  localparam logic [2:0] CfgInbox = 3'd2;
+  localparam logic [2:0] CfgLocal = 3'd3;
+  localparam logic [2:0] CfgPreload = 3'd4;
+  localparam logic [2:0] CfgTable = 3'd5;
+  localparam logic [2:0] CfgTableHeader = 3'd6;
+  localparam int unsigned CfgAddrBits = 20;
+
+  // Why a unit does not issue; device::UnitStatus::Block has the same codes.
+  localparam logic [2:0] BlockNone = 3'd0;
+  localparam logic [2:0] BlockToken = 3'd1;
+  localparam logic [2:0] BlockResultEmpty = 3'd2;
+  localparam logic [2:0] BlockResultFull = 3'd3;
+  localparam logic [2:0] BlockOutboxFull = 3'd4;
+  localparam logic [2:0] BlockPipelineBusy = 3'd5;
+  localparam logic [2:0] BlockHostInput = 3'd6;
+  localparam logic [2:0] BlockIdle = 3'd7;
+
+  typedef struct packed {
+    logic [2:0]  block;
+    logic [4:0]  token;  // BlockToken: which, how many there are, how many are needed
+    logic [7:0]  have;
+    logic [7:0]  need;
+    logic [15:0] pc;     // index of the active instruction
+  } status_t;
+  localparam int unsigned StatusBits = 40;
+endpackage

@@ -1,0 +1,78 @@
+// The multicast network: one packet per cycle from one of Sources FIFOs to every
+// destination of its mask. Granted in t, in the arbitration register in t+1, in
+// the broadcast register, which the destinations write from, in t+2.
+`include "assert.svh"
+
+module network #(
+    parameter int unsigned Sources  = 3,    // the cores, then the host's input
+    parameter int unsigned Lanes    = 8,
+    localparam int unsigned RowBits = Lanes * 16
+) (
+    input  logic                                     clk_i,
+    input  logic                                     rst_i,
+    input  logic [Sources-1:0]                       valid_i,
+    input  logic [Sources*machine_pkg::PacketBits-1:0] packet_i,
+    input  logic [Sources*RowBits-1:0]               row_i,
+    output logic [Sources-1:0]                       pop_o,
+    input  logic                                     host_free_i,   // the host has room for a row
+    output logic                                     host_grant_o,  // a row for the host leaves
+    output logic                                     valid_o,
+    output logic [machine_pkg::PacketBits-1:0]       packet_o,
+    output logic [RowBits-1:0]                       row_o
+);
+  logic [Sources-1:0] host_data, request;
+
+  for (genvar s = 0; s < Sources; s++) begin : gen_source
+    machine_pkg::packet_t head;
+    assign head = packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+    assign host_data[s] = head.data && head.mask[isa_pkg::HostBit];
+    assign request[s] = valid_i[s] && (host_free_i || !host_data[s]);
+  end
+
+  arbiter #(
+      .Requesters(Sources)
+  ) u_arbiter (
+      .clk_i,
+      .rst_i,
+      .request_i(request),
+      .grant_o  (pop_o)
+  );
+
+  assign host_grant_o = (pop_o & host_data) != '0;
+
+  logic [machine_pkg::PacketBits-1:0] packet, packet_q;
+  logic [RowBits-1:0] row, row_q;
+  logic               valid_q;
+
+  always_comb begin
+    packet = '0;
+    row    = '0;
+    for (int s = 0; s < Sources; s++) begin
+      if (pop_o[s]) begin
+        packet = packet | packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+        row    = row | row_i[s*RowBits+:RowBits];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      valid_q <= 1'b0;
+      valid_o <= 1'b0;
+    end else begin
+      valid_q <= request != '0;
+      valid_o <= valid_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (request != '0) begin
+      packet_q <= packet;
+      row_q    <= row;
+    end
+    if (valid_q) begin
+      packet_o <= packet_q;
+      row_o    <= row_q;
+    end
+  end
+endmodule
