@@ -1,0 +1,285 @@
+// Everything in a program but its instructions: geometry, host tensors, memory
+// images, source map.
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/format/checks.h"
+
+namespace sluice::format {
+namespace {
+
+/// Rows of one direction of the host port (the width of a destination address).
+constexpr uint64_t kHostRows = uint64_t{1} << 18;
+/// Elements of a host tensor; keeps every size computed from a shape small.
+constexpr int64_t kTensorElements = int64_t{1} << 31;
+
+/// What is wrong with a tensor by itself, or nothing.
+std::optional<std::string> checkTensor(const HostTensor &tensor, uint32_t lanes) {
+  if (tensor.name.empty() || !isUtf8(tensor.name))
+    return "the name is empty or not UTF-8 text";
+  if (tensor.type < HostType::Float32 || tensor.type > HostType::Float64)
+    return fmt::format("type {} is none of 1 to 4", static_cast<unsigned>(tensor.type));
+  int64_t elements = 1;
+  for (int64_t extent : tensor.shape) {
+    if (extent < 1 || extent > kTensorElements)
+      return fmt::format("extent {}, allowed: 1 to {}", extent, kTensorElements);
+    elements *= extent;
+    if (elements > kTensorElements)
+      return fmt::format("more than {} elements", kTensorElements);
+  }
+  const size_t rank = tensor.shape.size();
+  if (rank == 0 ? tensor.dataDim != 0 : tensor.dataDim >= rank)
+    return fmt::format("data dimension {}, the rank is {}", tensor.dataDim, rank);
+  const int64_t extent = rank == 0 ? 1 : tensor.shape[tensor.dataDim];
+  const int64_t rows = elements / extent * ((extent + lanes - 1) / lanes);
+  if (tensor.rows != rows)
+    return fmt::format("{} rows, its shape needs {}", tensor.rows, rows);
+  return std::nullopt;
+}
+
+/// Rows of several tensors, which must not overlap.
+class RowMap {
+public:
+  /// The name of a tensor that has one of these rows already, or null.
+  const std::string *claim(const HostTensor &tensor) {
+    const uint64_t first = tensor.firstRow;
+    const uint64_t end = first + tensor.rows;
+    const auto next = byFirst.lower_bound(first);
+    if (next != byFirst.end() && next->first < end)
+      return &next->second->name;
+    if (next != byFirst.begin()) {
+      const HostTensor *before = std::prev(next)->second;
+      if (uint64_t{before->firstRow} + before->rows > first)
+        return &before->name;
+    }
+    byFirst.emplace(first, &tensor);
+    return nullptr;
+  }
+
+private:
+  std::map<uint64_t, const HostTensor *> byFirst;
+};
+
+} // namespace
+
+std::optional<std::string> checkGeometry(const Geometry &geometry) {
+  auto nameOk = [](const std::string &name) {
+    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    });
+  };
+  if (!nameOk(geometry.name) || !nameOk(geometry.rtl))
+    return "name and rtl must be 1 to 64 of a-z, 0-9, '-' and '_'";
+  struct Limit {
+    const char *field;
+    uint32_t value, low, high;
+  };
+  // The upper limits are the widths of the instruction fields that address them.
+  for (const Limit &limit : std::initializer_list<Limit>{
+           {"cores", geometry.cores, 1, isa::kMaxCores},
+           {"lanes", geometry.lanes, 4, 128},
+           {"pe_terms", geometry.peTerms, 1, geometry.lanes},
+           {"weight_blocks", geometry.weightBlocks, 1, 1U << 16},
+           {"inbox_rows", geometry.inboxRows, 1, isa::kLocalBase},
+           {"local_rows", geometry.localRows, 1, (1U << 16) - isa::kLocalBase},
+           {"accumulators", geometry.accumulators, 1, 1U << 8},
+           {"preload_rows", geometry.preloadRows, 1, 1U << 12},
+           {"instructions", geometry.instructions, 1, 1U << 14},
+           {"host_instructions", geometry.hostInstructions, 1, 1U << 14},
+           {"tables", geometry.tables, 1, 16},
+           {"clock_mhz", geometry.clockMhz, 1, 10000}})
+    if (limit.value < limit.low || limit.value > limit.high)
+      return fmt::format("{} is {}, allowed: {} to {}", limit.field, limit.value, limit.low,
+                         limit.high);
+  if (!std::has_single_bit(geometry.lanes))
+    return fmt::format("lanes is {}, allowed: a power of two", geometry.lanes);
+  if (geometry.lanes % geometry.peTerms != 0)
+    return fmt::format("pe_terms is {}, allowed: a divisor of lanes ({})", geometry.peTerms,
+                       geometry.lanes);
+  const uint64_t weights =
+      uint64_t{geometry.cores} * geometry.weightBlocks * geometry.lanes * geometry.lanes;
+  if (weights > uint64_t{1} << 28)
+    return fmt::format("weight memories of {} elements, allowed: up to {}", weights,
+                       uint64_t{1} << 28);
+  return std::nullopt;
+}
+
+bool isUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const int length = first < 0x80       ? 1
+                       : first >> 5 == 6  ? 2
+                       : first >> 4 == 14 ? 3
+                       : first >> 3 == 30 ? 4
+                                          : 0;
+    if (length == 0 || text.size() - i < size_t(length))
+      return false;
+    uint32_t point = length == 1 ? first : first & (0x7F >> length);
+    for (int k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if (next >> 6 != 2)
+        return false;
+      point = point << 6 | (next & 0x3F);
+    }
+    constexpr uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (point < smallest[length] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000))
+      return false;
+    i += length;
+  }
+  return true;
+}
+
+void checkModels(const Program &program, ProblemList &problems) {
+  if (program.models.empty())
+    problems.add("E0511", "the program has no model");
+  std::set<std::string> models;
+  RowMap outputRows;
+  for (const Model &model : program.models) {
+    auto bad = [&](std::string_view direction, const HostTensor &tensor, std::string_view what) {
+      problems.add("E0511", fmt::format("{} '{}' of model '{}': {}", direction,
+                                        isUtf8(tensor.name) ? tensor.name : "?", model.name, what));
+    };
+    if (model.name.empty() || !isUtf8(model.name) || !models.insert(model.name).second) {
+      problems.add("E0511", "a model's name is empty, not UTF-8 text, or used twice");
+      continue;
+    }
+    if (model.outputs.empty())
+      problems.add("E0511", fmt::format("model '{}' has no output", model.name));
+    RowMap inputRows;
+    for (bool isOutput : {false, true}) {
+      const std::string_view direction = isOutput ? "output" : "input";
+      std::set<std::string> names;
+      for (const HostTensor &tensor : isOutput ? model.outputs : model.inputs) {
+        if (const auto wrong = checkTensor(tensor, program.geometry.lanes)) {
+          bad(direction, tensor, *wrong);
+          continue;
+        }
+        if (!names.insert(tensor.name).second)
+          bad(direction, tensor, "the name is used twice");
+        if (isOutput && uint64_t{tensor.firstRow} + tensor.rows > kHostRows)
+          bad(direction, tensor,
+              fmt::format("rows {} to {}, allowed: 0 to {}", tensor.firstRow,
+                          uint64_t{tensor.firstRow} + tensor.rows - 1, kHostRows - 1));
+        if (const std::string *other = (isOutput ? outputRows : inputRows).claim(tensor))
+          bad(direction, tensor, fmt::format("shares rows with '{}'", *other));
+        if (problems.full())
+          return;
+      }
+    }
+  }
+}
+
+void checkImages(const Program &program, ProblemList &problems) {
+  const Geometry &geometry = program.geometry;
+  const uint32_t lanes = geometry.lanes;
+  for (uint32_t index = 0; index < program.cores.size(); ++index) {
+    const CoreImage &core = program.cores[index];
+    // One rule for all: ascending, in range, of the right size.
+    auto item = [&](std::string_view kind, int64_t &previous, uint32_t number, uint64_t limit,
+                    size_t size, size_t expected) {
+      if (int64_t{number} <= previous || number >= limit)
+        problems.add("E0512",
+                     fmt::format("core {}: {} {} follows {}, allowed: ascending and below {}",
+                                 index, kind, number, previous, limit));
+      if (size != expected)
+        problems.add("E0512", fmt::format("core {}: {} {} has {} values, expected {}", index, kind,
+                                          number, size, expected));
+      previous = number;
+    };
+    int64_t previous = -1;
+    for (const WeightImage &image : core.weights) {
+      item("weight block", previous, image.block, geometry.weightBlocks, image.elements.size(),
+           size_t{lanes} * lanes);
+      const auto infinite = std::find_if(image.elements.begin(), image.elements.end(),
+                                         [](uint16_t e) { return (e & 0x7F80) == 0x7F80; });
+      if (infinite != image.elements.end())
+        problems.add("E0512", fmt::format("core {}: weight block {} has a value that is not finite",
+                                          index, image.block));
+    }
+    previous = -1;
+    for (const PreloadImage &image : core.preloads) {
+      item("preload row", previous, image.row, geometry.preloadRows, image.lanes.size(), lanes);
+      if (std::any_of(image.lanes.begin(), image.lanes.end(),
+                      [](uint64_t lane) { return lane >> 55 != 0; }))
+        problems.add("E0512", fmt::format("core {}: preload row {} has bits above bit 54", index,
+                                          image.row));
+    }
+    previous = -1;
+    for (const TableImage &image : core.tables)
+      item("table", previous, image.table, geometry.tables, image.entries.size(),
+           isa::kTableEntries);
+    uint64_t end = 0;
+    for (const RowImage &image : core.rows) {
+      const uint64_t rows = image.lanes.size() / lanes;
+      if (rows == 0 || image.lanes.size() % lanes != 0)
+        problems.add("E0512",
+                     fmt::format("core {}: rows at {} have {} lanes, expected a multiple of {}",
+                                 index, image.address, image.lanes.size(), lanes));
+      const bool local = image.address >= isa::kLocalBase;
+      const uint64_t limit =
+          local ? uint64_t{isa::kLocalBase} + geometry.localRows : geometry.inboxRows;
+      if (image.address < end || image.address + rows > limit)
+        problems.add("E0512",
+                     fmt::format("core {}: rows {} to {}, allowed: ascending, at or above "
+                                 "{} and below {}",
+                                 index, image.address, image.address + rows - 1, end, limit));
+      end = image.address + rows;
+    }
+  }
+}
+
+void checkSourceMap(const Program &program, ProblemList &problems) {
+  for (const SourceNode &node : program.nodes)
+    if (node.index < -1 || !isUtf8(node.name) || !isUtf8(node.op))
+      problems.add("E0513", "a source node has an index below -1 or a name that is not UTF-8 text");
+  if (!isUtf8(program.compilerVersion) || !isUtf8(program.options))
+    problems.add("E0513", "compiler version or options are not UTF-8 text");
+  const SourceEntry *previous = nullptr;
+  for (const SourceEntry &entry : program.sourceMap) {
+    const size_t cores = program.cores.size();
+    const size_t count = entry.core < cores    ? program.cores[entry.core].instructions.size()
+                         : entry.core == cores ? program.hostInstructions.size()
+                                               : 0;
+    if (entry.instruction >= count)
+      problems.add("E0513", fmt::format("source map names instruction {} of core {}, which does "
+                                        "not exist",
+                                        entry.instruction, entry.core));
+    if (previous && std::pair(previous->core, previous->instruction) >=
+                        std::pair(entry.core, entry.instruction))
+      problems.add("E0513", fmt::format("source map is not ascending at core {} instruction {}",
+                                        entry.core, entry.instruction));
+    for (uint32_t node : entry.nodes)
+      if (node >= program.nodes.size())
+        problems.add("E0513",
+                     fmt::format("source map names node {} of {}", node, program.nodes.size()));
+    previous = &entry;
+    if (problems.full())
+      return;
+  }
+}
+
+std::vector<FileProblem> check(const Program &program, size_t limit) {
+  ProblemList problems(limit);
+  if (const auto wrong = checkGeometry(program.geometry)) {
+    problems.add("E0508", *wrong);
+  } else if (program.cores.size() != program.geometry.cores) {
+    problems.add("E0507", fmt::format("instructions of {} cores, the geometry has {}",
+                                      program.cores.size(), program.geometry.cores));
+  } else {
+    checkModels(program, problems);
+    checkImages(program, problems);
+    checkSourceMap(program, problems);
+    // Instructions are checked against the host tensors, so those must be right.
+    if (problems.empty())
+      checkInstructions(program, problems);
+  }
+  return problems.take();
+}
+
+} // namespace sluice::format

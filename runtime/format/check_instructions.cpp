@@ -1,0 +1,313 @@
+// Every instruction: its encoding, its unit, its fields, and every address it
+// can reach.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/format/address_set.h"
+#include "runtime/format/checks.h"
+#include "runtime/format/sequencer.h"
+
+namespace sluice::format {
+namespace {
+
+using isa::kLoopDepth;
+
+/// Which beats use a stream: all, or those first or last at a level.
+enum class Beats { All, FirstAt, LastAt };
+
+/// Checks one instruction list: a core's or the host port's.
+class ListCheck {
+public:
+  ListCheck(const Program &program, uint32_t core, ProblemList &problems)
+      : program(program), geometry(program.geometry), core(core), isHost(core == geometry.cores),
+        words(isHost ? program.hostInstructions : program.cores[core].instructions),
+        problems(problems) {
+    const int64_t local = isa::kLocalBase;
+    tensorRows = {{0, int64_t{geometry.inboxRows} - 1}, {local, local + geometry.localRows - 1}};
+    localRows = {tensorRows[1]};
+    inboxRows = {tensorRows[0]};
+    collectHostRows();
+  }
+
+  /// `reachedRows` collects the host output rows written.
+  void run(std::vector<uint64_t> &reachedRows, uint64_t &rowsTaken) {
+    const uint32_t capacity = isHost ? geometry.hostInstructions : geometry.instructions;
+    if (words.size() > capacity) {
+      problems.add("E0509", fmt::format("{} has {} instructions, its memory holds {}", place(),
+                                        words.size(), capacity));
+      return;
+    }
+    std::vector<isa::Instruction> list;
+    for (index = 0; index < words.size(); ++index) {
+      const auto decoded = isa::decode(words[index]);
+      if (!decoded) {
+        problems.add("E0509", fmt::format("{} instruction {} is not an instruction: unknown "
+                                          "opcode, enumerated value or bits outside the fields",
+                                          place(), index));
+        return;
+      }
+      list.push_back(*decoded);
+    }
+    for (index = 0; index < list.size(); ++index)
+      std::visit([&](const auto &one) { checkFields(one); }, list[index]);
+    if (!problems.empty())
+      return;
+    if (const auto error = analyseSequencer(list, info)) {
+      index = error->instruction;
+      problems.add("E0509", fmt::format("{} instruction {}: {}", place(), index, error->message));
+      return;
+    }
+    for (index = 0; index < list.size() && !problems.full(); ++index) {
+      if (const auto *mm = std::get_if<isa::Mm>(&list[index]))
+        checkAddresses(*mm);
+      else if (const auto *vec = std::get_if<isa::Vec>(&list[index]))
+        checkAddresses(*vec, reachedRows);
+      else if (const auto *input = std::get_if<isa::Input>(&list[index]))
+        checkAddresses(*input, rowsTaken);
+    }
+  }
+
+private:
+  /// The rows of all outputs, adjacent ones as one range.
+  void collectHostRows() {
+    std::vector<AddressRange> all;
+    for (const Model &model : program.models)
+      for (const HostTensor &tensor : model.outputs)
+        all.push_back({tensor.firstRow, int64_t{tensor.firstRow} + tensor.rows - 1});
+    std::sort(all.begin(), all.end(),
+              [](const AddressRange &a, const AddressRange &b) { return a.first < b.first; });
+    for (const AddressRange &range : all) {
+      if (!hostRows.empty() && hostRows.back().last + 1 == range.first)
+        hostRows.back().last = range.last;
+      else
+        hostRows.push_back(range);
+    }
+  }
+
+  std::string place() const {
+    return isHost ? std::string("host port") : fmt::format("core {}", core);
+  }
+
+  void bad(std::string_view field, uint64_t value, std::string_view allowed) {
+    problems.add("E0509", fmt::format("{} instruction {}: {} is {}, allowed: {}", place(), index,
+                                      field, value, allowed));
+  }
+  void bad(std::string_view what) {
+    problems.add("E0509", fmt::format("{} instruction {}: {}", place(), index, what));
+  }
+
+  void checkFields(const isa::Restart &) {}
+  void checkFields(const isa::Halt &) {}
+  void checkFields(const isa::Loop &) {}
+  void checkFields(const isa::Endloop &) {}
+  void checkFields(const isa::Setreg &inst) { checkRegister(inst.index); }
+  void checkFields(const isa::Addreg &inst) { checkRegister(inst.index); }
+
+  void checkRegister(uint32_t number) {
+    if (number == 0)
+      bad("index", number, "1 to 7 (register 0 is always zero)");
+  }
+
+  void level(std::string_view field, uint32_t value) {
+    if (value > kLoopDepth)
+      bad(field, value, "0 to 4");
+  }
+
+  /// Loops and wait, which every unit has.
+  template <typename Inst> void checkCommon(const Inst &inst, bool hostUnit) {
+    if (hostUnit != isHost)
+      bad(hostUnit ? "input belongs to the host port" : "a unit instruction at the host port");
+    for (uint32_t n : inst.n)
+      if (n == 0)
+        bad("n", n, "1 to 4095");
+    if (inst.waitEn && inst.waitCount == 0)
+      bad("wait_count", 0, "1 to 255");
+    level("wait_level", inst.waitLevel);
+    level("sig_level", inst.sigLevel);
+  }
+
+  void checkFields(const isa::Mm &inst) {
+    checkCommon(inst, false);
+    level("init_level", inst.initLevel);
+    level("emit_level", inst.emitLevel);
+    if (inst.sigEn && inst.sigUnits == 0)
+      bad("sig_units", 0, "1 to 3 (a signal needs a bank)");
+  }
+
+  void checkFields(const isa::Vec &inst) {
+    checkCommon(inst, false);
+    level("reduce_level", inst.reduceLevel);
+    const bool packet = inst.dstKind == isa::Dst::Net || inst.dstKind == isa::Dst::Signal;
+    const uint32_t host = 1U << isa::kHostBit;
+    if (packet)
+      checkMask(inst.mask, host);
+    const bool toCores = !packet || (inst.mask & ~host) != 0;
+    if (inst.sigEn && toCores && inst.sigUnits == 0)
+      bad("sig_units", 0, "1 to 3 (a signal needs a bank)");
+    if (inst.sigEn && inst.reduce != isa::Reduce::None && inst.sigLevel > inst.reduceLevel)
+      bad("sig_level", inst.sigLevel,
+          fmt::format("0 to {} (reduce_level: other beats produce nothing)", inst.reduceLevel));
+    if (inst.alu1 == isa::Alu::Select)
+      bad("select is only possible in alu2");
+    if (inst.tableEn && inst.tableId >= geometry.tables)
+      bad("table_id", inst.tableId, fmt::format("0 to {}", geometry.tables - 1));
+  }
+
+  void checkFields(const isa::Input &inst) {
+    checkCommon(inst, true);
+    if (!inst.skip)
+      checkMask(inst.mask, 0);
+  }
+
+  void checkMask(uint32_t mask, uint32_t alsoAllowed) {
+    const uint32_t allowed = ((1U << geometry.cores) - 1) | alsoAllowed;
+    if (mask == 0 || (mask & ~allowed) != 0)
+      bad("mask", mask,
+          fmt::format("cores 0 to {}{}, at least one", geometry.cores - 1,
+                      alsoAllowed ? " and the host (bit 8)" : ""));
+  }
+
+  /// The stream of one operand; registers are one more term.
+  template <typename Inst, typename Strides>
+  AddressStream stream(const Inst &inst, uint32_t base, const Strides &strides, uint32_t reg,
+                       unsigned bits, Beats beats = Beats::All, uint32_t level = 0) const {
+    AddressStream result{base, {}, bits};
+    for (unsigned l = 0; l < kLoopDepth; ++l) {
+      const uint64_t trips = inst.n[l];
+      const bool fixed = beats != Beats::All && l >= level;
+      if (!fixed)
+        result.terms.push_back({strides[l], trips});
+      else if (beats == Beats::LastAt)
+        result.base += static_cast<int64_t>(trips - 1) * strides[l];
+    }
+    if (reg != 0) {
+      const ValueSet &values = info.registers[index][reg];
+      result.base += values.low;
+      result.terms.push_back({values.step, values.count()});
+    }
+    return result;
+  }
+
+  void within(const AddressStream &stream, std::string_view field,
+              const std::vector<AddressRange> &valid, std::string_view memory) {
+    const auto address = firstOutside(stream, valid);
+    if (!address)
+      return;
+    std::string ranges;
+    for (const AddressRange &range : valid)
+      if (range.last >= range.first)
+        ranges += fmt::format("{}{} to {}", ranges.empty() ? "" : ", ", range.first, range.last);
+    problems.add("E0510",
+                 fmt::format("{} instruction {}: {} reaches {} {}, allowed: {}", place(), index,
+                             field, memory, *address, ranges.empty() ? "none" : ranges));
+  }
+
+  void checkAddresses(const isa::Mm &inst) {
+    if (inst.skip)
+      return;
+    within(stream(inst, inst.x, inst.xStride, inst.xReg, 16), "x", tensorRows, "tensor row");
+    within(stream(inst, inst.w, inst.wStride, inst.wReg, 16), "w",
+           {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
+    within(stream(inst, inst.acc, inst.accStride, 0, 8), "acc",
+           {{0, int64_t{geometry.accumulators} - 1}}, "accumulator");
+    const std::vector<AddressRange> preload{{0, int64_t{geometry.preloadRows} - 1}};
+    if (inst.init == isa::Init::Preload)
+      within(stream(inst, inst.p, inst.pStride, inst.pReg, 12, Beats::FirstAt, inst.initLevel), "p",
+             preload, "preload row");
+    if (inst.emit == isa::Emit::Raw)
+      within(stream(inst, inst.p, inst.pStride, inst.pReg, 12, Beats::LastAt, inst.emitLevel), "p",
+             preload, "preload row");
+  }
+
+  void checkAddresses(const isa::Vec &inst, std::vector<uint64_t> &reachedRows) {
+    if (inst.aSrc == isa::Source::Ram)
+      within(stream(inst, inst.a, inst.aStride, inst.aReg, 16), "a", tensorRows, "tensor row");
+    if (inst.bEn)
+      within(stream(inst, inst.b, inst.bStride, inst.bReg, 16), "b", tensorRows, "tensor row");
+    if (inst.cEn)
+      within(stream(inst, inst.c, inst.cStride, inst.cReg, 16), "c", tensorRows, "tensor row");
+    const AddressStream dst =
+        stream(inst, inst.dst, inst.dstStride, inst.dstReg, 18,
+               inst.reduce == isa::Reduce::None ? Beats::All : Beats::LastAt, inst.reduceLevel);
+    switch (inst.dstKind) {
+    case isa::Dst::None:
+    case isa::Dst::Signal:
+      break;
+    case isa::Dst::Local:
+      within(dst, "dst", localRows, "local row");
+      break;
+    case isa::Dst::Wrow:
+    case isa::Dst::Wcol:
+      within(dst, "dst", {{0, int64_t{geometry.weightBlocks} * geometry.lanes - 1}},
+             "weight row or column");
+      break;
+    case isa::Dst::Net:
+      if ((inst.mask >> isa::kHostBit & 1) != 0) {
+        within(dst, "dst", hostRows, "host output row");
+        addReached(dst, reachedRows);
+      }
+      if ((inst.mask & ((1U << isa::kHostBit) - 1)) != 0)
+        within(dst, "dst", inboxRows, "inbox row");
+      break;
+    }
+  }
+
+  void checkAddresses(const isa::Input &inst, uint64_t &rowsTaken) {
+    if (inst.skip)
+      return;
+    within(stream(inst, inst.dst, inst.dstStride, 0, 18), "dst", inboxRows, "inbox row");
+    uint64_t rows = info.trips[index];
+    for (uint32_t n : inst.n)
+      if (__builtin_mul_overflow(rows, uint64_t{n}, &rows))
+        rows = std::numeric_limits<uint64_t>::max();
+    if (__builtin_add_overflow(rowsTaken, rows, &rowsTaken))
+      rowsTaken = std::numeric_limits<uint64_t>::max();
+  }
+
+  const Program &program;
+  const Geometry &geometry;
+  const uint32_t core;
+  const bool isHost;
+  const std::vector<InstructionWords> &words;
+  ProblemList &problems;
+  std::vector<AddressRange> tensorRows, inboxRows, localRows, hostRows;
+  SequencerInfo info;
+  size_t index = 0;
+};
+
+bool contains(const std::vector<uint64_t> &rows, uint32_t row) {
+  return row / 64 < rows.size() && (rows[row / 64] >> (row % 64) & 1) != 0;
+}
+
+} // namespace
+
+void checkInstructions(const Program &program, ProblemList &problems) {
+  std::vector<uint64_t> written;
+  uint64_t taken = 0;
+  for (uint32_t core = 0; core <= program.geometry.cores; ++core)
+    ListCheck(program, core, problems).run(written, taken);
+  if (!problems.empty())
+    return;
+  uint64_t offered = 0;
+  for (const Model &model : program.models) {
+    for (const HostTensor &tensor : model.inputs)
+      offered += tensor.rows;
+    for (const HostTensor &tensor : model.outputs)
+      for (uint32_t row = tensor.firstRow; row < tensor.firstRow + tensor.rows; ++row)
+        if (!contains(written, row)) {
+          problems.add("E0511",
+                       fmt::format("output '{}' of model '{}': no instruction writes row {}",
+                                   tensor.name, model.name, row));
+          break;
+        }
+  }
+  if (offered == 0 ? taken != 0 : (taken == 0 || taken % offered != 0))
+    problems.add("E0511", fmt::format("the host port takes {} rows per pass, the inputs of an "
+                                      "inference have {}; it must be a multiple",
+                                      taken, offered));
+}
+
+} // namespace sluice::format

@@ -1,0 +1,41 @@
+// The parts of format::check, one file each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/format/program_file.h"
+
+namespace sluice::format {
+
+/// Collects problems up to a limit.
+class ProblemList {
+public:
+  explicit ProblemList(size_t limit) : limit(limit) {}
+  void add(std::string code, std::string message) {
+    if (!full())
+      problems.push_back({std::move(code), std::move(message)});
+  }
+  bool full() const { return problems.size() >= limit; }
+  bool empty() const { return problems.empty(); }
+  std::vector<FileProblem> take() { return std::move(problems); }
+
+private:
+  size_t limit;
+  std::vector<FileProblem> problems;
+};
+
+/// The one sentence that is wrong with a geometry, or nothing.
+std::optional<std::string> checkGeometry(const Geometry &geometry);
+
+/// Whether a text is well-formed UTF-8.
+bool isUtf8(std::string_view text);
+
+void checkModels(const Program &program, ProblemList &problems);       // E0511
+void checkInstructions(const Program &program, ProblemList &problems); // E0509, E0510
+void checkImages(const Program &program, ProblemList &problems);       // E0512
+void checkSourceMap(const Program &program, ProblemList &problems);    // E0513
+
+} // namespace sluice::format

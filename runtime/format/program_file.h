@@ -1,0 +1,62 @@
+// Program files: write, read, and check. Nothing here knows the compiler, and
+// nothing in a file is believed before it is checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/format/layout.h"
+#include "runtime/format/program.h"
+#include "runtime/format/sha256.h"
+
+namespace sluice::format {
+
+/// What is wrong with a file: "E05xx" and one sentence (docs: sluice explain).
+struct FileProblem {
+  std::string code;
+  std::string message;
+};
+
+/// Either a program that passed every check, or what is wrong with it.
+struct ReadResult {
+  std::optional<Program> program;
+  std::vector<FileProblem> problems;
+};
+
+/// Where a section lies in the file, for `sluice inspect --sections`.
+struct SectionInfo {
+  Section kind;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  Sha256 hash{};
+};
+
+/// The bytes of a program file; equal programs give equal bytes. The program is
+/// not checked: what the compiler gets wrong, the reader reports.
+std::vector<uint8_t> write(const Program &program);
+
+/// Writes a whole file or none: into a temporary file beside `path`, which is
+/// then renamed. `path` keeps its old content on failure.
+std::optional<FileProblem> writeAtomically(const std::string &path, std::span<const uint8_t> bytes);
+
+/// Reads and checks everything. Memory used is bounded by a small multiple of
+/// the number of bytes, whatever they say.
+ReadResult read(std::span<const uint8_t> bytes);
+
+/// Reads a file ("-" is not special here); E0501 if it cannot be read.
+ReadResult readFile(const std::string &path);
+
+/// The bytes of a regular file or stream, or the reason why not (E0501).
+std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes);
+
+/// The section table of a file that `read` accepts.
+std::vector<SectionInfo> sections(std::span<const uint8_t> bytes);
+
+/// The checks behind the layout: geometry, instructions and every address they
+/// reach, memory images, host tensors, source map. At most `limit` problems.
+std::vector<FileProblem> check(const Program &program, size_t limit = 20);
+
+} // namespace sluice::format

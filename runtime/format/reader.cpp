@@ -1,0 +1,303 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/format/bytes.h"
+#include "runtime/format/checks.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::format {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+template <typename T> T at(Bytes bytes, size_t offset) {
+  return ByteReader(bytes.subspan(offset)).number<T>();
+}
+
+FileProblem truncated(size_t found, uint64_t wanted) {
+  return {"E0504",
+          fmt::format("truncated: the file has {} bytes, its header says {}", found, wanted)};
+}
+
+/// Magic, versions, size, hashes and the section table.
+std::optional<FileProblem> checkContainer(Bytes bytes) {
+  const size_t seen = std::min(bytes.size(), kMagic.size());
+  if (seen == 0 || !std::equal(kMagic.begin(), kMagic.begin() + seen, bytes.begin()))
+    return FileProblem{"E0502", "not a program file: it does not begin with the magic bytes"};
+  if (bytes.size() < kHeaderBytes)
+    return FileProblem{"E0504", fmt::format("truncated: the file has {} bytes, a header has {}",
+                                            bytes.size(), kHeaderBytes)};
+  const auto version = at<uint32_t>(bytes, kVersionOffset);
+  if (version != kFormatVersion)
+    return FileProblem{"E0503", fmt::format("format version {}, this build reads version {}",
+                                            version, kFormatVersion)};
+  const auto isaVersion = at<uint32_t>(bytes, kIsaVersionOffset);
+  if (isaVersion != isa::kVersion)
+    return FileProblem{"E0503", fmt::format("instruction set version {}, this build has version {}",
+                                            isaVersion, isa::kVersion)};
+  const auto fileSize = at<uint64_t>(bytes, kFileSizeOffset);
+  const auto count = at<uint32_t>(bytes, kSectionCountOffset);
+  const size_t tableEnd = kHeaderBytes + kSectionCount * kEntryBytes;
+  if (bytes.size() < fileSize || bytes.size() < tableEnd)
+    return truncated(bytes.size(), std::max<uint64_t>(fileSize, tableEnd));
+  if (count != kSectionCount)
+    return FileProblem{"E0507", fmt::format("{} sections, expected {}", count, kSectionCount)};
+
+  std::vector<uint8_t> head(bytes.begin(), bytes.begin() + tableEnd);
+  Sha256 stored;
+  std::copy_n(head.begin() + kHeaderHashOffset, stored.size(), stored.begin());
+  std::fill_n(head.begin() + kHeaderHashOffset, stored.size(), uint8_t{0});
+  if (sha256(head) != stored)
+    return FileProblem{"E0506", "damaged: the SHA-256 of the header does not match"};
+  if (bytes.size() > fileSize)
+    return FileProblem{"E0505", fmt::format("{} bytes after the end that the header gives ({})",
+                                            bytes.size() - fileSize, fileSize)};
+  if (at<uint32_t>(bytes, kSectionCountOffset + 4) != 0)
+    return FileProblem{"E0507", "a reserved field of the header is not zero"};
+
+  uint64_t end = tableEnd;
+  for (size_t i = 0; i < kSectionCount; ++i) {
+    const Bytes entry = bytes.subspan(kHeaderBytes + i * kEntryBytes, kEntryBytes);
+    const std::string_view name = kSectionNames[i];
+    const auto offset = at<uint64_t>(entry, kEntryOffset);
+    const auto size = at<uint64_t>(entry, kEntrySize);
+    if (at<uint32_t>(entry, 0) != i + 1)
+      return FileProblem{"E0507", fmt::format("section {} has kind {}, expected {} ({})", i,
+                                              at<uint32_t>(entry, 0), i + 1, name)};
+    if (at<uint32_t>(entry, 4) != 0 || at<uint64_t>(entry, kEntrySize + 8) != 0)
+      return FileProblem{"E0507",
+                         fmt::format("a reserved field of section '{}' is not zero", name)};
+    const uint64_t expected = (end + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+    if (offset != expected)
+      return FileProblem{"E0507", fmt::format("section '{}' begins at byte {}, expected {}", name,
+                                              offset, expected)};
+    if (offset > fileSize || size > fileSize - offset)
+      return FileProblem{"E0507", fmt::format("section '{}' of {} bytes at {} ends behind the file",
+                                              name, size, offset)};
+    const Bytes gap = bytes.subspan(end, offset - end);
+    if (std::any_of(gap.begin(), gap.end(), [](uint8_t byte) { return byte != 0; }))
+      return FileProblem{"E0506",
+                         fmt::format("damaged: padding before section '{}' is not zero", name)};
+    const Sha256 hash = sha256(bytes.subspan(offset, size));
+    if (!std::equal(hash.begin(), hash.end(), entry.begin() + kEntryHash))
+      return FileProblem{"E0506",
+                         fmt::format("damaged: the SHA-256 of section '{}' does not match", name)};
+    end = offset + size;
+  }
+  if (end != fileSize)
+    return FileProblem{"E0507",
+                       fmt::format("the sections end at byte {}, the file at {}", end, fileSize)};
+  return std::nullopt;
+}
+
+void readGeometry(ByteReader &in, Geometry &geometry) {
+  geometry.name = in.text();
+  geometry.rtl = in.text();
+  for (uint32_t *value :
+       {&geometry.cores, &geometry.lanes, &geometry.peTerms, &geometry.weightBlocks,
+        &geometry.inboxRows, &geometry.localRows, &geometry.accumulators, &geometry.preloadRows,
+        &geometry.instructions, &geometry.hostInstructions, &geometry.tables, &geometry.clockMhz})
+    *value = in.number<uint32_t>();
+}
+
+void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
+  tensors.resize(in.count(24));
+  for (HostTensor &tensor : tensors) {
+    tensor.name = in.text();
+    // A type outside the enumeration must not survive the narrowing.
+    const auto type = in.number<uint32_t>();
+    tensor.type = static_cast<HostType>(std::min(type, 255U));
+    tensor.dataDim = in.number<uint32_t>();
+    tensor.firstRow = in.number<uint32_t>();
+    tensor.rows = in.number<uint32_t>();
+    tensor.shape = in.numbers<int64_t>(in.count(8));
+  }
+}
+
+void readModels(ByteReader &in, std::vector<Model> &models) {
+  models.resize(in.count(28));
+  for (Model &model : models) {
+    model.name = in.text();
+    model.macs = in.number<uint64_t>();
+    model.parameters = in.number<uint64_t>();
+    readTensors(in, model.inputs);
+    readTensors(in, model.outputs);
+  }
+}
+
+void readInstructions(ByteReader &in, std::vector<InstructionWords> &instructions) {
+  instructions.resize(in.count(sizeof(InstructionWords)));
+  for (InstructionWords &words : instructions)
+    for (uint64_t &word : words)
+      word = in.number<uint64_t>();
+}
+
+void readSection(ByteReader &in, Section kind, Program &program) {
+  const uint64_t lanes = program.geometry.lanes;
+  switch (kind) {
+  case Section::Geometry:
+    readGeometry(in, program.geometry);
+    break;
+  case Section::Models:
+    readModels(in, program.models);
+    break;
+  case Section::Instructions:
+    program.cores.resize(in.count(4));
+    for (CoreImage &core : program.cores)
+      readInstructions(in, core.instructions);
+    readInstructions(in, program.hostInstructions);
+    break;
+  case Section::Weights:
+    for (CoreImage &core : program.cores) {
+      core.weights.resize(in.count(4 + lanes * lanes * 2));
+      for (WeightImage &image : core.weights) {
+        image.block = in.number<uint32_t>();
+        image.elements = in.numbers<uint16_t>(lanes * lanes);
+      }
+    }
+    break;
+  case Section::Rows:
+    for (CoreImage &core : program.cores) {
+      core.rows.resize(in.count(8));
+      for (RowImage &image : core.rows) {
+        image.address = in.number<uint32_t>();
+        image.lanes = in.numbers<uint16_t>(in.count(2));
+      }
+    }
+    break;
+  case Section::Preloads:
+    for (CoreImage &core : program.cores) {
+      core.preloads.resize(in.count(4 + lanes * 8));
+      for (PreloadImage &image : core.preloads) {
+        image.row = in.number<uint32_t>();
+        image.lanes = in.numbers<uint64_t>(lanes);
+      }
+    }
+    break;
+  case Section::Tables:
+    for (CoreImage &core : program.cores) {
+      core.tables.resize(in.count(4 + 32 + isa::kTableEntries * 2));
+      for (TableImage &image : core.tables) {
+        image.table = in.number<uint32_t>();
+        for (uint64_t &word : image.header)
+          word = in.number<uint64_t>();
+        image.entries = in.numbers<uint16_t>(isa::kTableEntries);
+      }
+    }
+    break;
+  case Section::SourceMap:
+    program.nodes.resize(in.count(16));
+    for (SourceNode &node : program.nodes) {
+      node.index = in.number<int64_t>();
+      node.name = in.text();
+      node.op = in.text();
+    }
+    program.sourceMap.resize(in.count(12));
+    for (SourceEntry &entry : program.sourceMap) {
+      entry.core = in.number<uint32_t>();
+      entry.instruction = in.number<uint32_t>();
+      entry.nodes = in.numbers<uint32_t>(in.count(4));
+    }
+    break;
+  case Section::Info:
+    program.compilerVersion = in.text();
+    program.options = in.text();
+    break;
+  }
+}
+
+} // namespace
+
+std::vector<SectionInfo> sections(std::span<const uint8_t> bytes) {
+  std::vector<SectionInfo> result(kSectionCount);
+  for (size_t i = 0; i < kSectionCount; ++i) {
+    const Bytes entry = bytes.subspan(kHeaderBytes + i * kEntryBytes, kEntryBytes);
+    result[i].kind = static_cast<Section>(i + 1);
+    result[i].offset = at<uint64_t>(entry, kEntryOffset);
+    result[i].size = at<uint64_t>(entry, kEntrySize);
+    std::copy_n(entry.begin() + kEntryHash, result[i].hash.size(), result[i].hash.begin());
+  }
+  return result;
+}
+
+ReadResult read(std::span<const uint8_t> bytes) {
+  ReadResult result;
+  if (auto problem = checkContainer(bytes)) {
+    result.problems.push_back(*problem);
+    return result;
+  }
+  Program program;
+  for (const SectionInfo &info : sections(bytes)) {
+    ByteReader in(bytes.subspan(info.offset, info.size));
+    readSection(in, info.kind, program);
+    const std::string_view name = kSectionNames[static_cast<size_t>(info.kind) - 1];
+    if (in.failed() || !in.atEnd()) {
+      result.problems.push_back(
+          {"E0507", fmt::format("section '{}' {}", name,
+                                in.failed() ? "ends inside an entry or a count exceeds it"
+                                            : "has bytes after its last entry")});
+      return result;
+    }
+    // The sizes of all that follows are multiples of the lanes.
+    if (info.kind == Section::Geometry)
+      if (auto problem = checkGeometry(program.geometry)) {
+        result.problems.push_back({"E0508", *problem});
+        return result;
+      }
+    if (info.kind == Section::Instructions && program.cores.size() != program.geometry.cores) {
+      result.problems.push_back(
+          {"E0507", fmt::format("instructions of {} cores, the geometry has {}",
+                                program.cores.size(), program.geometry.cores)});
+      return result;
+    }
+  }
+  result.problems = check(program);
+  if (result.problems.empty())
+    result.program = std::move(program);
+  return result;
+}
+
+std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes) {
+  auto failure = [&](const char *reason) {
+    return FileProblem{"E0501", fmt::format("cannot read '{}': {}", path, reason)};
+  };
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return failure(std::strerror(errno));
+  std::optional<FileProblem> problem;
+  struct stat status{};
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
+    problem = failure("it is a directory");
+  bytes.clear();
+  std::vector<uint8_t> chunk(size_t{1} << 20);
+  while (!problem) {
+    const ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
+    if (count == 0)
+      break;
+    if (count > 0)
+      bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + count);
+    else if (errno != EINTR)
+      problem = failure(std::strerror(errno));
+  }
+  close(descriptor);
+  return problem;
+}
+
+ReadResult readFile(const std::string &path) {
+  std::vector<uint8_t> bytes;
+  if (auto problem = readBytes(path, bytes))
+    return {std::nullopt, {*problem}};
+  ReadResult result = read(bytes);
+  for (FileProblem &problem : result.problems)
+    problem.message = fmt::format("'{}': {}", path, problem.message);
+  return result;
+}
+
+} // namespace sluice::format

@@ -1,0 +1,120 @@
+#include "runtime/format/targets.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runtime/format/checks.h"
+
+namespace sluice::format {
+
+/// The files of hw/targets (generated).
+const std::vector<std::pair<std::string_view, std::string_view>> &targetFiles();
+
+namespace {
+
+constexpr std::array<std::pair<const char *, uint32_t Geometry::*>, 12> kFields{{
+    {"cores", &Geometry::cores},
+    {"lanes", &Geometry::lanes},
+    {"pe_terms", &Geometry::peTerms},
+    {"weight_blocks", &Geometry::weightBlocks},
+    {"inbox_rows", &Geometry::inboxRows},
+    {"local_rows", &Geometry::localRows},
+    {"accumulators", &Geometry::accumulators},
+    {"preload_rows", &Geometry::preloadRows},
+    {"instructions", &Geometry::instructions},
+    {"host_instructions", &Geometry::hostInstructions},
+    {"tables", &Geometry::tables},
+    {"clock_mhz", &Geometry::clockMhz},
+}};
+
+std::string presetNames() {
+  std::string names;
+  for (const Geometry &preset : targetPresets())
+    names += (names.empty() ? "" : ", ") + preset.name;
+  return names;
+}
+
+} // namespace
+
+const std::vector<Geometry> &targetPresets() {
+  static const std::vector<Geometry> presets = [] {
+    std::vector<Geometry> all;
+    for (const auto &[name, text] : targetFiles()) {
+      auto parsed = parseTarget(text, std::string(name));
+      // The presets are checked when the product is built (unit test).
+      if (auto *geometry = std::get_if<Geometry>(&parsed))
+        all.push_back(std::move(*geometry));
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Geometry &a, const Geometry &b) { return a.name < b.name; });
+    return all;
+  }();
+  return presets;
+}
+
+const Geometry *findPreset(std::string_view name) {
+  for (const Geometry &preset : targetPresets())
+    if (preset.name == name)
+      return &preset;
+  return nullptr;
+}
+
+std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std::string &origin) {
+  auto bad = [&](const std::string &what) {
+    return FileProblem{"E0514", fmt::format("target '{}': {}", origin, what)};
+  };
+  const auto root = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object())
+    return bad("not a JSON object");
+  Geometry geometry;
+  for (const auto &[key, text] :
+       {std::pair{"name", &geometry.name}, std::pair{"rtl", &geometry.rtl}}) {
+    if (!root.contains(key) || !root[key].is_string())
+      return bad(fmt::format("'{}' must be a string", key));
+    *text = root[key].get<std::string>();
+  }
+  for (const auto &[key, member] : kFields) {
+    if (!root.contains(key) || !root[key].is_number_unsigned() ||
+        root[key].get<uint64_t>() > std::numeric_limits<uint32_t>::max())
+      return bad(fmt::format("'{}' must be a positive integer", key));
+    geometry.*member = root[key].get<uint32_t>();
+  }
+  for (const auto &item : root.items())
+    if (item.key() != "name" && item.key() != "rtl" &&
+        std::none_of(kFields.begin(), kFields.end(),
+                     [&](const auto &field) { return item.key() == field.first; }))
+      return bad(fmt::format("unknown field '{}'", item.key()));
+  if (const auto wrong = checkGeometry(geometry))
+    return bad(*wrong);
+  return geometry;
+}
+
+std::variant<Geometry, FileProblem> loadTarget(const std::string &nameOrFile) {
+  if (!nameOrFile.ends_with(".json")) {
+    if (const Geometry *preset = findPreset(nameOrFile))
+      return *preset;
+    return FileProblem{"E0515", fmt::format("unknown target '{}', allowed: {} or a .json file",
+                                            nameOrFile, presetNames())};
+  }
+  std::vector<uint8_t> bytes;
+  if (auto problem = readBytes(nameOrFile, bytes))
+    return *problem;
+  return parseTarget({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, nameOrFile);
+}
+
+std::string targetJson(const Geometry &geometry) {
+  nlohmann::ordered_json root;
+  root["name"] = geometry.name;
+  root["rtl"] = geometry.rtl;
+  for (const auto &[key, member] : kFields)
+    root[key] = geometry.*member;
+  return root.dump(2);
+}
+
+} // namespace sluice::format

@@ -1,0 +1,33 @@
+// Targets: the presets of hw/targets, which are part of the build, and
+// geometries from a user's file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/format/geometry.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::format {
+
+/// All presets, by name.
+const std::vector<Geometry> &targetPresets();
+
+/// A preset's geometry; null if there is none of that name.
+const Geometry *findPreset(std::string_view name);
+
+/// Reads a geometry from the text of a JSON file. Every field of a preset must
+/// be there, and nothing else.
+std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std::string &origin);
+
+/// What `--target` names: a preset, or a file if the name ends in ".json".
+/// E0515 unknown preset, E0514 malformed file, E0501 unreadable file.
+std::variant<Geometry, FileProblem> loadTarget(const std::string &nameOrFile);
+
+/// The geometry as the text of a target file.
+std::string targetJson(const Geometry &geometry);
+
+} // namespace sluice::format

@@ -1,0 +1,200 @@
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/format/bytes.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::format {
+namespace {
+
+void writeGeometry(ByteWriter &out, const Geometry &geometry) {
+  out.text(geometry.name);
+  out.text(geometry.rtl);
+  for (uint32_t value :
+       {geometry.cores, geometry.lanes, geometry.peTerms, geometry.weightBlocks, geometry.inboxRows,
+        geometry.localRows, geometry.accumulators, geometry.preloadRows, geometry.instructions,
+        geometry.hostInstructions, geometry.tables, geometry.clockMhz})
+    out.number(value);
+}
+
+void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
+  out.number(static_cast<uint32_t>(tensors.size()));
+  for (const HostTensor &tensor : tensors) {
+    out.text(tensor.name);
+    out.number(static_cast<uint32_t>(tensor.type));
+    out.number(tensor.dataDim);
+    out.number(tensor.firstRow);
+    out.number(tensor.rows);
+    out.number(static_cast<uint32_t>(tensor.shape.size()));
+    out.numbers(tensor.shape);
+  }
+}
+
+void writeModels(ByteWriter &out, const std::vector<Model> &models) {
+  out.number(static_cast<uint32_t>(models.size()));
+  for (const Model &model : models) {
+    out.text(model.name);
+    out.number(model.macs);
+    out.number(model.parameters);
+    writeTensors(out, model.inputs);
+    writeTensors(out, model.outputs);
+  }
+}
+
+void writeInstructions(ByteWriter &out, const std::vector<InstructionWords> &instructions) {
+  out.number(static_cast<uint32_t>(instructions.size()));
+  for (const InstructionWords &words : instructions)
+    out.numbers(words);
+}
+
+/// Writes one list per core with `item` per element.
+template <typename Item, typename Write>
+void writeImages(ByteWriter &out, const Program &program, std::vector<Item> CoreImage::*list,
+                 Write item) {
+  for (const CoreImage &core : program.cores) {
+    out.number(static_cast<uint32_t>((core.*list).size()));
+    for (const Item &one : core.*list)
+      item(one);
+  }
+}
+
+std::vector<uint8_t> section(const Program &program, Section kind) {
+  ByteWriter out;
+  switch (kind) {
+  case Section::Geometry:
+    writeGeometry(out, program.geometry);
+    break;
+  case Section::Models:
+    writeModels(out, program.models);
+    break;
+  case Section::Instructions:
+    out.number(static_cast<uint32_t>(program.cores.size()));
+    for (const CoreImage &core : program.cores)
+      writeInstructions(out, core.instructions);
+    writeInstructions(out, program.hostInstructions);
+    break;
+  case Section::Weights:
+    writeImages(out, program, &CoreImage::weights, [&](const WeightImage &image) {
+      out.number(image.block);
+      out.numbers(image.elements);
+    });
+    break;
+  case Section::Rows:
+    writeImages(out, program, &CoreImage::rows, [&](const RowImage &image) {
+      out.number(image.address);
+      out.number(static_cast<uint32_t>(image.lanes.size()));
+      out.numbers(image.lanes);
+    });
+    break;
+  case Section::Preloads:
+    writeImages(out, program, &CoreImage::preloads, [&](const PreloadImage &image) {
+      out.number(image.row);
+      out.numbers(image.lanes);
+    });
+    break;
+  case Section::Tables:
+    writeImages(out, program, &CoreImage::tables, [&](const TableImage &image) {
+      out.number(image.table);
+      out.numbers(image.header);
+      out.numbers(image.entries);
+    });
+    break;
+  case Section::SourceMap:
+    out.number(static_cast<uint32_t>(program.nodes.size()));
+    for (const SourceNode &node : program.nodes) {
+      out.number(node.index);
+      out.text(node.name);
+      out.text(node.op);
+    }
+    out.number(static_cast<uint32_t>(program.sourceMap.size()));
+    for (const SourceEntry &entry : program.sourceMap) {
+      out.number(entry.core);
+      out.number(entry.instruction);
+      out.number(static_cast<uint32_t>(entry.nodes.size()));
+      out.numbers(entry.nodes);
+    }
+    break;
+  case Section::Info:
+    out.text(program.compilerVersion);
+    out.text(program.options);
+    break;
+  }
+  return std::move(out.bytes);
+}
+
+size_t aligned(size_t offset) {
+  return (offset + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+}
+
+} // namespace
+
+std::vector<uint8_t> write(const Program &program) {
+  ByteWriter table;
+  std::vector<uint8_t> body;
+  const size_t bodyStart = kHeaderBytes + kSectionCount * kEntryBytes;
+  for (uint32_t kind = 1; kind <= kSectionCount; ++kind) {
+    const std::vector<uint8_t> bytes = section(program, static_cast<Section>(kind));
+    body.resize(aligned(body.size()));
+    table.number(kind);
+    table.number(uint32_t{0});
+    table.number(static_cast<uint64_t>(bodyStart + body.size()));
+    table.number(static_cast<uint64_t>(bytes.size()));
+    table.number(uint64_t{0});
+    table.numbers(sha256(bytes));
+    body.insert(body.end(), bytes.begin(), bytes.end());
+  }
+
+  ByteWriter file;
+  file.numbers(kMagic);
+  file.number(kFormatVersion);
+  file.number(uint32_t{isa::kVersion});
+  file.number(static_cast<uint64_t>(bodyStart + body.size()));
+  file.number(static_cast<uint32_t>(kSectionCount));
+  file.number(uint32_t{0});
+  file.numbers(Sha256{});
+  file.numbers(table.bytes);
+  const Sha256 hash = sha256(file.bytes);
+  std::copy(hash.begin(), hash.end(), file.bytes.begin() + kHeaderHashOffset);
+  file.bytes.insert(file.bytes.end(), body.begin(), body.end());
+  return std::move(file.bytes);
+}
+
+std::optional<FileProblem> writeAtomically(const std::string &path,
+                                           std::span<const uint8_t> bytes) {
+  auto failure = [&](int error) {
+    return FileProblem{"E0516", fmt::format("cannot write '{}': {}", path, std::strerror(error))};
+  };
+  // A name of our own, so that the file gets the permissions of the user's mask.
+  static std::atomic<unsigned> serial{0};
+  const std::string temporary = fmt::format("{}.tmp-{}-{}", path, getpid(), serial++);
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return failure(errno);
+  int error = 0;
+  for (size_t done = 0; done < bytes.size() && error == 0;) {
+    const ssize_t count = ::write(descriptor, bytes.data() + done, bytes.size() - done);
+    if (count >= 0)
+      done += static_cast<size_t>(count);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL)
+    error = errno;
+  if (close(descriptor) != 0 && error == 0)
+    error = errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0)
+    error = errno;
+  if (error == 0)
+    return std::nullopt;
+  unlink(temporary.c_str());
+  return failure(error);
+}
+
+} // namespace sluice::format

@@ -1,0 +1,269 @@
+// What a program file may say: one rule broken at a time.
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/format/program_file.h"
+#include "tests/unit/runtime/small_program.h"
+
+namespace sluice::format {
+namespace {
+
+using test::encoded;
+using test::smallInput;
+using test::smallMm;
+using test::smallProgram;
+using test::smallVec;
+using testing::HasSubstr;
+
+/// The first problem of the small program after a change, "code message".
+std::string problemAfter(const std::function<void(Program &)> &change) {
+  Program program = smallProgram();
+  change(program);
+  const auto problems = check(program);
+  return problems.empty() ? "none" : problems[0].code + " " + problems[0].message;
+}
+std::string afterMm(const std::function<void(isa::Mm &)> &change) {
+  return problemAfter([&](Program &program) {
+    isa::Mm mm = smallMm();
+    change(mm);
+    program.cores[0].instructions[0] = encoded(mm);
+  });
+}
+std::string afterVec(const std::function<void(isa::Vec &)> &change) {
+  return problemAfter([&](Program &program) {
+    isa::Vec vec = smallVec();
+    change(vec);
+    program.cores[0].instructions[1] = encoded(vec);
+  });
+}
+
+TEST(Check, SmallProgramIsClean) {
+  EXPECT_EQ(problemAfter([](Program &) {}), "none");
+}
+
+TEST(Check, Geometry) {
+  EXPECT_EQ(problemAfter([](Program &p) { p.geometry.lanes = 12; }),
+            "E0508 lanes is 12, allowed: a power of two");
+  EXPECT_EQ(problemAfter([](Program &p) { p.geometry.cores = 9; }),
+            "E0508 cores is 9, allowed: 1 to 8");
+  EXPECT_EQ(problemAfter([](Program &p) { p.geometry.peTerms = 3; }),
+            "E0508 pe_terms is 3, allowed: a divisor of lanes (8)");
+}
+
+TEST(Check, Encoding) {
+  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].instructions[0][8] = ~0ULL; }),
+              HasSubstr("E0509 core 0 instruction 0 is not an instruction"));
+  EXPECT_THAT(problemAfter([](Program &p) { p.hostInstructions[0] = encoded(smallMm()); }),
+              HasSubstr("host port instruction 0: a unit instruction at the host port"));
+  EXPECT_THAT(problemAfter([](Program &p) { p.cores[1].instructions[0] = encoded(smallInput()); }),
+              HasSubstr("core 1 instruction 0: input belongs to the host port"));
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[1].instructions.clear(); }),
+            "E0509 core 1 instruction 0: there are no instructions; the last must be restart or "
+            "halt");
+  EXPECT_EQ(
+      problemAfter([](Program &p) { p.cores[1].instructions.assign(513, encoded(isa::Halt{})); }),
+      "E0509 core 1 has 513 instructions, its memory holds 512");
+}
+
+TEST(Check, Fields) {
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.n[2] = 0; }),
+            "E0509 core 0 instruction 0: n is 0, allowed: 1 to 4095");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.waitLevel = 5; }),
+            "E0509 core 0 instruction 0: wait_level is 5, allowed: 0 to 4");
+  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.waitCount = 0; }), HasSubstr("wait_count is 0"));
+  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.sigEn = 1; }), HasSubstr("sig_units is 0"));
+  EXPECT_EQ(afterVec([](isa::Vec &vec) { vec.mask = 4; }),
+            "E0509 core 0 instruction 1: mask is 4, allowed: cores 0 to 1 and the host (bit 8), "
+            "at least one");
+  EXPECT_THAT(afterVec([](isa::Vec &vec) { vec.alu1 = isa::Alu::Select; }),
+              HasSubstr("select is only possible in alu2"));
+  EXPECT_EQ(afterVec([](isa::Vec &vec) {
+              vec.reduce = isa::Reduce::Max;
+              vec.reduceLevel = 2;
+              vec.sigLevel = 3;
+            }),
+            "E0509 core 0 instruction 1: sig_level is 3, allowed: 0 to 2 (reduce_level: other "
+            "beats produce nothing)");
+  EXPECT_THAT(afterVec([](isa::Vec &vec) {
+                vec.tableEn = 1;
+                vec.tableId = 4;
+              }),
+              HasSubstr("table_id is 4, allowed: 0 to 3"));
+}
+
+TEST(Check, Addresses) {
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.x = 1024; }),
+            "E0510 core 0 instruction 0: x reaches tensor row 1024, allowed: 0 to 1023, 32768 to "
+            "33023");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n = {1, 3, 4, 1};
+              mm.xStride = {0, 400, 75, 0};
+            }),
+            "E0510 core 0 instruction 0: x reaches tensor row 1025, allowed: 0 to 1023, 32768 to "
+            "33023");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.x = 65535; }).substr(0, 5), "E0510");
+  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.w = 2048; }), HasSubstr("w reaches weight block 2048"));
+  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.acc = 32; }), HasSubstr("acc reaches accumulator 32"));
+  EXPECT_THAT(afterMm([](isa::Mm &mm) {
+                mm.init = isa::Init::Preload;
+                mm.p = 256;
+              }),
+              HasSubstr("p reaches preload row 256"));
+  EXPECT_THAT(afterVec([](isa::Vec &vec) { vec.b = 33024; }),
+              HasSubstr("b reaches tensor row 33024"));
+  EXPECT_THAT(afterVec([](isa::Vec &vec) { vec.dst = 1; }),
+              HasSubstr("dst reaches host output row 1, allowed: 0 to 0"));
+  EXPECT_THAT(problemAfter([](Program &p) {
+                isa::Input input = smallInput();
+                input.dst = 1024;
+                p.hostInstructions[0] = encoded(input);
+              }),
+              HasSubstr("host port instruction 0: dst reaches inbox row 1024"));
+}
+
+TEST(Check, AddressesThatWrapAreExact) {
+  // From an inbox row to a local row: 32768 does not fit a signed stride, but
+  // addresses count modulo 2^16.
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n[3] = 2;
+              mm.x = 10;
+              mm.xStride[3] = -32768;
+            }),
+            "none");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n[3] = 3;
+              mm.x = 10;
+              mm.xStride[3] = 16384;
+            }).substr(0, 5),
+            "E0510");
+}
+
+TEST(Check, OnlyTheBeatsThatUseAnAddressCount) {
+  // The preload row is written on last beats: one address, not 300.
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n[3] = 300;
+              mm.pStride[3] = 1;
+              mm.init = isa::Init::Preload;
+              mm.initLevel = 0;
+            }),
+            "none");
+  // A reduction writes once per producing beat.
+  EXPECT_EQ(afterVec([](isa::Vec &vec) {
+              vec.n[3] = 4;
+              vec.dstStride[3] = 1;
+              vec.reduce = isa::Reduce::Max;
+              vec.reduceLevel = 3;
+            }),
+            "E0510 core 0 instruction 1: dst reaches host output row 3, allowed: 0 to 0");
+}
+
+/// The small program's mm inside sequencer code; x uses register 1.
+std::string afterSequencer(const std::vector<isa::Instruction> &before,
+                           const std::vector<isa::Instruction> &after) {
+  return problemAfter([&](Program &program) {
+    auto &list = program.cores[1].instructions;
+    list.clear();
+    for (const auto &one : before)
+      list.push_back(encoded(one));
+    isa::Mm mm;
+    mm.xReg = 1;
+    list.push_back(encoded(mm));
+    for (const auto &one : after)
+      list.push_back(encoded(one));
+  });
+}
+
+TEST(Check, Registers) {
+  const isa::Loop loop{4};
+  EXPECT_EQ(afterSequencer({isa::Setreg{1, 0}, loop},
+                           {isa::Addreg{1, 341}, isa::Endloop{}, isa::Restart{}}),
+            "none");
+  EXPECT_EQ(afterSequencer({isa::Setreg{1, 0}, loop},
+                           {isa::Addreg{1, 342}, isa::Endloop{}, isa::Restart{}}),
+            "E0510 core 1 instruction 2: x reaches tensor row 1026, allowed: 0 to 1023, 32768 to "
+            "33023");
+  // Without setreg the register grows from inference to inference.
+  EXPECT_EQ(
+      afterSequencer({loop}, {isa::Addreg{1, 1}, isa::Endloop{}, isa::Restart{}}).substr(0, 5),
+      "E0510");
+  EXPECT_EQ(afterSequencer({loop}, {isa::Addreg{1, 1}, isa::Endloop{}, isa::Halt{}}), "none");
+  // Set behind its use: the next pass starts with that value.
+  EXPECT_EQ(afterSequencer({}, {isa::Setreg{1, 5000}, isa::Restart{}}),
+            "E0510 core 1 instruction 0: x reaches tensor row 5000, allowed: 0 to 1023, 32768 to "
+            "33023");
+  EXPECT_EQ(afterSequencer({isa::Setreg{0, 1}}, {isa::Halt{}}),
+            "E0509 core 1 instruction 0: index is 0, allowed: 1 to 7 (register 0 is always zero)");
+}
+
+TEST(Check, Loops) {
+  EXPECT_EQ(afterSequencer({isa::Loop{0}}, {isa::Endloop{}, isa::Halt{}}),
+            "E0509 core 1 instruction 0: count is 0, must be at least 1");
+  EXPECT_EQ(afterSequencer({isa::Loop{2}}, {isa::Halt{}}),
+            "E0509 core 1 instruction 0: the loop has no endloop");
+  EXPECT_EQ(afterSequencer({}, {isa::Endloop{}, isa::Halt{}}),
+            "E0509 core 1 instruction 1: no loop is open");
+  const isa::Loop l{1};
+  EXPECT_EQ(afterSequencer({l, l, l, l, l}, {}),
+            "E0509 core 1 instruction 4: 4 loops are open already");
+  EXPECT_EQ(afterSequencer({isa::Halt{}}, {isa::Halt{}}),
+            "E0509 core 1 instruction 0: only the last instruction may be restart or halt");
+  EXPECT_EQ(afterSequencer({}, {}),
+            "E0509 core 1 instruction 0: the last instruction must be restart or halt");
+}
+
+TEST(Check, HostTensors) {
+  auto input = [](Program &p) -> HostTensor & { return p.models[0].inputs[0]; };
+  EXPECT_EQ(problemAfter([&](Program &p) { input(p).rows = 2; }),
+            "E0511 input 'x' of model 'small': 2 rows, its shape needs 1");
+  EXPECT_EQ(problemAfter([&](Program &p) { input(p).dataDim = 2; }),
+            "E0511 input 'x' of model 'small': data dimension 2, the rank is 2");
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1, -8}; }), HasSubstr("extent -8"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1 << 30, 1 << 30}; }),
+              HasSubstr("more than 2147483648 elements"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType{9}; }),
+              HasSubstr("type 9 is none of 1 to 4"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).name = "\xC0\x80"; }),
+              HasSubstr("not UTF-8"));
+  EXPECT_EQ(problemAfter([](Program &p) {
+              p.models[0].outputs.push_back({"z", {8}, HostType::Float32, 0, 0, 1});
+            }),
+            "E0511 output 'z' of model 'small': shares rows with 'y'");
+  EXPECT_EQ(problemAfter([](Program &p) {
+              p.models[0].outputs.push_back({"z", {8}, HostType::Float32, 0, 1, 1});
+            }),
+            "E0511 output 'z' of model 'small': no instruction writes row 1");
+  EXPECT_EQ(problemAfter([&](Program &p) {
+              input(p).shape = {2, 8};
+              input(p).rows = 2;
+            }),
+            "E0511 the host port takes 1 rows per pass, the inputs of an inference have 2; it must "
+            "be a multiple");
+  EXPECT_EQ(problemAfter([](Program &p) { p.models.clear(); }), "E0511 the program has no model");
+}
+
+TEST(Check, Images) {
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].weights[0].block = 2048; }),
+            "E0512 core 0: weight block 2048 follows -1, allowed: ascending and below 2048");
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].weights[0].elements[5] = 0x7F80; }),
+            "E0512 core 0: weight block 0 has a value that is not finite");
+  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].rows[0].address = 1024; }),
+              HasSubstr("rows 1024 to 1024, allowed"));
+  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].rows[0].lanes.resize(7); }),
+              HasSubstr("7 lanes, expected a multiple of 8"));
+  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].preloads[0].lanes[0] = 1ULL << 55; }),
+              HasSubstr("bits above bit 54"));
+}
+
+TEST(Check, SourceMap) {
+  EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[1].nodes = {2}; }),
+            "E0513 source map names node 2 of 2");
+  EXPECT_THAT(problemAfter([](Program &p) { p.sourceMap[1].instruction = 0; }),
+              HasSubstr("not ascending"));
+  EXPECT_THAT(problemAfter([](Program &p) { p.sourceMap[2].instruction = 3; }),
+              HasSubstr("instruction 3 of core 2"));
+}
+
+} // namespace
+} // namespace sluice::format

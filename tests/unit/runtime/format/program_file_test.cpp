@@ -1,0 +1,163 @@
+// The container: round trip, every flipped bit, every truncation, versions,
+// trailing bytes, and files that lie behind correct hashes.
+#include "runtime/format/program_file.h"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/format/mutate.h"
+#include "tests/unit/runtime/small_program.h"
+
+namespace sluice::format {
+namespace {
+
+using test::smallProgram;
+using testing::HasSubstr;
+
+std::string codeOf(const ReadResult &result) {
+  EXPECT_EQ(result.program.has_value(), result.problems.empty());
+  return result.problems.empty() ? "" : result.problems[0].code;
+}
+std::string messageOf(const ReadResult &result) {
+  return result.problems.empty() ? "" : result.problems[0].message;
+}
+
+TEST(ProgramFile, RoundTripGivesTheSameBytes) {
+  const std::vector<uint8_t> bytes = write(smallProgram());
+  const ReadResult result = read(bytes);
+  ASSERT_TRUE(result.program) << messageOf(result);
+  EXPECT_EQ(write(*result.program), bytes);
+  const Program &program = *result.program;
+  EXPECT_EQ(program.geometry, smallProgram().geometry);
+  EXPECT_EQ(program.models[0].inputs[0].shape, (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(program.cores[0].instructions, smallProgram().cores[0].instructions);
+  EXPECT_EQ(program.cores[0].weights[0].elements, smallProgram().cores[0].weights[0].elements);
+  EXPECT_EQ(program.sourceMap[1].nodes, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(program.options, "--target c2b8");
+}
+
+TEST(ProgramFile, EveryFlippedBitIsDetected) {
+  std::vector<uint8_t> bytes = write(smallProgram());
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= uint8_t(1 << bit % 8);
+    const ReadResult result = read(bytes);
+    ASSERT_FALSE(result.program) << "bit " << bit;
+    ASSERT_FALSE(result.problems.empty()) << "bit " << bit;
+    bytes[bit / 8] ^= uint8_t(1 << bit % 8);
+  }
+}
+
+TEST(ProgramFile, EveryTruncationIsDetected) {
+  const std::vector<uint8_t> bytes = write(smallProgram());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const std::string code = codeOf(read(std::span(bytes).first(size)));
+    ASSERT_EQ(code, size == 0 ? "E0502" : "E0504") << size;
+  }
+}
+
+TEST(ProgramFile, TrailingBytes) {
+  std::vector<uint8_t> bytes = write(smallProgram());
+  bytes.push_back(0);
+  const ReadResult result = read(bytes);
+  EXPECT_EQ(codeOf(result), "E0505");
+  EXPECT_THAT(messageOf(result), HasSubstr("1 bytes after the end"));
+}
+
+TEST(ProgramFile, OtherVersions) {
+  std::vector<uint8_t> bytes = write(smallProgram());
+  test::store<uint32_t>(bytes, kVersionOffset, 7);
+  test::rehash(bytes);
+  EXPECT_EQ(messageOf(read(bytes)), "format version 7, this build reads version 1");
+  bytes = write(smallProgram());
+  test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
+  test::rehash(bytes);
+  EXPECT_EQ(codeOf(read(bytes)), "E0503");
+  EXPECT_EQ(messageOf(read(bytes)), "instruction set version 9, this build has version 1");
+}
+
+TEST(ProgramFile, NotAProgram) {
+  const std::string text = "a text file that is certainly longer than the magic bytes";
+  const std::span bytes(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+  EXPECT_EQ(codeOf(read(bytes)), "E0502");
+}
+
+TEST(ProgramFile, PaddingIsCovered) {
+  std::vector<uint8_t> bytes = write(smallProgram());
+  const auto table = sections(bytes);
+  size_t gap = 0;
+  for (size_t i = 0; i + 1 < table.size() && gap == 0; ++i)
+    if (table[i].offset + table[i].size < table[i + 1].offset)
+      gap = table[i].offset + table[i].size;
+  ASSERT_NE(gap, 0U);
+  bytes[gap] = 1;
+  test::rehash(bytes);
+  EXPECT_EQ(codeOf(read(bytes)), "E0506");
+}
+
+/// Every 32-bit word of header, table and sections set to nasty values.
+TEST(ProgramFile, LyingWordsNeverCrash) {
+  const std::vector<uint8_t> good = write(smallProgram());
+  size_t accepted = 0;
+  for (size_t offset = kVersionOffset; offset + 4 <= good.size(); offset += 4)
+    for (uint32_t value : {0U, 1U, 0x7FFFFFFFU, 0x80000000U, 0xFFFFFFFFU}) {
+      std::vector<uint8_t> bytes = good;
+      test::store(bytes, offset, value);
+      test::rehash(bytes);
+      accepted += read(bytes).program.has_value();
+    }
+  EXPECT_GT(accepted, 0U); // weights and counters may be anything
+}
+
+TEST(ProgramFile, RandomMutationsNeverCrash) {
+  const std::vector<uint8_t> good = write(smallProgram());
+  std::mt19937 random(1);
+  const char *rounds = std::getenv("SLUICE_FUZZ_ROUNDS");
+  const int count = rounds ? std::atoi(rounds) : 20000;
+  for (int round = 0; round < count; ++round) {
+    std::vector<uint8_t> bytes = good;
+    for (unsigned i = 1 + random() % 4; i > 0; --i)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    if (random() % 8 == 0)
+      bytes.resize(random() % bytes.size());
+    if (bytes.size() >= kHeaderBytes + kSectionCount * kEntryBytes)
+      test::rehash(bytes);
+    const ReadResult result = read(bytes);
+    ASSERT_EQ(result.program.has_value(), result.problems.empty());
+    if (result.program) {
+      ASSERT_TRUE(check(*result.program).empty());
+    }
+  }
+}
+
+TEST(ProgramFile, FilesAreWrittenWholeOrNotAtAll) {
+  const std::string folder = testing::TempDir() + "/sluice_write";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::vector<uint8_t> bytes = write(smallProgram());
+  ASSERT_FALSE(writeAtomically(folder + "/p.sluice", bytes));
+  EXPECT_TRUE(readFile(folder + "/p.sluice").program);
+  // A directory in the way: the error names it, nothing is left behind.
+  std::filesystem::create_directories(folder + "/d.sluice/full");
+  const auto problem = writeAtomically(folder + "/d.sluice", bytes);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->code, "E0516");
+  size_t entries = 0;
+  for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(folder))
+    ++entries;
+  EXPECT_EQ(entries, 2U);
+  EXPECT_TRUE(writeAtomically(folder + "/missing/p.sluice", bytes));
+}
+
+TEST(ProgramFile, UnreadablePaths) {
+  EXPECT_EQ(codeOf(readFile("/nonexistent.sluice")), "E0501");
+  const ReadResult result = readFile(testing::TempDir());
+  EXPECT_EQ(codeOf(result), "E0501");
+  EXPECT_THAT(messageOf(result), HasSubstr("it is a directory"));
+}
+
+} // namespace
+} // namespace sluice::format

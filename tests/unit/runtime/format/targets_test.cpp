@@ -1,0 +1,52 @@
+#include "runtime/format/targets.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::format {
+namespace {
+
+std::string problemOf(std::string json) {
+  const auto result = parseTarget(json, "t.json");
+  const auto *problem = std::get_if<FileProblem>(&result);
+  return problem ? problem->code + " " + problem->message : "none";
+}
+
+TEST(Targets, PresetsAreEmbedded) {
+  std::vector<std::string> names;
+  for (const Geometry &preset : targetPresets())
+    names.push_back(preset.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"c2b8", "c3b64", "c6b32", "c6b32-deep"}));
+  const Geometry *deep = findPreset("c6b32-deep");
+  ASSERT_TRUE(deep);
+  EXPECT_EQ(deep->weightBlocks, 4096U);
+  EXPECT_EQ(deep->rtl, "c6b32");
+}
+
+TEST(Targets, TextRoundTrip) {
+  for (const Geometry &preset : targetPresets())
+    EXPECT_EQ(std::get<Geometry>(parseTarget(targetJson(preset), "x")), preset);
+}
+
+TEST(Targets, Problems) {
+  EXPECT_EQ(problemOf("{"), "E0514 target 't.json': not a JSON object");
+  EXPECT_EQ(problemOf("{}"), "E0514 target 't.json': 'name' must be a string");
+  std::string json = targetJson(*findPreset("c2b8"));
+  auto with = [&](const std::string &from, const std::string &to) {
+    std::string changed = json;
+    return changed.replace(changed.find(from), from.size(), to);
+  };
+  EXPECT_EQ(problemOf(with("\"lanes\": 8", "\"lanes\": -8")),
+            "E0514 target 't.json': 'lanes' must be a positive integer");
+  EXPECT_EQ(problemOf(with("\"lanes\": 8", "\"lanes\": 8.5")),
+            "E0514 target 't.json': 'lanes' must be a positive integer");
+  EXPECT_EQ(problemOf(with("\"cores\": 2", "\"cores\": 20")),
+            "E0514 target 't.json': cores is 20, allowed: 1 to 8");
+  EXPECT_EQ(problemOf(with("{", "{\"colour\": 1,")),
+            "E0514 target 't.json': unknown field 'colour'");
+  const auto unknown = loadTarget("c9b9");
+  EXPECT_EQ(std::get<FileProblem>(unknown).message,
+            "unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file");
+}
+
+} // namespace
+} // namespace sluice::format
