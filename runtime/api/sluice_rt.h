@@ -1,0 +1,187 @@
+/* The Sluice runtime: load a program file, run inferences on an engine.
+ *
+ * Every function returns a status; sluice_rt_last_error says in words what was
+ * wrong. Handles are opaque. All functions may be called from any thread, also
+ * on the same handle at the same time, except that a handle must not be
+ * released while another call uses it. Strings returned belong to the handle.
+ */
+#ifndef SLUICE_RUNTIME_API_SLUICE_RT_H
+#define SLUICE_RUNTIME_API_SLUICE_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this header: what sluice_rt_api_version of a library must return. */
+#define SLUICE_RT_API_VERSION 1
+
+typedef enum sluice_rt_status {
+  SLUICE_RT_OK = 0,
+  SLUICE_RT_PENDING = 1,          /* not finished yet; nothing is wrong */
+  SLUICE_RT_INVALID_ARGUMENT = 2, /* a null handle, a wrong index, size or type */
+  SLUICE_RT_BAD_PROGRAM = 3,      /* the program file is unreadable or not valid */
+  SLUICE_RT_UNAVAILABLE = 4,      /* this build has no such engine for this geometry */
+  SLUICE_RT_STALLED = 5,          /* the machine stopped making progress */
+  SLUICE_RT_FAULT = 6,            /* the program did what no program may do */
+  SLUICE_RT_CANCELLED = 7,        /* the job was dropped by a reset or a load */
+  SLUICE_RT_OUT_OF_MEMORY = 8,
+  SLUICE_RT_INTERNAL = 9
+} sluice_rt_status;
+
+typedef enum sluice_rt_type {
+  SLUICE_RT_FLOAT32 = 1,
+  SLUICE_RT_BFLOAT16 = 2,
+  SLUICE_RT_FLOAT16 = 3,
+  SLUICE_RT_FLOAT64 = 4
+} sluice_rt_type;
+
+typedef struct sluice_rt_program sluice_rt_program;
+typedef struct sluice_rt_device sluice_rt_device;
+typedef struct sluice_rt_job sluice_rt_job;
+
+uint32_t sluice_rt_api_version(void);
+
+/* The message of the last call of this thread that did not return OK or PENDING:
+ * one sentence, never null. */
+const char *sluice_rt_last_error(void);
+/* Its code, "E0504" (sluice explain E0504); "" if it has none. */
+const char *sluice_rt_last_error_code(void);
+/* Bytes of one element; 0 if there is no such type. */
+size_t sluice_rt_type_size(sluice_rt_type type);
+
+/* ---- programs ---------------------------------------------------------- */
+
+/* Loads and checks a program file. The buffer is not kept. */
+sluice_rt_status sluice_rt_program_load_file(const char *path, sluice_rt_program **program);
+sluice_rt_status sluice_rt_program_load_buffer(const void *data, size_t size,
+                                               sluice_rt_program **program);
+/* Devices that have loaded the program keep what they need. Null is allowed. */
+void sluice_rt_program_release(sluice_rt_program *program);
+
+/* What machine a program is for. */
+typedef struct sluice_rt_machine {
+  const char *target; /* "c6b32" */
+  uint32_t cores;
+  uint32_t lanes;
+  uint32_t clock_mhz; /* the clock that microseconds are named at */
+} sluice_rt_machine;
+
+typedef struct sluice_rt_model_info {
+  const char *name;
+  uint32_t inputs;
+  uint32_t outputs;
+  uint64_t macs;       /* multiply-accumulates of one inference */
+  uint64_t parameters; /* numbers */
+} sluice_rt_model_info;
+
+typedef struct sluice_rt_tensor_info {
+  const char *name;
+  sluice_rt_type type;  /* of the ONNX model; jobs may use any type */
+  uint32_t rank;        /* 0: a scalar */
+  const int64_t *shape; /* rank extents, all at least 1 */
+  uint32_t data_dim;    /* the dimension along the lanes */
+  uint64_t elements;    /* product of the shape */
+} sluice_rt_tensor_info;
+
+sluice_rt_status sluice_rt_program_machine(const sluice_rt_program *program,
+                                           sluice_rt_machine *machine);
+sluice_rt_status sluice_rt_program_models(const sluice_rt_program *program, uint32_t *count);
+sluice_rt_status sluice_rt_program_model(const sluice_rt_program *program, uint32_t model,
+                                         sluice_rt_model_info *info);
+sluice_rt_status sluice_rt_program_input(const sluice_rt_program *program, uint32_t model,
+                                         uint32_t input, sluice_rt_tensor_info *info);
+sluice_rt_status sluice_rt_program_output(const sluice_rt_program *program, uint32_t model,
+                                          uint32_t output, sluice_rt_tensor_info *info);
+
+/* ---- devices ----------------------------------------------------------- */
+
+/* Opens an engine: "vm", the C++ model of the machine, or "rtl", the Verilated
+ * hardware. They give the same bits in the same cycles. */
+sluice_rt_status sluice_rt_device_open(const char *name, sluice_rt_device **device);
+/* Cancels what is pending. Jobs stay valid until they are released. Null is allowed. */
+void sluice_rt_device_close(sluice_rt_device *device);
+
+/* When a job's first row is offered to the machine. */
+typedef enum sluice_rt_pacing {
+  SLUICE_RT_QUEUED = 0,     /* as soon as the machine takes it: best throughput */
+  SLUICE_RT_CONTIGUOUS = 1, /* as soon as the last output row of the job before is out */
+  SLUICE_RT_SPACED = 2      /* when the machine has nothing left to do */
+} sluice_rt_pacing;
+
+/* To be called before load. pacing applies to jobs submitted from now on;
+ * waves: path of an FST file, written from the next load on, null for none;
+ * stall limit: cycles without progress, at least 64, after which a pending job
+ * has stalled. */
+sluice_rt_status sluice_rt_device_set_pacing(sluice_rt_device *device, sluice_rt_pacing pacing);
+sluice_rt_status sluice_rt_device_set_waves(sluice_rt_device *device, const char *path);
+sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint64_t cycles);
+
+/* Puts a program on the machine and starts it; state is at its initial value. */
+sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt_program *program);
+/* Drops all jobs and loads the program again: initial state, cycle 0. Also the
+ * way to go on after STALLED or FAULT. */
+sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device);
+
+typedef struct sluice_rt_counters {
+  uint64_t cycles; /* since load or reset; the clock stands while no job is pending */
+  uint64_t input_rows;
+  uint64_t output_rows;
+  uint64_t jobs_submitted;
+  uint64_t jobs_completed;
+} sluice_rt_counters;
+
+sluice_rt_status sluice_rt_device_counters(sluice_rt_device *device, sluice_rt_counters *counters);
+
+/* ---- jobs -------------------------------------------------------------- */
+
+/* A row-major array in the caller's memory. */
+typedef struct sluice_rt_array {
+  void *data;
+  size_t bytes; /* must be elements * size of the type */
+  sluice_rt_type type;
+} sluice_rt_array;
+
+/* Starts one inference of a model and returns at once. There must be one array
+ * per input and per output, in the order of the program. Inputs are rounded to
+ * bfloat16, to nearest even, and copied before this returns; outputs are written
+ * when the job completes, so their memory must live until then (or until the
+ * device is closed or reset). Jobs of one model complete in the order in which
+ * they were submitted. `context` is handed back by sluice_rt_job_context. */
+sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
+                                  const sluice_rt_array *inputs, uint32_t input_count,
+                                  const sluice_rt_array *outputs, uint32_t output_count,
+                                  void *context, sluice_rt_job **job);
+
+/* PENDING, or how the job ended. */
+sluice_rt_status sluice_rt_job_poll(sluice_rt_job *job);
+/* Waits until it has ended; returns how. */
+sluice_rt_status sluice_rt_job_wait(sluice_rt_job *job);
+/* The next job of this device that ended and was not handed out by this function
+ * before; waits at most timeout_ms. PENDING and a null job if there is none. */
+sluice_rt_status sluice_rt_device_next_ended(sluice_rt_device *device, uint32_t timeout_ms,
+                                             sluice_rt_job **job);
+sluice_rt_status sluice_rt_job_context(const sluice_rt_job *job, void **context);
+
+typedef struct sluice_rt_job_cycles {
+  uint64_t first_input; /* cycle in which the first input row was accepted */
+  uint64_t last_output; /* cycle in which the last output row was taken */
+  uint64_t latency;     /* both included */
+  uint64_t interval;    /* since the last output row of the job before; 0 for the first */
+} sluice_rt_job_cycles;
+
+/* Cycles of a job that ended with OK. With SPACED pacing `latency` is the spaced
+ * latency; `interval` is the contiguous latency with CONTIGUOUS pacing and the
+ * period with QUEUED pacing, once the pipeline is full. */
+sluice_rt_status sluice_rt_job_cycles_of(const sluice_rt_job *job, sluice_rt_job_cycles *cycles);
+
+/* A pending job goes on without its handle. Null is allowed. */
+void sluice_rt_job_release(sluice_rt_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
