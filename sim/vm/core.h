@@ -1,0 +1,54 @@
+// One core: sequencer, matrix unit, vector unit, tensor RAM.
+#pragma once
+
+#include <optional>
+
+#include "sim/vm/sequencer.h"
+#include "sim/vm/vector_unit.h"
+
+namespace sluice::vm {
+
+/// A cycle is `decide` on every core, then, once the network has moved, `settle`
+/// and last `finish`.
+class Core {
+public:
+  Core(const format::Geometry &geometry, const format::CoreImage &image, bool withData);
+
+  // The sequencer and the queues point into this object.
+  Core(const Core &) = delete;
+  Core &operator=(const Core &) = delete;
+
+  /// What the units do in cycle `now`, from the state at its start. True if a
+  /// beat issued.
+  bool decide(Cycle now);
+  /// The writes and signals due at the end of cycle `now`.
+  void settle(Cycle now);
+  /// Reads of the beats issued in this cycle, after every write.
+  void finish();
+
+  /// A packet arrives at the end of cycle `now`.
+  void receive(const Packet &packet, Cycle now);
+
+  /// First cycle from which on something happens here.
+  Cycle nextEvent() const;
+
+  void addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &to) const;
+  bool tokenFault() const { return matrix.front.tokens().fault() || vector.front.tokens().fault(); }
+  const TensorRam &tensorRam() const { return *ram; }
+
+  /// The network takes packets from here and then calls outboxGranted.
+  Ring<Packet> &outbox() { return vector.outbox; }
+  void outboxGranted(Cycle now) { vector.front.wakeAt(now + 1); }
+
+private:
+  void give(uint8_t units, uint8_t token, Cycle now);
+  bool push(const Step &step, Cycle now);
+
+  Code code;
+  Sequencer sequencer;
+  MatrixUnit matrix;
+  VectorUnit vector;
+  std::optional<TensorRam> ram;
+};
+
+} // namespace sluice::vm

@@ -1,0 +1,118 @@
+#include "sim/vm/decode.h"
+
+#include <bit>
+
+namespace sluice::vm {
+
+namespace {
+
+template <class Inst> void copyCommon(UnitInstruction &to, const Inst &from, uint32_t index) {
+  to.index = index;
+  to.waits = from.waitEn != 0;
+  to.waitToken = static_cast<uint8_t>(from.waitToken);
+  to.waitStep = static_cast<uint8_t>(static_cast<uint32_t>(from.waitStep) % isa::kTokens);
+  to.waitCount = static_cast<uint8_t>(from.waitCount);
+  to.waitLevel = static_cast<uint8_t>(from.waitLevel);
+  to.signals = from.sigEn != 0;
+  to.sigToken = static_cast<uint8_t>(from.sigToken);
+  to.sigUnits = static_cast<uint8_t>(from.sigUnits);
+  to.sigLevel = static_cast<uint8_t>(from.sigLevel);
+}
+
+/// Waits and signals happen at the ends of the innermost loop only.
+bool syncsAtEnds(const UnitInstruction &inst) {
+  return (!inst.waits || inst.waitLevel <= inst.nest.inner) &&
+         (!inst.signals || inst.sigLevel <= inst.nest.inner);
+}
+
+MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
+  MatrixInstruction out;
+  copyCommon(out, mm, index);
+  out.nest = NestShape(mm.n, {mm.xStride, mm.wStride, mm.accStride, mm.pStride});
+  out.base = {mm.x, mm.w, mm.acc, mm.p};
+  out.reg = {static_cast<uint8_t>(mm.xReg), static_cast<uint8_t>(mm.wReg), 0,
+             static_cast<uint8_t>(mm.pReg)};
+  out.skip = mm.skip != 0;
+  out.init = mm.init;
+  out.initLevel = static_cast<uint8_t>(mm.initLevel);
+  out.emit = mm.emit;
+  out.emitLevel = static_cast<uint8_t>(mm.emitLevel);
+  const bool makesResults = !out.skip && (mm.emit == isa::Emit::Bf16 || mm.emit == isa::Emit::Fp32);
+  out.quietInside = syncsAtEnds(out) && (!makesResults || mm.emitLevel <= out.nest.inner);
+  return out;
+}
+
+VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
+  VectorInstruction out;
+  copyCommon(out, vec, index);
+  out.nest = NestShape(vec.n, {vec.aStride, vec.bStride, vec.cStride, vec.dstStride});
+  out.base = {vec.a, vec.b, vec.c, vec.dst};
+  out.reg = {static_cast<uint8_t>(vec.aReg), static_cast<uint8_t>(vec.bReg),
+             static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
+  out.op = vec;
+  const bool alu1 = vec.alu1 != isa::Alu::Pass, table = vec.tableEn != 0;
+  const bool reduce = vec.reduce != isa::Reduce::None, alu2 = vec.alu2 != isa::Alu::Pass;
+  out.path = static_cast<uint8_t>(alu1 | table << 1 | reduce << 2 | alu2 << 3);
+  const auto treeStages = static_cast<uint32_t>(std::bit_width(lanes) - 1);
+  out.latency = isa::kVecRead + alu1 * isa::kVecAlu + table * isa::kVecTable +
+                reduce * (treeStages + isa::kVecReduceBase) + alu2 * isa::kVecAlu + isa::kVecOut;
+  const bool packets = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
+  const bool silent =
+      !packets || vec.dstKind == isa::Dst::Signal || (reduce && vec.reduceLevel <= out.nest.inner);
+  out.quietInside = syncsAtEnds(out) && vec.aSrc != isa::Source::Mxu && silent;
+  return out;
+}
+
+InputInstruction makeInput(const isa::Input &input, uint32_t index) {
+  InputInstruction out;
+  copyCommon(out, input, index);
+  out.nest = NestShape(input.n, {input.dstStride, {}, {}, {}});
+  out.base = {input.dst, 0, 0, 0};
+  out.skip = input.skip != 0;
+  out.mask = static_cast<uint16_t>(input.mask);
+  return out;
+}
+
+/// Fills one Step from each kind of instruction.
+struct StepMaker {
+  Code &code;
+  uint32_t lanes;
+  uint32_t index;
+
+  Step operator()(const isa::Restart &) { return {.op = isa::Opcode::Restart}; }
+  Step operator()(const isa::Halt &) { return {.op = isa::Opcode::Halt}; }
+  Step operator()(const isa::Loop &loop) { return {.op = isa::Opcode::Loop, .count = loop.count}; }
+  Step operator()(const isa::Endloop &) { return {.op = isa::Opcode::Endloop}; }
+  Step operator()(const isa::Setreg &set) {
+    return {.op = isa::Opcode::Setreg, .reg = set.index, .imm = set.imm};
+  }
+  Step operator()(const isa::Addreg &add) {
+    return {.op = isa::Opcode::Addreg, .reg = add.index, .imm = add.imm};
+  }
+  Step operator()(const isa::Mm &mm) {
+    code.matrix.push_back(makeMatrix(mm, index));
+    return {.op = isa::Opcode::Mm, .unit = static_cast<uint32_t>(code.matrix.size() - 1)};
+  }
+  Step operator()(const isa::Vec &vec) {
+    code.vector.push_back(makeVector(vec, index, lanes));
+    return {.op = isa::Opcode::Vec, .unit = static_cast<uint32_t>(code.vector.size() - 1)};
+  }
+  Step operator()(const isa::Input &input) {
+    code.input.push_back(makeInput(input, index));
+    return {.op = isa::Opcode::Input, .unit = static_cast<uint32_t>(code.input.size() - 1)};
+  }
+};
+
+} // namespace
+
+Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes) {
+  Code code;
+  code.steps.reserve(words.size());
+  for (uint32_t index = 0; index < words.size(); ++index) {
+    const std::optional<isa::Instruction> inst = isa::decode(words[index]);
+    code.steps.push_back(inst ? std::visit(StepMaker{code, lanes, index}, *inst) : Step{});
+  }
+  return code;
+}
+
+} // namespace sluice::vm

@@ -1,0 +1,91 @@
+#include "sim/vm/host_port.h"
+
+#include <algorithm>
+
+namespace sluice::vm {
+
+HostPort::HostPort(const format::Geometry &geometry,
+                   const std::vector<format::InstructionWords> &words, bool withData)
+    : lanes(geometry.lanes), withData(withData), code(decodeCode(words, geometry.lanes)),
+      sequencer(code), front(2), inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
+      outputRows(isa::kHostOutDepth + 1, geometry.lanes) {}
+
+Block HostPort::block(bool offered) const {
+  const InputInstruction *inst = front.active();
+  if (!inst)
+    return Block::Idle;
+  if (!front.waitSatisfied())
+    return Block::Token;
+  if (inst->skip)
+    return Block::None;
+  if (input.size() >= isa::kHostInDepth)
+    return Block::OutboxFull;
+  return offered ? Block::None : Block::HostInput;
+}
+
+HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
+  if (sequencer.wakeCycle() <= now)
+    sequencer.tick(now, [&](const Step &step) {
+      if (step.op != isa::Opcode::Input)
+        return true; // not an instruction of the host port
+      if (front.full())
+        return false;
+      front.push(code.input[step.unit], sequencer.resolve(code.input[step.unit]), now);
+      return true;
+    });
+  const Block reason = block(offered);
+  const bool wasFull = front.full();
+  Issue result;
+  if (reason == Block::Idle) {
+    front.refill(now);
+  } else if (reason != Block::None) {
+    front.sleepUntil(kNever);
+  } else {
+    const InputInstruction &inst = *front.active();
+    front.take();
+    result = {true, !inst.skip};
+    if (!inst.skip) {
+      std::span<uint16_t> copy;
+      if (withData) {
+        copy = inputRows.next();
+        std::copy_n(row, lanes, copy.begin());
+      }
+      input.push({.from = now + 1,
+                  .address = front.beat().address(0) & 0x3FFFF,
+                  .mask = inst.mask,
+                  .hasRow = true,
+                  .signals = front.signalsHere(),
+                  .token = inst.sigToken,
+                  .units = inst.sigUnits,
+                  .row = copy});
+    }
+    front.next(now);
+  }
+  if (wasFull && !front.full())
+    sequencer.queueFreed(now);
+  return result;
+}
+
+void HostPort::receive(const Packet &packet, Cycle now) {
+  if (packet.hasRow) {
+    std::span<uint16_t> copy;
+    if (withData) {
+      copy = outputRows.next();
+      std::ranges::copy(packet.row, copy.begin());
+    }
+    output.push({now + 1, packet.address, copy});
+  }
+  if (packet.signals)
+    front.give(packet.token, now);
+}
+
+Cycle HostPort::nextEvent(Cycle now, bool offered) const {
+  Cycle next = std::min(sequencer.wakeCycle(), front.wakeCycle());
+  if (!output.empty())
+    next = std::min(next, output.front().from);
+  if (offered && block(true) == Block::None)
+    next = std::min(next, now);
+  return next;
+}
+
+} // namespace sluice::vm

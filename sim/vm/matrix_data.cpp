@@ -1,0 +1,165 @@
+#include "sim/vm/matrix_data.h"
+
+#include <algorithm>
+
+namespace sluice::vm {
+
+using numerics::AccLane;
+
+uint32_t accumulateDelay(const format::Geometry &geometry) {
+  return isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
+}
+
+namespace {
+
+/// Rows the results of unevaluated and unpopped beats may take.
+constexpr uint32_t kResultRows = 2 * isa::kResultFifoDepth;
+
+} // namespace
+
+MatrixData::MatrixData(const format::Geometry &geometry, const format::CoreImage &image)
+    : lanes(geometry.lanes), terms(geometry.peTerms), blockCount(geometry.weightBlocks),
+      accCount(geometry.accumulators), preloadCount(geometry.preloadRows),
+      delay(accumulateDelay(geometry)), weights(size_t{blockCount + 1} * lanes * lanes),
+      accs(size_t{accCount + 1} * lanes), preloads(size_t{preloadCount + 1} * lanes),
+      xRows(size_t{kSlots} * lanes), blocks(kSlots), chain(lanes),
+      results(size_t{kResultRows} * lanes) {
+  for (const format::WeightImage &one : image.weights) {
+    uint16_t *block = blockAt(one.block);
+    for (uint32_t out = 0; out < lanes; ++out)
+      for (uint32_t in = 0; in < lanes; ++in)
+        block[size_t{in} * lanes + out] = one.elements[size_t{out} * lanes + in];
+  }
+  for (const format::PreloadImage &one : image.preloads)
+    std::transform(one.lanes.begin(), one.lanes.end(), preloadAt(one.row).begin(),
+                   numerics::unpackLane);
+}
+
+uint16_t *MatrixData::blockAt(uint32_t block) {
+  return &weights[size_t{std::min(block, blockCount)} * lanes * lanes];
+}
+
+std::span<AccLane> MatrixData::accAt(uint32_t row) {
+  return {&accs[size_t{std::min(row, accCount)} * lanes], lanes};
+}
+
+std::span<AccLane> MatrixData::preloadAt(uint32_t row) {
+  return {&preloads[size_t{std::min(row, preloadCount)} * lanes], lanes};
+}
+
+Cycle MatrixData::readCycle(const Beat &beat, uint32_t p) const {
+  return beat.issued + isa::kMmRead + isa::kMmFanout - 1 + (p > 0 ? p - 1 : 0);
+}
+
+void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, Cycle now) {
+  // The oldest beat has read everything by then: kSlots beats take longer than
+  // any chain.
+  if (beats.size() == kSlots)
+    evaluateThrough(kSlots / 2);
+  Beat one{.issued = now,
+           .weight = beat.address(StreamW) & 0xFFFF,
+           .acc = beat.address(StreamAcc) & 0xFF,
+           .preload = beat.address(StreamP) & 0xFFF,
+           .slot = nextSlot};
+  if (beat.firstAt(inst.initLevel))
+    one.init = inst.init;
+  if (beat.lastAt(inst.emitLevel))
+    one.emit = inst.emit;
+  nextSlot = (nextSlot + 1) % kSlots;
+  beats.push(one);
+  captureAddress = beat.address(StreamX) & 0xFFFF;
+  capturePending = true;
+}
+
+void MatrixData::captureX(const TensorRam &ram) {
+  if (!capturePending)
+    return;
+  std::ranges::copy(ram.row(captureAddress), &xRows[size_t{beats.back().slot} * lanes]);
+  capturePending = false;
+}
+
+void MatrixData::applyRawWrites(Cycle now) {
+  while (!rawWrites.empty() && rawWrites.front().visible <= now) {
+    std::ranges::copy(rawWrites.front().lanes, preloadAt(rawWrites.front().row).begin());
+    rawWrites.pop();
+  }
+}
+
+void MatrixData::evaluateOldest() {
+  const Beat &beat = beats.front();
+  const Cycle accumulate = beat.issued + delay;
+  const uint16_t *block = beat.ownBlock ? blocks[beat.slot].data() : blockAt(beat.weight);
+  numerics::dotRow({&xRows[size_t{beat.slot} * lanes], lanes}, block, terms, chain);
+
+  const std::span<AccLane> acc = accAt(beat.acc);
+  applyRawWrites(accumulate - 1);
+  if (beat.init == isa::Init::Zero)
+    std::ranges::fill(acc, AccLane{});
+  else if (beat.init == isa::Init::Preload)
+    std::ranges::copy(preloadAt(beat.preload), acc.begin());
+  numerics::accumulateRow(acc, chain);
+
+  if (beat.emit == isa::Emit::Raw) {
+    rawWrites.push({accumulate + 2, beat.preload, {acc.begin(), acc.end()}});
+  } else if (beat.emit != isa::Emit::None) {
+    uint32_t *row = &results[resultsMade++ % kResultRows * lanes];
+    for (uint32_t i = 0; i < lanes; ++i)
+      row[i] = numerics::roundLane(acc[i], beat.emit);
+  }
+  beats.pop();
+}
+
+void MatrixData::evaluateThrough(size_t count) {
+  for (; count > 0; --count)
+    evaluateOldest();
+}
+
+std::span<const uint32_t> MatrixData::popResult() {
+  while (resultsMade == resultsPopped)
+    evaluateOldest();
+  return {&results[resultsPopped++ % kResultRows * lanes], lanes};
+}
+
+void MatrixData::protectReaders(uint32_t block, Cycle now) {
+  const uint32_t elements = lanes / terms;
+  size_t done = 0;
+  for (size_t i = 0; i < beats.size(); ++i) {
+    Beat &beat = beats[i];
+    if (beat.weight != block)
+      continue;
+    if (readCycle(beat, elements - 1) <= now) {
+      done = i + 1;
+    } else if (readCycle(beat, 0) <= now && !beat.ownBlock) {
+      const uint16_t *from = blockAt(block);
+      blocks[beat.slot].assign(from, from + size_t{lanes} * lanes);
+      beat.ownBlock = true;
+    }
+  }
+  evaluateThrough(done);
+}
+
+void MatrixData::writeWeight(uint32_t block, uint32_t out, uint32_t in, uint16_t value, Cycle now) {
+  const size_t position = size_t{in} * lanes + out;
+  blockAt(block)[position] = value;
+  for (size_t i = 0; i < beats.size(); ++i) {
+    const Beat &beat = beats[i];
+    if (beat.ownBlock && beat.weight == block && readCycle(beat, in / terms) > now)
+      blocks[beat.slot][position] = value;
+  }
+}
+
+void MatrixData::writeRow(uint32_t address, std::span<const uint16_t> row, Cycle now) {
+  const uint32_t block = address / lanes;
+  protectReaders(block, now);
+  for (uint32_t i = 0; i < lanes; ++i)
+    writeWeight(block, address % lanes, i, row[i], now);
+}
+
+void MatrixData::writeColumn(uint32_t address, std::span<const uint16_t> row, Cycle now) {
+  const uint32_t block = address / lanes;
+  protectReaders(block, now);
+  for (uint32_t i = 0; i < lanes; ++i)
+    writeWeight(block, i, address % lanes, row[i], now);
+}
+
+} // namespace sluice::vm

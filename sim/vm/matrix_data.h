@@ -1,0 +1,94 @@
+// The data of the matrix unit: weights, accumulators, preload rows. The timing
+// decides what happens when; this evaluates the beats late, in batches, with
+// every read seeing what its own cycle would have seen.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/vm/decode.h"
+#include "sim/vm/numerics.h"
+#include "sim/vm/ring.h"
+#include "sim/vm/tensor_ram.h"
+#include "sim/vm/unit_front.h"
+
+namespace sluice::vm {
+
+/// Cycles from issue to `accumulate` (A - t in docs/machine.md).
+uint32_t accumulateDelay(const format::Geometry &geometry);
+
+class MatrixData {
+public:
+  MatrixData(const format::Geometry &geometry, const format::CoreImage &image);
+
+  /// A beat issues in `now`; its x row is read by the next captureX.
+  void issue(const MatrixInstruction &inst, const LoopNest &beat, Cycle now);
+
+  /// Reads the x row of a beat issued in this cycle, if any. To be called when
+  /// every write of the cycle has been done.
+  void captureX(const TensorRam &ram);
+
+  /// Writes made by the vector unit at the end of cycle `now`: a row of a block
+  /// (the weights of one output lane) or a column (one input position).
+  void writeRow(uint32_t address, std::span<const uint16_t> row, Cycle now);
+  void writeColumn(uint32_t address, std::span<const uint16_t> row, Cycle now);
+
+  /// The oldest result not yet popped, B fp32 lanes, valid until the next
+  /// issue. The result must have been issued.
+  std::span<const uint32_t> popResult();
+
+private:
+  struct Beat {
+    Cycle issued = 0;
+    uint32_t weight = 0;
+    uint32_t acc = 0;
+    uint32_t preload = 0;
+    isa::Init init = isa::Init::Keep;
+    isa::Emit emit = isa::Emit::None;
+    uint32_t slot = 0;     ///< of the x row
+    bool ownBlock = false; ///< the block changed while it was being read: see `blocks`
+  };
+  /// A preload row written by a raw emit that a later beat may not see yet.
+  struct RawWrite {
+    Cycle visible = 0;
+    uint32_t row = 0;
+    std::vector<numerics::AccLane> lanes;
+  };
+
+  static constexpr uint32_t kSlots = 64; ///< beats kept before they must be evaluated
+
+  /// Cycle in which processing element p reads the weights of a beat.
+  Cycle readCycle(const Beat &beat, uint32_t p) const;
+  void evaluateOldest();
+  void evaluateThrough(size_t count);
+  /// Before a write to `block` at the end of `now`: gives beats that have read
+  /// a part of it their own copy and evaluates those that have read all of it.
+  void protectReaders(uint32_t block, Cycle now);
+  /// Writes one weight; beats with their own copy see it where they read later.
+  void writeWeight(uint32_t block, uint32_t out, uint32_t in, uint16_t value, Cycle now);
+  void applyRawWrites(Cycle now);
+
+  uint16_t *blockAt(uint32_t block);
+  std::span<numerics::AccLane> accAt(uint32_t row);
+  std::span<numerics::AccLane> preloadAt(uint32_t row);
+
+  uint32_t lanes, terms, blockCount, accCount, preloadCount;
+  uint32_t delay;                ///< accumulateDelay
+  std::vector<uint16_t> weights; ///< per block [input position][output lane]; one spare block
+  std::vector<numerics::AccLane> accs, preloads; ///< one spare row each
+
+  Ring<Beat> beats{kSlots};
+  std::vector<uint16_t> xRows;               ///< kSlots rows
+  std::vector<std::vector<uint16_t>> blocks; ///< per slot, for ownBlock
+  uint32_t nextSlot = 0;
+  uint32_t captureAddress = 0;
+  bool capturePending = false;
+  Ring<RawWrite> rawWrites{8};
+  std::vector<numerics::AccLane> chain;
+
+  std::vector<uint32_t> results; ///< ring of result rows
+  uint64_t resultsMade = 0, resultsPopped = 0;
+};
+
+} // namespace sluice::vm

@@ -1,0 +1,62 @@
+#include "sim/vm/matrix_unit.h"
+
+namespace sluice::vm {
+
+namespace {
+
+/// The beat sends its accumulator to the result FIFO.
+bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
+  return !inst.skip && (inst.emit == isa::Emit::Bf16 || inst.emit == isa::Emit::Fp32) &&
+         beat.lastAt(inst.emitLevel);
+}
+
+} // namespace
+
+MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage *image)
+    : front(2), delay(accumulateDelay(geometry)) {
+  if (image)
+    data.emplace(geometry, *image);
+}
+
+Block MatrixUnit::block() const {
+  const MatrixInstruction *inst = front.active();
+  if (!inst)
+    return Block::Idle;
+  if (!front.waitSatisfied())
+    return Block::Token;
+  if (results.size() >= isa::kResultFifoDepth && makesResult(*inst, front.beat()))
+    return Block::ResultFifoFull;
+  return Block::None;
+}
+
+bool MatrixUnit::tick(Cycle now) {
+  const Block reason = block();
+  if (reason == Block::Idle)
+    front.refill(now);
+  else if (reason != Block::None)
+    front.sleepUntil(kNever);
+  if (reason != Block::None)
+    return false;
+
+  const MatrixInstruction &inst = *front.active();
+  const LoopNest &beat = front.beat();
+  front.take();
+  if (makesResult(inst, beat))
+    results.push(now + delay + isa::kMmNormalise + 1);
+  if (front.signalsHere())
+    signals.push({now + delay + isa::kMmAccumulate, inst.sigToken, inst.sigUnits});
+  if (data && !inst.skip)
+    data->issue(inst, beat, now);
+  front.next(now);
+  if (!data)
+    front.skipQuiet();
+  return true;
+}
+
+void MatrixUnit::popResult(Cycle now) {
+  if (results.size() == isa::kResultFifoDepth)
+    front.wakeAt(now + 1);
+  results.pop();
+}
+
+} // namespace sluice::vm

@@ -1,0 +1,40 @@
+// The matrix unit's timing: when beats issue, results appear and signals count.
+#pragma once
+
+#include <optional>
+
+#include "sim/vm/matrix_data.h"
+#include "sim/vm/unit_front.h"
+
+namespace sluice::vm {
+
+/// A token to be given at the end of a cycle.
+struct Signal {
+  Cycle due = 0;
+  uint8_t token = 0;
+  uint8_t units = 0;
+};
+
+class MatrixUnit {
+public:
+  /// Without an image there is no data, only timing.
+  MatrixUnit(const format::Geometry &geometry, const format::CoreImage *image);
+
+  UnitFront<MatrixInstruction> front;
+  std::optional<MatrixData> data;
+  Ring<Signal> signals; ///< under way, ascending due
+
+  Block block() const;
+  /// Decides cycle `now`; true if a beat issued.
+  bool tick(Cycle now);
+
+  /// Cycle from which on the oldest result can be popped; kNever if there is none.
+  Cycle resultReady() const { return results.empty() ? kNever : results.front(); }
+  void popResult(Cycle now);
+
+private:
+  uint32_t delay;        ///< issue to accumulate
+  Ring<Cycle> results{}; ///< outstanding: first cycle in which the FIFO shows them
+};
+
+} // namespace sluice::vm

@@ -1,0 +1,55 @@
+#include "sim/vm/network.h"
+
+#include <algorithm>
+
+namespace sluice::vm {
+
+bool Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
+  const auto count = static_cast<uint32_t>(cores.size());
+  uint32_t source = last;
+  for (uint32_t tried = 0; tried <= count; ++tried) {
+    source = source == count ? 0 : source + 1;
+    Ring<Packet> &fifo = source == count ? host.inputFifo() : cores[source]->outbox();
+    if (fifo.empty() || fifo.front().from > now)
+      continue;
+    const Packet &packet = fifo.front();
+    const bool hostRow = packet.hasRow && packet.forHost();
+    if (hostRow && !host.acceptsRow())
+      continue;
+    if (hostRow)
+      host.reserveRow();
+    flights.push({now + isa::kNetHop - 1, packet});
+    fifo.pop();
+    if (source == count)
+      host.inputGranted(now);
+    else
+      cores[source]->outboxGranted(now);
+    last = source;
+    return true;
+  }
+  return false;
+}
+
+void Network::deliver(Cores &cores, HostPort &host, Cycle now) {
+  if (flights.empty() || flights.front().due > now)
+    return;
+  const Packet &packet = flights.front().packet;
+  for (uint32_t core = 0; core < cores.size(); ++core)
+    if (packet.forCore(core))
+      cores[core]->receive(packet, now);
+  if (packet.forHost())
+    host.receive(packet, now);
+  flights.pop();
+}
+
+Cycle Network::nextEvent(const Cores &cores, HostPort &host) const {
+  Cycle next = flights.empty() ? kNever : flights.front().due;
+  for (const std::unique_ptr<Core> &core : cores)
+    if (!core->outbox().empty())
+      next = std::min(next, core->outbox().front().from);
+  if (!host.inputFifo().empty())
+    next = std::min(next, host.inputFifo().front().from);
+  return next;
+}
+
+} // namespace sluice::vm

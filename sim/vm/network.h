@@ -1,0 +1,36 @@
+// The multicast network: one packet per cycle from one of the outboxes or the
+// host's input FIFO to any set of cores and the host.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/vm/core.h"
+#include "sim/vm/host_port.h"
+
+namespace sluice::vm {
+
+class Network {
+public:
+  using Cores = std::vector<std::unique_ptr<Core>>;
+
+  /// After reset the round robin starts at core 0.
+  explicit Network(uint32_t cores) : last(cores) {}
+
+  /// Cycle `now`: grants the first eligible head. True if there was one.
+  bool arbitrate(Cores &cores, HostPort &host, Cycle now);
+  /// End of cycle `now`: the packet granted two cycles before arrives.
+  void deliver(Cores &cores, HostPort &host, Cycle now);
+
+  Cycle nextEvent(const Cores &cores, HostPort &host) const;
+
+private:
+  struct Flight {
+    Cycle due = 0;
+    Packet packet;
+  };
+  uint32_t last; ///< source granted last
+  Ring<Flight> flights{4};
+};
+
+} // namespace sluice::vm

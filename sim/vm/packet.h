@@ -1,0 +1,49 @@
+// What travels on the network.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/vm/unit_front.h"
+
+namespace sluice::vm {
+
+/// A row, a token, or both, for any set of cores and the host.
+struct Packet {
+  Cycle from = 0; ///< first cycle in which the sending FIFO shows it
+  uint32_t address = 0;
+  uint16_t mask = 0;
+  bool hasRow = false;
+  bool signals = false;
+  uint8_t token = 0;
+  uint8_t units = 0;
+  /// The row, in the sender's memory; stays valid until two cycles after the
+  /// grant. Empty in runs without data.
+  std::span<const uint16_t> row;
+
+  bool forHost() const { return mask >> isa::kHostBit & 1; }
+  bool forCore(uint32_t core) const { return mask >> core & 1; }
+};
+
+/// Rows handed out in turn.
+class RowStore {
+public:
+  RowStore(uint32_t count, uint32_t lanes) : storage(size_t{count} * lanes), lanes(lanes) {}
+  std::span<uint16_t> next() {
+    const std::span<uint16_t> row{&storage[at], lanes};
+    at = (at + lanes) % storage.size();
+    return row;
+  }
+
+private:
+  std::vector<uint16_t> storage;
+  uint32_t lanes;
+  size_t at = 0;
+};
+
+/// Rows a sender keeps for its packets: those it may have outstanding and those
+/// on their way.
+constexpr uint32_t packetRowCount(uint32_t depth) { return depth + isa::kNetHop + 1; }
+
+} // namespace sluice::vm

@@ -1,0 +1,69 @@
+// Fetches instructions, runs the hardware loops and hands unit instructions to
+// the queues.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/vm/unit_front.h"
+
+namespace sluice::vm {
+
+class Sequencer {
+public:
+  /// Cycle 0 is the fetch of instruction 0.
+  explicit Sequencer(const Code &code) : code(&code) {}
+
+  Cycle wakeCycle() const { return wake; }
+  /// A queue that was full is no longer, from the next cycle on.
+  void queueFreed(Cycle now) {
+    if (stalled)
+      wake = now + 1;
+  }
+
+  /// Executes the instruction fetched. `push(step)` hands a unit instruction
+  /// over and returns false if the unit's queue is full; the sequencer then
+  /// sleeps until queueFreed.
+  template <class Push> void tick(Cycle now, Push &&push) {
+    const Step *step = fetched();
+    stalled = step && isUnit(step->op) && !push(*step);
+    if (!step || stalled) {
+      wake = kNever;
+    } else {
+      execute(*step);
+      wake = now + isa::kSeqCycles;
+    }
+  }
+
+  /// Bases of a unit instruction with the address registers added.
+  Addresses resolve(const UnitInstruction &inst) const {
+    Addresses out = inst.base;
+    for (unsigned s = 0; s < kStreams; ++s)
+      out[s] += registers[inst.reg[s]];
+    return out;
+  }
+
+private:
+  struct Loop {
+    uint32_t body = 0; ///< first instruction
+    uint32_t left = 0; ///< trips, the present one included
+  };
+
+  static bool isUnit(isa::Opcode op) { return op >= isa::Opcode::Mm; }
+  const Step *fetched() const {
+    return halted || pc >= code->steps.size() ? nullptr : &code->steps[pc];
+  }
+  void execute(const Step &step);
+
+  const Code *code;
+  uint32_t pc = 0;
+  bool halted = false;
+  bool stalled = false; ///< on a full queue
+  std::array<uint32_t, isa::kSeqRegs> registers{};
+  std::array<Loop, isa::kSeqLoops> loops{};
+  unsigned depth = 0;
+  Cycle wake = isa::kSeqCycles - 1;
+};
+
+} // namespace sluice::vm

@@ -1,0 +1,32 @@
+// The rows of one core's tensor RAM.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/format/program.h"
+
+namespace sluice::vm {
+
+/// Addresses outside both parts are a fault of the program: they share one
+/// spare row, so that nothing outside the RAM is touched.
+class TensorRam {
+public:
+  TensorRam(const format::Geometry &geometry, const std::vector<format::RowImage> &images);
+
+  std::span<uint16_t> row(uint32_t address) { return {&storage[offset(address)], lanes}; }
+  std::span<const uint16_t> row(uint32_t address) const {
+    return {&storage[offset(address)], lanes};
+  }
+
+private:
+  size_t offset(uint32_t address) const;
+
+  uint32_t lanes;
+  uint32_t inboxRows;
+  uint32_t localRows;
+  std::vector<uint16_t> storage; ///< inbox, local rows, the spare row
+};
+
+} // namespace sluice::vm

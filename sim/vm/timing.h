@@ -1,0 +1,60 @@
+// How many cycles a program takes, without computing anything: the planner's
+// cost model. The cycles are those of the engines, because it is the same model
+// without its data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/device/device.h"
+#include "runtime/format/program.h"
+
+namespace sluice::vm {
+
+/// When the rows of an inference are offered to the host port. The host always
+/// takes output rows at once.
+enum class Arrival : uint8_t {
+  Spaced,     ///< when the machine has come to rest
+  Contiguous, ///< from the cycle after the last output row of the inference before
+  Streaming,  ///< always
+};
+
+/// The run of one inference.
+struct InferenceTimes {
+  uint64_t firstInput = 0; ///< cycle in which its first input row was taken
+  uint64_t lastOutput = 0; ///< cycle in which its last output row was taken
+
+  /// Both cycles included.
+  uint64_t latency() const { return lastOutput - firstInput + 1; }
+};
+
+struct TimingRun {
+  std::vector<InferenceTimes> inferences; ///< complete ones
+  bool stalled = false;                   ///< came to rest before all were complete
+  std::vector<device::UnitStatus> status; ///< at the end
+
+  /// Cycles from the first to the last output per inference: those after
+  /// `skip` inferences count. At least skip + 2 inferences must be complete.
+  double period(size_t skip = 1) const;
+};
+
+/// Runs `inferences` inferences of one model: of `program`, only the geometry,
+/// the instructions and the row counts of the model's inputs and outputs are
+/// looked at. An inference without input rows cannot be run. `maxCycles` bounds
+/// programs that never rest; a run that reaches it counts as stalled.
+TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned inferences,
+                    size_t model = 0, uint64_t maxCycles = uint64_t{1} << 32);
+
+/// The three measures of one model.
+struct Timing {
+  uint64_t spaced = 0;   ///< latency from rest, of the second inference
+  double contiguous = 0; ///< cycles per inference, the next one offered after the last output
+  double period = 0;     ///< cycles per inference, inputs always waiting
+};
+
+/// Nothing if the program stalls.
+std::optional<Timing> measureTiming(const format::Program &program, size_t model = 0);
+
+} // namespace sluice::vm

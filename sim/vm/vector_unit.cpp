@@ -1,0 +1,133 @@
+#include "sim/vm/vector_unit.h"
+
+#include <bit>
+
+namespace sluice::vm {
+
+namespace {
+
+bool produces(const VectorInstruction &inst, const LoopNest &beat) {
+  return inst.op.dstKind != isa::Dst::None && inst.op.dstKind != isa::Dst::Signal &&
+         (inst.op.reduce == isa::Reduce::None || beat.lastAt(inst.op.reduceLevel));
+}
+
+bool makesPacket(const VectorInstruction &inst, const UnitFront<VectorInstruction> &front) {
+  if (inst.op.dstKind == isa::Dst::Net)
+    return produces(inst, front.beat());
+  return inst.op.dstKind == isa::Dst::Signal && front.signalsHere();
+}
+
+/// More than the longest pipeline has stages.
+uint32_t pipelineDepth(uint32_t lanes) {
+  return isa::kVecRead + 2 * isa::kVecAlu + isa::kVecTable + isa::kVecReduceBase + isa::kVecOut +
+         static_cast<uint32_t>(std::bit_width(lanes));
+}
+
+} // namespace
+
+VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage *image)
+    : front(2), pipelineRows(image ? pipelineDepth(geometry.lanes) : 1, geometry.lanes),
+      packetRows(image ? packetRowCount(isa::kOutboxDepth) : 1, geometry.lanes) {
+  if (image)
+    data.emplace(geometry, *image);
+}
+
+Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
+  const VectorInstruction *inst = front.active();
+  if (!inst)
+    return Block::Idle;
+  if (!front.waitSatisfied())
+    return Block::Token;
+  if (inst->op.aSrc == isa::Source::Mxu && matrix.resultReady() > now)
+    return Block::ResultFifoEmpty;
+  if (outbox.size() >= isa::kOutboxDepth && makesPacket(*inst, front))
+    return Block::OutboxFull;
+  if (front.firstBeat() && inst->path != path && now < pipelineFree)
+    return Block::PipelineBusy;
+  return Block::None;
+}
+
+bool VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
+  switch (block(matrix, now)) {
+  case Block::None:
+    issue(matrix, now);
+    return true;
+  case Block::Idle:
+    front.refill(now);
+    return false;
+  case Block::ResultFifoEmpty:
+    front.sleepUntil(matrix.resultReady());
+    return false;
+  case Block::PipelineBusy:
+    front.sleepUntil(pipelineFree);
+    return false;
+  default:
+    front.sleepUntil(kNever);
+    return false;
+  }
+}
+
+void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
+  const VectorInstruction &inst = *front.active();
+  const LoopNest &beat = front.beat();
+  const bool produced = produces(inst, beat), signalled = front.signalsHere();
+  front.take();
+  const Cycle end = now + inst.latency;
+  std::span<uint16_t> out;
+  if (makesPacket(inst, front)) {
+    if (data && produced)
+      out = packetRows.next();
+    outbox.push({.from = end + 1,
+                 .address = beat.address(StreamDst) & 0x3FFFF,
+                 .mask = static_cast<uint16_t>(inst.op.mask),
+                 .hasRow = produced,
+                 .signals = signalled,
+                 .token = inst.sigToken,
+                 .units = inst.sigUnits,
+                 .row = out});
+  } else if (inst.op.dstKind != isa::Dst::Net && inst.op.dstKind != isa::Dst::Signal) {
+    if (data && produced)
+      out = pipelineRows.next();
+    if (signalled || !out.empty())
+      writes.push({.due = end,
+                   .kind = inst.op.dstKind,
+                   .address = beat.address(StreamDst) & 0x3FFFF,
+                   .row = out,
+                   .signals = signalled,
+                   .token = inst.sigToken,
+                   .units = inst.sigUnits});
+  }
+  if (data)
+    issued = {&inst,
+              {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
+              beat.lastAt(inst.op.reduceLevel),
+              out};
+  if (inst.op.aSrc == isa::Source::Mxu)
+    matrix.popResult(now);
+  path = inst.path;
+  pipelineFree = end + 1;
+  front.next(now);
+  if (!data)
+    pipelineFree += front.skipQuiet();
+}
+
+void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {
+  if (!issued.inst)
+    return;
+  std::span<const uint32_t> result;
+  if (issued.inst->op.aSrc == isa::Source::Mxu)
+    result = matrix.data->popResult();
+  data->compute(*issued.inst, issued.addresses, issued.reduceEnds, ram, result, issued.out);
+  issued.inst = nullptr;
+}
+
+void VectorUnit::store(const Write &write, TensorRam &ram, MatrixUnit &matrix, Cycle now) {
+  if (write.kind == isa::Dst::Local)
+    std::ranges::copy(write.row, ram.row(write.address).begin());
+  else if (write.kind == isa::Dst::Wrow)
+    matrix.data->writeRow(write.address, write.row, now);
+  else
+    matrix.data->writeColumn(write.address, write.row, now);
+}
+
+} // namespace sluice::vm
