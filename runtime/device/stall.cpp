@@ -57,12 +57,11 @@ std::string describeSource(const format::Program &program, uint32_t core, uint32
 std::string describeStall(const format::Program &program, const std::vector<UnitStatus> &units,
                           uint64_t cycles) {
   std::vector<const UnitStatus *> blocked;
-  for (const UnitStatus &unit : units)
-    if (unit.block != UnitStatus::Block::Idle)
-      blocked.push_back(&unit);
-  std::stable_partition(blocked.begin(), blocked.end(), [](const UnitStatus *unit) {
-    return unit->block == UnitStatus::Block::Token;
-  });
+  for (bool token : {true, false})
+    for (const UnitStatus &unit : units)
+      if (unit.block != UnitStatus::Block::Idle &&
+          (unit.block == UnitStatus::Block::Token) == token)
+        blocked.push_back(&unit);
   std::string text = fmt::format("no progress for {} cycles: ", cycles);
   if (blocked.empty())
     return text + "every unit has finished its instructions, and outputs are missing";
