@@ -1,0 +1,88 @@
+// The reference interface: each operation names its golden function.
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/shapes.h"
+
+#include "compiler/reference/ops.h"
+#include "compiler/reference/scalar.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+using reference::Tensor;
+using Operands = llvm::ArrayRef<const Tensor *>;
+
+static reference::Shape plain(llvm::ArrayRef<int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+Tensor MapOp::evaluate(Operands operands) {
+  const reference::ScalarProgram body(getBody());
+  return reference::map({operands.begin(), operands.end()},
+                        [&](const std::vector<double> &inputs) { return body(inputs); });
+}
+
+Tensor ReduceOp::evaluate(Operands operands) {
+  // The enumerators have the same values; see the static_assert.
+  static_assert(static_cast<int>(reference::Monoid::LogSumExp) ==
+                static_cast<int>(Monoid::LogSumExp));
+  return reference::reduce(*operands[0], static_cast<reference::Monoid>(getMonoid()),
+                           plain(getAxes()), getKeepdims());
+}
+
+Tensor MatmulOp::evaluate(Operands operands) {
+  return reference::matmul(*operands[0], *operands[1]);
+}
+
+Tensor ContractOp::evaluate(Operands operands) {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  std::string why;
+  ShapeOr loops = contractLoops(maps, shapeOf(getLhs()), shapeOf(getRhs()), why);
+  auto axes = [](AffineMap map) {
+    reference::Shape result;
+    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
+      result.push_back(map.getDimPosition(axis));
+    return result;
+  };
+  return reference::contract(*operands[0], axes(maps[0]), *operands[1], axes(maps[1]),
+                             axes(maps[2]), plain(*loops));
+}
+
+Tensor TransposeOp::evaluate(Operands operands) {
+  return reference::transpose(*operands[0], plain(getPermutation()));
+}
+
+Tensor ReverseOp::evaluate(Operands operands) {
+  return reference::reverse(*operands[0], plain(getAxes()));
+}
+
+Tensor SliceOp::evaluate(Operands operands) {
+  return reference::slice(*operands[0], plain(getStarts()), plain(getSizes()), plain(getSteps()));
+}
+
+Tensor ReshapeOp::evaluate(Operands operands) {
+  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+}
+
+Tensor UnsqueezeOp::evaluate(Operands operands) {
+  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+}
+
+Tensor SqueezeOp::evaluate(Operands operands) {
+  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+}
+
+Tensor BroadcastOp::evaluate(Operands operands) {
+  return reference::broadcast(*operands[0], plain(shapeOf(getResult())));
+}
+
+Tensor ConcatOp::evaluate(Operands operands) {
+  return reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()));
+}
+
+Tensor PadOp::evaluate(Operands operands) {
+  return reference::pad(*operands[0], plain(getLow()), plain(getHigh()),
+                        getValue().convertToDouble());
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,41 @@
+// What every operation answers for itself, so that no pass knows operations by
+// name.
+#ifndef SLUICE_INTERFACES_TD
+#define SLUICE_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
+  let cppNamespace = "::sluice::ir";
+  let description = [{
+    The data-dimension rule of an operation, as a relation over its operands and result. Shapes
+    come from the query, not from the types, so a solver can ask about variants of an operation.
+  }];
+  let methods = [
+    InterfaceMethod<"adds every tuple of data dimensions the rule allows",
+      "void", "layouts", (ins "const ::sluice::ir::LayoutQuery &":$query,
+                              "::sluice::ir::LayoutRelation &":$relation)>,
+    InterfaceMethod<"what to say when no tuple fits",
+      "::sluice::ir::LayoutRefusal", "layoutRefusal",
+      (ins "const ::sluice::ir::LayoutQuery &":$query)>,
+    InterfaceMethod<"variants of the operation that may satisfy what it refuses as it is",
+      "void", "layoutFixes", (ins "const ::sluice::ir::LayoutQuery &":$query,
+        "::llvm::SmallVectorImpl<::sluice::ir::LayoutFix> &":$fixes),
+      "", "return;">
+  ];
+}
+
+def Sluice_ReferenceInterface : OpInterface<"ReferenceInterface"> {
+  let cppNamespace = "::sluice::ir";
+  let description = [{
+    What an operation computes, on plain tensors: the definition of its numerics, used by constant
+    folding and tests.
+  }];
+  let methods = [
+    InterfaceMethod<"the result for these operands, in double",
+      "::sluice::reference::Tensor", "evaluate",
+      (ins "::llvm::ArrayRef<const ::sluice::reference::Tensor *>":$operands)>
+  ];
+}
+
+#endif

@@ -1,0 +1,72 @@
+#include "compiler/dialect/sluice/layout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace sluice::ir {
+namespace {
+
+struct Rule {
+  llvm::StringLiteral id, code, formula;
+};
+
+constexpr Rule kRules[] = {
+    {"DD-PW", "E0301", "[a b! c] (*) [a b! c] -> [a b! c]"},
+    {"DD-MM-CONST", "E0302", "[* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]"},
+    {"DD-RESHAPE", "E0303", "the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]"},
+    {"DD-SQZ", "E0303", "the stride of the data dimension is kept: [1 b!] -> [b!]"},
+    {"DD-REDUCE", "E0304", "[a! b].sum(0, keepdims) -> [1! b] and [a! b].sum(1) -> [a!]"},
+    {"DD-CONCAT", "E0305", "[a! b] ++ [a! c] -> [a! (b+c)]"},
+    {"DD-MM-DYN", "E0306", "the product of two activations needs --allow-dynamic-weights"},
+    {"DD-MM-DYN-X", "E0307",
+     "[* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ [* j! k] -> "
+     "[* i k!]"},
+    {"DD-TRANS", "E0308", "[a! b c].transpose(0, 2) -> [c b a!]"},
+    {"DD-SLICE", "E0308", "[a b! c][:, :, :n] -> [a b! n]"},
+    {"DD-UNSQ", "E0308", "[a! b].unsqueeze(0) -> [1 a! b]"},
+    {"DD-BCAST", "E0308", "[1 b!] -> [n b!] and [a 1!] -> [a n!]"},
+};
+
+} // namespace
+
+LayoutRefusal refusal(llvm::StringRef rule, std::string message) {
+  const auto *found = llvm::find_if(kRules, [&](const Rule &entry) { return entry.id == rule; });
+  if (found == std::end(kRules))
+    llvm::report_fatal_error("layout rule without an entry: " + rule);
+  return {found->code, found->id, found->formula, std::move(message)};
+}
+
+int64_t LayoutQuery::rows(llvm::ArrayRef<int64_t> shape, int64_t dim) const {
+  int64_t rows = 1;
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    rows *= static_cast<int64_t>(axis) == dim ? (extent + lanes - 1) / lanes : extent;
+  return rows;
+}
+
+std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    os << (axis ? " " : "") << extent << (dim == static_cast<int64_t>(axis) ? "!" : "");
+  os << ']';
+  return text;
+}
+
+std::optional<int64_t> reshapeDim(llvm::ArrayRef<int64_t> from, int64_t dim,
+                                  llvm::ArrayRef<int64_t> to) {
+  int64_t stride = 1;
+  for (int64_t extent : from.drop_front(dim + 1))
+    stride *= extent;
+  std::optional<int64_t> leftmost;
+  int64_t right = 1;
+  for (auto axis = static_cast<int64_t>(to.size()) - 1; axis >= 0; --axis) {
+    if (right == stride)
+      leftmost = axis;
+    right *= to[axis];
+  }
+  return leftmost;
+}
+
+} // namespace sluice::ir

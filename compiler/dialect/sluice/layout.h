@@ -1,0 +1,70 @@
+// The vocabulary of the data dimension: what an operation's rule is asked and
+// how it answers. docs/data-dimension.md has the rules by id.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace sluice::ir {
+
+/// The data dimension of a constant: none.
+inline constexpr int8_t kNoDim = -1;
+
+/// What a rule needs to know about an operation. Shapes are carried shapes:
+/// rank 0 appears as [1].
+struct LayoutQuery {
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> operands;
+  llvm::SmallVector<bool, 2> constant; ///< per operand: known at compile time
+  llvm::SmallVector<int64_t, 4> result;
+  int64_t lanes = 8; ///< elements of a row, for costs
+  bool allowDynamicWeights = false;
+
+  /// Rows of tensor RAM that hold a tensor with this data dimension.
+  [[nodiscard]] int64_t rows(llvm::ArrayRef<int64_t> shape, int64_t dim) const;
+};
+
+/// One allowed assignment.
+struct LayoutTuple {
+  llvm::SmallVector<int8_t, 4> dims; ///< of each operand (kNoDim: constant), then of the result
+  llvm::StringLiteral rule;          ///< "DD-PW"
+  llvm::StringRef why;               ///< clause for a chain of deductions, a literal
+  int64_t cost = 0;                  ///< cycles of a rough model, to choose between tuples
+
+  [[nodiscard]] int8_t result() const { return dims.back(); }
+};
+
+/// Every assignment an operation allows.
+using LayoutRelation = llvm::SmallVector<LayoutTuple, 4>;
+
+/// What is said when no assignment fits.
+struct LayoutRefusal {
+  llvm::StringLiteral code;    ///< "E0302"
+  llvm::StringLiteral rule;    ///< "DD-MM-CONST"
+  llvm::StringLiteral formula; ///< the rule in one line
+  std::string message;
+};
+
+/// The refusal of a rule: its code and formula from the table of rules.
+LayoutRefusal refusal(llvm::StringRef rule, std::string message);
+
+/// A change of the operation, or of the options, that may remove a conflict.
+struct LayoutFix {
+  std::string text;
+  std::optional<std::string> flag;
+  LayoutRelation relation; ///< of the changed operation, on the same operands and result
+};
+
+/// "[a b! c]": extents with the data dimension marked; "[]" for rank 0.
+std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim);
+
+/// The axis a reshape moves the data dimension to: the leftmost axis of `to`
+/// with the stride of axis `dim` of `from`. Empty if there is none.
+std::optional<int64_t> reshapeDim(llvm::ArrayRef<int64_t> from, int64_t dim,
+                                  llvm::ArrayRef<int64_t> to);
+
+} // namespace sluice::ir

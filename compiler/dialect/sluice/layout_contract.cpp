@@ -1,0 +1,235 @@
+// The data-dimension rules of contractions: DD-MM-CONST and, gated, DD-MM-DYN.
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/shapes.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+/// What a loop of a contraction does. Batch loops are the '*' of the rules:
+/// never the data dimension.
+enum class Loop : uint8_t { Batch, Left, Right, Inner };
+
+/// A contraction as loops: which loop runs over which axis.
+struct Contraction {
+  llvm::SmallVector<Loop, 8> kinds; ///< of every loop
+  Extents extents;                  ///< of every loop
+  llvm::SmallVector<int64_t, 4> lhs, rhs;
+  llvm::SmallVector<int64_t, 4> full;   ///< loops of the result before vectors lose their axis
+  llvm::SmallVector<int64_t, 4> result; ///< loops of the result
+};
+
+Contraction matmulLoops(MatmulOp op) {
+  llvm::ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
+  const size_t lhsBatch = lhs.size() - std::min<size_t>(lhs.size(), 2);
+  const size_t rhsBatch = rhs.size() - std::min<size_t>(rhs.size(), 2);
+  const auto batch = static_cast<int64_t>(std::max(lhsBatch, rhsBatch));
+  Contraction c;
+  c.kinds.assign(batch, Loop::Batch);
+  c.kinds.append({Loop::Left, Loop::Right, Loop::Inner});
+  c.full = llvm::to_vector<4>(llvm::seq<int64_t>(0, batch + 2));
+  c.lhs = llvm::to_vector<4>(llvm::seq<int64_t>(batch - lhsBatch, batch));
+  c.rhs = llvm::to_vector<4>(llvm::seq<int64_t>(batch - rhsBatch, batch));
+  c.result = llvm::to_vector<4>(llvm::seq<int64_t>(0, batch));
+  if (lhs.size() > 1) {
+    c.lhs.push_back(batch);
+    c.result.push_back(batch);
+  }
+  c.lhs.push_back(batch + 2);
+  c.rhs.push_back(batch + 2);
+  if (rhs.size() > 1) {
+    c.rhs.push_back(batch + 1);
+    c.result.push_back(batch + 1);
+  }
+  c.extents.assign(batch + 3, 1);
+  for (auto [loops, shape] : {std::pair(&c.lhs, lhs), std::pair(&c.rhs, rhs)})
+    for (auto [loop, extent] : llvm::zip(*loops, shape))
+      c.extents[loop] = std::max(c.extents[loop], extent);
+  return c;
+}
+
+Contraction contractionLoops(ContractOp op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  std::string why;
+  Contraction c;
+  c.extents = *contractLoops(maps, shapeOf(op.getLhs()), shapeOf(op.getRhs()), why);
+  auto loops = [](AffineMap map) {
+    llvm::SmallVector<int64_t, 4> result;
+    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
+      result.push_back(map.getDimPosition(axis));
+    return result;
+  };
+  c.lhs = loops(maps[0]);
+  c.rhs = loops(maps[1]);
+  c.full = c.result = loops(maps[2]);
+  for (auto loop : llvm::seq<int64_t>(0, c.extents.size())) {
+    const bool left = llvm::is_contained(c.lhs, loop), right = llvm::is_contained(c.rhs, loop);
+    if (!llvm::is_contained(c.result, loop))
+      c.kinds.push_back(Loop::Inner);
+    else
+      c.kinds.push_back(left && right ? Loop::Batch : left ? Loop::Left : Loop::Right);
+  }
+  return c;
+}
+
+/// Collects the tuples of one contraction.
+class Rules {
+public:
+  Rules(const Contraction &contraction, const LayoutQuery &query, LayoutRelation &relation)
+      : c(contraction), query(query), relation(relation) {}
+
+  void constantSide(bool lhsConstant) {
+    const auto &runtime = lhsConstant ? c.rhs : c.lhs;
+    const Loop own = lhsConstant ? Loop::Right : Loop::Left;
+    const Loop replaced = lhsConstant ? Loop::Left : Loop::Right;
+    for (auto [axis, loop] : llvm::enumerate(runtime)) {
+      const auto dim = static_cast<int8_t>(axis);
+      const int8_t lhs = lhsConstant ? kNoDim : dim, rhs = lhsConstant ? dim : kNoDim;
+      if (c.kinds[loop] == Loop::Inner) {
+        for (int64_t to : c.full)
+          if (c.kinds[to] == replaced)
+            add(lhs, rhs, to, "DD-MM-CONST",
+                lhsConstant
+                    ? "weights on the left: the contracted axis carries the data dimension"
+                    : "weights on the right: the contracted axis carries the data dimension",
+                loop);
+      } else if (c.kinds[loop] == own && query.allowDynamicWeights) {
+        add(lhs, rhs, loop, "DD-MM-DYN-1", "the axis that is not contracted is kept", loop);
+      }
+    }
+  }
+
+  void bothRuntime() {
+    if (!query.allowDynamicWeights)
+      return;
+    const bool vectors = c.lhs.size() == 1 || c.rhs.size() == 1;
+    for (auto [l, lhsLoop] : llvm::enumerate(c.lhs)) {
+      for (auto [r, rhsLoop] : llvm::enumerate(c.rhs)) {
+        const auto lhs = static_cast<int8_t>(l), rhs = static_cast<int8_t>(r);
+        const bool lhsInner = c.kinds[lhsLoop] == Loop::Inner;
+        const bool rhsInner = c.kinds[rhsLoop] == Loop::Inner;
+        if (c.kinds[lhsLoop] == Loop::Batch || c.kinds[rhsLoop] == Loop::Batch ||
+            (!lhsInner && !rhsInner))
+          continue;
+        if (vectors)
+          add(lhs, rhs, lastOf(c.lhs.size() == 1 ? Loop::Right : Loop::Left), "DD-MM-DYN-2",
+              "a matrix times a vector", lhsLoop);
+        else if (lhsInner && rhsInner)
+          add(lhs, rhs, rightmost(), "DD-MM-DYN-4",
+              "contracted along both data dimensions: the rightmost axis by convention", lhsLoop);
+        else
+          add(lhs, rhs, lhsInner ? rhsLoop : lhsLoop, "DD-MM-DYN-3",
+              "the side that is not contracted along its data dimension keeps it",
+              lhsInner ? lhsLoop : rhsLoop);
+      }
+    }
+  }
+
+private:
+  /// Last loop of a kind in the result, -1 if there is none.
+  int64_t lastOf(Loop kind) const {
+    for (int64_t loop : llvm::reverse(c.full))
+      if (c.kinds[loop] == kind)
+        return loop;
+    return -1;
+  }
+
+  int64_t rightmost() const {
+    for (int64_t loop : llvm::reverse(c.full))
+      if (c.kinds[loop] != Loop::Batch)
+        return loop;
+    return -1;
+  }
+
+  /// Axis of the result for a loop. A vector's axis has gone, with extent 1:
+  /// then the stride rule of a reshape decides.
+  std::optional<int64_t> resultAxis(int64_t loop) const {
+    if (loop < 0)
+      return std::nullopt;
+    const auto *kept = llvm::find(c.result, loop);
+    if (kept != c.result.end())
+      return kept - c.result.begin();
+    Extents shape;
+    for (int64_t l : c.full)
+      shape.push_back(c.extents[l]);
+    return reshapeDim(shape, llvm::find(c.full, loop) - c.full.begin(), query.result);
+  }
+
+  /// Cost: block products, and the blocks to load when the weights are data.
+  void add(int8_t lhs, int8_t rhs, int64_t loop, llvm::StringLiteral rule, llvm::StringRef why,
+           int64_t laneLoop) {
+    auto axis = resultAxis(loop);
+    if (!axis)
+      return;
+    int64_t cost = 1;
+    for (auto [l, extent] : llvm::enumerate(c.extents)) {
+      const auto index = static_cast<int64_t>(l);
+      cost *=
+          index == loop || index == laneLoop ? (extent + query.lanes - 1) / query.lanes : extent;
+    }
+    if (rule != "DD-MM-CONST")
+      cost *= 2;
+    relation.push_back({{lhs, rhs, static_cast<int8_t>(*axis)}, rule, why, cost});
+  }
+
+  const Contraction &c;
+  const LayoutQuery &query;
+  LayoutRelation &relation;
+};
+
+void contractionLayouts(const Contraction &contraction, const LayoutQuery &query,
+                        LayoutRelation &relation) {
+  Rules rules(contraction, query, relation);
+  if (query.constant[0] || query.constant[1])
+    rules.constantSide(query.constant[0]);
+  else
+    rules.bothRuntime();
+}
+
+LayoutRefusal contractionRefusal(const LayoutQuery &query) {
+  if (query.constant[0] || query.constant[1])
+    return refusal("DD-MM-CONST", "the product contracts an axis that is not the data dimension");
+  if (!query.allowDynamicWeights)
+    return refusal("DD-MM-DYN", "both sides of the product are activations");
+  return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither side");
+}
+
+void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
+                      llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  if (query.allowDynamicWeights)
+    return;
+  LayoutQuery allowed = query;
+  allowed.allowDynamicWeights = true;
+  LayoutFix fix{"compile with --allow-dynamic-weights", "--allow-dynamic-weights", {}};
+  contractionLayouts(contraction, allowed, fix.relation);
+  fixes.push_back(std::move(fix));
+}
+
+} // namespace
+
+void MatmulOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  contractionLayouts(matmulLoops(*this), query, relation);
+}
+
+LayoutRefusal MatmulOp::layoutRefusal(const LayoutQuery &query) {
+  return contractionRefusal(query);
+}
+
+void MatmulOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  contractionFixes(matmulLoops(*this), query, fixes);
+}
+
+void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  contractionLayouts(contractionLoops(*this), query, relation);
+}
+
+LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {
+  return contractionRefusal(query);
+}
+
+void ContractOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  contractionFixes(contractionLoops(*this), query, fixes);
+}
+
+} // namespace sluice::ir

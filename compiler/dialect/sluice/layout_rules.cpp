@@ -1,0 +1,244 @@
+// The data-dimension rules of maps, reductions and selections. The rules of
+// contractions are in layout_contract.cpp.
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/shapes.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+int64_t rank(llvm::ArrayRef<int64_t> shape) { return static_cast<int64_t>(shape.size()); }
+
+/// Adds one tuple of an operation with a single runtime operand.
+void addView(LayoutRelation &relation, int64_t from, int64_t to, llvm::StringLiteral rule,
+             llvm::StringRef why, int64_t cost) {
+  relation.push_back({{static_cast<int8_t>(from), static_cast<int8_t>(to)}, rule, why, cost});
+}
+
+/// Every runtime operand and the result have the same data dimension.
+template <typename Cost>
+void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLiteral rule,
+              llvm::StringRef why, Cost cost) {
+  for (int64_t dim = 0; dim < rank(query.result); ++dim) {
+    LayoutTuple tuple{{}, rule, why, cost(dim)};
+    for (bool constant : query.constant)
+      tuple.dims.push_back(constant ? kNoDim : static_cast<int8_t>(dim));
+    tuple.dims.push_back(static_cast<int8_t>(dim));
+    relation.push_back(std::move(tuple));
+  }
+}
+
+/// The stride rule, for reshape and for what is one: input axis -> result axis.
+void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRelation &relation,
+                llvm::StringLiteral rule) {
+  for (int64_t dim = 0; dim < rank(from); ++dim)
+    if (auto to = reshapeDim(from, dim, query.result))
+      addView(relation, dim, *to, rule, "the stride of the data dimension is kept",
+              from[dim] == query.result[*to] ? 0 : query.rows(query.result, *to));
+}
+
+} // namespace
+
+//===-- map, concat, pad ----------------------------------------------------------------------===//
+
+void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-PW", "pointwise operands agree",
+           [&](int64_t dim) { return query.rows(query.result, dim); });
+}
+
+LayoutRefusal MapOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-PW", "operands of a pointwise operation have different data dimensions");
+}
+
+void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  const auto axis = static_cast<int64_t>(getAxis());
+  addEqual(query, relation, "DD-CONCAT", "concatenated tensors agree",
+           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
+}
+
+LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-CONCAT", "concatenated tensors have different data dimensions");
+}
+
+void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-CONCAT", "a border keeps the data dimension", [&](int64_t dim) {
+    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);
+  });
+}
+
+LayoutRefusal PadOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-CONCAT", "a border cannot move the data dimension");
+}
+
+//===-- reduce --------------------------------------------------------------------------------===//
+
+void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  llvm::SmallVector<int64_t, 4> kept(query.operands[0]);
+  for (int64_t axis : getAxes())
+    kept[axis] = 1;
+  for (int64_t dim = 0; dim < rank(kept); ++dim) {
+    const bool along = llvm::is_contained(getAxes(), dim);
+    std::optional<int64_t> to = dim;
+    if (!getKeepdims() && along)
+      to = reshapeDim(kept, dim, query.result);
+    else if (!getKeepdims())
+      to = dim - llvm::count_if(getAxes(), [&](int64_t axis) { return axis < dim; });
+    if (to)
+      addView(relation, dim, *to, "DD-REDUCE",
+              along ? "reduced along the data dimension, which keeps its place"
+                    : "the reduction keeps the data dimension",
+              query.rows(query.operands[0], dim));
+  }
+}
+
+LayoutRefusal ReduceOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-REDUCE", getKeepdims() ? "a reduction cannot move the data dimension"
+                                            : "a reduction over the data dimension drops its axis");
+}
+
+void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  if (getKeepdims())
+    return;
+  // The axis stays, so whatever takes the result takes another tensor: any
+  // data dimension of the present result will do.
+  Extents kept(query.operands[0]);
+  for (int64_t axis : getAxes())
+    kept[axis] = 1;
+  for (int64_t dim : getAxes()) {
+    LayoutFix fix{llvm::formatv("keep the reduced axes (keepdims=1) and use the result as {0}",
+                                notation(kept, dim)),
+                  std::nullopt,
+                  {}};
+    for (int64_t to = 0; to < rank(query.result); ++to)
+      addView(fix.relation, dim, to, "DD-REDUCE",
+              "reduced along the data dimension, which keeps its place",
+              query.rows(query.operands[0], dim));
+    fixes.push_back(std::move(fix));
+  }
+}
+
+//===-- affine selections ---------------------------------------------------------------------===//
+
+void TransposeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  if (getPermutation().empty())
+    return addView(relation, 0, 0, "DD-TRANS", "the data dimension moves with its axis", 0);
+  for (auto [to, from] : llvm::enumerate(getPermutation()))
+    addView(relation, from, static_cast<int64_t>(to), "DD-TRANS",
+            "the data dimension moves with its axis", 0);
+}
+
+LayoutRefusal TransposeOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-TRANS", "a transpose moves the data dimension with its axis only");
+}
+
+void ReverseOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
+    const bool along = llvm::is_contained(getAxes(), dim) && query.result[dim] != 1;
+    return along ? query.rows(query.result, dim) : 0;
+  });
+}
+
+LayoutRefusal ReverseOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-SLICE", "a selection cannot move the data dimension");
+}
+
+void SliceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
+    return query.operands[0][dim] == query.result[dim] && getStarts()[dim] == 0
+               ? 0
+               : query.rows(query.result, dim);
+  });
+}
+
+LayoutRefusal SliceOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-SLICE", "a selection cannot move the data dimension");
+}
+
+void BroadcastOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-BCAST", "a broadcast keeps the data dimension", [&](int64_t dim) {
+    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.operands[0], dim);
+  });
+}
+
+LayoutRefusal BroadcastOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-BCAST", "a broadcast cannot move the data dimension");
+}
+
+//===-- reshapes ------------------------------------------------------------------------------===//
+
+void UnsqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  // Rank 0 is carried as [1], which is no axis of the tensor: its place among
+  // the new axes is a reshape's.
+  if (shapeOf(getInput()).empty())
+    return addReshape(query, query.operands[0], relation, "DD-UNSQ");
+  int64_t from = 0;
+  for (int64_t to = 0; to < rank(query.result); ++to)
+    if (!llvm::is_contained(getAxes(), to))
+      addView(relation, from++, to, "DD-UNSQ", "a new axis is never the data dimension", 0);
+}
+
+LayoutRefusal UnsqueezeOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-UNSQ", "a new axis cannot be the data dimension");
+}
+
+void SqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addReshape(query, query.operands[0], relation, "DD-SQZ");
+}
+
+LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {
+  return refusal("DD-SQZ", "squeezing the data dimension loses its stride");
+}
+
+void ReshapeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addReshape(query, query.operands[0], relation, "DD-RESHAPE");
+}
+
+LayoutRefusal ReshapeOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-RESHAPE", "no axis after the reshape has the stride of the data dimension");
+}
+
+void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  // Exchanging two axes before or after changes which element lands where; the
+  // text says so.
+  const Extents &from = query.operands[0], &to = query.result;
+  auto exchange = [](int64_t dim, int64_t a, int64_t b) {
+    return dim == a ? b : dim == b ? a : dim;
+  };
+  for (int64_t a = 0; a < rank(to); ++a) {
+    for (int64_t b = a + 1; b < rank(to); ++b) {
+      Extents target(to);
+      std::swap(target[a], target[b]);
+      LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
+                                  "order of elements may change",
+                                  notation(target, std::nullopt), a, b),
+                    std::nullopt,
+                    {}};
+      for (int64_t dim = 0; dim < rank(from); ++dim)
+        if (auto moved = reshapeDim(from, dim, target))
+          addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
+                  "the stride of the data dimension is kept", 0);
+      fixes.push_back(std::move(fix));
+    }
+  }
+  for (int64_t a = 0; a < rank(from); ++a) {
+    for (int64_t b = a + 1; b < rank(from); ++b) {
+      Extents source(from);
+      std::swap(source[a], source[b]);
+      LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
+                                  "order of elements may change",
+                                  a, b),
+                    std::nullopt,
+                    {}};
+      for (int64_t dim = 0; dim < rank(from); ++dim)
+        if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
+          addView(fix.relation, dim, *moved, "DD-RESHAPE",
+                  "the stride of the data dimension is kept", 0);
+      fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace sluice::ir

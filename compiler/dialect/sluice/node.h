@@ -1,0 +1,31 @@
+// ONNX nodes in locations. An operation's location is
+//   loc(fused<#sluice.node<index, "name", "op">>[...])
+// or a fused location of several of these once operations have been merged.
+#pragma once
+
+#include "compiler/support/problem.h"
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace sluice::ir {
+
+/// Location of an operation made from a node. `inner` is where the node itself
+/// comes from (the exporter's source line) or names the tensor it makes.
+mlir::Location nodeLoc(mlir::MLIRContext *context, const NodeRef &node,
+                       std::optional<mlir::Location> inner = std::nullopt);
+
+/// The nodes in a location, ascending by index, each once.
+llvm::SmallVector<NodeRef, 1> nodesOf(mlir::Location location);
+
+/// The node to name in a message: the last of nodesOf, which is the one that
+/// makes the operation's result. index -1 if there is none.
+NodeRef nodeOf(mlir::Location location);
+
+/// Location of the operation that replaces several.
+mlir::Location fuseLocs(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Location> locations);
+
+/// The name in a location (outermost NameLoc), or empty: the ONNX tensor.
+std::string tensorName(mlir::Location location);
+
+} // namespace sluice::ir

@@ -1,0 +1,213 @@
+// The operations of the sluice dialect.
+#ifndef SLUICE_OPS_TD
+#define SLUICE_OPS_TD
+
+include "compiler/dialect/sluice/dialect.td"
+include "compiler/dialect/sluice/interfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Sluice_Tensor : Type<CPred<"::sluice::ir::isSluiceTensor($_self)">,
+    "static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim",
+    "::mlir::RankedTensorType">;
+
+class Sluice_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Sluice_Dialect, mnemonic, traits>;
+
+/// An operation on tensors: pure, and owner of its rules.
+class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = []>
+    : Sluice_Op<mnemonic, [
+    Pure, DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
+    DeclareOpInterfaceMethods<Sluice_ReferenceInterface>] # traits> {
+  let results = (outs Sluice_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+/// A selection: one tensor in, its elements rearranged.
+class Sluice_View<string mnemonic, list<string> layoutMethods = []>
+    : Sluice_TensorOp<mnemonic, [], layoutMethods>;
+
+def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
+    AllTypesMatch<["value", "result"]>]> {
+  let summary = "tensor known at compile time";
+  let description = "Has no data dimension, before and after layout.";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Sluice_Tensor:$result);
+  let assemblyFormat = "$value attr-dict";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
+    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">]> {
+  let summary = "scalar function of the elements at the same place of equal shapes";
+  let description = [{
+    The body takes one f32 per operand and yields one f32; it holds scalar `arith` and `math`
+    operations only. Elements are widened before and rounded after the body.
+
+    ```mlir
+    %y = sluice.map (%x = %a, %w = %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.addf %x, %w : f32
+      sluice.yield %0
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Sluice_Tensor>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs,
+      "::llvm::function_ref<::mlir::Value(::mlir::OpBuilder &, ::mlir::Location, ::mlir::ValueRange)>":$body)>];
+  let skipDefaultBuilders = 1;
+  let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
+}
+
+def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::ir::MapOp">]> {
+  let summary = "result of a map's body";
+  let arguments = (ins F32:$value);
+  let assemblyFormat = "$value attr-dict";
+  // The implicit terminator's builder; a yield without a value does not verify.
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutFixes"]> {
+  let summary = "merge of the elements along axes by a monoid";
+  let description = [{
+    `mean` and `variance` (of the population) divide by the number of elements. Axes are
+    ascending. With `keepdims` they stay, with extent 1.
+  }];
+  let arguments = (ins Sluice_MonoidAttr:$monoid, Sluice_Tensor:$input,
+                       DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
+  let assemblyFormat = [{
+    $monoid $input `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "Monoid":$monoid, "::mlir::Value":$input,
+      "::llvm::ArrayRef<int64_t>":$axes, "bool":$keepdims)>];
+}
+
+def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [], ["layoutFixes"]> {
+  let summary = "matrix product with numpy's rules";
+  let description = [{
+    The last two axes are matrices, the others broadcast. A rank-1 operand is a vector and its axis
+    is not in the result.
+  }];
+  let arguments = (ins Sluice_Tensor:$lhs, Sluice_Tensor:$rhs);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+}
+
+def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layoutFixes"]> {
+  let summary = "sum of products over a space of loops";
+  let description = [{
+    `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
+    one loop. A loop that is not in the result is summed over.
+
+    ```mlir
+    %y = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
+                          affine_map<(i, j, k) -> (i, j)>] %a, %b : ...
+    ```
+  }];
+  let arguments = (ins AffineMapArrayAttr:$indexing_maps, Sluice_Tensor:$lhs, Sluice_Tensor:$rhs);
+  let assemblyFormat = [{
+    $indexing_maps $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<::mlir::AffineMap>":$maps,
+      "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+}
+
+def Sluice_TransposeOp : Sluice_View<"transpose"> {
+  let summary = "axes in another order";
+  let description = "Axis i of the result is axis `permutation[i]` of the input.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$permutation);
+  let assemblyFormat = [{
+    $input $permutation attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input,
+      "::llvm::ArrayRef<int64_t>":$permutation)>];
+  let hasFolder = 1;
+}
+
+def Sluice_ReverseOp : Sluice_View<"reverse"> {
+  let summary = "elements along axes in the opposite order";
+  let description = "Axes are ascending.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
+  let hasFolder = 1;
+}
+
+def Sluice_SliceOp : Sluice_View<"slice"> {
+  let summary = "every step-th element from a start, along each axis";
+  let description = [{
+    Element i of the result along an axis is element `start + i * step` of the input; steps may be
+    negative, never 0.
+  }];
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$steps);
+  let assemblyFormat = [{
+    $input `starts` $starts `sizes` $sizes `steps` $steps attr-dict
+      `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$starts,
+      "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$steps)>];
+  let hasFolder = 1;
+}
+
+def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutFixes"]> {
+  let summary = "the same elements in row-major order under another shape";
+  let arguments = (ins Sluice_Tensor:$input);
+  let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let hasFolder = 1;
+}
+
+def Sluice_UnsqueezeOp : Sluice_View<"unsqueeze"> {
+  let summary = "new axes of extent 1";
+  let description = "`axes` are positions in the result, ascending.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
+}
+
+def Sluice_SqueezeOp : Sluice_View<"squeeze"> {
+  let summary = "axes of extent 1 removed";
+  let description = "`axes` are positions in the input, ascending.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
+}
+
+def Sluice_BroadcastOp : Sluice_View<"broadcast"> {
+  let summary = "axes of extent 1 repeated";
+  let description = "The result has the input's rank; new axes come from `sluice.unsqueeze`.";
+  let arguments = (ins Sluice_Tensor:$input);
+  let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
+  let hasFolder = 1;
+}
+
+def Sluice_ConcatOp : Sluice_View<"concat"> {
+  let summary = "tensors one after the other along an axis";
+  let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
+  let assemblyFormat = [{
+    $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
+  let hasFolder = 1;
+}
+
+def Sluice_PadOp : Sluice_View<"pad"> {
+  let summary = "a border of one value";
+  let description = "`low` and `high` are the elements added before and after, along each axis.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       F32Attr:$value);
+  let assemblyFormat = [{
+    $input `low` $low `high` $high `value` $value attr-dict
+      `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$low,
+      "::llvm::ArrayRef<int64_t>":$high, "float":$value)>];
+  let hasFolder = 1;
+}
+
+#endif

@@ -1,0 +1,253 @@
+#include "compiler/dialect/sluice/shapes.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+std::string text(ExtentsRef values) {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  os << '[';
+  llvm::interleave(values, os, " ");
+  os << ']';
+  return result;
+}
+
+template <typename... Args>
+LogicalResult refuse(std::string &why, const char *format, Args... args) {
+  why = llvm::formatv(format, args...).str();
+  return failure();
+}
+
+int64_t rank(ExtentsRef shape) { return static_cast<int64_t>(shape.size()); }
+
+/// Number of elements, or failure if it does not fit.
+FailureOr<int64_t> elements(ExtentsRef shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    if (__builtin_mul_overflow(count, extent, &count))
+      return failure();
+  return count;
+}
+
+LogicalResult checkAxes(ExtentsRef axes, int64_t rank, std::string &why) {
+  for (int64_t axis : axes)
+    if (axis < 0 || axis >= rank)
+      return refuse(why, "axis {0} is outside a tensor of rank {1}", axis, rank);
+  for (size_t i = 1; i < axes.size(); ++i)
+    if (axes[i] <= axes[i - 1])
+      return refuse(why, "axes {0} are not ascending", text(axes));
+  return success();
+}
+
+LogicalResult checkCount(ExtentsRef values, int64_t rank, const char *what, std::string &why) {
+  if (static_cast<int64_t>(values.size()) != rank)
+    return refuse(why, "{0} {1} for a tensor of rank {2}", values.size(), what, rank);
+  return success();
+}
+
+} // namespace
+
+ShapeOr inferMap(ArrayRef<ExtentsRef> inputs, std::string &why) {
+  if (inputs.empty())
+    return refuse(why, "a map needs at least one operand");
+  for (ExtentsRef input : inputs)
+    if (input != inputs.front())
+      return refuse(why, "operands have shapes {0} and {1}, they must be equal",
+                    text(inputs.front()), text(input));
+  return Extents(inputs.front());
+}
+
+ShapeOr inferReduce(ExtentsRef input, ExtentsRef axes, bool keepdims, std::string &why) {
+  if (failed(checkAxes(axes, rank(input), why)))
+    return failure();
+  Extents result;
+  for (auto [axis, extent] : llvm::enumerate(input)) {
+    if (!llvm::is_contained(axes, static_cast<int64_t>(axis)))
+      result.push_back(extent);
+    else if (keepdims)
+      result.push_back(1);
+  }
+  return result;
+}
+
+ShapeOr inferMatmul(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+  if (lhs.empty() || rhs.empty())
+    return refuse(why, "a matrix product needs operands of rank 1 or more, not {0} and {1}",
+                  text(lhs), text(rhs));
+  const int64_t inner = rhs.size() == 1 ? rhs[0] : rhs[rhs.size() - 2];
+  if (lhs.back() != inner)
+    return refuse(why, "the contracted extents of {0} and {1} are {2} and {3}, they must be equal",
+                  text(lhs), text(rhs), lhs.back(), inner);
+  const ExtentsRef a = lhs.drop_back(std::min<size_t>(2, lhs.size()));
+  const ExtentsRef b = rhs.drop_back(std::min<size_t>(2, rhs.size()));
+  Extents result(std::max(a.size(), b.size()), 1);
+  for (ExtentsRef batch : {a, b}) {
+    const size_t skip = result.size() - batch.size();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      int64_t &extent = result[skip + i];
+      if (extent != 1 && batch[i] != 1 && extent != batch[i])
+        return refuse(why, "batch axes of {0} and {1} do not broadcast: {2} and {3}", text(lhs),
+                      text(rhs), extent, batch[i]);
+      extent = std::max(extent, batch[i]);
+    }
+  }
+  if (lhs.size() > 1)
+    result.push_back(lhs[lhs.size() - 2]);
+  if (rhs.size() > 1)
+    result.push_back(rhs.back());
+  return result;
+}
+
+ShapeOr contractLoops(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+  if (maps.size() != 3)
+    return refuse(why, "{0} indexing maps, there must be 3: lhs, rhs, result", maps.size());
+  const unsigned loops = maps[0].getNumDims();
+  for (AffineMap map : maps)
+    if (map.getNumDims() != loops || !map.isProjectedPermutation())
+      return refuse(why, "indexing map {0} does not map {1} loops one to one to axes", map, loops);
+  Extents extents(loops, 0);
+  for (auto [map, shape] : {std::pair(maps[0], lhs), std::pair(maps[1], rhs)}) {
+    if (map.getNumResults() != shape.size())
+      return refuse(why, "indexing map {0} does not fit an operand of rank {1}", map, shape.size());
+    for (auto [axis, extent] : llvm::enumerate(shape)) {
+      int64_t &loop = extents[map.getDimPosition(axis)];
+      if (loop != 0 && loop != extent)
+        return refuse(why, "loop {0} runs over extents {1} and {2}, they must be equal",
+                      map.getDimPosition(axis), loop, extent);
+      loop = extent;
+    }
+  }
+  for (auto [loop, extent] : llvm::enumerate(extents))
+    if (extent == 0)
+      return refuse(why, "loop {0} indexes no operand", loop);
+  return extents;
+}
+
+ShapeOr inferContract(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+  ShapeOr loops = contractLoops(maps, lhs, rhs, why);
+  if (failed(loops))
+    return failure();
+  Extents result;
+  for (unsigned axis = 0; axis < maps[2].getNumResults(); ++axis)
+    result.push_back((*loops)[maps[2].getDimPosition(axis)]);
+  return result;
+}
+
+ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &why) {
+  Extents sorted(permutation);
+  llvm::sort(sorted);
+  if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, rank(input))))
+    return refuse(why, "{0} is not a permutation of the axes of {1}", text(permutation),
+                  text(input));
+  Extents result;
+  for (int64_t axis : permutation)
+    result.push_back(input[axis]);
+  return result;
+}
+
+ShapeOr inferReverse(ExtentsRef input, ExtentsRef axes, std::string &why) {
+  if (failed(checkAxes(axes, rank(input), why)))
+    return failure();
+  return Extents(input);
+}
+
+ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, ExtentsRef steps,
+                   std::string &why) {
+  if (failed(checkCount(starts, rank(input), "starts", why)) ||
+      failed(checkCount(sizes, rank(input), "sizes", why)) ||
+      failed(checkCount(steps, rank(input), "steps", why)))
+    return failure();
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    const int64_t start = starts[axis], size = sizes[axis], step = steps[axis];
+    if (step == 0)
+      return refuse(why, "the step along axis {0} is 0", axis);
+    if (size < 1)
+      return refuse(why, "the size along axis {0} is {1}, it must be at least 1", axis, size);
+    const __int128 last = static_cast<__int128>(start) + static_cast<__int128>(size - 1) * step;
+    if (start < 0 || start >= input[axis] || last < 0 || last >= input[axis])
+      return refuse(why, "start {0}, size {1}, step {2} leave axis {3} of extent {4}", start, size,
+                    step, axis, input[axis]);
+  }
+  return Extents(sizes);
+}
+
+ShapeOr inferReshape(ExtentsRef input, ExtentsRef shape, std::string &why) {
+  const FailureOr<int64_t> from = elements(input), to = elements(shape);
+  if (failed(from) || failed(to) || *from != *to)
+    return refuse(why, "{0} and {1} do not have the same number of elements", text(input),
+                  text(shape));
+  return Extents(shape);
+}
+
+ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why) {
+  if (input.size() != shape.size())
+    return refuse(why, "{0} and {1} do not have the same rank", text(input), text(shape));
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    if (input[axis] != 1 && input[axis] != shape[axis])
+      return refuse(why, "axis {0} of extent {1} cannot become {2}, only extent 1 is repeated",
+                    axis, input[axis], shape[axis]);
+  return Extents(shape);
+}
+
+ShapeOr inferUnsqueeze(ExtentsRef input, ExtentsRef axes, std::string &why) {
+  if (failed(checkAxes(axes, rank(input) + rank(axes), why)))
+    return failure();
+  Extents result(input);
+  for (int64_t axis : axes)
+    result.insert(result.begin() + axis, 1);
+  return result;
+}
+
+ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why) {
+  if (failed(checkAxes(axes, rank(input), why)))
+    return failure();
+  for (int64_t axis : axes)
+    if (input[axis] != 1)
+      return refuse(why, "axis {0} has extent {1}, only extent 1 is removed", axis, input[axis]);
+  return inferReduce(input, axes, false, why);
+}
+
+ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why) {
+  if (inputs.empty())
+    return refuse(why, "a concatenation needs at least one operand");
+  if (failed(checkAxes(axis, rank(inputs.front()), why)))
+    return failure();
+  Extents result(inputs.front());
+  for (ExtentsRef input : inputs.drop_front()) {
+    Extents expected(result);
+    if (input.size() == result.size())
+      expected[axis] = input[axis];
+    if (ExtentsRef(expected) != input)
+      return refuse(why, "operands have shapes {0} and {1}, they must be equal but for axis {2}",
+                    text(inputs.front()), text(input), axis);
+    result[axis] += input[axis];
+  }
+  return result;
+}
+
+ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why) {
+  if (failed(checkCount(low, rank(input), "low borders", why)) ||
+      failed(checkCount(high, rank(input), "high borders", why)))
+    return failure();
+  Extents result(input);
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    if (low[axis] < 0 || high[axis] < 0)
+      return refuse(why, "the border of axis {0} is {1} and {2}, it must not be negative", axis,
+                    low[axis], high[axis]);
+    result[axis] += low[axis] + high[axis];
+  }
+  return result;
+}
+
+} // namespace sluice::ir

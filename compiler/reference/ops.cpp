@@ -1,0 +1,259 @@
+#include "compiler/reference/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice::reference {
+namespace {
+
+/// Calls visit(index) for every index of a box, last axis fastest.
+template <typename Visit> void forEach(const Shape &extents, Visit visit) {
+  if (elements(extents) == 0)
+    return;
+  Shape index(extents.size(), 0);
+  while (true) {
+    visit(index);
+    size_t axis = extents.size();
+    while (axis > 0 && ++index[axis - 1] == extents[axis - 1])
+      index[--axis] = 0;
+    if (axis == 0)
+      return;
+  }
+}
+
+int64_t offsetOf(const Shape &index, const Shape &stride) {
+  return std::inner_product(index.begin(), index.end(), stride.begin(), int64_t{0});
+}
+
+/// result[index] = input[base + sum index * stride]: every affine view.
+Tensor gather(const Tensor &input, const Shape &shape, int64_t base, const Shape &stride) {
+  Tensor result(shape);
+  auto out = result.values.begin();
+  forEach(shape,
+          [&](const Shape &index) { *out++ = input.values[base + offsetOf(index, stride)]; });
+  return result;
+}
+
+double wrap(Monoid monoid, double value, double mean) {
+  return monoid == Monoid::Variance ? (value - mean) * (value - mean) : value;
+}
+
+double identity(Monoid monoid) {
+  switch (monoid) {
+  case Monoid::Product:
+    return 1;
+  case Monoid::Max:
+  case Monoid::LogSumExp:
+    return -std::numeric_limits<double>::infinity();
+  case Monoid::Min:
+    return std::numeric_limits<double>::infinity();
+  default:
+    return 0;
+  }
+}
+
+double merge(Monoid monoid, double a, double b) {
+  switch (monoid) {
+  case Monoid::Product:
+    return a * b;
+  case Monoid::Max:
+    return std::isnan(a) || a > b ? a : b;
+  case Monoid::Min:
+    return std::isnan(a) || a < b ? a : b;
+  case Monoid::LogSumExp: {
+    if (std::isnan(a) || std::isnan(b))
+      return std::numeric_limits<double>::quiet_NaN();
+    const double high = std::max(a, b);
+    return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
+  }
+  default:
+    return a + b;
+  }
+}
+
+} // namespace
+
+Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &function) {
+  Tensor result(operands.front()->shape);
+  std::vector<double> arguments(operands.size());
+  for (size_t i = 0; i < result.values.size(); ++i) {
+    std::transform(operands.begin(), operands.end(), arguments.begin(),
+                   [&](const Tensor *operand) { return operand->values[i]; });
+    result.values[i] = function(arguments);
+  }
+  return result;
+}
+
+Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdims) {
+  Shape kept = input.shape;
+  int64_t count = 1;
+  for (int64_t axis : axes) {
+    count *= kept[axis];
+    kept[axis] = 1;
+  }
+  Shape stride = strides(kept);
+  for (int64_t axis : axes)
+    stride[axis] = 0;
+
+  auto accumulate = [&](Monoid kind, const Tensor *mean) {
+    Tensor result(kept);
+    std::fill(result.values.begin(), result.values.end(), identity(kind));
+    auto element = input.values.begin();
+    forEach(input.shape, [&](const Shape &index) {
+      const int64_t at = offsetOf(index, stride);
+      result.values[at] =
+          merge(kind, result.values[at], wrap(kind, *element++, mean ? mean->values[at] : 0));
+    });
+    if (kind == Monoid::Mean || kind == Monoid::Variance)
+      for (double &value : result.values)
+        value /= static_cast<double>(count);
+    return result;
+  };
+  Tensor result;
+  if (monoid == Monoid::Variance) {
+    const Tensor mean = accumulate(Monoid::Mean, nullptr);
+    result = accumulate(monoid, &mean);
+  } else {
+    result = accumulate(monoid, nullptr);
+  }
+  if (!keepdims) {
+    Shape squeezed;
+    for (int64_t axis = 0; axis < input.rank(); ++axis)
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+        squeezed.push_back(kept[axis]);
+    result.shape = squeezed;
+  }
+  return result;
+}
+
+Tensor contract(const Tensor &lhs, const Shape &lhsMap, const Tensor &rhs, const Shape &rhsMap,
+                const Shape &resultMap, const Shape &extents) {
+  // Stride of every loop in a tensor: the stride of the axis it indexes, else 0.
+  auto loopStrides = [&](const Shape &shape, const Shape &map) {
+    const Shape stride = strides(shape);
+    Shape result(extents.size(), 0);
+    for (size_t axis = 0; axis < map.size(); ++axis)
+      if (map[axis] >= 0 && shape[axis] != 1)
+        result[map[axis]] += stride[axis];
+    return result;
+  };
+  Shape shape;
+  for (int64_t loop : resultMap)
+    shape.push_back(extents[loop]);
+  Tensor result(shape);
+  const Shape l = loopStrides(lhs.shape, lhsMap);
+  const Shape r = loopStrides(rhs.shape, rhsMap);
+  const Shape o = loopStrides(shape, resultMap);
+  forEach(extents, [&](const Shape &index) {
+    result.values[offsetOf(index, o)] +=
+        lhs.values[offsetOf(index, l)] * rhs.values[offsetOf(index, r)];
+  });
+  return result;
+}
+
+Tensor matmul(const Tensor &lhs, const Tensor &rhs) {
+  const int64_t lhsBatch = std::max<int64_t>(lhs.rank() - 2, 0);
+  const int64_t rhsBatch = std::max<int64_t>(rhs.rank() - 2, 0);
+  const int64_t batch = std::max(lhsBatch, rhsBatch);
+  // Loops: the batch axes, then row, column, contracted.
+  const int64_t row = batch, column = batch + 1, inner = batch + 2;
+  Shape extents(batch + 3, 1);
+  extents[inner] = lhs.shape.back();
+  Shape lhsMap, rhsMap, resultMap;
+  for (int64_t axis = 0; axis < batch; ++axis)
+    resultMap.push_back(axis);
+  auto batchAxes = [&](const Tensor &operand, int64_t own, Shape &map) {
+    for (int64_t axis = 0; axis < own; ++axis) {
+      map.push_back(batch - own + axis);
+      extents[map.back()] = std::max(extents[map.back()], operand.shape[axis]);
+    }
+  };
+  batchAxes(lhs, lhsBatch, lhsMap);
+  batchAxes(rhs, rhsBatch, rhsMap);
+  if (lhs.rank() > 1) {
+    lhsMap.push_back(row);
+    resultMap.push_back(row);
+    extents[row] = lhs.shape[lhs.rank() - 2];
+  }
+  lhsMap.push_back(inner);
+  rhsMap.push_back(inner);
+  if (rhs.rank() > 1) {
+    rhsMap.push_back(column);
+    resultMap.push_back(column);
+    extents[column] = rhs.shape.back();
+  }
+  return contract(lhs, lhsMap, rhs, rhsMap, resultMap, extents);
+}
+
+Tensor transpose(const Tensor &input, const Shape &permutation) {
+  const Shape stride = strides(input.shape);
+  Shape shape, moved;
+  for (int64_t axis : permutation) {
+    shape.push_back(input.shape[axis]);
+    moved.push_back(stride[axis]);
+  }
+  return gather(input, shape, 0, moved);
+}
+
+Tensor reverse(const Tensor &input, const Shape &axes) {
+  Shape stride = strides(input.shape);
+  int64_t base = 0;
+  for (int64_t axis : axes) {
+    base += (input.shape[axis] - 1) * stride[axis];
+    stride[axis] = -stride[axis];
+  }
+  return gather(input, input.shape, base, stride);
+}
+
+Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps) {
+  Shape stride = strides(input.shape);
+  const int64_t base = offsetOf(starts, stride);
+  for (size_t axis = 0; axis < stride.size(); ++axis)
+    stride[axis] *= steps[axis];
+  return gather(input, sizes, base, stride);
+}
+
+Tensor reshape(const Tensor &input, const Shape &shape) { return {shape, input.values}; }
+
+Tensor broadcast(const Tensor &input, const Shape &shape) {
+  Shape stride = strides(input.shape);
+  for (size_t axis = 0; axis < stride.size(); ++axis)
+    if (input.shape[axis] == 1)
+      stride[axis] = 0;
+  return gather(input, shape, 0, stride);
+}
+
+Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis) {
+  Shape shape = inputs.front()->shape;
+  shape[axis] = 0;
+  for (const Tensor *input : inputs)
+    shape[axis] += input->shape[axis];
+  Tensor result(shape);
+  const Shape stride = strides(shape);
+  int64_t base = 0;
+  for (const Tensor *input : inputs) {
+    auto element = input->values.begin();
+    forEach(input->shape, [&](const Shape &index) {
+      result.values[base + offsetOf(index, stride)] = *element++;
+    });
+    base += input->shape[axis] * stride[axis];
+  }
+  return result;
+}
+
+Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value) {
+  Shape shape = input.shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    shape[axis] += low[axis] + high[axis];
+  Tensor result(shape);
+  std::fill(result.values.begin(), result.values.end(), value);
+  const Shape stride = strides(shape);
+  const int64_t base = offsetOf(low, stride);
+  auto element = input.values.begin();
+  forEach(input.shape,
+          [&](const Shape &index) { result.values[base + offsetOf(index, stride)] = *element++; });
+  return result;
+}
+
+} // namespace sluice::reference

@@ -1,0 +1,45 @@
+// The golden evaluator: one function per operation of the sluice dialect, the
+// definition of what it computes, in plain code. Shapes are the caller's duty
+// (the dialect's verifiers); sums run in ascending index order.
+#pragma once
+
+#include <functional>
+
+#include "compiler/reference/tensor.h"
+
+namespace sluice::reference {
+
+/// The named reductions.
+enum class Monoid : uint8_t { Sum, Product, Max, Min, Mean, Variance, LogSumExp };
+
+/// Scalar function of one element of each operand.
+using ScalarFunction = std::function<double(const std::vector<double> &)>;
+
+/// result[i] = function(operands[0][i], operands[1][i], ...).
+Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &function);
+
+/// Reduces `axes` (ascending). variance is the population variance. A NaN
+/// element makes max and min NaN.
+Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdims);
+
+/// numpy's matmul: leading axes broadcast, a rank-1 operand loses its axis.
+Tensor matmul(const Tensor &lhs, const Tensor &rhs);
+
+/// result[r(i)] = sum over i of lhs[l(i)] * rhs[r(i)]; every index map names
+/// one loop per axis, `extents` are the loops' trip counts.
+Tensor contract(const Tensor &lhs, const Shape &lhsMap, const Tensor &rhs, const Shape &rhsMap,
+                const Shape &resultMap, const Shape &extents);
+
+/// Axis i of the result is axis permutation[i] of the input.
+Tensor transpose(const Tensor &input, const Shape &permutation);
+Tensor reverse(const Tensor &input, const Shape &axes);
+/// Element i along an axis is input element start + i * step.
+Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps);
+/// Same elements in row-major order; also squeeze and unsqueeze.
+Tensor reshape(const Tensor &input, const Shape &shape);
+/// Repeats axes of extent 1; same rank.
+Tensor broadcast(const Tensor &input, const Shape &shape);
+Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis);
+Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value);
+
+} // namespace sluice::reference

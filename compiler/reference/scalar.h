@@ -1,0 +1,48 @@
+// Golden evaluation of the body of a map: scalar arith and math operations,
+// one element at a time, in double.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlir {
+class Operation;
+class Region;
+} // namespace mlir
+
+namespace sluice::reference {
+
+/// Whether a map's body may hold this operation (arith and math on scalar
+/// floats and booleans, those the evaluator knows).
+bool isScalarOperation(mlir::Operation *op);
+
+/// A map's body, decoded once and evaluated for many inputs. Holds no pointer
+/// into the region.
+class ScalarProgram {
+public:
+  /// Decodes a region of one block whose terminator names the result. Every
+  /// operation must satisfy isScalarOperation, values are defined in the block.
+  explicit ScalarProgram(mlir::Region &body);
+
+  /// The value for one element of each operand. Every operation computes in
+  /// double; booleans are 0 and 1.
+  double operator()(llvm::ArrayRef<double> inputs) const;
+
+private:
+  struct Step {
+    double (*function)(const double *operands); ///< null: the constant
+    double constant;
+    unsigned operands[3];
+  };
+  unsigned inputs = 0;
+  unsigned result = 0;
+  std::vector<Step> steps;
+};
+
+/// Evaluates a map's body once; for many inputs use ScalarProgram.
+double evaluateScalarMap(mlir::Region &body, llvm::ArrayRef<double> inputs);
+
+} // namespace sluice::reference
