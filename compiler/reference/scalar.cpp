@@ -144,6 +144,12 @@ bool isScalarOperation(mlir::Operation *op) {
          functions().contains(op->getName().getStringRef());
 }
 
+ScalarStep scalarStep(mlir::Operation *op) {
+  if (auto compare = llvm::dyn_cast<mlir::arith::CmpFOp>(op))
+    return comparison(compare.getPredicate());
+  return functions().lookup(op->getName().getStringRef());
+}
+
 ScalarProgram::ScalarProgram(mlir::Region &body) {
   mlir::Block &block = body.front();
   llvm::DenseMap<mlir::Value, unsigned> slots;
@@ -159,10 +165,8 @@ ScalarProgram::ScalarProgram(mlir::Region &body) {
       else
         step.constant =
             llvm::cast<mlir::IntegerAttr>(constant.getValue()).getValue().isZero() ? 0 : 1;
-    } else if (auto compare = llvm::dyn_cast<mlir::arith::CmpFOp>(op)) {
-      step.function = comparison(compare.getPredicate());
     } else {
-      step.function = functions().lookup(op.getName().getStringRef());
+      step.function = scalarStep(&op);
       assert(step.function && "verified by the map");
     }
     slots[op.getResult(0)] = inputs + static_cast<unsigned>(steps.size());

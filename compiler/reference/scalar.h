@@ -19,6 +19,11 @@ namespace sluice::reference {
 /// floats and booleans, those the evaluator knows).
 bool isScalarOperation(mlir::Operation *op);
 
+/// What a scalar operation computes from its operands' values; null for a
+/// constant and for operations that are not scalar operations.
+using ScalarStep = double (*)(const double *operands);
+ScalarStep scalarStep(mlir::Operation *op);
+
 /// A map's body, decoded once and evaluated for many inputs. Holds no pointer
 /// into the region.
 class ScalarProgram {

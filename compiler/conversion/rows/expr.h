@@ -1,0 +1,91 @@
+// The body of a map as a graph of scalar operations, simplified while it is
+// built. No MLIR here: importExpr (lower_map.cpp) decodes regions into it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::rows {
+
+/// Index of a node of an Expr. Arguments have smaller indices than their users.
+using NodeId = uint32_t;
+
+enum class ScalarOp : uint8_t {
+  Input,    ///< operand `input` of the map
+  Constant, ///< `value`
+  Add,
+  Sub,
+  Mul,
+  Div, ///< args: left, right, and the node 1 / right, which always exists beside it
+  Max,
+  Min,
+  Lt,
+  Le,
+  Eq,
+  Ne,
+  Ge,
+  Gt,
+  Select, ///< args: condition, then, else
+  Call,   ///< `function` of the arguments; the machine knows it only as a table
+};
+
+/// Computes one operation from its arguments, in double.
+using ScalarCall = double (*)(const double *);
+
+struct ScalarNode {
+  ScalarOp op = ScalarOp::Constant;
+  uint8_t count = 0; ///< arguments in use (a Div has 3)
+  std::array<NodeId, 3> args{};
+  double value = 0;
+  uint32_t input = 0;
+  ScalarCall function = nullptr;
+  std::string name; ///< of a Call, for messages and simplification: "math.exp"
+};
+
+class Expr {
+public:
+  NodeId input(uint32_t index);
+  NodeId constant(double value);
+  /// Comparisons give 1 or 0. Constants move to the right.
+  NodeId binary(ScalarOp op, NodeId left, NodeId right);
+  NodeId select(NodeId condition, NodeId then, NodeId otherwise);
+  NodeId call(const std::string &name, ScalarCall function, const std::vector<NodeId> &args);
+
+  /// Copies `other` in, its inputs replaced by nodes of this graph; returns the
+  /// node of other.result.
+  NodeId splice(const Expr &other, const std::vector<NodeId> &inputs);
+
+  const ScalarNode &operator[](NodeId node) const { return nodes[node]; }
+  [[nodiscard]] size_t size() const { return nodes.size(); }
+  [[nodiscard]] bool isConstant(NodeId node) const { return nodes[node].op == ScalarOp::Constant; }
+
+  /// Value of `node` for values of the inputs.
+  [[nodiscard]] double evaluate(NodeId node, const std::vector<double> &inputs) const;
+  /// `node` as a function of `cut`, through which alone it depends on inputs.
+  [[nodiscard]] std::function<double(double)> functionOf(NodeId node, NodeId cut) const;
+  /// Nodes through which alone `node` depends on the inputs, ascending, without
+  /// `node` itself. Empty if it depends on several ways at once.
+  [[nodiscard]] std::vector<NodeId> cuts(NodeId node) const;
+  /// Text that is equal for equal functions of `cut` built the same way.
+  [[nodiscard]] std::string key(NodeId node, NodeId cut) const;
+  /// Nodes below `node` and itself, ascending.
+  [[nodiscard]] std::vector<NodeId> reachable(NodeId node) const;
+
+  NodeId result = 0;
+
+private:
+  NodeId add(ScalarNode node);
+  [[nodiscard]] std::optional<NodeId> simplifyBinary(ScalarOp op, NodeId left, NodeId right);
+  [[nodiscard]] bool is(NodeId node, double value) const;
+
+  std::vector<ScalarNode> nodes;
+};
+
+/// Computes one node from its arguments' values.
+double evaluateScalar(const ScalarNode &node, const double *args);
+
+} // namespace sluice::rows

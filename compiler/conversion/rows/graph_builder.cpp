@@ -1,0 +1,240 @@
+#include "compiler/conversion/rows/graph_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "compiler/conversion/rows/table_builder.h"
+#include "sim/vm/numerics.h"
+
+namespace sluice::rows {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool isFinite(uint32_t bits) { return (bits & 0x7F800000) != 0x7F800000; }
+
+uint64_t hashOf(const std::vector<uint16_t> &values) {
+  return std::hash<std::string_view>{}(std::string_view(
+      reinterpret_cast<const char *>(values.data()), values.size() * sizeof(uint16_t)));
+}
+
+} // namespace
+
+Padding Padding::known(float value) { return {Kind::Known, numerics::toBits(value)}; }
+
+bool Padding::finite() const {
+  return kind == Kind::Live || (kind == Kind::Known && isFinite(value));
+}
+
+GraphBuilder::GraphBuilder(const format::Geometry &geometry) { graph.geometry = geometry; }
+
+void GraphBuilder::beginGroup(std::vector<uint32_t> sources) {
+  nodes = std::move(sources);
+  ++group;
+}
+
+RowId GraphBuilder::push(Row row, RowFacts facts) {
+  row.group = group;
+  row.nodes = nodes;
+  graph.rows.push_back(std::move(row));
+  rowFacts.push_back(facts);
+  return static_cast<RowId>(graph.rows.size() - 1);
+}
+
+RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used) {
+  Row row;
+  row.kind = RowKind::Input;
+  row.input = port;
+  row.inputRow = index;
+  return push(std::move(row), {used, false, Padding::known(0)});
+}
+
+RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
+  if (const auto found = constants.find(lanes); found != constants.end())
+    return found->second;
+  Row row;
+  row.kind = RowKind::Constant;
+  row.lanes = lanes;
+  const bool uniform = std::equal(lanes.begin() + 1, lanes.end(), lanes.begin());
+  const auto finite = [](uint16_t lane) { return isFinite(lane << 16); };
+  const auto rest = std::all_of(lanes.begin() + used, lanes.end(),
+                                [&](uint16_t lane) { return lane == lanes.back(); });
+  const Padding padding = rest ? Padding{Padding::Kind::Known, numerics::widen(lanes.back())}
+                          : std::all_of(lanes.begin(), lanes.end(), finite) ? Padding::live()
+                                                                            : Padding::open();
+  const RowId id = push(std::move(row), {used, uniform, padding});
+  constants.emplace(std::move(lanes), id);
+  return id;
+}
+
+RowId GraphBuilder::constant(const std::vector<double> &values) {
+  std::vector<uint16_t> bits(lanes());
+  std::transform(values.begin(), values.end(), bits.begin(), roundToBf16);
+  return constantRow(std::move(bits), static_cast<uint32_t>(values.size()));
+}
+
+RowId GraphBuilder::splat(double value) {
+  return constantRow(std::vector<uint16_t>(lanes(), roundToBf16(value)), lanes());
+}
+
+RowId GraphBuilder::mask(uint32_t used, double inside, double outside) {
+  std::vector<uint16_t> bits(lanes(), roundToBf16(outside));
+  std::fill_n(bits.begin(), used, roundToBf16(inside));
+  return constantRow(std::move(bits), used);
+}
+
+RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
+                           bool uniform) {
+  Row row;
+  row.kind = RowKind::Linear;
+  row.terms = std::move(terms);
+  row.bias = std::move(bias);
+  return push(std::move(row), {used, uniform, uniform ? Padding::live() : Padding::known(0)});
+}
+
+RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c,
+                           uint32_t used) {
+  const auto same = [&](RowId id, bool broadcast) {
+    return id == kNoRow || broadcast || rowFacts[id].uniform;
+  };
+  const bool reduces = step.reduce != isa::Reduce::None;
+  RowFacts facts;
+  facts.used = used;
+  facts.uniform =
+      (reduces || same(a[0], false)) && same(b, step.bBroadcast) && same(c, step.cBroadcast);
+  facts.padding = facts.uniform ? Padding::live() : paddingAfter(step, a[0], b, c);
+  Row row;
+  row.kind = RowKind::Vector;
+  row.a = std::move(a);
+  row.b = b;
+  row.c = c;
+  row.step = step;
+  return push(std::move(row), facts);
+}
+
+uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &image) {
+  const auto [it, inserted] = tableNumbers.try_emplace({image->header, image->entries},
+                                                       static_cast<uint32_t>(graph.tables.size()));
+  if (inserted) {
+    graph.tables.push_back(*image);
+    graph.tables.back().table = it->second;
+  }
+  return it->second;
+}
+
+uint32_t GraphBuilder::block(std::vector<uint16_t> elements) {
+  const uint64_t hash = hashOf(elements);
+  const auto [first, last] = blocksByHash.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (graph.blocks[it->second] == elements)
+      return it->second;
+  const auto number = static_cast<uint32_t>(graph.blocks.size());
+  graph.blocks.push_back(std::move(elements));
+  blocksByHash.emplace(hash, number);
+  return number;
+}
+
+bool GraphBuilder::isPlainLinear(RowId row) const {
+  return graph.rows[row].kind == RowKind::Linear && graph.rows[row].step == VectorStep{};
+}
+
+bool GraphBuilder::tableIsFinite(uint32_t number) const {
+  const numerics::Table table(graph.tables[number]);
+  for (uint32_t bits = 0; bits < 65536; ++bits)
+    if (isFinite(bits << 16) && !isFinite(table(bits << 16)))
+      return false;
+  return true;
+}
+
+bool GraphBuilder::tableIsNotNegative(uint32_t number) const {
+  const numerics::Table table(graph.tables[number]);
+  for (uint32_t bits = 0; bits < 65536; ++bits)
+    if (const uint32_t value = table(bits << 16); !numerics::isNaN(value) && value >> 31)
+      return false;
+  return true;
+}
+
+Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c) const {
+  using Kind = Padding::Kind;
+  const auto of = [&](RowId id, bool broadcast) {
+    if (id == kNoRow)
+      return Padding::known(0);
+    return broadcast || rowFacts[id].uniform ? Padding::live() : rowFacts[id].padding;
+  };
+  const Padding pa = of(a, false), pb = of(b, step.bBroadcast), pc = of(c, step.cBroadcast);
+  // One operation on what is known about its operands.
+  const auto apply = [](isa::Alu op, Padding l, Padding r, Padding ifTrue, Padding ifFalse) {
+    switch (op) {
+    case isa::Alu::Pass:
+      return l;
+    case isa::Alu::Select:
+      if (l.kind == Kind::Known)
+        return numerics::toFloat(l.value) != 0 ? ifTrue : ifFalse;
+      return ifTrue.finite() && ifFalse.finite() ? Padding::live() : Padding::open();
+    default:
+      break;
+    }
+    if (l.kind == Kind::Known && r.kind == Kind::Known)
+      return Padding{Kind::Known, numerics::alu(op, l.value, r.value, 0, 0)};
+    if (op == isa::Alu::Mul) {
+      // A product of finite values may overflow where no element does.
+      const auto shrinks = [](Padding p) {
+        return p.kind == Kind::Known && std::fabs(numerics::toFloat(p.value)) <= 1;
+      };
+      return (shrinks(l) && r.finite()) || (shrinks(r) && l.finite()) ? Padding::live()
+                                                                      : Padding::open();
+    }
+    return l.finite() && r.finite() ? Padding::live() : Padding::open();
+  };
+  const auto right1 = step.rhs1 == isa::Rhs1::B     ? pb
+                      : step.rhs1 == isa::Rhs1::Imm ? Padding::known(step.imm1)
+                                                    : pa;
+  Padding value = apply(step.alu1, pa, right1, pb, pc);
+  if (step.table) {
+    if (value.kind == Kind::Known)
+      value.value = numerics::Table(graph.tables[*step.table])(value.value);
+    else
+      value = value.finite() && tableIsFinite(*step.table) ? Padding::live() : Padding::open();
+  }
+  const auto right2 = step.rhs2 == isa::Rhs2::C     ? pc
+                      : step.rhs2 == isa::Rhs2::Imm ? Padding::known(step.imm2)
+                      : step.rhs2 == isa::Rhs2::A   ? pa
+                                                    : pb;
+  value = apply(step.alu2, value, right2, pb, pc);
+  if (value.kind == Kind::Known)
+    value.value = static_cast<uint32_t>(numerics::finish(step.post, value.value)) << 16;
+  return value;
+}
+
+RowId GraphBuilder::withFinitePadding(RowId id) {
+  const RowFacts facts = rowFacts[id];
+  if (facts.used == lanes() || facts.padding.finite())
+    return id;
+  const VectorStep &step = graph.rows[id].step;
+  const bool computed =
+      graph.rows[id].kind == RowKind::Linear || graph.rows[id].kind == RowKind::Vector;
+  if (computed && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
+    // A free second unit clears lanes whose sign is known: min(x, 0) where
+    // x >= 0, and min(x, inf) elsewhere.
+    const bool knownSign =
+        facts.padding.kind == Padding::Kind::Known && !numerics::isNaN(facts.padding.value);
+    const bool negative = knownSign && facts.padding.value >> 31;
+    if (knownSign || (step.table && tableIsNotNegative(*step.table))) {
+      const RowId bound = mask(facts.used, negative ? -kInfinity : kInfinity, 0);
+      Row &row = graph.rows[id];
+      row.step.alu2 = negative ? isa::Alu::Max : isa::Alu::Min;
+      row.step.rhs2 = isa::Rhs2::C;
+      row.c = bound;
+      rowFacts[id].padding = Padding::known(0);
+      return id;
+    }
+  }
+  VectorStep choose;
+  choose.alu2 = isa::Alu::Select;
+  return vector(choose, {mask(facts.used, 1, 0)}, id, splat(0), facts.used);
+}
+
+} // namespace sluice::rows

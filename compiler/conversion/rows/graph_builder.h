@@ -1,0 +1,85 @@
+// A row graph under construction: rows, weight blocks and tables, each distinct
+// one once, and what is known about the lanes beyond a row's elements.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::rows {
+
+/// What the lanes beyond a row's elements hold. A matrix product multiplies
+/// them by zero weights, and a lane that is infinite or NaN would poison it.
+struct Padding {
+  enum class Kind : uint8_t {
+    Known, ///< `value` in every such lane
+    Live,  ///< depends on the input, and is not finite only if an element is not
+    Open,  ///< may be infinite or NaN although the elements are finite
+  };
+  Kind kind = Kind::Known;
+  uint32_t value = 0; ///< Known: fp32 bits
+
+  static Padding known(float value);
+  static Padding live() { return {Kind::Live, 0}; }
+  static Padding open() { return {Kind::Open, 0}; }
+  /// Known and finite, or Live.
+  [[nodiscard]] bool finite() const;
+};
+
+struct RowFacts {
+  uint32_t used = 0;    ///< lanes with elements, from lane 0
+  bool uniform = false; ///< every one of the B lanes holds the same value
+  Padding padding;
+};
+
+class GraphBuilder {
+public:
+  explicit GraphBuilder(const format::Geometry &geometry);
+
+  [[nodiscard]] uint32_t lanes() const { return graph.geometry.lanes; }
+
+  /// Rows made from now on belong to a new group and come from these nodes.
+  void beginGroup(std::vector<uint32_t> nodes);
+
+  RowId input(uint32_t port, uint32_t row, uint32_t used);
+  /// The first `values.size()` lanes; the others are zero.
+  RowId constant(const std::vector<double> &values);
+  RowId splat(double value);
+  RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform);
+  /// b and c may be kNoRow. Step.table indexes tables of this graph.
+  RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
+
+  uint32_t table(const std::shared_ptr<const format::TableImage> &image);
+  uint32_t block(std::vector<uint16_t> elements);
+
+  [[nodiscard]] const RowFacts &facts(RowId row) const { return rowFacts[row]; }
+  /// The first row made by a matrix product whose step is still empty.
+  [[nodiscard]] bool isPlainLinear(RowId row) const;
+  /// `row`, or a copy, with padding that cannot poison a matrix product.
+  RowId withFinitePadding(RowId row);
+
+  /// The graph so far; the builder is empty afterwards.
+  Graph take() { return std::move(graph); }
+
+private:
+  RowId push(Row row, RowFacts facts);
+  RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
+  /// `inside` in the used lanes, `outside` in the others.
+  RowId mask(uint32_t used, double inside, double outside);
+  [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c) const;
+  [[nodiscard]] bool tableIsFinite(uint32_t table) const;
+  [[nodiscard]] bool tableIsNotNegative(uint32_t table) const;
+
+  Graph graph;
+  std::vector<RowFacts> rowFacts;
+  std::map<std::vector<uint16_t>, RowId> constants;
+  std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
+  std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;
+  std::vector<uint32_t> nodes;
+  uint32_t group = 0;
+};
+
+} // namespace sluice::rows

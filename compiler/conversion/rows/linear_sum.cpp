@@ -1,0 +1,76 @@
+#include "compiler/conversion/rows/linear_sum.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/conversion/rows/table_builder.h"
+
+namespace sluice::rows {
+
+void LinearSum::add(uint32_t lane, const Element &element, double weight) {
+  if (element.row == kNoRow) {
+    bias[lane] += weight * element.offset;
+    return;
+  }
+  if (last >= sources.size() || sources[last].row != element.row) {
+    const auto found = std::find_if(sources.begin(), sources.end(),
+                                    [&](const Source &s) { return s.row == element.row; });
+    last = static_cast<size_t>(found - sources.begin());
+    if (found == sources.end())
+      sources.push_back({element.row, std::vector<Cell>(static_cast<size_t>(lanes) * lanes)});
+  }
+  Cell &cell = sources[last].cells[static_cast<size_t>(lane) * lanes + element.lane];
+  cell.weight += weight * element.scale;
+  cell.offset += weight * element.offset;
+}
+
+void LinearSum::scale(uint32_t lane, double factor) {
+  bias[lane] *= factor;
+  for (Source &source : sources)
+    for (uint32_t i = 0; i < lanes; ++i) {
+      Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + i];
+      cell.weight *= factor;
+      cell.offset *= factor;
+    }
+}
+
+LinearSum::Rounded LinearSum::round() {
+  Rounded result;
+  for (const Source &source : sources) {
+    std::vector<uint16_t> block(source.cells.size());
+    bool zero = true;
+    for (size_t i = 0; i < block.size(); ++i) {
+      const Cell &cell = source.cells[i];
+      block[i] = roundToBf16(cell.weight);
+      const double rounded = bf16ToDouble(block[i]);
+      result.finite &= std::isfinite(rounded);
+      zero &= rounded == 0;
+      // w (x - m) has its zero at m only if the same w multiplies both.
+      if (cell.offset != 0)
+        bias[i / lanes] += cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
+    }
+    if (zero)
+      continue;
+    result.sources.push_back(source.row);
+    result.blocks.push_back(graph.block(std::move(block)));
+  }
+  if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
+    result.bias.assign(bias.begin(), bias.end());
+  result.finite &= std::all_of(result.bias.begin(), result.bias.end(),
+                               [](float value) { return std::isfinite(value); });
+  return result;
+}
+
+RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform) {
+  if (sum.sources.empty()) {
+    std::vector<double> values(sum.bias.begin(), sum.bias.end());
+    values.resize(uniform ? graph.lanes() : used);
+    return graph.constant(values);
+  }
+  std::vector<Term> terms;
+  for (size_t i = 0; i < sum.sources.size(); ++i)
+    terms.push_back({graph.withFinitePadding(sum.sources[i]), sum.blocks[i]});
+  return graph.linear(std::move(terms), sum.bias, used, uniform);
+}
+
+} // namespace sluice::rows

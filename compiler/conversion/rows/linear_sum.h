@@ -1,0 +1,52 @@
+// One row of a matrix product under construction: weights are collected per
+// source row, rounded once, and all-zero blocks are dropped.
+#pragma once
+
+#include <vector>
+
+#include "compiler/conversion/rows/graph_builder.h"
+#include "compiler/conversion/rows/row_tensor.h"
+
+namespace sluice::rows {
+
+class LinearSum {
+public:
+  explicit LinearSum(GraphBuilder &graph)
+      : graph(graph), bias(graph.lanes()), lanes(graph.lanes()) {}
+
+  /// Output lane += weight * element. The element's scale goes into the weight
+  /// before it is rounded, its offset into the bias with the rounded weight.
+  void add(uint32_t lane, const Element &element, double weight);
+  void addBias(uint32_t lane, double value) { bias[lane] += value; }
+  /// Multiplies an output lane, before rounding.
+  void scale(uint32_t lane, double factor);
+
+  struct Rounded {
+    std::vector<RowId> sources;
+    std::vector<uint32_t> blocks; ///< of GraphBuilder, one per source
+    std::vector<float> bias;      ///< empty if zero
+    bool finite = true;           ///< no weight or bias overflowed
+  };
+  [[nodiscard]] Rounded round();
+
+private:
+  struct Cell {
+    double weight = 0; ///< including the elements' scales
+    double offset = 0; ///< sum of weight * offset of its elements
+  };
+  struct Source {
+    RowId row;
+    std::vector<Cell> cells; ///< [output lane][source lane]
+  };
+
+  GraphBuilder &graph;
+  std::vector<Source> sources;
+  size_t last = 0; ///< source used most recently
+  std::vector<double> bias;
+  uint32_t lanes;
+};
+
+/// The row for a rounded sum: Linear, or Constant if no source is left.
+RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform);
+
+} // namespace sluice::rows

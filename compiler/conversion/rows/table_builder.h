@@ -1,0 +1,30 @@
+// Function tables: the header and entries that make a table the correctly
+// rounded bf16 value of a scalar function, where such a header exists.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "runtime/format/program.h"
+
+namespace sluice::rows {
+
+using ScalarFunction = std::function<double(double)>;
+
+/// bf16 nearest to `value`, ties to even, as the machine rounds: results below
+/// the normal range are zero with the sign, NaN is 0x7FC0.
+uint16_t roundToBf16(double value);
+
+/// The value of a bf16 as the machine reads it: denormals are signed zero.
+double bf16ToDouble(uint16_t bits);
+
+/// A table that gives roundToBf16(function(x)) for every one of the 65,536 bf16
+/// inputs; with `maxUlps` its values outside the window of 16 exponents may be
+/// that many bf16 neighbours away. All inputs are checked before the table is
+/// returned. Nothing if no header does it: the function changes outside every
+/// window in a way that is neither constant nor a power of two times x, and
+/// does not repeat with the exponent either. TableImage::table is 0.
+std::optional<format::TableImage> buildTable(const ScalarFunction &function, unsigned maxUlps = 0);
+
+} // namespace sluice::rows
