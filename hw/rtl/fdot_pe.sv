@@ -1,0 +1,158 @@
+// Processing element: Terms exact products, aligned to their largest anchor and
+// summed as integers, plus the sum of the elements before it in the column.
+// With x_i and the weights' RAM output in cycle t, stage_i[k] is high in t+k for
+// such a beat. read_i and block_i come in t-1. The group sum is registered in t+5
+// and its anchor is shown in t+4; a chained element adds the incoming sum (anchor
+// in t+4, integer in t+5) and shows the result a cycle later (t+5, t+6).
+module fdot_pe #(
+    parameter int unsigned Terms     = 4,
+    parameter int unsigned Blocks    = 64,
+    parameter bit Chained            = 1'b0,
+    localparam int unsigned AddrBits = $clog2(Blocks)
+) (
+    input  logic                        clk_i,
+    input  logic                        read_i,
+    input  logic [AddrBits-1:0]         block_i,
+    input  logic [5:0]                  stage_i,
+    input  logic [Terms*16-1:0]         x_i,
+    input  logic [Terms-1:0]            write_i,
+    input  logic [AddrBits-1:0]         write_block_i,
+    input  logic [Terms*16-1:0]         write_data_i,
+    input  logic [5:0]                  chain_anchor_i,
+    input  logic [isa_pkg::AccBits-1:0] chain_sum_i,
+    output logic [5:0]                  anchor_o,
+    output logic [isa_pkg::AccBits-1:0] sum_o
+);
+  localparam int unsigned FieldBits = 23 + isa_pkg::FieldFraction;
+  localparam int unsigned TermBits  = $clog2(Terms);
+  localparam int unsigned SumBits   = FieldBits + 1 + TermBits;
+  localparam int unsigned Pairs     = Terms / 2;
+  localparam int unsigned Quads     = Terms / 4;
+
+  // ---- weights and terms ------------------------------------------------------------
+  logic [Terms*16-1:0] w;
+
+  weight_ram #(
+      .Terms (Terms),
+      .Blocks(Blocks)
+  ) u_weights (
+      .clk_i,
+      .read_i,
+      .read_addr_i (block_i),
+      .read_data_o (w),
+      .write_i,
+      .write_addr_i(write_block_i),
+      .write_data_i
+  );
+
+  logic [5:0]       largest2_q;
+  logic [Terms-1:0] minus;
+
+  for (genvar i = 0; i < Terms; i++) begin : gen_term
+    logic [5:0]         anchor;
+    logic [FieldBits:0] field;
+    fdot_term u_term (
+        .clk_i,
+        .stage_i  (stage_i[2:0]),
+        .x_i      (x_i[i*16+:16]),
+        .w_i      (w[i*16+:16]),
+        .anchor_o (anchor),
+        .largest_i(largest2_q),
+        .minus_o  (minus[i]),
+        .field_o  (field)
+    );
+  end
+
+  // ---- stages 1 and 2: the largest anchor, of pairs, then of all -------------------------
+  logic [Pairs*6-1:0] pair1_q;
+  logic [5:0]         largest;
+
+  for (genvar i = 0; i < Pairs; i++) begin : gen_pair
+    always_ff @(posedge clk_i) begin
+      if (stage_i[0]) begin
+        pair1_q[i*6+:6] <= gen_term[2*i].anchor > gen_term[2*i+1].anchor ? gen_term[2*i].anchor
+                                                                          : gen_term[2*i+1].anchor;
+      end
+    end
+  end
+  // An anchor that none exceeds, all compared at once.
+  always_comb begin
+    logic exceeded;
+    largest = '0;
+    for (int i = 0; i < Pairs; i++) begin
+      exceeded = 1'b0;
+      for (int k = 0; k < Pairs; k++) exceeded |= pair1_q[k*6+:6] > pair1_q[i*6+:6];
+      largest |= exceeded ? '0 : pair1_q[i*6+:6];
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (stage_i[1]) largest2_q <= largest;
+  end
+
+  // ---- stages 4 and 5: sums of four, then of all -----------------------------------------
+  logic [5:0]               anchor3_q, anchor4_q;
+  logic [Quads*SumBits-1:0] quad4_q;
+  logic [TermBits:0]        minuses, minuses4_q;
+  logic [SumBits-1:0]       group, group5_q;
+
+  for (genvar i = 0; i < Quads; i++) begin : gen_quad
+    always_ff @(posedge clk_i) begin
+      if (stage_i[3]) begin
+        quad4_q[i*SumBits+:SumBits] <= SumBits'(signed'(gen_term[4*i].field)) +
+                                       SumBits'(signed'(gen_term[4*i+1].field)) +
+                                       SumBits'(signed'(gen_term[4*i+2].field)) +
+                                       SumBits'(signed'(gen_term[4*i+3].field));
+      end
+    end
+  end
+  always_comb begin
+    minuses = '0;
+    for (int i = 0; i < Terms; i++) minuses = minuses + (TermBits + 1)'(minus[i]);
+    group = SumBits'(minuses4_q);
+    for (int i = 0; i < Quads; i++) group = group + quad4_q[i*SumBits+:SumBits];
+  end
+  always_ff @(posedge clk_i) begin
+    if (stage_i[2]) anchor3_q <= largest2_q;
+    if (stage_i[3]) begin
+      anchor4_q  <= anchor3_q;
+      minuses4_q <= minuses;
+    end
+    if (stage_i[4]) group5_q <= group;
+  end
+
+  // ---- chain ---------------------------------------------------------------------------
+  if (Chained) begin : gen_chained
+    logic [5:0] anchor, anchor5_q;
+    logic [2:0] move_chain, move_group, move_chain5_q, move_group5_q;
+    logic signed [isa_pkg::AccBits-1:0] chain_sum, group_sum, chain_moved, group_moved;
+    logic [isa_pkg::AccBits-1:0]        sum6_q;
+
+    anchor_add u_anchor (
+        .left_i      (chain_anchor_i),
+        .right_i     (anchor4_q),
+        .anchor_o    (anchor),
+        .move_left_o (move_chain),
+        .move_right_o(move_group)
+    );
+    assign chain_sum   = chain_sum_i;
+    assign group_sum   = isa_pkg::AccBits'(signed'(group5_q));
+    assign chain_moved = chain_sum >>> {move_chain5_q, 3'b0};
+    assign group_moved = group_sum >>> {move_group5_q, 3'b0};
+
+    always_ff @(posedge clk_i) begin
+      if (stage_i[4]) begin
+        anchor5_q     <= anchor;
+        move_chain5_q <= move_chain;
+        move_group5_q <= move_group;
+      end
+      if (stage_i[5]) sum6_q <= chain_moved + group_moved;
+    end
+    assign anchor_o = anchor5_q;
+    assign sum_o    = sum6_q;
+  end else begin : gen_first
+    assign anchor_o = anchor4_q;
+    assign sum_o    = isa_pkg::AccBits'(signed'(group5_q));
+    logic unused;
+    assign unused = ^{stage_i[5], chain_anchor_i, chain_sum_i};
+  end
+endmodule

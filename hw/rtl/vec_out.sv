@@ -1,0 +1,40 @@
+// The end of a vector beat: relu if asked for, and rounding to bf16 (nearest
+// even, denormals to signed zero, every NaN to 0x7FC0).
+// Inputs in cycle t, row_o and valid_o in t + vec_out (1), registered.
+module vec_out #(
+    parameter int unsigned Lanes = 8
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                valid_i,
+    input  logic                relu_i,
+    input  logic [Lanes*32-1:0] value_i,
+    output logic                valid_o,
+    output logic [Lanes*16-1:0] row_o
+);
+  always_ff @(posedge clk_i) begin
+    if (rst_i) valid_o <= 1'b0;
+    else valid_o <= valid_i;
+  end
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    logic [31:0] x;
+    logic        up, zero, is_nan;
+    logic [14:0] rounded;
+
+    assign x       = value_i[i*32+:32];
+    assign zero    = x[30:23] == '0;
+    assign is_nan  = x[30:23] == '1 && x[22:0] != '0;
+    assign up      = x[15] && (x[16] || x[14:0] != '0);
+    assign rounded = x[30:16] + 15'(up);
+
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        if (is_nan) row_o[i*16+:16] <= 16'h7FC0;
+        else if (zero) row_o[i*16+:16] <= {x[31], 15'b0};
+        else if (relu_i && x[31]) row_o[i*16+:16] <= '0;
+        else row_o[i*16+:16] <= {x[31], rounded};
+      end
+    end
+  end
+endmodule

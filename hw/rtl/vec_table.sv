@@ -1,0 +1,181 @@
+// Function tables over a row: fp32 in, rounded to bf16, the table's value out as
+// fp32. A beat every cycle, each with its own table.
+// Inputs in cycle t, value_o and valid_o in t + vec_table (3), registered.
+// Stage 1 rounds and makes the index, stage 2 reads the entries and works out
+// what lies outside the range, stage 3 selects.
+// Configuration: entries at {table, index}, header words at {table, word}.
+module vec_table #(
+    parameter int unsigned Lanes     = 8,
+    parameter int unsigned Tables    = 4,
+    localparam int unsigned IdBits   = $clog2(Tables),
+    localparam int unsigned AddrBits = IdBits + $clog2(isa_pkg::TableEntries)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                valid_i,
+    input  logic [3:0]          table_i,     // less than Tables
+    input  logic [Lanes*32-1:0] value_i,
+    output logic                valid_o,
+    output logic [Lanes*32-1:0] value_o,
+    input  logic                cfg_entry_i,
+    input  logic                cfg_header_i,
+    input  logic [15:0]         cfg_addr_i,
+    input  logic [63:0]         cfg_data_i
+);
+  typedef struct packed {
+    logic [31:0]     unused3;
+    logic [15:0]     inf_neg;
+    logic [15:0]     inf_pos;
+    logic [15:0]     nan;
+    logic [15:0]     zero_neg;
+    logic [15:0]     zero_pos;
+    logic [7:0]      unused2;
+    logic [3:0][1:0] kind;     // below_pos, below_neg, above_pos, above_neg
+    logic [3:0][15:0] rule;
+    logic [44:0]     unused1;
+    logic [2:0]      k;
+    logic [7:0]      base;
+    logic [5:0]      unused0;
+    logic [1:0]      mode;
+  } header_t;
+
+  logic [Tables*256-1:0] headers_q;
+  header_t               header, header_q;
+  logic                  stage2_q, stage3_q, scaled;
+  logic [IdBits-1:0]     table_q;
+  logic [Lanes*AddrBits-1:0] addr;
+  logic [Lanes*16-1:0]   entry;
+
+  assign header = headers_q[table_i[IdBits-1:0]*256+:256];
+  assign scaled = header.mode == 2'd1;
+
+  always_ff @(posedge clk_i) begin
+    if (cfg_header_i) headers_q[cfg_addr_i[IdBits+1:0]*64+:64] <= cfg_data_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      stage2_q <= 1'b0;
+      stage3_q <= 1'b0;
+      valid_o  <= 1'b0;
+    end else begin
+      stage2_q <= valid_i;
+      stage3_q <= stage2_q;
+      valid_o  <= stage3_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      table_q  <= table_i[IdBits-1:0];
+      header_q <= header;
+    end
+  end
+
+  table_ram #(
+      .Lanes   (Lanes),
+      .AddrBits(AddrBits)
+  ) u_entries (
+      .clk_i,
+      .read_i      (stage2_q),
+      .read_addr_i (addr),
+      .read_data_o (entry),
+      .write_i     (cfg_entry_i),
+      .write_addr_i(cfg_addr_i[AddrBits-1:0]),
+      .write_data_i(cfg_data_i[15:0])
+  );
+
+  logic unused;
+  assign unused = ^{header_q.unused3, header_q.unused2, header_q.unused1, header_q.unused0,
+                    header_q.base, table_i, cfg_addr_i};
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    // ---- stage 1 ----------------------------------------------------------------
+    logic [31:0] x;
+    logic        up, carry;
+    logic [6:0]  mantissa;
+    logic [8:0]  offset0, offset1, offset;  // exponent - base without and with the carry
+    logic        sign_q, below_q, above_q, nan_q;
+    logic [7:0]  exponent_q;
+    logic [6:0]  mantissa_q;
+    logic [3:0]  index_q;
+
+    assign x        = value_i[i*32+:32];
+    assign up       = x[15] && (x[16] || x[14:0] != '0);
+    assign mantissa = x[22:16] + 7'(up);
+    assign carry    = up && x[22:16] == '1;
+    assign offset0  = {1'b0, x[30:23]} - {1'b0, header.base};
+    assign offset1  = {1'b0, x[30:23]} - {1'b0, header.base} + 9'd1;
+    assign offset   = carry ? offset1 : offset0;
+
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        sign_q     <= x[31];
+        nan_q      <= x[30:23] == '1 && x[22:0] != '0;
+        exponent_q <= carry && x[30:23] != '1 && x[30:23] != '0 ? x[30:23] + 8'd1 : x[30:23];
+        mantissa_q <= mantissa;
+        below_q    <= !scaled && offset[8];
+        above_q    <= !scaled && !offset[8] && offset[7:4] != '0;
+        // d = exponent - 127: its lowest bit is the exponent's, inverted.
+        index_q    <= scaled ? {3'b0, !(x[23] ^ carry)} : offset[3:0];
+      end
+    end
+    assign addr[i*AddrBits+:AddrBits] = {table_q, sign_q, index_q, mantissa_q};
+
+    // ---- stage 2 ----------------------------------------------------------------
+    logic [1:0]  which;
+    logic [15:0] rule;
+    logic        is_zero, is_inf;
+    logic [8:0]  octaves;
+    logic [9:0]  exponent2_q;  // of x * 2^value
+    logic [8:0]  shift2_q;     // k * (d >> 1), added to the entry's exponent
+    logic        sign2_q, entry2_q, scales2_q;
+    logic [6:0]  mantissa2_q;
+    logic [15:0] fixed2_q;
+
+    assign which   = {above_q, sign_q};
+    assign rule    = header_q.rule[which];
+    assign is_zero = exponent_q == '0;
+    assign is_inf  = exponent_q == '1;
+    // (exponent - 127) >> 1 = ((exponent + 1) >> 1) - 64
+    assign octaves = {1'b0, {1'b0, exponent_q[7:1]} + {7'b0, exponent_q[0]}} - 9'd64;
+
+    always_ff @(posedge clk_i) begin
+      if (stage2_q) begin
+        sign2_q     <= sign_q;
+        mantissa2_q <= mantissa_q;
+        entry2_q    <= !nan_q && !is_zero && !is_inf && !below_q && !above_q;
+        scales2_q   <= !nan_q && !is_zero && !is_inf && header_q.kind[which] == 2'd1;
+        exponent2_q <= {2'b0, exponent_q} + {{2{rule[7]}}, rule[7:0]};
+        shift2_q    <= header_q.mode == 2'd1 ? 9'(octaves * {{6{header_q.k[2]}}, header_q.k}) : '0;
+        fixed2_q    <= nan_q ? header_q.nan
+                     : is_inf ? (sign_q ? header_q.inf_neg : header_q.inf_pos)
+                     : is_zero ? (sign_q ? header_q.zero_neg : header_q.zero_pos)
+                     : rule;
+      end
+    end
+
+    // ---- stage 3 ----------------------------------------------------------------
+    logic [15:0] e;
+    logic [9:0]  exponent;
+    logic        scales, sign, over, under;
+    logic [6:0]  fraction;
+
+    assign e        = entry[i*16+:16];
+    assign scales   = entry2_q ? e[14:7] != '0 && e[14:7] != '1 : scales2_q;
+    assign sign     = entry2_q ? e[15] : sign2_q;
+    assign fraction = entry2_q ? e[6:0] : mantissa2_q;
+    assign exponent = entry2_q ? {2'b0, e[14:7]} + {shift2_q[8], shift2_q} : exponent2_q;
+    assign under    = exponent[9] || exponent[8:0] == '0;
+    assign over     = exponent[8] || exponent[7:0] == '1;
+
+    always_ff @(posedge clk_i) begin
+      if (stage3_q) begin
+        value_o[i*32+:16] <= '0;
+        if (!scales) value_o[i*32+16+:16] <= entry2_q ? e : fixed2_q;
+        else if (under) value_o[i*32+16+:16] <= {sign, 15'b0};
+        else if (over) value_o[i*32+16+:16] <= {sign, 8'hFF, 7'b0};
+        else value_o[i*32+16+:16] <= {sign, exponent[7:0], fraction};
+      end
+    end
+  end
+endmodule
