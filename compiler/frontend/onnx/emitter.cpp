@@ -1,0 +1,255 @@
+#include "compiler/frontend/onnx/emitter.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/dialect/sluice/shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace sluice::frontend {
+namespace {
+
+/// The result of an inference, or the NodeError of what it refuses.
+ir::Extents checked(ir::ShapeOr shape, const std::string &why) {
+  if (mlir::failed(shape))
+    throw NodeError{"E0206", why};
+  if (elementCount(Shape(shape->begin(), shape->end()), kMaxElements) < 0)
+    throw NodeError{"E0206",
+                    "the result has more than " + std::to_string(kMaxElements) + " elements"};
+  return *shape;
+}
+
+/// Index of an element of `shape` in another tensor: the sum of offset and of
+/// the element's coordinates times `strides`.
+std::function<int64_t(int64_t)> strided(Shape shape, Shape strides, int64_t offset) {
+  return [shape = std::move(shape), strides = std::move(strides), offset](int64_t flat) {
+    int64_t source = offset;
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      source += flat % shape[axis] * strides[axis];
+      flat /= shape[axis];
+    }
+    return source;
+  };
+}
+
+HostTensor withShape(const HostTensor &tensor, Shape shape) {
+  HostTensor out = tensor;
+  out.shape = std::move(shape);
+  return out;
+}
+
+bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size() == 1; }
+
+} // namespace
+
+Tensor Tensor::ofKnown(HostTensor tensor) {
+  auto shared = std::make_shared<const HostTensor>(std::move(tensor));
+  return {shared->type, shared->shape, shared, {}};
+}
+
+std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes) {
+  size_t rank = 0;
+  for (const Shape &shape : shapes)
+    rank = std::max(rank, shape.size());
+  Shape out(rank, 1);
+  for (const Shape &shape : shapes)
+    for (size_t i = 0; i < shape.size(); ++i) {
+      int64_t &extent = out[rank - shape.size() + i];
+      if (extent != 1 && shape[i] != 1 && extent != shape[i])
+        return std::nullopt;
+      if (extent == 1)
+        extent = shape[i];
+    }
+  return out;
+}
+
+Shape stridesOf(const Shape &shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * shape[axis];
+  return strides;
+}
+
+Tensor Emitter::computed(DataType type, mlir::Value value) const {
+  llvm::ArrayRef<int64_t> shape = ir::shapeOf(value);
+  return {type, Shape(shape.begin(), shape.end()), nullptr, value};
+}
+
+mlir::Value Emitter::value(const Tensor &tensor) {
+  if (!tensor.known)
+    return tensor.value;
+  mlir::Value &constant = constants[tensor.known];
+  if (constant)
+    return constant;
+  if (!tensor.known->isFloat())
+    throw NodeError{"E0205", "a tensor of " + dataTypeName(tensor.type) + " " +
+                                 shapeText(tensor.shape) +
+                                 " would be needed on the accelerator, which computes on "
+                                 "floating-point tensors"};
+  if (tensor.known->size() == 0)
+    throw NodeError{"E0206",
+                    "the constant operand " + shapeText(tensor.shape) + " has no elements"};
+  auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
+  auto elements = mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(tensor.known->floats));
+  return constant = builder.create<ir::ConstantOp>(location, elements);
+}
+
+Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody &body) {
+  std::vector<Shape> shapes;
+  for (const Tensor &operand : operands)
+    shapes.push_back(operand.shape);
+  std::optional<Shape> shape = broadcastShape(shapes);
+  if (!shape)
+    throw NodeError{"E0206", "the operands do not broadcast to one shape"};
+
+  bool allKnown = std::all_of(operands.begin(), operands.end(),
+                              [](const Tensor &operand) { return operand.known != nullptr; });
+  llvm::SmallVector<mlir::Value> inputs;
+  std::vector<int> argumentOf; // of each operand; -1: a scalar of the body
+  for (const Tensor &operand : operands) {
+    if (isScalar(operand) && !allKnown) {
+      argumentOf.push_back(-1);
+      continue;
+    }
+    mlir::Value input = value(broadcast(operand, *shape));
+    auto *found = llvm::find(inputs, input);
+    argumentOf.push_back(static_cast<int>(found - inputs.begin()));
+    if (found == inputs.end())
+      inputs.push_back(input);
+  }
+  auto scalars = [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange arguments) {
+    llvm::SmallVector<mlir::Value> values;
+    for (size_t i = 0; i < operands.size(); ++i)
+      values.push_back(argumentOf[i] >= 0
+                           ? arguments[argumentOf[i]]
+                           : b.create<mlir::arith::ConstantOp>(
+                                 where, b.getF32FloatAttr(operands[i].known->floats.front())));
+    return body(b, where, values);
+  };
+  return computed(operands.front().type,
+                  builder.create<ir::MapOp>(location, inputs, scalars).getResult());
+}
+
+Tensor Emitter::matmul(const Tensor &lhs, const Tensor &rhs) {
+  std::string why;
+  checked(ir::inferMatmul(lhs.shape, rhs.shape, why), why);
+  return computed(lhs.type, builder.create<ir::MatmulOp>(location, value(lhs), value(rhs)));
+}
+
+Tensor Emitter::reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes, bool keepdims) {
+  std::string why;
+  checked(ir::inferReduce(input.shape, axes, keepdims, why), why);
+  return computed(input.type,
+                  builder.create<ir::ReduceOp>(location, monoid, value(input), axes, keepdims));
+}
+
+Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
+  std::string why;
+  ir::Extents shape = checked(ir::inferTranspose(input.shape, permutation, why), why);
+  if (!input.known)
+    return computed(input.type,
+                    builder.create<ir::TransposeOp>(location, input.value, permutation));
+  Shape from = stridesOf(input.shape), strides;
+  for (int64_t axis : permutation)
+    strides.push_back(from[axis]);
+  Shape target(shape.begin(), shape.end());
+  return Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)));
+}
+
+Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
+  if (shape == input.shape)
+    return input;
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, shape));
+  std::string why;
+  checked(ir::inferReshape(input.shape, shape, why), why);
+  return computed(input.type, builder.create<ir::ReshapeOp>(location, input.value, shape));
+}
+
+Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
+  if (axes.empty())
+    return input;
+  std::string why;
+  ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())));
+  return computed(input.type, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
+}
+
+Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
+  if (axes.empty())
+    return input;
+  std::string why;
+  ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())));
+  return computed(input.type, builder.create<ir::SqueezeOp>(location, input.value, axes));
+}
+
+Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &sizes,
+                      const Shape &steps) {
+  if (input.known) {
+    Shape strides = stridesOf(input.shape);
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < strides.size(); ++axis) {
+      offset += starts[axis] * strides[axis];
+      strides[axis] *= steps[axis];
+    }
+    return Tensor::ofKnown(input.known->select(sizes, strided(sizes, strides, offset)));
+  }
+  Shape whole(input.shape.size(), 1);
+  if (sizes == input.shape && steps == whole)
+    return input;
+  std::string why;
+  checked(ir::inferSlice(input.shape, starts, sizes, steps, why), why);
+  return computed(input.type,
+                  builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps));
+}
+
+Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
+  bool allKnown = std::all_of(inputs.begin(), inputs.end(),
+                              [](const Tensor &input) { return input.known != nullptr; });
+  if (allKnown) {
+    Shape shape = inputs.front().shape;
+    shape[axis] = 0;
+    for (const Tensor &input : inputs)
+      shape[axis] += input.shape[axis];
+    HostTensor out{inputs.front().type, shape, {}, {}};
+    int64_t outer =
+        std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+    for (int64_t i = 0; i < outer; ++i)
+      for (const Tensor &input : inputs) {
+        auto append = [&](auto &to, const auto &from) {
+          size_t run = from.size() / outer;
+          to.insert(to.end(), from.begin() + i * run, from.begin() + (i + 1) * run);
+        };
+        append(out.floats, input.known->floats);
+        append(out.ints, input.known->ints);
+      }
+    return Tensor::ofKnown(std::move(out));
+  }
+  if (inputs.size() == 1)
+    return inputs.front();
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<ir::ExtentsRef> shapes;
+  for (const Tensor &input : inputs) {
+    values.push_back(value(input));
+    shapes.push_back(input.shape);
+  }
+  std::string why;
+  checked(ir::inferConcat(shapes, axis, why), why);
+  return computed(inputs.front().type, builder.create<ir::ConcatOp>(location, values, axis));
+}
+
+Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {
+  Shape axes(shape.size() - input.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  Tensor wide = unsqueeze(input, axes);
+  if (wide.shape == shape)
+    return wide;
+  std::string why;
+  checked(ir::inferBroadcast(wide.shape, shape, why), why);
+  return computed(input.type, builder.create<ir::BroadcastOp>(location, value(wide), shape));
+}
+
+} // namespace sluice::frontend

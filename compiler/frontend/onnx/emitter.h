@@ -1,0 +1,80 @@
+// Writes operations of the sluice dialect for the importer. Every operation is
+// checked with the dialect's shape rules before it is built, because a builder
+// whose inference fails ends the process; a refusal is a NodeError.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/frontend/onnx/host_tensor.h"
+#include "mlir/IR/Builders.h"
+
+namespace sluice::frontend {
+
+/// A tensor during import: known now, or computed by the program.
+struct Tensor {
+  DataType type = onnx::TensorProto::FLOAT; ///< as in the model; the IR is fp32
+  Shape shape;
+  HostTensorRef known; ///< set if it does not depend on the model's inputs
+  mlir::Value value;   ///< set if it does
+
+  int64_t rank() const { return static_cast<int64_t>(shape.size()); }
+
+  static Tensor ofKnown(HostTensor tensor);
+};
+
+/// A node that cannot be imported; caught where the node is.
+struct NodeError {
+  std::string code;
+  std::string message;
+};
+
+/// The body of a map: the scalar result from the scalar operands.
+using ScalarBody = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+
+class Emitter {
+public:
+  explicit Emitter(mlir::OpBuilder &builder)
+      : builder(builder), location(builder.getUnknownLoc()) {}
+
+  mlir::OpBuilder &ir() { return builder; }
+  void setLocation(mlir::Location where) { location = where; }
+
+  /// The tensor as a value; a known one becomes a constant, each once.
+  mlir::Value value(const Tensor &tensor);
+
+  /// The function of ONNX-broadcast operands: `body` takes one scalar per
+  /// operand. A known operand of one element becomes a scalar of the body
+  /// unless all operands are known; an operand given twice is passed once.
+  Tensor pointwise(const std::vector<Tensor> &operands, const ScalarBody &body);
+
+  Tensor matmul(const Tensor &lhs, const Tensor &rhs);
+  Tensor reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes, bool keepdims);
+  /// These rearrange a known tensor at once.
+  Tensor transpose(const Tensor &input, const Shape &permutation);
+  Tensor reshape(const Tensor &input, const Shape &shape);
+  Tensor unsqueeze(const Tensor &input, const Shape &axes);
+  Tensor squeeze(const Tensor &input, const Shape &axes);
+  Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps);
+  Tensor concat(const std::vector<Tensor> &inputs, int64_t axis);
+  /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.
+  Tensor broadcast(const Tensor &input, const Shape &shape);
+
+private:
+  Tensor computed(DataType type, mlir::Value value) const;
+
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  std::map<HostTensorRef, mlir::Value> constants;
+};
+
+/// The shape that numpy's rule broadcasts `shapes` to, or nothing.
+std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes);
+
+/// Row-major strides in elements.
+Shape stridesOf(const Shape &shape);
+
+} // namespace sluice::frontend

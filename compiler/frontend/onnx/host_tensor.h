@@ -1,0 +1,59 @@
+// Values known at import: initializers, constants, and the shape arithmetic on
+// them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/onnx/onnx_proto.h"
+#include "compiler/frontend/onnx/report.h"
+#include "runtime/format/program.h"
+
+namespace sluice::frontend {
+
+/// ONNX's numbering (TensorProto.DataType); newer values than libonnx knows may occur.
+using DataType = int32_t;
+
+/// "float", "int64", "float8e4m3fn", or "type 99".
+std::string dataTypeName(DataType type);
+
+/// float, double, float16, bfloat16.
+bool isFloatType(DataType type);
+/// The signed and unsigned integers of 8 to 64 bits, and bool.
+bool isIntegerType(DataType type);
+
+/// The element type the host sees, for the floating-point types.
+std::optional<format::HostType> hostType(DataType type);
+
+/// A dense tensor, row-major. Floating-point types hold their values as fp32 in
+/// `floats` (float16 and bfloat16 exactly, double rounded), the others as int64
+/// in `ints` (bool: 0 or 1).
+struct HostTensor {
+  DataType type = onnx::TensorProto::FLOAT;
+  Shape shape;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+
+  bool isFloat() const { return isFloatType(type); }
+  int64_t size() const { return isFloat() ? floats.size() : ints.size(); }
+
+  static HostTensor ofInts(Shape shape, std::vector<int64_t> values);
+  static HostTensor ofFloats(Shape shape, std::vector<float> values);
+
+  /// The tensor of `shape` whose element i is element source(i) of this one.
+  HostTensor select(Shape shape, const std::function<int64_t(int64_t)> &source) const;
+};
+
+using HostTensorRef = std::shared_ptr<const HostTensor>;
+
+/// The fp32 value of `type` nearest to `value`, ties to even: what storing it as that type gives.
+float roundToType(double value, DataType type);
+
+/// `value` wrapped to an integer type, as a cast does; bool: value != 0.
+int64_t wrapToType(int64_t value, DataType type);
+
+} // namespace sluice::frontend

@@ -1,0 +1,270 @@
+#include "compiler/frontend/onnx/import.h"
+
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/frontend/onnx/import_proto.h"
+#include "compiler/frontend/onnx/model_file.h"
+#include "compiler/frontend/onnx/model_io.h"
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/tensor_reader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+
+namespace sluice::frontend {
+namespace {
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const ImportOptions &options, ImportedModel &info,
+           Problems &problems)
+      : context(context), options(options), info(info), report(problems),
+        external(options.externalData), builder(&context), emitter(builder) {}
+
+  mlir::OwningOpRef<mlir::ModuleOp> run(const onnx::ModelProto &model) {
+    const onnx::GraphProto &graph = model.graph();
+    size_t before = report.count();
+    info.name = graph.name();
+    info.irVersion = model.ir_version();
+    for (int i = 0; i < graph.node_size(); ++i)
+      info.nodes.push_back({i, graph.node(i).name(), graph.node(i).op_type()});
+
+    Opsets opsets = checkVersions(model, report);
+    if (auto version = opsets.find(""); version != opsets.end())
+      info.opset = version->second;
+    bool knownVersions = report.count() == before;
+    ModelGraph nodes = inlineFunctions(model, opsets, report);
+    checkAndSort(graph, nodes, report);
+    std::set<std::string> initializers = readInitializers(graph);
+
+    auto location = builder.getUnknownLoc();
+    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(location);
+    builder.setInsertionPointToEnd(module->getBody());
+    auto function =
+        builder.create<mlir::func::FuncOp>(location, "main", builder.getFunctionType({}, {}));
+    mlir::Block &body = *function.addEntryBlock();
+    builder.setInsertionPointToEnd(&body);
+    addInputs(resolveInputs(graph, initializers, options.inputShapes, report), function);
+    if (knownVersions) // without them no operator means anything
+      for (const GraphNode &node : nodes.nodes)
+        importNode(node);
+    addOutputs(graph, function);
+    if (report.count() != before)
+      return nullptr;
+    if (mlir::failed(mlir::verify(*module)))
+      throw std::logic_error("the imported module does not verify");
+    return module;
+  }
+
+private:
+  std::set<std::string> readInitializers(const onnx::GraphProto &graph) {
+    std::set<std::string> names;
+    for (const onnx::TensorProto &tensor : graph.initializer()) {
+      std::string name = fmt::format("initializer {}", inQuotes(tensor.name()));
+      if (tensor.name().empty())
+        report.add("E0105", "an initializer has no name");
+      names.insert(tensor.name());
+      HostTensor value;
+      if (auto error = readTensor(tensor, name, external, value)) {
+        report.add(error->code, error->message);
+        continue;
+      }
+      if (value.isFloat())
+        info.parameters += value.size();
+      tensors.emplace(tensor.name(), Tensor::ofKnown(std::move(value)));
+    }
+    for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+      names.insert(tensor.values().name());
+      report.add("E0114", fmt::format("initializer {} is sparse, only dense ones are supported",
+                                      inQuotes(tensor.values().name())));
+    }
+    return names;
+  }
+
+  mlir::NamedAttribute nameAttribute(const std::string &name) {
+    return builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr(name));
+  }
+
+  void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function) {
+    for (const ModelInput &input : inputs) {
+      info.inputs.push_back({input.name, input.shape, *hostType(input.type)});
+      auto type = mlir::RankedTensorType::get(input.shape, builder.getF32Type());
+      auto location = mlir::NameLoc::get(builder.getStringAttr(input.name));
+      unsigned index = function.getNumArguments();
+      function.insertArgument(index, type, builder.getDictionaryAttr(nameAttribute(input.name)),
+                              location);
+      tensors.emplace(input.name,
+                      Tensor{input.type, input.shape, nullptr, function.getArgument(index)});
+    }
+  }
+
+  /// Imports one node. If it cannot be, its outputs stay undefined, and the
+  /// nodes that need them are only checked as far as that goes.
+  void importNode(const GraphNode &node) {
+    const Operator *entry = findOperator(node);
+    if (!entry)
+      return;
+    size_t before = report.count();
+    std::map<std::string, AttributeValue> attributes =
+        readAttributes(node, *entry, external, report);
+    checkArity(node, *entry, report);
+    std::vector<const Tensor *> inputs;
+    for (const std::string &name : node.proto->input()) {
+      auto found = name.empty() ? tensors.end() : tensors.find(name);
+      if (!name.empty() && found == tensors.end())
+        return;
+      inputs.push_back(found == tensors.end() ? nullptr : &found->second);
+    }
+    if (report.count() != before)
+      return;
+    NodeView view(node, std::move(inputs), std::move(attributes));
+    for (const Requirement &requirement : requirementsOf(*entry)) {
+      std::string found = requirement.violation(view);
+      if (found.empty())
+        continue;
+      report.add(
+          requirement.code, node.ref,
+          fmt::format("{} requires: {}; found {}", node.ref.op, requirement.sentence, found));
+      return;
+    }
+    try {
+      build(node, *entry, std::move(view));
+    } catch (const NodeError &error) {
+      report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message));
+    }
+  }
+
+  void build(const GraphNode &node, const Operator &entry, NodeView view) {
+    NodeBuilder target(std::move(view), emitter);
+    std::string name = node.proto->output_size() ? node.proto->output(0) : "";
+    emitter.setLocation(
+        ir::nodeLoc(&context, node.ref, mlir::NameLoc::get(builder.getStringAttr(name))));
+    if (entry.evaluate && target.allKnown())
+      entry.evaluate(target);
+    else
+      entry.build(target);
+    for (int i = 0; i < node.proto->output_size(); ++i)
+      if (target.wants(i) && target.results[i])
+        tensors.emplace(node.proto->output(i), std::move(*target.results[i]));
+  }
+
+  const Operator *findOperator(const GraphNode &node) {
+    std::string domain = normalDomain(node.proto->domain());
+    const OperatorTable &table = operatorTable();
+    if (node.opset == 0) {
+      report.add("E0202", node.ref,
+                 fmt::format("operator {} is of domain {}, which the model does not import",
+                             inQuotes(node.ref.op), inQuotes(domain)));
+      return nullptr;
+    }
+    if (const Operator *entry = table.find(domain, node.ref.op, node.opset))
+      return entry;
+    if (auto oldest = table.oldest(domain, node.ref.op)) {
+      report.add("E0202", node.ref,
+                 fmt::format("operator {} exists from opset {} on, the model uses {}",
+                             inQuotes(node.ref.op), *oldest, node.opset));
+      return nullptr;
+    }
+    std::string message = fmt::format("operator {} is not supported", inQuotes(node.ref.op));
+    if (!domain.empty())
+      message += fmt::format(": domain {} is neither ONNX's own nor a function of the model",
+                             inQuotes(domain));
+    for (const onnx::AttributeProto &attribute : node.proto->attribute())
+      if (attribute.has_g() || attribute.graphs_size())
+        message += fmt::format(": its attribute {} is a graph, control flow cannot be compiled",
+                               inQuotes(attribute.name()));
+    report.add("E0201", node.ref, message)
+        .fixes.push_back(fix("express it with operators that `sluice ops` lists, or cut the model "
+                             "before it"));
+    return nullptr;
+  }
+
+  const std::vector<Requirement> &requirementsOf(const Operator &entry) {
+    auto [found, isNew] = requirements.try_emplace(&entry);
+    if (isNew)
+      found->second = allRequirements(entry);
+    return found->second;
+  }
+
+  void addOutputs(const onnx::GraphProto &graph, mlir::func::FuncOp function) {
+    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::Attribute> names;
+    for (const onnx::ValueInfoProto &output : graph.output()) {
+      auto found = tensors.find(output.name());
+      if (found == tensors.end())
+        continue; // reported where it was lost
+      const Tensor &tensor = found->second;
+      size_t before = report.count();
+      checkOutput(output, tensor, report);
+      if (report.count() != before)
+        continue;
+      info.outputs.push_back({output.name(), tensor.shape, *hostType(tensor.type)});
+      emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
+      values.push_back(emitter.value(tensor));
+      names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));
+    }
+    builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc(), values);
+    function.setType(
+        builder.getFunctionType(function.getArgumentTypes(), mlir::ValueRange(values).getTypes()));
+    function.setResAttrsAttr(builder.getArrayAttr(names));
+  }
+
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  ImportedModel &info;
+  Report report;
+  ExternalData external;
+  mlir::OpBuilder builder;
+  Emitter emitter;
+  std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
+  std::map<const Operator *, std::vector<Requirement>> requirements;
+};
+
+/// Runs `body`; what it throws becomes a problem.
+template <typename Body> mlir::OwningOpRef<mlir::ModuleOp> guarded(Problems &problems, Body body) {
+  Report report(problems);
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    report.add("E0103", "the model needs more memory than this machine has");
+  } catch (const std::length_error &) {
+    report.add("E0103", "the model needs more memory than this machine has");
+  } catch (const std::exception &error) {
+    report.add("E0199", fmt::format("internal error of the importer: {}", error.what()));
+  }
+  return nullptr;
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> importProto(mlir::MLIRContext &context,
+                                              const onnx::ModelProto &model,
+                                              const ImportOptions &options, ImportedModel &info,
+                                              Problems &problems) {
+  context.loadDialect<ir::SluiceDialect, mlir::func::FuncDialect>();
+  return guarded(problems, [&] { return Importer(context, options, info, problems).run(model); });
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
+                                              const ImportOptions &options, ImportedModel &info,
+                                              Problems &problems) {
+  return guarded(problems, [&]() -> mlir::OwningOpRef<mlir::ModuleOp> {
+    Report report(problems);
+    std::unique_ptr<onnx::ModelProto> model = readModelFile(options.path, report);
+    if (!model)
+      return nullptr;
+    ImportOptions resolved = options;
+    if (resolved.externalData.empty() && options.path != "-") {
+      std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
+      resolved.externalData = folder.empty() ? "." : folder.string();
+    }
+    return importProto(context, *model, resolved, info, problems);
+  });
+}
+
+} // namespace sluice::frontend

@@ -1,0 +1,52 @@
+// ONNX -> `sluice` dialect: reads a model file, checks it, and writes one
+// function `main` whose arguments and results are the model's inputs and
+// outputs. Every problem of the model is reported in one run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/support/problem.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "runtime/format/program.h"
+
+namespace sluice::frontend {
+
+struct ImportOptions {
+  std::string path;         ///< model file, "-" for stdin
+  std::string externalData; ///< folder of external data; empty: the model's folder
+  /// Extents of inputs by ONNX name. Needed where the model leaves a dimension
+  /// free; may repeat the extents the model fixes, not change them.
+  std::map<std::string, std::vector<int64_t>> inputShapes;
+};
+
+/// An input or output as published: in the IR every tensor is fp32.
+struct ImportedTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  format::HostType type = format::HostType::Float32;
+};
+
+struct ImportedModel {
+  std::string name; ///< name of the ONNX graph, may be empty
+  std::vector<ImportedTensor> inputs;
+  std::vector<ImportedTensor> outputs;
+  std::vector<format::SourceNode> nodes; ///< every node of the graph, in its order
+  uint64_t parameters = 0;               ///< elements of the floating-point initializers
+  int64_t irVersion = 0;
+  int64_t opset = 0; ///< of the default domain
+};
+
+/// Imports the model at `options.path`. Returns null, and at least one problem
+/// (E01xx: reading, E02xx: operators), if anything in it is malformed or not
+/// supported. Never throws; loads the dialects it needs into `context`. The
+/// arguments and results of @main carry `sluice.name`, the operations a node
+/// location (compiler/dialect/sluice).
+mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
+                                              const ImportOptions &options, ImportedModel &info,
+                                              Problems &problems);
+
+} // namespace sluice::frontend

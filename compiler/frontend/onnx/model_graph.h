@@ -1,0 +1,51 @@
+// The nodes of a model, model-local functions inlined, checked for what a graph
+// must satisfy whatever its operators are, and put in an order of execution.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/onnx/onnx_proto.h"
+#include "compiler/frontend/onnx/report.h"
+
+namespace sluice::frontend {
+
+/// Version by domain; the default domain is "".
+using Opsets = std::map<std::string, int64_t>;
+
+/// The oldest and newest opset of the default domain that is imported.
+inline constexpr int64_t kMinOpset = 7;
+inline constexpr int64_t kMaxOpset = 23;
+
+/// "ai.onnx" is another spelling of the default domain.
+std::string normalDomain(const std::string &domain);
+
+struct GraphNode {
+  const onnx::NodeProto *proto = nullptr;
+  NodeRef ref;       ///< of the model's node; an inlined one has its call's index
+  int64_t opset = 0; ///< version of the node's domain, 0 if it is not imported
+};
+
+struct ModelGraph {
+  std::vector<GraphNode> nodes;
+  std::deque<onnx::NodeProto> inlined; ///< owner of the nodes made by inlining
+};
+
+/// "node 3 'fc' (Gemm)".
+std::string nodeText(const NodeRef &node);
+
+/// Checks IR version and opset imports (E0104).
+Opsets checkVersions(const onnx::ModelProto &model, Report &report);
+
+/// The nodes of the model in its order, calls of model-local functions replaced
+/// by their bodies. Malformed functions are E0113.
+ModelGraph inlineFunctions(const onnx::ModelProto &model, const Opsets &opsets, Report &report);
+
+/// Checks names (E0107), uses (E0108), cycles (E0109) and outputs (E0110);
+/// keeps the nodes the outputs depend on, in an order of execution that is the
+/// model's own where that is one.
+void checkAndSort(const onnx::GraphProto &proto, ModelGraph &graph, Report &report);
+
+} // namespace sluice::frontend

@@ -1,0 +1,77 @@
+// One node as its operator's entry sees it: inputs, attributes with their
+// defaults, and what its import writes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/onnx/emitter.h"
+#include "compiler/frontend/onnx/external_data.h"
+#include "compiler/frontend/onnx/model_graph.h"
+#include "compiler/frontend/onnx/operator.h"
+
+namespace sluice::frontend {
+
+class NodeView {
+public:
+  /// `inputs` are null where a node leaves an input out.
+  NodeView(const GraphNode &node, std::vector<const Tensor *> inputs,
+           std::map<std::string, AttributeValue> attributes)
+      : node(node), inputs(std::move(inputs)), attributes(std::move(attributes)) {}
+
+  size_t inputCount() const { return inputs.size(); }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  const Tensor &in(size_t input) const { return *inputs[input]; }
+  /// The values of an integer input known at import.
+  const std::vector<int64_t> &knownInts(size_t input) const { return in(input).known->ints; }
+  bool allKnown() const;
+
+  size_t outputCount() const { return node.proto->output_size(); }
+  /// Whether the node names this output.
+  bool wants(size_t output) const {
+    return output < outputCount() && !node.proto->output(static_cast<int>(output)).empty();
+  }
+
+  bool given(const std::string &attribute) const { return attributes.count(attribute) != 0; }
+  template <typename T> const T &attribute(const std::string &name) const {
+    return std::get<T>(attributes.at(name));
+  }
+  int64_t integer(const std::string &name) const { return attribute<int64_t>(name); }
+  float real(const std::string &name) const { return attribute<float>(name); }
+  const std::vector<int64_t> &integers(const std::string &name) const {
+    return attribute<std::vector<int64_t>>(name);
+  }
+  /// An axis counted from the front.
+  int64_t axis(int64_t value, int64_t rank) const { return value < 0 ? value + rank : value; }
+
+private:
+  const GraphNode &node;
+  std::vector<const Tensor *> inputs;
+  std::map<std::string, AttributeValue> attributes;
+};
+
+class NodeBuilder : public NodeView {
+public:
+  NodeBuilder(NodeView view, Emitter &emitter)
+      : NodeView(std::move(view)), emit(emitter), results(outputCount()) {}
+
+  Emitter &emit;
+  std::vector<std::optional<Tensor>> results;
+
+  void result(size_t output, Tensor tensor) {
+    if (output < results.size())
+      results[output] = std::move(tensor);
+  }
+  void result(Tensor tensor) { result(0, std::move(tensor)); }
+};
+
+/// Reads a node's attributes by its entry; what is missing, unknown or of
+/// another type is E0203, of a tensor E0105 to E0114.
+std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, const Operator &entry,
+                                                     const ExternalData &external, Report &report);
+
+/// Checks the numbers of inputs and outputs (E0204).
+void checkArity(const GraphNode &node, const Operator &entry, Report &report);
+
+} // namespace sluice::frontend

@@ -1,0 +1,175 @@
+#include "compiler/frontend/onnx/operator.h"
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend {
+namespace {
+
+std::string valueText(const AttributeValue &value) {
+  switch (static_cast<AttributeKind>(value.index())) {
+  case AttributeKind::Int:
+    return fmt::format("{}", std::get<int64_t>(value));
+  case AttributeKind::Float:
+    return fmt::format("{}", std::get<float>(value));
+  case AttributeKind::String:
+    return inQuotes(std::get<std::string>(value));
+  case AttributeKind::Ints:
+    return shapeText(std::get<std::vector<int64_t>>(value));
+  default:
+    return "a constant";
+  }
+}
+
+const char *typesText(Types types) {
+  switch (types) {
+  case Types::Float:
+    return "float, float16, bfloat16 or double";
+  case Types::Integer:
+    return "int32 or int64";
+  case Types::Numeric:
+    return "float, float16, bfloat16 or double, or integers known at import";
+  case Types::Any:
+    return "float, float16, bfloat16 or double, or integers or bool known at import";
+  }
+  return "";
+}
+
+bool accepts(Types types, DataType type) {
+  using Proto = onnx::TensorProto;
+  switch (types) {
+  case Types::Float:
+    return isFloatType(type);
+  case Types::Integer:
+    return type == Proto::INT32 || type == Proto::INT64;
+  case Types::Numeric:
+    return isFloatType(type) || (isIntegerType(type) && type != Proto::BOOL);
+  case Types::Any:
+    return isFloatType(type) || isIntegerType(type);
+  }
+  return false;
+}
+
+/// The inputs of a node that a spec stands for.
+std::vector<size_t> instances(const NodeView &node, const InputSpec &spec, size_t index) {
+  std::vector<size_t> out;
+  size_t last = spec.presence == Presence::Variadic ? node.inputCount() : index + 1;
+  for (size_t i = index; i < last; ++i)
+    if (node.has(i))
+      out.push_back(i);
+  return out;
+}
+
+std::string describe(const Tensor &tensor) {
+  return fmt::format("{} {} {}", tensor.known ? "a constant" : "a run-time tensor",
+                     dataTypeName(tensor.type), shapeText(tensor.shape));
+}
+
+Requirement typeRequirement(const InputSpec &input, size_t index) {
+  bool many = input.presence == Presence::Variadic;
+  return {fmt::format("{} '{}' {} {}", many ? "inputs" : "input", input.name, many ? "are" : "is",
+                      typesText(input.types)),
+          [input, index](const NodeView &node) -> std::string {
+            for (size_t i : instances(node, input, index))
+              if (!accepts(input.types, node.in(i).type))
+                return dataTypeName(node.in(i).type);
+            return "";
+          }};
+}
+
+Requirement knownRequirement(const InputSpec &input, size_t index) {
+  return {fmt::format("input '{}' is known at import (a constant, or computed from constants and "
+                      "shapes)",
+                      input.name),
+          [input, index](const NodeView &node) -> std::string {
+            for (size_t i : instances(node, input, index))
+              if (!node.in(i).known)
+                return describe(node.in(i));
+            return "";
+          }};
+}
+
+} // namespace
+
+std::string kindName(AttributeKind kind) {
+  static constexpr const char *kNames[] = {"an int",           "a float",        "a string",
+                                           "a tensor",         "a list of ints", "a list of floats",
+                                           "a list of strings"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string sentence(const AttributeSpec &spec) {
+  std::string text = fmt::format("attribute '{}' is {}", spec.name, kindName(spec.kind));
+  if (!spec.allowed.empty()) {
+    std::vector<std::string> words;
+    for (int64_t value : spec.allowed)
+      words.push_back(fmt::format("{}", value));
+    text = fmt::format("attribute '{}' is {}", spec.name, alternatives(words));
+  }
+  if (spec.required)
+    return text + ", and is given";
+  if (spec.byDefault)
+    return fmt::format("{}, {} by default", text, valueText(*spec.byDefault));
+  return text + ", if given";
+}
+
+void OperatorTable::add(const std::vector<int64_t> &since, Operator entry) {
+  for (int64_t version : since) {
+    entry.since = version;
+    operators[{entry.domain, entry.name}].emplace(version, entry);
+  }
+}
+
+const Operator *OperatorTable::find(const std::string &domain, const std::string &name,
+                                    int64_t opset) const {
+  auto versions = operators.find({domain, name});
+  if (versions == operators.end())
+    return nullptr;
+  auto after = versions->second.upper_bound(opset);
+  return after == versions->second.begin() ? nullptr : &std::prev(after)->second;
+}
+
+std::optional<int64_t> OperatorTable::oldest(const std::string &domain,
+                                             const std::string &name) const {
+  auto versions = operators.find({domain, name});
+  if (versions == operators.end())
+    return std::nullopt;
+  return versions->second.begin()->first;
+}
+
+const OperatorTable &operatorTable() {
+  static const OperatorTable table = [] {
+    OperatorTable out;
+    ops::addArithmetic(out);
+    ops::addActivations(out);
+    ops::addLinear(out);
+    ops::addSoftmax(out);
+    ops::addReshapes(out);
+    ops::addSlices(out);
+    ops::addConcat(out);
+    ops::addConstants(out);
+    return out;
+  }();
+  return table;
+}
+
+std::vector<Requirement> allRequirements(const Operator &entry) {
+  std::vector<Requirement> out;
+  for (size_t i = 0; i < entry.inputs.size(); ++i) {
+    out.push_back(typeRequirement(entry.inputs[i], i));
+    if (entry.inputs[i].known)
+      out.push_back(knownRequirement(entry.inputs[i], i));
+  }
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    if (entry.outputs[i].presence == Presence::Refused)
+      out.push_back({fmt::format("output '{}' is not used", entry.outputs[i].name),
+                     [i](const NodeView &node) -> std::string {
+                       return node.wants(i) ? "that it has a name" : "";
+                     }});
+  out.insert(out.end(), entry.requirements.begin(), entry.requirements.end());
+  return out;
+}
+
+} // namespace sluice::frontend

@@ -1,0 +1,114 @@
+// What is imported, as data: one entry per (domain, operator, since-version)
+// with everything it requires of a node. A requirement's sentence is at once
+// the check's message and a row of `sluice ops`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/frontend/onnx/host_tensor.h"
+
+namespace sluice::frontend {
+
+class NodeView;
+class NodeBuilder;
+
+/// In the order of AttributeValue's alternatives.
+enum class AttributeKind : uint8_t { Int, Float, String, Tensor, Ints, Floats, Strings };
+using AttributeValue =
+    std::variant<int64_t, float, std::string, HostTensorRef, std::vector<int64_t>,
+                 std::vector<float>, std::vector<std::string>>;
+
+struct AttributeSpec {
+  std::string name;
+  AttributeKind kind = AttributeKind::Int;
+  std::optional<AttributeValue> byDefault = std::nullopt;
+  bool required = false;
+  std::vector<int64_t> allowed = {}; ///< of an Int; empty: any
+};
+
+enum class Presence : uint8_t {
+  Required,
+  Optional,
+  Variadic, ///< one or more, the last one of a list
+  Refused   ///< an output nothing may ask for
+};
+
+enum class Types : uint8_t {
+  Float,   ///< float, float16, bfloat16, double
+  Integer, ///< int32, int64
+  Numeric, ///< Float, and integers known at import
+  Any      ///< Numeric and bool
+};
+
+struct InputSpec {
+  std::string name;
+  Types types = Types::Float;
+  Presence presence = Presence::Required;
+  bool known = false; ///< must be known at import
+};
+
+struct OutputSpec {
+  std::string name;
+  Presence presence = Presence::Required;
+};
+
+struct Requirement {
+  std::string sentence;
+  /// What was found instead; empty if the requirement is met. Runs only if all
+  /// requirements before it are met.
+  std::function<std::string(const NodeView &)> violation;
+  /// E0205: valid ONNX that is not supported; E0206: the node contradicts its operator.
+  const char *code = "E0205";
+};
+
+struct Operator {
+  std::string domain;
+  std::string name;
+  int64_t since = 1;
+  std::string form; ///< what it becomes, in one line
+  std::vector<InputSpec> inputs;
+  std::vector<OutputSpec> outputs;
+  std::vector<AttributeSpec> attributes;
+  std::vector<Requirement> requirements;
+  /// Writes the operations. Null: only on inputs known at import.
+  std::function<void(NodeBuilder &)> build;
+  /// Computes the results at import, where every input is known. Null: `build` does.
+  std::function<void(NodeBuilder &)> evaluate;
+};
+
+class OperatorTable {
+public:
+  /// Adds one entry per version; all versions of an operator must be there
+  /// that fall into the supported opsets.
+  void add(const std::vector<int64_t> &since, Operator entry);
+
+  /// The entry for a node of `opset`, or null.
+  const Operator *find(const std::string &domain, const std::string &name, int64_t opset) const;
+  /// The oldest version of an operator, or nothing.
+  std::optional<int64_t> oldest(const std::string &domain, const std::string &name) const;
+
+  using Key = std::pair<std::string, std::string>; ///< domain, name
+  const std::map<Key, std::map<int64_t, Operator>> &entries() const { return operators; }
+
+private:
+  std::map<Key, std::map<int64_t, Operator>> operators;
+};
+
+/// All supported operators.
+const OperatorTable &operatorTable();
+
+/// "attribute 'alpha' is a float, 0.01 by default".
+std::string sentence(const AttributeSpec &spec);
+/// "an int", "a list of floats".
+std::string kindName(AttributeKind kind);
+
+/// The requirements that follow from the inputs and outputs, then the entry's own.
+std::vector<Requirement> allRequirements(const Operator &entry);
+
+} // namespace sluice::frontend

@@ -1,0 +1,146 @@
+// Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu: maps of one operand.
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+/// Writes scalar operations in the body of a map.
+struct Scalars {
+  mlir::OpBuilder &b;
+  mlir::Location where;
+
+  template <typename Op, typename... Operands> mlir::Value make(Operands... operands) const {
+    return b.create<Op>(where, operands...);
+  }
+  mlir::Value constant(float value) const {
+    return b.create<arith::ConstantOp>(where, b.getF32FloatAttr(value));
+  }
+  /// x < 0 ? negative : x
+  mlir::Value ifNegative(mlir::Value x, mlir::Value negative) const {
+    mlir::Value test = b.create<arith::CmpFOp>(where, arith::CmpFPredicate::OLT, x, constant(0));
+    return b.create<arith::SelectOp>(where, test, negative, x);
+  }
+};
+
+using Function = std::function<mlir::Value(const Scalars &, mlir::Value, const NodeView &)>;
+
+Operator activation(const char *name, const char *form, Function function) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.build = [function = std::move(function)](NodeBuilder &node) {
+    node.result(node.emit.pointwise(
+        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          return function(Scalars{b, where}, x[0], node);
+        }));
+  };
+  return entry;
+}
+
+mlir::Value relu(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.make<arith::MaximumFOp>(x, s.constant(0));
+}
+
+mlir::Value leakyRelu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  return s.ifNegative(x, s.make<arith::MulFOp>(s.constant(node.real("alpha")), x));
+}
+
+mlir::Value elu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  mlir::Value decay = s.make<math::ExpM1Op>(x);
+  return s.ifNegative(x, s.make<arith::MulFOp>(s.constant(node.real("alpha")), decay));
+}
+
+mlir::Value sigmoid(const Scalars &s, mlir::Value x, const NodeView &) {
+  mlir::Value one = s.constant(1);
+  mlir::Value decay = s.make<math::ExpOp>(s.make<arith::NegFOp>(x));
+  return s.make<arith::DivFOp>(one, s.make<arith::AddFOp>(one, decay));
+}
+
+mlir::Value tanh(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.make<math::TanhOp>(x);
+}
+
+Operator withAlpha(Operator entry, float byDefault) {
+  entry.attributes = {{"alpha", AttributeKind::Float, byDefault}};
+  return entry;
+}
+
+/// The bounds of a Clip, whether attributes or inputs; nothing where there is none.
+std::optional<float> bound(const NodeView &node, const char *name, size_t input) {
+  if (node.given(name))
+    return node.real(name);
+  if (node.has(input))
+    return node.in(input).known->floats.front();
+  return std::nullopt;
+}
+
+Operator clip() {
+  Operator entry;
+  entry.name = "Clip";
+  entry.form = "map: min(max(x, min), max)";
+  entry.inputs = {{"input"}};
+  entry.outputs = {{"output"}};
+  entry.build = [](NodeBuilder &node) {
+    std::optional<float> low = bound(node, "min", 1), high = bound(node, "max", 2);
+    if (!low && !high) {
+      node.result(node.in(0));
+      return;
+    }
+    node.result(node.emit.pointwise(
+        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          Scalars s{b, where};
+          mlir::Value y = x[0];
+          if (low)
+            y = s.make<arith::MaximumFOp>(y, s.constant(*low));
+          if (high)
+            y = s.make<arith::MinimumFOp>(y, s.constant(*high));
+          return y;
+        }));
+  };
+  return entry;
+}
+
+Operator clipWithAttributes() {
+  Operator entry = clip();
+  entry.attributes = {{"min", AttributeKind::Float}, {"max", AttributeKind::Float}};
+  return entry;
+}
+
+Operator clipWithInputs() {
+  Operator entry = clip();
+  entry.inputs.push_back({"min", Types::Float, Presence::Optional, true});
+  entry.inputs.push_back({"max", Types::Float, Presence::Optional, true});
+  entry.requirements = {{"inputs 'min' and 'max' have one element",
+                         [](const NodeView &node) -> std::string {
+                           for (size_t i : {1, 2})
+                             if (node.has(i) && node.in(i).known->size() != 1)
+                               return "the shape " + shapeText(node.in(i).shape);
+                           return "";
+                         },
+                         "E0206"},
+                        sameTypes()};
+  return entry;
+}
+
+} // namespace
+
+void addActivations(OperatorTable &table) {
+  table.add({6, 13, 14}, activation("Relu", "map: max(x, 0)", relu));
+  table.add({6, 16},
+            withAlpha(activation("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
+  table.add({6, 22}, withAlpha(activation("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
+  table.add({6, 13}, activation("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
+  table.add({6, 13}, activation("Tanh", "map: tanh(x)", tanh));
+  table.add({6}, clipWithAttributes());
+  table.add({11, 12, 13}, clipWithInputs());
+}
+
+} // namespace sluice::frontend::ops

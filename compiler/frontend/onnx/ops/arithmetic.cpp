@@ -1,0 +1,129 @@
+// Add, Sub, Mul, Div, Neg.
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+
+/// One operator on two scalars: in the IR, in fp32 and on integers.
+struct Binary {
+  mlir::Value (*ir)(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value);
+  float (*real)(float, float);
+  int64_t (*integer)(int64_t, int64_t);
+};
+
+template <typename Op>
+mlir::Value create(mlir::OpBuilder &b, mlir::Location where, mlir::Value l, mlir::Value r) {
+  return b.create<Op>(where, l, r);
+}
+
+/// Two's complement without undefined overflow.
+template <typename Function> int64_t wrapping(int64_t l, int64_t r, Function function) {
+  return static_cast<int64_t>(function(static_cast<uint64_t>(l), static_cast<uint64_t>(r)));
+}
+
+int64_t divide(int64_t l, int64_t r) {
+  if (r == 0)
+    throw NodeError{"E0206", "an integer is divided by 0"};
+  return r == -1 ? wrapping(0, l, std::minus<>()) : l / r;
+}
+
+const Binary kAdd = {create<arith::AddFOp>, [](float l, float r) { return l + r; },
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::plus<>()); }};
+const Binary kSub = {create<arith::SubFOp>, [](float l, float r) { return l - r; },
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::minus<>()); }};
+const Binary kMul = {create<arith::MulFOp>, [](float l, float r) { return l * r; },
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::multiplies<>()); }};
+const Binary kDiv = {create<arith::DivFOp>, [](float l, float r) { return l / r; }, divide};
+
+/// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
+int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
+  int64_t index = 0, stride = 1;
+  for (size_t i = 0; i < to.size(); ++i) {
+    int64_t extent = to[to.size() - 1 - i];
+    int64_t coordinate = flat % extent;
+    flat /= extent;
+    if (i < from.size()) {
+      int64_t own = from[from.size() - 1 - i];
+      index += own == 1 ? 0 : coordinate * stride;
+      stride *= own;
+    }
+  }
+  return index;
+}
+
+void evaluate(NodeBuilder &node, const Binary &function) {
+  const HostTensor &l = *node.in(0).known, &r = *node.in(1).known;
+  HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
+  int64_t count = elementCount(out.shape, kMaxElements);
+  if (count < 0)
+    throw NodeError{"E0206", fmt::format("the result {} has more than {} elements",
+                                         shapeText(out.shape), kMaxElements)};
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t li = broadcastIndex(l.shape, out.shape, i);
+    int64_t ri = broadcastIndex(r.shape, out.shape, i);
+    if (l.isFloat())
+      out.floats.push_back(roundToType(function.real(l.floats[li], r.floats[ri]), l.type));
+    else
+      out.ints.push_back(wrapToType(function.integer(l.ints[li], r.ints[ri]), l.type));
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
+Operator binary(const char *name, const char *form, const Binary &function) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric}};
+  entry.outputs = {{"C"}};
+  entry.requirements = {sameTypes(), broadcastable()};
+  entry.build = [function](NodeBuilder &node) {
+    node.result(
+        node.emit.pointwise({node.in(0), node.in(1)},
+                            [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+                              return function.ir(b, where, x[0], x[1]);
+                            }));
+  };
+  entry.evaluate = [function](NodeBuilder &node) { evaluate(node, function); };
+  return entry;
+}
+
+Operator neg() {
+  Operator entry;
+  entry.name = "Neg";
+  entry.form = "map: -x";
+  entry.inputs = {{"X", Types::Numeric}};
+  entry.outputs = {{"Y"}};
+  entry.build = [](NodeBuilder &node) {
+    node.result(node.emit.pointwise(
+        {node.in(0)}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          return b.create<arith::NegFOp>(where, x[0]);
+        }));
+  };
+  entry.evaluate = [](NodeBuilder &node) {
+    HostTensor out = *node.in(0).known;
+    for (float &value : out.floats)
+      value = -value;
+    for (int64_t &value : out.ints)
+      value = wrapToType(wrapping(0, value, std::minus<>()), out.type);
+    node.result(Tensor::ofKnown(std::move(out)));
+  };
+  return entry;
+}
+
+} // namespace
+
+void addArithmetic(OperatorTable &table) {
+  table.add({7, 13, 14}, binary("Add", "map: a + b", kAdd));
+  table.add({7, 13, 14}, binary("Sub", "map: a - b", kSub));
+  table.add({7, 13, 14}, binary("Mul", "map: a * b", kMul));
+  table.add({7, 13, 14}, binary("Div", "map: a / b", kDiv));
+  table.add({6, 13}, neg());
+}
+
+} // namespace sluice::frontend::ops

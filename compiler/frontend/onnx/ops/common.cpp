@@ -1,0 +1,84 @@
+#include "compiler/frontend/onnx/ops/common.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace sluice::frontend::ops {
+
+Requirement sameTypes() {
+  return {"all inputs have the same element type",
+          [](const NodeView &node) -> std::string {
+            std::vector<std::string> names;
+            bool same = true;
+            for (size_t i = 0; i < node.inputCount(); ++i)
+              if (node.has(i)) {
+                names.push_back(dataTypeName(node.in(i).type));
+                same &= names.back() == names.front();
+              }
+            return same ? "" : fmt::format("{}", fmt::join(names, ", "));
+          },
+          "E0206"};
+}
+
+Requirement broadcastable() {
+  return {"the inputs broadcast to one shape",
+          [](const NodeView &node) -> std::string {
+            std::vector<Shape> shapes;
+            for (size_t i = 0; i < node.inputCount(); ++i)
+              if (node.has(i))
+                shapes.push_back(node.in(i).shape);
+            return broadcastShape(shapes) ? "" : inputShapes(node);
+          },
+          "E0206"};
+}
+
+Requirement axisInRange(const std::string &input, bool pastEnd) {
+  return {fmt::format("attribute 'axis' is in [-rank, rank{}] of input '{}'", pastEnd ? "" : "-1",
+                      input),
+          [pastEnd](const NodeView &node) -> std::string {
+            int64_t axis = node.integer("axis");
+            int64_t rank = node.in(0).rank();
+            return axis >= -rank && axis < rank + pastEnd
+                       ? ""
+                       : fmt::format("axis {} at rank {}", axis, rank);
+          },
+          "E0206"};
+}
+
+std::string axesProblem(const std::vector<int64_t> &axes, int64_t rank) {
+  std::set<int64_t> seen;
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank)
+      return fmt::format("axis {} at rank {}", axis, rank);
+    if (!seen.insert(axis < 0 ? axis + rank : axis).second)
+      return fmt::format("axis {} twice", axis);
+  }
+  return "";
+}
+
+std::vector<int64_t> sortedAxes(const std::vector<int64_t> &axes, int64_t rank) {
+  std::vector<int64_t> out;
+  for (int64_t axis : axes)
+    out.push_back(axis < 0 ? axis + rank : axis);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string inputShapes(const NodeView &node) {
+  std::vector<std::string> shapes;
+  for (size_t i = 0; i < node.inputCount(); ++i)
+    if (node.has(i))
+      shapes.push_back(shapeText(node.in(i).shape));
+  return fmt::format("{}", fmt::join(shapes, " and "));
+}
+
+int64_t extentProduct(const Shape &shape, size_t from, size_t to) {
+  int64_t product = 1;
+  for (size_t i = from; i < to; ++i)
+    product *= shape[i];
+  return product;
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,30 @@
+// Requirements and sentences that several families share.
+#pragma once
+
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/operator.h"
+
+namespace sluice::frontend::ops {
+
+/// "all inputs have the same element type" (E0206).
+Requirement sameTypes();
+
+/// "the inputs broadcast to one shape" (E0206).
+Requirement broadcastable();
+
+/// "attribute 'axis' is in [-rank, rank-1] of input ..." (E0206); with `pastEnd` also rank.
+Requirement axisInRange(const std::string &input, bool pastEnd = false);
+
+/// What is wrong with `axes` of a tensor of `rank`: out of range, or one twice; or empty.
+std::string axesProblem(const std::vector<int64_t> &axes, int64_t rank);
+
+/// `axes` counted from the front, ascending.
+std::vector<int64_t> sortedAxes(const std::vector<int64_t> &axes, int64_t rank);
+
+/// "[1 5], [4]": shapes of the given inputs.
+std::string inputShapes(const NodeView &node);
+
+/// Product of extents [from, to).
+int64_t extentProduct(const Shape &shape, size_t from, size_t to);
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,17 @@
+// The operator families. Each adds its entries to the table.
+#pragma once
+
+#include "compiler/frontend/onnx/operator.h"
+
+namespace sluice::frontend::ops {
+
+void addArithmetic(OperatorTable &table);  ///< Add, Sub, Mul, Div, Neg
+void addActivations(OperatorTable &table); ///< Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu
+void addLinear(OperatorTable &table);      ///< Gemm, MatMul
+void addSoftmax(OperatorTable &table);     ///< Softmax
+void addReshapes(OperatorTable &table);    ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
+void addSlices(OperatorTable &table);      ///< Slice, Split
+void addConcat(OperatorTable &table);      ///< Concat
+void addConstants(OperatorTable &table);   ///< Constant, ConstantOfShape, Shape, Gather, Cast
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,217 @@
+// Operators that keep the elements in order: Identity, Dropout, Flatten,
+// Reshape, Squeeze, Unsqueeze.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+void passThrough(NodeBuilder &node) { node.result(node.in(0)); }
+
+Operator identity() {
+  Operator entry;
+  entry.name = "Identity";
+  entry.form = "nothing: the result is the input";
+  entry.inputs = {{"input", Types::Any}};
+  entry.outputs = {{"output"}};
+  entry.build = passThrough;
+  return entry;
+}
+
+Operator dropout() {
+  Operator entry;
+  entry.name = "Dropout";
+  entry.form = "nothing: in inference the result is the input";
+  entry.inputs = {{"data"}};
+  entry.outputs = {{"output"}, {"mask", Presence::Refused}};
+  entry.attributes = {{"ratio", AttributeKind::Float, 0.5F}};
+  entry.build = passThrough;
+  return entry;
+}
+
+Operator dropoutWithInputs() {
+  Operator entry = dropout();
+  entry.attributes = {{"seed", AttributeKind::Int}};
+  entry.inputs = {{"data"},
+                  {"ratio", Types::Float, Presence::Optional},
+                  {"training_mode", Types::Any, Presence::Optional, true}};
+  entry.requirements = {{"input 'training_mode' is false", [](const NodeView &node) -> std::string {
+                           if (!node.has(2) || node.in(2).known->size() == 0)
+                             return "";
+                           const HostTensor &mode = *node.in(2).known;
+                           return !mode.isFloat() && mode.ints.front() == 0 ? "" : "true";
+                         }}};
+  return entry;
+}
+
+Operator flatten() {
+  Operator entry;
+  entry.name = "Flatten";
+  entry.form = "reshape";
+  entry.inputs = {{"input", Types::Any}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{1}}};
+  entry.requirements = {axisInRange("input", true)};
+  entry.build = [](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    int64_t axis = node.axis(node.integer("axis"), x.rank());
+    node.result(node.emit.reshape(
+        x, {extentProduct(x.shape, 0, axis), extentProduct(x.shape, axis, x.shape.size())}));
+  };
+  return entry;
+}
+
+/// The shape a Reshape asks for, or nothing with what is wrong in `found`.
+std::optional<Shape> reshapeTarget(const NodeView &node, std::string &found) {
+  const Shape &from = node.in(0).shape;
+  const std::vector<int64_t> &wanted = node.knownInts(1);
+  bool zeroIsZero = node.given("allowzero") && node.integer("allowzero") != 0;
+  Shape shape = wanted;
+  std::optional<size_t> inferred;
+  found = fmt::format("{} for {}", shapeText(wanted), shapeText(from));
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 && !zeroIsZero) {
+      if (i >= from.size())
+        return std::nullopt;
+      shape[i] = from[i];
+    } else if (shape[i] == -1) {
+      if (inferred)
+        return std::nullopt;
+      inferred = i;
+      shape[i] = 1;
+    }
+  }
+  int64_t have = elementCount(from, kMaxElements);
+  int64_t named = elementCount(shape, kMaxElements);
+  if (inferred && named > 0 && have % named == 0)
+    shape[*inferred] = have / named;
+  if (elementCount(shape, kMaxElements) != have || (inferred && named <= 0))
+    return std::nullopt;
+  return shape;
+}
+
+Operator reshape(bool hasAllowZero) {
+  Operator entry;
+  entry.name = "Reshape";
+  entry.form = "reshape";
+  entry.inputs = {{"data", Types::Any}, {"shape", Types::Integer, Presence::Required, true}};
+  entry.outputs = {{"reshaped"}};
+  if (hasAllowZero)
+    entry.attributes = {{"allowzero", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
+  entry.requirements = {{"input 'shape' has rank 1",
+                         [](const NodeView &node) -> std::string {
+                           return node.in(1).rank() == 1 ? "" : shapeText(node.in(1).shape);
+                         },
+                         "E0206"},
+                        {"input 'shape' names as many elements as 'data' has, with at most one -1",
+                         [](const NodeView &node) -> std::string {
+                           std::string found;
+                           return reshapeTarget(node, found) ? "" : found;
+                         },
+                         "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    std::string unused;
+    node.result(node.emit.reshape(node.in(0), *reshapeTarget(node, unused)));
+  };
+  return entry;
+}
+
+/// The axes of a Squeeze or Unsqueeze: attribute or input; nothing if left out.
+std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {
+  if (node.given("axes"))
+    return node.integers("axes");
+  if (node.has(1))
+    return node.knownInts(1);
+  return std::nullopt;
+}
+
+Shape squeezedAxes(const NodeView &node) {
+  const Shape &shape = node.in(0).shape;
+  if (auto axes = givenAxes(node))
+    return sortedAxes(*axes, node.in(0).rank());
+  Shape ones;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] == 1)
+      ones.push_back(static_cast<int64_t>(i));
+  return ones;
+}
+
+Operator squeeze() {
+  Operator entry;
+  entry.name = "Squeeze";
+  entry.form = "squeeze";
+  entry.inputs = {{"data", Types::Any}};
+  entry.outputs = {{"squeezed"}};
+  entry.requirements = {{"'axes' are distinct axes of 'data'",
+                         [](const NodeView &node) -> std::string {
+                           auto axes = givenAxes(node);
+                           return axes ? axesProblem(*axes, node.in(0).rank()) : "";
+                         },
+                         "E0206"},
+                        {"the axes of 'data' in 'axes' have extent 1",
+                         [](const NodeView &node) -> std::string {
+                           for (int64_t axis : squeezedAxes(node))
+                             if (node.in(0).shape[axis] != 1)
+                               return fmt::format("axis {} of {}", axis,
+                                                  shapeText(node.in(0).shape));
+                           return "";
+                         },
+                         "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    node.result(node.emit.squeeze(node.in(0), squeezedAxes(node)));
+  };
+  return entry;
+}
+
+Operator unsqueeze() {
+  Operator entry;
+  entry.name = "Unsqueeze";
+  entry.form = "unsqueeze";
+  entry.inputs = {{"data", Types::Any}};
+  entry.outputs = {{"expanded"}};
+  entry.requirements = {{"'axes' are distinct axes of the result",
+                         [](const NodeView &node) -> std::string {
+                           auto axes = *givenAxes(node);
+                           return axesProblem(axes, node.in(0).rank() +
+                                                        static_cast<int64_t>(axes.size()));
+                         },
+                         "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    auto axes = *givenAxes(node);
+    int64_t rank = node.in(0).rank() + static_cast<int64_t>(axes.size());
+    node.result(node.emit.unsqueeze(node.in(0), sortedAxes(axes, rank)));
+  };
+  return entry;
+}
+
+/// Axes are an attribute up to opset 12, an input from 13 on.
+Operator withAxesAttribute(Operator entry, bool required) {
+  entry.attributes = {{"axes", AttributeKind::Ints, std::nullopt, required}};
+  return entry;
+}
+
+Operator withAxesInput(Operator entry, Presence presence) {
+  entry.inputs.push_back({"axes", Types::Integer, presence, true});
+  return entry;
+}
+
+} // namespace
+
+void addReshapes(OperatorTable &table) {
+  table.add({1, 13, 14, 16, 19, 21, 23}, identity());
+  table.add({7, 10}, dropout());
+  table.add({12, 13, 22}, dropoutWithInputs());
+  table.add({1, 9, 11, 13, 21, 23}, flatten());
+  table.add({5, 13}, reshape(false));
+  table.add({14, 19, 21, 23}, reshape(true));
+  table.add({1, 11}, withAxesAttribute(squeeze(), false));
+  table.add({13, 21, 23}, withAxesInput(squeeze(), Presence::Optional));
+  table.add({1, 11}, withAxesAttribute(unsqueeze(), true));
+  table.add({13, 21, 23}, withAxesInput(unsqueeze(), Presence::Required));
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,68 @@
+#include "compiler/frontend/onnx/report.h"
+
+#include <fmt/format.h>
+
+namespace sluice::frontend {
+
+Problem &Report::add(std::string code, std::string message) {
+  Problem &problem = problems.emplace_back();
+  problem.code = std::move(code);
+  problem.message = std::move(message);
+  return problem;
+}
+
+Problem &Report::add(std::string code, const NodeRef &node, std::string message) {
+  Problem &problem = add(std::move(code), std::move(message));
+  problem.node = node;
+  return problem;
+}
+
+Fix fix(std::string text, std::optional<std::string> flag) {
+  Fix out;
+  out.text = std::move(text);
+  out.flag = std::move(flag);
+  return out;
+}
+
+std::string inQuotes(std::string_view text) {
+  constexpr size_t kMostBytes = 200;
+  std::string out = "'";
+  for (char c : text.substr(0, kMostBytes)) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02X}", byte);
+    else
+      out += c;
+  }
+  if (text.size() > kMostBytes)
+    out += "...";
+  return out + "'";
+}
+
+std::string shapeText(const Shape &shape) { return fmt::format("[{}]", fmt::join(shape, " ")); }
+
+std::string alternatives(const std::vector<std::string> &words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return out;
+}
+
+int64_t elementCount(const Shape &shape, int64_t limit) {
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t extent : shape) {
+    if (extent < 0)
+      return -1;
+    if (extent == 0) {
+      empty = true;
+      continue;
+    }
+    if (count > limit / extent)
+      return -1;
+    count *= extent;
+  }
+  return empty ? 0 : count;
+}
+
+} // namespace sluice::frontend

@@ -1,0 +1,49 @@
+// Collecting problems: every check reports here and goes on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/problem.h"
+
+namespace sluice::frontend {
+
+using Shape = std::vector<int64_t>;
+
+class Report {
+public:
+  explicit Report(Problems &problems) : problems(problems) {}
+
+  /// Adds a problem of the whole model. The reference is valid until the next call.
+  Problem &add(std::string code, std::string message);
+  /// Adds a problem of one node.
+  Problem &add(std::string code, const NodeRef &node, std::string message);
+
+  size_t count() const { return problems.size(); }
+
+private:
+  Problems &problems;
+};
+
+/// What the user can do, and the flag that does it.
+Fix fix(std::string text, std::optional<std::string> flag = std::nullopt);
+
+/// Text from outside between quotes: control characters as \xNN, at most 200 bytes.
+std::string inQuotes(std::string_view text);
+
+/// "[1 5]", "[]" for rank 0.
+std::string shapeText(const Shape &shape);
+
+/// "a", "a or b", "a, b or c".
+std::string alternatives(const std::vector<std::string> &words);
+
+/// Elements of `shape`, or -1 if an extent is negative or the product exceeds `limit`.
+int64_t elementCount(const Shape &shape, int64_t limit);
+
+/// Most elements of one tensor: 2^31 - 1, so that every flat index fits an int.
+inline constexpr int64_t kMaxElements = (int64_t{1} << 31) - 1;
+
+} // namespace sluice::frontend

@@ -1,0 +1,84 @@
+#include "compiler/frontend/onnx/support_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/frontend/onnx/model_graph.h"
+#include "compiler/frontend/onnx/operator.h"
+
+namespace sluice::frontend {
+namespace {
+
+/// "1 to 3 inputs" as a sentence, since arity is checked from the same specs.
+template <typename Spec>
+std::string operandSentence(const char *what, const std::vector<Spec> &specs) {
+  std::vector<std::string> words;
+  for (const Spec &spec : specs) {
+    const char *presence = spec.presence == Presence::Optional   ? " (optional)"
+                           : spec.presence == Presence::Variadic ? " (one or more)"
+                                                                 : "";
+    if (spec.presence != Presence::Refused)
+      words.push_back(fmt::format("'{}'{}", spec.name, presence));
+  }
+  return words.empty() ? fmt::format("no {}", what)
+                       : fmt::format("{}: {}", what, fmt::join(words, ", "));
+}
+
+std::vector<std::string> sentences(const Operator &entry) {
+  std::vector<std::string> out = {operandSentence("inputs", entry.inputs),
+                                  operandSentence("outputs", entry.outputs)};
+  for (const AttributeSpec &spec : entry.attributes)
+    out.push_back(sentence(spec));
+  for (const Requirement &requirement : allRequirements(entry))
+    out.push_back(requirement.sentence);
+  return out;
+}
+
+} // namespace
+
+std::vector<SupportRow> supportTable(const std::string &op) {
+  std::vector<SupportRow> rows;
+  for (const auto &[key, versions] : operatorTable().entries()) {
+    if (!op.empty() && key.second != op)
+      continue;
+    SupportRow *last = nullptr;
+    for (auto version = versions.begin(); version != versions.end(); ++version) {
+      auto next = std::next(version);
+      int64_t until = next == versions.end() ? kMaxOpset : next->first - 1;
+      if (until < kMinOpset)
+        continue;
+      const Operator &entry = version->second;
+      SupportRow row{key.first, key.second, std::max(version->first, kMinOpset),
+                     until,     entry.form, sentences(entry)};
+      if (last && last->form == row.form && last->requirements == row.requirements)
+        last->lastOpset = until;
+      else
+        last = &rows.emplace_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::string supportMarkdown(const std::vector<SupportRow> &rows) {
+  std::string out = "| operator | opsets | becomes | requires |\n|---|---|---|---|\n";
+  for (const SupportRow &row : rows)
+    out += fmt::format("| {}{}{} | {} to {} | {} | {} |\n", row.domain,
+                       row.domain.empty() ? "" : ".", row.op, row.firstOpset, row.lastOpset,
+                       row.form, fmt::join(row.requirements, "; "));
+  return out;
+}
+
+std::string supportJson(const std::vector<SupportRow> &rows) {
+  nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+  for (const SupportRow &row : rows)
+    operators.push_back({{"domain", row.domain},
+                         {"op", row.op},
+                         {"opsets", {row.firstOpset, row.lastOpset}},
+                         {"form", row.form},
+                         {"requirements", row.requirements}});
+  return nlohmann::ordered_json{{"schema", 1}, {"operators", operators}}.dump(2) + "\n";
+}
+
+} // namespace sluice::frontend
