@@ -113,7 +113,7 @@ typedef enum sluice_rt_pacing {
 
 /* To be called before load. pacing applies to jobs submitted from now on;
  * waves: path of an FST file, written from the next load on, null for none;
- * stall limit: cycles without progress, at least 64, after which a pending job
+ * stall limit: cycles without progress, at least 256, after which a pending job
  * has stalled. */
 sluice_rt_status sluice_rt_device_set_pacing(sluice_rt_device *device, sluice_rt_pacing pacing);
 sluice_rt_status sluice_rt_device_set_waves(sluice_rt_device *device, const char *path);
@@ -124,6 +124,12 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
 /* Drops all jobs and loads the program again: initial state, cycle 0. Also the
  * way to go on after STALLED or FAULT. */
 sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device);
+
+/* While held (hold != 0) the machine's clock stands; jobs submitted meanwhile all
+ * wait in front of the machine when it goes on, so that cycle counts with QUEUED
+ * pacing do not depend on how fast the host is. With the other pacings they never
+ * do. A load or a reset does not change it. */
+sluice_rt_status sluice_rt_device_hold(sluice_rt_device *device, int hold);
 
 typedef struct sluice_rt_counters {
   uint64_t cycles; /* since load or reset; the clock stands while no job is pending */

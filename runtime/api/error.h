@@ -1,0 +1,27 @@
+// The error of the calling thread's last failed call, and how exceptions and
+// file problems become one.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "runtime/api/sluice_rt.h"
+
+namespace sluice::runtime {
+
+/// Remembers the message for sluice_rt_last_error and returns `status`.
+sluice_rt_status fail(sluice_rt_status status, std::string code, std::string message);
+
+/// Runs the body of an API function; no exception leaves it.
+template <typename Body> sluice_rt_status guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return fail(SLUICE_RT_OUT_OF_MEMORY, "E0610", "out of memory");
+  } catch (const std::exception &error) {
+    return fail(SLUICE_RT_INTERNAL, "E0611", error.what());
+  }
+}
+
+} // namespace sluice::runtime

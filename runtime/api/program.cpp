@@ -1,0 +1,130 @@
+// Loading and querying program files.
+#include <cstdint>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "runtime/api/error.h"
+#include "runtime/api/handles.h"
+#include "runtime/api/packing.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::runtime {
+namespace {
+
+thread_local std::string lastMessage;
+thread_local std::string lastCode;
+
+sluice_rt_status invalid(std::string message) {
+  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
+}
+
+sluice_rt_status finishLoad(format::ReadResult result, sluice_rt_program **program) {
+  if (!result.program) {
+    std::string message;
+    for (const format::FileProblem &problem : result.problems)
+      message += (message.empty() ? "" : "; ") + problem.message;
+    return fail(SLUICE_RT_BAD_PROGRAM, result.problems.front().code, message);
+  }
+  *program =
+      new sluice_rt_program{std::make_shared<const format::Program>(std::move(*result.program))};
+  return SLUICE_RT_OK;
+}
+
+const format::Model *findModel(const sluice_rt_program *program, uint32_t model) {
+  return program && model < program->program->models.size() ? &program->program->models[model]
+                                                            : nullptr;
+}
+
+sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, uint32_t index,
+                            bool isOutput, sluice_rt_tensor_info *info) {
+  const format::Model *found = findModel(program, model);
+  if (!found || !info)
+    return invalid(fmt::format("null argument, or no model {}", model));
+  const auto &tensors = isOutput ? found->outputs : found->inputs;
+  if (index >= tensors.size())
+    return invalid(
+        fmt::format("{} {} of {}", isOutput ? "output" : "input", index, tensors.size()));
+  const format::HostTensor &tensor = tensors[index];
+  *info = {tensor.name.c_str(),
+           static_cast<sluice_rt_type>(tensor.type),
+           static_cast<uint32_t>(tensor.shape.size()),
+           tensor.shape.data(),
+           tensor.dataDim,
+           elementCount(tensor)};
+  return SLUICE_RT_OK;
+}
+
+} // namespace
+
+sluice_rt_status fail(sluice_rt_status status, std::string code, std::string message) {
+  lastCode = std::move(code);
+  lastMessage = std::move(message);
+  return status;
+}
+
+} // namespace sluice::runtime
+
+using namespace sluice::runtime;
+
+uint32_t sluice_rt_api_version(void) { return SLUICE_RT_API_VERSION; }
+const char *sluice_rt_last_error(void) { return lastMessage.c_str(); }
+const char *sluice_rt_last_error_code(void) { return lastCode.c_str(); }
+size_t sluice_rt_type_size(sluice_rt_type type) {
+  return elementBytes(static_cast<sluice::format::HostType>(type));
+}
+
+sluice_rt_status sluice_rt_program_load_file(const char *path, sluice_rt_program **program) {
+  if (!path || !program)
+    return invalid("null argument");
+  *program = nullptr;
+  return guarded([&] { return finishLoad(sluice::format::readFile(path), program); });
+}
+
+sluice_rt_status sluice_rt_program_load_buffer(const void *data, size_t size,
+                                               sluice_rt_program **program) {
+  if (!data || !program)
+    return invalid("null argument");
+  *program = nullptr;
+  return guarded([&] {
+    return finishLoad(sluice::format::read({static_cast<const uint8_t *>(data), size}), program);
+  });
+}
+
+void sluice_rt_program_release(sluice_rt_program *program) { delete program; }
+
+sluice_rt_status sluice_rt_program_machine(const sluice_rt_program *program,
+                                           sluice_rt_machine *machine) {
+  if (!program || !machine)
+    return invalid("null argument");
+  const sluice::format::Geometry &geometry = program->program->geometry;
+  *machine = {geometry.name.c_str(), geometry.cores, geometry.lanes, geometry.clockMhz};
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_program_models(const sluice_rt_program *program, uint32_t *count) {
+  if (!program || !count)
+    return invalid("null argument");
+  *count = static_cast<uint32_t>(program->program->models.size());
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_program_model(const sluice_rt_program *program, uint32_t model,
+                                         sluice_rt_model_info *info) {
+  const sluice::format::Model *found = findModel(program, model);
+  if (!found || !info)
+    return invalid(fmt::format("null argument, or no model {}", model));
+  *info = {found->name.c_str(), static_cast<uint32_t>(found->inputs.size()),
+           static_cast<uint32_t>(found->outputs.size()), found->macs, found->parameters};
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_program_input(const sluice_rt_program *program, uint32_t model,
+                                         uint32_t input, sluice_rt_tensor_info *info) {
+  return tensorInfo(program, model, input, false, info);
+}
+
+sluice_rt_status sluice_rt_program_output(const sluice_rt_program *program, uint32_t model,
+                                          uint32_t output, sluice_rt_tensor_info *info) {
+  return tensorInfo(program, model, output, true, info);
+}

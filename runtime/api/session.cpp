@@ -1,0 +1,301 @@
+#include "runtime/api/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "runtime/api/packing.h"
+#include "runtime/device/stall.h"
+
+namespace sluice::runtime {
+namespace {
+
+/// Cycles between two looks at what other threads want.
+constexpr unsigned kBatch = 256;
+
+/// Cycles without progress after which nothing is left to do: more than the
+/// longest way through a core and the network takes.
+constexpr uint64_t kRest = 128;
+
+} // namespace
+
+Session::Session(std::unique_ptr<device::Device> device,
+                 std::shared_ptr<const format::Program> program, uint64_t stallLimit)
+    : engine(std::move(device)), loaded(std::move(program)), stallLimit(stallLimit) {
+  for (uint32_t m = 0; m < loaded->models.size(); ++m)
+    for (uint32_t o = 0; o < loaded->models[m].outputs.size(); ++o) {
+      const format::HostTensor &tensor = loaded->models[m].outputs[o];
+      if (rowTargets.size() < tensor.firstRow + tensor.rows)
+        rowTargets.resize(tensor.firstRow + tensor.rows);
+      for (uint32_t row = 0; row < tensor.rows; ++row)
+        rowTargets[tensor.firstRow + row] = {m, o, row, true};
+    }
+  start();
+  thread = std::thread([this] { work(); });
+}
+
+void Session::close() {
+  {
+    const std::lock_guard lock(mutex);
+    stopping = true;
+  }
+  wake.notify_all();
+  const std::lock_guard closeLock(closing);
+  if (thread.joinable())
+    thread.join();
+  const std::lock_guard lock(mutex);
+  endAll(JobState::Cancelled, "the device was closed or loaded again");
+}
+
+void Session::start() {
+  engine->load(*loaded);
+  arrivals.assign(rowTargets.size(), 0);
+  completed.assign(loaded->models.size(), 0);
+  running.assign(loaded->models.size(), {});
+  pending = 0;
+  rowsIn = rowsOut = 0;
+  quiet = 0;
+  previousOutput = 0;
+  anyCompleted = false;
+  broken.clear();
+  brokenState = JobState::Pending;
+  count = {};
+}
+
+void Session::submit(const JobPtr &job) {
+  const format::Model &model = loaded->models[job->model];
+  for (const format::HostTensor &tensor : model.outputs) {
+    job->outputRows.emplace_back(size_t{tensor.rows} * loaded->geometry.lanes);
+    job->rowsMissing += tensor.rows;
+  }
+  {
+    const std::lock_guard lock(mutex);
+    ++count.jobsSubmitted;
+    incoming.push_back(job);
+    if (stopping)
+      endAll(JobState::Cancelled, "the device was closed or loaded again");
+  }
+  wake.notify_all();
+}
+
+void Session::hold() {
+  std::unique_lock lock(mutex);
+  ++holds;
+  changed.wait(lock, [&] { return !stepping; });
+}
+
+void Session::resume() {
+  {
+    const std::lock_guard lock(mutex);
+    if (holds > 0)
+      --holds;
+  }
+  wake.notify_all();
+}
+
+void Session::reset() {
+  hold();
+  {
+    const std::lock_guard lock(mutex);
+    endAll(JobState::Cancelled, "the device was reset");
+    start();
+  }
+  resume();
+}
+
+JobState Session::state(const Job &job) {
+  const std::lock_guard lock(mutex);
+  return job.state;
+}
+
+JobState Session::wait(const Job &job) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return job.state != JobState::Pending; });
+  return job.state;
+}
+
+JobPtr Session::nextEnded(uint32_t milliseconds) {
+  std::unique_lock lock(mutex);
+  if (!changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                        [&] { return !ended.empty(); }))
+    return nullptr;
+  JobPtr job = ended.front();
+  ended.pop_front();
+  return job;
+}
+
+void Session::forget(const JobPtr &job) {
+  const std::lock_guard lock(mutex);
+  std::erase(ended, job);
+  job->handle = nullptr;
+}
+
+Counters Session::counters() {
+  const std::lock_guard lock(mutex);
+  return count;
+}
+
+void Session::work() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    wake.wait(lock,
+              [&] { return stopping || (holds == 0 && (!incoming.empty() || pending != 0)); });
+    if (stopping)
+      return;
+    for (const JobPtr &job : incoming) {
+      running[job->model].push_back(job);
+      toOffer.push_back(job);
+      ++pending;
+    }
+    incoming.clear();
+    stepping = true;
+    lock.unlock();
+    std::string failure;
+    try {
+      runBatch();
+    } catch (const std::exception &error) {
+      failure = error.what();
+    }
+    lock.lock();
+    if (!failure.empty()) {
+      broken = "the engine failed: " + failure;
+      brokenState = JobState::Internal;
+    }
+    stepping = false;
+    updateCounters();
+    if (brokenState != JobState::Pending)
+      endAll(brokenState, broken);
+    changed.notify_all();
+  }
+}
+
+/// Clocks the machine until a job completes or the batch is over.
+void Session::runBatch() {
+  const uint64_t lanes = loaded->geometry.lanes;
+  for (unsigned i = 0; i < kBatch && pending != 0 && brokenState == JobState::Pending; ++i) {
+    while (!toOffer.empty() &&
+           toOffer.front()->rowsTaken * lanes == toOffer.front()->inputRows.size())
+      toOffer.pop_front();
+    Job *next = toOffer.empty() || !mayOffer(*toOffer.front()) ? nullptr : toOffer.front().get();
+    const uint16_t *row = next ? next->inputRows.data() + next->rowsTaken * lanes : nullptr;
+    const uint64_t cycle = engine->cycle();
+    const device::Device::Cycle done = engine->step(row, true);
+    quiet = done.progress ? 0 : quiet + 1;
+    if (done.inputTaken && next) {
+      if (next->rowsTaken++ == 0)
+        next->firstInput = cycle;
+      ++rowsIn;
+    }
+    if (done.output)
+      takeRow(*done.output, cycle);
+    if (engine->tokenFault()) {
+      broken = "a token counter passed its maximum";
+      brokenState = JobState::Fault;
+    } else if (quiet >= stallLimit) {
+      broken = device::describeStall(*loaded, engine->status(), quiet);
+      brokenState = JobState::Stalled;
+    } else if ((done.output || done.inputTaken) && finishComplete()) {
+      // Stop at once: then a job that waits for this one is offered in the same
+      // cycle, however late it is submitted.
+      return;
+    }
+  }
+}
+
+/// Whether a job at the front of `toOffer` may begin (or go on).
+bool Session::mayOffer(const Job &job) const {
+  if (job.pacing == Pacing::Queued || job.rowsTaken > 0)
+    return true;
+  // Everything submitted before must be complete.
+  if (pending != toOffer.size())
+    return false;
+  return job.pacing == Pacing::Contiguous || quiet >= kRest;
+}
+
+void Session::takeRow(const device::OutputRow &row, uint64_t cycle) {
+  ++rowsOut;
+  const RowTarget target = row.address < rowTargets.size() ? rowTargets[row.address] : RowTarget{};
+  // The k-th arrival of a row belongs to the k-th job of its model.
+  const std::deque<JobPtr> &jobs = running[target.model];
+  const uint64_t index = target.used ? arrivals[row.address]++ - completed[target.model] : 0;
+  if (!target.used || index >= jobs.size()) {
+    broken = fmt::format("output row {} arrived, which no pending job expects", row.address);
+    brokenState = JobState::Fault;
+    return;
+  }
+  Job &job = *jobs[index];
+  std::copy_n(row.lanes.begin(), loaded->geometry.lanes,
+              job.outputRows[target.output].begin() +
+                  ptrdiff_t{target.row} * loaded->geometry.lanes);
+  if (--job.rowsMissing == 0)
+    job.lastOutput = cycle;
+}
+
+bool Session::isComplete(const Job &job) const {
+  return job.rowsMissing == 0 && job.rowsTaken * loaded->geometry.lanes == job.inputRows.size();
+}
+
+/// Finishes what is complete, oldest first; whether there was anything.
+bool Session::finishComplete() {
+  bool any = false;
+  for (std::deque<JobPtr> &jobs : running)
+    while (!jobs.empty() && isComplete(*jobs.front())) {
+      const JobPtr job = jobs.front();
+      jobs.pop_front();
+      --pending;
+      finish(job);
+      any = true;
+    }
+  return any;
+}
+
+/// Writes the outputs of a complete job and says so.
+void Session::finish(const JobPtr &job) {
+  const format::Model &model = loaded->models[job->model];
+  for (size_t i = 0; i < model.outputs.size(); ++i)
+    unpack(model.outputs[i], loaded->geometry.lanes, job->outputRows[i], job->outputs[i].data,
+           job->outputs[i].type);
+  job->interval = anyCompleted ? job->lastOutput - previousOutput : 0;
+  previousOutput = job->lastOutput;
+  anyCompleted = true;
+  ++completed[job->model];
+  const std::lock_guard lock(mutex);
+  ++count.jobsCompleted;
+  updateCounters();
+  publish(job, JobState::Done);
+}
+
+/// The mutex is held.
+void Session::updateCounters() {
+  count.cycles = engine->cycle();
+  count.inputRows = rowsIn;
+  count.outputRows = rowsOut;
+}
+
+/// Ends every job that has not ended; the mutex is held.
+void Session::endAll(JobState state, const std::string &error) {
+  auto end = [&](std::deque<JobPtr> &jobs) {
+    for (const JobPtr &job : jobs) {
+      job->error = error;
+      publish(job, state);
+    }
+    jobs.clear();
+  };
+  for (std::deque<JobPtr> &jobs : running)
+    end(jobs);
+  end(incoming);
+  toOffer.clear();
+  pending = 0;
+}
+
+/// Makes an end visible; the mutex is held.
+void Session::publish(const JobPtr &job, JobState state) {
+  job->state = state;
+  if (job->handle)
+    ended.push_back(job);
+  changed.notify_all();
+}
+
+} // namespace sluice::runtime

@@ -1,0 +1,144 @@
+// A loaded program on an engine with the jobs it works on: one thread clocks
+// the machine while jobs are pending, and nothing else touches it meanwhile.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/device/device.h"
+
+namespace sluice::runtime {
+
+/// How a job stands.
+enum class JobState : uint8_t { Pending, Done, Stalled, Fault, Cancelled, Internal };
+
+/// When the first row of a job is offered (sluice_rt_pacing).
+enum class Pacing : uint8_t { Queued, Contiguous, Spaced };
+
+/// Where outputs go when a job completes.
+struct OutputArray {
+  void *data = nullptr;
+  format::HostType type = format::HostType::Float32;
+};
+
+/// One inference. The fields above the line are fixed by submit; the others
+/// belong to the session's thread until `state` is no longer Pending.
+struct Job {
+  uint32_t model = 0;
+  Pacing pacing = Pacing::Queued;
+  std::vector<uint16_t> inputRows; ///< in the order in which they are offered
+  std::vector<OutputArray> outputs;
+  void *context = nullptr;
+  void *handle = nullptr; ///< of the C API; guarded by the session's mutex
+  // ------------------------------------------------------------------------
+  uint64_t rowsTaken = 0;
+  std::vector<std::vector<uint16_t>> outputRows; ///< one per output
+  uint64_t rowsMissing = 0;
+  uint64_t firstInput = 0;
+  uint64_t lastOutput = 0;
+  uint64_t interval = 0;
+  JobState state = JobState::Pending; ///< guarded by the session's mutex
+  std::string error;                  ///< of a state that is neither Pending nor Done
+};
+using JobPtr = std::shared_ptr<Job>;
+
+struct Counters {
+  uint64_t cycles = 0;
+  uint64_t inputRows = 0;
+  uint64_t outputRows = 0;
+  uint64_t jobsSubmitted = 0;
+  uint64_t jobsCompleted = 0;
+};
+
+class Session {
+public:
+  /// Loads the program into the engine and starts it.
+  Session(std::unique_ptr<device::Device> engine, std::shared_ptr<const format::Program> program,
+          uint64_t stallLimit);
+  ~Session() { close(); }
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const format::Program &program() const { return *loaded; }
+
+  /// Hands a job over; the job's first part must be filled in.
+  void submit(const JobPtr &job);
+
+  /// While held, the clock stands; jobs submitted meanwhile start together.
+  /// Calls nest.
+  void hold();
+  void resume();
+
+  /// Stops the thread and cancels what is pending; later jobs are cancelled at
+  /// once. The handles of jobs may outlive it.
+  void close();
+
+  /// Cancels all jobs and loads the program again.
+  void reset();
+
+  JobState state(const Job &job);
+  JobState wait(const Job &job);
+
+  /// The next ended job not handed out before; null after `milliseconds`.
+  JobPtr nextEnded(uint32_t milliseconds);
+  /// The handle goes away: not to be handed out any more.
+  void forget(const JobPtr &job);
+
+  Counters counters();
+
+private:
+  /// What an output row address stands for.
+  struct RowTarget {
+    uint32_t model = 0, output = 0, row = 0;
+    bool used = false;
+  };
+
+  void start();
+  void work();
+  void runBatch();
+  bool mayOffer(const Job &job) const;
+  void takeRow(const device::OutputRow &row, uint64_t cycle);
+  bool isComplete(const Job &job) const;
+  bool finishComplete();
+  void finish(const JobPtr &job);
+  void updateCounters();
+  void endAll(JobState state, const std::string &error);
+  void publish(const JobPtr &job, JobState state);
+
+  std::unique_ptr<device::Device> engine;
+  std::shared_ptr<const format::Program> loaded;
+  const uint64_t stallLimit;
+  std::vector<RowTarget> rowTargets; ///< by output row address
+
+  // The thread's own, and of others only while it is parked.
+  std::deque<JobPtr> toOffer;              ///< inputs not fully taken, in order of submission
+  std::vector<std::deque<JobPtr>> running; ///< not complete, by model, oldest first
+  size_t pending = 0;                      ///< jobs in `running`
+  uint64_t rowsIn = 0, rowsOut = 0;
+  std::vector<uint64_t> arrivals;  ///< by output row address
+  std::vector<uint64_t> completed; ///< jobs, by model
+  uint64_t quiet = 0;              ///< cycles without progress
+  uint64_t previousOutput = 0;     ///< cycle of the last completion
+  bool anyCompleted = false;
+  std::string broken; ///< why the machine can no longer be used
+  JobState brokenState = JobState::Pending;
+
+  std::mutex mutex; // guards what follows
+  std::condition_variable wake, changed;
+  std::deque<JobPtr> incoming;
+  std::deque<JobPtr> ended;
+  Counters count;
+  unsigned holds = 0;
+  bool stepping = false;
+  bool stopping = false;
+  std::mutex closing; ///< one closes, the others wait
+  std::thread thread; // last: it uses all of the above
+};
+
+} // namespace sluice::runtime

@@ -1,0 +1,8 @@
+/* The header is C99 and the library links from C. */
+#include "runtime/api/sluice_rt.h"
+
+int sluiceHeaderVersionFromC(void);
+int sluiceHeaderVersionFromC(void) {
+  return sluice_rt_api_version() == SLUICE_RT_API_VERSION &&
+         sluice_rt_type_size(SLUICE_RT_FLOAT64) == 8;
+}

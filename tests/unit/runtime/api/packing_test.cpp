@@ -1,0 +1,68 @@
+#include "runtime/api/packing.h"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "runtime/api/element.h"
+
+namespace sluice::runtime {
+namespace {
+
+using format::HostTensor;
+using format::HostType;
+
+/// [2, 10, 3] of small integers, packed with 8 lanes.
+std::vector<uint16_t> packed(uint32_t dataDim, HostTensor &tensor) {
+  tensor = {"x", {2, 10, 3}, HostType::Float32, dataDim, 0, 0};
+  tensor.rows =
+      static_cast<uint32_t>(60 / tensor.shape[dataDim] * ((tensor.shape[dataDim] + 7) / 8));
+  std::vector<float> data(60);
+  std::iota(data.begin(), data.end(), 1.0F);
+  std::vector<uint16_t> rows(size_t{tensor.rows} * 8, 0xFFFF);
+  pack(tensor, 8, data.data(), HostType::Float32, rows);
+  return rows;
+}
+
+TEST(Packing, FollowsTheFormula) {
+  for (uint32_t d = 0; d < 3; ++d) {
+    HostTensor tensor;
+    const std::vector<uint16_t> rows = packed(d, tensor);
+    std::vector<uint16_t> expected(rows.size(), 0);
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 10; ++b)
+        for (int c = 0; c < 3; ++c) {
+          const int index[] = {a, b, c};
+          const int others = d == 0 ? b * 3 + c : d == 1 ? a * 3 + c : a * 10 + b;
+          const int perIndex = d == 1 ? 2 : 1;
+          const int row = others * perIndex + index[d] / 8;
+          expected[row * 8 + index[d] % 8] = bf16FromFloat(float(a * 30 + b * 3 + c + 1));
+        }
+    EXPECT_EQ(rows, expected) << "data dimension " << d;
+  }
+}
+
+TEST(Packing, EveryHostTypeComesBack) {
+  HostTensor tensor;
+  const std::vector<uint16_t> rows = packed(1, tensor);
+  for (HostType type :
+       {HostType::Float32, HostType::BFloat16, HostType::Float16, HostType::Float64}) {
+    std::vector<uint8_t> data(60 * elementBytes(type));
+    unpack(tensor, 8, rows, data.data(), type);
+    std::vector<uint16_t> again(rows.size());
+    pack(tensor, 8, data.data(), type, again);
+    EXPECT_EQ(again, rows);
+  }
+}
+
+TEST(Packing, Scalar) {
+  const HostTensor tensor{"s", {}, HostType::Float32, 0, 0, 1};
+  EXPECT_EQ(elementCount(tensor), 1U);
+  const double value = -2.5;
+  std::vector<uint16_t> row(8);
+  pack(tensor, 8, &value, HostType::Float64, row);
+  EXPECT_EQ(row, (std::vector<uint16_t>{0xC020, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+} // namespace
+} // namespace sluice::runtime

@@ -1,0 +1,295 @@
+// The C API on the vm engine.
+#include "runtime/api/sluice_rt.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/format/program_file.h"
+#include "tests/unit/runtime/small_program.h"
+
+extern "C" int sluiceHeaderVersionFromC(void);
+
+namespace sluice {
+namespace {
+
+using testing::HasSubstr;
+
+using Values = std::array<float, 8>;
+
+/// A device with a program loaded.
+struct Machine {
+  explicit Machine(const format::Program &contents = test::smallProgram(),
+                   uint64_t stallLimit = 1000) {
+    const std::vector<uint8_t> bytes = format::write(contents);
+    EXPECT_EQ(sluice_rt_program_load_buffer(bytes.data(), bytes.size(), &program), SLUICE_RT_OK)
+        << sluice_rt_last_error();
+    EXPECT_EQ(sluice_rt_device_open("vm", &device), SLUICE_RT_OK);
+    EXPECT_EQ(sluice_rt_device_set_stall_limit(device, stallLimit), SLUICE_RT_OK);
+    EXPECT_EQ(sluice_rt_device_load(device, program), SLUICE_RT_OK) << sluice_rt_last_error();
+  }
+  ~Machine() {
+    sluice_rt_device_close(device);
+    sluice_rt_program_release(program);
+  }
+  sluice_rt_job *submit(const Values &x, Values &y, void *context = nullptr) {
+    const sluice_rt_array in{const_cast<float *>(x.data()), sizeof(x), SLUICE_RT_FLOAT32};
+    const sluice_rt_array out{y.data(), sizeof(y), SLUICE_RT_FLOAT32};
+    sluice_rt_job *job = nullptr;
+    EXPECT_EQ(sluice_rt_submit(device, 0, &in, 1, &out, 1, context, &job), SLUICE_RT_OK)
+        << sluice_rt_last_error();
+    return job;
+  }
+  sluice_rt_program *program = nullptr;
+  sluice_rt_device *device = nullptr;
+};
+
+/// What the small program computes.
+Values expected(const Values &x) {
+  Values y;
+  for (int i = 0; i < 8; ++i)
+    y[i] = std::max(0.0F, 2 * x[i] + float(i));
+  return y;
+}
+
+sluice_rt_job_cycles cyclesOf(const sluice_rt_job *job) {
+  sluice_rt_job_cycles cycles{};
+  EXPECT_EQ(sluice_rt_job_cycles_of(job, &cycles), SLUICE_RT_OK);
+  return cycles;
+}
+
+TEST(Runtime, HeaderIsC) { EXPECT_EQ(sluiceHeaderVersionFromC(), 1); }
+
+TEST(Runtime, Queries) {
+  const Machine machine;
+  sluice_rt_machine info{};
+  ASSERT_EQ(sluice_rt_program_machine(machine.program, &info), SLUICE_RT_OK);
+  EXPECT_STREQ(info.target, "c2b8");
+  EXPECT_EQ(info.lanes, 8U);
+  sluice_rt_model_info model{};
+  ASSERT_EQ(sluice_rt_program_model(machine.program, 0, &model), SLUICE_RT_OK);
+  EXPECT_STREQ(model.name, "small");
+  EXPECT_EQ(model.macs, 64U);
+  sluice_rt_tensor_info input{};
+  ASSERT_EQ(sluice_rt_program_input(machine.program, 0, 0, &input), SLUICE_RT_OK);
+  EXPECT_STREQ(input.name, "x");
+  EXPECT_EQ(input.rank, 2U);
+  EXPECT_EQ(input.shape[1], 8);
+  EXPECT_EQ(input.data_dim, 1U);
+  EXPECT_EQ(input.elements, 8U);
+  EXPECT_EQ(sluice_rt_program_input(machine.program, 0, 1, &input), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "input 1 of 1");
+  EXPECT_EQ(sluice_rt_program_model(machine.program, 1, &model), SLUICE_RT_INVALID_ARGUMENT);
+}
+
+TEST(Runtime, ComputesAndCountsCycles) {
+  Machine machine;
+  const Values x{1, -1, 2, -2, 0.5, 100, -100, 0};
+  Values y{};
+  sluice_rt_job *job = machine.submit(x, y);
+  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK) << sluice_rt_last_error();
+  EXPECT_EQ(sluice_rt_job_poll(job), SLUICE_RT_OK);
+  EXPECT_EQ(y, expected(x));
+  const sluice_rt_job_cycles cycles = cyclesOf(job);
+  EXPECT_EQ(cycles.latency, cycles.last_output - cycles.first_input + 1);
+  EXPECT_GT(cycles.latency, 20U);
+  EXPECT_LT(cycles.latency, 100U);
+  sluice_rt_counters counters{};
+  ASSERT_EQ(sluice_rt_device_counters(machine.device, &counters), SLUICE_RT_OK);
+  EXPECT_EQ(counters.cycles, cycles.last_output + 1);
+  EXPECT_EQ(counters.input_rows, 1U);
+  EXPECT_EQ(counters.output_rows, 1U);
+  EXPECT_EQ(counters.jobs_completed, 1U);
+  sluice_rt_job_release(job);
+}
+
+TEST(Runtime, PacingDecidesWhenAJobBegins) {
+  // Same jobs, same pacing: same cycles, however the host's threads run.
+  auto run = [](sluice_rt_pacing pacing) {
+    Machine machine;
+    EXPECT_EQ(sluice_rt_device_set_pacing(machine.device, pacing), SLUICE_RT_OK);
+    EXPECT_EQ(sluice_rt_device_hold(machine.device, 1), SLUICE_RT_OK);
+    std::array<Values, 6> y;
+    std::vector<sluice_rt_job *> jobs;
+    for (int i = 0; i < 6; ++i)
+      jobs.push_back(machine.submit(Values{float(i)}, y[i]));
+    EXPECT_EQ(sluice_rt_job_poll(jobs[0]), SLUICE_RT_PENDING);
+    EXPECT_EQ(sluice_rt_device_hold(machine.device, 0), SLUICE_RT_OK);
+    std::vector<sluice_rt_job_cycles> cycles;
+    for (int i = 0; i < 6; ++i) {
+      EXPECT_EQ(sluice_rt_job_wait(jobs[i]), SLUICE_RT_OK);
+      EXPECT_EQ(y[i], expected(Values{float(i)}));
+      cycles.push_back(cyclesOf(jobs[i]));
+      sluice_rt_job_release(jobs[i]);
+    }
+    return cycles;
+  };
+  const auto spaced = run(SLUICE_RT_SPACED);
+  const auto contiguous = run(SLUICE_RT_CONTIGUOUS);
+  const auto queued = run(SLUICE_RT_QUEUED);
+  EXPECT_EQ(spaced[4].latency, spaced[5].latency);
+  EXPECT_GT(spaced[5].first_input - spaced[4].last_output, 64U);
+  EXPECT_GT(contiguous[5].first_input, contiguous[4].last_output);
+  EXPECT_EQ(contiguous[5].interval, contiguous[4].interval);
+  EXPECT_LE(queued[5].interval, contiguous[5].interval);
+  const auto again = run(SLUICE_RT_QUEUED);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(queued[i].last_output, again[i].last_output);
+}
+
+TEST(Runtime, JobsOfOneModelEndInOrder) {
+  Machine machine;
+  std::array<Values, 50> y;
+  std::array<int, 50> numbers;
+  std::vector<sluice_rt_job *> jobs;
+  for (int i = 0; i < 50; ++i) {
+    numbers[i] = i;
+    jobs.push_back(machine.submit(Values{float(i), 1, 2}, y[i], &numbers[i]));
+  }
+  for (int i = 0; i < 50; ++i) {
+    sluice_rt_job *job = nullptr;
+    ASSERT_EQ(sluice_rt_device_next_ended(machine.device, 10000, &job), SLUICE_RT_OK);
+    void *context = nullptr;
+    ASSERT_EQ(sluice_rt_job_context(job, &context), SLUICE_RT_OK);
+    EXPECT_EQ(*static_cast<int *>(context), i);
+    EXPECT_EQ(job, jobs[i]);
+    EXPECT_EQ(y[i], expected(Values{float(i), 1, 2}));
+    sluice_rt_job_release(job);
+  }
+  sluice_rt_job *none = jobs[0];
+  EXPECT_EQ(sluice_rt_device_next_ended(machine.device, 0, &none), SLUICE_RT_PENDING);
+  EXPECT_EQ(none, nullptr);
+}
+
+TEST(Runtime, ManyThreads) {
+  Machine machine;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&machine, &wrong, t] {
+      for (int i = 0; i < 100; ++i) {
+        const Values x{float(t), float(i)};
+        Values y{};
+        sluice_rt_job *job = machine.submit(x, y);
+        wrong += sluice_rt_job_wait(job) != SLUICE_RT_OK || y != expected(x);
+        sluice_rt_job_release(job);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Runtime, HostTypes) {
+  Machine machine;
+  const std::array<double, 8> x{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<uint16_t, 8> y{};
+  const sluice_rt_array in{const_cast<double *>(x.data()), sizeof(x), SLUICE_RT_FLOAT64};
+  sluice_rt_array out{y.data(), sizeof(y), SLUICE_RT_FLOAT16};
+  sluice_rt_job *job = nullptr;
+  ASSERT_EQ(sluice_rt_submit(machine.device, 0, &in, 1, &out, 1, nullptr, &job), SLUICE_RT_OK);
+  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK);
+  EXPECT_EQ(y[0], 0x4000); // 2
+  EXPECT_EQ(y[7], 0x4DC0); // 23
+  sluice_rt_job_release(job);
+  out.bytes = 15;
+  EXPECT_EQ(sluice_rt_submit(machine.device, 0, &in, 1, &out, 1, nullptr, &job),
+            SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "output 'y' has 15 bytes, expected 16");
+  EXPECT_EQ(sluice_rt_submit(machine.device, 0, &in, 0, &out, 1, nullptr, &job),
+            SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "0 inputs, the model has 1");
+}
+
+/// The small program whose matrix unit waits for a token that nobody gives.
+format::Program stalling() {
+  format::Program program = test::smallProgram();
+  isa::Mm mm = test::smallMm();
+  mm.waitToken = 7;
+  mm.waitCount = 2;
+  program.cores[0].instructions[0] = test::encoded(mm);
+  return program;
+}
+
+TEST(Runtime, AStallNamesUnitCoreTokenAndNode) {
+  Machine machine(stalling());
+  Values y{};
+  sluice_rt_job *job = machine.submit({}, y);
+  EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_STALLED);
+  EXPECT_STREQ(sluice_rt_last_error_code(), "E0607");
+  EXPECT_THAT(sluice_rt_last_error(),
+              HasSubstr("no progress for 1000 cycles: the matrix unit of core 0 waits for token 7 "
+                        "(has 0, needs 2) in instruction 0, node 0 \"fc\" (Gemm)"));
+  sluice_rt_job_release(job);
+  // The machine stays stalled until it is reset.
+  job = machine.submit({}, y);
+  EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_STALLED);
+  sluice_rt_job_release(job);
+}
+
+TEST(Runtime, ResetCancelsAndStartsAgain) {
+  Machine machine;
+  Values y{};
+  ASSERT_EQ(sluice_rt_device_hold(machine.device, 1), SLUICE_RT_OK);
+  sluice_rt_job *job = machine.submit({}, y);
+  ASSERT_EQ(sluice_rt_device_reset(machine.device), SLUICE_RT_OK);
+  EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_CANCELLED);
+  sluice_rt_job_release(job);
+  ASSERT_EQ(sluice_rt_device_hold(machine.device, 0), SLUICE_RT_OK);
+  job = machine.submit({3}, y);
+  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK);
+  EXPECT_EQ(y, expected({3}));
+  const uint64_t first = cyclesOf(job).first_input;
+  sluice_rt_job_release(job);
+  ASSERT_EQ(sluice_rt_device_reset(machine.device), SLUICE_RT_OK);
+  job = machine.submit({3}, y);
+  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK);
+  EXPECT_EQ(cyclesOf(job).first_input, first);
+  sluice_rt_job_release(job);
+}
+
+TEST(Runtime, JobsOutliveTheirDevice) {
+  auto machine = std::make_unique<Machine>(stalling(), 1'000'000'000);
+  Values y{};
+  sluice_rt_job *kept = machine->submit({}, y);
+  sluice_rt_job *dropped = machine->submit({}, y);
+  sluice_rt_job_release(dropped);
+  EXPECT_EQ(sluice_rt_job_poll(kept), SLUICE_RT_PENDING);
+  machine.reset();
+  EXPECT_EQ(sluice_rt_job_wait(kept), SLUICE_RT_CANCELLED);
+  sluice_rt_job_release(kept);
+}
+
+TEST(Runtime, BadUse) {
+  sluice_rt_device *device = nullptr;
+  EXPECT_EQ(sluice_rt_device_open("gpu", &device), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "unknown engine 'gpu', allowed: vm, rtl");
+  EXPECT_EQ(sluice_rt_device_open("vm", nullptr), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_EQ(sluice_rt_job_wait(nullptr), SLUICE_RT_INVALID_ARGUMENT);
+  ASSERT_EQ(sluice_rt_device_open("vm", &device), SLUICE_RT_OK);
+  EXPECT_EQ(sluice_rt_device_reset(device), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded");
+  sluice_rt_device_close(device);
+  sluice_rt_device_close(nullptr);
+  sluice_rt_program *program = nullptr;
+  EXPECT_EQ(sluice_rt_program_load_buffer("text", 4, &program), SLUICE_RT_BAD_PROGRAM);
+  EXPECT_STREQ(sluice_rt_last_error_code(), "E0502");
+  EXPECT_EQ(sluice_rt_program_load_file("/nonexistent", &program), SLUICE_RT_BAD_PROGRAM);
+  EXPECT_STREQ(sluice_rt_last_error(), "cannot read '/nonexistent': No such file or directory");
+  EXPECT_EQ(program, nullptr);
+}
+
+TEST(Runtime, ErrorsBelongToTheThread) {
+  sluice_rt_job_wait(nullptr);
+  std::string other;
+  std::thread([&] { other = sluice_rt_last_error(); }).join();
+  EXPECT_EQ(other, "");
+  EXPECT_STREQ(sluice_rt_last_error(), "null job");
+}
+
+} // namespace
+} // namespace sluice
