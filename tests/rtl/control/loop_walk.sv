@@ -1,0 +1,24 @@
+// A loop nest with one address stream, as a unit uses them.
+module loop_walk (
+    input  logic        clk_i,
+    input  logic        rst_i,
+    input  logic        move_i,
+    input  logic        load_i,
+    input  logic [47:0] n_i,
+    input  logic [17:0] base_i,
+    input  logic [71:0] stride_i,
+    output logic [4:0]  first_o,
+    output logic [4:0]  last_o,
+    output logic [17:0] address_o
+);
+  logic [1:0] step;
+
+  loop_nest u_nest (
+      .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .step_o(step)
+  );
+  loop_address #(
+      .Width(18)
+  ) u_address (
+      .clk_i, .move_i, .load_i, .step_i(step), .base_i, .stride_i, .address_o
+  );
+endmodule

@@ -1,0 +1,74 @@
+// Random programs on the C++ model and on the Verilated machine: equal bits and
+// equal cycles. SLUICE_LOCKSTEP_INSTRUCTIONS sets how many instructions to run
+// (the default takes some seconds), SLUICE_LOCKSTEP_SEED the first seed.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "runtime/device/device.h"
+#include "runtime/format/program_file.h"
+#include "runtime/format/targets.h"
+#include "tests/support/lockstep.h"
+
+namespace sluice::testing {
+namespace {
+
+uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+uint64_t firstSeed() { return fromEnvironment("SLUICE_LOCKSTEP_SEED", 1); }
+
+const format::Geometry &tiny() { return *format::findPreset("c2b8"); }
+
+/// Runs programs until so many instructions have been run.
+void runPrograms(const format::Geometry &geometry, uint64_t instructions, device::Device *rtl) {
+  const std::unique_ptr<device::Device> vm = device::makeVm();
+  uint64_t run = 0, cycles = 0, seed = firstSeed();
+  for (; run < instructions; ++seed) {
+    const LockstepResult result = runLockstep(makeRandomProgram(seed, geometry), *vm, rtl);
+    run += result.instructions;
+    cycles += result.cycles;
+    ASSERT_EQ(result.difference, "");
+  }
+  std::cout << seed - firstSeed() << " programs, " << run << " instructions, " << cycles
+            << " cycles without a difference\n";
+}
+
+TEST(RandomPrograms, PassTheLoadersChecks) {
+  for (uint64_t seed = firstSeed(); seed < firstSeed() + 100; ++seed) {
+    const RandomProgram random = makeRandomProgram(seed, tiny());
+    for (const format::FileProblem &problem : format::check(random.program))
+      ADD_FAILURE() << "seed " << seed << ": " << problem.code << " " << problem.message;
+  }
+}
+
+TEST(RandomPrograms, ComeToRestOnTheModel) {
+  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), nullptr);
+}
+
+TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
+  format::Geometry geometry = tiny();
+  geometry.name = "c5b16";
+  geometry.cores = 5;
+  geometry.lanes = 16;
+  geometry.peTerms = 2;
+  runPrograms(geometry, fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 4, nullptr);
+}
+
+TEST(Lockstep, ModelAndRtlAgree) {
+#ifdef SLUICE_HAS_RTL
+  const std::unique_ptr<device::Device> rtl = device::makeRtl(tiny());
+#else
+  const std::unique_ptr<device::Device> rtl;
+#endif
+  if (!rtl)
+    GTEST_SKIP() << "this build has no RTL of " << tiny().name;
+  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), rtl.get());
+}
+
+} // namespace
+} // namespace sluice::testing

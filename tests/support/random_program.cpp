@@ -1,0 +1,574 @@
+#include "tests/support/random_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/format/address_set.h"
+#include "tests/support/random_stream.h"
+#include "tests/support/random_values.h"
+#include "tests/support/token_ledger.h"
+
+namespace sluice::testing {
+
+namespace {
+
+/// Rows, blocks and so on that a program works on: few, so that units meet.
+constexpr int64_t kTensorWindow = 24, kBlockWindow = 6, kAccWindow = 8, kPreloadWindow = 6;
+constexpr int64_t kHostWindow = 16, kHostRows = int64_t{1} << 18;
+/// The last few addresses of a memory are used now and then.
+constexpr int64_t kEndWindow = 4;
+constexpr uint32_t kScratchRegister = 5; ///< the first; the ones below belong to loops
+
+class Generator {
+public:
+  Generator(uint64_t seed, const format::Geometry &geometry)
+      : rng(seed), geometry(geometry), ledger(2 * geometry.cores + 1), code(geometry.cores + 1),
+        registers(geometry.cores) {
+    out.seed = seed;
+    out.program.geometry = geometry;
+  }
+
+  RandomProgram run() {
+    makeImages();
+    const bool restarts = rng.percent(30);
+    if (restarts) {
+      out.passes = static_cast<unsigned>(rng.range(2, 3));
+      ledger.openLoop(out.passes);
+      makeGates();
+    }
+    for (uint32_t core = 0; core < geometry.cores; ++core)
+      clearAccumulators(core);
+    makeBody((uint32_t{2} << geometry.cores) - 1, 0, rng.range(6, 28));
+    reportRows(static_cast<uint32_t>(rng.range(0, geometry.cores - 1)));
+    if (restarts)
+      ledger.closeLoop();
+
+    for (std::vector<isa::Words> &list : code)
+      list.push_back(*isa::encode(restarts ? isa::Instruction{isa::Restart{}}
+                                           : isa::Instruction{isa::Halt{}}));
+    for (uint32_t core = 0; core < geometry.cores; ++core)
+      out.program.cores[core].instructions = code[core];
+    out.program.hostInstructions = code[geometry.cores];
+    describeModel();
+    return std::move(out);
+  }
+
+private:
+  // Memories and model -----------------------------------------------------------
+
+  void makeImages() {
+    const uint32_t lanes = geometry.lanes;
+    out.program.cores.resize(geometry.cores);
+    for (format::CoreImage &core : out.program.cores) {
+      const auto rows = [&](int64_t first, int64_t count) {
+        format::RowImage image{static_cast<uint32_t>(first), {}};
+        for (int64_t r = 0; r < count; ++r)
+          std::ranges::copy(randomRow(rng, lanes), std::back_inserter(image.lanes));
+        core.rows.push_back(std::move(image));
+      };
+      rows(0, kTensorWindow);
+      rows(geometry.inboxRows - kEndWindow, kEndWindow);
+      rows(isa::kLocalBase, kTensorWindow);
+      rows(int64_t{isa::kLocalBase} + geometry.localRows - kEndWindow, kEndWindow);
+      forBothEnds(kBlockWindow, geometry.weightBlocks, [&](uint32_t block) {
+        core.weights.push_back({block, randomWeights(rng, lanes)});
+      });
+      forBothEnds(kPreloadWindow, geometry.preloadRows,
+                  [&](uint32_t row) { core.preloads.push_back({row, randomPreload(rng, lanes)}); });
+      for (uint32_t table = 0; table < geometry.tables; ++table)
+        core.tables.push_back(randomTable(rng, table));
+    }
+    out.validPercent = rng.pick({100U, 100U, 60U, 15U});
+    out.readyPercent = rng.pick({100U, 100U, 60U, 10U});
+  }
+
+  template <class Each> static void forBothEnds(int64_t window, int64_t size, Each &&each) {
+    for (int64_t i = 0; i < window; ++i)
+      each(static_cast<uint32_t>(i));
+    for (int64_t i = size - kEndWindow; i < size; ++i)
+      each(static_cast<uint32_t>(i));
+  }
+
+  /// The start of a memory, sometimes its end.
+  Window windowOf(int64_t first, int64_t window, int64_t size) {
+    return rng.percent(85) ? Window{first, first + window - 1}
+                           : Window{first + size - kEndWindow, first + size - 1};
+  }
+
+  /// Host tensors that are just what the program takes and writes.
+  void describeModel() {
+    const auto tensor = [&](const char *kind, uint32_t first, uint32_t rows) {
+      format::HostTensor one;
+      one.name = kind + std::to_string(first);
+      one.shape = {rows, geometry.lanes};
+      one.type = format::HostType::BFloat16;
+      one.dataDim = 1;
+      one.firstRow = first;
+      one.rows = rows;
+      return one;
+    };
+    format::Model model;
+    model.name = "random";
+    if (inputRowsPerPass > 0)
+      model.inputs.push_back(tensor("in", 0, static_cast<uint32_t>(inputRowsPerPass)));
+    const auto written = [&](int64_t row) {
+      return !hostRows.empty() && (hostRows[static_cast<size_t>(row / 64)] >> (row % 64) & 1);
+    };
+    for (int64_t row = 0; row < kHostRows; ++row) {
+      if (!written(row))
+        continue;
+      const int64_t first = row;
+      while (row < kHostRows && written(row))
+        ++row;
+      model.outputs.push_back(
+          tensor("out", static_cast<uint32_t>(first), static_cast<uint32_t>(row - first)));
+    }
+    out.program.models.push_back(std::move(model));
+    for (int64_t row = 0; row < inputRowsPerPass * out.passes; ++row)
+      out.inputRows.push_back(randomRow(rng, geometry.lanes));
+  }
+
+  // Instructions -----------------------------------------------------------------
+
+  bool isHost(uint32_t place) const { return place == geometry.cores; }
+  uint32_t matrixUnit(uint32_t core) const { return 2 * core; }
+  uint32_t vectorUnit(uint32_t core) const { return 2 * core + 1; }
+  uint32_t hostUnit() const { return 2 * geometry.cores; }
+
+  void append(uint32_t place, const isa::Instruction &inst) {
+    code[place].push_back(isa::encode(inst).value());
+  }
+  /// Room for an instruction and for what closes the loops.
+  bool hasRoom(uint32_t place) const {
+    const uint32_t capacity = isHost(place) ? geometry.hostInstructions : geometry.instructions;
+    return code[place].size() + 3 * isa::kSeqLoops + 4 < capacity;
+  }
+
+  /// Where a program restarts, every unit of a core first waits for the host's
+  /// first row of the pass, by a token nothing else gives: so the machine rests
+  /// when the rows have run out.
+  void makeGates() {
+    isa::Input input;
+    input.mask = (1U << geometry.cores) - 1;
+    setStream(randomStream(rng, input.n, {0, kTensorWindow - 1}, 18, {}), input.dst,
+              input.dstStride);
+    input.sigEn = 1;
+    gateToken = static_cast<unsigned>(rng.range(0, isa::kTokens - 1));
+    input.sigToken = gateToken;
+    input.sigUnits = 3;
+    append(geometry.cores, input);
+    ++inputRowsPerPass;
+    for (uint32_t core = 0; core < geometry.cores; ++core) {
+      isa::Mm mm;
+      mm.skip = 1;
+      isa::Vec vec;
+      mm.waitEn = vec.waitEn = 1;
+      mm.waitToken = vec.waitToken = input.sigToken;
+      mm.waitCount = vec.waitCount = 1;
+      append(core, mm);
+      append(core, vec);
+      ledger.give(matrixUnit(core), input.sigToken, 1);
+      ledger.take(matrixUnit(core), input.sigToken, 1);
+      ledger.give(vectorUnit(core), input.sigToken, 1);
+      ledger.take(vectorUnit(core), input.sigToken, 1);
+    }
+  }
+
+  /// Accumulators hold nothing defined after reset.
+  void clearAccumulators(uint32_t core) {
+    isa::Mm mm;
+    mm.n[3] = geometry.accumulators;
+    mm.accStride[3] = 1;
+    mm.init = isa::Init::Zero;
+    mm.initLevel = isa::kLoopDepth;
+    append(core, mm);
+  }
+
+  /// `members`: the places (cores and, above them, the host) that run this body.
+  void makeBody(uint32_t members, unsigned depth, int64_t size) {
+    for (; size > 0; --size) {
+      uint32_t place = 0;
+      do
+        place = static_cast<uint32_t>(rng.range(0, geometry.cores));
+      while (!(members >> place & 1));
+      if (depth < isa::kSeqLoops && rng.percent(12))
+        makeLoop(members, depth);
+      else if (hasRoom(place))
+        makeSomething(place);
+    }
+  }
+
+  void makeLoop(uint32_t members, unsigned depth) {
+    uint32_t inside = members & static_cast<uint32_t>(rng.next());
+    if (inside == 0)
+      inside = members;
+    for (uint32_t place = 0; place <= geometry.cores; ++place)
+      if ((inside >> place & 1) && !hasRoom(place))
+        return;
+    const auto trips = static_cast<uint32_t>(rng.range(1, 4));
+    const uint32_t reg = depth + 1;
+    std::vector<uint32_t> moves(geometry.cores); // places whose register moves
+    std::vector<int64_t> deltas(geometry.cores);
+    for (uint32_t place = 0; place <= geometry.cores; ++place) {
+      if (!(inside >> place & 1))
+        continue;
+      if (!isHost(place)) {
+        dropRegisters(place, reg);
+        if (rng.percent(60)) {
+          const RegisterState state{reg, randomRegisterValue(), rng.range(-2, 3), trips};
+          append(place, isa::Setreg{reg, static_cast<int32_t>(state.value)});
+          registers[place].push_back(state);
+          moves[place] = 1;
+          deltas[place] = state.delta;
+        }
+      }
+      append(place, isa::Loop{trips});
+    }
+    ledger.openLoop(trips);
+    makeBody(inside, depth + 1, rng.range(1, 5));
+    ledger.closeLoop();
+    for (uint32_t place = 0; place <= geometry.cores; ++place) {
+      if (!(inside >> place & 1))
+        continue;
+      if (!isHost(place)) {
+        if (moves[place])
+          append(place, isa::Addreg{reg, static_cast<int32_t>(deltas[place])});
+        dropRegisters(place, reg);
+      }
+      append(place, isa::Endloop{});
+    }
+  }
+
+  /// Forgets the scratch registers and the loop registers from `reg` on.
+  void dropRegisters(uint32_t core, uint32_t reg) {
+    std::erase_if(registers[core], [&](const RegisterState &state) { return state.index >= reg; });
+  }
+
+  int64_t randomRegisterValue() {
+    return rng.percent(70) ? rng.range(-20, 20) : rng.range(-(1 << 17), (1 << 17) - 1);
+  }
+
+  void makeSomething(uint32_t place) {
+    if (isHost(place)) {
+      makeInput();
+      return;
+    }
+    const int64_t kind = rng.range(0, 99);
+    if (kind < 15)
+      makeSilentMatrix(place);
+    else if (kind < 60)
+      makeMatrixAndVector(place);
+    else if (kind < 90)
+      appendVector(place, randomTrips(rng, beatLimit()),
+                   rng.percent(85) ? isa::Source::Ram : isa::Source::None, true);
+    else
+      setScratch(place);
+  }
+
+  uint32_t beatLimit() { return rng.percent(90) ? 12 : 70; }
+
+  void setScratch(uint32_t core) {
+    const auto reg = static_cast<uint32_t>(rng.range(kScratchRegister, isa::kSeqRegs - 1));
+    std::erase_if(registers[core], [&](const RegisterState &state) { return state.index == reg; });
+    int64_t value = randomRegisterValue();
+    append(core, isa::Setreg{reg, static_cast<int32_t>(value)});
+    if (rng.percent(30)) {
+      const int64_t more = rng.range(-1000, 1000);
+      append(core, isa::Addreg{reg, static_cast<int32_t>(more)});
+      value += more;
+    }
+    registers[core].push_back({reg, value, 0, 1});
+  }
+
+  // Tokens -----------------------------------------------------------------------
+
+  unsigned randomToken() {
+    unsigned token = gateToken;
+    while (token == gateToken)
+      token = rng.percent(85) ? rng.pick({0U, 1U, 2U, 31U})
+                              : static_cast<unsigned>(rng.range(0, isa::kTokens - 1));
+    return token;
+  }
+
+  template <class Inst> void chooseWait(uint32_t unit, Inst &inst) {
+    for (unsigned tries = 0; tries < 5; ++tries) {
+      const unsigned token = randomToken();
+      const int64_t step = rng.pick<int64_t>({0, 0, 1, -1, 15, -16});
+      const auto level = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+      const int64_t count = rng.pick<int64_t>({1, 1, 1, 2, 3, ledger.available(unit, token)});
+      if (count < 1 || count > isa::kTokenMax)
+        continue;
+      std::array<int64_t, isa::kTokens> need{};
+      for (uint32_t wait = 0; wait < beatsAt(inst.n, level); ++wait)
+        need[static_cast<uint64_t>(token + wait * step) % isa::kTokens] += count;
+      bool enough = true;
+      for (unsigned one = 0; one < isa::kTokens; ++one)
+        enough &= need[one] <= std::max<int64_t>(ledger.available(unit, one), 0);
+      if (!enough)
+        continue;
+      for (unsigned one = 0; one < isa::kTokens; ++one)
+        ledger.take(unit, one, need[one]);
+      inst.waitEn = 1;
+      inst.waitToken = token;
+      inst.waitStep = static_cast<int32_t>(step);
+      inst.waitCount = static_cast<uint32_t>(count);
+      inst.waitLevel = level;
+      return;
+    }
+  }
+
+  /// Signals to the banks of the places in `mask` (bit host_bit the host), at a
+  /// level up to `deepest`.
+  template <class Inst> void chooseSignal(uint32_t mask, uint32_t deepest, Inst &inst) {
+    if (rng.percent(30))
+      return;
+    for (unsigned tries = 0; tries < 4; ++tries) {
+      const unsigned token = randomToken();
+      const auto units = static_cast<uint32_t>(rng.range(1, 3));
+      const auto level = static_cast<uint32_t>(rng.range(0, deepest));
+      const int64_t amount = beatsAt(inst.n, level);
+      std::vector<uint32_t> banks;
+      for (uint32_t core = 0; core < geometry.cores; ++core) {
+        if ((mask >> core & 1) && (units & 1))
+          banks.push_back(matrixUnit(core));
+        if ((mask >> core & 1) && (units & 2))
+          banks.push_back(vectorUnit(core));
+      }
+      if (mask >> isa::kHostBit & 1)
+        banks.push_back(hostUnit());
+      if (!std::ranges::all_of(banks,
+                               [&](uint32_t bank) { return ledger.mayGive(bank, token, amount); }))
+        continue;
+      for (uint32_t bank : banks)
+        ledger.give(bank, token, amount);
+      inst.sigEn = 1;
+      inst.sigToken = token;
+      inst.sigUnits = units;
+      inst.sigLevel = level;
+      return;
+    }
+  }
+
+  // Operands ---------------------------------------------------------------------
+
+  template <class Strides>
+  static void setStream(const Stream &stream, uint32_t &base, Strides &strides) {
+    base = stream.base;
+    strides = stream.stride;
+  }
+  template <class Strides>
+  static void setStream(const Stream &stream, uint32_t &base, Strides &strides, uint32_t &reg) {
+    setStream(stream, base, strides);
+    reg = stream.reg;
+  }
+
+  /// Rows to read: inbox or local, or by turns.
+  Stream tensorStream(uint32_t core, const Trips &trips) {
+    const bool local = rng.percent(50);
+    const int64_t first = local ? isa::kLocalBase : 0;
+    const auto loop = static_cast<size_t>(rng.range(0, isa::kLoopDepth - 1));
+    if (trips[loop] > 1 && rng.percent(10)) {
+      Trips others = trips;
+      others[loop] = 1;
+      Stream stream =
+          randomStream(rng, others, {first, first + kTensorWindow - 1}, 16, registers[core]);
+      stream.stride[loop] = -static_cast<int32_t>(isa::kLocalBase);
+      return stream;
+    }
+    return randomStream(
+        rng, trips, windowOf(first, kTensorWindow, local ? geometry.localRows : geometry.inboxRows),
+        16, registers[core]);
+  }
+
+  void setMatrixOperands(uint32_t core, isa::Mm &mm) {
+    setStream(tensorStream(core, mm.n), mm.x, mm.xStride, mm.xReg);
+    setStream(randomStream(rng, mm.n, windowOf(0, kBlockWindow, geometry.weightBlocks), 16,
+                           registers[core]),
+              mm.w, mm.wStride, mm.wReg);
+    setStream(randomStream(rng, mm.n, windowOf(0, kAccWindow, geometry.accumulators), 8, {}),
+              mm.acc, mm.accStride);
+    setStream(randomStream(rng, mm.n, windowOf(0, kPreloadWindow, geometry.preloadRows), 12,
+                           registers[core]),
+              mm.p, mm.pStride, mm.pReg);
+    mm.init = rng.pick({isa::Init::Zero, isa::Init::Zero, isa::Init::Preload, isa::Init::Keep});
+    mm.initLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+  }
+
+  // Matrix unit ------------------------------------------------------------------
+
+  void makeSilentMatrix(uint32_t core) {
+    isa::Mm mm;
+    mm.n = randomTrips(rng, beatLimit());
+    setMatrixOperands(core, mm);
+    mm.skip = rng.percent(25);
+    mm.emit = rng.percent(60) ? isa::Emit::Raw : isa::Emit::None;
+    mm.emitLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+    chooseWait(matrixUnit(core), mm);
+    chooseSignal(1U << core, isa::kLoopDepth, mm);
+    append(core, mm);
+  }
+
+  /// Instructions that make results, then instructions that take all of them.
+  /// Either they all fit in the result FIFO, or one of each follow each other
+  /// and the second waits for nothing else.
+  void makeMatrixAndVector(uint32_t core) {
+    const bool large = rng.percent(12);
+    uint32_t results = 0;
+    for (int64_t count = large ? 1 : rng.range(1, 3); count > 0; --count) {
+      isa::Mm mm;
+      mm.n = randomTrips(rng, large ? 80 : 16);
+      setMatrixOperands(core, mm);
+      mm.emit = rng.percent(50) ? isa::Emit::Fp32 : isa::Emit::Bf16;
+      mm.emitLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+      const uint32_t made = beatsAt(mm.n, mm.emitLevel);
+      if (!large && results + made > isa::kResultFifoDepth)
+        break;
+      results += made;
+      chooseWait(matrixUnit(core), mm);
+      chooseSignal(1U << core, isa::kLoopDepth, mm);
+      append(core, mm);
+    }
+    while (results > 0) {
+      const uint32_t beats =
+          large || rng.percent(60) ? results : static_cast<uint32_t>(rng.range(1, results));
+      appendVector(core, randomTripsOf(rng, beats), isa::Source::Mxu, !large);
+      results -= beats;
+    }
+  }
+
+  // Vector unit ------------------------------------------------------------------
+
+  void appendVector(uint32_t core, const Trips &trips, isa::Source source, bool mayWait) {
+    isa::Vec vec;
+    vec.n = trips;
+    vec.aSrc = source;
+    setStream(tensorStream(core, trips), vec.a, vec.aStride, vec.aReg);
+    setStream(tensorStream(core, trips), vec.b, vec.bStride, vec.bReg);
+    setStream(tensorStream(core, trips), vec.c, vec.cStride, vec.cReg);
+    vec.bEn = rng.percent(60);
+    vec.cEn = rng.percent(60);
+    vec.bBcast = rng.percent(20);
+    vec.cBcast = rng.percent(20);
+    chooseOperation(vec);
+    if (mayWait)
+      chooseWait(vectorUnit(core), vec);
+    chooseDestination(core, vec);
+    append(core, vec);
+  }
+
+  void chooseOperation(isa::Vec &vec) {
+    const auto alu = [&](isa::Alu last) {
+      return rng.percent(40) ? isa::Alu::Pass
+                             : static_cast<isa::Alu>(rng.range(1, static_cast<int64_t>(last)));
+    };
+    vec.alu1 = alu(isa::Alu::Gt);
+    vec.rhs1 = static_cast<isa::Rhs1>(rng.range(0, 2));
+    vec.imm1 = randomImmediate(rng);
+    vec.tableEn = rng.percent(25);
+    vec.tableId = static_cast<uint32_t>(rng.range(0, geometry.tables - 1));
+    vec.reduce = rng.percent(15) ? isa::Reduce::Max : isa::Reduce::None;
+    vec.reduceLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+    vec.alu2 = alu(isa::Alu::Select);
+    vec.rhs2 = static_cast<isa::Rhs2>(rng.range(0, 3));
+    vec.imm2 = randomImmediate(rng);
+    vec.post = rng.percent(25) ? isa::Post::Relu : isa::Post::None;
+  }
+
+  void chooseDestination(uint32_t core, isa::Vec &vec) {
+    using isa::Dst;
+    vec.dstKind = rng.pick({Dst::None, Dst::Local, Dst::Local, Dst::Local, Dst::Local, Dst::Net,
+                            Dst::Net, Dst::Net, Dst::Net, Dst::Signal, Dst::Wrow, Dst::Wcol});
+    const bool reduces = vec.reduce != isa::Reduce::None;
+    Window window{0, kTensorWindow - 1};
+    if (vec.dstKind == Dst::Local)
+      window = windowOf(isa::kLocalBase, kTensorWindow, geometry.localRows);
+    else if (vec.dstKind == Dst::Wrow || vec.dstKind == Dst::Wcol)
+      window = windowOf(0, kBlockWindow * geometry.lanes,
+                        int64_t{geometry.weightBlocks} * geometry.lanes);
+    const uint32_t hostMask = 1U << isa::kHostBit, coreMask = (1U << geometry.cores) - 1;
+    uint32_t reached = 1U << core; // whose tokens it may give
+    if (vec.dstKind == Dst::Net || vec.dstKind == Dst::Signal) {
+      do
+        vec.mask =
+            static_cast<uint32_t>(rng.next()) & (coreMask | (rng.percent(50) ? hostMask : 0));
+      while (vec.mask == 0);
+      reached = vec.mask;
+      if (vec.mask == hostMask)
+        window = windowOf(0, kHostWindow, kHostRows);
+      else
+        window = windowOf(0, vec.mask & hostMask ? kHostWindow : kTensorWindow, geometry.inboxRows);
+    }
+    const Stream stream = randomStream(rng, vec.n, window, 18, registers[core]);
+    setStream(stream, vec.dst, vec.dstStride, vec.dstReg);
+    if (vec.dstKind == Dst::Net && (vec.mask & hostMask))
+      noteHostRows(core, stream, vec.n, reduces ? vec.reduceLevel : isa::kLoopDepth);
+    chooseSignal(reached, reduces ? vec.reduceLevel : isa::kLoopDepth, vec);
+  }
+
+  /// The rows of the host that a stream reaches on its beats last at `level`.
+  void noteHostRows(uint32_t core, const Stream &stream, const Trips &trips, uint32_t level) {
+    format::AddressStream all{stream.base, {}, 18};
+    for (unsigned l = 0; l < isa::kLoopDepth; ++l) {
+      if (l < level)
+        all.terms.push_back({stream.stride[l], trips[l]});
+      else
+        all.base += int64_t{stream.stride[l]} * (trips[l] - 1);
+    }
+    for (const RegisterState &reg : registers[core])
+      if (stream.reg != 0 && reg.index == stream.reg) {
+        all.base += reg.value;
+        all.terms.push_back({reg.delta, static_cast<uint64_t>(reg.trips)});
+      }
+    format::addReached(all, hostRows);
+    out.outputRows += static_cast<uint64_t>(beatsAt(trips, level) * ledger.repetitions());
+  }
+
+  /// Every program hands something out.
+  void reportRows(uint32_t core) {
+    isa::Vec vec;
+    vec.n[3] = 4;
+    vec.aSrc = isa::Source::Ram;
+    setStream(tensorStream(core, vec.n), vec.a, vec.aStride, vec.aReg);
+    vec.dstKind = isa::Dst::Net;
+    vec.mask = 1U << isa::kHostBit;
+    const Stream stream{0, {0, 0, 0, 1}, 0};
+    setStream(stream, vec.dst, vec.dstStride);
+    noteHostRows(core, stream, vec.n, isa::kLoopDepth);
+    append(core, vec);
+  }
+
+  // Host port --------------------------------------------------------------------
+
+  void makeInput() {
+    isa::Input input;
+    input.n = randomTrips(rng, 8);
+    input.skip = rng.percent(10);
+    input.mask = static_cast<uint32_t>(rng.range(1, (1 << geometry.cores) - 1));
+    setStream(randomStream(rng, input.n, windowOf(0, kTensorWindow, geometry.inboxRows), 18, {}),
+              input.dst, input.dstStride);
+    chooseWait(hostUnit(), input);
+    if (!input.skip) {
+      chooseSignal(input.mask, isa::kLoopDepth, input);
+      inputRowsPerPass += beatsAt(input.n, isa::kLoopDepth) * ledger.repetitions() / out.passes;
+    }
+    append(geometry.cores, input);
+  }
+
+  RandomProgram out;
+  Rng rng;
+  format::Geometry geometry;
+  TokenLedger ledger;
+  std::vector<std::vector<isa::Words>> code;         ///< per core, then the host port
+  std::vector<std::vector<RegisterState>> registers; ///< per core: those whose values are known
+  std::vector<uint64_t> hostRows;                    ///< written, one bit each
+  int64_t inputRowsPerPass = 0;
+  unsigned gateToken = isa::kTokens; ///< none
+};
+
+} // namespace
+
+RandomProgram makeRandomProgram(uint64_t seed, const format::Geometry &geometry) {
+  return Generator(seed, geometry).run();
+}
+
+} // namespace sluice::testing
