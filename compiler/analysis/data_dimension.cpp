@@ -1,0 +1,80 @@
+#include "compiler/analysis/data_dimension.h"
+
+#include <numeric>
+
+#include "compiler/analysis/layout_conflict.h"
+#include "compiler/analysis/layout_system.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace sluice::analysis {
+namespace {
+
+/// Revisions spent on making one chain minimal, and on verifying all fixes.
+constexpr uint64_t kChainBudget = 5'000'000;
+constexpr uint64_t kFixBudget = 20'000'000;
+
+void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
+            const RelationSystem::Solution &solution, DataDimensions &result) {
+  std::vector<Domain> chosen;
+  for (int8_t value : solution.values)
+    chosen.push_back(Domain{1} << value);
+  const auto forced = layout.system.propagate(active);
+  for (auto [variable, value] : llvm::enumerate(layout.values)) {
+    const bool settled = layout.dim(value, *forced).has_value();
+    result.dims[value] = {solution.values[variable],
+                          settled ? "the operations that use it leave no other"
+                                  : "chosen: least cost, the innermost axis among equals"};
+  }
+  for (const Step &step : layout.steps) {
+    std::string &why = result.dims[step.value].why;
+    if (step.kind == Step::Kind::Operation)
+      why = layout.tuple(step, chosen)->why.str();
+    else if (step.kind == Step::Kind::Pin)
+      why = step.option.empty() ? "pinned by its type" : "pinned by " + step.option;
+  }
+  result.cost = solution.cost;
+  result.optimal = solution.optimal;
+}
+
+} // namespace
+
+DataDimensions inferDataDimensions(FunctionOpInterface function,
+                                   const DataDimensionOptions &options) {
+  DataDimensions result;
+  const LayoutSystem layout(function, options, result);
+  std::vector<RelationId> active(layout.steps.size());
+  std::iota(active.begin(), active.end(), 0);
+
+  std::vector<Conflict> conflicts;
+  while (true) {
+    const RelationSystem::Solution solution = layout.system.solve(active, options.budget);
+    if (solution.status == RelationSystem::Status::GaveUp) {
+      report(result, "E0311",
+             llvm::formatv("no data dimensions found within {0} steps of search, pin more tensors",
+                           options.budget),
+             function.getLoc());
+      break;
+    }
+    if (solution.status == RelationSystem::Status::Solved) {
+      if (conflicts.empty() && result.problems.empty())
+        record(layout, active, solution, result);
+      break;
+    }
+    // Blame the last step and go on without it: the conflicts that are left do
+    // not depend on this one.
+    conflicts.push_back({layout.system.minimise(solution.reason, kChainBudget)});
+    llvm::erase(active, conflicts.back().blamed());
+  }
+
+  uint64_t budget = kFixBudget;
+  for (const Conflict &conflict : conflicts) {
+    Problem problem = describe(layout, conflict);
+    addFixes(layout, conflict, active, function, options, budget, problem);
+    report(result, std::move(problem), locationOf(layout, conflict));
+  }
+  return result;
+}
+
+} // namespace sluice::analysis

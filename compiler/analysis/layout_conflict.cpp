@@ -1,0 +1,297 @@
+#include "compiler/analysis/layout_conflict.h"
+
+#include <bit>
+
+#include "compiler/dialect/sluice/node.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace sluice::analysis {
+namespace {
+
+/// Facts of one conflict that its description needs.
+class Explanation {
+public:
+  Explanation(const LayoutSystem &layout, const Conflict &conflict)
+      : layout(layout), chain(conflict.chain), last(layout.steps[conflict.blamed()]) {
+    // Without the blamed step the rest has a solution, and propagation shows
+    // what it forces.
+    domains = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value();
+    llvm::DenseMap<VariableId, RelationId> users;
+    for (RelationId id : chain)
+      for (VariableId variable : layout.system.variablesOf(id))
+        if (users.try_emplace(variable, id).first->second != id)
+          shared.insert(variable);
+  }
+
+  Problem problem() const {
+    Problem problem;
+    problem.node = ir::nodeOf(last.value.getLoc());
+    if (last.kind == Step::Kind::Operation)
+      refuse(problem);
+    else
+      refusePin(problem);
+    for (RelationId id : llvm::ArrayRef(chain).drop_back())
+      problem.chain.push_back(deduction(layout.steps[id]));
+    problem.chain.push_back(demand());
+    return problem;
+  }
+
+private:
+  bool isShared(Value value) const {
+    auto found = layout.variables.find(value);
+    return found != layout.variables.end() && shared.contains(found->second);
+  }
+
+  void refuse(Problem &problem) const {
+    const ir::LayoutRefusal refusal =
+        llvm::cast<ir::LayoutInterface>(last.op).layoutRefusal(last.query);
+    problem.code = refusal.code.str();
+    problem.rule = refusal.rule.str();
+    problem.message = refusal.message;
+    for (auto [i, operand] : llvm::enumerate(last.op->getOperands())) {
+      const std::string name = tensorName(operand);
+      problem.notes.push_back(
+          llvm::formatv("operand {0}{1}: {2} {3}", i, name.empty() ? "" : " '" + name + "'",
+                        last.query.constant[i] ? "constant" : "activation",
+                        last.query.constant[i] ? ir::notation(ir::shapeOf(operand), std::nullopt)
+                                               : layout.notation(operand, domains)));
+    }
+    problem.notes.push_back(llvm::formatv("rule {0}: {1}", refusal.rule, refusal.formula));
+  }
+
+  void refusePin(Problem &problem) const {
+    problem.code = "E0309";
+    problem.message =
+        llvm::formatv("tensor '{0}' is pinned to {1} but must be {2}", tensorName(last.value),
+                      ir::notation(ir::carriedShape(last.value), last.axis),
+                      layout.notation(last.value, domains));
+  }
+
+  ChainStep link(const Step &step, Value value, std::string why) const {
+    ChainStep link;
+    // A pin on a graph input has no node.
+    link.node = step.op || !llvm::isa<BlockArgument>(step.value) ? ir::nodeOf(step.value.getLoc())
+                                                                 : NodeRef{};
+    link.tensor = tensorName(value);
+    link.shape.assign(ir::shapeOf(value).begin(), ir::shapeOf(value).end());
+    link.dataDim = layout.dim(value, domains);
+    link.why = std::move(why);
+    return link;
+  }
+
+  /// What a step forces, on the tensor that carries it on.
+  ChainStep deduction(const Step &step) const {
+    if (step.kind == Step::Kind::Pin)
+      return link(step, step.value, step.option.empty() ? "pinned by its type" : step.option);
+    Value shown = step.value;
+    if (!isShared(shown))
+      for (Value operand : step.op->getOperands())
+        if (isShared(operand))
+          shown = operand;
+    const ir::LayoutTuple *tuple = layout.tuple(step, domains);
+    std::string why = tuple ? tuple->why.str() : "";
+    if (shown == step.value)
+      for (Value operand : step.op->getOperands())
+        if (isShared(operand) && layout.dim(operand, domains)) {
+          why = llvm::formatv("from {0}, {1}", layout.notation(operand, domains), why);
+          break;
+        }
+    return link(step, shown, why);
+  }
+
+  /// What the blamed step would need of the tensor that reaches it.
+  ChainStep demand() const {
+    if (last.kind == Step::Kind::Pin)
+      return link(last, last.value,
+                  "needs " + ir::notation(ir::carriedShape(last.value), last.axis) + ", " +
+                      (last.option.empty() ? "pinned by its type" : last.option));
+    // The last tensor of the operation that would do if it were otherwise.
+    Value shown;
+    Domain allowed = 0;
+    llvm::SmallVector<Value> tensors(last.op->getOperands());
+    tensors.push_back(last.value);
+    for (auto [i, value] : llvm::enumerate(tensors)) {
+      if (!isShared(value))
+        continue;
+      const Domain dims = allowedFor(tensors, i);
+      if (dims != 0 || !shown) {
+        shown = value;
+        allowed = dims;
+      }
+    }
+    if (!shown)
+      return link(last, last.value, "no data dimension is allowed");
+    std::vector<std::string> forms;
+    for (Domain left = allowed; left != 0; left &= left - 1)
+      forms.push_back(ir::notation(ir::carriedShape(shown), std::countr_zero(left)));
+    const bool open = !layout.dim(shown, domains);
+    return link(last, shown,
+                forms.empty() ? "no data dimension is allowed"
+                : open        ? "no choice fits every step"
+                              : "needs " + llvm::join(forms, " or "));
+  }
+
+  /// Values of tensor `index` for which the operation has a tuple, given what
+  /// is known of its other tensors.
+  Domain allowedFor(llvm::ArrayRef<Value> tensors, size_t index) const {
+    Domain allowed = 0;
+    for (const ir::LayoutTuple &tuple : last.relation) {
+      bool fits = true;
+      for (size_t i = 0; i < tensors.size() && fits; ++i)
+        if (i != index && tuple.dims[i] != ir::kNoDim)
+          fits = (domains[layout.variables.at(tensors[i])] >> tuple.dims[i]) & 1;
+      if (fits && tuple.dims[index] != ir::kNoDim)
+        allowed |= Domain{1} << tuple.dims[index];
+    }
+    return allowed;
+  }
+
+  const LayoutSystem &layout;
+  llvm::ArrayRef<RelationId> chain;
+  const Step &last;
+  std::vector<Domain> domains;
+  llvm::DenseSet<VariableId> shared; ///< by several steps of the chain
+};
+
+/// How many fixes a problem offers.
+constexpr size_t kFixes = 2;
+
+/// Tries changes of the system until enough work.
+class FixSearch {
+public:
+  FixSearch(const LayoutSystem &layout, llvm::ArrayRef<RelationId> active, uint64_t &budget,
+            Problem &problem)
+      : layout(layout), active(active), budget(budget), problem(problem) {}
+
+  [[nodiscard]] bool enough() const { return problem.fixes.size() >= kFixes; }
+
+  /// Offers a change of one relation, if it works.
+  void change(RelationId id, const ir::LayoutFix &fix) {
+    if (enough() || !affordable())
+      return;
+    RelationSystem changed = layout.system;
+    changed.replaceChoices(id, LayoutSystem::choices(fix.relation));
+    if (works(changed))
+      problem.fixes.push_back({fix.text, fix.flag, true, std::nullopt});
+  }
+
+  /// Offers other options for the whole function, if they work.
+  void rebuild(const RelationSystem &changed, std::string text, std::string flag) {
+    if (!enough() && affordable() && works(changed))
+      problem.fixes.push_back({std::move(text), std::move(flag), true, std::nullopt});
+  }
+
+  /// Offers to leave out a pin, if that works.
+  void unpin(RelationId id) {
+    if (enough() || !affordable())
+      return;
+    const Step &pin = layout.steps[id];
+    std::vector<RelationId> rest;
+    llvm::copy_if(active, std::back_inserter(rest), [&](RelationId r) { return r != id; });
+    spend();
+    const auto solution = layout.system.solve(rest, 1u << 16);
+    if (solution.status != RelationSystem::Status::Solved)
+      return;
+    const int64_t axis = solution.values[layout.variables.at(pin.value)];
+    const std::string name = tensorName(pin.value);
+    std::string flag = llvm::formatv("--data-dim {0}={1}", name, axis);
+    if (pin.option.empty())
+      problem.fixes.push_back({llvm::formatv("pin the tensor to {0} in its type",
+                                             ir::notation(ir::carriedShape(pin.value), axis)),
+                               std::nullopt, true, std::nullopt});
+    else
+      problem.fixes.push_back({llvm::formatv("replace {0} by {1}, or drop it", pin.option, flag),
+                               flag, true, std::nullopt});
+  }
+
+private:
+  [[nodiscard]] bool affordable() const { return budget > active.size(); }
+  void spend() { budget -= std::min<uint64_t>(budget, 2 * active.size()); }
+
+  bool works(const RelationSystem &changed) {
+    spend();
+    return changed.satisfiable(active, 1u << 16);
+  }
+
+  const LayoutSystem &layout;
+  llvm::ArrayRef<RelationId> active;
+  uint64_t &budget;
+  Problem &problem;
+};
+
+/// The relation of a step whose operand `index` is replaced by a tensor of its
+/// own: any data dimension of the present one will do.
+ir::LayoutFix detach(const Step &step, size_t index) {
+  const Value operand = step.op->getOperand(index);
+  const std::string name = tensorName(operand);
+  ir::LayoutFix fix;
+  fix.text = llvm::formatv("give operand {0}{1} a data dimension that fits: make it a graph input "
+                           "of its own, or compute it by a product whose replaced axis that is",
+                           index, name.empty() ? "" : " '" + name + "'");
+  const auto rank = static_cast<int8_t>(step.query.operands[index].size());
+  for (const ir::LayoutTuple &tuple : step.relation)
+    for (int8_t dim = 0; dim < rank; ++dim) {
+      fix.relation.push_back(tuple);
+      fix.relation.back().dims[index] = dim;
+    }
+  return fix;
+}
+
+} // namespace
+
+Problem describe(const LayoutSystem &layout, const Conflict &conflict) {
+  return Explanation(layout, conflict).problem();
+}
+
+Location locationOf(const LayoutSystem &layout, const Conflict &conflict) {
+  return layout.steps[conflict.blamed()].value.getLoc();
+}
+
+void addFixes(const LayoutSystem &layout, const Conflict &conflict,
+              llvm::ArrayRef<RelationId> others, FunctionOpInterface function,
+              const DataDimensionOptions &options, uint64_t &budget, Problem &problem) {
+  std::vector<RelationId> active(others.begin(), others.end());
+  active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
+  FixSearch search(layout, active, budget, problem);
+
+  // Pins first: dropping one changes nothing in the model.
+  for (RelationId id : llvm::reverse(conflict.chain))
+    if (layout.steps[id].kind == Step::Kind::Pin)
+      search.unpin(id);
+  if (!options.allowDynamicWeights) {
+    DataDimensionOptions allowed = options;
+    allowed.allowDynamicWeights = true;
+    DataDimensions ignored;
+    const LayoutSystem rebuilt(function, allowed, ignored);
+    const Step &blamed = rebuilt.steps[conflict.blamed()];
+    auto *tuple = blamed.kind == Step::Kind::Operation && !blamed.relation.empty()
+                      ? &blamed.relation.back()
+                      : nullptr;
+    search.rebuild(rebuilt.system,
+                   "compile with --allow-dynamic-weights" +
+                       (tuple && tuple->rule.starts_with("DD-MM-DYN") ? ": " + tuple->why.str()
+                                                                      : std::string()),
+                   "--allow-dynamic-weights");
+  }
+  for (RelationId id : llvm::reverse(conflict.chain)) {
+    const Step &step = layout.steps[id];
+    if (step.kind != Step::Kind::Operation || search.enough())
+      continue;
+    llvm::SmallVector<ir::LayoutFix, 0> fixes;
+    llvm::cast<ir::LayoutInterface>(step.op).layoutFixes(step.query, fixes);
+    for (const ir::LayoutFix &fix : fixes)
+      if (!fix.flag)
+        search.change(id, fix);
+  }
+  // Always possible where the rule allows anything at all.
+  const Step &blamed = layout.steps[conflict.blamed()];
+  if (blamed.kind == Step::Kind::Operation && problem.fixes.empty())
+    for (size_t i = 0; i < blamed.query.operands.size(); ++i)
+      if (!blamed.query.constant[i])
+        search.change(conflict.blamed(), detach(blamed, i));
+}
+
+} // namespace sluice::analysis

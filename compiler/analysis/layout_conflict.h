@@ -1,0 +1,30 @@
+// From a set of relations without a solution to what the user is told: the
+// operation that refuses, the minimal chain that leads to it, verified fixes.
+#pragma once
+
+#include "compiler/analysis/layout_system.h"
+
+namespace sluice::analysis {
+
+/// One conflict: steps without a common solution, none of which can be left
+/// out. The last is the one that is blamed.
+struct Conflict {
+  std::vector<RelationId> chain;
+
+  RelationId blamed() const { return chain.back(); }
+};
+
+/// Describes a conflict, without its fixes.
+Problem describe(const LayoutSystem &layout, const Conflict &conflict);
+
+/// Where to report a conflict.
+mlir::Location locationOf(const LayoutSystem &layout, const Conflict &conflict);
+
+/// Adds the fixes of a conflict. `others` are all relations but those blamed
+/// for conflicts; a fix is verified if they have a solution together with the
+/// changed one. `budget` is what verification may still spend.
+void addFixes(const LayoutSystem &layout, const Conflict &conflict,
+              llvm::ArrayRef<RelationId> others, mlir::FunctionOpInterface function,
+              const DataDimensionOptions &options, uint64_t &budget, Problem &problem);
+
+} // namespace sluice::analysis

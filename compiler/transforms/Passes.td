@@ -1,0 +1,45 @@
+// Passes inside the sluice dialect.
+#ifndef SLUICE_TRANSFORMS_PASSES_TD
+#define SLUICE_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::FunctionOpInterface"> {
+  let summary = "give every runtime tensor its data dimension";
+  let description = [{
+    Solves the operations' layout relations together and writes the result on the types:
+    `tensor<..xf32>` becomes `tensor<..xbf16, #sluice.dim<k>>`; constants keep theirs. Encodings
+    that are there already are pins. Every independent conflict is an error that starts with its
+    code; notes carry the chain of deductions and the fixes.
+  }];
+  let options = [
+    ListOption<"pins", "pins", "std::string", "tensors with a given data dimension: name=axis">,
+    Option<"allowDynamicWeights", "allow-dynamic-weights", "bool", "false",
+           "allow activations as the weights of a product">,
+    Option<"lanes", "lanes", "int64_t", "8", "lanes of the target, for costs">
+  ];
+}
+
+def FoldConstants : InterfacePass<"sluice-fold-constants", "::mlir::FunctionOpInterface"> {
+  let summary = "evaluate operations on constants";
+  let description = [{
+    Each operation whose operands are all constants is replaced by what its reference interface
+    computes, rounded to f32. Constants that no operation uses any more are removed.
+  }];
+}
+
+def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> {
+  let summary = "merge maps into the maps that use them";
+  let description = [{
+    A map whose only user is another map is inlined into its body. An operand of which every
+    element is the same constant becomes a scalar constant of the body, as long as an operand is
+    left. An operand given twice is read once. Locations keep the nodes of both maps.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
+  let summary = "remove operations whose results nobody uses";
+}
+
+#endif

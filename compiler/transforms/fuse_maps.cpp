@@ -1,0 +1,168 @@
+#include "compiler/transforms/passes.h"
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/node.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+#define GEN_PASS_DEF_FUSEMAPS
+#include "compiler/transforms/passes.h.inc"
+
+namespace {
+
+/// The value of an operand that is the same constant everywhere: a splat, or a
+/// broadcast or reshape of one.
+std::optional<float> splat(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (llvm::isa_and_nonnull<BroadcastOp, ReshapeOp, UnsqueezeOp, SqueezeOp, TransposeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto constant = llvm::dyn_cast_or_null<ConstantOp>(op);
+  if (!constant || !constant.getType().getElementType().isF32())
+    return std::nullopt;
+  if (auto elements = llvm::dyn_cast<DenseElementsAttr>(constant.getValue()))
+    return elements.isSplat() ? std::optional(elements.getSplatValue<float>()) : std::nullopt;
+  return std::nullopt;
+}
+
+/// What a map becomes: its operands after fusion, and where each body argument
+/// comes from.
+class Fusion {
+public:
+  explicit Fusion(MapOp map) : map(map) {}
+
+  /// Builds the fused map before `map`; nothing if there is nothing to fuse.
+  MapOp build() {
+    if (!plan())
+      return {};
+    llvm::SmallVector<Location> locations;
+    for (MapOp inner : inlined)
+      locations.push_back(inner.getLoc());
+    locations.push_back(map.getLoc());
+    OpBuilder builder(map);
+    auto body = [&](OpBuilder &b, Location, ValueRange arguments) {
+      return inlineBody(b, map, arguments);
+    };
+    auto fused =
+        builder.create<MapOp>(fuseLocs(map.getContext(), locations), inputs.getArrayRef(), body);
+    fused.getResult().setType(map.getType());
+    return fused;
+  }
+
+private:
+  /// Collects operands; true if the result differs from the map.
+  bool plan() {
+    llvm::SmallVector<Value> direct;
+    for (Value operand : map.getInputs())
+      direct.push_back(operand);
+    bool changed = false;
+    for (Value operand : direct) {
+      auto inner = operand.getDefiningOp<MapOp>();
+      const bool onlyHere = inner && llvm::all_of(operand.getUsers(), [&](Operation *user) {
+                              return user == map.getOperation();
+                            });
+      if (onlyHere) {
+        changed |= inlinedSet.insert(inner).second;
+        if (!llvm::is_contained(inlined, inner))
+          inlined.push_back(inner);
+        for (Value value : inner.getInputs())
+          add(value, changed);
+      } else {
+        add(operand, changed);
+      }
+    }
+    if (inputs.empty() && scalars.size() > 0) {
+      // A map has at least one operand; all-constant maps are folded elsewhere.
+      inputs.insert(scalars.begin()->first);
+      scalars.erase(scalars.begin());
+      changed = !inlined.empty() || scalars.size() > 0;
+    }
+    changed |= inputs.size() < direct.size() && inlined.empty();
+    return changed;
+  }
+
+  void add(Value value, bool &changed) {
+    if (auto scalar = splat(value)) {
+      scalars.insert({value, *scalar});
+      changed = true;
+    } else {
+      inputs.insert(value);
+    }
+  }
+
+  /// Clones a body; returns what it yields. Arguments come from the fused
+  /// map's, from inlined maps or from scalar constants.
+  Value inlineBody(OpBuilder &builder, MapOp source, ValueRange arguments) {
+    IRMapping mapping;
+    for (auto [argument, operand] : llvm::zip(source.getBody().getArguments(), source.getInputs()))
+      mapping.map(argument, scalarOf(builder, operand, arguments));
+    Block &block = source.getBody().front();
+    for (Operation &op : block.without_terminator())
+      builder.clone(op, mapping);
+    return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+  }
+
+  Value scalarOf(OpBuilder &builder, Value operand, ValueRange arguments) {
+    if (auto inner = operand.getDefiningOp<MapOp>(); inner && inlinedSet.contains(inner)) {
+      Value &result = bodies[inner];
+      if (!result)
+        result = inlineBody(builder, inner, arguments);
+      return result;
+    }
+    if (auto scalar = scalars.find(operand); scalar != scalars.end())
+      return builder.create<arith::ConstantOp>(operand.getLoc(),
+                                               builder.getF32FloatAttr(scalar->second));
+    return arguments[std::distance(inputs.begin(), llvm::find(inputs, operand))];
+  }
+
+  MapOp map;
+  llvm::SmallVector<MapOp> inlined;
+  llvm::SmallPtrSet<Operation *, 4> inlinedSet;
+  llvm::SetVector<Value> inputs;
+  llvm::MapVector<Value, float> scalars;
+  llvm::DenseMap<Operation *, Value> bodies;
+};
+
+struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    // In program order a map's operands are fused before it is.
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
+      auto map = llvm::dyn_cast<MapOp>(op);
+      if (!map)
+        continue;
+      MapOp fused = Fusion(map).build();
+      if (!fused)
+        continue;
+      llvm::SmallVector<Value> operands(map.getInputs());
+      map.replaceAllUsesWith(fused.getResult());
+      map.erase();
+      eraseUnused(operands);
+    }
+  }
+
+  /// Removes what only the map used.
+  static void eraseUnused(llvm::ArrayRef<Value> operands) {
+    llvm::SetVector<Operation *> unused;
+    for (Value operand : operands)
+      if (Operation *op = operand.getDefiningOp(); op && op->use_empty() && isPure(op))
+        unused.insert(op);
+    while (!unused.empty()) {
+      Operation *op = unused.pop_back_val();
+      llvm::SmallVector<Value> inputs(op->getOperands());
+      op->erase();
+      for (Value input : inputs)
+        if (Operation *source = input.getDefiningOp();
+            source && source->use_empty() && isPure(source))
+          unused.insert(source);
+    }
+  }
+};
+
+} // namespace
+} // namespace sluice::ir
