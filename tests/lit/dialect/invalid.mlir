@@ -1,0 +1,396 @@
+// One test per message of the verifiers.
+// RUN: sluice-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{data dimension 2 is outside a tensor of rank 2}}
+func.func private @f(tensor<2x3xf32, #sluice.dim<2>>)
+
+// -----
+
+// expected-error @+1 {{data dimension 1 is outside a tensor of rank 0}}
+func.func private @f(tensor<f32, #sluice.dim<1>>)
+
+// -----
+
+func.func @f(%x: tensor<?xf32>) {
+  // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<?xf32>'}}
+  %0 = sluice.reverse %x axes [0] : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xi8>) {
+  // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<2xi8>'}}
+  %0 = sluice.reverse %x axes [0] : (tensor<2xi8>) -> tensor<2xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<0xf32>) {
+  // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<0xf32>'}}
+  %0 = sluice.reverse %x axes [0] : (tensor<0xf32>) -> tensor<0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32, 7 : i32>) {
+  // expected-error @+1 {{operand #0 must be static tensor of f32 or bf16 with every extent at least 1, encoded by nothing or #sluice.dim, but got 'tensor<2xf32, 7 : i32>'}}
+  %0 = sluice.reverse %x axes [0] : (tensor<2xf32, 7 : i32>) -> tensor<2xf32, 7 : i32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{a constant has no data dimension}}
+  %0 = sluice.constant dense<0.0> : tensor<2xf32, #sluice.dim<0>>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{a map needs at least one operand}}
+  %0 = sluice.map () : () -> tensor<2xf32> {
+    %c = arith.constant 1.0 : f32
+    sluice.yield %c
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>, %y: tensor<1xf32>) {
+  // expected-error @+1 {{operands have shapes [2] and [1], they must be equal}}
+  %0 = sluice.map (%a = %x, %b = %y) : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32> {
+    sluice.yield %a
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{result has shape [3], the operands give [2]}}
+  %0 = sluice.map (%a = %x) : (tensor<2xf32>) -> tensor<3xf32> {
+    sluice.yield %a
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{body takes 2 scalars, the map has 1 operands}}
+  %0 = "sluice.map"(%x) ({
+  ^bb0(%a: f32, %b: f32):
+    sluice.yield %a
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{body takes a 'bf16', only f32 is allowed}}
+  %0 = "sluice.map"(%x) ({
+  ^bb0(%a: bf16):
+    %c = arith.constant 1.0 : f32
+    sluice.yield %c
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'arith.fptosi' is not a scalar operation of a map}}
+  %0 = sluice.map (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {
+    // expected-note@+1 {{found here}}
+    %i = arith.fptosi %a : f32 to i32
+    sluice.yield %a
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 2 is outside a tensor of rank 2}}
+  %0 = sluice.reduce sum %x axes [2] : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis -1 is outside a tensor of rank 2}}
+  %0 = sluice.reduce sum %x axes [-1] : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axes [1 0] are not ascending}}
+  %0 = sluice.reduce sum %x axes [1, 0] : (tensor<2x3xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axes [1 1] are not ascending}}
+  %0 = sluice.reverse %x axes [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{result has shape [2 1], the operands give [2]}}
+  %0 = sluice.reduce sum %x axes [1] : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<f32>) {
+  // expected-error @+1 {{a matrix product needs operands of rank 1 or more, not [] and [2 3]}}
+  %0 = sluice.matmul %y, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the contracted extents of [2 3] and [2 3] are 3 and 2, they must be equal}}
+  %0 = sluice.matmul %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x2x3xf32>, %y: tensor<3x3x4xf32>) {
+  // expected-error @+1 {{batch axes of [2 2 3] and [3 3 4] do not broadcast: 2 and 3}}
+  %0 = sluice.matmul %x, %y : (tensor<2x2x3xf32>, tensor<3x3x4xf32>) -> tensor<2x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{1 indexing maps, there must be 3: lhs, rhs, result}}
+  %0 = sluice.contract [affine_map<(i) -> (i)>] %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{indexing map (d0) -> (d0 * 2) does not map 1 loops one to one to axes}}
+  %0 = sluice.contract [affine_map<(i) -> (2 * i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>] %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{indexing map (d0, d1) -> (d0, d1) does not fit an operand of rank 1}}
+  %0 = sluice.contract [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>] %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{loop 0 runs over extents 2 and 3, they must be equal}}
+  %0 = sluice.contract [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>] %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{loop 1 indexes no operand}}
+  %0 = sluice.contract [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>] %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{[0 0] is not a permutation of the axes of [2 3]}}
+  %0 = sluice.transpose %x [0, 0] : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{[0] is not a permutation of the axes of [2 3]}}
+  %0 = sluice.transpose %x [0] : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 starts for a tensor of rank 2}}
+  %0 = sluice.slice %x starts [0] sizes [1, 1] steps [1, 1] : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 sizes for a tensor of rank 2}}
+  %0 = sluice.slice %x starts [0, 0] sizes [1] steps [1, 1] : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 steps for a tensor of rank 2}}
+  %0 = sluice.slice %x starts [0, 0] sizes [1, 1] steps [1] : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the step along axis 1 is 0}}
+  %0 = sluice.slice %x starts [0, 0] sizes [1, 1] steps [1, 0] : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the size along axis 0 is 0, it must be at least 1}}
+  %0 = sluice.slice %x starts [0, 0] sizes [0, 1] steps [1, 1] : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{start 2, size 2, step 1 leave axis 1 of extent 3}}
+  %0 = sluice.slice %x starts [0, 2] sizes [1, 2] steps [1, 1] : (tensor<2x3xf32>) -> tensor<1x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{start 1, size 3, step -1 leave axis 1 of extent 3}}
+  %0 = sluice.slice %x starts [0, 1] sizes [1, 3] steps [1, -1] : (tensor<2x3xf32>) -> tensor<1x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{start 0, size 9223372036854775807, step 9223372036854775807 leave axis 0 of extent 2}}
+  %0 = sluice.slice %x starts [0] sizes [9223372036854775807] steps [9223372036854775807] : (tensor<2xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{[2 3] and [5] do not have the same number of elements}}
+  %0 = sluice.reshape %x : (tensor<2x3xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{[2] and [4294967296 4294967296] do not have the same number of elements}}
+  %0 = sluice.reshape %x : (tensor<2xf32>) -> tensor<4294967296x4294967296xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 3 is outside a tensor of rank 3}}
+  %0 = sluice.unsqueeze %x axes [3] : (tensor<2x3xf32>) -> tensor<2x3x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 1 has extent 3, only extent 1 is removed}}
+  %0 = sluice.squeeze %x axes [1] : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) {
+  // expected-error @+1 {{[3] and [2 3] do not have the same rank}}
+  %0 = sluice.broadcast %x : (tensor<3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) {
+  // expected-error @+1 {{axis 0 of extent 3 cannot become 6, only extent 1 is repeated}}
+  %0 = sluice.broadcast %x : (tensor<3xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) {
+  // expected-error @+1 {{a concatenation needs at least one operand}}
+  %0 = sluice.concat axis 0 : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) {
+  // expected-error @+1 {{axis 1 is outside a tensor of rank 1}}
+  %0 = sluice.concat %x, %x axis 1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) {
+  // expected-error @+1 {{operands have shapes [2 3] and [3 2], they must be equal but for axis 0}}
+  %0 = sluice.concat %x, %y axis 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<5x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 low borders for a tensor of rank 2}}
+  %0 = sluice.pad %x low [0] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 high borders for a tensor of rank 2}}
+  %0 = sluice.pad %x low [0, 0] high [0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the border of axis 1 is -1 and 0, it must not be negative}}
+  %0 = sluice.pad %x low [0, -1] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  return
+}

@@ -1,0 +1,60 @@
+// Every operation prints what it parses.
+// RUN: sluice-opt %s | sluice-opt | FileCheck %s
+// RUN: sluice-opt %s --mlir-print-op-generic | sluice-opt | FileCheck %s
+
+// CHECK-DAG: #[[L:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[R:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[O:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @all
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32> {sluice.name = "x"})
+func.func @all(%x: tensor<2x3xf32> {sluice.name = "x"}) -> tensor<2x3xf32> {
+  // CHECK: sluice.constant dense<{{.*}}> : tensor<4x3xf32>
+  %w = sluice.constant dense<1.5> : tensor<4x3xf32>
+  // CHECK: sluice.contract [#[[L]], #[[R]], #[[O]]] %[[X]], %{{.*}} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+  %0 = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
+                        affine_map<(i, j, k) -> (i, j)>] %x, %w
+       : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+  // CHECK: %[[T:.*]] = sluice.transpose %{{.*}} [1, 0] : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = sluice.transpose %w [1, 0] : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  // CHECK: %[[M:.*]] = sluice.matmul %[[X]], %[[T]] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %2 = sluice.matmul %x, %1 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK: sluice.map (%[[A:.*]] = %{{.*}}, %[[B:.*]] = %[[M]]) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[S:.*]] = arith.addf %[[A]], %[[B]] : f32
+  // CHECK-NEXT: sluice.yield %[[S]]
+  // CHECK-NEXT: }
+  %3 = sluice.map (%a = %0, %b = %2) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32> {
+    %s = arith.addf %a, %b : f32
+    sluice.yield %s
+  }
+  // CHECK: sluice.reverse %{{.*}} axes [0, 1] :
+  %4 = sluice.reverse %3 axes [0, 1] : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: sluice.slice %{{.*}} starts [0, 3] sizes [2, 2] steps [1, -2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  %5 = sluice.slice %4 starts [0, 3] sizes [2, 2] steps [1, -2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  // CHECK: sluice.concat %{{.*}}, %{{.*}} axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
+  %6 = sluice.concat %5, %4 axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
+  // CHECK: sluice.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
+  %7 = sluice.reshape %6 : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
+  // CHECK: sluice.reduce max %{{.*}} axes [1] : (tensor<2x2x3xf32>) -> tensor<2x3xf32>
+  %8 = sluice.reduce max %7 axes [1] : (tensor<2x2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: sluice.reduce logsumexp %{{.*}} axes [0, 1] keepdims : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  %9 = sluice.reduce logsumexp %8 axes [0, 1] keepdims : (tensor<2x3xf32>) -> tensor<1x1xf32>
+  // CHECK: sluice.squeeze %{{.*}} axes [0, 1] : (tensor<1x1xf32>) -> tensor<f32>
+  %10 = sluice.squeeze %9 axes [0, 1] : (tensor<1x1xf32>) -> tensor<f32>
+  // CHECK: sluice.unsqueeze %{{.*}} axes [0, 1] : (tensor<f32>) -> tensor<1x1xf32>
+  %11 = sluice.unsqueeze %10 axes [0, 1] : (tensor<f32>) -> tensor<1x1xf32>
+  // CHECK: sluice.pad %{{.*}} low [1, 0] high [0, 2] value -1.000000e+00 : (tensor<1x1xf32>) -> tensor<2x3xf32>
+  %12 = sluice.pad %11 low [1, 0] high [0, 2] value -1.0 : (tensor<1x1xf32>) -> tensor<2x3xf32>
+  // CHECK: sluice.broadcast %{{.*}} : (tensor<1x1xf32>) -> tensor<2x3xf32>
+  %13 = sluice.broadcast %11 : (tensor<1x1xf32>) -> tensor<2x3xf32>
+  return %12 : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @laid_out
+// CHECK-SAME: tensor<2x3xbf16, #sluice.dim<1>>
+func.func @laid_out(%x: tensor<2x3xbf16, #sluice.dim<1>>, %s: tensor<bf16, #sluice.dim<0>>)
+    -> tensor<3x2xbf16, #sluice.dim<0>> {
+  %0 = sluice.transpose %x [1, 0]
+       : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<3x2xbf16, #sluice.dim<0>>
+  return %0 : tensor<3x2xbf16, #sluice.dim<0>>
+}
