@@ -63,6 +63,8 @@ module matrix_array #(
   logic [Lanes*16-1:0]           x;
 
   for (genvar p = 0; p < Elements; p++) begin : gen_skew
+    localparam int unsigned Skew = p < 2 ? 0 : p - 1;
+
     for (genvar d = 0; d <= Skew; d++) begin : gen_delay
       // The element's slice and address, d cycles later than needed without skew.
       logic [SliceBits-1:0] slice, slice_q;

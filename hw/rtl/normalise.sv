@@ -1,0 +1,115 @@
+// Rounds accumulator rows to fp32 or, with zeros below, to bf16.
+// Inputs in cycle t; valid_o and row_o in t + mm_normalise - 1 (t+2), where row_o
+// comes straight from the last stage's logic: it is meant for a FIFO's write port.
+//
+// A negative integer is taken as its one's complement with ones running out below,
+// so the missing one is worth an infinitely small amount and only decides ties.
+module normalise #(
+    parameter int unsigned Lanes     = 8,
+    localparam int unsigned LaneBits = isa_pkg::AnchorBits + isa_pkg::AccBits + 1
+) (
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+    input  logic                      valid_i,
+    input  logic                      fp32_i,
+    input  logic [Lanes*LaneBits-1:0] lane_i,  // {poison, anchor, integer}
+    output logic                      valid_o,
+    output logic [Lanes*32-1:0]       row_o
+);
+  logic valid2_q, valid3_q, fp32_2_q, fp32_3_q;
+
+  assign valid_o = valid3_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      valid2_q <= 1'b0;
+      valid3_q <= 1'b0;
+    end else begin
+      valid2_q <= valid_i;
+      valid3_q <= valid2_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid_i) fp32_2_q <= fp32_i;
+    if (valid2_q) fp32_3_q <= fp32_2_q;
+  end
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    // ---- stage 1: leading byte to the top -----------------------------------------------
+    logic        poison, minus, poison2_q, minus2_q, zero2_q;
+    logic [5:0]  anchor, used;
+    logic [47:0] m, bytes2_q;
+    logic [2:0]  skip;
+    logic [6:0]  base2_q;  // anchor less skipped bytes, two's complement
+
+    assign {poison, anchor, m} = lane_i[i*LaneBits+:LaneBits];
+    assign minus = m[47];
+    for (genvar k = 0; k < 6; k++) begin : gen_used
+      assign used[k] = m[47-8*k-:8] != {8{minus}};
+    end
+    always_comb begin
+      skip = 3'd6;
+      for (int k = 5; k >= 0; k--) if (used[k]) skip = 3'(k);
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        poison2_q <= poison;
+        minus2_q  <= minus;
+        zero2_q   <= m == '0;
+        base2_q   <= {1'b0, anchor} - {4'b0, skip};
+        // Complementing after the move makes the bits moved in the ones below.
+        bytes2_q  <= (m << {skip, 3'b0}) ^ {48{minus}};
+      end
+    end
+
+    // ---- stage 2: leading one to the top, and what decides the rounding ----------------------
+    logic [2:0]  fine;
+    logic [46:0] moved;  // complemented back: nothing below is zeros
+    logic [46:23] top;   // without the leading one and what only decides ties
+    logic        poison3_q, minus3_q, zero3_q, half3_q, rest3_q, odd3_q;
+    logic [22:0] mantissa3_q;
+    logic [9:0]  exponent3_q;  // biased, two's complement
+
+    always_comb begin
+      fine = 3'd7;
+      for (int k = 6; k >= 0; k--) if (bytes2_q[47-k]) fine = 3'(k);
+    end
+    assign moved = 47'((bytes2_q ^ {48{minus2_q}}) << fine);
+    assign top   = moved[46:23] ^ {24{minus2_q}};
+
+    always_ff @(posedge clk_i) begin
+      if (valid2_q) begin
+        poison3_q   <= poison2_q;
+        minus3_q    <= minus2_q;
+        zero3_q     <= zero2_q;
+        exponent3_q <= {base2_q, 3'b0} - 10'd105 - {7'b0, fine};
+        mantissa3_q <= {top[46:40], fp32_2_q ? top[39:24] : 16'hFFFF};
+        odd3_q      <= fp32_2_q ? top[24] : top[40];
+        half3_q     <= fp32_2_q ? top[23] : top[39];
+        rest3_q     <= moved[22:0] != '0 || (!fp32_2_q && moved[38:23] != '0);
+      end
+    end
+
+    // ---- stage 3: round ---------------------------------------------------------------------
+    logic        up, carry, over, under;
+    logic [22:0] mantissa;
+    logic [9:0]  exponent;
+
+    // Ones below a negative number make a half more than a half, and a rest of
+    // nothing but ones a half.
+    assign up       = minus3_q ? half3_q || (odd3_q && !rest3_q) : half3_q && (odd3_q || rest3_q);
+    assign mantissa = mantissa3_q + 23'(up);
+    assign carry    = up && mantissa3_q == '1;
+    assign exponent = carry ? exponent3_q + 10'd1 : exponent3_q;
+    assign under    = zero3_q || exponent[9] || exponent[8:0] == '0;
+    assign over     = exponent[8] || exponent[7:0] == '1;
+
+    always_comb begin
+      if (poison3_q) row_o[i*32+:32] = 32'h7FC00000;
+      else if (under) row_o[i*32+:32] = {minus3_q, 31'b0};
+      else if (over) row_o[i*32+:32] = {minus3_q, 8'hFF, 23'b0};
+      else row_o[i*32+:32] = {minus3_q, exponent[7:0], mantissa[22:16], fp32_3_q ? mantissa[15:0] : 16'b0};
+    end
+  end
+endmodule
