@@ -35,7 +35,7 @@ public:
     bank.give(token);
     wakeAt(now + 1);
   }
-  void wakeAt(Cycle cycle) { wake = std::min(wake, cycle); }
+  void wakeAt(Cycle cycle) { wake = std::min(wake, std::max(cycle, skippedUntil)); }
 
   // The unit's side.
   Cycle wakeCycle() const { return wake; }
@@ -88,7 +88,7 @@ public:
     const uint32_t beats = nest.quietBeats();
     if (beats) {
       nest.skip(beats);
-      wake += beats;
+      skippedUntil = wake += beats; // a token that comes meanwhile is for later beats
     }
     return beats;
   }
@@ -120,6 +120,7 @@ private:
   unsigned token = 0; ///< of the next wait
   TokenBank bank;
   Cycle wake;
+  Cycle skippedUntil = 0; ///< the cycles of the beats passed over
 };
 
 } // namespace sluice::vm
