@@ -1,0 +1,392 @@
+#include "compiler/conversion/plan/build.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <unordered_map>
+
+namespace sluice::plan {
+namespace {
+
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+
+constexpr unsigned kMatrix = 0, kVector = 1;
+
+/// What arrives in one bank, and what its unit has taken so far in program
+/// order.
+class Bank {
+public:
+  explicit Bank(size_t rows) : arrivals(rows) {}
+
+  /// `row` is announced with `token`.
+  void announce(RowId row, uint32_t token) { arrivals[row] = {token, ++given[token]}; }
+
+  /// The next beat needs `row`.
+  void need(RowId row) {
+    const Arrival &arrival = arrivals[row];
+    if (arrival.count > taken[arrival.token])
+      wanted[arrival.token] = std::max(wanted[arrival.token], arrival.count);
+  }
+
+  /// The waits that satisfy all needs, in token order.
+  std::vector<Wait> take() {
+    std::vector<Wait> waits;
+    for (uint32_t token = 0; token < isa::kTokens; ++token)
+      if (wanted[token] > taken[token]) {
+        waits.push_back({token, wanted[token] - taken[token]});
+        taken[token] = wanted[token];
+      }
+    return waits;
+  }
+
+  /// Waits for what was announced to another unit's sake.
+  std::vector<Wait> drain() {
+    wanted = given;
+    return take();
+  }
+
+private:
+  struct Arrival {
+    uint32_t token = 0;
+    uint32_t count = 0; ///< how many the token has seen with this row; 0 never
+  };
+  std::vector<Arrival> arrivals;
+  std::array<uint32_t, isa::kTokens> given{}, taken{}, wanted{};
+};
+
+class Builder {
+public:
+  Builder(const Graph &graph, const Work &work, const Placement &placement, const Order &order,
+          const TokenLayout &tokens)
+      : graph(graph), work(work), placement(placement), order(order), tokens(tokens),
+        cores(static_cast<uint32_t>(placement.cores.size())), hostBank(graph.rows.size()) {
+    result.doneToken = tokens.done;
+    for (unsigned unit : {kMatrix, kVector})
+      banks[unit].assign(cores, Bank(graph.rows.size()));
+    result.matrix.resize(cores);
+    result.vector.resize(cores);
+    result.weights.resize(cores);
+  }
+
+  MachineBeats run() {
+    for (RowId row : work.stages[0])
+      announce(row, kNone);
+    for (uint32_t core = 0; core < cores; ++core)
+      for (const VectorItem &item : order.vector[core])
+        announce(item.row, core);
+    for (uint32_t core = 0; core < cores; ++core) {
+      matrixBeats(core);
+      vectorBeats(core);
+    }
+    hostBeats();
+    return std::move(result);
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  const Order &order;
+  const TokenLayout &tokens;
+  const uint32_t cores;
+  std::vector<Bank> banks[2]; ///< by core
+  Bank hostBank;
+  MachineBeats result;
+
+  uint32_t tokenOf(RowId row) const {
+    const RowPlace &place = placement.rows[row];
+    if (place.core == kNone)
+      return tokens.ofHost(place.indexInStage);
+    return place.net ? tokens.ofCore(place.core, place.indexInStage) : tokens.local;
+  }
+
+  /// Counts the row's announcement in every bank it reaches.
+  void announce(RowId row, uint32_t producer) {
+    const RowPlace &place = placement.rows[row];
+    // A token for cores rides on the same packet to the host, if it goes there.
+    if (work[row].output && place.readers() != 0)
+      hostBank.announce(row, tokenOf(row));
+    const uint32_t where = place.net ? place.readers() : 1U << producer;
+    for (uint32_t core = 0; core < cores; ++core) {
+      if ((where >> core & 1) == 0)
+        continue;
+      if ((place.units() & kMatrixBit) != 0)
+        banks[kMatrix][core].announce(row, tokenOf(row));
+      if ((place.units() & kVectorBit) != 0)
+        banks[kVector][core].announce(row, tokenOf(row));
+    }
+  }
+
+  Signal signalOf(RowId row) const {
+    const RowPlace &place = placement.rows[row];
+    return {place.readers() != 0, place.readers() != 0 ? tokenOf(row) : 0, place.units()};
+  }
+
+  bool constant(RowId row) const {
+    return row == kNoRow || graph.rows[row].kind == RowKind::Constant;
+  }
+
+  int32_t address(uint32_t core, RowId row) const {
+    return row == kNoRow ? 0 : static_cast<int32_t>(addressAt(placement, core, row));
+  }
+
+  /// Appends `beat` behind beats of form `pause` for all waits but the last.
+  static void append(UnitBeats &unit, Beat beat, const BeatOrigin &origin,
+                     const std::vector<Wait> &waits, const isa::Instruction &pause) {
+    for (size_t i = 0; i + 1 < waits.size(); ++i)
+      appendPause(unit, waits[i], pause, origin.time);
+    if (!waits.empty())
+      beat.wait = waits.back();
+    unit.beats.push_back(beat);
+    unit.origins.push_back(origin);
+  }
+
+  static void appendPause(UnitBeats &unit, const Wait &wait, const isa::Instruction &pause,
+                          uint64_t time) {
+    Beat beat;
+    beat.form = unit.formOf(pause);
+    // A reduction of nothing ends at once.
+    const auto *vec = std::get_if<isa::Vec>(&pause);
+    beat.last = vec && vec->reduce != isa::Reduce::None;
+    beat.wait = wait;
+    unit.beats.push_back(beat);
+    BeatOrigin origin;
+    origin.time = time;
+    unit.origins.push_back(origin);
+  }
+
+  static isa::Instruction matrixPause() {
+    isa::Mm pause;
+    pause.skip = 1;
+    return pause;
+  }
+
+  /// The result is rounded once: to bf16 where the vector unit would do
+  /// nothing else before it rounds, else to fp32.
+  static isa::Emit emitOf(const rows::VectorStep &step) {
+    const bool first =
+        step.alu1 == isa::Alu::Pass &&
+        (step.table || (step.reduce == isa::Reduce::None && step.alu2 == isa::Alu::Pass));
+    return first ? isa::Emit::Bf16 : isa::Emit::Fp32;
+  }
+
+  void matrixBeats(uint32_t core) {
+    UnitBeats &unit = result.matrix[core];
+    const CoreMemory &memory = placement.cores[core];
+    Bank &bank = banks[kMatrix][core];
+    std::unordered_map<uint32_t, uint32_t> blockAddress;
+    const auto weight = [&](uint32_t block) {
+      const auto [entry, added] =
+          blockAddress.try_emplace(block, static_cast<uint32_t>(result.weights[core].size()));
+      if (added)
+        result.weights[core].push_back(block);
+      return static_cast<int32_t>(entry->second);
+    };
+    bool segmentHasInit = false;
+    RowId previous = kNoRow;
+    for (const MatrixItem &item : order.matrix[core]) {
+      const Row &what = graph.rows[item.row];
+      isa::Mm form;
+      form.emit = emitOf(what.step);
+      Beat beat;
+      BeatOrigin origin;
+      origin.row = item.row;
+      origin.time = item.time;
+      if (item.term != kNone) {
+        const rows::Term &term = work[item.row].terms[item.term];
+        origin.read[0] = term.x;
+        origin.block = term.block;
+        beat.address[0] = address(core, term.x);
+        if (!constant(term.x))
+          bank.need(term.x);
+      } else {
+        origin.block = what.terms[0].block;
+        beat.address[0] = static_cast<int32_t>(memory.zeroRow);
+      }
+      if (item.first && work[item.row].gate != kNoRow)
+        bank.need(work[item.row].gate);
+      beat.address[1] = weight(origin.block);
+      beat.address[2] = static_cast<int32_t>(item.acc);
+      const uint32_t preload = memory.preloadRow[item.row];
+      // The preload address matters on first beats only; it stays put while
+      // the same row goes on, so that the beats roll into one instruction.
+      segmentHasInit = item.first || (segmentHasInit && previous == item.row);
+      previous = item.row;
+      if (segmentHasInit && preload != kNone)
+        beat.address[3] = static_cast<int32_t>(preload);
+      if (item.first)
+        beat.init = preload != kNone ? isa::Init::Preload : isa::Init::Zero;
+      beat.last = item.last;
+      beat.form = unit.formOf(form);
+      append(unit, beat, origin, bank.take(), matrixPause());
+    }
+    const uint64_t end = unit.origins.empty() ? 0 : unit.origins.back().time + 1;
+    for (const Wait &wait : bank.drain())
+      appendPause(unit, wait, matrixPause(), end);
+  }
+
+  isa::Vec vectorForm(uint32_t core, RowId row) const {
+    const Row &what = graph.rows[row];
+    const rows::VectorStep &step = what.step;
+    const RowPlace &place = placement.rows[row];
+    isa::Vec form;
+    form.aSrc = what.kind == RowKind::Linear ? isa::Source::Mxu : isa::Source::Ram;
+    form.bEn = what.b != kNoRow;
+    form.cEn = what.c != kNoRow;
+    form.bBcast = step.bBroadcast;
+    form.cBcast = step.cBroadcast;
+    form.alu1 = step.alu1;
+    form.rhs1 = step.rhs1;
+    form.imm1 = std::bit_cast<uint32_t>(step.imm1);
+    if (step.table) {
+      const std::vector<uint32_t> &slots = placement.cores[core].tables;
+      form.tableEn = 1;
+      form.tableId =
+          static_cast<uint32_t>(std::find(slots.begin(), slots.end(), *step.table) - slots.begin());
+    }
+    form.reduce = step.reduce;
+    form.alu2 = step.alu2;
+    form.rhs2 = step.rhs2;
+    form.imm2 = std::bit_cast<uint32_t>(step.imm2);
+    form.post = step.post;
+    form.dstKind = place.net ? isa::Dst::Net : isa::Dst::Local;
+    if (place.net)
+      form.mask = place.readers() | (work[row].output ? kHostMask : 0);
+    return form;
+  }
+
+  /// Waits only, on the path of the beat that follows.
+  static isa::Instruction vectorPause(const isa::Vec &like) {
+    isa::Vec pause;
+    pause.alu1 = like.alu1;
+    pause.rhs1 = isa::Rhs1::Imm;
+    pause.tableEn = like.tableEn;
+    pause.tableId = like.tableId;
+    pause.reduce = like.reduce;
+    pause.alu2 = like.alu2;
+    pause.rhs2 = isa::Rhs2::Imm;
+    return pause;
+  }
+
+  void vectorBeats(uint32_t core) {
+    UnitBeats &unit = result.vector[core];
+    Bank &bank = banks[kVector][core];
+    for (const VectorItem &item : order.vector[core])
+      vectorRow(core, item, unit, bank);
+    if (unit.beats.empty())
+      return;
+    ++result.busyCores;
+    const uint64_t end = unit.origins.back().time + 1;
+    const std::vector<Wait> rest = bank.drain();
+    for (const Wait &wait : rest)
+      appendPause(unit, wait, isa::Vec{}, end);
+    // The core has read everything once its last row is on its way: the signal
+    // rides on that packet where it goes to the host alone.
+    const auto &lastForm = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
+    if (rest.empty() && lastForm.dstKind == isa::Dst::Net && lastForm.mask == kHostMask) {
+      unit.beats.back().signal = {true, tokens.done, 0};
+      return;
+    }
+    isa::Vec done;
+    done.dstKind = isa::Dst::Signal;
+    done.mask = kHostMask;
+    Beat beat;
+    beat.form = unit.formOf(done);
+    beat.signal = {true, tokens.done, 0};
+    BeatOrigin origin;
+    origin.time = end;
+    append(unit, beat, origin, {}, isa::Vec{});
+  }
+
+  void vectorRow(uint32_t core, const VectorItem &item, UnitBeats &unit, Bank &bank) {
+    const Row &what = graph.rows[item.row];
+    const RowPlace &place = placement.rows[item.row];
+    const isa::Vec form = vectorForm(core, item.row);
+    // All operands are there before the first beat: a reduction is one
+    // instruction without waits inside.
+    for (RowId operand : what.a)
+      if (!constant(operand))
+        bank.need(operand);
+    for (RowId operand : {what.b, what.c})
+      if (!constant(operand))
+        bank.need(operand);
+    if (what.kind == RowKind::Vector && work[item.row].gate != kNoRow)
+      bank.need(work[item.row].gate);
+    const size_t beats = std::max<size_t>(what.a.size(), 1);
+    for (size_t i = 0; i < beats; ++i) {
+      const bool last = i + 1 == beats;
+      Beat beat;
+      beat.form = unit.formOf(form);
+      BeatOrigin origin;
+      origin.row = item.row;
+      origin.time = item.time + i;
+      origin.read[0] = what.a.empty() ? kNoRow : what.a[i];
+      origin.read[1] = what.b;
+      origin.read[2] = what.c;
+      for (unsigned s = 0; s < 3; ++s)
+        beat.address[s] = address(core, origin.read[s]);
+      beat.address[3] = static_cast<int32_t>(
+          place.net ? place.inbox : placement.cores[core].localAddress[item.row]);
+      beat.last = last && what.step.reduce != isa::Reduce::None;
+      if (last)
+        beat.signal = signalOf(item.row);
+      append(unit, beat, origin, bank.take(), vectorPause(form));
+    }
+  }
+
+  void hostBeats() {
+    UnitBeats &unit = result.host;
+    for (RowId row : work.stages[0]) {
+      const RowPlace &place = placement.rows[row];
+      isa::Input form;
+      // A row nobody reads goes where nobody looks.
+      form.mask = place.readers() != 0 ? place.readers() : 1;
+      Beat beat;
+      beat.form = unit.formOf(form);
+      beat.address[0] = static_cast<int32_t>(place.inbox);
+      beat.signal = signalOf(row);
+      BeatOrigin origin;
+      origin.row = row;
+      origin.time = unit.beats.size();
+      append(unit, beat, origin, {}, form);
+    }
+    // The next inference enters when every core has read all of this one.
+    isa::Input pause;
+    pause.skip = 1;
+    for (const Wait &wait : hostBank.drain())
+      appendPause(unit, wait, pause, unit.beats.size());
+    appendPause(unit, {tokens.done, result.busyCores}, pause, unit.beats.size());
+  }
+};
+
+} // namespace
+
+TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
+  TokenLayout layout;
+  if (!manySlots && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
+    // Neighbours are one stride apart all the way round the bank, so one
+    // instruction takes rows of all cores in turn for ever.
+    layout.coreStride = isa::kTokens / cores;
+    layout.host = 1;
+    layout.hosts = 2;
+    layout.local = layout.done = 3;
+    return layout;
+  }
+  layout.hosts = 3;
+  layout.slots = manySlots ? (isa::kTokens - layout.hosts - 1) / cores : 1;
+  layout.slotStride = cores;
+  layout.host = isa::kTokens - layout.hosts - 1;
+  layout.local = layout.done = isa::kTokens - 1;
+  return layout;
+}
+
+MachineBeats buildBeats(const Graph &graph, const Work &work, const Placement &placement,
+                        const Order &order, const TokenLayout &tokens) {
+  return Builder(graph, work, placement, order, tokens).run();
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,130 @@
+#include "compiler/conversion/plan/images.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/vm/numerics.h"
+
+namespace sluice::plan {
+namespace {
+
+using rows::Graph;
+using rows::Row;
+using rows::RowId;
+
+format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
+  format::PreloadImage image{row, {}};
+  for (float value : bias) {
+    const auto lane = numerics::preloadLane(numerics::toBits(value));
+    image.lanes.push_back(numerics::packLane(lane.value_or(numerics::AccLane{})));
+  }
+  return image;
+}
+
+/// Constants of one core, neighbouring rows in one image.
+std::vector<format::RowImage> rowImages(const Graph &graph, const CoreMemory &memory) {
+  std::vector<format::RowImage> images;
+  for (RowId row : memory.constants) { // ascending address
+    const uint32_t address = memory.localAddress[row];
+    const std::vector<uint16_t> &lanes = graph.rows[row].lanes;
+    const bool follows =
+        !images.empty() &&
+        images.back().address + images.back().lanes.size() / graph.geometry.lanes == address;
+    if (!follows)
+      images.push_back({address, {}});
+    images.back().lanes.insert(images.back().lanes.end(), lanes.begin(), lanes.end());
+  }
+  return images;
+}
+
+bool finite(const std::vector<uint16_t> &elements) {
+  return std::none_of(elements.begin(), elements.end(),
+                      [](uint16_t element) { return (element & 0x7F80) == 0x7F80; });
+}
+
+} // namespace
+
+format::Program makeShell(const Graph &graph) {
+  format::Program program;
+  program.geometry = graph.geometry;
+  program.nodes = graph.nodes;
+  format::Model model;
+  model.name = graph.modelName;
+  model.macs = graph.macs;
+  model.parameters = graph.parameters;
+  const auto place = [](const std::vector<rows::Port> &ports,
+                        std::vector<format::HostTensor> &tensors) {
+    uint32_t next = 0;
+    for (const rows::Port &port : ports) {
+      tensors.push_back(port.tensor);
+      tensors.back().firstRow = next;
+      tensors.back().rows = static_cast<uint32_t>(port.rows.size());
+      next += tensors.back().rows;
+    }
+  };
+  place(graph.inputs, model.inputs);
+  place(graph.outputs, model.outputs);
+  program.models.push_back(std::move(model));
+  program.cores.resize(graph.geometry.cores);
+  return program;
+}
+
+format::Program makeImages(const Graph &graph, const Work &work, const Placement &placement,
+                           const MachineBeats &beats) {
+  format::Program program = makeShell(graph);
+  for (uint32_t core = 0; core < graph.geometry.cores; ++core) {
+    format::CoreImage &image = program.cores[core];
+    const CoreMemory &memory = placement.cores[core];
+    const std::vector<uint32_t> &weights = beats.weights[core];
+    for (uint32_t block = 0; block < weights.size(); ++block)
+      image.weights.push_back({block, graph.blocks[weights[block]]});
+    image.rows = rowImages(graph, memory);
+    for (uint32_t row = 0; row < memory.preloads.size(); ++row)
+      image.preloads.push_back(preloadImage(row, graph.rows[memory.preloads[row]].bias));
+    for (uint32_t slot = 0; slot < memory.tables.size(); ++slot) {
+      image.tables.push_back(graph.tables[memory.tables[slot]]);
+      image.tables.back().table = slot;
+    }
+  }
+  return program;
+}
+
+Problems finiteProblems(const Graph &graph, const Work &work) {
+  Problems problems;
+  const auto report = [&](const Row &row, std::string_view what) {
+    Problem problem;
+    problem.code = "E0408";
+    if (!row.nodes.empty()) {
+      const format::SourceNode &node = graph.nodes[row.nodes.front()];
+      problem.node = NodeRef{node.index, node.name, node.op};
+    }
+    problem.message = fmt::format("{} is not a finite bf16 number; the matrix unit needs "
+                                  "magnitudes below 3.4e38",
+                                  what);
+    const auto same = [&](const Problem &other) {
+      return other.message == problem.message && other.node && problem.node &&
+             other.node->index == problem.node->index && other.node->name == problem.node->name;
+    };
+    if (std::none_of(problems.begin(), problems.end(), same))
+      problems.push_back(std::move(problem));
+  };
+  std::vector<bool> bad(graph.blocks.size());
+  for (size_t block = 0; block < graph.blocks.size(); ++block)
+    bad[block] = !finite(graph.blocks[block]);
+  for (RowId id = 0; id < graph.rows.size(); ++id) {
+    const Row &row = graph.rows[id];
+    if (!work[id].live)
+      continue;
+    if (std::any_of(row.terms.begin(), row.terms.end(),
+                    [&](const rows::Term &term) { return bad[term.block]; }))
+      report(row, "a weight");
+    if (std::any_of(row.bias.begin(), row.bias.end(),
+                    [](float value) { return !std::isfinite(value); }))
+      report(row, "a bias");
+  }
+  return problems;
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,20 @@
+// The memory contents of a plan.
+#pragma once
+
+#include "compiler/conversion/plan/build.h"
+#include "compiler/support/problem.h"
+#include "runtime/format/program.h"
+
+namespace sluice::plan {
+
+/// Models, source nodes and memory images; no instructions.
+format::Program makeImages(const rows::Graph &graph, const Work &work, const Placement &placement,
+                           const MachineBeats &beats);
+
+/// Only what timing looks at: geometry and the row counts of the model.
+format::Program makeShell(const rows::Graph &graph);
+
+/// E0408: weights, biases and constants that are not finite.
+Problems finiteProblems(const rows::Graph &graph, const Work &work);
+
+} // namespace sluice::plan

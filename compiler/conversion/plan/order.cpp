@@ -1,0 +1,305 @@
+#include "compiler/conversion/plan/order.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace sluice::plan {
+namespace {
+
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+/// Vector rows looked at before their turn.
+constexpr size_t kWindow = 16;
+
+/// Linear rows by (core, stage), in row order.
+std::vector<std::map<uint32_t, std::vector<RowId>>> linearJobs(const Graph &graph, const Work &work,
+                                                               const Placement &placement) {
+  std::vector<std::map<uint32_t, std::vector<RowId>>> jobs(placement.cores.size());
+  for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage])
+      if (graph.rows[row].kind == RowKind::Linear)
+        jobs[placement.rows[row].core][stage].push_back(row);
+  return jobs;
+}
+
+/// Operands in the order in which they are expected: constants, inputs, then
+/// rows as the cores take turns to finish them.
+class Expectation {
+public:
+  Expectation(const Graph &graph, const Work &work, const Placement &placement)
+      : rank(graph.rows.size(), 0) {
+    uint32_t next = 1;
+    for (const std::vector<RowId> &stage : work.stages) {
+      std::vector<RowId> sorted = stage;
+      std::sort(sorted.begin(), sorted.end(), [&](RowId left, RowId right) {
+        return std::pair(placement.rows[left].indexInStage, left) <
+               std::pair(placement.rows[right].indexInStage, right);
+      });
+      for (RowId row : sorted)
+        rank[row] = next++;
+    }
+  }
+  uint32_t operator()(RowId row) const { return rank[row]; }
+
+private:
+  std::vector<uint32_t> rank; ///< constants stay 0
+};
+
+/// The block products of some rows of one stage on one core.
+class Sweep {
+public:
+  Sweep(const Work &work, const Expectation &expected, std::vector<RowId> members)
+      : members(std::move(members)) {
+    for (RowId row : this->members) {
+      std::vector<std::pair<uint32_t, uint32_t>> ranked; // rank of the operand, term
+      for (uint32_t term = 0; term < work[row].terms.size(); ++term)
+        ranked.emplace_back(expected(work[row].terms[term].x), term);
+      std::sort(ranked.begin(), ranked.end());
+      for (const auto &[rank, term] : ranked)
+        ranks.push_back(rank);
+      terms.push_back(std::move(ranked));
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  }
+
+  size_t operands() const { return ranks.size(); }
+
+  void append(uint32_t tail, std::vector<MatrixItem> &items) const {
+    std::vector<size_t> done(members.size(), 0);
+    const size_t early = ranks.size() > tail ? ranks.size() - tail : 0;
+    for (size_t i = 0; i < early; ++i)
+      for (size_t m = 0; m < members.size(); ++m)
+        while (done[m] < terms[m].size() && terms[m][done[m]].first == ranks[i])
+          items.push_back(item(m, done[m]++));
+    for (size_t m = 0; m < members.size(); ++m) {
+      while (done[m] < terms[m].size())
+        items.push_back(item(m, done[m]++));
+      if (terms[m].empty())
+        items.push_back({members[m], kNone, static_cast<uint32_t>(m), true, true, 0});
+    }
+  }
+
+private:
+  std::vector<RowId> members;
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> terms; ///< by member
+  std::vector<uint32_t> ranks;                                   ///< all operands, ascending
+
+  MatrixItem item(size_t member, size_t index) const {
+    return {members[member], terms[member][index].second,       static_cast<uint32_t>(member),
+            index == 0,      index + 1 == terms[member].size(), 0};
+  }
+};
+
+/// The coarse model: units with their latencies, one packet a cycle, no
+/// sequencers. Decides the order of the vector units.
+class Model {
+public:
+  Model(const Graph &graph, const Work &work, const Placement &placement, Order &order)
+      : graph(graph), work(work), placement(placement), order(order),
+        available(graph.rows.size(), kNever), cores(placement.cores.size()) {
+    const format::Geometry &geometry = graph.geometry;
+    accumulate = isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
+    for (RowId row = 0; row < graph.rows.size(); ++row)
+      if (graph.rows[row].kind == RowKind::Constant)
+        available[row] = 0;
+    for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage])
+        if (graph.rows[row].kind == RowKind::Vector)
+          cores[placement.rows[row].core].pending.push_back(row);
+    for (size_t i = 0; i < work.stages[0].size(); ++i)
+      host.push_back({work.stages[0][i], i + 1});
+    for (size_t stage = 1; stage < work.stages.size(); ++stage)
+      left += work.stages[stage].size();
+  }
+
+  bool run() {
+    uint64_t lastProgress = 0;
+    for (uint64_t now = 0; left != 0; ++now) {
+      bool progress = network(now);
+      for (uint32_t core = 0; core < cores.size(); ++core) {
+        progress |= vectorUnit(core, now);
+        progress |= matrixUnit(core, now);
+      }
+      if (progress)
+        lastProgress = now;
+      else if (now > lastProgress + 1000)
+        return false;
+    }
+    return true;
+  }
+
+private:
+  struct Timed {
+    RowId row;
+    uint64_t ready;
+  };
+  struct Core {
+    size_t nextItem = 0;
+    std::deque<Timed> results;
+    std::deque<Timed> outbox;
+    std::vector<RowId> pending; ///< vector rows in stage order
+    uint64_t vectorFree = 0, pipelineEnd = 0;
+    unsigned path = 0;
+  };
+
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  Order &order;
+  std::vector<uint64_t> available; ///< first cycle a reader may issue
+  std::vector<Core> cores;
+  std::deque<Timed> host;
+  size_t lastSource = 0;
+  unsigned accumulate = 0;
+  size_t left = 0;
+
+  bool network(uint64_t now) {
+    const size_t sources = cores.size() + 1;
+    for (size_t i = 1; i <= sources; ++i) {
+      const size_t source = (lastSource + i) % sources;
+      std::deque<Timed> &queue = source == cores.size() ? host : cores[source].outbox;
+      if (queue.empty() || queue.front().ready > now)
+        continue;
+      available[queue.front().row] = now + isa::kNetHop;
+      queue.pop_front();
+      lastSource = source;
+      return true;
+    }
+    return false;
+  }
+
+  bool matrixUnit(uint32_t index, uint64_t now) {
+    Core &core = cores[index];
+    if (core.nextItem == order.matrix[index].size())
+      return false;
+    MatrixItem &item = order.matrix[index][core.nextItem];
+    const RowId gate = work[item.row].gate;
+    if (item.term != kNone && available[work[item.row].terms[item.term].x] > now)
+      return false;
+    if (gate != kNoRow && available[gate] > now)
+      return false;
+    if (item.last) {
+      if (core.results.size() >= isa::kResultFifoDepth)
+        return false;
+      core.results.push_back({item.row, now + accumulate + isa::kMmNormalise + 1});
+    }
+    item.time = now;
+    ++core.nextItem;
+    return true;
+  }
+
+  bool ready(RowId operand, uint64_t now) const {
+    return operand == kNoRow || available[operand] <= now;
+  }
+
+  bool ready(const Row &row, uint64_t now) const {
+    return ready(row.b, now) && ready(row.c, now) &&
+           std::all_of(row.a.begin(), row.a.end(), [&](RowId a) { return ready(a, now); });
+  }
+
+  bool vectorUnit(uint32_t index, uint64_t now) {
+    Core &core = cores[index];
+    if (core.vectorFree > now || core.outbox.size() >= isa::kOutboxDepth)
+      return false;
+    RowId chosen = kNoRow;
+    if (!core.results.empty() && core.results.front().ready <= now &&
+        ready(graph.rows[core.results.front().row], now))
+      chosen = core.results.front().row;
+    size_t position = kNever;
+    for (size_t i = 0; i < std::min(core.pending.size(), kWindow); ++i) {
+      const RowId row = core.pending[i];
+      if (chosen != kNoRow && work[chosen].stage <= work[row].stage)
+        break;
+      if (ready(work[row].gate, now) && ready(graph.rows[row], now)) {
+        chosen = row;
+        position = i;
+        break;
+      }
+    }
+    if (chosen == kNoRow)
+      return false;
+    if (position != kNever)
+      core.pending.erase(core.pending.begin() + static_cast<std::ptrdiff_t>(position));
+    else
+      core.results.pop_front();
+    issue(index, chosen, now);
+    return true;
+  }
+
+  void issue(uint32_t index, RowId row, uint64_t now) {
+    Core &core = cores[index];
+    const Row &what = graph.rows[row];
+    const unsigned path = vectorPath(what.step);
+    const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
+    const uint64_t beats = std::max<size_t>(what.a.size(), 1);
+    const uint64_t end = start + beats - 1 + vectorLatency(what.step, graph.geometry.lanes);
+    core.path = path;
+    core.vectorFree = start + beats;
+    core.pipelineEnd = end;
+    order.vector[index].push_back({row, start});
+    --left;
+    if (placement.rows[row].net)
+      core.outbox.push_back({row, end + 1});
+    else
+      available[row] = end + 1;
+  }
+};
+
+} // namespace
+
+unsigned vectorPath(const rows::VectorStep &step) {
+  return (step.alu1 != isa::Alu::Pass ? 1 : 0) | (step.table ? 2 : 0) |
+         (step.reduce != isa::Reduce::None ? 4 : 0) | (step.alu2 != isa::Alu::Pass ? 8 : 0);
+}
+
+unsigned vectorLatency(const rows::VectorStep &step, unsigned lanes) {
+  const unsigned path = vectorPath(step);
+  return isa::kVecRead + ((path & 1) != 0 ? isa::kVecAlu : 0) +
+         ((path & 2) != 0 ? isa::kVecTable : 0) +
+         ((path & 4) != 0 ? std::bit_width(lanes) - 1 + isa::kVecReduceBase : 0) +
+         ((path & 8) != 0 ? isa::kVecAlu : 0) + isa::kVecOut;
+}
+
+std::optional<Order> makeOrder(const Graph &graph, const Work &work, const Placement &placement,
+                               const Tails &tails) {
+  Order order;
+  order.matrix.resize(placement.cores.size());
+  order.vector.resize(placement.cores.size());
+  const Expectation expected(graph, work, placement);
+  const auto jobs = linearJobs(graph, work, placement);
+  const size_t accumulators = graph.geometry.accumulators;
+  for (uint32_t core = 0; core < jobs.size(); ++core)
+    for (const auto &[stage, members] : jobs[core])
+      for (size_t at = 0; at < members.size(); at += accumulators) {
+        const size_t end = std::min(members.size(), at + accumulators);
+        const std::vector<RowId> part(members.begin() + static_cast<std::ptrdiff_t>(at),
+                                      members.begin() + static_cast<std::ptrdiff_t>(end));
+        Sweep(work, expected, part).append(tails[stage], order.matrix[core]);
+      }
+  if (!Model(graph, work, placement, order).run())
+    return std::nullopt;
+  return order;
+}
+
+std::vector<uint32_t> operandCounts(const Graph &graph, const Work &work,
+                                    const Placement &placement) {
+  std::vector<uint32_t> counts(work.stages.size(), 0);
+  const Expectation expected(graph, work, placement);
+  for (const auto &job : linearJobs(graph, work, placement))
+    for (const auto &[stage, members] : job)
+      counts[stage] =
+          std::max(counts[stage], static_cast<uint32_t>(Sweep(work, expected, members).operands()));
+  return counts;
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,210 @@
+#include "compiler/conversion/plan/placement.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace sluice::plan {
+namespace {
+
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+
+/// Block products or vector beats of a row.
+uint64_t costOf(const Graph &graph, const Work &work, RowId row) {
+  return graph.rows[row].kind == RowKind::Linear ? std::max<size_t>(work[row].terms.size(), 1)
+                                                 : graph.rows[row].a.size();
+}
+
+/// Gives cores to rows, stage by stage.
+class CoreAssignment {
+public:
+  CoreAssignment(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &result)
+      : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
+        totalLoad(cores, 0) {}
+
+  void run() {
+    for (size_t stage = 1; stage < work.stages.size(); ++stage)
+      assignStage(work.stages[stage]);
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const PlacementOptions &options;
+  Placement &result;
+  const uint32_t cores;
+  std::vector<uint64_t> totalLoad;
+
+  /// The core that computes all computed operands; none if there are several
+  /// or if all operands are inputs. `most` is the core of most operands.
+  uint32_t onlyProducer(RowId row, uint32_t &most) const {
+    std::vector<uint32_t> count(cores, 0);
+    forEachOperand(graph, work, row, [&](RowId operand, bool) {
+      if (result.rows[operand].core != kNone)
+        ++count[result.rows[operand].core];
+    });
+    most = static_cast<uint32_t>(std::max_element(count.begin(), count.end()) - count.begin());
+    if (count[most] == 0)
+      return most = kNone;
+    const bool only = std::count(count.begin(), count.end(), 0U) == cores - 1;
+    return only ? most : kNone;
+  }
+
+  void assignStage(const std::vector<RowId> &stage) {
+    uint64_t cost = 0;
+    for (RowId row : stage)
+      cost += costOf(graph, work, row);
+    const bool together = stage.size() == 1 || cost <= options.keepTogether;
+    const uint32_t start = static_cast<uint32_t>(
+        std::min_element(totalLoad.begin(), totalLoad.end()) - totalLoad.begin());
+    uint32_t next = start, shared = kNone;
+    std::vector<uint64_t> load(cores, 0);
+    std::vector<uint32_t> members(cores, 0);
+    for (RowId row : stage) {
+      uint32_t most = kNone;
+      const uint32_t only = onlyProducer(row, most);
+      uint32_t core = kNone;
+      if (together)
+        core = shared = shared != kNone ? shared : (most != kNone ? most : start);
+      else if (graph.rows[row].kind == RowKind::Vector)
+        core = only != kNone ? only : most;
+      if (core == kNone)
+        core = leastLoaded(load, next);
+      next = (core + 1) % cores;
+      load[core] += costOf(graph, work, row);
+      result.rows[row].core = core;
+      result.rows[row].indexInStage = members[core]++;
+      if (graph.rows[row].kind == RowKind::Linear)
+        totalLoad[core] += costOf(graph, work, row);
+    }
+  }
+
+  /// The core with the least load in this stage, cyclic from `next`: rows of
+  /// equal cost go round the cores, so their packets arrive in row order.
+  uint32_t leastLoaded(const std::vector<uint64_t> &load, uint32_t next) const {
+    uint32_t best = next;
+    for (uint32_t i = 0; i < cores; ++i)
+      if (const uint32_t core = (next + i) % cores; load[core] < load[best])
+        best = core;
+    return best;
+  }
+};
+
+void findReaders(const Graph &graph, const Work &work, Placement &placement) {
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const uint32_t mask = 1U << placement.rows[row].core;
+      forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+        RowPlace &place = placement.rows[operand];
+        (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
+      });
+    }
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      RowPlace &place = placement.rows[row];
+      place.net = work[row].output || place.readers() != 1U << place.core;
+    }
+  // A reduction walks its rows in one affine stream, so they lie in one memory.
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const std::vector<RowId> &a = graph.rows[row].a;
+      if (a.size() > 2 &&
+          std::any_of(a.begin(), a.end(), [&](RowId r) { return placement.rows[r].net; }))
+        for (RowId operand : a)
+          if (placement.rows[operand].core != kNone)
+            placement.rows[operand].net = true;
+    }
+}
+
+void assignInbox(const Graph &graph, const Work &work, Placement &placement) {
+  // A row for cores and the host travels once, so its inbox address is its
+  // output row.
+  uint32_t next = 0;
+  bool shared = false;
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage])
+      if (work[row].output) {
+        next = std::max(next, work[row].outRow + 1);
+        shared |= placement.rows[row].readers() != 0;
+      }
+  if (!shared)
+    next = 0;
+  for (uint32_t i = 0; i < work.stages[0].size(); ++i) {
+    placement.rows[work.stages[0][i]].net = true;
+    placement.rows[work.stages[0][i]].indexInStage = i;
+  }
+  for (const std::vector<RowId> &stage : work.stages)
+    for (RowId row : stage) {
+      RowPlace &place = placement.rows[row];
+      if (work[row].output)
+        place.inbox = work[row].outRow;
+      else if (place.net)
+        place.inbox = next++;
+    }
+  placement.inboxRows = next;
+}
+
+void assignLocal(const Graph &graph, const Work &work, Placement &placement) {
+  const size_t rows = graph.rows.size();
+  for (CoreMemory &memory : placement.cores) {
+    memory.localAddress.assign(rows, kNone);
+    memory.preloadRow.assign(rows, kNone);
+  }
+  const auto constant = [&](CoreMemory &memory, RowId row) {
+    if (row == kNoRow || graph.rows[row].kind != RowKind::Constant ||
+        memory.localAddress[row] != kNone)
+      return;
+    memory.localAddress[row] = isa::kLocalBase + memory.localRows++;
+    memory.constants.push_back(row);
+  };
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const Row &what = graph.rows[row];
+      const RowPlace &place = placement.rows[row];
+      CoreMemory &memory = placement.cores[place.core];
+      memory.busy = true;
+      for (const rows::Term &term : work[row].terms)
+        constant(memory, term.x);
+      for (RowId operand : what.a)
+        constant(memory, operand);
+      constant(memory, what.b);
+      constant(memory, what.c);
+      if (what.kind == RowKind::Linear && work[row].terms.empty() && memory.zeroRow == kNone)
+        memory.zeroRow = isa::kLocalBase + memory.localRows++;
+      if (!place.net)
+        memory.localAddress[row] = isa::kLocalBase + memory.localRows++;
+      const bool biased =
+          std::any_of(what.bias.begin(), what.bias.end(), [](float value) { return value != 0; });
+      if (what.kind == RowKind::Linear && biased) {
+        memory.preloadRow[row] = static_cast<uint32_t>(memory.preloads.size());
+        memory.preloads.push_back(row);
+      }
+      if (what.step.table && std::find(memory.tables.begin(), memory.tables.end(),
+                                       *what.step.table) == memory.tables.end())
+        memory.tables.push_back(*what.step.table);
+    }
+}
+
+} // namespace
+
+Placement place(const Graph &graph, const Work &work, const PlacementOptions &options) {
+  Placement placement;
+  placement.rows.resize(graph.rows.size());
+  placement.cores.resize(graph.geometry.cores);
+  CoreAssignment(graph, work, options, placement).run();
+  findReaders(graph, work, placement);
+  assignInbox(graph, work, placement);
+  assignLocal(graph, work, placement);
+  return placement;
+}
+
+uint32_t addressAt(const Placement &placement, uint32_t core, RowId row) {
+  const RowPlace &place = placement.rows[row];
+  return place.net ? place.inbox : placement.cores[core].localAddress[row];
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,59 @@
+// Where: the core of every row, who reads it, its addresses, and what every
+// memory holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/conversion/plan/work.h"
+
+namespace sluice::plan {
+
+/// Unit bits of a signal (isa.json, sig_units).
+inline constexpr uint32_t kMatrixBit = 1, kVectorBit = 2;
+inline constexpr uint32_t kHostMask = 1U << isa::kHostBit;
+inline constexpr uint32_t kNone = ~uint32_t{0};
+
+struct RowPlace {
+  uint32_t core = kNone;      ///< computes it; none for inputs and constants
+  uint32_t matrixReaders = 0; ///< mask of cores
+  uint32_t vectorReaders = 0; ///< mask of cores
+  bool net = false;           ///< travels as a packet; else a local row
+  uint32_t inbox = kNone;     ///< address at every reader, if net
+  uint32_t indexInStage = 0;  ///< position among the rows of its stage on its core (inputs: of all)
+
+  uint32_t readers() const { return matrixReaders | vectorReaders; }
+  uint32_t units() const {
+    return (matrixReaders != 0 ? kMatrixBit : 0) | (vectorReaders != 0 ? kVectorBit : 0);
+  }
+};
+
+/// The memories of one core.
+struct CoreMemory {
+  std::vector<uint32_t> localAddress; ///< by row; kNone where not local here
+  std::vector<rows::RowId> constants; ///< constant rows in local memory
+  uint32_t localRows = 0;             ///< used
+  std::vector<uint32_t> preloadRow;   ///< by row; kNone without a bias here
+  std::vector<rows::RowId> preloads;  ///< by preload row
+  std::vector<uint32_t> tables;       ///< graph tables by slot
+  uint32_t zeroRow = kNone;           ///< local row of zeros, for rows whose terms all vanish
+  bool busy = false;                  ///< computes anything at all
+};
+
+struct Placement {
+  std::vector<RowPlace> rows; ///< by row
+  std::vector<CoreMemory> cores;
+  uint32_t inboxRows = 0;
+};
+
+struct PlacementOptions {
+  /// A stage of at most this many block products stays on one core.
+  uint32_t keepTogether = 4;
+};
+
+Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);
+
+/// Address at which `core` reads a row.
+uint32_t addressAt(const Placement &placement, uint32_t core, rows::RowId row);
+
+} // namespace sluice::plan

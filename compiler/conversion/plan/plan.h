@@ -1,0 +1,45 @@
+// The planner: who computes which row, where it lives and when. In comes a row
+// graph, out come the memory images and instruction lists of a machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/conversion/plan/fit.h"
+#include "compiler/conversion/row_graph.h"
+#include "compiler/support/problem.h"
+#include "runtime/format/program.h"
+
+namespace sluice::plan {
+
+struct PlanOptions {
+  /// How many candidates may be timed; 0 takes the first that fits.
+  unsigned candidates = 64;
+};
+
+/// An instruction and the source nodes it serves.
+struct PlannedInstruction {
+  format::InstructionWords words{};
+  std::vector<uint32_t> nodes; ///< indices into Program::nodes, ascending
+
+  bool operator==(const PlannedInstruction &) const = default;
+};
+
+struct Plan {
+  /// Everything but the instructions and the source map.
+  format::Program program;
+  /// By core, the host port's list last.
+  std::vector<std::vector<PlannedInstruction>> lists;
+  std::vector<MemoryUse> memory;
+  uint64_t spaced = 0; ///< cycles of one inference from rest; 0 if not timed
+  std::string text;    ///< the plan in words, stage by stage
+};
+
+/// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408
+/// numbers the machine cannot hold, E0499 a plan that failed its proof; all
+/// problems at once. Deterministic.
+bool makePlan(const rows::Graph &graph, const PlanOptions &options, Plan &result,
+              Problems &problems);
+
+} // namespace sluice::plan

@@ -1,0 +1,51 @@
+// What is left to do of a row graph: rows that matter, in stages whose rows do
+// not depend on each other, without the terms that multiply by zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::plan {
+
+/// A row and what it needs. Constant operands are included.
+struct WorkRow {
+  std::vector<rows::Term> terms; ///< Linear: the terms whose block is not zero
+  uint32_t stage = 0;            ///< 0 inputs; ascending in topological order
+  bool live = false;             ///< an output depends on it
+  bool output = false;
+  uint32_t outRow = 0; ///< if output
+  /// Linear rows whose terms all vanish and vector rows of constants wait for
+  /// this input row, so that they too happen once per inference.
+  rows::RowId gate = rows::kNoRow;
+};
+
+struct Work {
+  std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
+  std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
+  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks
+
+  const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
+};
+
+Work analyse(const rows::Graph &graph);
+
+/// Calls `fn` for every operand of a row that is not constant.
+template <typename Fn>
+void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row, Fn fn) {
+  const rows::Row &what = graph.rows[row];
+  const auto visit = [&](rows::RowId operand, bool byMatrix) {
+    if (operand != rows::kNoRow && graph.rows[operand].kind != rows::RowKind::Constant)
+      fn(operand, byMatrix);
+  };
+  for (const rows::Term &term : work[row].terms)
+    visit(term.x, true);
+  for (rows::RowId operand : what.a)
+    visit(operand, false);
+  visit(what.b, false);
+  visit(what.c, false);
+  visit(work[row].gate, what.kind == rows::RowKind::Linear);
+}
+
+} // namespace sluice::plan

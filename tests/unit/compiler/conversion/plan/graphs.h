@@ -1,0 +1,55 @@
+// Row graphs for tests, built by hand, and what they compute, in double with
+// rows rounded to bf16.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::plan::test {
+
+/// Builds a graph row by row.
+class GraphBuilder {
+public:
+  GraphBuilder(const std::string &target, uint64_t seed);
+
+  rows::Graph graph;
+
+  /// Rows of a new input of `count` rows.
+  std::vector<rows::RowId> input(uint32_t count);
+  /// A row of constants in [-1, 1).
+  rows::RowId constant();
+  /// A dense operation: `count` rows, each the sum over all of `x`; random
+  /// weights and biases, a block is zero with probability `zeros`.
+  std::vector<rows::RowId> dense(const std::vector<rows::RowId> &x, uint32_t count,
+                                 const rows::VectorStep &step, bool bias = true, double zeros = 0);
+  /// One row computed by the vector unit, as an operation of its own.
+  rows::RowId vector(const std::vector<rows::RowId> &a, rows::RowId b, rows::RowId c,
+                     const rows::VectorStep &step);
+  void output(const std::vector<rows::RowId> &rows);
+
+  std::mt19937_64 random;
+
+private:
+  uint32_t groups = 0;
+  uint32_t addNode(const std::string &op);
+};
+
+rows::VectorStep relu();
+
+/// A multi-layer perceptron: `widths` in rows, input first.
+rows::Graph perceptron(const std::string &target, const std::vector<uint32_t> &widths,
+                       uint64_t seed, double zeros = 0);
+
+/// The rows of the outputs for the rows of the inputs (bf16 lanes, in port
+/// order).
+std::vector<std::vector<uint16_t>> evaluate(const rows::Graph &graph,
+                                            const std::vector<std::vector<uint16_t>> &inputs);
+
+uint16_t toBf16(double value);
+double fromBf16(uint16_t bits);
+
+} // namespace sluice::plan::test

@@ -1,0 +1,314 @@
+// Plans are run on the vm engine and compared with the graph's own meaning.
+#include "compiler/conversion/plan/plan.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/device/device.h"
+#include "runtime/format/program_file.h"
+#include "runtime/format/targets.h"
+#include "sim/vm/timing.h"
+#include "tests/unit/compiler/conversion/plan/graphs.h"
+
+namespace sluice::plan::test {
+namespace {
+
+using Rows = std::vector<std::vector<uint16_t>>;
+
+/// The program of a plan, without a source map.
+format::Program assemble(const Plan &plan) {
+  format::Program program = plan.program;
+  for (size_t list = 0; list < plan.lists.size(); ++list)
+    for (const PlannedInstruction &one : plan.lists[list])
+      (list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions)
+          .push_back(one.words);
+  return program;
+}
+
+Plan planned(const rows::Graph &graph, unsigned candidates = 8) {
+  Plan plan;
+  Problems problems;
+  PlanOptions options;
+  options.candidates = candidates;
+  const bool ok = makePlan(graph, options, plan, problems);
+  EXPECT_TRUE(ok) << (problems.empty() ? "" : problems[0].message);
+  return plan;
+}
+
+Rows randomRows(const rows::Graph &graph, std::mt19937_64 &random) {
+  std::uniform_real_distribution<double> value(-1, 1);
+  Rows result;
+  for (const rows::Port &port : graph.inputs)
+    for (size_t i = 0; i < port.rows.size(); ++i) {
+      std::vector<uint16_t> lanes;
+      for (uint32_t lane = 0; lane < graph.geometry.lanes; ++lane)
+        lanes.push_back(toBf16(value(random)));
+      result.push_back(lanes);
+    }
+  return result;
+}
+
+/// Runs inferences one after the other; the host pauses at random if `pauses`.
+std::vector<Rows> runAll(const format::Program &program, const std::vector<Rows> &inputs,
+                         bool pauses) {
+  const std::unique_ptr<device::Device> device = device::makeVm();
+  device->load(program);
+  size_t outputRows = 0;
+  for (const format::HostTensor &tensor : program.models[0].outputs)
+    outputRows += tensor.rows;
+  std::vector<Rows> outputs(inputs.size(), Rows(outputRows));
+  std::mt19937_64 random(7);
+  const auto coin = [&] { return !pauses || random() % 3 == 0; };
+  size_t inference = 0, row = 0, taken = 0;
+  const uint64_t limit = 200000;
+  while (taken < outputs.size() * outputRows && device->cycle() < limit) {
+    const uint16_t *offer =
+        inference < inputs.size() && coin() ? inputs[inference][row].data() : nullptr;
+    const auto cycle = device->step(offer, coin());
+    if (cycle.inputTaken && ++row == inputs[inference].size()) {
+      row = 0;
+      ++inference;
+    }
+    if (cycle.output) {
+      auto &place = outputs[taken / outputRows].at(cycle.output->address);
+      EXPECT_TRUE(place.empty()) << "output row " << cycle.output->address << " came twice";
+      place = cycle.output->lanes;
+      ++taken;
+    }
+  }
+  EXPECT_EQ(taken, outputs.size() * outputRows) << "the machine stalls";
+  EXPECT_FALSE(device->tokenFault());
+  return outputs;
+}
+
+void expectNear(const rows::Graph &graph, const Rows &found, const Rows &expected) {
+  double largest = 0, error = 0;
+  for (size_t row = 0; row < expected.size(); ++row) {
+    ASSERT_EQ(found[row].size(), graph.geometry.lanes);
+    for (size_t lane = 0; lane < expected[row].size(); ++lane) {
+      largest = std::max(largest, std::abs(fromBf16(expected[row][lane])));
+      error = std::max(error, std::abs(fromBf16(found[row][lane]) - fromBf16(expected[row][lane])));
+    }
+  }
+  EXPECT_LE(error, largest / 64) << "of " << largest;
+}
+
+/// Plans, checks the file, and runs four inferences with and without pauses.
+void expectRuns(const rows::Graph &graph, unsigned candidates = 8) {
+  const format::Program program = assemble(planned(graph, candidates));
+  const std::vector<format::FileProblem> problems = format::check(program);
+  ASSERT_TRUE(problems.empty()) << problems[0].message;
+  std::mt19937_64 random(11);
+  std::vector<Rows> inputs;
+  for (unsigned i = 0; i < 4; ++i)
+    inputs.push_back(randomRows(graph, random));
+  const std::vector<Rows> outputs = runAll(program, inputs, false);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    expectNear(graph, outputs[i], evaluate(graph, inputs[i]));
+  EXPECT_EQ(runAll(program, inputs, true), outputs) << "timing changes values";
+}
+
+struct Network {
+  const char *target;
+  std::vector<uint32_t> widths;
+  double zeros;
+};
+
+class Perceptrons : public testing::TestWithParam<Network> {};
+
+TEST_P(Perceptrons, RunAsTheGraphSays) {
+  expectRuns(perceptron(GetParam().target, GetParam().widths, 3, GetParam().zeros));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Perceptrons,
+    testing::Values(Network{"c2b8", {1, 1}, 0}, Network{"c2b8", {3, 7, 2}, 0},
+                    Network{"c2b8", {1, 7, 7, 7, 1}, 0}, Network{"c2b8", {8, 40, 40, 2}, 0.5},
+                    Network{"c2b8", {2, 3, 3}, 0.9}, Network{"c2b8", {5, 70, 6}, 0},
+                    Network{"c6b32", {2, 16, 16, 5, 1}, 0}, Network{"c6b32", {9, 13, 1, 20}, 0.3},
+                    Network{"c3b64", {4, 8, 8}, 0}));
+
+TEST(Plan, SoftmaxLikeChainAcrossRows) {
+  for (const char *target : {"c2b8", "c6b32"}) {
+    GraphBuilder builder(target, 5);
+    const auto x = builder.input(2);
+    const auto hidden = builder.dense(x, 3, rows::VectorStep{});
+    rows::VectorStep reduce;
+    reduce.reduce = isa::Reduce::Max;
+    const rows::RowId max = builder.vector(hidden, rows::kNoRow, rows::kNoRow, reduce);
+    rows::VectorStep shift;
+    shift.alu1 = isa::Alu::Sub;
+    shift.alu2 = isa::Alu::Mul;
+    shift.rhs2 = isa::Rhs2::Imm;
+    shift.imm2 = 0.5F;
+    std::vector<rows::RowId> shifted;
+    for (rows::RowId row : hidden)
+      shifted.push_back(builder.vector({row}, max, rows::kNoRow, shift));
+    rows::VectorStep gate;
+    gate.alu1 = isa::Alu::Mul;
+    gate.alu2 = isa::Alu::Add;
+    const auto gated = builder.dense(shifted, 2, rows::VectorStep{});
+    const rows::RowId mixed = builder.vector({gated[0]}, gated[1], builder.constant(), gate);
+    builder.output({mixed, shifted[1]});
+    builder.output({hidden[2]});
+    expectRuns(builder.graph);
+  }
+}
+
+TEST(Plan, OperandsOfTheVectorUnitFromOtherCores) {
+  GraphBuilder builder("c6b32", 6);
+  const auto x = builder.input(3);
+  const auto left = builder.dense(x, 7, rows::VectorStep{});
+  rows::VectorStep add;
+  add.alu1 = isa::Alu::Add;
+  auto right = builder.dense(left, 7, add);
+  for (size_t i = 0; i < right.size(); ++i)
+    builder.graph.rows[right[i]].b = left[(i + 3) % left.size()];
+  const auto sum = builder.dense(right, 4, relu());
+  builder.output(sum);
+  builder.output({right[0]});
+  expectRuns(builder.graph);
+}
+
+TEST(Plan, RowsThatDoNotDependOnTheInput) {
+  GraphBuilder builder("c2b8", 8);
+  const auto x = builder.input(2);
+  const auto bias = builder.dense(x, 3, relu(), true, 1.0);
+  const auto nothing = builder.dense(x, 1, rows::VectorStep{}, false, 1.0);
+  const auto fixed = builder.dense({builder.constant()}, 2, rows::VectorStep{});
+  rows::VectorStep add;
+  add.alu1 = isa::Alu::Add;
+  const rows::RowId sum =
+      builder.vector({builder.constant()}, builder.constant(), rows::kNoRow, add);
+  builder.output({bias[0], nothing[0], fixed[1], sum});
+  expectRuns(builder.graph);
+}
+
+TEST(Plan, UnusedInputRowsAreTaken) {
+  GraphBuilder builder("c2b8", 9);
+  const auto x = builder.input(4);
+  builder.output(builder.dense({x[2]}, 2, relu()));
+  expectRuns(builder.graph);
+}
+
+TEST(Plan, SharedBlocksAreStoredOnce) {
+  GraphBuilder builder("c2b8", 10);
+  const auto x = builder.input(4);
+  auto y = builder.dense(x, 2, rows::VectorStep{});
+  for (rows::RowId row : y)
+    for (rows::Term &term : builder.graph.rows[row].terms)
+      term.block = 0;
+  builder.output(y);
+  const Plan plan = planned(builder.graph);
+  for (const format::CoreImage &core : plan.program.cores)
+    EXPECT_LE(core.weights.size(), 1U);
+  expectRuns(builder.graph);
+}
+
+TEST(Plan, SameGraphSamePlan) {
+  const rows::Graph graph = perceptron("c6b32", {3, 16, 16, 2}, 4);
+  const Plan first = planned(graph, 40), second = planned(graph, 40);
+  EXPECT_EQ(first.lists, second.lists);
+  EXPECT_EQ(format::write(assemble(first)), format::write(assemble(second)));
+}
+
+TEST(Plan, ContiguousCostsNoMoreThanSpaced) {
+  const Plan plan = planned(perceptron("c6b32", {2, 16, 16, 4}, 4), 40);
+  const auto timing = vm::measureTiming(assemble(plan));
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->spaced, plan.spaced);
+  EXPECT_LE(timing->contiguous, static_cast<double>(timing->spaced) + 1);
+}
+
+/// Cycles above the floor of the matrix units, per dense layer.
+double overheadPerLayer(const std::string &target, uint32_t rows, uint32_t layers) {
+  const std::vector<uint32_t> widths(layers + 1, rows);
+  const rows::Graph graph = perceptron(target, widths, 2);
+  const Plan plan = planned(graph, 120);
+  const uint32_t cores = graph.geometry.cores;
+  const double floor = static_cast<double>(layers) * rows * rows / cores;
+  const double overhead = (static_cast<double>(plan.spaced) - floor) / layers;
+  std::printf("%s, %u layers of %u rows: %llu cycles, floor %.0f, %.1f above it per layer\n",
+              target.c_str(), layers, rows, static_cast<unsigned long long>(plan.spaced), floor,
+              overhead);
+  return overhead;
+}
+
+TEST(Plan, LayersStream) {
+  EXPECT_LE(overheadPerLayer("c6b32", 2, 7), 25);
+  EXPECT_LE(overheadPerLayer("c6b32", 12, 4), 25);
+  EXPECT_LE(overheadPerLayer("c6b32", 16, 4), 25);
+  EXPECT_LE(overheadPerLayer("c6b32", 18, 4), 25);
+  EXPECT_LE(overheadPerLayer("c2b8", 16, 4), 25);
+}
+
+Problems refused(const rows::Graph &graph) {
+  Plan plan;
+  Problems problems;
+  EXPECT_FALSE(makePlan(graph, PlanOptions{}, plan, problems));
+  return problems;
+}
+
+TEST(Plan, SaysWhatDoesNotFit) {
+  rows::Graph graph = perceptron("c2b8", {10, 60, 70, 2}, 4);
+  graph.geometry.weightBlocks = 2000;
+  graph.geometry.preloadRows = 20;
+  const Problems problems = refused(graph);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].code, "E0401");
+  EXPECT_EQ(problems[0].message, "the model does not fit c2b8: core 0 needs 2470 weight blocks, "
+                                 "470 more than its 2000");
+  EXPECT_THAT(problems[0].notes,
+              testing::ElementsAre("core 1 needs 2470 weight blocks, 470 more than its 2000",
+                                   "node 1 'Gemm_1' (Gemm) takes 2100 weight blocks of core 0",
+                                   "node 0 'Gemm_0' (Gemm) takes 300 weight blocks of core 0",
+                                   "node 2 'Gemm_2' (Gemm) takes 70 weight blocks of core 0"));
+  EXPECT_EQ(problems[1].code, "E0404");
+}
+
+TEST(Plan, NamesEveryMemoryThatOverflows) {
+  rows::Graph graph = perceptron("c2b8", {4, 20, 20, 2}, 4);
+  graph.geometry.inboxRows = 30;
+  EXPECT_EQ(refused(graph).at(0).code, "E0402");
+  graph = perceptron("c2b8", {4, 20, 20, 2}, 4);
+  graph.geometry.instructions = 5;
+  EXPECT_EQ(refused(graph).at(0).code, "E0406");
+  graph.geometry.instructions = 512;
+  graph.geometry.hostInstructions = 1;
+  EXPECT_EQ(refused(graph).at(0).code, "E0407");
+  GraphBuilder builder("c2b8", 1);
+  const auto x = builder.input(1);
+  std::vector<rows::RowId> a;
+  rows::VectorStep add;
+  add.alu1 = isa::Alu::Add;
+  for (unsigned i = 0; i < 6; ++i)
+    a.push_back(builder.vector({x[0]}, builder.constant(), rows::kNoRow, add));
+  builder.output(a);
+  builder.graph.geometry.localRows = 2;
+  EXPECT_EQ(refused(builder.graph).at(0).code, "E0403");
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    format::TableImage table;
+    table.table = i;
+    builder.graph.tables.push_back(table);
+    builder.graph.rows[a[i]].step.table = i;
+  }
+  builder.graph.geometry.localRows = 256;
+  builder.graph.geometry.tables = 2;
+  EXPECT_EQ(refused(builder.graph).at(0).code, "E0405");
+}
+
+TEST(Plan, RefusesNumbersThatAreNotFinite) {
+  rows::Graph graph = perceptron("c2b8", {2, 2}, 4);
+  graph.blocks[1][3] = 0x7F80;
+  graph.rows[graph.outputs[0].rows[0]].bias[0] = NAN;
+  const Problems problems = refused(graph);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].code, "E0408");
+  EXPECT_EQ(problems[0].node->name, "Gemm_0");
+  EXPECT_THAT(problems[1].message, testing::HasSubstr("a bias is not a finite"));
+}
+
+} // namespace
+} // namespace sluice::plan::test
