@@ -70,7 +70,7 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
 
   uint64_t budget = kFixBudget;
   for (const Conflict &conflict : conflicts) {
-    Problem problem = describe(layout, conflict);
+    Problem problem = describe(layout, conflict, active);
     addFixes(layout, conflict, active, function, options, budget, problem);
     report(result, std::move(problem), locationOf(layout, conflict));
   }

@@ -14,11 +14,15 @@ namespace {
 /// Facts of one conflict that its description needs.
 class Explanation {
 public:
-  Explanation(const LayoutSystem &layout, const Conflict &conflict)
+  Explanation(const LayoutSystem &layout, const Conflict &conflict,
+              llvm::ArrayRef<RelationId> others)
       : layout(layout), chain(conflict.chain), last(layout.steps[conflict.blamed()]) {
     // Without the blamed step the rest has a solution, and propagation shows
-    // what it forces.
-    domains = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value();
+    // what it forces. What it leaves open may be known from the other steps.
+    forced = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value();
+    domains = layout.system.propagate(others).value();
+    for (auto [known, force] : llvm::zip(domains, forced))
+      known = (known & force) != 0 ? known & force : force;
     llvm::DenseMap<VariableId, RelationId> users;
     for (RelationId id : chain)
       for (VariableId variable : layout.system.variablesOf(id))
@@ -63,11 +67,20 @@ private:
   }
 
   void refusePin(Problem &problem) const {
+    const std::string name = tensorName(last.value);
     problem.code = "E0309";
-    problem.message =
-        llvm::formatv("tensor '{0}' is pinned to {1} but must be {2}", tensorName(last.value),
-                      ir::notation(ir::carriedShape(last.value), last.axis),
-                      layout.notation(last.value, domains));
+    problem.message = llvm::formatv("{0} is pinned to {1} but must be {2}",
+                                    name.empty() ? "a tensor" : "tensor '" + name + "'",
+                                    ir::notation(ir::carriedShape(last.value), last.axis),
+                                    forms(last.value, domains[layout.variables.at(last.value)]));
+  }
+
+  /// "[a! b] or [a b!]".
+  static std::string forms(Value value, Domain allowed) {
+    std::vector<std::string> texts;
+    for (Domain left = allowed; left != 0; left &= left - 1)
+      texts.push_back(ir::notation(ir::carriedShape(value), std::countr_zero(left)));
+    return llvm::join(texts, " or ");
   }
 
   ChainStep link(const Step &step, Value value, std::string why) const {
@@ -124,14 +137,11 @@ private:
     }
     if (!shown)
       return link(last, last.value, "no data dimension is allowed");
-    std::vector<std::string> forms;
-    for (Domain left = allowed; left != 0; left &= left - 1)
-      forms.push_back(ir::notation(ir::carriedShape(shown), std::countr_zero(left)));
-    const bool open = !layout.dim(shown, domains);
+    if (allowed == 0)
+      return link(last, shown, "no data dimension is allowed");
     return link(last, shown,
-                forms.empty() ? "no data dimension is allowed"
-                : open        ? "no choice fits every step"
-                              : "needs " + llvm::join(forms, " or "));
+                layout.dim(shown, forced) ? "needs " + forms(shown, allowed)
+                                          : "no choice fits every step");
   }
 
   /// Values of tensor `index` for which the operation has a tuple, given what
@@ -152,14 +162,18 @@ private:
   const LayoutSystem &layout;
   llvm::ArrayRef<RelationId> chain;
   const Step &last;
-  std::vector<Domain> domains;
+  std::vector<Domain> forced;        ///< by the chain without its last step
+  std::vector<Domain> domains;       ///< as forced, narrowed by the other steps
   llvm::DenseSet<VariableId> shared; ///< by several steps of the chain
 };
 
 /// How many fixes a problem offers.
 constexpr size_t kFixes = 2;
 
-/// Tries changes of the system until enough work.
+/// Revisions spent on searching one component when a fix is verified.
+constexpr uint64_t kSearch = 1u << 16;
+
+/// Tries changes of the system, offers those that work, until there are enough.
 class FixSearch {
 public:
   FixSearch(const LayoutSystem &layout, llvm::ArrayRef<RelationId> active, uint64_t &budget,
@@ -174,14 +188,34 @@ public:
       return;
     RelationSystem changed = layout.system;
     changed.replaceChoices(id, LayoutSystem::choices(fix.relation));
-    if (works(changed))
-      problem.fixes.push_back({fix.text, fix.flag, true, std::nullopt});
+    spend();
+    if (changed.satisfiable(active, kSearch))
+      offer(fix.text, fix.flag);
   }
 
-  /// Offers other options for the whole function, if they work.
-  void rebuild(const RelationSystem &changed, std::string text, std::string flag) {
-    if (!enough() && affordable() && works(changed))
-      problem.fixes.push_back({std::move(text), std::move(flag), true, std::nullopt});
+  /// Offers --allow-dynamic-weights, if that works.
+  void allowDynamicWeights(FunctionOpInterface function, DataDimensionOptions options,
+                           RelationId blamed) {
+    if (options.allowDynamicWeights || enough() || !affordable())
+      return;
+    options.allowDynamicWeights = true;
+    DataDimensions ignored;
+    const LayoutSystem changed(function, options, ignored);
+    spend();
+    const auto solution = changed.system.solve(active, kSearch);
+    if (solution.status != RelationSystem::Status::Solved)
+      return;
+    std::string text = "compile with --allow-dynamic-weights";
+    if (const Step &step = changed.steps[blamed]; step.kind == Step::Kind::Operation) {
+      std::vector<Domain> chosen;
+      for (int8_t value : solution.values)
+        chosen.push_back(Domain{1} << value);
+      // Say which form applies, if the flag changes the blamed operation.
+      const ir::LayoutTuple *tuple = changed.tuple(step, chosen);
+      if (tuple->rule.starts_with("DD-MM-DYN"))
+        text += llvm::formatv(" ({0}): {1}", tuple->rule, tuple->why);
+    }
+    offer(std::move(text), "--allow-dynamic-weights");
   }
 
   /// Offers to leave out a pin, if that works.
@@ -192,28 +226,24 @@ public:
     std::vector<RelationId> rest;
     llvm::copy_if(active, std::back_inserter(rest), [&](RelationId r) { return r != id; });
     spend();
-    const auto solution = layout.system.solve(rest, 1u << 16);
+    const auto solution = layout.system.solve(rest, kSearch);
     if (solution.status != RelationSystem::Status::Solved)
       return;
     const int64_t axis = solution.values[layout.variables.at(pin.value)];
-    const std::string name = tensorName(pin.value);
-    std::string flag = llvm::formatv("--data-dim {0}={1}", name, axis);
     if (pin.option.empty())
-      problem.fixes.push_back({llvm::formatv("pin the tensor to {0} in its type",
-                                             ir::notation(ir::carriedShape(pin.value), axis)),
-                               std::nullopt, true, std::nullopt});
-    else
-      problem.fixes.push_back({llvm::formatv("replace {0} by {1}, or drop it", pin.option, flag),
-                               flag, true, std::nullopt});
+      return offer(llvm::formatv("pin the tensor to {0} in its type",
+                                 ir::notation(ir::carriedShape(pin.value), axis)),
+                   std::nullopt);
+    const std::string flag = llvm::formatv("--data-dim {0}={1}", tensorName(pin.value), axis);
+    offer(llvm::formatv("replace {0} by {1}, or drop it", pin.option, flag), flag);
   }
 
 private:
   [[nodiscard]] bool affordable() const { return budget > active.size(); }
   void spend() { budget -= std::min<uint64_t>(budget, 2 * active.size()); }
 
-  bool works(const RelationSystem &changed) {
-    spend();
-    return changed.satisfiable(active, 1u << 16);
+  void offer(std::string text, std::optional<std::string> flag) {
+    problem.fixes.push_back({std::move(text), std::move(flag), true, std::nullopt});
   }
 
   const LayoutSystem &layout;
@@ -242,8 +272,9 @@ ir::LayoutFix detach(const Step &step, size_t index) {
 
 } // namespace
 
-Problem describe(const LayoutSystem &layout, const Conflict &conflict) {
-  return Explanation(layout, conflict).problem();
+Problem describe(const LayoutSystem &layout, const Conflict &conflict,
+                 llvm::ArrayRef<RelationId> others) {
+  return Explanation(layout, conflict, others).problem();
 }
 
 Location locationOf(const LayoutSystem &layout, const Conflict &conflict) {
@@ -261,21 +292,7 @@ void addFixes(const LayoutSystem &layout, const Conflict &conflict,
   for (RelationId id : llvm::reverse(conflict.chain))
     if (layout.steps[id].kind == Step::Kind::Pin)
       search.unpin(id);
-  if (!options.allowDynamicWeights) {
-    DataDimensionOptions allowed = options;
-    allowed.allowDynamicWeights = true;
-    DataDimensions ignored;
-    const LayoutSystem rebuilt(function, allowed, ignored);
-    const Step &blamed = rebuilt.steps[conflict.blamed()];
-    auto *tuple = blamed.kind == Step::Kind::Operation && !blamed.relation.empty()
-                      ? &blamed.relation.back()
-                      : nullptr;
-    search.rebuild(rebuilt.system,
-                   "compile with --allow-dynamic-weights" +
-                       (tuple && tuple->rule.starts_with("DD-MM-DYN") ? ": " + tuple->why.str()
-                                                                      : std::string()),
-                   "--allow-dynamic-weights");
-  }
+  search.allowDynamicWeights(function, options, conflict.blamed());
   for (RelationId id : llvm::reverse(conflict.chain)) {
     const Step &step = layout.steps[id];
     if (step.kind != Step::Kind::Operation || search.enough())

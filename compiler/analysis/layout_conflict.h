@@ -14,15 +14,17 @@ struct Conflict {
   RelationId blamed() const { return chain.back(); }
 };
 
-/// Describes a conflict, without its fixes.
-Problem describe(const LayoutSystem &layout, const Conflict &conflict);
+/// Describes a conflict, without its fixes. `others` are all relations but those
+/// blamed for conflicts.
+Problem describe(const LayoutSystem &layout, const Conflict &conflict,
+                 llvm::ArrayRef<RelationId> others);
 
 /// Where to report a conflict.
 mlir::Location locationOf(const LayoutSystem &layout, const Conflict &conflict);
 
-/// Adds the fixes of a conflict. `others` are all relations but those blamed
-/// for conflicts; a fix is verified if they have a solution together with the
-/// changed one. `budget` is what verification may still spend.
+/// Adds the fixes of a conflict. A fix is verified if `others` have a solution
+/// together with the changed relation. `budget` is what verification may still
+/// spend.
 void addFixes(const LayoutSystem &layout, const Conflict &conflict,
               llvm::ArrayRef<RelationId> others, mlir::FunctionOpInterface function,
               const DataDimensionOptions &options, uint64_t &budget, Problem &problem);

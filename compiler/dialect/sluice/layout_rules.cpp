@@ -90,7 +90,9 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
       addView(relation, dim, *to, "DD-REDUCE",
               along ? "reduced along the data dimension, which keeps its place"
                     : "the reduction keeps the data dimension",
-              query.rows(query.operands[0], dim));
+              query.rows(query.operands[0], dim) +
+                  // One lane of every row has to be gathered into the lanes.
+                  (along && !getKeepdims() ? query.rows(kept, dim) : 0));
   }
 }
 

@@ -1,0 +1,29 @@
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-fold-constants))" | FileCheck %s
+
+// CHECK-LABEL: func.func @chain()
+// CHECK-NEXT: %[[C:.*]] = sluice.constant dense<{{\[\[}}5.000000e+00, 9.000000e+00], [5.000000e+00, 1.300000e+01]]> : tensor<2x2xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @chain() -> tensor<2x2xf32> {
+  %a = sluice.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %t = sluice.transpose %a [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %m = sluice.matmul %a, %t : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %s = sluice.map (%p = %m, %q = %a) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %d = arith.mulf %q, %q : f32
+    %e = arith.addf %p, %q : f32
+    %f = arith.subf %e, %d : f32
+    sluice.yield %f
+  }
+  return %s : tensor<2x2xf32>
+}
+
+// A constant that something else still reads stays; runtime operations stay.
+// CHECK-LABEL: func.func @mixed(
+// CHECK-DAG: sluice.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
+// CHECK-DAG: sluice.constant dense<[3.000000e+00, 2.000000e+00, 1.000000e+00]>
+// CHECK: sluice.concat
+func.func @mixed(%x: tensor<3xf32>) -> tensor<9xf32> {
+  %a = sluice.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %r = sluice.reverse %a axes [0] : (tensor<3xf32>) -> tensor<3xf32>
+  %c = sluice.concat %x, %a, %r axis 0 : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<9xf32>
+  return %c : tensor<9xf32>
+}
