@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMinIr = 3;
 constexpr int64_t kMaxIr = 13;
 /// Bounds for hostile models, whose functions may call each other.
-constexpr size_t kMaxNodes = 1'000'000;
+constexpr size_t kMaxNodes = 100'000;
 constexpr size_t kMaxCallDepth = 64;
 
 /// Fields that IR versions after libonnx's added to its messages.

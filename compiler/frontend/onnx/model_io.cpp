@@ -24,8 +24,10 @@ std::optional<std::vector<Dimension>> declaredShape(const onnx::TypeProto::Tenso
     // Exporters write 0 and -1 for what they do not know.
     if (dim.has_dim_value() && dim.dim_value() > 0)
       out.push_back({dim.dim_value(), ""});
+    else if (dim.dim_param() == "None" || dim.dim_param() == "?") // not names either
+      out.push_back({-1, ""});
     else
-      out.push_back({-1, dim.has_dim_param() ? dim.dim_param() : ""});
+      out.push_back({-1, dim.dim_param()});
   }
   return out;
 }

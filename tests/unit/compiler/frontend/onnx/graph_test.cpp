@@ -1,0 +1,206 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+Model identityModel(int64_t opset = 13, int64_t ir = 8) {
+  Model model(opset, ir);
+  model.input("x", {2}).output("y");
+  model.node("Relu", {"x"}, {"y"}).name("act");
+  return model;
+}
+
+TEST(Versions, AcceptsTheSupportedOnes) {
+  for (int64_t opset = 7; opset <= 23; ++opset)
+    EXPECT_EQ(import(identityModel(opset)).messages(), "") << opset;
+  for (int64_t ir = 3; ir <= 13; ++ir)
+    EXPECT_EQ(import(identityModel(13, ir)).messages(), "") << ir;
+  Imported imported = import(identityModel(9, 4));
+  EXPECT_EQ(imported.info.opset, 9);
+  EXPECT_EQ(imported.info.irVersion, 4);
+}
+
+TEST(Versions, RefusesOthers) {
+  EXPECT_EQ(import(identityModel(6)).messages(),
+            "E0104: the model uses opset 6, allowed are 7 to 23");
+  EXPECT_EQ(import(identityModel(24)).messages(),
+            "E0104: the model uses opset 24, allowed are 7 to 23");
+  EXPECT_EQ(import(identityModel(13, 2)).messages(),
+            "E0104: the model has IR version 2, allowed are 3 to 13");
+  EXPECT_EQ(import(identityModel(13, 14)).messages(),
+            "E0104: the model has IR version 14, allowed are 3 to 13");
+  Model model = identityModel();
+  model.proto.clear_opset_import();
+  EXPECT_EQ(import(model).messages(), "E0104: the model imports no operator set: the file is cut, "
+                                      "or older than ONNX 1.0");
+}
+
+TEST(Versions, DomainsMayBeImportedWithoutUse) {
+  Model model = identityModel();
+  model.proto.mutable_opset_import(0)->set_domain("ai.onnx");
+  auto *other = model.proto.add_opset_import();
+  other->set_domain("ai.onnx.ml");
+  other->set_version(2);
+  EXPECT_EQ(import(model).messages(), "");
+  other->set_domain("");
+  EXPECT_EQ(import(model).messages(),
+            "E0104: the model imports domain '' in the versions 13 and 2\n"
+            "E0104: the model uses opset 2, allowed are 7 to 23");
+}
+
+TEST(Operators, ListsAllThatAreUnsupported) {
+  Model model = identityModel(11);
+  model.node("Frobnicate", {"y"}, {"a"}).name("f1");
+  model.node("Custom", {"a"}, {"b"}).proto->set_domain("my.domain");
+  model.node("Trilu", {"a"}, {"c"});
+  Node loop = model.node("Loop", {"c"}, {"d"});
+  loop.attribute("body").set_type(onnx::AttributeProto::GRAPH);
+  loop.proto->mutable_attribute(0)->mutable_g();
+  model.node("Relu", {"d"}, {"z"}).attribute("alpha", 1.0F);
+  auto *domain = model.proto.add_opset_import();
+  domain->set_domain("my.domain");
+  domain->set_version(1);
+  for (const char *name : {"b", "z"})
+    model.output(name);
+  EXPECT_EQ(import(model).messages(),
+            "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
+            "E0201 node 2 '' (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
+            "neither ONNX's own nor a function of the model\n"
+            "E0201 node 3 '' (Trilu): operator 'Trilu' is not supported\n"
+            "E0201 node 4 '' (Loop): operator 'Loop' is not supported: its attribute 'body' is a "
+            "graph, control flow cannot be compiled\n"
+            "E0203 node 5 '' (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
+            "has none");
+}
+
+TEST(Operators, NeedTheirDomainAndVersion) {
+  Model model = identityModel(8);
+  model.node("ConstantOfShape", {"y"}, {"z"});
+  model.node("Custom", {"y"}, {"w"}).proto->set_domain("my.domain");
+  model.output("z").output("w");
+  EXPECT_EQ(import(model).messages(),
+            "E0202 node 1 '' (ConstantOfShape): operator 'ConstantOfShape' exists from opset 9 on, "
+            "the model uses 8\n"
+            "E0202 node 2 '' (Custom): operator 'Custom' is of domain 'my.domain', which the model "
+            "does not import");
+}
+
+TEST(Operators, ChecksAttributesAndOperands) {
+  Model model(13);
+  model.input("x", {2, 3}).floats("w", {3, 2}, Floats(6, 1)).output("a");
+  model.node("Gemm", {"x", "w"}, {"a"})
+      .attribute("transA", int64_t{2})
+      .attribute("alpha", int64_t{1})
+      .attribute("beta", 1.0F)
+      .attribute("beta", 2.0F);
+  model.node("Concat", {"x", "x"}, {"b"});
+  model.node("Relu", {"x", "x"}, {"c"});
+  model.node("MatMul", {"x"}, {"d"});
+  model.node("Add", {"", "x"}, {"e"});
+  model.node("Relu", {"x"}, {"f", "g"});
+  for (const char *name : {"b", "c", "d", "e", "f"})
+    model.output(name);
+  EXPECT_EQ(import(model).messages(),
+            "E0203 node 0 '' (Gemm): Gemm requires: attribute 'transA' is 0 or 1, 0 by default; "
+            "found 2\n"
+            "E0203 node 0 '' (Gemm): Gemm requires: attribute 'alpha' is a float, 1 by default; "
+            "found an int\n"
+            "E0203 node 0 '' (Gemm): attribute 'beta' is given twice\n"
+            "E0203 node 1 '' (Concat): Concat requires: attribute 'axis' is an int, and is given; "
+            "found none\n"
+            "E0204 node 2 '' (Relu): Relu has 2 inputs, allowed: 1\n"
+            "E0204 node 3 '' (MatMul): MatMul has 1 inputs, allowed: 2\n"
+            "E0204 node 4 '' (Add): Add leaves out its input 'A', which is required\n"
+            "E0204 node 5 '' (Relu): Relu has 2 outputs, allowed: 1");
+}
+
+TEST(Graph, RefusesDuplicateNames) {
+  Model model = identityModel();
+  model.input("x", {2}).floats("w", {1}, {1}).floats("w", {1}, {1}).output("y");
+  model.node("Relu", {"x"}, {"y"}).name("second");
+  model.node("Relu", {"x"}, {"x"});
+  model.node("Relu", {"x"}, {"w"});
+  EXPECT_EQ(import(model).messages(),
+            "E0107: two initializers are named 'w'\n"
+            "E0107: two graph inputs are named 'x'\n"
+            "E0107 node 1 'second' (Relu): output 'y' is already defined by node 0 'act' (Relu)\n"
+            "E0107 node 2 '' (Relu): output 'x' is already defined by a graph input\n"
+            "E0107 node 3 '' (Relu): output 'w' is already defined by an initializer\n"
+            "E0107: two graph outputs are named 'y'");
+}
+
+TEST(Graph, RefusesUndefinedNames) {
+  Model model = identityModel();
+  model.node("Add", {"y", "ghost\n"}, {"z"}).name("sum");
+  model.output("z").output("nowhere");
+  EXPECT_EQ(import(model).messages(),
+            "E0108 node 1 'sum' (Add): input 1 is 'ghost\\x0A', which no graph input, initializer "
+            "or node defines\n"
+            "E0110: graph output 'nowhere' is defined by no graph input, initializer or node");
+}
+
+TEST(Graph, RefusesCyclesAndNamesTheirNodes) {
+  Model model;
+  model.input("x", {2}).output("d").output("s");
+  model.node("Add", {"x", "c"}, {"a"}).name("first");
+  model.node("Relu", {"a"}, {"b"}).name("second");
+  model.node("Relu", {"b"}, {"c"}).name("third");
+  model.node("Relu", {"c"}, {"d"}).name("behind");
+  model.node("Add", {"s", "x"}, {"s"}).name("self");
+  Imported imported = import(model);
+  EXPECT_EQ(imported.messages(),
+            "E0109 node 0 'first' (Add): 3 nodes form a cycle, each needs the result of the one "
+            "before\n"
+            "E0109 node 4 'self' (Add): the node needs its own result");
+  EXPECT_THAT(imported.problems[0].notes,
+              testing::ElementsAre("node 0 'first' (Add)", "node 1 'second' (Relu)",
+                                   "node 2 'third' (Relu)"));
+}
+
+TEST(Graph, AcceptsNodesInAnyOrder) {
+  Model model;
+  model.input("x", {2}).output("c");
+  model.node("Relu", {"b"}, {"c"});
+  model.node("Neg", {"x"}, {"b"});
+  EXPECT_EQ(evaluateModel(model, {{{2}, {-3, 4}}}).values, (std::vector<double>{3, 0}));
+}
+
+TEST(Graph, LeavesOutWhatNoOutputNeeds) {
+  Model model = identityModel();
+  model.node("Frobnicate", {"y"}, {"unused"});
+  Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.nodes.size(), 2U); // still in the list of source nodes
+  EXPECT_EQ(imported.info.nodes[1].op, "Frobnicate");
+}
+
+TEST(Graph, NeedsInputsAndOutputs) {
+  Model model;
+  model.floats("x", {2}, {1, 2});
+  model.node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(import(model).messages(), "E0110: the graph has no outputs\n"
+                                      "E0110: the graph has no inputs apart from initializers");
+}
+
+TEST(Graph, RefusesSparseInitializers) {
+  Model model = identityModel();
+  model.graph().add_sparse_initializer()->mutable_values()->set_name("s");
+  EXPECT_EQ(import(model).messages(),
+            "E0114: initializer 's' is sparse, only dense ones are supported");
+}
+
+TEST(Graph, KeepsNodesInLocations) {
+  Imported imported = import(identityModel());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(true, false);
+  (*imported.module)->print(stream, flags);
+  EXPECT_THAT(text, testing::HasSubstr("#sluice.node<0, \"act\", \"Relu\">"));
+}
+
+} // namespace
+} // namespace sluice::frontend::test

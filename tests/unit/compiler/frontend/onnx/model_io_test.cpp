@@ -1,0 +1,199 @@
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using Proto = onnx::TensorProto;
+
+/// Relu of x, whose dimensions are the given extents or names.
+Model freeModel(const std::vector<std::pair<std::string, Names>> &inputs) {
+  Model model;
+  Names sum;
+  for (const auto &[name, dims] : inputs) {
+    model.input(name, {});
+    auto *shape = model.graph()
+                      .mutable_input(model.graph().input_size() - 1)
+                      ->mutable_type()
+                      ->mutable_tensor_type()
+                      ->mutable_shape();
+    for (const std::string &dim : dims)
+      if (!dim.empty() && std::isdigit(dim[0]))
+        shape->add_dim()->set_dim_value(std::stoll(dim));
+      else
+        shape->add_dim()->set_dim_param(dim);
+    model.node("Relu", {name}, {"out_" + name});
+    model.output("out_" + name);
+  }
+  return model;
+}
+
+std::string errors(const Model &model, const std::map<std::string, Ints> &shapes) {
+  ImportOptions options;
+  options.inputShapes = shapes;
+  return import(model, options).messages();
+}
+
+TEST(ModelInputs, FreeDimensionsNeedAShape) {
+  Model model = freeModel({{"x", {"batch", "16"}}});
+  Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "E0111: input 'x' has free dimensions in its shape [batch 16]");
+  EXPECT_EQ(imported.problems[0].fixes[0].flag, "--input-shape x=1,16");
+  ImportOptions options;
+  options.inputShapes["x"] = {3, 16};
+  imported = import(model, options);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.inputs[0].shape, (Ints{3, 16}));
+  EXPECT_EQ(imported.info.outputs[0].shape, (Ints{3, 16}));
+}
+
+TEST(ModelInputs, GivenShapesMustFit) {
+  Model model = freeModel({{"x", {"batch", "16"}}});
+  EXPECT_EQ(errors(model, {{"x", {1, 17}}}),
+            "E0112: axis 1 of input 'x' is 16 in the model and given as 17");
+  EXPECT_EQ(errors(model, {{"x", {1}}}), "E0112: input 'x' has the shape [batch 16] of rank 2, the "
+                                         "given [1] has rank 1");
+  EXPECT_EQ(errors(model, {{"x", {0, 16}}}),
+            "E0112: axis 0 of input 'x' is given as 0, at least 1 is needed");
+  EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"z", {1}}}),
+            "E0112: the model has no input 'z', its inputs are 'x'");
+  model.floats("w", {1}, {1});
+  EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"w", {1}}}),
+            "E0112: the shape of 'w' cannot be given, it is an initializer");
+}
+
+TEST(ModelInputs, NamedDimensionsAreOne) {
+  Model model = freeModel({{"x", {"n"}}, {"y", {"n", "2"}}});
+  EXPECT_EQ(errors(model, {{"x", {3}}}), "");
+  EXPECT_EQ(errors(model, {{"x", {3}}, {"y", {4, 2}}}),
+            "E0112: dimension 'n' is given as 3 in input 'x' and as 4 in input 'y'");
+  Model unnamed = freeModel({{"x", {"None", "None"}}, {"y", {"?", ""}}});
+  EXPECT_EQ(errors(unnamed, {{"x", {3, 4}}, {"y", {5, 6}}}), "");
+}
+
+TEST(ModelInputs, AMissingShapeMayBeGiven) {
+  Model model;
+  model.input("x", {}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has no shape in the model");
+  EXPECT_EQ(errors(model, {{"x", {2, 3}}}), "");
+}
+
+TEST(ModelInputs, ZeroAndMinusOneAreFree) {
+  Model model;
+  model.input("x", {0, -1, 4}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has free dimensions in its shape [? ? 4]");
+}
+
+TEST(ModelInputs, AreFloatTensors) {
+  Model model;
+  model.input("i", {1}, Proto::INT64).input("s", {1}, 17).input("q", {1}).input("n", {1});
+  model.graph().mutable_input(2)->mutable_type()->mutable_sequence_type();
+  model.graph().mutable_input(3)->clear_type();
+  model.output("q");
+  EXPECT_EQ(errors(model, {}),
+            "E0114: input 'i' has elements of type int64, allowed are float, float16, bfloat16 and "
+            "double\n"
+            "E0114: input 's' has elements of type float8e4m3fn, allowed are float, float16, "
+            "bfloat16 and double\n"
+            "E0110: input 'q' is a sequence, a tensor is needed\n"
+            "E0110: input 'n' is without a type, a tensor is needed");
+}
+
+TEST(ModelInputs, AreBounded) {
+  Model model;
+  model.input("x", {1 << 16, 1 << 16}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(errors(model, {}), "E0110: input 'x' has the shape [65536 65536], more than 2147483647 "
+                               "elements");
+}
+
+TEST(ModelInputs, InitializersAreNotInputs) {
+  Model model;
+  model.input("x", {1}).input("w", {1}).floats("w", {1}, {2}).output("y");
+  model.node("Mul", {"x", "w"}, {"y"});
+  Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  ASSERT_EQ(imported.info.inputs.size(), 1U);
+  EXPECT_EQ(imported.info.inputs[0].name, "x");
+  EXPECT_EQ(imported.info.parameters, 1U);
+}
+
+TEST(ModelInputs, PublishTheirTypes) {
+  for (auto [type, host] : {std::pair{Proto::FLOAT16, format::HostType::Float16},
+                            {Proto::BFLOAT16, format::HostType::BFloat16},
+                            {Proto::DOUBLE, format::HostType::Float64},
+                            {Proto::FLOAT, format::HostType::Float32}}) {
+    Model model;
+    model.input("x", {2}, type).output("y", {2}, type);
+    model.node("Relu", {"x"}, {"y"});
+    Imported imported = import(model);
+    ASSERT_EQ(imported.messages(), "");
+    EXPECT_EQ(imported.info.inputs[0].type, host);
+    EXPECT_EQ(imported.info.outputs[0].type, host);
+    EXPECT_THAT(imported.text(), testing::HasSubstr("tensor<2xf32> {sluice.name = \"x\"}"));
+  }
+}
+
+TEST(ModelOutputs, MustBeAsDeclared) {
+  Model model;
+  model.input("x", {2, 3}).output("y", {2, 4}).output("z", {2, 3}, Proto::DOUBLE);
+  model.node("Relu", {"x"}, {"y"});
+  model.node("Relu", {"x"}, {"z"});
+  EXPECT_EQ(errors(model, {}),
+            "E0115: output 'y' is declared with the shape [2 4], but computed with [2 3]\n"
+            "E0115: output 'z' is declared as double, but computed as float");
+}
+
+TEST(ModelOutputs, AreFloatTensors) {
+  Model model;
+  model.input("x", {2, 3}).output("s").output("x");
+  model.node("Shape", {"x"}, {"s"});
+  model.graph().mutable_output(1)->mutable_type()->mutable_map_type();
+  EXPECT_EQ(
+      errors(model, {}),
+      "E0114: output 's' has elements of type int64, allowed are float, float16, bfloat16 and "
+      "double\n"
+      "E0110: output 'x' is a map, a tensor is needed");
+}
+
+TEST(ModelOutputs, MayBeInputsOrConstants) {
+  Model model;
+  model.input("x", {2}).floats("c", {1}, {3}).output("x").output("c");
+  Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  auto results = evaluate(imported, {{{2}, {5, 6}}});
+  EXPECT_EQ(results[0].values, (std::vector<double>{5, 6}));
+  EXPECT_EQ(results[1].values, (std::vector<double>{3}));
+}
+
+TEST(SharedModels, Import) {
+  const std::string folder = SHARED_MODELS;
+  struct Expected {
+    const char *name;
+    uint64_t parameters;
+    size_t nodes;
+    Ints input, output;
+  };
+  for (const Expected &expected : {Expected{"acasxu", 13310, 22, {1, 1, 1, 5}, {1, 5}},
+                                   Expected{"go1_policy", 192504, 14, {1, 48}, {1, 12}}}) {
+    std::string path = folder + "/" + expected.name + "/model.onnx";
+    if (!std::filesystem::exists(path))
+      GTEST_SKIP() << path << " is not here";
+    Imported imported = importFile(path);
+    ASSERT_EQ(imported.messages(), "");
+    EXPECT_EQ(imported.info.parameters, expected.parameters);
+    EXPECT_EQ(imported.info.nodes.size(), expected.nodes);
+    EXPECT_EQ(imported.info.inputs.at(0).shape, expected.input);
+    EXPECT_EQ(imported.info.outputs.at(0).shape, expected.output);
+  }
+}
+
+} // namespace
+} // namespace sluice::frontend::test

@@ -1,0 +1,173 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+/// Shape of y in a model of one node with run-time x and the known inputs.
+Ints shapeOf(const Model &model) {
+  Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "");
+  if (!imported.module)
+    return {-1};
+  // These operators keep the elements in order.
+  auto results = evaluate(imported, {counting(imported.info.inputs[0].shape)});
+  EXPECT_EQ(results[0].values, counting(imported.info.inputs[0].shape).values);
+  return imported.info.outputs[0].shape;
+}
+
+Model reshape(const Ints &from, const Ints &to, int64_t opset = 13) {
+  Model model(opset);
+  model.input("x", from).output("y");
+  model.ints("shape", {static_cast<int64_t>(to.size())}, to);
+  model.node("Reshape", {"x", "shape"}, {"y"});
+  return model;
+}
+
+TEST(Reshape, FollowsTheShape) {
+  for (int64_t opset : {7, 13, 14, 19, 21, 23}) {
+    EXPECT_EQ(shapeOf(reshape({2, 6}, {3, 4}, opset)), (Ints{3, 4}));
+    EXPECT_EQ(shapeOf(reshape({2, 6}, {0, -1, 3}, opset)), (Ints{2, 2, 3}));
+    EXPECT_EQ(shapeOf(reshape({1, 1}, {}, opset)), (Ints{}));
+    EXPECT_EQ(shapeOf(reshape({2, 6}, {-1}, opset)), (Ints{12}));
+  }
+}
+
+TEST(Reshape, RefusesWhatDoesNotFit) {
+  const std::string sentence =
+      "E0206 node 0 '' (Reshape): Reshape requires: input 'shape' names as "
+      "many elements as 'data' has, with at most one -1; found ";
+  EXPECT_EQ(import(reshape({2, 6}, {5, 2})).messages(), sentence + "[5 2] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {-1, -1})).messages(), sentence + "[-1 -1] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {-1, 5})).messages(), sentence + "[-1 5] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {-2, -6})).messages(), sentence + "[-2 -6] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {2, 6, 0})).messages(), sentence + "[2 6 0] for [2 6]");
+  Ints overflow = {int64_t{1} << 62, int64_t{1} << 62, -1};
+  EXPECT_EQ(import(reshape({2, 6}, overflow)).messages(),
+            sentence + "[4611686018427387904 4611686018427387904 -1] for [2 6]");
+  Model zero = reshape({2, 6}, {0, -1}, 14);
+  Node(zero.graph().mutable_node(0)).attribute("allowzero", int64_t{1});
+  EXPECT_EQ(import(zero).messages(), sentence + "[0 -1] for [2 6]");
+}
+
+TEST(Reshape, NeedsAKnownShape) {
+  Model model;
+  model.input("x", {2}).input("f", {1}).floats("w", {1}, {2}).ints("s", {1, 1}, {2});
+  model.node("Reshape", {"x", "f"}, {"a"});
+  model.node("Reshape", {"x", "w"}, {"b"});
+  model.node("Reshape", {"x", "s"}, {"c"});
+  model.output("a").output("b").output("c");
+  EXPECT_EQ(import(model).messages(),
+            "E0205 node 0 '' (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
+            "float\n"
+            "E0205 node 1 '' (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
+            "float\n"
+            "E0206 node 2 '' (Reshape): Reshape requires: input 'shape' has rank 1; found [1 1]");
+}
+
+Ints flattened(const Ints &shape, std::optional<int64_t> axis, int64_t opset = 13) {
+  Model model(opset);
+  model.input("x", shape).output("y");
+  Node node = model.node("Flatten", {"x"}, {"y"});
+  if (axis)
+    node.attribute("axis", *axis);
+  return shapeOf(model);
+}
+
+TEST(Flatten, MakesAMatrix) {
+  for (int64_t opset : {7, 9, 11, 23})
+    EXPECT_EQ(flattened({2, 3, 4}, std::nullopt, opset), (Ints{2, 12}));
+  EXPECT_EQ(flattened({2, 3, 4}, 0), (Ints{1, 24}));
+  EXPECT_EQ(flattened({2, 3, 4}, 3), (Ints{24, 1}));
+  EXPECT_EQ(flattened({2, 3, 4}, -1), (Ints{6, 4}));
+  Model model;
+  model.input("x", {2}).output("y");
+  model.node("Flatten", {"x"}, {"y"}).attribute("axis", int64_t{2});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (Flatten): Flatten requires: attribute 'axis' is in [-rank, rank] of "
+            "input 'input'; found axis 2 at rank 1");
+}
+
+/// Squeeze or Unsqueeze with axes as attribute or input.
+Model withAxes(const std::string &op, const Ints &shape, const std::optional<Ints> &axes,
+               int64_t opset) {
+  Model model(opset);
+  model.input("x", shape).output("y");
+  Names inputs = {"x"};
+  if (axes && opset >= 13) {
+    model.ints("axes", {static_cast<int64_t>(axes->size())}, *axes);
+    inputs.push_back("axes");
+  }
+  Node node = model.node(op, inputs, {"y"});
+  if (axes && opset < 13)
+    node.attribute("axes", *axes);
+  return model;
+}
+
+TEST(Squeeze, RemovesAxes) {
+  for (int64_t opset : {7, 11, 13, 21, 23}) {
+    EXPECT_EQ(shapeOf(withAxes("Squeeze", {1, 3, 1, 2}, std::nullopt, opset)), (Ints{3, 2}));
+    EXPECT_EQ(shapeOf(withAxes("Squeeze", {1, 3, 1, 2}, Ints{2}, opset)), (Ints{1, 3, 2}));
+    EXPECT_EQ(shapeOf(withAxes("Squeeze", {1, 3, 1, 2}, Ints{-2, 0}, opset)), (Ints{3, 2}));
+    EXPECT_EQ(shapeOf(withAxes("Squeeze", {3, 2}, std::nullopt, opset)), (Ints{3, 2}));
+  }
+  EXPECT_EQ(import(withAxes("Squeeze", {1, 3}, Ints{1}, 13)).messages(),
+            "E0206 node 0 '' (Squeeze): Squeeze requires: the axes of 'data' in 'axes' have extent "
+            "1; found axis 1 of [1 3]");
+  EXPECT_EQ(
+      import(withAxes("Squeeze", {1, 3}, Ints{0, -2}, 11)).messages(),
+      "E0206 node 0 '' (Squeeze): Squeeze requires: 'axes' are distinct axes of 'data'; found "
+      "axis -2 twice");
+}
+
+TEST(Unsqueeze, AddsAxes) {
+  for (int64_t opset : {7, 11, 13, 21, 23}) {
+    EXPECT_EQ(shapeOf(withAxes("Unsqueeze", {3, 2}, Ints{0}, opset)), (Ints{1, 3, 2}));
+    EXPECT_EQ(shapeOf(withAxes("Unsqueeze", {3, 2}, Ints{3, 0}, opset)), (Ints{1, 3, 2, 1}));
+    EXPECT_EQ(shapeOf(withAxes("Unsqueeze", {3, 2}, Ints{-1}, opset)), (Ints{3, 2, 1}));
+  }
+  EXPECT_EQ(import(withAxes("Unsqueeze", {3}, Ints{2}, 13)).messages(),
+            "E0206 node 0 '' (Unsqueeze): Unsqueeze requires: 'axes' are distinct axes of the "
+            "result; found axis 2 at rank 2");
+  EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 11)).messages(),
+            "E0203 node 0 '' (Unsqueeze): Unsqueeze requires: attribute 'axes' is a list of ints, "
+            "and is given; found none");
+  EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 13)).messages(),
+            "E0204 node 0 '' (Unsqueeze): Unsqueeze has 1 inputs, allowed: 2");
+}
+
+TEST(Identity, IsNothing) {
+  Model model;
+  model.input("x", {2}).output("y");
+  model.node("Identity", {"x"}, {"a"});
+  model.node("Dropout", {"a"}, {"y", ""});
+  EXPECT_EQ(shapeOf(model), (Ints{2}));
+  EXPECT_THAT(import(model).text(), testing::HasSubstr("return %arg0"));
+}
+
+TEST(Dropout, IsForInference) {
+  for (int64_t opset : {7, 10}) {
+    Model model(opset);
+    model.input("x", {2}).output("y");
+    model.node("Dropout", {"x"}, {"y", "m"}).attribute("ratio", 0.1F);
+    EXPECT_EQ(import(model).messages(),
+              "E0205 node 0 '' (Dropout): Dropout requires: output 'mask' "
+              "is not used; found that it has a name");
+    model.graph().mutable_node(0)->mutable_output()->RemoveLast();
+    EXPECT_EQ(shapeOf(model), (Ints{2}));
+  }
+  Model model;
+  model.input("x", {2}).output("y").floats("r", {}, {0.5F});
+  model.node("Constant", {}, {"mode_int"}).attribute("value_int", int64_t{1});
+  model.node("Cast", {"mode_int"}, {"mode"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  model.node("Dropout", {"x", "r", "mode"}, {"y"}).attribute("seed", int64_t{1});
+  EXPECT_EQ(import(model).messages(), "E0205 node 2 '' (Dropout): Dropout requires: input "
+                                      "'training_mode' is false; found true");
+  model.graph().mutable_node(0)->mutable_attribute(0)->set_i(0);
+  EXPECT_EQ(shapeOf(model), (Ints{2}));
+}
+
+} // namespace
+} // namespace sluice::frontend::test

@@ -1,0 +1,58 @@
+#include <filesystem>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/frontend/onnx/support_table.h"
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+TEST(SupportTable, HasTheOperators) {
+  std::set<std::string> names;
+  for (const SupportRow &row : supportTable())
+    names.insert(row.op);
+  EXPECT_THAT(names, testing::ElementsAre(
+                         "Add", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "Div",
+                         "Dropout", "Elu", "Flatten", "Gather", "Gemm", "Identity", "LeakyRelu",
+                         "MatMul", "Mul", "Neg", "Relu", "Reshape", "Shape", "Sigmoid", "Slice",
+                         "Softmax", "Split", "Squeeze", "Sub", "Tanh", "Unsqueeze"));
+}
+
+TEST(SupportTable, HasOneRowPerMeaning) {
+  std::vector<SupportRow> rows = supportTable("Softmax");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].firstOpset, 7);
+  EXPECT_EQ(rows[0].lastOpset, 12);
+  EXPECT_EQ(rows[1].firstOpset, 13);
+  EXPECT_EQ(rows[1].lastOpset, 23);
+  EXPECT_EQ(
+      supportMarkdown({rows[1]}),
+      "| operator | opsets | becomes | requires |\n|---|---|---|---|\n"
+      "| Softmax | 13 to 23 | reduce max, map exp(x - max), reduce sum, map e / sum; over "
+      "'axis' | inputs: 'input'; outputs: 'output'; attribute 'axis' is an int, -1 by default; "
+      "input 'input' is float, float16, bfloat16 or double; attribute 'axis' is in [-rank, "
+      "rank-1] of input 'input' |\n");
+}
+
+TEST(SupportTable, IsJson) {
+  auto json = nlohmann::json::parse(supportJson(supportTable("Clip")));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["operators"].size(), 2U);
+  EXPECT_EQ(json["operators"][0]["opsets"], (Ints{7, 10}));
+}
+
+TEST(ErrorPages, ExistForEveryCode) {
+  for (int code : {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+                   112, 113, 114, 115, 199, 201, 202, 203, 204, 205, 206}) {
+    std::string name = "E0" + std::to_string(code);
+    std::string page = readFile(std::string(ERROR_PAGES) + "/" + name + ".md");
+    EXPECT_THAT(page, testing::StartsWith("# " + name + ": "));
+  }
+}
+
+} // namespace
+} // namespace sluice::frontend::test

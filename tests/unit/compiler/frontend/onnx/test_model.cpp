@@ -1,0 +1,223 @@
+#include "test_model.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/frontend/onnx/model_graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace sluice::frontend::test {
+
+Node &Node::name(const std::string &name) {
+  proto->set_name(name);
+  return *this;
+}
+
+onnx::AttributeProto &Node::attribute(const std::string &name) {
+  onnx::AttributeProto *attribute = proto->add_attribute();
+  attribute->set_name(name);
+  return *attribute;
+}
+
+Node &Node::attribute(const std::string &name, int64_t value) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::INT);
+  out.set_i(value);
+  return *this;
+}
+
+Node &Node::attribute(const std::string &name, float value) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::FLOAT);
+  out.set_f(value);
+  return *this;
+}
+
+Node &Node::attribute(const std::string &name, const Ints &values) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::INTS);
+  out.mutable_ints()->Add(values.begin(), values.end());
+  return *this;
+}
+
+Node &Node::attribute(const std::string &name, const Floats &values) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::FLOATS);
+  out.mutable_floats()->Add(values.begin(), values.end());
+  return *this;
+}
+
+Node &Node::attribute(const std::string &name, const std::string &value) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::STRING);
+  out.set_s(value);
+  return *this;
+}
+
+Model::Model(int64_t opset, int64_t irVersion) {
+  proto.set_ir_version(irVersion);
+  onnx::OperatorSetIdProto *import = proto.add_opset_import();
+  import->set_domain("");
+  import->set_version(opset);
+  graph().set_name("test");
+}
+
+namespace {
+void setType(onnx::ValueInfoProto &value, const Ints &shape, int type) {
+  auto *tensor = value.mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(type);
+  tensor->mutable_shape();
+  for (int64_t extent : shape)
+    tensor->mutable_shape()->add_dim()->set_dim_value(extent);
+}
+} // namespace
+
+Model &Model::input(const std::string &name, const Ints &shape, int type) {
+  onnx::ValueInfoProto *value = graph().add_input();
+  value->set_name(name);
+  setType(*value, shape, type);
+  return *this;
+}
+
+Model &Model::output(const std::string &name) {
+  graph().add_output()->set_name(name);
+  return *this;
+}
+
+Model &Model::output(const std::string &name, const Ints &shape, int type) {
+  onnx::ValueInfoProto *value = graph().add_output();
+  value->set_name(name);
+  setType(*value, shape, type);
+  return *this;
+}
+
+Model &Model::floats(const std::string &name, const Ints &shape, const Floats &values) {
+  onnx::TensorProto *tensor = graph().add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto::FLOAT);
+  tensor->mutable_dims()->Add(shape.begin(), shape.end());
+  tensor->mutable_float_data()->Add(values.begin(), values.end());
+  return *this;
+}
+
+Model &Model::ints(const std::string &name, const Ints &shape, const Ints &values) {
+  onnx::TensorProto *tensor = graph().add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnx::TensorProto::INT64);
+  tensor->mutable_dims()->Add(shape.begin(), shape.end());
+  tensor->mutable_int64_data()->Add(values.begin(), values.end());
+  return *this;
+}
+
+Node Model::node(const std::string &op, const Names &inputs, const Names &outputs) {
+  onnx::NodeProto *node = graph().add_node();
+  node->set_op_type(op);
+  for (const std::string &name : inputs)
+    node->add_input(name);
+  for (const std::string &name : outputs)
+    node->add_output(name);
+  return Node(node);
+}
+
+std::string Imported::text() const {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  (*module)->print(stream);
+  return out;
+}
+
+std::string lineOf(const Problem &problem) {
+  return problem.code + (problem.node ? " " + nodeText(*problem.node) : "") + ": " +
+         problem.message;
+}
+
+std::string linesOf(const Problems &problems) {
+  std::string out;
+  for (const Problem &problem : problems)
+    out += (out.empty() ? "" : "\n") + lineOf(problem);
+  return out;
+}
+
+std::string Imported::messages() const { return linesOf(problems); }
+
+Imported import(const Model &model, const ImportOptions &options) {
+  Imported out;
+  out.module = importProto(*out.context, model.proto, options, out.info, out.problems);
+  EXPECT_EQ(static_cast<bool>(out.module), out.problems.empty());
+  return out;
+}
+
+Imported importFile(const std::string &path, const ImportOptions &options) {
+  Imported out;
+  ImportOptions all = options;
+  all.path = path;
+  out.module = importModel(*out.context, all, out.info, out.problems);
+  EXPECT_EQ(static_cast<bool>(out.module), out.problems.empty());
+  return out;
+}
+
+std::vector<reference::Tensor> evaluate(const Imported &imported,
+                                        const std::vector<reference::Tensor> &inputs) {
+  mlir::ModuleOp module = *imported.module;
+  auto function = *module.getOps<mlir::func::FuncOp>().begin();
+  llvm::DenseMap<mlir::Value, reference::Tensor> values;
+  for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs))
+    values[argument] = input;
+  std::vector<reference::Tensor> results;
+  for (mlir::Operation &op : function.getBody().front()) {
+    if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op)) {
+      values[constant.getResult()] = ir::toTensor(constant.getValue());
+    } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
+      for (mlir::Value operand : op.getOperands())
+        results.push_back(values.at(operand));
+    } else {
+      std::vector<const reference::Tensor *> operands;
+      for (mlir::Value operand : op.getOperands())
+        operands.push_back(&values.at(operand));
+      auto reference = llvm::cast<ir::ReferenceInterface>(op);
+      reference::Tensor result = reference.evaluate(operands);
+      values[op.getResult(0)] = std::move(result);
+    }
+  }
+  return results;
+}
+
+reference::Tensor evaluateModel(const Model &model, const std::vector<reference::Tensor> &inputs) {
+  Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "");
+  if (!imported.module)
+    return {};
+  return evaluate(imported, inputs).front();
+}
+
+reference::Tensor counting(const Ints &shape) {
+  reference::Tensor out(shape);
+  std::iota(out.values.begin(), out.values.end(), 0);
+  return out;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "sluice-onnx-XXXXXX").string();
+  path = mkdtemp(pattern.data());
+}
+
+TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }
+
+void writeFile(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string readFile(const std::string &path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+} // namespace sluice::frontend::test
