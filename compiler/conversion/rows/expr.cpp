@@ -232,6 +232,12 @@ NodeId Expr::call(const std::string &name, ScalarCall function, const std::vecto
   const NodeId x = args[0];
   if (name == "math.log" && nodes[x].op == ScalarOp::Add && is(nodes[x].args[1], 1))
     return call("math.log1p", [](const double *v) { return std::log1p(v[0]); }, {nodes[x].args[0]});
+  // log(1 + exp(x)) would overflow where it is x.
+  if (name == "math.log1p" && nodes[x].name == "math.exp")
+    return call(
+        "softplus",
+        [](const double *v) { return std::fmax(v[0], 0) + std::log1p(std::exp(-std::fabs(v[0]))); },
+        {nodes[x].args[0]});
   if (name == "math.powf" && isConstant(args[1])) {
     const double power = nodes[args[1]].value;
     if (power == 1)
@@ -246,14 +252,15 @@ NodeId Expr::call(const std::string &name, ScalarCall function, const std::vecto
   return add(node);
 }
 
-NodeId Expr::splice(const Expr &other, const std::vector<NodeId> &inputs) {
+NodeId Expr::splice(const Expr &other, const Replacement &replacement) {
   std::vector<NodeId> copy(other.nodes.size());
   for (const NodeId id : other.reachable(other.result)) {
     const ScalarNode &node = other.nodes[id];
+    if (const auto replaced = replacement(id, copy)) {
+      copy[id] = *replaced;
+      continue;
+    }
     switch (node.op) {
-    case ScalarOp::Input:
-      copy[id] = inputs[node.input];
-      break;
     case ScalarOp::Constant:
       copy[id] = constant(node.value);
       break;

@@ -55,9 +55,12 @@ public:
   NodeId select(NodeId condition, NodeId then, NodeId otherwise);
   NodeId call(const std::string &name, ScalarCall function, const std::vector<NodeId> &args);
 
-  /// Copies `other` in, its inputs replaced by nodes of this graph; returns the
-  /// node of other.result.
-  NodeId splice(const Expr &other, const std::vector<NodeId> &inputs);
+  /// Says what stands for a node of another graph in this one; nothing: a copy.
+  /// The second argument has what stands for smaller nodes.
+  using Replacement = std::function<std::optional<NodeId>(NodeId, const std::vector<NodeId> &)>;
+  /// Copies `other` in and returns what stands for other.result. Inputs must be
+  /// replaced.
+  NodeId splice(const Expr &other, const Replacement &replacement);
 
   const ScalarNode &operator[](NodeId node) const { return nodes[node]; }
   [[nodiscard]] size_t size() const { return nodes.size(); }

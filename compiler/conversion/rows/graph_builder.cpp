@@ -141,6 +141,10 @@ bool GraphBuilder::isPlainLinear(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear && graph.rows[row].step == VectorStep{};
 }
 
+bool GraphBuilder::isComputed(RowId row) const {
+  return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
+}
+
 bool GraphBuilder::tableIsFinite(uint32_t number) const {
   const numerics::Table table(graph.tables[number]);
   for (uint32_t bits = 0; bits < 65536; ++bits)
@@ -214,9 +218,7 @@ RowId GraphBuilder::withFinitePadding(RowId id) {
   if (facts.used == lanes() || facts.padding.finite())
     return id;
   const VectorStep &step = graph.rows[id].step;
-  const bool computed =
-      graph.rows[id].kind == RowKind::Linear || graph.rows[id].kind == RowKind::Vector;
-  if (computed && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
+  if (isComputed(id) && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
     // A free second unit clears lanes whose sign is known: min(x, 0) where
     // x >= 0, and min(x, inf) elsewhere.
     const bool knownSign =

@@ -48,6 +48,8 @@ public:
   /// The first `values.size()` lanes; the others are zero.
   RowId constant(const std::vector<double> &values);
   RowId splat(double value);
+  /// `inside` in the first `used` lanes, `outside` in the others.
+  RowId mask(uint32_t used, double inside, double outside);
   RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform);
   /// b and c may be kNoRow. Step.table indexes tables of this graph.
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
@@ -56,8 +58,10 @@ public:
   uint32_t block(std::vector<uint16_t> elements);
 
   [[nodiscard]] const RowFacts &facts(RowId row) const { return rowFacts[row]; }
-  /// The first row made by a matrix product whose step is still empty.
+  /// A matrix product whose step is still empty.
   [[nodiscard]] bool isPlainLinear(RowId row) const;
+  /// Neither an input nor a constant.
+  [[nodiscard]] bool isComputed(RowId row) const;
   /// `row`, or a copy, with padding that cannot poison a matrix product.
   RowId withFinitePadding(RowId row);
 
@@ -67,8 +71,6 @@ public:
 private:
   RowId push(Row row, RowFacts facts);
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
-  /// `inside` in the used lanes, `outside` in the others.
-  RowId mask(uint32_t used, double inside, double outside);
   [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c) const;
   [[nodiscard]] bool tableIsFinite(uint32_t table) const;
   [[nodiscard]] bool tableIsNotNegative(uint32_t table) const;

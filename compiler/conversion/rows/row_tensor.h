@@ -32,6 +32,8 @@ public:
   [[nodiscard]] int64_t rows() const { return outer * rowsPerIndex; }
   [[nodiscard]] int64_t elements() const { return outer * extent; }
   [[nodiscard]] int64_t dimExtent() const { return extent; }
+  /// Row-major distance of neighbours along the data dimension.
+  [[nodiscard]] int64_t dimStride() const { return inner; }
   [[nodiscard]] int64_t rowsAlong() const { return rowsPerIndex; }
 
 private:

@@ -1,0 +1,166 @@
+#include "compiler/conversion/rows/finish.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace sluice::rows {
+
+namespace {
+
+std::vector<RowId> operandsOf(const Row &row) {
+  std::vector<RowId> operands = row.a;
+  for (const Term &term : row.terms)
+    operands.push_back(term.x);
+  for (const RowId id : {row.b, row.c})
+    if (id != kNoRow)
+      operands.push_back(id);
+  return operands;
+}
+
+bool usesB(const VectorStep &step) {
+  return (step.alu1 != isa::Alu::Pass && step.rhs1 == isa::Rhs1::B) ||
+         (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::B) ||
+         step.alu2 == isa::Alu::Select;
+}
+
+/// `second` behind `first` in one pass through the datapath.
+std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &second) {
+  if (second.reduce != isa::Reduce::None)
+    return std::nullopt;
+  if (first == VectorStep{})
+    return second;
+  // Only the first arithmetic unit is taken, and the second step leaves it free
+  // and does not look at its own operand a.
+  VectorStep onlyAlu1 = first;
+  onlyAlu1.alu1 = isa::Alu::Pass;
+  onlyAlu1.rhs1 = isa::Rhs1::B;
+  onlyAlu1.imm1 = 0;
+  onlyAlu1.bBroadcast = false;
+  const bool readsA = second.alu2 != isa::Alu::Pass && second.alu2 != isa::Alu::Select &&
+                      second.rhs2 == isa::Rhs2::A;
+  if (onlyAlu1 != VectorStep{} || second.alu1 != isa::Alu::Pass || readsA ||
+      (usesB(first) && usesB(second)))
+    return std::nullopt;
+  VectorStep both = second;
+  both.alu1 = first.alu1;
+  both.rhs1 = first.rhs1;
+  both.imm1 = first.imm1;
+  both.bBroadcast = first.bBroadcast || second.bBroadcast;
+  return both;
+}
+
+} // namespace
+
+void fuseSteps(Graph &graph) {
+  std::vector<uint32_t> uses(graph.rows.size());
+  for (const Row &row : graph.rows)
+    for (const RowId id : operandsOf(row))
+      ++uses[id];
+  for (const Port &port : graph.outputs)
+    for (const RowId id : port.rows)
+      ++uses[id];
+  for (Row &row : graph.rows) {
+    if (row.kind != RowKind::Vector || row.a.size() != 1 || uses[row.a[0]] != 1)
+      continue;
+    Row &before = graph.rows[row.a[0]];
+    if (before.kind != RowKind::Linear &&
+        (before.kind != RowKind::Vector || before.step.reduce != isa::Reduce::None))
+      continue;
+    const auto step = compose(before.step, row.step);
+    if (!step)
+      continue;
+    row.kind = before.kind;
+    row.terms = std::move(before.terms);
+    row.bias = std::move(before.bias);
+    row.a = std::move(before.a);
+    row.b = before.b != kNoRow ? before.b : row.b;
+    row.step = *step;
+    std::vector<uint32_t> nodes;
+    std::set_union(before.nodes.begin(), before.nodes.end(), row.nodes.begin(), row.nodes.end(),
+                   std::back_inserter(nodes));
+    row.nodes = std::move(nodes);
+    before = Row{};
+  }
+}
+
+void compact(Graph &graph) {
+  // Operands may be newer than a row (masks are added late), so rows are marked
+  // by walking, not by their order.
+  std::vector<bool> needed(graph.rows.size());
+  std::vector<RowId> open;
+  const auto need = [&](RowId id) {
+    if (!needed[id])
+      open.push_back(id);
+    needed[id] = true;
+  };
+  for (const auto *ports : {&graph.inputs, &graph.outputs})
+    for (const Port &port : *ports)
+      std::for_each(port.rows.begin(), port.rows.end(), need);
+  while (!open.empty()) {
+    const RowId id = open.back();
+    open.pop_back();
+    for (const RowId operand : operandsOf(graph.rows[id]))
+      need(operand);
+  }
+  const auto rank = [&](RowId id) {
+    const RowKind kind = graph.rows[id].kind;
+    return kind == RowKind::Input ? 0 : kind == RowKind::Constant ? 1 : 2;
+  };
+  std::vector<RowId> order;
+  for (RowId id = 0; id < graph.rows.size(); ++id)
+    if (needed[id])
+      order.push_back(id);
+  std::sort(order.begin(), order.end(),
+            [&](RowId a, RowId b) { return std::pair(rank(a), a) < std::pair(rank(b), b); });
+
+  std::vector<RowId> number(graph.rows.size(), kNoRow);
+  std::vector<Row> rows;
+  std::vector<std::vector<uint16_t>> blocks;
+  std::vector<format::TableImage> tables;
+  std::map<uint32_t, uint32_t> blockNumbers, tableNumbers;
+  uint32_t group = 0, lastGroup = 0;
+  const auto renumber = [&](RowId &id) { id = id == kNoRow ? kNoRow : number[id]; };
+  for (const RowId id : order) {
+    Row row = std::move(graph.rows[id]);
+    number[id] = static_cast<RowId>(rows.size());
+    std::for_each(row.a.begin(), row.a.end(), renumber);
+    renumber(row.b);
+    renumber(row.c);
+    for (Term &term : row.terms) {
+      renumber(term.x);
+      const auto [it, inserted] =
+          blockNumbers.try_emplace(term.block, static_cast<uint32_t>(blocks.size()));
+      if (inserted)
+        blocks.push_back(std::move(graph.blocks[term.block]));
+      term.block = it->second;
+    }
+    if (row.step.table) {
+      const auto [it, inserted] =
+          tableNumbers.try_emplace(*row.step.table, static_cast<uint32_t>(tables.size()));
+      if (inserted) {
+        tables.push_back(std::move(graph.tables[*row.step.table]));
+        tables.back().table = it->second;
+      }
+      row.step.table = it->second;
+    }
+    // Inputs and constants are group 0.
+    if (row.kind == RowKind::Input || row.kind == RowKind::Constant) {
+      row.group = 0;
+    } else {
+      if (group == 0 || row.group != lastGroup)
+        ++group;
+      lastGroup = row.group;
+      row.group = group;
+    }
+    rows.push_back(std::move(row));
+  }
+  for (auto *ports : {&graph.inputs, &graph.outputs})
+    for (Port &port : *ports)
+      std::for_each(port.rows.begin(), port.rows.end(), renumber);
+  graph.rows = std::move(rows);
+  graph.blocks = std::move(blocks);
+  graph.tables = std::move(tables);
+}
+
+} // namespace sluice::rows

@@ -1,0 +1,17 @@
+// Last rewrites of a row graph, on rows alone.
+#pragma once
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::rows {
+
+/// A vector row whose operand a is used by nothing else is computed in the same
+/// step as it, where the datapath allows: behind the matrix unit, or a table
+/// behind an arithmetic unit. Intermediate values are then not rounded.
+void fuseSteps(Graph &graph);
+
+/// Drops rows, blocks and tables that no output needs (inputs stay), puts
+/// inputs and constants first, and numbers groups in order.
+void compact(Graph &graph);
+
+} // namespace sluice::rows

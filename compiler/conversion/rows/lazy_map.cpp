@@ -1,0 +1,386 @@
+#include "compiler/conversion/rows/lazy_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/dialect/sluice/dialect.h"
+
+using namespace mlir;
+
+namespace sluice::rows {
+
+namespace {
+
+/// Larger bodies are not grown by inlining: selection is a search.
+constexpr size_t kMaxNodes = 64;
+
+/// scale * x + offset; constant if it does not depend on x.
+struct AffineValue {
+  double scale = 0, offset = 0;
+  bool constant = true;
+};
+
+std::optional<AffineValue> affineStep(const ScalarNode &node, const AffineValue *args) {
+  const AffineValue &l = args[0], &r = args[1];
+  const bool constant = l.constant && r.constant;
+  switch (node.op) {
+  case ScalarOp::Constant:
+    return AffineValue{0, node.value, true};
+  case ScalarOp::Add:
+    return AffineValue{l.scale + r.scale, l.offset + r.offset, constant};
+  case ScalarOp::Sub:
+    return AffineValue{l.scale - r.scale, l.offset - r.offset, constant};
+  case ScalarOp::Mul: {
+    if (!l.constant && !r.constant)
+      return std::nullopt;
+    const AffineValue &x = l.constant ? r : l;
+    const double factor = l.constant ? l.offset : r.offset;
+    return AffineValue{x.scale * factor, x.offset * factor, constant};
+  }
+  case ScalarOp::Div:
+    if (!r.constant)
+      return std::nullopt;
+    return AffineValue{l.scale / r.offset, l.offset / r.offset, constant};
+  default:
+    return std::nullopt;
+  }
+}
+
+bool allFinite(const std::vector<double> &values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+} // namespace
+
+NodeId LazyMap::addOperand(Lowering &lowering, Value value) {
+  Operation *op = result.getDefiningOp();
+  if (Lowering::isConstant(value)) {
+    std::vector<double> values = lowering.constant(value).values;
+    if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))
+      return expr.constant(values[0]);
+    operands.push_back({{}, std::move(values), {}});
+    return expr.input(static_cast<uint32_t>(operands.size() - 1));
+  }
+  const auto inputOf = [&](Value operand) {
+    const auto found = std::find_if(operands.begin(), operands.end(),
+                                    [&](const Operand &other) { return other.value == operand; });
+    const auto index = static_cast<uint32_t>(found - operands.begin());
+    if (found == operands.end())
+      operands.push_back({operand, {}, {}});
+    return expr.input(index);
+  };
+  Lazy *pending = lowering.lazy(value);
+  LazyMap *map = pending ? pending->asMap() : nullptr;
+  const bool onlyUser = llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; });
+  if (!map || !onlyUser || expr.size() + map->expr.size() > kMaxNodes)
+    return inputOf(value);
+  ops.insert(map->ops.begin(), map->ops.end());
+  return expr.splice(map->expr, [&](NodeId node, const auto &) -> std::optional<NodeId> {
+    if (map->expr[node].op != ScalarOp::Input)
+      return std::nullopt;
+    const Operand &operand = map->operands[map->expr[node].input];
+    if (!operand.isConstant())
+      return inputOf(operand.value);
+    operands.push_back(operand);
+    return expr.input(static_cast<uint32_t>(operands.size() - 1));
+  });
+}
+
+bool LazyMap::ownsAllUses(Value value) const {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) { return ops.contains(user); });
+}
+
+bool LazyMap::dependsOnConstantsOnly(NodeId node) const {
+  for (const NodeId part : expr.reachable(node))
+    if (expr[part].op == ScalarOp::Input && !operands[expr[part].input].isConstant())
+      return false;
+  return true;
+}
+
+std::vector<double> LazyMap::valuesOf(NodeId node, int64_t elements) const {
+  std::vector<double> values(elements), inputs(operands.size());
+  for (int64_t i = 0; i < elements; ++i) {
+    for (size_t k = 0; k < operands.size(); ++k)
+      inputs[k] = operands[k].isConstant() ? operands[k].constant[i] : 0;
+    values[i] = expr.evaluate(node, inputs);
+  }
+  return values;
+}
+
+/// Parts that depend on constants alone become one constant operand each, and a
+/// division by one a product with its reciprocal.
+void LazyMap::foldConstantParts(Lowering &lowering) {
+  const int64_t elements = lowering.layoutOf(result).elements();
+  Expr folded;
+  std::vector<Operand> kept;
+  std::map<NodeId, NodeId> made;
+  const auto operandFor = [&](NodeId node) {
+    const auto [it, inserted] = made.try_emplace(node);
+    if (inserted) {
+      kept.push_back({{}, valuesOf(node, elements), {}});
+      it->second = folded.input(static_cast<uint32_t>(kept.size() - 1));
+    }
+    return it->second;
+  };
+  const auto isPart = [&](NodeId node) {
+    return !expr.isConstant(node) && dependsOnConstantsOnly(node);
+  };
+  folded.result = folded.splice(expr, [&](NodeId node, const auto &copy) -> std::optional<NodeId> {
+    const ScalarNode &n = expr[node];
+    if (isPart(node)) {
+      // Only the largest such parts are wanted; the others stay unused.
+      const auto wanted = [&](NodeId user) {
+        const auto &args = expr[user].args;
+        return user > node && !dependsOnConstantsOnly(user) &&
+               std::find(args.begin(), args.begin() + expr[user].count, node) !=
+                   args.begin() + expr[user].count;
+      };
+      const auto all = expr.reachable(expr.result);
+      return std::any_of(all.begin(), all.end(), wanted) ? operandFor(node) : folded.constant(0);
+    }
+    if (n.op == ScalarOp::Input) {
+      kept.push_back(operands[n.input]);
+      return folded.input(static_cast<uint32_t>(kept.size() - 1));
+    }
+    if (n.op == ScalarOp::Div && isPart(n.args[1]))
+      return folded.binary(ScalarOp::Mul, copy[n.args[0]], operandFor(n.args[2]));
+    return std::nullopt;
+  });
+  expr = std::move(folded);
+  operands = std::move(kept);
+}
+
+/// An affine function of a product goes into its weights and bias.
+void LazyMap::absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product) {
+  const int64_t elements = lowering.layoutOf(result).elements();
+  OutputAffine after{std::vector<double>(elements, 1), std::vector<double>(elements, 0)};
+  bool scaled = false;
+  NodeId current = input;
+  while (current != expr.result) {
+    std::vector<NodeId> users;
+    for (const NodeId node : expr.reachable(expr.result)) {
+      const ScalarNode &n = expr[node];
+      if (std::find(n.args.begin(), n.args.begin() + n.count, current) != n.args.begin() + n.count)
+        users.push_back(node);
+    }
+    if (users.size() != 1)
+      break;
+    const ScalarNode &user = expr[users[0]];
+    const bool onLeft = user.args[0] == current;
+    const NodeId other = user.args[onLeft ? 1 : 0];
+    if (user.count != 2 || other == current || !dependsOnConstantsOnly(other))
+      break;
+    const std::vector<double> values = valuesOf(other, elements);
+    OutputAffine next = after;
+    for (int64_t i = 0; i < elements; ++i) {
+      double &scale = next.scale[i], &offset = next.offset[i];
+      if (user.op == ScalarOp::Add) {
+        offset += values[i];
+      } else if (user.op == ScalarOp::Sub) {
+        scale = onLeft ? scale : -scale;
+        offset = onLeft ? offset - values[i] : values[i] - offset;
+      } else if (user.op == ScalarOp::Mul) {
+        scale *= values[i];
+        offset *= values[i];
+      }
+    }
+    const bool affine =
+        user.op == ScalarOp::Add || user.op == ScalarOp::Sub || user.op == ScalarOp::Mul;
+    const bool changesScale = next.scale != after.scale;
+    if (!affine || !allFinite(next.scale) || !allFinite(next.offset) ||
+        (changesScale && !product.takesScale(lowering, next.scale)))
+      break;
+    scaled |= changesScale;
+    after = std::move(next);
+    current = users[0];
+  }
+  if (current == input)
+    return;
+  if (!scaled)
+    after.scale.clear();
+  product.ops.insert(ops.begin(), ops.end());
+  operands.push_back({{}, {}, product.emitWith(lowering, after)});
+  const auto index = static_cast<uint32_t>(operands.size() - 1);
+  Expr rest;
+  rest.result = rest.splice(expr, [&](NodeId node, const auto &) -> std::optional<NodeId> {
+    if (node == current)
+      return rest.input(index);
+    if (expr[node].op == ScalarOp::Input)
+      return rest.input(expr[node].input);
+    return std::nullopt;
+  });
+  expr = std::move(rest);
+}
+
+void LazyMap::absorbIntoProducts(Lowering &lowering) {
+  const size_t count = operands.size();
+  for (uint32_t index = 0; index < count; ++index) {
+    const Value value = operands[index].value;
+    Lazy *pending = value && ownsAllUses(value) ? lowering.lazy(value) : nullptr;
+    LazyLinear *product = pending ? pending->asLinear() : nullptr;
+    if (!product)
+      continue;
+    for (const NodeId node : expr.reachable(expr.result))
+      if (expr[node].op == ScalarOp::Input && expr[node].input == index) {
+        absorbBehind(lowering, node, *product);
+        break;
+      }
+  }
+}
+
+std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
+  foldConstantParts(lowering);
+  std::optional<uint32_t> input;
+  for (const NodeId node : expr.reachable(expr.result)) {
+    if (expr[node].op != ScalarOp::Input || operands[expr[node].input].isConstant())
+      continue;
+    if (input)
+      return std::nullopt;
+    input = expr[node].input;
+  }
+  if (!input)
+    return std::nullopt;
+  // A product before the map takes it at no cost.
+  const Value value = operands[*input].value;
+  if (Lazy *pending = lowering.lazy(value); pending && pending->asLinear() && ownsAllUses(value))
+    return std::nullopt;
+  const RowLayout layout = lowering.layoutOf(result);
+  const auto reachable = expr.reachable(expr.result);
+  std::vector<AffineValue> parts(layout.elements()), nodes(expr.result + 1);
+  for (int64_t i = 0; i < layout.elements(); ++i) {
+    for (const NodeId id : reachable) {
+      const ScalarNode &node = expr[id];
+      if (node.op == ScalarOp::Input) {
+        const Operand &operand = operands[node.input];
+        nodes[id] = operand.isConstant() ? AffineValue{0, operand.constant[i], true}
+                                         : AffineValue{1, 0, false};
+        continue;
+      }
+      const AffineValue args[2] = {nodes[node.args[0]], nodes[node.args[1]]};
+      const auto value = affineStep(node, args);
+      if (!value || !std::isfinite(value->scale) || !std::isfinite(value->offset))
+        return std::nullopt;
+      nodes[id] = *value;
+    }
+    parts[i] = nodes[expr.result];
+    // Rows that share weights must share their scale.
+    const RowLayout::Place place = layout.place(i);
+    const int64_t shared = layout.flat(place.row % layout.rowsAlong(), place.lane);
+    if (shared <= i && parts[shared].scale != parts[i].scale)
+      return std::nullopt;
+  }
+  const RowTensor &base = lowering.rows(value);
+  RowTensor scaled{layout, {}};
+  for (int64_t row = 0; row < layout.rows(); ++row) {
+    std::vector<Element> elements;
+    for (int64_t lane = 0; lane < layout.used(row); ++lane) {
+      const AffineValue &part = parts[layout.flat(row, lane)];
+      Element element = base.rows[row].element(static_cast<uint32_t>(lane));
+      element.offset = static_cast<float>(part.scale * element.offset + part.offset);
+      element.scale = static_cast<float>(element.scale * part.scale);
+      elements.push_back(element);
+    }
+    scaled.rows.push_back(makeRef(lowering.graph, std::move(elements)));
+  }
+  return scaled;
+}
+
+RowTensor LazyMap::emit(Lowering &lowering) {
+  foldConstantParts(lowering);
+  absorbIntoProducts(lowering);
+  return emitSteps(lowering);
+}
+
+RowTensor LazyMap::emitSteps(Lowering &lowering) {
+  const RowLayout layout = lowering.layoutOf(result);
+  GraphBuilder &graph = lowering.graph;
+  std::vector<bool> wanted(operands.size());
+  for (const NodeId node : expr.reachable(expr.result))
+    if (expr[node].op == ScalarOp::Input)
+      wanted[expr[node].input] = true;
+  const auto isBroadcast = [](const RowRef &ref) { return ref.broadcast; };
+  std::vector<RowTensor> rows(operands.size());
+  std::vector<MapOperand> facts(operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (!wanted[k])
+      continue;
+    if (operands[k].isConstant()) {
+      reference::Tensor tensor;
+      tensor.values = operands[k].constant;
+      rows[k] = lowering.materialise(lowering.constantRows(layout, tensor));
+      continue;
+    }
+    const bool own = operands[k].rows || ownsAllUses(operands[k].value);
+    rows[k] = lowering.materialise(operands[k].rows ? *operands[k].rows
+                                                    : lowering.rows(operands[k].value),
+                                   /*keepBroadcast=*/true);
+    // One used lane is lane 0 in every lane as well.
+    const auto &refs = rows[k].rows;
+    facts[k].broadcast = std::any_of(refs.begin(), refs.end(), isBroadcast);
+    for (size_t row = 0; row < refs.size(); ++row)
+      facts[k].broadcast &= refs[row].broadcast || layout.used(static_cast<int64_t>(row)) == 1;
+    if (!facts[k].broadcast)
+      rows[k] = lowering.materialise(rows[k]);
+    facts[k].fusable =
+        own && std::all_of(rows[k].rows.begin(), rows[k].rows.end(), [&](const RowRef &ref) {
+          return !ref.broadcast && graph.isPlainLinear(ref.row);
+        });
+  }
+  std::string why;
+  auto plan = selectMap(expr, facts, lowering.tables, why);
+  if (!plan) {
+    // Operand a cannot be a lane broadcast: spread them all.
+    for (size_t k = 0; k < operands.size(); ++k)
+      if (facts[k].broadcast) {
+        rows[k] = lowering.materialise(rows[k]);
+        facts[k].broadcast = false;
+      }
+    plan = selectMap(expr, facts, lowering.tables, why);
+  }
+  if (!plan)
+    return lowering.fail(result.getDefiningOp(), "E0401",
+                         "no vector instruction and no function table computes '" + why + "'",
+                         {"a function of one variable fits a table if it is constant, or a power "
+                          "of two times its argument, outside a window of 16 exponents"});
+  return emitPlan(lowering, *plan, rows);
+}
+
+RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan,
+                            std::vector<RowTensor> &operandRows) {
+  const RowLayout layout = lowering.layoutOf(result);
+  GraphBuilder &graph = lowering.graph;
+  std::vector<std::vector<RowId>> stepRows;
+  const auto rowOf = [&](const Source &source, int64_t row) {
+    switch (source.kind) {
+    case Source::Kind::None:
+      return kNoRow;
+    case Source::Kind::Operand:
+      return operandRows[source.index].rows[row].row;
+    case Source::Kind::Step:
+      return stepRows[source.index][row];
+    case Source::Kind::Splat:
+      return graph.splat(source.value);
+    }
+    return kNoRow;
+  };
+  std::vector<uint32_t> tables;
+  for (const auto &image : plan.tables)
+    tables.push_back(graph.table(image));
+  for (const MapStep &planned : plan.steps) {
+    lowering.beginGroup(ops);
+    VectorStep step = planned.step;
+    if (step.table)
+      step.table = tables[*step.table];
+    std::vector<RowId> made;
+    for (int64_t row = 0; row < layout.rows(); ++row)
+      made.push_back(graph.vector(step, {rowOf(planned.a, row)}, rowOf(planned.b, row),
+                                  rowOf(planned.c, row), static_cast<uint32_t>(layout.used(row))));
+    stepRows.push_back(std::move(made));
+  }
+  RowTensor tensor{layout, {}};
+  for (int64_t row = 0; row < layout.rows(); ++row)
+    tensor.rows.push_back({rowOf(plan.result, row), false, {}});
+  return tensor;
+}
+
+} // namespace sluice::rows

@@ -1,0 +1,49 @@
+// A map whose rows are not made yet: maps before it are inlined, an affine part
+// goes into the matrix product before or behind it, the rest becomes steps.
+#pragma once
+
+#include "compiler/conversion/rows/lowering.h"
+
+namespace sluice::rows {
+
+class LazyMap final : public Lazy {
+public:
+  LazyMap(mlir::Value result) : result(result) {}
+
+  RowTensor emit(Lowering &lowering) override;
+  LazyMap *asMap() override { return this; }
+
+  /// The result as scaled and shifted elements of its operand, if it is an
+  /// affine function of one operand whose rows exist anyway.
+  std::optional<RowTensor> affineRows(Lowering &lowering);
+
+  /// Node of an operand: inlines a pending map that nobody else uses, takes
+  /// equal constants as immediates.
+  NodeId addOperand(Lowering &lowering, mlir::Value operand);
+
+  Expr expr;
+
+private:
+  /// Operand of the expression: a runtime value, an equally shaped constant, or
+  /// rows made on the way.
+  struct Operand {
+    mlir::Value value;
+    std::vector<double> constant; ///< by row-major index of the result
+    std::optional<RowTensor> rows;
+    [[nodiscard]] bool isConstant() const { return !constant.empty(); }
+  };
+
+  [[nodiscard]] bool dependsOnConstantsOnly(NodeId node) const;
+  std::vector<double> valuesOf(NodeId node, int64_t elements) const;
+  void foldConstantParts(Lowering &lowering);
+  void absorbIntoProducts(Lowering &lowering);
+  void absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product);
+  bool ownsAllUses(mlir::Value value) const;
+  RowTensor emitSteps(Lowering &lowering);
+  RowTensor emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows);
+
+  mlir::Value result;
+  std::vector<Operand> operands;
+};
+
+} // namespace sluice::rows

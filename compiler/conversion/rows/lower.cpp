@@ -1,0 +1,98 @@
+#include "compiler/conversion/rows/lower.h"
+
+#include <set>
+
+#include "compiler/conversion/rows/finish.h"
+#include "compiler/conversion/rows/lowering.h"
+#include "compiler/conversion/rows/models.h"
+#include "compiler/dialect/sluice/dialect.h"
+
+using namespace mlir;
+
+namespace sluice::rows {
+
+void registerRowLowering(MLIRContext &context) {
+  context.loadDialect<ir::SluiceDialect>();
+  attachMapModel(context);
+  attachContractionModels(context);
+  attachReductionModel(context);
+  attachViewModels(context);
+}
+
+namespace {
+
+Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTensor &tensor) {
+  const RowLayout layout = lowering.layoutOf(argument);
+  Port port{tensor, {}};
+  port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(argument));
+  RowTensor rows{layout, {}};
+  for (int64_t row = 0; row < layout.rows(); ++row) {
+    port.rows.push_back(lowering.graph.input(argument.getArgNumber(), static_cast<uint32_t>(row),
+                                             static_cast<uint32_t>(layout.used(row))));
+    rows.rows.push_back({port.rows.back(), false, {}});
+  }
+  lowering.define(argument, std::move(rows));
+  return port;
+}
+
+/// Rows that are computed, each for this output alone: inputs, constants and
+/// rows of other outputs are copied.
+Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tensor,
+                std::set<RowId> &taken) {
+  Port port{tensor, {}};
+  if (Lowering::isConstant(value)) {
+    port.tensor.dataDim = 0;
+  } else {
+    port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(value));
+  }
+  const RowTensor rows = lowering.materialise(
+      Lowering::isConstant(value)
+          ? lowering.constantRows(lowering.layoutOf(value), lowering.constant(value))
+          : lowering.rows(value));
+  if (Operation *op = value.getDefiningOp())
+    lowering.beginGroup(op);
+  for (int64_t row = 0; row < rows.layout.rows(); ++row) {
+    RowId id = rows.rows[row].row;
+    if (!lowering.graph.isComputed(id) || taken.contains(id))
+      id = lowering.graph.vector(VectorStep{}, {id}, kNoRow, kNoRow,
+                                 static_cast<uint32_t>(rows.layout.used(row)));
+    taken.insert(id);
+    port.rows.push_back(id);
+  }
+  return port;
+}
+
+} // namespace
+
+std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
+                                 const ModelInfo &info, Problems &problems) {
+  registerRowLowering(*function.getContext());
+  const size_t before = problems.size();
+  Lowering lowering(geometry, problems);
+  for (size_t i = 0; i < info.nodes.size(); ++i)
+    lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
+  std::vector<Port> inputs, outputs;
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : block.getArguments())
+    inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()]));
+  for (Operation &op : block.without_terminator())
+    if (!Lowering::isConstant(op.getResult(0)))
+      llvm::cast<RowsInterface>(op).lowerToRows(lowering);
+  std::set<RowId> taken;
+  for (auto [value, tensor] : llvm::zip_equal(block.getTerminator()->getOperands(), info.outputs))
+    outputs.push_back(outputPort(lowering, value, tensor, taken));
+  if (problems.size() != before)
+    return std::nullopt;
+  Graph graph = lowering.graph.take();
+  graph.modelName = info.name;
+  graph.inputs = std::move(inputs);
+  graph.outputs = std::move(outputs);
+  graph.nodes = info.nodes;
+  graph.macs = lowering.macs;
+  graph.parameters = info.parameters;
+  fuseSteps(graph);
+  compact(graph);
+  return graph;
+}
+
+} // namespace sluice::rows

@@ -1,0 +1,36 @@
+// sluice -> rows: from a function after layout to the row graph the planner
+// places.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::rows {
+
+/// What the function does not say about the model.
+struct ModelInfo {
+  std::string name;
+  /// As the host sees them, in the order of the function's arguments and
+  /// results: name, shape and type. The data dimension comes from the function.
+  std::vector<format::HostTensor> inputs, outputs;
+  std::vector<format::SourceNode> nodes;
+  uint64_t parameters = 0;
+};
+
+/// Attaches the lowering of every operation to the context. Idempotent; done by
+/// lowerToRows as well.
+void registerRowLowering(mlir::MLIRContext &context);
+
+/// Lowers a function of one block whose runtime tensors all have a data
+/// dimension. Nothing, and at least one problem (E04xx), if something in it
+/// cannot be computed by the machine. Constants are rounded to bf16, nearest
+/// even, biases stay fp32. Padding lanes of output rows are not specified.
+std::optional<Graph> lowerToRows(mlir::func::FuncOp function, const format::Geometry &geometry,
+                                 const ModelInfo &info, Problems &problems);
+
+} // namespace sluice::rows

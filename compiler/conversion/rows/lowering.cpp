@@ -1,0 +1,158 @@
+#include "compiler/conversion/rows/lowering.h"
+
+#include <algorithm>
+
+#include "compiler/conversion/rows/lazy_map.h"
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/node.h"
+
+#include "compiler/conversion/rows/interface.cpp.inc"
+
+using namespace mlir;
+
+namespace sluice::rows {
+
+bool Lowering::isConstant(Value value) { return !ir::dataDim(value); }
+
+reference::Tensor Lowering::constant(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op))
+    return ir::toTensor(constant.getValue());
+  std::vector<reference::Tensor> operands;
+  std::vector<const reference::Tensor *> pointers;
+  for (Value operand : op->getOperands())
+    operands.push_back(constant(operand));
+  for (const reference::Tensor &operand : operands)
+    pointers.push_back(&operand);
+  return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers);
+}
+
+RowLayout Lowering::layoutOf(Value value) const {
+  const auto shape = ir::carriedShape(value);
+  return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), graph.lanes()};
+}
+
+Lazy *Lowering::lazy(Value value) {
+  const State &known = state(value);
+  return known.rows ? nullptr : known.lazy.get();
+}
+
+const RowTensor &Lowering::rows(Value value) {
+  if (Lazy *pending = lazy(value)) {
+    RowTensor made = pending->emit(*this);
+    state(value).rows = std::move(made);
+  }
+  return *state(value).rows;
+}
+
+RowTensor Lowering::affineRows(Value value) {
+  if (Lazy *pending = lazy(value))
+    if (LazyMap *map = pending->asMap(); map && usersTakeAffine(value))
+      if (auto affine = map->affineRows(*this))
+        return std::move(*affine);
+  return rows(value);
+}
+
+bool Lowering::usersTakeAffine(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto rows = llvm::dyn_cast<RowsInterface>(user);
+    return rows && rows.takesAffine(*this);
+  });
+}
+
+RowTensor Lowering::constantRows(const RowLayout &layout, const reference::Tensor &tensor) {
+  RowTensor result{layout, {}};
+  for (int64_t row = 0; row < layout.rows(); ++row) {
+    RowRef ref;
+    for (int64_t lane = 0; lane < layout.used(row); ++lane)
+      ref.gather.push_back(
+          {kNoRow, 0, 1, static_cast<float>(tensor.values[layout.flat(row, lane)])});
+    result.rows.push_back(std::move(ref));
+  }
+  return result;
+}
+
+RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast) {
+  if (ref.row != kNoRow) {
+    if (!ref.broadcast || keepBroadcast)
+      return ref.row;
+    // 0 + lane 0 in every lane.
+    VectorStep spread;
+    spread.alu1 = isa::Alu::Add;
+    spread.bBroadcast = true;
+    return graph.vector(spread, {graph.splat(-0.0)}, ref.row, kNoRow, used);
+  }
+  if (std::all_of(ref.gather.begin(), ref.gather.end(),
+                  [](const Element &e) { return e.row == kNoRow; })) {
+    std::vector<double> values;
+    for (const Element &element : ref.gather)
+      values.push_back(element.offset);
+    return graph.constant(values);
+  }
+  LinearSum selection(graph);
+  for (uint32_t lane = 0; lane < used; ++lane)
+    selection.add(lane, ref.gather[lane], 1);
+  return emitLinear(graph, selection.round(), used, false);
+}
+
+RowTensor Lowering::materialise(RowTensor tensor, bool keepBroadcast) {
+  for (size_t row = 0; row < tensor.rows.size(); ++row) {
+    RowRef &ref = tensor.rows[row];
+    const auto used = static_cast<uint32_t>(tensor.layout.used(static_cast<int64_t>(row)));
+    ref = {materialise(ref, used, keepBroadcast), keepBroadcast && ref.broadcast, {}};
+  }
+  return tensor;
+}
+
+void Lowering::beginGroup(const llvm::SetVector<Operation *> &ops) {
+  std::vector<uint32_t> nodes;
+  for (Operation *op : ops)
+    for (const NodeRef &node : ir::nodesOf(op->getLoc()))
+      if (const auto found = nodeNumbers.find(node.index); found != nodeNumbers.end())
+        nodes.push_back(found->second);
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  graph.beginGroup(std::move(nodes));
+}
+
+void Lowering::beginGroup(Operation *op) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(op);
+  beginGroup(ops);
+}
+
+RowTensor Lowering::fail(Operation *op, const std::string &code, std::string message,
+                         std::vector<std::string> notes) {
+  Problem problem;
+  problem.code = code;
+  problem.message = std::move(message);
+  problem.notes = std::move(notes);
+  if (NodeRef node = ir::nodeOf(op->getLoc()); node.index >= 0)
+    problem.node = std::move(node);
+  problems.push_back(std::move(problem));
+  const RowLayout layout = layoutOf(op->getResult(0));
+  RowTensor zeros{layout, {}};
+  for (int64_t row = 0; row < layout.rows(); ++row)
+    zeros.rows.push_back({graph.splat(0), false, {}});
+  return zeros;
+}
+
+RowRef makeRef(const GraphBuilder &graph, std::vector<Element> elements) {
+  const Element &first = elements.front();
+  const auto each = [&](auto &&predicate) {
+    for (uint32_t lane = 0; lane < elements.size(); ++lane)
+      if (!elements[lane].plain() || elements[lane].row != first.row || !predicate(lane))
+        return false;
+    return true;
+  };
+  const auto inOrder = [&](uint32_t lane) { return elements[lane].lane == lane; };
+  if (each(inOrder))
+    return {first.row, false, {}};
+  if (first.row != kNoRow && graph.facts(first.row).uniform && each([](uint32_t) { return true; }))
+    return {first.row, false, {}};
+  if (each([&](uint32_t lane) { return elements[lane].lane == 0; }))
+    return {first.row, true, {}};
+  return {kNoRow, false, std::move(elements)};
+}
+
+} // namespace sluice::rows

@@ -1,0 +1,129 @@
+// State of one lowering: where every value's elements are, and values whose
+// rows are not made before somebody needs them, so that what follows can still
+// be fused into them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+#include "compiler/conversion/rows/graph_builder.h"
+#include "compiler/conversion/rows/linear_sum.h"
+#include "compiler/conversion/rows/map_select.h"
+#include "compiler/conversion/rows/row_tensor.h"
+#include "compiler/reference/tensor.h"
+#include "compiler/support/problem.h"
+
+namespace sluice::rows {
+
+class Lowering;
+class LazyMap;
+class LazyLinear;
+
+/// A value that becomes rows when it is first needed as rows.
+class Lazy {
+public:
+  virtual ~Lazy() = default;
+  virtual RowTensor emit(Lowering &lowering) = 0;
+  virtual LazyMap *asMap() { return nullptr; }
+  virtual LazyLinear *asLinear() { return nullptr; }
+
+  llvm::SetVector<mlir::Operation *> ops; ///< operations it computes
+};
+
+/// scale * x + offset behind a matrix product, by the result's row-major index;
+/// empty: 1 and 0.
+struct OutputAffine {
+  std::vector<double> scale, offset;
+};
+
+/// A matrix product, which takes an affine map of its result into weights and
+/// bias.
+class LazyLinear : public Lazy {
+public:
+  RowTensor emit(Lowering &lowering) override { return emitWith(lowering, {}); }
+  LazyLinear *asLinear() override { return this; }
+  virtual RowTensor emitWith(Lowering &lowering, const OutputAffine &after) = 0;
+  /// Whether weights can take this scale exactly enough and without more
+  /// blocks than before.
+  virtual bool takesScale(Lowering &lowering, const std::vector<double> &scale) = 0;
+};
+
+class Lowering {
+public:
+  Lowering(const format::Geometry &geometry, Problems &problems)
+      : graph(geometry), problems(problems) {}
+
+  GraphBuilder graph;
+  TableCache tables;
+  uint64_t macs = 0;
+
+  /// Known at compile time: a tensor without a data dimension.
+  [[nodiscard]] static bool isConstant(mlir::Value value);
+  /// Elements of a constant. Not kept: weights are large.
+  reference::Tensor constant(mlir::Value value);
+  [[nodiscard]] RowLayout layoutOf(mlir::Value value) const;
+
+  void define(mlir::Value value, RowTensor rows) { state(value).rows = std::move(rows); }
+  void defineLazy(mlir::Value value, std::unique_ptr<Lazy> lazy) {
+    state(value).lazy = std::move(lazy);
+  }
+  /// The lazy value, unless its rows have been made.
+  Lazy *lazy(mlir::Value value);
+
+  /// Rows of a value; its elements are plain or constant.
+  const RowTensor &rows(mlir::Value value);
+  /// The same where elements may be scaled and shifted: before a matrix
+  /// product, if all users of the value are such.
+  RowTensor affineRows(mlir::Value value);
+  /// Every row held by a row of the graph, lane by lane. Lane broadcasts stay
+  /// if `keepBroadcast`.
+  RowTensor materialise(RowTensor tensor, bool keepBroadcast = false);
+  /// Constant elements.
+  RowTensor constantRows(const RowLayout &layout, const reference::Tensor &tensor);
+
+  /// Rows made from now on belong to these operations.
+  void beginGroup(const llvm::SetVector<mlir::Operation *> &ops);
+  void beginGroup(mlir::Operation *op);
+  /// Number of an ONNX node in Graph::nodes, by its index.
+  llvm::DenseMap<int64_t, uint32_t> nodeNumbers;
+
+  [[nodiscard]] bool usersTakeAffine(mlir::Value value);
+  /// Records a problem of an operation. Rows of zeros stand for its result, so
+  /// that the rest is still checked.
+  RowTensor fail(mlir::Operation *op, const std::string &code, std::string message,
+                 std::vector<std::string> notes = {});
+
+private:
+  struct State {
+    std::optional<RowTensor> rows;
+    std::unique_ptr<Lazy> lazy;
+  };
+  RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast);
+
+  State &state(mlir::Value value) {
+    auto &slot = values[value];
+    if (!slot)
+      slot = std::make_unique<State>();
+    return *slot;
+  }
+
+  Problems &problems;
+  // Looked up by key only: its order never reaches the output. Pointers, so
+  // that references to rows stay valid.
+  llvm::DenseMap<mlir::Value, std::unique_ptr<State>> values;
+};
+
+/// A row of a tensor made of these elements: held by a row where they are its
+/// lanes in order, or lane 0 of one row again and again.
+RowRef makeRef(const GraphBuilder &graph, std::vector<Element> elements);
+
+} // namespace sluice::rows
+
+#include "compiler/conversion/rows/interface.h.inc"

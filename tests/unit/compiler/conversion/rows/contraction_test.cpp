@@ -1,0 +1,224 @@
+// Contractions: both orders, batch axes, vectors, and what is folded into them.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace sluice::rows::test {
+namespace {
+
+/// `rows` x `columns` constant with a pattern of values that bf16 holds.
+std::string weights(int rows, int columns, bool flat = false) {
+  std::string text = "dense<[";
+  for (int r = 0; r < rows; ++r) {
+    text += flat ? "" : "[";
+    for (int c = 0; c < columns; ++c)
+      text += std::to_string(((r * 7 + c * 3) % 11 - 5) * 0.125) + (c + 1 < columns ? "," : "");
+    text += flat ? "" : (r + 1 < rows ? "]," : "]");
+  }
+  return text + "]>";
+}
+
+std::string function(const std::string &arguments, const std::string &body,
+                     const std::string &result, const std::string &type) {
+  return "func.func @main(" + arguments + ") -> " + type + " {\n" + body + "\n  return " + result +
+         " : " + type + "\n}";
+}
+
+TEST(Contraction, WeightsOnTheRight) {
+  Model model(function("%x: tensor<3x20xbf16, #sluice.dim<1>>",
+                       "%w = sluice.constant " + weights(20, 11) + " : tensor<20x11xf32>" + R"(
+    %y = sluice.matmul %x, %w : (tensor<3x20xbf16, #sluice.dim<1>>, tensor<20x11xf32>)
+           -> tensor<3x11xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<3x11xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 3U * 2);
+  EXPECT_EQ(model.graph->blocks.size(), 3U * 2); // shared by the three rows
+  EXPECT_EQ(model.graph->macs, 3U * 20 * 11);
+  EXPECT_LT(model.error(), 0.004);
+}
+
+TEST(Contraction, WeightsOnTheLeftWithBatch) {
+  Model model(function("%x: tensor<2x20x3xbf16, #sluice.dim<1>>",
+                       "%w = sluice.constant " + weights(9, 20) + " : tensor<9x20xf32>" + R"(
+    %y = sluice.matmul %w, %x : (tensor<9x20xf32>, tensor<2x20x3xbf16, #sluice.dim<1>>)
+           -> tensor<2x9x3xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<2x9x3xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 2U * 3 * 2);
+  EXPECT_EQ(model.graph->blocks.size(), 3U * 2);
+  EXPECT_LT(model.error(), 0.004);
+}
+
+TEST(Contraction, VectorOperand) {
+  Model model(function("%x: tensor<12xbf16, #sluice.dim<0>>",
+                       "%w = sluice.constant " + weights(12, 5) + " : tensor<12x5xf32>" + R"(
+    %y = sluice.matmul %x, %w : (tensor<12xbf16, #sluice.dim<0>>, tensor<12x5xf32>)
+           -> tensor<5xbf16, #sluice.dim<0>>)",
+                       "%y", "tensor<5xbf16, #sluice.dim<0>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 1U);
+  EXPECT_LT(model.error(), 0.004);
+}
+
+TEST(Contraction, GeneralLoops) {
+  Model model(function("%x: tensor<2x10xbf16, #sluice.dim<1>>",
+                       "%w = sluice.constant " + weights(4, 10) + " : tensor<4x10xf32>" + R"(
+    %y = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
+                          affine_map<(i, j, k) -> (i, j)>] %x, %w
+           : (tensor<2x10xbf16, #sluice.dim<1>>, tensor<4x10xf32>)
+           -> tensor<2x4xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<2x4xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 2U);
+  EXPECT_LT(model.error(), 0.004);
+}
+
+/// Gemm and activation: one row each, the bias unrounded.
+TEST(Contraction, BiasAndActivationAreFused) {
+  Model model(function("%x: tensor<1x20xbf16, #sluice.dim<1>>",
+                       "%w = sluice.constant " + weights(20, 11) + " : tensor<20x11xf32>" +
+                           "%b = sluice.constant " + weights(1, 11) + " : tensor<1x11xf32>" + R"(
+    %m = sluice.matmul %x, %w : (tensor<1x20xbf16, #sluice.dim<1>>, tensor<20x11xf32>)
+           -> tensor<1x11xbf16, #sluice.dim<1>>
+    %s = sluice.map (%l = %m, %r = %b)
+           : (tensor<1x11xbf16, #sluice.dim<1>>, tensor<1x11xf32>)
+           -> tensor<1x11xbf16, #sluice.dim<1>> {
+      %0 = arith.addf %l, %r : f32
+      sluice.yield %0
+    }
+    %y = sluice.map (%l = %s) : (tensor<1x11xbf16, #sluice.dim<1>>)
+           -> tensor<1x11xbf16, #sluice.dim<1>> {
+      %0 = math.tanh %l : f32
+      sluice.yield %0
+    })",
+                       "%y", "tensor<1x11xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.count(RowKind::Linear), 2U);
+  EXPECT_EQ(model.computed(), 2U);
+  EXPECT_EQ(model.count(RowKind::Constant), 0U);
+  EXPECT_LT(model.error(), 0.006);
+}
+
+/// y * s + o per output channel goes into weights and bias.
+TEST(Contraction, ScaleBehindGoesIntoTheWeights) {
+  Model model(function("%x: tensor<2x8xbf16, #sluice.dim<1>>",
+                       "%w = sluice.constant " + weights(8, 8) + " : tensor<8x8xf32>" +
+                           "%s = sluice.constant " + weights(2, 8) + " : tensor<2x8xf32>" + R"(
+    %c = sluice.constant dense<[[1.,2.,3.,4.,5.,6.,7.,8.],[1.,2.,3.,4.,5.,6.,7.,8.]]> : tensor<2x8xf32>
+    %m = sluice.matmul %x, %w : (tensor<2x8xbf16, #sluice.dim<1>>, tensor<8x8xf32>)
+           -> tensor<2x8xbf16, #sluice.dim<1>>
+    %y = sluice.map (%l = %m, %q = %c, %r = %s)
+           : (tensor<2x8xbf16, #sluice.dim<1>>, tensor<2x8xf32>, tensor<2x8xf32>)
+           -> tensor<2x8xbf16, #sluice.dim<1>> {
+      %k = arith.constant 0.5 : f32
+      %0 = arith.divf %l, %q : f32
+      %1 = arith.subf %r, %0 : f32
+      %2 = arith.mulf %1, %k : f32
+      sluice.yield %2
+    })",
+                       "%y", "tensor<2x8xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 2U);
+  EXPECT_EQ(model.graph->rows.size(), 4U);
+  EXPECT_LT(model.error(), 0.006);
+}
+
+/// (x - mean) / deviation before a product folds into it, also through a view.
+TEST(Contraction, NormalisationBeforeGoesIntoTheWeights) {
+  Model model(function("%x: tensor<1x4x3xbf16, #sluice.dim<2>>",
+                       R"(%c = sluice.constant dense<10.> : tensor<1x4x3xf32>
+    %d = sluice.constant dense<[[[0.5,0.25,2.],[0.5,0.25,2.],[0.5,0.25,2.],[0.5,0.25,2.]]]> : tensor<1x4x3xf32>
+    %n = sluice.map (%l = %x, %q = %c, %r = %d)
+           : (tensor<1x4x3xbf16, #sluice.dim<2>>, tensor<1x4x3xf32>, tensor<1x4x3xf32>)
+           -> tensor<1x4x3xbf16, #sluice.dim<2>> {
+      %0 = arith.subf %l, %q : f32
+      %1 = arith.mulf %0, %r : f32
+      sluice.yield %1
+    }
+    %f = sluice.slice %n starts [0, 2, 0] sizes [1, 1, 3] steps [1, 1, 1]
+           : (tensor<1x4x3xbf16, #sluice.dim<2>>) -> tensor<1x1x3xbf16, #sluice.dim<2>>
+    %g = sluice.reshape %f : (tensor<1x1x3xbf16, #sluice.dim<2>>)
+           -> tensor<1x3xbf16, #sluice.dim<1>>
+    %w = sluice.constant )" +
+                           weights(3, 5) + R"( : tensor<3x5xf32>
+    %y = sluice.matmul %g, %w : (tensor<1x3xbf16, #sluice.dim<1>>, tensor<3x5xf32>)
+           -> tensor<1x5xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<1x5xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 1U);
+  EXPECT_LT(model.error(9, 11), 0.004);
+}
+
+/// Lanes moved before a product are moved by its weights.
+TEST(Contraction, SelectionGoesIntoTheWeights) {
+  Model model(
+      function("%x: tensor<1x20xbf16, #sluice.dim<1>>, %z: tensor<1x3xbf16, #sluice.dim<1>>",
+               R"(%s = sluice.slice %x starts [0, 17] sizes [1, 6] steps [1, -3]
+           : (tensor<1x20xbf16, #sluice.dim<1>>) -> tensor<1x6xbf16, #sluice.dim<1>>
+    %c = sluice.concat %s, %z axis 1 : (tensor<1x6xbf16, #sluice.dim<1>>,
+           tensor<1x3xbf16, #sluice.dim<1>>) -> tensor<1x9xbf16, #sluice.dim<1>>
+    %w = sluice.constant )" +
+                   weights(9, 4) + R"( : tensor<9x4xf32>
+    %y = sluice.matmul %c, %w : (tensor<1x9xbf16, #sluice.dim<1>>, tensor<9x4xf32>)
+           -> tensor<1x4xbf16, #sluice.dim<1>>)",
+               "%y", "tensor<1x4xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 1U);
+  EXPECT_LT(model.error(), 0.004);
+}
+
+TEST(Contraction, ZeroBlocksAreDropped) {
+  Model model(function("%x: tensor<16xbf16, #sluice.dim<0>>", R"(
+    %w = sluice.constant dense<[[1.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.],
+                                [0.,2.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.,0.]]> : tensor<2x16xf32>
+    %y = sluice.matmul %w, %x : (tensor<2x16xf32>, tensor<16xbf16, #sluice.dim<0>>)
+           -> tensor<2xbf16, #sluice.dim<0>>)",
+                       "%y", "tensor<2xbf16, #sluice.dim<0>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.graph->rows.back().terms.size(), 1U);
+  EXPECT_LT(model.error(), 1e-9);
+}
+
+TEST(Contraction, RefusesNonFiniteWeights) {
+  Model model(function("%x: tensor<2xbf16, #sluice.dim<0>>", R"(
+    %w = sluice.constant dense<[[1., 0x7F800000], [0., 1.]]> : tensor<2x2xf32>
+    %y = sluice.matmul %w, %x : (tensor<2x2xf32>, tensor<2xbf16, #sluice.dim<0>>)
+           -> tensor<2xbf16, #sluice.dim<0>>)",
+                       "%y", "tensor<2xbf16, #sluice.dim<0>>"));
+  EXPECT_FALSE(model.graph);
+  ASSERT_EQ(model.problems.size(), 1U);
+  EXPECT_EQ(model.problems[0].code, "E0402");
+}
+
+TEST(Contraction, RefusesTwoRuntimeOperands) {
+  Model model(function("%x: tensor<2x2xbf16, #sluice.dim<1>>", R"(
+    %y = sluice.matmul %x, %x : (tensor<2x2xbf16, #sluice.dim<1>>, tensor<2x2xbf16, #sluice.dim<1>>)
+           -> tensor<2x2xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<2x2xbf16, #sluice.dim<1>>"));
+  EXPECT_FALSE(model.graph);
+  ASSERT_EQ(model.problems.size(), 1U);
+  EXPECT_EQ(model.problems[0].code, "E0403");
+}
+
+/// 1/x is infinite in the lanes beyond the elements: it must not reach the
+/// matrix unit.
+TEST(Contraction, PaddingNeverPoisons) {
+  Model model(function("%x: tensor<1x5xbf16, #sluice.dim<1>>",
+                       R"(%r = sluice.map (%l = %x) : (tensor<1x5xbf16, #sluice.dim<1>>)
+           -> tensor<1x5xbf16, #sluice.dim<1>> {
+      %one = arith.constant 1.0 : f32
+      %0 = arith.divf %one, %l : f32
+      sluice.yield %0
+    }
+    %w = sluice.constant )" +
+                           weights(5, 4) + R"( : tensor<5x4xf32>
+    %y = sluice.matmul %r, %w : (tensor<1x5xbf16, #sluice.dim<1>>, tensor<5x4xf32>)
+           -> tensor<1x4xbf16, #sluice.dim<1>>)",
+                       "%y", "tensor<1x4xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 2U);
+  EXPECT_LT(model.error(1, 4), 0.006);
+}
+
+} // namespace
+} // namespace sluice::rows::test

@@ -1,0 +1,149 @@
+// Reductions along and off the data dimension, and softmax made of them.
+#include <gtest/gtest.h>
+
+#include "harness.h"
+
+namespace sluice::rows::test {
+namespace {
+
+std::string tensor(const std::string &shape, int dim) {
+  return "tensor<" + shape + "xbf16, #sluice.dim<" + std::to_string(dim) + ">>";
+}
+
+std::string reduction(const std::string &monoid, const std::string &in, const std::string &axes,
+                      const std::string &out, bool keepdims = true) {
+  return "func.func @main(%x: " + in + ") -> " + out + " {\n  %y = sluice.reduce " + monoid +
+         " %x axes [" + axes + "]" + (keepdims ? " keepdims" : "") + " : (" + in + ") -> " + out +
+         "\n  return %y : " + out + "\n}";
+}
+
+struct Case {
+  const char *monoid;
+  double low, high, error;
+};
+
+class Reduction : public testing::TestWithParam<Case> {};
+
+TEST_P(Reduction, AlongTheDataDimension) {
+  const Case &c = GetParam();
+  // Extents that divide the 8 lanes, that do not, and several rows.
+  for (const std::string extent : {"8", "5", "24", "19", "1"}) {
+    Model model(reduction(c.monoid, tensor("3x" + extent, 1), "1", tensor("3x1", 1)));
+    ASSERT_TRUE(model.graph) << extent;
+    // All positive, all negative and mixed: padding must never win.
+    EXPECT_LE(model.error(c.low, c.high), c.error) << extent;
+    EXPECT_LE(model.error(c.high, 2 * c.high), c.error) << extent;
+    EXPECT_LE(model.error(2 * c.low, c.low), c.error) << extent;
+  }
+}
+
+TEST_P(Reduction, OffTheDataDimension) {
+  const Case &c = GetParam();
+  for (const std::string extent : {"1", "2", "3", "7"}) {
+    Model model(reduction(c.monoid, tensor(extent + "x11", 1), "0", tensor("1x11", 1)));
+    ASSERT_TRUE(model.graph) << extent;
+    EXPECT_LE(model.error(c.low, c.high), c.error) << extent;
+    Model squeezed(reduction(c.monoid, tensor(extent + "x11", 1), "0", tensor("11", 0), false));
+    ASSERT_TRUE(squeezed.graph) << extent;
+    EXPECT_LE(squeezed.error(c.low, c.high), c.error) << extent;
+  }
+}
+
+TEST_P(Reduction, OverEverything) {
+  const Case &c = GetParam();
+  Model model(reduction(c.monoid, tensor("3x11x2", 1), "0, 1, 2", tensor("1x1x1", 1)));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LE(model.error(c.low, c.high), c.error);
+}
+
+/// [a b!].sum(1) = [a!]: results of different rows move into lanes.
+TEST_P(Reduction, ResultMovesIntoLanes) {
+  const Case &c = GetParam();
+  Model model(reduction(c.monoid, tensor("10x6", 1), "1", tensor("10", 0), false));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LE(model.error(c.low, c.high), c.error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Monoids, Reduction,
+                         testing::Values(Case{"sum", -2, 2, 0.004}, Case{"mean", -2, 2, 0.006},
+                                         Case{"max", -2, 2, 0}, Case{"min", -2, 2, 0},
+                                         Case{"variance", -2, 2, 0.012}),
+                         [](const auto &info) { return std::string(info.param.monoid); });
+
+TEST(Reductions, SumOffTheDataDimensionIsOneProduct) {
+  Model model(reduction("sum", tensor("16x8", 1), "0", tensor("1x8", 1)));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 1U);
+  EXPECT_EQ(model.graph->blocks.size(), 1U);
+}
+
+TEST(Reductions, MaximumTakesThreeRowsAStep) {
+  Model model(reduction("max", tensor("9x8", 1), "0", tensor("1x8", 1)));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 4U);
+}
+
+TEST(Reductions, ProductOffTheDataDimension) {
+  Model model(reduction("product", tensor("3x8", 1), "0", tensor("1x8", 1)));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LT(model.error(), 0.006);
+}
+
+TEST(Reductions, RefusesWhatTheMachineLacks) {
+  for (const std::string monoid : {"product", "logsumexp"}) {
+    Model model(reduction(monoid, tensor("3x8", 1), "1", tensor("3x1", 1)));
+    EXPECT_FALSE(model.graph);
+    ASSERT_EQ(model.problems.size(), 1U);
+    EXPECT_EQ(model.problems[0].code, "E0404");
+  }
+}
+
+std::string softmax(const std::string &extent) {
+  const std::string t = tensor("2x" + extent, 1), one = tensor("2x1", 1);
+  return "func.func @main(%x: " + t + ") -> " + t + R"( {
+    %m = sluice.reduce max %x axes [1] keepdims : ()" +
+         t + ") -> " + one + R"(
+    %mb = sluice.broadcast %m : ()" +
+         one + ") -> " + t + R"(
+    %e = sluice.map (%l = %x, %r = %mb) : ()" +
+         t + ", " + t + ") -> " + t + R"( {
+      %0 = arith.subf %l, %r : f32
+      %1 = math.exp %0 : f32
+      sluice.yield %1
+    }
+    %s = sluice.reduce sum %e axes [1] keepdims : ()" +
+         t + ") -> " + one + R"(
+    %sb = sluice.broadcast %s : ()" +
+         one + ") -> " + t + R"(
+    %y = sluice.map (%l = %e, %r = %sb) : ()" +
+         t + ", " + t + ") -> " + t + R"( {
+      %0 = arith.divf %l, %r : f32
+      sluice.yield %0
+    }
+    return %y : )" +
+         t + "\n}";
+}
+
+/// Logits far below zero: without a mask, exp(0 - max) of the padding is
+/// infinite and poisons the sum.
+TEST(Softmax, IsRightForEveryExtent) {
+  for (const std::string extent : {"8", "5", "16", "11", "2", "1"}) {
+    Model model(softmax(extent));
+    ASSERT_TRUE(model.graph) << extent;
+    EXPECT_LT(model.error(-5, 5), 0.02) << extent;
+    EXPECT_LT(model.error(-300, -200), 0.02) << extent;
+    EXPECT_LT(model.error(200, 300), 0.02) << extent;
+  }
+}
+
+TEST(Softmax, IsThreeRowsPerRow) {
+  Model model(softmax("8"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_EQ(model.computed(), 2U * 3);
+  Model partial(softmax("5"));
+  ASSERT_TRUE(partial.graph);
+  EXPECT_EQ(partial.computed(), 2U * 3);
+}
+
+} // namespace
+} // namespace sluice::rows::test
