@@ -338,7 +338,7 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
     plan = selectMap(expr, facts, lowering.tables, why);
   }
   if (!plan)
-    return lowering.fail(result.getDefiningOp(), "E0401",
+    return lowering.fail(result.getDefiningOp(), "E0411",
                          "no vector instruction and no function table computes '" + why + "'",
                          {"a function of one variable fits a table if it is constant, or a power "
                           "of two times its argument, outside a window of 16 exponents"});

@@ -193,7 +193,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
           known.ordinals.push_back(static_cast<uint32_t>(
               std::find(sources.begin(), sources.end(), source) - sources.begin()));
         if (!known.sum.finite)
-          return lowering.fail(op, "E0402",
+          return lowering.fail(op, "E0412",
                                "a weight is not finite in bf16, weights must be below 3.4e38");
       }
       LinearSum::Rounded row = known.sum;
@@ -217,7 +217,7 @@ struct ContractionModel : RowsInterface::ExternalModel<ContractionModel<Op>, Op>
   void lowerToRows(Operation *op, Lowering &lowering) const {
     const Value lhs = op->getOperand(0), rhs = op->getOperand(1), result = op->getResult(0);
     if (!Lowering::isConstant(lhs) && !Lowering::isConstant(rhs)) {
-      lowering.define(result, lowering.fail(op, "E0403",
+      lowering.define(result, lowering.fail(op, "E0413",
                                             "both operands depend on the model's inputs, one must "
                                             "be a constant"));
       return;

@@ -252,7 +252,7 @@ struct ReduceModel : RowsInterface::ExternalModel<ReduceModel, ir::ReduceOp> {
       rows = foldRows(lowering, reduce, reduction);
     if (!rows)
       return lowering.define(
-          result, lowering.fail(op, "E0404",
+          result, lowering.fail(op, "E0414",
                                 ("no machine reduction for '" + ir::stringifyMonoid(monoid) +
                                  "' along the data dimension, sum, mean, max, min and variance "
                                  "are allowed")

@@ -187,7 +187,7 @@ TEST(Contraction, RefusesNonFiniteWeights) {
                        "%y", "tensor<2xbf16, #sluice.dim<0>>"));
   EXPECT_FALSE(model.graph);
   ASSERT_EQ(model.problems.size(), 1U);
-  EXPECT_EQ(model.problems[0].code, "E0402");
+  EXPECT_EQ(model.problems[0].code, "E0412");
 }
 
 TEST(Contraction, RefusesTwoRuntimeOperands) {
@@ -197,7 +197,7 @@ TEST(Contraction, RefusesTwoRuntimeOperands) {
                        "%y", "tensor<2x2xbf16, #sluice.dim<1>>"));
   EXPECT_FALSE(model.graph);
   ASSERT_EQ(model.problems.size(), 1U);
-  EXPECT_EQ(model.problems[0].code, "E0403");
+  EXPECT_EQ(model.problems[0].code, "E0413");
 }
 
 /// 1/x is infinite in the lanes beyond the elements: it must not reach the

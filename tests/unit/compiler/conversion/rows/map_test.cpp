@@ -125,7 +125,7 @@ TEST(Map, RefusesWhatTheMachineCannotCompute) {
     })"));
   EXPECT_FALSE(model.graph);
   ASSERT_EQ(model.problems.size(), 2U);
-  EXPECT_EQ(model.problems[0].code, "E0401");
+  EXPECT_EQ(model.problems[0].code, "E0411");
   EXPECT_THAT(model.problems[0].message, testing::HasSubstr("math.atan2"));
   EXPECT_THAT(model.problems[1].message, testing::HasSubstr("math.sin"));
 }

@@ -94,7 +94,7 @@ TEST(Reductions, RefusesWhatTheMachineLacks) {
     Model model(reduction(monoid, tensor("3x8", 1), "1", tensor("3x1", 1)));
     EXPECT_FALSE(model.graph);
     ASSERT_EQ(model.problems.size(), 1U);
-    EXPECT_EQ(model.problems[0].code, "E0404");
+    EXPECT_EQ(model.problems[0].code, "E0414");
   }
 }
 
