@@ -32,10 +32,12 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
   std::vector<Cycle> starts; // first input of each inference begun
   uint64_t taken = 0, delivered = 0;
 
-  while (run.inferences.size() < inferences && machine.cycle() < maxCycles) {
+  while (run.inferences.size() < inferences) {
     const bool between = taken % rowsIn == 0;
-    const bool mayStart = arrival == Arrival::Streaming || run.inferences.size() == starts.size();
-    bool offered = between ? mayStart && starts.size() < inferences : true;
+    const bool mayStart =
+        arrival == Arrival::Streaming || // beyond the last one too: no end is in sight
+        (starts.size() < inferences && run.inferences.size() == starts.size());
+    bool offered = !between || mayStart;
     Cycle next = machine.nextEvent(offered);
     if (between && offered && arrival == Arrival::Spaced) {
       const Cycle rest = machine.nextEvent(false);
@@ -43,7 +45,7 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
       if (!offered)
         next = rest;
     }
-    if (next == kNever)
+    if (next >= maxCycles) // or never
       break;
     machine.skipTo(next);
     const Machine::Events events = machine.step(offered, nullptr, true);

@@ -120,6 +120,7 @@ private:
   unsigned token = 0; ///< of the next wait
   TokenBank bank;
   Cycle wake;
+  Cycle skippedTo = 0;    ///< beats before this cycle have been passed over
   Cycle skippedUntil = 0; ///< the cycles of the beats passed over
 };
 

@@ -1,0 +1,375 @@
+// Cycles and bits of small programs, derived by hand from docs/machine.md.
+// The first unit instruction of a sequencer is fetched in cycle 0, pushed in 1,
+// taken in 2 and active in 3.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/vm/test_machine.h"
+
+namespace sluice::vm {
+namespace {
+
+using device::UnitStatus;
+using Block = UnitStatus::Block;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+constexpr uint16_t kOne = 0x3F80, kTwo = 0x4000, kThree = 0x4040;
+constexpr uint64_t kFirstIssue = 3;
+/// Issue of a vector beat with no operation to the host taking its row: the
+/// pipeline (vec_read + vec_out), granted the cycle after, net_hop.
+constexpr uint64_t kSend = 3 + 1 + 3;
+
+std::vector<uint64_t> cyclesOf(const std::vector<Arrived> &outputs) {
+  std::vector<uint64_t> cycles;
+  for (const Arrived &row : outputs)
+    cycles.push_back(row.cycle);
+  return cycles;
+}
+
+std::vector<uint32_t> addressesOf(const std::vector<Arrived> &outputs) {
+  std::vector<uint32_t> addresses;
+  for (const Arrived &row : outputs)
+    addresses.push_back(row.address);
+  return addresses;
+}
+
+TEST(Machine, OneBlockFromHostToHost) {
+  TestProgram test;
+  test.identity(0, 5);
+  isa::Input input;
+  input.dst = 7;
+  input.mask = 1;
+  input.sigEn = 1;
+  input.sigToken = 4;
+  input.sigUnits = 1;
+  isa::Mm mm = product(5, 7);
+  mm.waitEn = 1;
+  mm.waitToken = 4;
+  mm.waitCount = 1;
+  test.host({input, isa::Halt{}});
+  test.core(0, {mm, sendResult(9), isa::Halt{}});
+  test.core(1, {isa::Halt{}});
+  TestMachine machine(test.program);
+  const std::vector<uint16_t> row{kOne, kTwo, kThree, 0, 0x8000, 0x0001, 0xC000, 0x4780};
+  machine.run(40, {row});
+  EXPECT_THAT(machine.taken, ElementsAre(3));
+  // In the FIFO from 4, granted in 4, at the core from 7: the beat issues in 7.
+  // A = 7+2+2+5+2-1 = 17, the result is pushed in 20 and popped in 21; the row is
+  // in the outbox from 25, granted in 25 and at the host from 28.
+  ASSERT_THAT(machine.outputs, SizeIs(1));
+  EXPECT_EQ(machine.outputs[0].cycle, 28U);
+  EXPECT_EQ(machine.outputs[0].address, 9U);
+  // The denormal and -0 count as zero and sum to +0.
+  EXPECT_THAT(machine.outputs[0].lanes, ElementsAre(kOne, kTwo, kThree, 0, 0, 0, 0xC000, 0x4780));
+}
+
+TEST(Machine, ALongerChainTakesACycleForEveryProcessingElement) {
+  TestProgram test;
+  test.program.geometry.peTerms = 2; // P = 4
+  test.core(0, {product(0, 0), sendResult(0), isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(40);
+  // A = 3+2+2+5+4-1 = 15, popped in 19.
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(19 + kSend));
+}
+
+TEST(Machine, InstructionsTakeTwoCyclesAndUnitsHaveNoBubbleBetweenThem) {
+  TestProgram test;
+  isa::Vec four = sendRow(0, 0);
+  four.n[2] = 4;
+  four.dstStride[2] = 1;
+  test.core(0, {four, sendRow(0, 4), sendRow(0, 5), isa::Halt{}});
+  test.core(1, {isa::Loop{2}, isa::Endloop{}, isa::Setreg{1, 0}, sendRow(0, 6), isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(40);
+  // Core 1: loop 1, endloop 3 and 5, setreg 7, vec pushed in 9, issues in 11,
+  // and its packet has to wait for nobody.
+  EXPECT_THAT(addressesOf(machine.outputs), ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(10, 11, 12, 13, 14, 15, 11 + kSend));
+}
+
+TEST(Machine, RegistersAndLoopsMoveTheBases) {
+  TestProgram test;
+  test.row(0, 10, kOne);
+  test.row(0, 12, kTwo);
+  isa::Vec vec = sendRow(9, 100);
+  vec.aReg = 2;
+  vec.dstReg = 3;
+  test.core(0, {isa::Setreg{2, 1}, isa::Setreg{3, -100}, isa::Loop{2}, vec, isa::Addreg{2, 2},
+                isa::Addreg{3, 5}, isa::Endloop{}, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(60);
+  EXPECT_THAT(addressesOf(machine.outputs), ElementsAre(0, 5));
+  EXPECT_EQ(machine.outputs[0].lanes[0], kOne);
+  EXPECT_EQ(machine.outputs[1].lanes[0], kTwo);
+}
+
+TEST(Machine, WaitsTakeTokensStepByStep) {
+  TestProgram test;
+  // Three beats wait for 2 of tokens 31, 1 and 3; core 1 gives token 31 twice,
+  // 1 twice and 3 once.
+  isa::Vec waits = sendRow(0, 0);
+  waits.n[0] = 3;
+  waits.dstStride[0] = 1;
+  waits.waitEn = 1;
+  waits.waitToken = 31;
+  waits.waitStep = 2;
+  waits.waitCount = 2;
+  waits.waitLevel = 1;
+  const auto gives = [](uint32_t token, uint32_t times) {
+    isa::Vec vec;
+    vec.n[3] = times;
+    vec.dstKind = isa::Dst::Signal;
+    vec.mask = 1;
+    vec.sigEn = 1;
+    vec.sigToken = token;
+    vec.sigUnits = 2;
+    vec.sigLevel = 4;
+    return vec;
+  };
+  test.core(0, {waits, isa::Halt{}});
+  test.core(1, {gives(31, 2), gives(1, 2), gives(3, 1), isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(60);
+  // Tokens show from issue + 7: 10, 11 | 12, 13 | 14.
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(11 + kSend, 13 + kSend));
+  const UnitStatus status = machine.status("vector", 0);
+  EXPECT_EQ(status.block, Block::Token);
+  EXPECT_EQ(status.token, 3U);
+  EXPECT_EQ(status.have, 1U);
+  EXPECT_EQ(status.need, 2U);
+  EXPECT_EQ(machine.status("vector", 1).block, Block::Idle);
+}
+
+TEST(Machine, MatrixSignalsCountAfterTheAccumulation) {
+  TestProgram test;
+  isa::Mm mm = product(0, 0);
+  mm.emit = isa::Emit::None;
+  mm.sigEn = 1;
+  mm.sigUnits = 2;
+  isa::Vec vec = sendRow(0, 0);
+  vec.waitEn = 1;
+  vec.waitCount = 1;
+  test.core(0, {mm, vec, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(40);
+  // A = 13; counted in 14, seen in 15.
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(15 + kSend));
+}
+
+TEST(Machine, TheResultFifoStopsTheMatrixUnit) {
+  TestProgram test;
+  isa::Mm mm = product(0, 0);
+  mm.n[3] = 40;
+  mm.emitLevel = 4;
+  test.core(0, {mm, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(3 + isa::kResultFifoDepth);
+  EXPECT_EQ(machine.status("matrix", 0).block, Block::ResultFifoFull);
+  EXPECT_EQ(machine.status("vector", 0).block, Block::Idle);
+}
+
+TEST(Machine, TheHostStopsTheNetworkAndTheNetworkTheVectorUnit) {
+  TestProgram test;
+  isa::Vec vec = sendRow(0, 0);
+  vec.n[3] = 100;
+  vec.dstStride[3] = 1;
+  test.core(0, {vec, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(100, {}, false);
+  EXPECT_EQ(machine.status("vector", 0).block, Block::OutboxFull);
+  EXPECT_THAT(machine.outputs, SizeIs(0));
+  // 16 rows in the host's output, 16 packets in the outbox. A row taken in t
+  // lets one be granted in t+1 and a beat issue in t+2.
+  machine.run(1);
+  EXPECT_EQ(machine.status("vector", 0).block, Block::OutboxFull);
+  machine.run(1, {}, false);
+  EXPECT_EQ(machine.status("vector", 0).block, Block::None);
+  machine.run(120);
+  std::vector<uint32_t> inOrder(100);
+  for (uint32_t i = 0; i < 100; ++i)
+    inOrder[i] = i;
+  EXPECT_EQ(addressesOf(machine.outputs), inOrder);
+}
+
+TEST(Machine, TheArbiterTakesTurns) {
+  TestProgram test;
+  for (uint32_t core : {0U, 1U}) {
+    isa::Vec vec = sendRow(0, 100 * core);
+    vec.n[3] = 3;
+    vec.dstStride[3] = 1;
+    test.core(core, {vec, isa::Halt{}});
+  }
+  TestMachine machine(test.program);
+  machine.run(40);
+  EXPECT_THAT(addressesOf(machine.outputs), ElementsAre(0, 100, 1, 101, 2, 102));
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(10, 11, 12, 13, 14, 15));
+}
+
+TEST(Machine, APacketReachesEveryCoreOfItsMaskInOneCycle) {
+  TestProgram test;
+  test.row(0, 32768, kThree);
+  isa::Vec vec = sendRow(32768, 20);
+  vec.mask = 3;
+  test.core(0, {vec, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(kFirstIssue + kSend - 1);
+  EXPECT_EQ(machine.device->readRow(0, 20)[0], 0);
+  machine.run(1);
+  EXPECT_EQ(machine.device->readRow(0, 20)[7], kThree);
+  EXPECT_EQ(machine.device->readRow(1, 20)[7], kThree);
+}
+
+TEST(Machine, ATokenThatPassesItsMaximumIsAFault) {
+  TestProgram test;
+  isa::Vec vec;
+  vec.n[3] = 256;
+  vec.sigEn = 1;
+  vec.sigUnits = 1;
+  vec.sigLevel = 4;
+  test.core(0, {vec, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(kFirstIssue + 255 + 3); // 255 gives
+  EXPECT_FALSE(machine.device->tokenFault());
+  machine.run(1);
+  EXPECT_TRUE(machine.device->tokenFault());
+}
+
+TEST(Machine, AccumulatorsGoThroughThePreloadRam) {
+  TestProgram test;
+  test.identity(0, 0);
+  test.row(0, 0, kOne);
+  // 1 + 1 unrounded into preload row 3, read back a safe distance later, plus 1.
+  isa::Mm first = product(0, 0);
+  first.n[3] = 2;
+  first.emit = isa::Emit::Raw;
+  first.p = 3;
+  first.sigEn = 1;
+  first.sigUnits = 1;
+  isa::Mm second = product(0, 0);
+  second.init = isa::Init::Preload;
+  second.p = 3;
+  second.acc = 1;
+  second.waitEn = 1;
+  second.waitCount = 1;
+  // The accumulator kept its content: 2 + 1 as well.
+  isa::Mm third = product(0, 0);
+  third.init = isa::Init::Keep;
+  third.emit = isa::Emit::Fp32;
+  isa::Vec both = sendResult(0);
+  both.n[3] = 2;
+  test.core(0, {first, second, third, both, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(80);
+  ASSERT_THAT(machine.outputs, SizeIs(2));
+  EXPECT_EQ(machine.outputs[0].lanes[4], kThree);
+  EXPECT_EQ(machine.outputs[1].lanes[4], kThree);
+}
+
+TEST(Machine, APreloadReadSeesARawWriteFromThreeBeatsOn) {
+  // Beat 0 writes the preload row in A+1; beat k reads it in A+k-1, and sees
+  // what was written from k = 3 on.
+  for (uint32_t distance : {1U, 2U, 3U}) {
+    TestProgram test;
+    test.identity(0, 0);
+    test.row(0, 0, kOne);
+    isa::Mm write = product(0, 0);
+    write.emit = isa::Emit::Raw;
+    isa::Mm between = product(0, 1);
+    between.n[3] = std::max(distance, 2U) - 1;
+    between.emit = isa::Emit::None;
+    isa::Mm read = product(0, 1);
+    read.init = isa::Init::Preload;
+    // Queue all of them behind a beat that waits, so that they issue in a row.
+    isa::Mm gate;
+    gate.skip = 1;
+    gate.waitEn = 1;
+    gate.waitCount = 1;
+    isa::Vec open;
+    open.n[3] = 20;
+    open.sigEn = 1;
+    open.sigUnits = 1;
+    if (distance == 1)
+      test.core(0, {open, gate, write, read, sendResult(0), isa::Halt{}});
+    else
+      test.core(0, {open, gate, write, between, read, sendResult(0), isa::Halt{}});
+    TestMachine machine(test.program);
+    machine.run(80);
+    ASSERT_THAT(machine.outputs, SizeIs(1));
+    EXPECT_EQ(machine.outputs[0].lanes[0], distance < 3 ? 0 : kOne) << distance;
+  }
+}
+
+TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
+  // Four elements of two terms read a beat's weights in t+3, t+3, t+4, t+5. A
+  // row of ones is written over zero weights of output lane 0 at the end of
+  // cycle w: the sum is 2 for every element that reads later.
+  for (uint32_t shift = 0; shift < 6; ++shift) {
+    TestProgram test;
+    test.program.geometry.peTerms = 2;
+    test.row(0, 0, kOne);
+    isa::Mm gate; // t = 20 + shift for the product
+    gate.skip = 1;
+    gate.n[3] = 17 + shift;
+    isa::Vec wait; // the write issues in 20, w = 23
+    wait.n[3] = 17;
+    isa::Vec write;
+    write.aSrc = isa::Source::Ram;
+    write.dstKind = isa::Dst::Wrow;
+    isa::Mm mm = product(0, 0);
+    test.core(0, {wait, gate, write, mm, sendResult(0), isa::Halt{}});
+    TestMachine machine(test.program);
+    machine.run(100);
+    // The matrix unit starts two cycles after the vector unit: t = 22 + shift;
+    // element reads in t+3 = 25 + shift are all later than w.
+    ASSERT_THAT(machine.outputs, SizeIs(1));
+    EXPECT_EQ(machine.outputs[0].lanes[0], 0x4100) << shift; // 8
+  }
+  for (uint32_t lead = 0; lead < 5; ++lead) {
+    TestProgram test;
+    test.program.geometry.peTerms = 2;
+    test.row(0, 0, kOne);
+    isa::Mm gate; // issues from 3 on; the product in t = 20
+    gate.skip = 1;
+    gate.n[3] = 17;
+    isa::Vec wait; // issues from 5 on; the write in 20 + lead, w = 23 + lead
+    wait.n[3] = 15 + lead;
+    isa::Vec write;
+    write.aSrc = isa::Source::Ram;
+    write.dstKind = isa::Dst::Wrow;
+    isa::Mm mm = product(0, 0);
+    test.core(0, {gate, wait, mm, write, sendResult(0), isa::Halt{}});
+    TestMachine machine(test.program);
+    machine.run(100);
+    // Reads in 23, 23, 24, 25 against writes visible from w + 1 = 24 + lead.
+    const std::vector<uint16_t> sums{0x4080, 0x4000, 0, 0, 0}; // 4, 2, 0
+    ASSERT_THAT(machine.outputs, SizeIs(1));
+    EXPECT_EQ(machine.outputs[0].lanes[0], sums[lead]) << lead;
+    EXPECT_EQ(machine.outputs[0].lanes[1], 0);
+  }
+}
+
+TEST(Machine, AColumnOfWeightsIsOneInputPosition) {
+  TestProgram test;
+  test.row(0, 0, kOne);
+  test.row(0, 1, kTwo);
+  isa::Vec write;
+  write.aSrc = isa::Source::Ram;
+  write.a = 1;
+  write.dstKind = isa::Dst::Wcol;
+  write.dst = 3 * 8 + 5; // block 3, input position 5
+  write.sigEn = 1;
+  write.sigUnits = 1;
+  isa::Mm mm = product(3, 0);
+  mm.waitEn = 1;
+  mm.waitCount = 1;
+  test.core(0, {write, mm, sendResult(0), isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(60);
+  ASSERT_THAT(machine.outputs, SizeIs(1));
+  EXPECT_EQ(machine.outputs[0].lanes, test.lanes(kTwo));
+}
+
+} // namespace
+} // namespace sluice::vm

@@ -1,0 +1,118 @@
+// The timing-only runs give the cycles of the full model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/vm/timing.h"
+#include "tests/support/random_program.h"
+#include "tests/unit/sim/vm/test_machine.h"
+
+namespace sluice::vm {
+namespace {
+
+using ::testing::SizeIs;
+using ::testing::StrEq;
+
+/// `rows` rows in, multiplied one by one by the identity, and out again.
+TestProgram rowByRow(uint32_t rows) {
+  TestProgram test;
+  test.identity(0, 0);
+  isa::Input input;
+  input.n[3] = rows;
+  input.dstStride[3] = 1;
+  input.mask = 1;
+  input.sigEn = 1;
+  input.sigUnits = 1;
+  input.sigLevel = 4;
+  isa::Mm mm = product(0, 0);
+  mm.n[3] = rows;
+  mm.xStride[3] = 1;
+  mm.emitLevel = 4;
+  mm.initLevel = 4;
+  mm.waitEn = 1;
+  mm.waitCount = 1;
+  mm.waitLevel = 4;
+  isa::Vec vec = sendResult(0);
+  vec.n[3] = rows;
+  vec.dstStride[3] = 1;
+  test.host({input, isa::Restart{}});
+  test.core(0, {mm, vec, isa::Restart{}});
+  test.core(1, {isa::Halt{}});
+  format::HostTensor tensor;
+  tensor.rows = rows;
+  test.program.models[0].inputs = {tensor};
+  test.program.models[0].outputs = {tensor};
+  return test;
+}
+
+TEST(Timing, MeasuresWhatTheContractSays) {
+  // A row takes 26 cycles (machine_test.cpp), and rows follow each other.
+  const std::optional<Timing> one = measureTiming(rowByRow(1).program);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->spaced, 26U);
+  EXPECT_EQ(one->contiguous, 26.0);
+  EXPECT_EQ(one->period, 6.0); // the core's sequencer: three instructions
+  const std::optional<Timing> ten = measureTiming(rowByRow(10).program);
+  ASSERT_TRUE(ten);
+  EXPECT_EQ(ten->spaced, 35U);
+  EXPECT_EQ(ten->contiguous, 35.0);
+  EXPECT_EQ(ten->period, 20.0); // the network: ten packets in, ten out
+}
+
+TEST(Timing, ReportsAStall) {
+  TestProgram test = rowByRow(3);
+  test.program.models[0].outputs[0].rows = 4; // never comes
+  const TimingRun run = runTiming(test.program, Arrival::Spaced, 1);
+  EXPECT_TRUE(run.stalled);
+  EXPECT_THAT(run.inferences, SizeIs(0));
+  ASSERT_FALSE(run.status.empty());
+  EXPECT_THAT(run.status[0].unit, StrEq("matrix"));
+  EXPECT_EQ(run.status[0].block, device::UnitStatus::Block::Token);
+  EXPECT_FALSE(measureTiming(test.program));
+}
+
+TEST(Timing, StopsAtTheLimit) {
+  const TimingRun run = runTiming(rowByRow(3).program, Arrival::Streaming, 1000000, 0, 500);
+  EXPECT_TRUE(run.stalled);
+  // Six packets for three rows in and three rows out.
+  EXPECT_GE(run.inferences.size(), (500U - 30) / 6);
+  EXPECT_LE(run.inferences.size(), 500U / 6);
+}
+
+TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
+  unsigned compared = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    testing::RandomProgram random = testing::makeRandomProgram(seed, *format::findPreset("c2b8"));
+    if (random.inputRows.empty())
+      continue;
+    // Every row handed out counts, also where one is written twice.
+    const uint64_t rowsIn = random.inputRows.size() / random.passes;
+    const uint64_t rowsOut = random.outputRows / random.passes;
+    random.program.models[0].outputs.resize(1);
+    random.program.models[0].outputs[0].rows = static_cast<uint32_t>(rowsOut);
+
+    const std::vector<std::vector<uint16_t>> &rows = random.inputRows;
+    const auto compare = [&](const TimingRun &run, const TestMachine &machine) {
+      for (size_t i = 0; i < run.inferences.size(); ++i) {
+        EXPECT_EQ(run.inferences[i].firstInput, machine.taken.at(i * rowsIn)) << "seed " << seed;
+        EXPECT_EQ(run.inferences[i].lastOutput, machine.outputs.at((i + 1) * rowsOut - 1).cycle)
+            << "seed " << seed;
+        ++compared;
+      }
+    };
+    TestMachine one(random.program);
+    one.run(3000, {rows.begin(), rows.begin() + static_cast<int64_t>(rowsIn)});
+    compare(runTiming(random.program, Arrival::Contiguous, 1, 0, 3000), one);
+    if (random.passes == 1)
+      continue;
+    TestMachine many(random.program);
+    std::vector<std::vector<uint16_t>> again;
+    while (again.size() < 3000) // one for every cycle
+      again.insert(again.end(), rows.begin(), rows.end());
+    many.run(3000, again);
+    compare(runTiming(random.program, Arrival::Streaming, random.passes, 0, 3000), many);
+  }
+  EXPECT_GT(compared, 100U);
+}
+
+} // namespace
+} // namespace sluice::vm
