@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Derives isa_pkg.sv, isa.h, isa.cpp and isa.md from the instruction table.
+"""Derives isa_pkg.sv, isa.h, isa.cpp, isa.md and the operations of the core dialect from the
+instruction table.
 
-usage: gen_isa.py isa.json (--sv F | --header F | --source F | --markdown F)...
+usage: gen_isa.py isa.json (--sv F | --header F | --source F | --markdown F | --tablegen F)...
 """
 import argparse
 import json
@@ -256,10 +257,29 @@ def emit_markdown(table):
     return "\n".join(out) + "\n"
 
 
+def emit_tablegen(table):
+    out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py: one operation per instruction."]
+    for inst in table["instructions"]:
+        out += ["", f"def Core_{camel(inst['name'])}Op : Core_Instruction<\"{inst['name']}\"> {{",
+                f"  let summary = \"{inst['doc']}\";"]
+        args = []
+        for field in inst["layout"]:
+            idle = "1" if field["name"] == "n" else "0"
+            if field["count"] > 1:
+                value = ", ".join([idle] * field["count"])
+                args.append(f"DefaultValuedOptionalAttr<DenseI64ArrayAttr, \"{{{value}}}\">:${field['name']}")
+            else:
+                args.append(f"DefaultValuedOptionalAttr<I64Attr, \"{idle}\">:${field['name']}")
+        args.append("OptionalAttr<DenseI64ArrayAttr>:$nodes")
+        out += ["  let arguments = (ins", "    " + ",\n    ".join(args) + ");", "}"]
+    return "\n".join(out) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table")
-    emitters = {"sv": emit_sv, "header": emit_header, "source": emit_source, "markdown": emit_markdown}
+    emitters = {"sv": emit_sv, "header": emit_header, "source": emit_source, "markdown": emit_markdown,
+                "tablegen": emit_tablegen}
     for name in emitters:
         parser.add_argument(f"--{name}")
     args = parser.parse_args()

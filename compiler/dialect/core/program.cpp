@@ -1,0 +1,196 @@
+// core.program, core.core and core.host: text, and the checks of a whole
+// program against its machine.
+#include <fmt/format.h>
+
+#include "mlir/IR/Builders.h"
+
+#include "compiler/dialect/core/dialect.h"
+#include "compiler/dialect/core/instruction.h"
+#include "runtime/format/checks.h"
+
+#include "compiler/dialect/core/dialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/dialect/core/ops.cpp.inc"
+
+namespace sluice::core {
+namespace {
+
+struct GeometryField {
+  llvm::StringLiteral name;
+  uint32_t format::Geometry::*member;
+};
+
+constexpr GeometryField kGeometryFields[] = {
+    {"cores", &format::Geometry::cores},
+    {"lanes", &format::Geometry::lanes},
+    {"pe_terms", &format::Geometry::peTerms},
+    {"weight_blocks", &format::Geometry::weightBlocks},
+    {"inbox_rows", &format::Geometry::inboxRows},
+    {"local_rows", &format::Geometry::localRows},
+    {"accumulators", &format::Geometry::accumulators},
+    {"preload_rows", &format::Geometry::preloadRows},
+    {"instructions", &format::Geometry::instructions},
+    {"host_instructions", &format::Geometry::hostInstructions},
+    {"tables", &format::Geometry::tables},
+    {"clock_mhz", &format::Geometry::clockMhz},
+};
+
+/// The region of a container without terminators, its block made if missing.
+mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::OperationState &result) {
+  mlir::Region *body = result.addRegion();
+  if (parser.parseRegion(*body))
+    return mlir::failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return mlir::success();
+}
+
+void printBody(mlir::OpAsmPrinter &printer, mlir::Region &body) {
+  printer << " ";
+  printer.printRegion(body, /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+}
+
+/// Every operation of a list is an instruction.
+mlir::LogicalResult verifyList(mlir::Region &body) {
+  for (mlir::Operation &op : body.front())
+    if (!instructionOf(&op))
+      return op.emitOpError("is not an instruction");
+  return mlir::success();
+}
+
+/// The words of a list; nothing, with an error, if one does not encode.
+std::optional<std::vector<isa::Words>> encodeList(mlir::Region &body) {
+  std::vector<isa::Words> words;
+  for (mlir::Operation &op : body.front()) {
+    const std::optional<isa::Words> one = encode(&op);
+    if (!one)
+      return std::nullopt;
+    words.push_back(*one);
+  }
+  return words;
+}
+
+} // namespace
+
+void CoreDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/dialect/core/ops.cpp.inc"
+      >();
+}
+
+mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geometry &geometry) {
+  mlir::Builder builder(context);
+  llvm::SmallVector<mlir::NamedAttribute> fields;
+  fields.push_back(builder.getNamedAttr("rtl", builder.getStringAttr(geometry.rtl)));
+  for (const GeometryField &field : kGeometryFields)
+    fields.push_back(
+        builder.getNamedAttr(field.name, builder.getI64IntegerAttr(geometry.*field.member)));
+  return builder.getDictionaryAttr(fields);
+}
+
+std::optional<format::Geometry> geometryOf(ProgramOp program) {
+  format::Geometry geometry;
+  geometry.name = program.getTarget().str();
+  const mlir::DictionaryAttr fields = program.getGeometry();
+  const auto bad = [&](const llvm::Twine &what) {
+    program.emitOpError() << what;
+    return std::nullopt;
+  };
+  const auto rtl = fields.getAs<mlir::StringAttr>("rtl");
+  if (!rtl)
+    return bad("geometry has no rtl");
+  geometry.rtl = rtl.str();
+  for (const GeometryField &field : kGeometryFields) {
+    const auto value = fields.getAs<mlir::IntegerAttr>(field.name);
+    if (!value || value.getInt() < 0 || value.getInt() > UINT32_MAX)
+      return bad("geometry has no " + field.name);
+    geometry.*field.member = static_cast<uint32_t>(value.getInt());
+  }
+  if (fields.size() != std::size(kGeometryFields) + 1)
+    return bad("geometry has a field that targets do not have");
+  if (const auto problem = format::checkGeometry(geometry))
+    return bad(*problem);
+  return geometry;
+}
+
+mlir::ParseResult ProgramOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {
+  mlir::StringAttr target;
+  mlir::DictionaryAttr geometry;
+  mlir::IntegerAttr outputRows;
+  mlir::Builder &builder = parser.getBuilder();
+  if (parser.parseAttribute(target, "target", result.attributes) ||
+      parser.parseKeyword("geometry") ||
+      parser.parseAttribute(geometry, "geometry", result.attributes) ||
+      parser.parseKeyword("output_rows") ||
+      parser.parseAttribute(outputRows, builder.getI64Type(), "output_rows", result.attributes))
+    return mlir::failure();
+  return parseBody(parser, result);
+}
+
+void ProgramOp::print(mlir::OpAsmPrinter &printer) {
+  printer << " " << getTargetAttr() << " geometry " << getGeometry() << " output_rows "
+          << getOutputRows();
+  printBody(printer, getBody());
+}
+
+mlir::ParseResult CoreOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {
+  mlir::IntegerAttr number;
+  if (parser.parseAttribute(number, parser.getBuilder().getI64Type(), "number", result.attributes))
+    return mlir::failure();
+  return parseBody(parser, result);
+}
+
+void CoreOp::print(mlir::OpAsmPrinter &printer) {
+  printer << " " << getNumber();
+  printBody(printer, getBody());
+}
+
+mlir::LogicalResult CoreOp::verifyRegions() { return verifyList(getBody()); }
+mlir::LogicalResult HostOp::verifyRegions() { return verifyList(getBody()); }
+
+mlir::LogicalResult ProgramOp::verifyRegions() {
+  const std::optional<format::Geometry> geometry = geometryOf(*this);
+  if (!geometry)
+    return mlir::failure();
+  format::Program program;
+  program.geometry = *geometry;
+  program.models.resize(1);
+  format::HostTensor output;
+  output.rows = static_cast<uint32_t>(getOutputRows());
+  program.models[0].outputs.push_back(output);
+  bool host = false;
+  for (mlir::Operation &op : getBody().front()) {
+    auto core = llvm::dyn_cast<CoreOp>(op);
+    if (host || (!core && !llvm::isa<HostOp>(op)))
+      return op.emitOpError("stands where core.program has one core.core per core and then one "
+                            "core.host");
+    if (core && core.getNumber() != program.cores.size())
+      return op.emitOpError() << "is number " << core.getNumber() << ", expected "
+                              << program.cores.size();
+    std::optional<std::vector<isa::Words>> words = encodeList(op.getRegion(0));
+    if (!words)
+      return mlir::failure();
+    host = !core;
+    if (core)
+      program.cores.emplace_back().instructions = std::move(*words);
+    else
+      program.hostInstructions = std::move(*words);
+  }
+  if (!host || program.cores.size() != geometry->cores)
+    return emitOpError() << "has " << program.cores.size() << " cores and " << (host ? 1 : 0)
+                         << " host ports, expected " << geometry->cores << " and 1";
+  format::ProblemList problems(20);
+  format::checkInstructions(program, problems);
+  bool good = true;
+  // Output rows and input rows are matters of the model, which is not here.
+  for (const format::FileProblem &problem : problems.take())
+    if (problem.code != "E0511") {
+      emitOpError() << problem.message;
+      good = false;
+    }
+  return mlir::success(good);
+}
+
+} // namespace sluice::core
