@@ -1,0 +1,49 @@
+#include "compiler/dialect/sluice/node.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/dialect/sluice/dialect.h"
+
+namespace sluice::ir {
+namespace {
+
+class Node : public testing::Test {
+protected:
+  Node() { context.loadDialect<SluiceDialect>(); }
+  mlir::Location named(llvm::StringRef name) {
+    return mlir::NameLoc::get(mlir::StringAttr::get(&context, name));
+  }
+  mlir::MLIRContext context;
+};
+
+TEST_F(Node, RoundTrip) {
+  const mlir::Location loc = nodeLoc(&context, {3, "fc/1", "Gemm"}, named("y"));
+  const auto nodes = nodesOf(loc);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].index, 3);
+  EXPECT_EQ(nodes[0].name, "fc/1");
+  EXPECT_EQ(nodes[0].op, "Gemm");
+  EXPECT_EQ(tensorName(loc), "y");
+}
+
+TEST_F(Node, MergedLocationsAscendWithoutRepeats) {
+  const mlir::Location a = nodeLoc(&context, {5, "a", "Add"}, named("sum"));
+  const mlir::Location b = nodeLoc(&context, {2, "b", "Mul"});
+  const mlir::Location merged =
+      fuseLocs(&context, {fuseLocs(&context, {a, b}), nodeLoc(&context, {5, "a", "Add"})});
+  const auto nodes = nodesOf(merged);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].index, 2);
+  EXPECT_EQ(nodes[1].index, 5);
+  EXPECT_EQ(nodeOf(merged).name, "a");
+}
+
+TEST_F(Node, NoNode) {
+  const mlir::Location loc = mlir::UnknownLoc::get(&context);
+  EXPECT_TRUE(nodesOf(loc).empty());
+  EXPECT_EQ(nodeOf(loc).index, -1);
+  EXPECT_EQ(tensorName(loc), "");
+}
+
+} // namespace
+} // namespace sluice::ir

@@ -1,0 +1,130 @@
+// The golden functions against values worked out by hand and against identities.
+#include "compiler/reference/ops.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice::reference {
+namespace {
+
+using testing::ElementsAre;
+
+Tensor ramp(const Shape &shape, double first = 0) {
+  Tensor tensor(shape);
+  std::iota(tensor.values.begin(), tensor.values.end(), first);
+  return tensor;
+}
+
+TEST(Reference, Transpose) {
+  const Tensor result = transpose(ramp({2, 3}), {1, 0});
+  EXPECT_EQ(result, Tensor({3, 2}, {0, 3, 1, 4, 2, 5}));
+  // Axis i of the result is axis permutation[i]: [2 3 4] with (1 2 0) is [3 4 2].
+  const Tensor three = transpose(ramp({2, 3, 4}), {1, 2, 0});
+  EXPECT_THAT(three.shape, ElementsAre(3, 4, 2));
+  EXPECT_EQ(three.values[(2 * 4 + 1) * 2 + 1], (1 * 3 + 2) * 4 + 1);
+}
+
+TEST(Reference, Selections) {
+  EXPECT_EQ(reverse(ramp({2, 3}), {1}), Tensor({2, 3}, {2, 1, 0, 5, 4, 3}));
+  EXPECT_EQ(reverse(ramp({2, 3}), {0, 1}), Tensor({2, 3}, {5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(slice(ramp({2, 5}), {1, 4}, {1, 3}, {1, -2}), Tensor({1, 3}, {9, 7, 5}));
+  EXPECT_EQ(broadcast(ramp({2, 1}), {2, 3}), Tensor({2, 3}, {0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(broadcast(ramp({1, 2}), {2, 2}), Tensor({2, 2}, {0, 1, 0, 1}));
+  EXPECT_EQ(pad(ramp({1, 2}, 1), {1, 0}, {0, 2}, -1),
+            Tensor({2, 4}, {-1, -1, -1, -1, 1, 2, -1, -1}));
+  EXPECT_EQ(reshape(ramp({2, 3}), {6}), ramp({6}));
+  const Tensor a = ramp({2, 1}), b = ramp({2, 2}, 10);
+  EXPECT_EQ(concat({&a, &b}, 1), Tensor({2, 3}, {0, 10, 11, 1, 12, 13}));
+  EXPECT_EQ(concat({&b, &b}, 0), Tensor({4, 2}, {10, 11, 12, 13, 10, 11, 12, 13}));
+}
+
+TEST(Reference, Rank0) {
+  const Tensor scalar({}, {3});
+  EXPECT_EQ(transpose(scalar, {}), scalar);
+  EXPECT_EQ(slice(scalar, {}, {}, {}), scalar);
+  EXPECT_EQ(reduce(scalar, Monoid::Sum, {}, false), scalar);
+  EXPECT_EQ(reduce(ramp({2, 2}), Monoid::Sum, {0, 1}, false), Tensor({}, {6}));
+}
+
+TEST(Reference, Reduce) {
+  const Tensor input({2, 3}, {1, -2, 4, 3, 0, -1});
+  EXPECT_EQ(reduce(input, Monoid::Sum, {0}, false), Tensor({3}, {4, -2, 3}));
+  EXPECT_EQ(reduce(input, Monoid::Sum, {1}, true), Tensor({2, 1}, {3, 2}));
+  EXPECT_EQ(reduce(input, Monoid::Product, {1}, false), Tensor({2}, {-8, 0}));
+  EXPECT_EQ(reduce(input, Monoid::Max, {1}, false), Tensor({2}, {4, 3}));
+  EXPECT_EQ(reduce(input, Monoid::Min, {0}, false), Tensor({3}, {1, -2, -1}));
+  EXPECT_EQ(reduce(input, Monoid::Mean, {1}, false), Tensor({2}, {1, 2.0 / 3}));
+  const Tensor variance =
+      reduce(Tensor({4}, {1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4}), Monoid::Variance, {0}, false);
+  EXPECT_DOUBLE_EQ(variance.values[0], 1.25);
+}
+
+TEST(Reference, LogSumExpDoesNotOverflow) {
+  const Tensor result = reduce(Tensor({3}, {1000, 1000, 999}), Monoid::LogSumExp, {0}, false);
+  EXPECT_NEAR(result.values[0], 1000 + std::log(2 + std::exp(-1)), 1e-9);
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(reduce(Tensor({2}, {-infinity, -infinity}), Monoid::LogSumExp, {0}, false).values[0],
+            -infinity);
+}
+
+TEST(Reference, NanReachesMaxAndMin) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (Monoid monoid : {Monoid::Max, Monoid::Min, Monoid::LogSumExp}) {
+    EXPECT_TRUE(std::isnan(reduce(Tensor({2}, {nan, 1}), monoid, {0}, false).values[0]));
+    EXPECT_TRUE(std::isnan(reduce(Tensor({2}, {1, nan}), monoid, {0}, false).values[0]));
+  }
+}
+
+TEST(Reference, Matmul) {
+  const Tensor a({2, 2}, {1, 2, 3, 4}), b({2, 2}, {5, 6, 7, 8});
+  EXPECT_EQ(matmul(a, b), Tensor({2, 2}, {19, 22, 43, 50}));
+  EXPECT_EQ(matmul(a, Tensor({2}, {1, 10})), Tensor({2}, {21, 43}));
+  EXPECT_EQ(matmul(Tensor({2}, {1, 10}), a), Tensor({2}, {31, 42}));
+  EXPECT_EQ(matmul(Tensor({2}, {1, 10}), Tensor({2}, {3, 4})), Tensor({}, {43}));
+}
+
+TEST(Reference, MatmulBroadcastsBatches) {
+  const Tensor a = ramp({3, 1, 2, 4}), b = ramp({5, 4, 2}, 7);
+  const Tensor result = matmul(a, b);
+  ASSERT_THAT(result.shape, ElementsAre(3, 5, 2, 2));
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t j = 0; j < 5; ++j)
+      for (int64_t row = 0; row < 2; ++row)
+        for (int64_t column = 0; column < 2; ++column) {
+          double sum = 0;
+          for (int64_t k = 0; k < 4; ++k)
+            sum += a.values[(i * 2 + row) * 4 + k] * b.values[(j * 4 + k) * 2 + column];
+          EXPECT_EQ(result.values[((i * 5 + j) * 2 + row) * 2 + column], sum);
+        }
+}
+
+TEST(Reference, ContractWithARunningBatchAxis) {
+  // Depthwise: c and t run over the result, k is summed.
+  const Tensor x = ramp({2, 3, 2}), w({2, 2}, {1, 10, 100, 1000});
+  EXPECT_EQ(contract(x, {0, 1, 2}, w, {0, 2}, {0, 1}, {2, 3, 2}),
+            Tensor({2, 3}, {10, 32, 54, 7600, 9800, 12000}));
+}
+
+TEST(Reference, SliceUndoesPadAndConcat) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 50; ++round) {
+    auto pick = [&](int64_t low, int64_t high) {
+      return std::uniform_int_distribution<int64_t>(low, high)(random);
+    };
+    const Shape shape = {pick(1, 4), pick(1, 4), pick(1, 4)};
+    const Tensor x = ramp(shape, 1);
+    const Shape low = {pick(0, 2), pick(0, 2), pick(0, 2)}, high = {pick(0, 2), 0, pick(0, 2)};
+    EXPECT_EQ(slice(pad(x, low, high, -5), low, shape, {1, 1, 1}), x);
+    const int64_t axis = pick(0, 2);
+    Shape start(3, 0);
+    start[axis] = shape[axis];
+    EXPECT_EQ(slice(concat({&x, &x}, axis), start, shape, {1, 1, 1}), x);
+  }
+}
+
+} // namespace
+} // namespace sluice::reference
