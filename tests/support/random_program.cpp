@@ -75,12 +75,15 @@ private:
       });
       forBothEnds(kPreloadWindow, geometry.preloadRows,
                   [&](uint32_t row) { core.preloads.push_back({row, randomPreload(rng, lanes)}); });
-      for (uint32_t table = 0; table < geometry.tables; ++table)
-        core.tables.push_back(randomTable(rng, table));
+      // One table at most: the others hold zeros, and loading takes its time.
+      if (rng.percent(50))
+        core.tables.push_back(randomTable(rng, randomTableId()));
     }
     out.validPercent = rng.pick({100U, 100U, 60U, 15U});
     out.readyPercent = rng.pick({100U, 100U, 60U, 10U});
   }
+
+  uint32_t randomTableId() { return static_cast<uint32_t>(rng.range(0, geometry.tables - 1)); }
 
   template <class Each> static void forBothEnds(int64_t window, int64_t size, Each &&each) {
     for (int64_t i = 0; i < window; ++i)
@@ -449,14 +452,14 @@ private:
     vec.cEn = rng.percent(60);
     vec.bBcast = rng.percent(20);
     vec.cBcast = rng.percent(20);
-    chooseOperation(vec);
+    chooseOperation(core, vec);
     if (mayWait)
       chooseWait(vectorUnit(core), vec);
     chooseDestination(core, vec);
     append(core, vec);
   }
 
-  void chooseOperation(isa::Vec &vec) {
+  void chooseOperation(uint32_t core, isa::Vec &vec) {
     const auto alu = [&](isa::Alu last) {
       return rng.percent(40) ? isa::Alu::Pass
                              : static_cast<isa::Alu>(rng.range(1, static_cast<int64_t>(last)));
@@ -465,7 +468,8 @@ private:
     vec.rhs1 = static_cast<isa::Rhs1>(rng.range(0, 2));
     vec.imm1 = randomImmediate(rng);
     vec.tableEn = rng.percent(25);
-    vec.tableId = static_cast<uint32_t>(rng.range(0, geometry.tables - 1));
+    const std::vector<format::TableImage> &tables = out.program.cores[core].tables;
+    vec.tableId = !tables.empty() && rng.percent(80) ? tables[0].table : randomTableId();
     vec.reduce = rng.percent(15) ? isa::Reduce::Max : isa::Reduce::None;
     vec.reduceLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
     vec.alu2 = alu(isa::Alu::Select);
