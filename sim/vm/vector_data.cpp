@@ -5,8 +5,9 @@
 namespace sluice::vm {
 
 VectorData::VectorData(const format::Geometry &geometry, const format::CoreImage &image)
-    : lanes(geometry.lanes), tables(geometry.tables + 1), a(lanes), b(lanes), c(lanes),
-      value(lanes), imm(lanes) {
+    : lanes(geometry.lanes), // memories that the program does not write hold zeros
+      tables(geometry.tables + 1, numerics::Table(format::TableImage{})), a(lanes), b(lanes),
+      c(lanes), value(lanes), imm(lanes) {
   for (const format::TableImage &one : image.tables)
     tables[std::min(one.table, geometry.tables)] = numerics::Table(one);
 }
