@@ -28,7 +28,7 @@ module host_port #(
     input  logic                               pop_i,
     output logic                               free_o,       // room for one more output row
     input  logic                               grant_i,      // an output row is on its way
-    // from the network
+    // from the network, for the host
     input  logic                               net_valid_i,
     input  logic [machine_pkg::PacketBits-1:0] net_packet_i,
     input  logic [RowBits-1:0]                 net_row_i,
@@ -50,7 +50,7 @@ module host_port #(
   logic [1:0]                   step;
   logic [7:0]                   have, need;
   logic [17:0]                  dst;
-  logic                         in_full, out_full, host_packet, out_pop, idle;
+  logic                         in_full, out_full, out_pop, idle;
 
   sequencer #(
       .Instructions(Instructions),
@@ -68,8 +68,7 @@ module host_port #(
       .pc_o  (seq_pc)
   );
 
-  assign net         = net_packet_i;
-  assign host_packet = net_valid_i && net.mask[isa_pkg::HostBit];
+  assign net = net_packet_i;
 
   unit_queue #(
       .PcBits(PcBits),
@@ -81,7 +80,7 @@ module host_port #(
       .inst_i      (seq_inst),
       .pc_i        (seq_pc),
       .full_o      (full),
-      .give_i      (host_packet && net.signal),
+      .give_i      (net_valid_i && net.signal),
       .give_token_i(net.token),
       .active_o    (active),
       .inst_o      (inst_bits),
@@ -148,7 +147,7 @@ module host_port #(
   ) u_out (
       .clk_i,
       .rst_i,
-      .push_i (host_packet && net.data),
+      .push_i (net_valid_i && net.data),
       .data_i ({net.addr, net_row_i}),
       .pop_i  (out_pop),
       .valid_o(out_valid_o),

@@ -18,6 +18,7 @@ package machine_pkg;
     logic [4:0] token;
     logic [1:0] units;
   } signal_t;
+  localparam int unsigned SignalBits = 8;
 
   // Memories of the configuration port.
   localparam logic [2:0] CfgInstruction = 3'd0;

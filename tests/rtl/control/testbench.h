@@ -17,6 +17,7 @@ public:
     context.randSeed(static_cast<int>(seed + 1));
     top = std::make_unique<Module>(&context);
     top->clk_i = 0;
+    top->eval(); // the first evaluation sees no edge
   }
   ~Testbench() { top->final(); }
 
@@ -35,6 +36,7 @@ public:
     top->clk_i = 1;
     top->eval();
     top->clk_i = 0;
+    top->eval(); // the first evaluation sees no edge
     top->eval();
   }
 

@@ -1,0 +1,214 @@
+// One core: sequencer, matrix unit, vector unit, tensor rows, network port.
+`include "assert.svh"
+
+module core #(
+    parameter int unsigned Lanes        = 8,
+    parameter int unsigned PeTerms      = 4,
+    parameter int unsigned WeightBlocks = 2048,
+    parameter int unsigned InboxRows    = 1024,
+    parameter int unsigned LocalRows    = 256,
+    parameter int unsigned Accumulators = 32,
+    parameter int unsigned PreloadRows  = 256,
+    parameter int unsigned Instructions = 512,
+    parameter int unsigned Tables       = 4,
+    localparam int unsigned RowBits     = Lanes * 16
+) (
+    input  logic                                clk_i,
+    input  logic                                rst_i,
+    input  logic                                start_i,
+    // configuration, while the sequencer is stopped
+    input  logic                                cfg_valid_i,
+    input  logic [2:0]                          cfg_memory_i,
+    input  logic [machine_pkg::CfgAddrBits-1:0] cfg_addr_i,
+    input  logic [RowBits-1:0]                  cfg_data_i,
+    // from the network's broadcast register, for this core
+    input  logic                                net_valid_i,
+    input  logic [machine_pkg::PacketBits-1:0]  net_packet_i,
+    input  logic [RowBits-1:0]                  net_row_i,
+    // outbox
+    output logic                                packet_valid_o,
+    output logic [machine_pkg::PacketBits-1:0]  packet_o,
+    output logic [RowBits-1:0]                  packet_row_o,
+    input  logic                                packet_pop_i,
+    // for watching
+    output logic                                progress_o,
+    output logic                                fault_o,
+    input  logic                                readback_clk_i,
+    input  logic [15:0]                         readback_addr_i,
+    output logic [RowBits-1:0]                  readback_row_o,
+    output logic [machine_pkg::StatusBits-1:0]  readback_matrix_o,
+    output logic [machine_pkg::StatusBits-1:0]  readback_vector_o
+);
+  localparam int unsigned PcBits = $clog2(Instructions);
+
+  // ---- configuration ----------------------------------------------------------
+  logic cfg_instruction, cfg_weights, cfg_inbox, cfg_local, cfg_preload, cfg_table, cfg_header;
+  assign cfg_instruction = cfg_valid_i && cfg_memory_i == machine_pkg::CfgInstruction;
+  assign cfg_weights     = cfg_valid_i && cfg_memory_i == machine_pkg::CfgWeights;
+  assign cfg_inbox       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgInbox;
+  assign cfg_local       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgLocal;
+  assign cfg_preload     = cfg_valid_i && cfg_memory_i == machine_pkg::CfgPreload;
+  assign cfg_table       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgTable;
+  assign cfg_header      = cfg_valid_i && cfg_memory_i == machine_pkg::CfgTableHeader;
+
+  // ---- sequencer --------------------------------------------------------------
+  logic [2:0]                   push;
+  logic [isa_pkg::InstBits-1:0] inst;
+  logic [PcBits-1:0]            pc;
+  logic                         matrix_full, vector_full;
+
+  sequencer #(
+      .Instructions(Instructions),
+      .ChunkBits   (RowBits)
+  ) u_sequencer (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .cfg_write_i(cfg_instruction),
+      .cfg_addr_i (cfg_addr_i[15:0]),
+      .cfg_data_i,
+      .full_i     ({1'b0, vector_full, matrix_full}),
+      .push_o     (push),
+      .inst_o     (inst),
+      .pc_o       (pc)
+  );
+
+  // ---- tokens given in this cycle: network, matrix unit, vector unit ------------
+  machine_pkg::packet_t net;
+  machine_pkg::signal_t matrix_signal, vector_signal;
+  logic [machine_pkg::SignalBits-1:0] matrix_signal_bits, vector_signal_bits;
+  logic        net_data, net_signal;
+  logic [2:0]  matrix_give, vector_give;
+  logic [14:0] give_token;
+
+  assign net           = net_packet_i;
+  assign net_data      = net_valid_i && net.data;
+  assign net_signal    = net_valid_i && net.signal;
+  assign matrix_signal = matrix_signal_bits;
+  assign vector_signal = vector_signal_bits;
+  assign matrix_give   = {vector_signal.valid && vector_signal.units[0],
+                          matrix_signal.valid && matrix_signal.units[0],
+                          net_signal && net.units[0]};
+  assign vector_give   = {vector_signal.valid && vector_signal.units[1],
+                          matrix_signal.valid && matrix_signal.units[1],
+                          net_signal && net.units[1]};
+  assign give_token    = {vector_signal.token, matrix_signal.token, net.token};
+
+  // ---- tensor rows ------------------------------------------------------------
+  logic [3:0]           read;
+  logic [63:0]          read_addr;
+  logic [4*RowBits-1:0] read_row;
+  logic                 local_write, weight_row, weight_column;
+  logic [17:0]          dst_addr;
+  logic [RowBits-1:0]   dst_row;
+
+  tensor_ram #(
+      .Lanes    (Lanes),
+      .InboxRows(InboxRows),
+      .LocalRows(LocalRows)
+  ) u_tensor (
+      .clk_i,
+      .rst_i,
+      .read_i       (read),
+      .read_addr_i  (read_addr),
+      .read_row_o   (read_row),
+      .inbox_write_i(cfg_inbox || net_data),
+      .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net.addr[15:0]),
+      .inbox_row_i  (cfg_inbox ? cfg_data_i : net_row_i),
+      .local_write_i(cfg_local || local_write),
+      .local_addr_i (cfg_local ? cfg_addr_i[15:0] : dst_addr[15:0]),
+      .local_row_i  (cfg_local ? cfg_data_i : dst_row),
+      .readback_clk_i,
+      .readback_addr_i,
+      .readback_row_o
+  );
+
+  // ---- units ------------------------------------------------------------------
+  logic                result_valid, result_pop;
+  logic [Lanes*32-1:0] result_row;
+  logic                matrix_issue, vector_issue, matrix_fault, vector_fault;
+  logic [machine_pkg::StatusBits-1:0] matrix_status, vector_status;
+
+  matrix_unit #(
+      .Lanes       (Lanes),
+      .PeTerms     (PeTerms),
+      .WeightBlocks(WeightBlocks),
+      .Accumulators(Accumulators),
+      .PreloadRows (PreloadRows),
+      .PcBits      (PcBits)
+  ) u_matrix (
+      .clk_i,
+      .rst_i,
+      .push_i         (push[0]),
+      .inst_i         (inst),
+      .pc_i           (pc),
+      .full_o         (matrix_full),
+      .give_i         (matrix_give),
+      .give_token_i   (give_token),
+      .read_o         (read[0]),
+      .read_addr_o    (read_addr[15:0]),
+      .read_row_i     (read_row[RowBits-1:0]),
+      .weight_row_i   (cfg_weights || weight_row),
+      .weight_column_i(weight_column),
+      .weight_addr_i  (cfg_weights ? cfg_addr_i[17:0] : dst_addr),
+      .weight_data_i  (cfg_weights ? cfg_data_i : dst_row),
+      .cfg_preload_i  (cfg_preload),
+      .cfg_addr_i     (cfg_addr_i[15:0]),
+      .cfg_data_i,
+      .result_valid_o (result_valid),
+      .result_pop_i   (result_pop),
+      .result_row_o   (result_row),
+      .signal_o       (matrix_signal_bits),
+      .issue_o        (matrix_issue),
+      .fault_o        (matrix_fault),
+      .status_o       (matrix_status)
+  );
+
+  vector_unit #(
+      .Lanes (Lanes),
+      .Tables(Tables),
+      .PcBits(PcBits)
+  ) u_vector (
+      .clk_i,
+      .rst_i,
+      .push_i         (push[1]),
+      .inst_i         (inst),
+      .pc_i           (pc),
+      .full_o         (vector_full),
+      .give_i         (vector_give),
+      .give_token_i   (give_token),
+      .read_o         (read[3:1]),
+      .read_addr_o    (read_addr[63:16]),
+      .read_row_i     (read_row[4*RowBits-1:RowBits]),
+      .result_valid_i (result_valid),
+      .result_pop_o   (result_pop),
+      .result_row_i   (result_row),
+      .local_write_o  (local_write),
+      .weight_row_o   (weight_row),
+      .weight_column_o(weight_column),
+      .dst_addr_o     (dst_addr),
+      .dst_row_o      (dst_row),
+      .signal_o       (vector_signal_bits),
+      .packet_valid_o,
+      .packet_o,
+      .packet_row_o,
+      .packet_pop_i,
+      .cfg_table_i    (cfg_table),
+      .cfg_header_i   (cfg_header),
+      .cfg_addr_i     (cfg_addr_i[15:0]),
+      .cfg_data_i     (cfg_data_i[63:0]),
+      .issue_o        (vector_issue),
+      .fault_o        (vector_fault),
+      .status_o       (vector_status)
+  );
+
+  assign progress_o = matrix_issue || vector_issue;
+  assign fault_o    = matrix_fault || vector_fault;
+
+  always_ff @(posedge readback_clk_i) begin
+    readback_matrix_o <= matrix_status;
+    readback_vector_o <= vector_status;
+  end
+
+  `SLUICE_ASSERT(!(net_data && net.addr[17:16] != '0))
+endmodule

@@ -1,0 +1,275 @@
+// The matrix unit: issue, the control that travels beside the array, accumulators,
+// preload rows and the result FIFO.
+//
+// A beat issued in t reads its x row in t+1 and accumulates in cycle A = t+Depth;
+// ctl_q[s] is the control of the beat issued s cycles ago.
+`include "assert.svh"
+
+module matrix_unit #(
+    parameter int unsigned Lanes        = 8,
+    parameter int unsigned PeTerms      = 4,
+    parameter int unsigned WeightBlocks = 2048,
+    parameter int unsigned Accumulators = 32,
+    parameter int unsigned PreloadRows  = 256,
+    parameter int unsigned PcBits       = 9,
+    localparam int unsigned RowBits     = Lanes * 16
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    input  logic                               push_i,
+    input  logic [isa_pkg::InstBits-1:0]       inst_i,
+    input  logic [PcBits-1:0]                  pc_i,
+    output logic                               full_o,
+    input  logic [2:0]                         give_i,
+    input  logic [14:0]                        give_token_i,
+    // tensor row x: address in t, row in t+1
+    output logic                               read_o,
+    output logic [15:0]                        read_addr_o,
+    input  logic [RowBits-1:0]                 read_row_i,
+    // weights: a row (one output lane) or a column (one input position) of a block
+    input  logic                               weight_row_i,
+    input  logic                               weight_column_i,
+    input  logic [17:0]                        weight_addr_i,
+    input  logic [RowBits-1:0]                 weight_data_i,
+    // configuration of the preload rows
+    input  logic                               cfg_preload_i,
+    input  logic [15:0]                        cfg_addr_i,
+    input  logic [RowBits-1:0]                 cfg_data_i,
+    // results: popped in t, fp32 row in t+1
+    output logic                               result_valid_o,
+    input  logic                               result_pop_i,
+    output logic [Lanes*32-1:0]                result_row_o,
+    output logic [machine_pkg::SignalBits-1:0] signal_o,
+    // for watching
+    output logic                               issue_o,
+    output logic                               fault_o,
+    output logic [machine_pkg::StatusBits-1:0] status_o
+);
+  localparam int unsigned Chain = Lanes / PeTerms;
+  localparam int unsigned Depth = isa_pkg::MmRead + isa_pkg::MmFanout + isa_pkg::MmPe + Chain - 1;
+  localparam int unsigned LaneBits = isa_pkg::AnchorBits + isa_pkg::AccBits + 1;
+  localparam int unsigned BlockBits = $clog2(WeightBlocks);
+
+  typedef struct packed {
+    logic        compute;  // not a skip beat
+    logic        zero;     // init of this beat
+    logic        preload;
+    logic        result;   // emit of this beat
+    logic        fp32;
+    logic        raw;
+    logic [7:0]  acc;
+    logic [11:0] p;
+    logic        signal;   // token given when the beat accumulates
+    logic [4:0]  token;
+    logic [1:0]  units;
+  } ctl_t;
+
+  isa_pkg::mm_inst_t            inst, next;
+  machine_pkg::status_t         status;
+  logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
+  logic                         active, wait_ok, issue, move, load;
+  logic [4:0]                   first, last, token;
+  logic [1:0]                   step;
+  logic [7:0]                   have, need, acc;
+  logic [PcBits-1:0]            pc;
+  logic [15:0]                  w;
+  logic [11:0]                  p;
+
+  // ---- issue ------------------------------------------------------------------
+  logic emit_result, result_free, no_room, no_results;
+
+  assign emit_result = !inst.skip && last[inst.emit_level] &&
+                       (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32);
+  assign no_room = emit_result && !result_free;
+
+  unit_queue #(
+      .PcBits(PcBits),
+      .Gives (3)
+  ) u_front (
+      .clk_i,
+      .rst_i,
+      .push_i,
+      .inst_i,
+      .pc_i,
+      .full_o,
+      .give_i,
+      .give_token_i,
+      .active_o (active),
+      .inst_o   (inst_bits),
+      .first_o  (first),
+      .last_o   (last),
+      .wait_ok_o(wait_ok),
+      .ready_i  (!no_room),
+      .issue_o  (issue),
+      .move_o   (move),
+      .load_o   (load),
+      .step_o   (step),
+      .next_o   (next_bits),
+      .pc_o     (pc),
+      .token_o  (token),
+      .have_o   (have),
+      .need_o   (need),
+      .fault_o
+  );
+  assign inst    = inst_bits;
+  assign next    = next_bits;
+  assign issue_o = issue;
+
+  loop_address #(.Width(16)) u_x (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.x), .stride_i(next.x_stride), .address_o(read_addr_o)
+  );
+  loop_address #(.Width(16)) u_w (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.w), .stride_i(next.w_stride), .address_o(w)
+  );
+  loop_address #(.Width(8)) u_acc (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.acc), .stride_i(next.acc_stride), .address_o(acc)
+  );
+  loop_address #(.Width(12)) u_p (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.p), .stride_i(next.p_stride), .address_o(p)
+  );
+
+  credit_counter #(
+      .Depth(isa_pkg::ResultFifoDepth)
+  ) u_credits (
+      .clk_i,
+      .rst_i,
+      .take_i(issue && emit_result),
+      .give_i(result_pop_i),
+      .free_o(result_free),
+      .idle_o(no_results)
+  );
+
+  assign read_o = issue && !inst.skip;
+
+  // ---- control beside the array -------------------------------------------------
+  ctl_t issued;
+
+  always_comb begin
+    issued              = '0;
+    issued.compute = read_o;
+    issued.zero    = first[inst.init_level] && inst.init == isa_pkg::InitZero;
+    issued.preload = read_o && first[inst.init_level] && inst.init == isa_pkg::InitPreload;
+    issued.result  = issue && emit_result;
+    issued.fp32    = inst.emit == isa_pkg::EmitFp32;
+    issued.raw     = read_o && last[inst.emit_level] && inst.emit == isa_pkg::EmitRaw;
+    issued.acc     = acc;
+    issued.p       = p;
+    issued.signal  = issue && inst.sig_en && last[inst.sig_level];
+    issued.token   = inst.sig_token;
+    issued.units   = inst.sig_units;
+  end
+
+  ctl_t ctl_q[Depth+2];  // entry 0 is unused
+
+  always_ff @(posedge clk_i) begin
+    for (int s = 2; s < Depth + 2; s++) ctl_q[s] <= rst_i ? '0 : ctl_q[s-1];
+    ctl_q[1] <= rst_i ? '0 : issued;
+  end
+
+  // ---- array, accumulators, results ---------------------------------------------
+  logic [BlockBits-1:0]              block_q;
+  logic                              poison;
+  logic [Lanes*6-1:0]                anchor;
+  logic [Lanes*isa_pkg::AccBits-1:0] sum;
+  logic [Lanes*LaneBits-1:0]         lane;
+  logic                              rounded_valid;
+  logic [Lanes*32-1:0]               rounded;
+  ctl_t                              early, after;  // of the beats in A-2 and A+1
+
+  assign early = ctl_q[Depth-2];
+  assign after  = ctl_q[Depth+1];
+
+  always_ff @(posedge clk_i) begin
+    if (read_o) block_q <= w[BlockBits-1:0];
+  end
+
+  matrix_array #(
+      .Lanes       (Lanes),
+      .PeTerms     (PeTerms),
+      .WeightBlocks(WeightBlocks)
+  ) u_array (
+      .clk_i,
+      .rst_i,
+      .valid_i      (ctl_q[1].compute),
+      .block_i      (block_q),
+      .row_i        (read_row_i),
+      .weight_row_i,
+      .weight_column_i,
+      .weight_addr_i(weight_addr_i[BlockBits+$clog2(Lanes)-1:0]),
+      .weight_data_i,
+      .poison_o     (poison),
+      .anchor_o     (anchor),
+      .sum_o        (sum)
+  );
+
+  accumulator #(
+      .Lanes       (Lanes),
+      .Accumulators(Accumulators),
+      .PreloadRows (PreloadRows)
+  ) u_accumulator (
+      .clk_i,
+      .rst_i,
+      .valid_i  (early.compute),
+      .zero_i   (early.zero),
+      .preload_i(early.preload),
+      .raw_i    (early.raw),
+      .acc_i    (early.acc),
+      .p_i      (early.p),
+      .poison_i (poison),
+      .anchor_i (anchor),
+      .sum_i    (sum),
+      .lane_o   (lane),
+      .cfg_preload_i,
+      .cfg_addr_i,
+      .cfg_data_i
+  );
+
+  normalise #(
+      .Lanes(Lanes)
+  ) u_normalise (
+      .clk_i,
+      .rst_i,
+      .valid_i(after.result),
+      .fp32_i (after.fp32),
+      .lane_i (lane),
+      .valid_o(rounded_valid),
+      .row_o  (rounded)
+  );
+
+  result_fifo #(
+      .Width(Lanes * 32),
+      .Depth(isa_pkg::ResultFifoDepth)
+  ) u_results (
+      .clk_i,
+      .rst_i,
+      .push_i (rounded_valid),
+      .data_i (rounded),
+      .valid_o(result_valid_o),
+      .pop_i  (result_pop_i),
+      .data_o (result_row_o)
+  );
+
+  assign signal_o = {after.signal, after.token, after.units};
+
+  // ---- watching -----------------------------------------------------------------
+  always_comb begin
+    status = '0;
+    if (!active) status.block = machine_pkg::BlockIdle;
+    else begin
+      status.pc = 16'(pc);
+      if (!wait_ok) begin
+        status.block = machine_pkg::BlockToken;
+        status.token = token;
+        status.have  = have;
+        status.need  = need;
+      end else if (no_room) status.block = machine_pkg::BlockResultFull;
+    end
+  end
+  assign status_o = status;
+
+  `SLUICE_ASSERT(!read_o || {1'b0, w} < 17'(WeightBlocks))
+endmodule

@@ -1,0 +1,180 @@
+// The accelerator: cores, network, host port.
+//
+// The configuration port writes memories while no sequencer runs: cfg_mask_i names
+// the cores, and bit Cores the host port. After start_i all sequencers begin with
+// instruction 0. The readback port has its own clock and looks at the machine while
+// clk_i rests: a tensor row and a unit's status.
+module sluice_top #(
+    parameter int unsigned Cores            = 2,
+    parameter int unsigned Lanes            = 8,
+    parameter int unsigned PeTerms          = 4,
+    parameter int unsigned WeightBlocks     = 2048,
+    parameter int unsigned InboxRows        = 1024,
+    parameter int unsigned LocalRows        = 256,
+    parameter int unsigned Accumulators     = 32,
+    parameter int unsigned PreloadRows      = 256,
+    parameter int unsigned Instructions     = 512,
+    parameter int unsigned HostInstructions = 32,
+    parameter int unsigned Tables           = 4,
+    localparam int unsigned RowBits         = Lanes * 16
+) (
+    input  logic                                clk_i,
+    input  logic                                rst_i,
+    input  logic                                start_i,
+    // configuration
+    input  logic                                cfg_valid_i,
+    input  logic [isa_pkg::MaxCores:0]          cfg_mask_i,
+    input  logic [2:0]                          cfg_memory_i,
+    input  logic [machine_pkg::CfgAddrBits-1:0] cfg_addr_i,
+    input  logic [RowBits-1:0]                  cfg_data_i,
+    // rows
+    input  logic                                in_valid_i,
+    output logic                                in_ready_o,
+    input  logic [RowBits-1:0]                  in_row_i,
+    output logic                                out_valid_o,
+    input  logic                                out_ready_i,
+    output logic [RowBits-1:0]                  out_row_o,
+    output logic [17:0]                         out_addr_o,
+    // for watching
+    output logic                                progress_o,   // in the previous cycle
+    output logic                                fault_o,      // a token passed its maximum
+    input  logic                                readback_clk_i,
+    input  logic [3:0]                          readback_core_i,
+    input  logic                                readback_vector_i,  // the vector unit's status
+    input  logic [15:0]                         readback_addr_i,
+    output logic [RowBits-1:0]                  readback_row_o,
+    output logic [machine_pkg::StatusBits-1:0]  readback_status_o   // core = Cores: the input unit's
+);
+  localparam int unsigned Packet = machine_pkg::PacketBits;
+  localparam int unsigned Status = machine_pkg::StatusBits;
+  localparam int unsigned Sources = Cores + 1;
+
+  // Configuration is registered once for its long way.
+  logic                                cfg_valid_q;
+  logic [isa_pkg::MaxCores:0]          cfg_mask_q;
+  logic [2:0]                          cfg_memory_q;
+  logic [machine_pkg::CfgAddrBits-1:0] cfg_addr_q;
+  logic [RowBits-1:0]                  cfg_data_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) cfg_valid_q <= 1'b0;
+    else cfg_valid_q <= cfg_valid_i;
+    if (cfg_valid_i) begin
+      cfg_mask_q   <= cfg_mask_i;
+      cfg_memory_q <= cfg_memory_i;
+      cfg_addr_q   <= cfg_addr_i;
+      cfg_data_q   <= cfg_data_i;
+    end
+  end
+
+  logic [Sources-1:0]         packet_valid, packet_pop;
+  logic [Sources*Packet-1:0]  packet;
+  logic [Sources*RowBits-1:0] packet_row;
+  logic                       host_free, host_grant, net_valid;
+  logic [Packet-1:0]          net_packet;
+  machine_pkg::packet_t       net;
+  assign net = net_packet;
+  logic [RowBits-1:0]         net_row;
+  logic [Sources-1:0]         progress, fault;
+  logic [Cores*RowBits-1:0]   readback_row;
+  logic [2*Sources*Status-1:0] readback_status;  // matrix and vector unit of every source
+
+  for (genvar c = 0; c < Cores; c++) begin : gen_core
+    core #(
+        .Lanes       (Lanes),
+        .PeTerms     (PeTerms),
+        .WeightBlocks(WeightBlocks),
+        .InboxRows   (InboxRows),
+        .LocalRows   (LocalRows),
+        .Accumulators(Accumulators),
+        .PreloadRows (PreloadRows),
+        .Instructions(Instructions),
+        .Tables      (Tables)
+    ) u_core (
+        .clk_i,
+        .rst_i,
+        .start_i,
+        .cfg_valid_i      (cfg_valid_q && cfg_mask_q[c]),
+        .cfg_memory_i     (cfg_memory_q),
+        .cfg_addr_i       (cfg_addr_q),
+        .cfg_data_i       (cfg_data_q),
+        .net_valid_i      (net_valid && net.mask[c]),
+        .net_packet_i     (net_packet),
+        .net_row_i        (net_row),
+        .packet_valid_o   (packet_valid[c]),
+        .packet_o         (packet[c*Packet+:Packet]),
+        .packet_row_o     (packet_row[c*RowBits+:RowBits]),
+        .packet_pop_i     (packet_pop[c]),
+        .progress_o       (progress[c]),
+        .fault_o          (fault[c]),
+        .readback_clk_i,
+        .readback_addr_i,
+        .readback_row_o   (readback_row[c*RowBits+:RowBits]),
+        .readback_matrix_o(readback_status[2*c*Status+:Status]),
+        .readback_vector_o(readback_status[(2*c+1)*Status+:Status])
+    );
+  end
+
+  logic [Status-1:0] host_status, host_status_q;
+
+  host_port #(
+      .Lanes       (Lanes),
+      .Instructions(HostInstructions)
+  ) u_host (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .cfg_write_i (cfg_valid_q && cfg_mask_q[Cores] && cfg_memory_q == machine_pkg::CfgInstruction),
+      .cfg_addr_i  (cfg_addr_q[15:0]),
+      .cfg_data_i  (cfg_data_q),
+      .in_valid_i,
+      .in_ready_o,
+      .in_row_i,
+      .out_valid_o,
+      .out_ready_i,
+      .out_row_o,
+      .out_addr_o,
+      .valid_o     (packet_valid[Cores]),
+      .packet_o    (packet[Cores*Packet+:Packet]),
+      .row_o       (packet_row[Cores*RowBits+:RowBits]),
+      .pop_i       (packet_pop[Cores]),
+      .free_o      (host_free),
+      .grant_i     (host_grant),
+      .net_valid_i (net_valid && net.mask[isa_pkg::HostBit]),
+      .net_packet_i(net_packet),
+      .net_row_i   (net_row),
+      .progress_o  (progress[Cores]),
+      .fault_o     (fault[Cores]),
+      .status_o    (host_status)
+  );
+
+  network #(
+      .Sources(Sources),
+      .Lanes  (Lanes)
+  ) u_network (
+      .clk_i,
+      .rst_i,
+      .valid_i     (packet_valid),
+      .packet_i    (packet),
+      .row_i       (packet_row),
+      .pop_o       (packet_pop),
+      .host_free_i (host_free),
+      .host_grant_o(host_grant),
+      .valid_o     (net_valid),
+      .packet_o    (net_packet),
+      .row_o       (net_row)
+  );
+
+  always_ff @(posedge clk_i) begin
+    progress_o <= !rst_i && (progress != '0 || packet_pop != '0);
+  end
+  assign fault_o = fault != '0;
+
+  // ---- readback -----------------------------------------------------------------
+  logic [$clog2(2*Sources)-1:0] unit;
+
+  always_ff @(posedge readback_clk_i) host_status_q <= host_status;
+  assign readback_status[2*Cores*Status+:2*Status] = {host_status_q, host_status_q};
+  assign unit = ($clog2(2*Sources))'({readback_core_i, readback_vector_i});
+  assign readback_status_o = readback_status[unit*Status+:Status];
+  assign readback_row_o = readback_row[$clog2(Cores)'(readback_core_i)*RowBits+:RowBits];
+endmodule

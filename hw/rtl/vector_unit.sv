@@ -1,0 +1,463 @@
+// The vector unit: issue, operand registers, the stages the active path uses, and
+// what leaves at the end: local rows, weight rows and columns, packets, signals.
+//
+// A beat issued in t reads its rows in t+1, has its operands registered in t+2 and
+// writes its destination in t+L. All beats in the pipeline have the same path (an
+// instruction with another one waits for an empty pipeline), so a stage that the
+// path does not use is bypassed and beats stay in order. What a beat needs further
+// down than its first stage waits in rings, one slot per beat.
+`include "assert.svh"
+
+module vector_unit #(
+    parameter int unsigned Lanes    = 8,
+    parameter int unsigned Tables   = 4,
+    parameter int unsigned PcBits   = 9,
+    localparam int unsigned RowBits = Lanes * 16
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    input  logic                               push_i,
+    input  logic [isa_pkg::InstBits-1:0]       inst_i,
+    input  logic [PcBits-1:0]                  pc_i,
+    output logic                               full_o,
+    input  logic [2:0]                         give_i,
+    input  logic [14:0]                        give_token_i,
+    // tensor rows a, b, c: addresses in t, rows in t+1
+    output logic [2:0]                         read_o,
+    output logic [47:0]                        read_addr_o,
+    input  logic [3*RowBits-1:0]               read_row_i,
+    // matrix results: popped in t, fp32 row in t+1
+    input  logic                               result_valid_i,
+    output logic                               result_pop_o,
+    input  logic [Lanes*32-1:0]                result_row_i,
+    // destinations, in t+L
+    output logic                               local_write_o,
+    output logic                               weight_row_o,    // address: block * lanes + output lane
+    output logic                               weight_column_o, // address: block * lanes + input position
+    output logic [17:0]                        dst_addr_o,
+    output logic [RowBits-1:0]                 dst_row_o,
+    output logic [machine_pkg::SignalBits-1:0] signal_o,
+    // to the network
+    output logic                               packet_valid_o,
+    output logic [machine_pkg::PacketBits-1:0] packet_o,
+    output logic [RowBits-1:0]                 packet_row_o,
+    input  logic                               packet_pop_i,
+    // configuration of the function tables
+    input  logic                               cfg_table_i,
+    input  logic                               cfg_header_i,
+    input  logic [15:0]                        cfg_addr_i,
+    input  logic [63:0]                        cfg_data_i,
+    // for watching
+    output logic                               issue_o,
+    output logic                               fault_o,
+    output logic [machine_pkg::StatusBits-1:0] status_o
+);
+  localparam int unsigned WideBits = Lanes * 32;
+  localparam int unsigned Slots    = 32;  // more beats than the longest path holds
+  localparam int unsigned SlotBits = $clog2(Slots);
+
+  // What a beat carries besides its lanes.
+  typedef struct packed {
+    logic [4:0]           alu1;
+    logic [3:0]           table_id;
+    logic                 reduce_last;
+    logic [4:0]           alu2;
+    logic [1:0]           rhs2;
+    logic [31:0]          imm2;
+    logic                 relu;
+    logic                 local_write;
+    logic                 weight_row;
+    logic                 weight_column;
+    logic                 by_network;    // row and token travel as a packet
+    logic                 makes_packet;
+    // machine_pkg::packet_t; the address is that of any destination, signal, token
+    // and units those of any signal
+    logic [machine_pkg::PacketBits-1:0] packet;
+  } beat_t;
+
+  isa_pkg::vec_inst_t           inst, next;
+  machine_pkg::status_t         status;
+  logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
+  logic                         active, wait_ok, ready, issue, move, load;
+  logic [4:0]                   first, last, token;
+  logic [1:0]                   step;
+  logic [7:0]                   have, need;
+  logic [PcBits-1:0]            pc;
+  logic [15:0]                  a_addr, b_addr, c_addr;
+  logic [17:0]                  dst_addr;
+
+  // ---- issue ------------------------------------------------------------------
+  logic [3:0] path, path_q;  // uses {alu2, reduce, table, alu1}
+  logic       produces, signals, makes_packet;
+  logic       from_mxu, no_result, outbox_free, no_outbox, pipe_idle, path_busy, retire;
+  logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
+
+  assign path = {inst.alu2 != isa_pkg::AluPass, inst.reduce != isa_pkg::ReduceNone,
+                 inst.table_en, inst.alu1 != isa_pkg::AluPass};
+  assign produces = inst.dst_kind != isa_pkg::DstNone &&
+                    (inst.reduce == isa_pkg::ReduceNone || last[inst.reduce_level]);
+  assign signals = inst.sig_en && last[inst.sig_level];
+  assign makes_packet = (inst.dst_kind == isa_pkg::DstNet && produces) ||
+                        (inst.dst_kind == isa_pkg::DstSignal && signals);
+  assign from_mxu = inst.a_src == isa_pkg::SourceMxu;
+
+  assign no_result = from_mxu && !result_valid_i;
+  assign no_outbox = makes_packet && !outbox_free;
+  assign path_busy = first[0] && path != path_q && !pipe_idle;
+  assign ready     = !no_result && !no_outbox && !path_busy;
+
+  unit_queue #(
+      .PcBits(PcBits),
+      .Gives (3)
+  ) u_front (
+      .clk_i,
+      .rst_i,
+      .push_i,
+      .inst_i,
+      .pc_i,
+      .full_o,
+      .give_i,
+      .give_token_i,
+      .active_o (active),
+      .inst_o   (inst_bits),
+      .first_o  (first),
+      .last_o   (last),
+      .wait_ok_o(wait_ok),
+      .ready_i  (ready),
+      .issue_o  (issue),
+      .move_o   (move),
+      .load_o   (load),
+      .step_o   (step),
+      .next_o   (next_bits),
+      .pc_o     (pc),
+      .token_o  (token),
+      .have_o   (have),
+      .need_o   (need),
+      .fault_o
+  );
+  assign inst    = inst_bits;
+  assign next    = next_bits;
+  assign issue_o = issue;
+
+  loop_address #(.Width(16)) u_a (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.a), .stride_i(next.a_stride), .address_o(a_addr)
+  );
+  loop_address #(.Width(16)) u_b (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.b), .stride_i(next.b_stride), .address_o(b_addr)
+  );
+  loop_address #(.Width(16)) u_c (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.c), .stride_i(next.c_stride), .address_o(c_addr)
+  );
+  loop_address #(.Width(18)) u_dst (
+      .clk_i, .move_i(move), .load_i(load), .step_i(step),
+      .base_i(next.dst), .stride_i(next.dst_stride), .address_o(dst_addr)
+  );
+
+  credit_counter #(
+      .Depth(Slots - 1)
+  ) u_pipeline (
+      .clk_i,
+      .rst_i,
+      .take_i(issue),
+      .give_i(retire),
+      .free_o(pipe_free),
+      .idle_o(pipe_idle)
+  );
+
+  credit_counter #(
+      .Depth(isa_pkg::OutboxDepth)
+  ) u_credits (
+      .clk_i,
+      .rst_i,
+      .take_i(issue && makes_packet),
+      .give_i(packet_pop_i),
+      .free_o(outbox_free),
+      .idle_o(outbox_empty)
+  );
+
+  assign result_pop_o = issue && from_mxu;
+  assign read_o = {issue && inst.c_en, issue && inst.b_en,
+                   issue && inst.a_src == isa_pkg::SourceRam};
+  assign read_addr_o = {c_addr, b_addr, a_addr};
+
+  always_ff @(posedge clk_i) begin
+    if (issue) path_q <= path;
+  end
+
+  // ---- t+1: rows are read -----------------------------------------------------
+  beat_t       beat, beat1_q;
+  machine_pkg::packet_t leaving;
+  logic        valid1_q, valid2_q;
+  logic [1:0]  a_src1_q, rhs11_q;
+  logic        b_en1_q, c_en1_q, b_bcast1_q, c_bcast1_q;
+  logic [31:0] imm11_q;
+
+  always_comb begin
+    beat.alu1          = inst.alu1;
+    beat.table_id      = inst.table_id;
+    beat.reduce_last   = last[inst.reduce_level];
+    beat.alu2          = inst.alu2;
+    beat.rhs2          = inst.rhs2;
+    beat.imm2          = inst.imm2;
+    beat.relu          = inst.post == isa_pkg::PostRelu;
+    beat.local_write   = inst.dst_kind == isa_pkg::DstLocal && produces;
+    beat.weight_row    = inst.dst_kind == isa_pkg::DstWrow && produces;
+    beat.weight_column = inst.dst_kind == isa_pkg::DstWcol && produces;
+    beat.by_network    = inst.dst_kind == isa_pkg::DstNet || inst.dst_kind == isa_pkg::DstSignal;
+    beat.makes_packet  = makes_packet;
+    beat.packet        = leaving;
+  end
+
+  assign leaving.mask   = inst.mask;
+  assign leaving.data   = inst.dst_kind == isa_pkg::DstNet;
+  assign leaving.addr   = dst_addr;
+  assign leaving.signal = signals;
+  assign leaving.token  = inst.sig_token;
+  assign leaving.units  = inst.sig_units;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+    end else begin
+      valid1_q <= issue;
+      valid2_q <= valid1_q;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (issue) begin
+      beat1_q    <= beat;
+      a_src1_q   <= inst.a_src;
+      rhs11_q    <= inst.rhs1;
+      imm11_q    <= inst.imm1;
+      b_en1_q    <= inst.b_en;
+      c_en1_q    <= inst.c_en;
+      b_bcast1_q <= inst.b_bcast;
+      c_bcast1_q <= inst.c_bcast;
+    end
+  end
+
+  // Operands: bf16 rows with denormals flushed, lane 0 everywhere for a broadcast,
+  // zero if not read.
+  function logic [15:0] flush(input logic [15:0] x);
+    flush = {x[15:7], x[14:7] == '0 ? 7'b0 : x[6:0]};
+  endfunction
+
+  logic [WideBits-1:0] a1, r1, a_q, r_q;
+  logic [RowBits-1:0]  b1, c1;
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_operand
+    logic [15:0] a_ram, b_lane, c_lane;
+    logic [31:0] a, b;
+    assign a_ram  = flush(read_row_i[i*16+:16]);
+    assign b_lane = flush(b_bcast1_q ? read_row_i[RowBits+:16] : read_row_i[RowBits+i*16+:16]);
+    assign c_lane = flush(c_bcast1_q ? read_row_i[2*RowBits+:16] : read_row_i[2*RowBits+i*16+:16]);
+    assign a = a_src1_q == isa_pkg::SourceMxu ? result_row_i[i*32+:32]
+             : a_src1_q == isa_pkg::SourceRam ? {a_ram, 16'b0} : '0;
+    assign b1[i*16+:16] = b_en1_q ? b_lane : '0;
+    assign c1[i*16+:16] = c_en1_q ? c_lane : '0;
+    assign b = {b1[i*16+:16], 16'b0};
+    assign a1[i*32+:32] = a;
+    assign r1[i*32+:32] = rhs11_q == isa_pkg::Rhs1A ? a : rhs11_q == isa_pkg::Rhs1Imm ? imm11_q : b;
+  end
+
+  // ---- rings ------------------------------------------------------------------
+  // Written at the end of t+1; each reader counts the beats that pass it.
+  beat_t               beats[Slots];
+  logic [WideBits-1:0] ring_a[Slots];
+  logic [RowBits-1:0]  ring_b[Slots];
+  logic [RowBits-1:0]  ring_c[Slots];
+  logic [SlotBits-1:0] slot_q, alu1_slot_q, table_slot_q, reduce_slot_q, alu2_slot_q, out_slot_q;
+
+  always_ff @(posedge clk_i) begin
+    if (valid1_q) begin
+      beats[slot_q] <= beat1_q;
+      a_q <= a1;
+      if (path_q[0]) r_q <= r1;
+      if (path_q[3]) begin
+        ring_a[slot_q] <= a1;
+        ring_b[slot_q] <= b1;
+        ring_c[slot_q] <= c1;
+      end
+    end
+  end
+
+  // ---- stages -----------------------------------------------------------------
+  logic alu1_in, alu1_out, table_in, table_out, reduce_in, reduce_out, alu2_in, alu2_out, out_in;
+  logic after1, after2, after3;
+  logic [WideBits-1:0] alu1_y, x1, table_y, x2, reduce_y, x3, alu2_y, x4;
+
+  assign alu1_in = valid2_q && path_q[0];
+  assign {after1, x1} = path_q[0] ? {alu1_out, alu1_y} : {valid2_q, a_q};
+  assign table_in = after1 && path_q[1];
+  assign {after2, x2} = path_q[1] ? {table_out, table_y} : {after1, x1};
+  assign reduce_in = after2 && path_q[2];
+  assign {after3, x3} = path_q[2] ? {reduce_out, reduce_y} : {after2, x2};
+  assign alu2_in = after3 && path_q[3];
+  assign {out_in, x4} = path_q[3] ? {alu2_out, alu2_y} : {after3, x3};
+
+  beat_t beat_alu1, beat_table, beat_reduce, beat_alu2, beat_out;
+  assign beat_alu1   = beats[alu1_slot_q];
+  assign beat_table  = beats[table_slot_q];
+  assign beat_reduce = beats[reduce_slot_q];
+  assign beat_alu2   = beats[alu2_slot_q];
+  assign beat_out    = beats[out_slot_q];
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      slot_q        <= '0;
+      alu1_slot_q   <= '0;
+      table_slot_q  <= '0;
+      reduce_slot_q <= '0;
+      alu2_slot_q   <= '0;
+      out_slot_q    <= '0;
+    end else begin
+      if (valid1_q) slot_q <= slot_q + 1'b1;
+      if (valid2_q) alu1_slot_q <= alu1_slot_q + 1'b1;
+      if (after1) table_slot_q <= table_slot_q + 1'b1;
+      if (after2) reduce_slot_q <= reduce_slot_q + 1'b1;
+      if (after3) alu2_slot_q <= alu2_slot_q + 1'b1;
+      if (out_in) out_slot_q <= out_slot_q + 1'b1;
+    end
+  end
+
+  vec_alu #(
+      .Lanes(Lanes)
+  ) u_alu1 (
+      .clk_i,
+      .rst_i,
+      .valid_i (alu1_in),
+      .op_i    (beat_alu1.alu1),
+      .left_i  (a_q),
+      .right_i (r_q),
+      .b_i     ('0),
+      .c_i     ('0),
+      .valid_o (alu1_out),
+      .result_o(alu1_y)
+  );
+
+  vec_table #(
+      .Lanes (Lanes),
+      .Tables(Tables)
+  ) u_table (
+      .clk_i,
+      .rst_i,
+      .cfg_entry_i (cfg_table_i),
+      .cfg_header_i(cfg_header_i),
+      .cfg_addr_i  (cfg_addr_i),
+      .cfg_data_i  (cfg_data_i),
+      .valid_i     (table_in),
+      .table_i     (beat_table.table_id),
+      .value_i     (x1),
+      .valid_o     (table_out),
+      .value_o     (table_y)
+  );
+
+  vec_reduce #(
+      .Lanes(Lanes)
+  ) u_reduce (
+      .clk_i,
+      .rst_i,
+      .valid_i(reduce_in),
+      .last_i (beat_reduce.reduce_last),
+      .value_i(x2),
+      .valid_o(reduce_out),
+      .value_o(reduce_y)
+  );
+
+  logic [WideBits-1:0] r2;
+  logic [WideBits-1:0] a2;
+  logic [RowBits-1:0]  b2, c2;
+  assign a2 = ring_a[alu2_slot_q];
+  assign b2 = ring_b[alu2_slot_q];
+  assign c2 = ring_c[alu2_slot_q];
+  for (genvar i = 0; i < Lanes; i++) begin : gen_right2
+    assign r2[i*32+:32] = beat_alu2.rhs2 == isa_pkg::Rhs2A   ? a2[i*32+:32]
+                        : beat_alu2.rhs2 == isa_pkg::Rhs2Imm ? beat_alu2.imm2
+                        : {beat_alu2.rhs2 == isa_pkg::Rhs2B ? b2[i*16+:16] : c2[i*16+:16], 16'b0};
+  end
+
+  vec_alu #(
+      .Lanes(Lanes)
+  ) u_alu2 (
+      .clk_i,
+      .rst_i,
+      .valid_i (alu2_in),
+      .op_i    (beat_alu2.alu2),
+      .left_i  (x3),
+      .right_i (r2),
+      .b_i     (b2),
+      .c_i     (c2),
+      .valid_o (alu2_out),
+      .result_o(alu2_y)
+  );
+
+  vec_out #(
+      .Lanes(Lanes)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_in),
+      .relu_i (beat_out.relu),
+      .value_i(x4),
+      .valid_o(retire),
+      .row_o  (dst_row_o)
+  );
+
+  // ---- t+L: destinations --------------------------------------------------------
+  beat_t                done_q;
+  machine_pkg::packet_t done_packet;
+  machine_pkg::signal_t signal;
+
+  assign done_packet = done_q.packet;
+
+  always_ff @(posedge clk_i) begin
+    if (out_in) done_q <= beat_out;
+  end
+
+  assign local_write_o   = retire && done_q.local_write;
+  assign weight_row_o    = retire && done_q.weight_row;
+  assign weight_column_o = retire && done_q.weight_column;
+  assign dst_addr_o      = done_packet.addr;
+
+  assign signal.valid = retire && done_packet.signal && !done_q.by_network;
+  assign signal.token = done_packet.token;
+  assign signal.units = done_packet.units;
+  assign signal_o     = signal;
+
+  fifo #(
+      .Width(machine_pkg::PacketBits + RowBits),
+      .Depth(isa_pkg::OutboxDepth)
+  ) u_outbox (
+      .clk_i,
+      .rst_i,
+      .push_i (retire && done_q.makes_packet),
+      .data_i ({done_q.packet, dst_row_o}),
+      .pop_i  (packet_pop_i),
+      .valid_o(packet_valid_o),
+      .head_o ({packet_o, packet_row_o}),
+      .full_o (outbox_full)
+  );
+
+  // ---- watching -----------------------------------------------------------------
+  always_comb begin
+    status = '0;
+    if (!active) status.block = machine_pkg::BlockIdle;
+    else begin
+      status.pc = 16'(pc);
+      if (!wait_ok) begin
+        status.block = machine_pkg::BlockToken;
+        status.token = token;
+        status.have  = have;
+        status.need  = need;
+      end else if (no_result) status.block = machine_pkg::BlockResultEmpty;
+      else if (no_outbox) status.block = machine_pkg::BlockOutboxFull;
+      else if (path_busy) status.block = machine_pkg::BlockPipelineBusy;
+    end
+  end
+  assign status_o = status;
+endmodule

@@ -1,0 +1,193 @@
+// The `rtl` engine: a program goes through the configuration port of a Verilated
+// machine, cycles through its ports.
+#include <algorithm>
+
+#include "hw/isa/isa.h"
+#include "runtime/device/device.h"
+#include "sim/verilator/model.h"
+
+namespace sluice::device {
+namespace {
+
+using verilator::Memory;
+using verilator::Model;
+using verilator::ModelEntry;
+
+class RtlDevice final : public Device {
+public:
+  explicit RtlDevice(const ModelEntry &entry)
+      : entry(entry), lanes(entry.geometry.lanes), cores(entry.geometry.cores) {}
+
+  std::string name() const override { return "rtl"; }
+
+  void load(const format::Program &program) override {
+    // A new machine, because every bit of the old one's state must go; its seed
+    // counts, so that repeated loads start from different random contents.
+    model.reset();
+    model = entry.make(++seed);
+    if (!wavesPath.empty())
+      model->openWaves(wavesPath);
+    model->reset();
+    model->reset();
+    if (model->startsRandom())
+      clearMemories();
+    for (uint32_t core = 0; core < program.cores.size(); ++core)
+      configureCore(1u << core, program.cores[core]);
+    configureInstructions(1u << cores, program.hostInstructions);
+    model->start();
+    now = 0;
+  }
+
+  Cycle step(const uint16_t *inputRow, bool outputReady) override {
+    row.resize(lanes);
+    const Model::Cycle seen = model->step(inputRow, outputReady, row);
+    ++now;
+    Cycle cycle{.inputTaken = seen.inputTaken, .output = {}, .progress = seen.progress};
+    if (seen.outputTaken)
+      cycle.output = OutputRow{seen.outputAddress, row};
+    return cycle;
+  }
+
+  uint64_t cycle() const override { return now; }
+
+  std::vector<UnitStatus> status() const override {
+    std::vector<UnitStatus> all;
+    for (uint32_t core = 0; core < cores; ++core) {
+      all.push_back(unitStatus("matrix", core, false));
+      all.push_back(unitStatus("vector", core, true));
+    }
+    all.push_back(unitStatus("input", cores, false));
+    return all;
+  }
+
+  bool tokenFault() const override { return model->fault(); }
+
+  std::vector<uint16_t> readRow(uint32_t core, uint32_t address) const override {
+    std::vector<uint16_t> result(lanes);
+    model->readRow(core, address, result);
+    return result;
+  }
+
+  bool setWaves(const std::string &path) override {
+    if (!entry.waves)
+      return false;
+    wavesPath = path;
+    return true;
+  }
+
+private:
+  /// Writes lanes 0.. of a row; the rest is zero.
+  void configure(uint32_t mask, Memory memory, uint32_t address, std::span<const uint16_t> data) {
+    row.assign(lanes, 0);
+    std::ranges::copy(data, row.begin());
+    model->configure(mask, memory, address, row);
+  }
+
+  /// Writes a 64-bit word into the first four lanes.
+  void configureWord(uint32_t mask, Memory memory, uint32_t address, uint64_t word) {
+    std::array<uint16_t, 4> parts;
+    for (unsigned part = 0; part < 4; ++part)
+      parts[part] = static_cast<uint16_t>(word >> (16 * part));
+    configure(mask, memory, address, parts);
+  }
+
+  void configureInstructions(uint32_t mask,
+                             const std::vector<format::InstructionWords> &instructions) {
+    constexpr uint32_t kLanes = isa::kInstBits / 16;
+    const uint32_t slots = std::bit_ceil((kLanes + lanes - 1) / lanes);
+    for (uint32_t index = 0; index < instructions.size(); ++index) {
+      std::array<uint16_t, kLanes> parts;
+      for (uint32_t part = 0; part < kLanes; ++part)
+        parts[part] = static_cast<uint16_t>(instructions[index][part / 4] >> (16 * (part % 4)));
+      for (uint32_t chunk = 0; chunk * lanes < kLanes; ++chunk)
+        configure(mask, Memory::Instruction, index * slots + chunk,
+                  std::span(parts).subspan(chunk * lanes, std::min(lanes, kLanes - chunk * lanes)));
+    }
+  }
+
+  void configureCore(uint32_t mask, const format::CoreImage &core) {
+    configureInstructions(mask, core.instructions);
+    for (const format::WeightImage &image : core.weights)
+      configureRows(mask, Memory::Weights, image.block * lanes, image.elements);
+    for (const format::RowImage &image : core.rows)
+      configureRows(mask, image.address < isa::kLocalBase ? Memory::Inbox : Memory::Local,
+                    image.address, image.lanes);
+    for (const format::PreloadImage &image : core.preloads) {
+      std::vector<uint16_t> quarter(lanes);
+      for (unsigned part = 0; part < 4; ++part) {
+        for (uint32_t lane = 0; lane < lanes; ++lane)
+          quarter[lane] = static_cast<uint16_t>(image.lanes[lane] >> (16 * part));
+        configure(mask, Memory::Preload, image.row * 4 + part, quarter);
+      }
+    }
+    for (const format::TableImage &image : core.tables) {
+      for (uint32_t word = 0; word < image.header.size(); ++word)
+        configureWord(mask, Memory::TableHeader, image.table * 4 + word, image.header[word]);
+      for (uint32_t entry = 0; entry < image.entries.size(); ++entry)
+        configureWord(mask, Memory::Table, image.table * isa::kTableEntries + entry,
+                      image.entries[entry]);
+    }
+  }
+
+  void configureRows(uint32_t mask, Memory memory, uint32_t address,
+                     std::span<const uint16_t> data) {
+    for (; !data.empty(); data = data.subspan(lanes))
+      configure(mask, memory, address++, data.first(lanes));
+  }
+
+  void clearMemories() {
+    const format::Geometry &size = entry.geometry;
+    const auto clear = [&](Memory memory, uint32_t first, uint32_t count) {
+      for (uint32_t i = 0; i < count; ++i)
+        configure((1u << cores) - 1, memory, first + i, {});
+    };
+    clear(Memory::Weights, 0, size.weightBlocks * lanes);
+    clear(Memory::Inbox, 0, size.inboxRows);
+    clear(Memory::Local, isa::kLocalBase, size.localRows);
+    clear(Memory::Preload, 0, size.preloadRows * 4);
+    clear(Memory::Table, 0, size.tables * isa::kTableEntries);
+    clear(Memory::TableHeader, 0, size.tables * 4);
+  }
+
+  UnitStatus unitStatus(const char *unit, uint32_t core, bool vector) const {
+    // machine_pkg::status_t, from bit 0: pc 16, need 8, have 8, token 5, block 3.
+    const uint64_t word = model->readStatus(core, vector);
+    return {.unit = unit,
+            .core = core,
+            .block = static_cast<UnitStatus::Block>(word >> 37 & 7),
+            .instruction = static_cast<uint32_t>(word & 0xFFFF),
+            .token = static_cast<uint32_t>(word >> 32 & 31),
+            .have = static_cast<uint32_t>(word >> 24 & 0xFF),
+            .need = static_cast<uint32_t>(word >> 16 & 0xFF)};
+  }
+
+  const ModelEntry &entry;
+  const uint32_t lanes;
+  const uint32_t cores;
+  std::unique_ptr<Model> model;
+  std::string wavesPath;
+  std::vector<uint16_t> row;
+  uint64_t now = 0;
+  uint32_t seed = 0;
+};
+
+/// The model's machine can stand for `wanted`: same shape, memories no smaller.
+bool serves(const format::Geometry &model, const format::Geometry &wanted) {
+  return model.rtl == wanted.rtl && model.cores == wanted.cores && model.lanes == wanted.lanes &&
+         model.peTerms == wanted.peTerms && model.weightBlocks >= wanted.weightBlocks &&
+         model.inboxRows >= wanted.inboxRows && model.localRows >= wanted.localRows &&
+         model.accumulators >= wanted.accumulators && model.preloadRows >= wanted.preloadRows &&
+         model.instructions >= wanted.instructions &&
+         model.hostInstructions >= wanted.hostInstructions && model.tables >= wanted.tables;
+}
+
+} // namespace
+
+std::unique_ptr<Device> makeRtl(const format::Geometry &geometry, bool waves) {
+  for (const ModelEntry &entry : verilator::models())
+    if (entry.waves == waves && serves(entry.geometry, geometry))
+      return std::make_unique<RtlDevice>(entry);
+  return nullptr;
+}
+
+} // namespace sluice::device
