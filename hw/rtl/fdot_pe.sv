@@ -92,7 +92,7 @@ module fdot_pe #(
   // ---- stages 4 and 5: sums of four, then of all -----------------------------------------
   logic [5:0]               anchor3_q, anchor4_q;
   logic [Quads*SumBits-1:0] quad4_q;
-  logic [TermBits:0]        minuses, minuses4_q;
+  logic [TermBits:0]        minuses, minuses3_q;
   logic [SumBits-1:0]       group, group5_q;
 
   for (genvar i = 0; i < Quads; i++) begin : gen_quad
@@ -101,22 +101,23 @@ module fdot_pe #(
         quad4_q[i*SumBits+:SumBits] <= SumBits'(signed'(gen_term[4*i].field)) +
                                        SumBits'(signed'(gen_term[4*i+1].field)) +
                                        SumBits'(signed'(gen_term[4*i+2].field)) +
-                                       SumBits'(signed'(gen_term[4*i+3].field));
+                                       SumBits'(signed'(gen_term[4*i+3].field)) +
+                                       (i == 0 ? SumBits'(minuses3_q) : '0);
       end
     end
   end
   always_comb begin
     minuses = '0;
     for (int i = 0; i < Terms; i++) minuses = minuses + (TermBits + 1)'(minus[i]);
-    group = SumBits'(minuses4_q);
+    group = '0;
     for (int i = 0; i < Quads; i++) group = group + quad4_q[i*SumBits+:SumBits];
   end
   always_ff @(posedge clk_i) begin
-    if (stage_i[2]) anchor3_q <= largest2_q;
-    if (stage_i[3]) begin
-      anchor4_q  <= anchor3_q;
-      minuses4_q <= minuses;
+    if (stage_i[2]) begin
+      anchor3_q  <= largest2_q;
+      minuses3_q <= minuses;
     end
+    if (stage_i[3]) anchor4_q <= anchor3_q;
     if (stage_i[4]) group5_q <= group;
   end
 

@@ -11,7 +11,7 @@ module fdot_term #(
     input  logic [15:0]          w_i,       // t
     output logic [5:0]           anchor_o,  // t, combinational
     input  logic [5:0]           largest_i, // t+2: the group's anchor
-    output logic                 minus_o,   // t+3: one is missing
+    output logic                 minus_o,   // t+2: one is missing
     output logic [FieldBits:0]   field_o    // t+3
 );
   // ---- stage 1: multiply, add exponents ------------------------------------------
@@ -48,6 +48,8 @@ module fdot_term #(
     end
   end
 
+  assign minus_o = minus2_q;
+
   // ---- stage 3: align by whole bytes -------------------------------------------------
   logic [5:0]           down;
   logic [FieldBits-1:0] padded, aligned;
@@ -68,7 +70,6 @@ module fdot_term #(
   always_ff @(posedge clk_i) begin
     if (stage_i[2]) begin
       field_o <= {1'b0, aligned} ^ {(FieldBits + 1) {minus2_q}};
-      minus_o <= minus2_q;
     end
   end
 endmodule
