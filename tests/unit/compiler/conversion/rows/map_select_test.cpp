@@ -170,6 +170,13 @@ TEST(MapSelect, SplitsWhatNoTableHolds) {
   expectEverywhere(mish, 1);
   EXPECT_EQ(mish.plan->steps.size(), 1U);
 
+  // The slope at zero is 2/sqrt(pi): clamp, then c * (erf(c) / c).
+  const auto erf = select([](Expr &e) {
+    return call(e, "math.erf", [](const double *v) { return std::erf(v[0]); }, e.input(0));
+  });
+  expectEverywhere(erf, 1);
+  EXPECT_EQ(erf.plan->steps.size(), 2U);
+
   const auto softplus = select(
       [](Expr &e) { return log(e, e.binary(ScalarOp::Add, exp(e, e.input(0)), e.constant(1))); });
   expectEverywhere(softplus, 1);
