@@ -13,7 +13,7 @@ namespace sluice::testing {
 namespace {
 
 /// Rows, blocks and so on that a program works on: few, so that units meet.
-constexpr int64_t kTensorWindow = 24, kBlockWindow = 6, kAccWindow = 8, kPreloadWindow = 6;
+constexpr int64_t kTensorWindow = 24, kBlockWindow = 4, kAccWindow = 8, kPreloadWindow = 4;
 constexpr int64_t kHostWindow = 16, kHostRows = int64_t{1} << 18;
 /// The last few addresses of a memory are used now and then.
 constexpr int64_t kEndWindow = 4;
@@ -76,7 +76,7 @@ private:
       forBothEnds(kPreloadWindow, geometry.preloadRows,
                   [&](uint32_t row) { core.preloads.push_back({row, randomPreload(rng, lanes)}); });
       // One table at most: the others hold zeros, and loading takes its time.
-      if (rng.percent(50))
+      if (rng.percent(25))
         core.tables.push_back(randomTable(rng, randomTableId()));
     }
     out.validPercent = rng.pick({100U, 100U, 60U, 15U});
@@ -406,6 +406,11 @@ private:
     mm.skip = rng.percent(25);
     mm.emit = rng.percent(60) ? isa::Emit::Raw : isa::Emit::None;
     mm.emitLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
+    if (rng.percent(30)) { // beat after beat through the same preload rows
+      mm.init = isa::Init::Preload;
+      mm.emit = isa::Emit::Raw;
+      mm.initLevel = mm.emitLevel = isa::kLoopDepth;
+    }
     chooseWait(matrixUnit(core), mm);
     chooseSignal(1U << core, isa::kLoopDepth, mm);
     append(core, mm);
@@ -480,8 +485,9 @@ private:
 
   void chooseDestination(uint32_t core, isa::Vec &vec) {
     using isa::Dst;
-    vec.dstKind = rng.pick({Dst::None, Dst::Local, Dst::Local, Dst::Local, Dst::Local, Dst::Net,
-                            Dst::Net, Dst::Net, Dst::Net, Dst::Signal, Dst::Wrow, Dst::Wcol});
+    vec.dstKind =
+        rng.pick({Dst::None, Dst::Local, Dst::Local, Dst::Local, Dst::Local, Dst::Net, Dst::Net,
+                  Dst::Net, Dst::Net, Dst::Signal, Dst::Wrow, Dst::Wrow, Dst::Wcol, Dst::Wcol});
     const bool reduces = vec.reduce != isa::Reduce::None;
     Window window{0, kTensorWindow - 1};
     if (vec.dstKind == Dst::Local)
