@@ -51,7 +51,7 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
   while (true) {
     const RelationSystem::Solution solution = layout.system.solve(active, options.budget);
     if (solution.status == RelationSystem::Status::GaveUp) {
-      report(result, "E0311",
+      report(result, "E0310",
              llvm::formatv("no data dimensions found within {0} steps of search, pin more tensors",
                            options.budget),
              function.getLoc());

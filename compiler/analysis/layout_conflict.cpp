@@ -68,7 +68,7 @@ private:
 
   void refusePin(Problem &problem) const {
     const std::string name = tensorName(last.value);
-    problem.code = "E0309";
+    problem.code = "E0308";
     problem.message = llvm::formatv("{0} is pinned to {1} but must be {2}",
                                     name.empty() ? "a tensor" : "tensor '" + name + "'",
                                     ir::notation(ir::carriedShape(last.value), last.axis),

@@ -52,7 +52,7 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
   llvm::StringMap<int64_t> pins;
   for (const auto &[name, axis] : options.pins)
     if (auto [entry, isNew] = pins.try_emplace(name, axis); !isNew && entry->second != axis)
-      report(result, "E0309",
+      report(result, "E0308",
              llvm::formatv("tensor '{0}' is pinned to axis {1} and to axis {2}", name,
                            entry->second, axis),
              function.getLoc());
@@ -81,7 +81,7 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
     else
       addPin(value, pin->second, llvm::formatv("--data-dim {0}={1}", name, pin->second));
     if (!message.empty())
-      report(result, "E0309", std::move(message), value.getLoc());
+      report(result, "E0308", std::move(message), value.getLoc());
     pins.erase(pin);
   };
 
@@ -109,7 +109,7 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
   }
   for (const auto &[name, axis] : options.pins)
     if (pins.erase(name))
-      report(result, "E0309",
+      report(result, "E0308",
              llvm::formatv("no tensor is called '{0}' (--data-dim {0}={1})", name, axis),
              function.getLoc());
 }
@@ -126,7 +126,7 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
   if (op->getNumResults() == 0 || !variables.contains(op->getResult(0)))
     return;
   if (!rules) {
-    report(result, "E0310",
+    report(result, "E0309",
            llvm::formatv("operation '{0}' has no rule for the data dimension",
                          op->getName().getStringRef()),
            op->getLoc());

@@ -11,6 +11,7 @@
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include "compiler/dialect/sluice/layout.h"
 #include "compiler/reference/tensor.h"

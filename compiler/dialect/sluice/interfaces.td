@@ -15,9 +15,13 @@ def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
     InterfaceMethod<"adds every tuple of data dimensions the rule allows",
       "void", "layouts", (ins "const ::sluice::ir::LayoutQuery &":$query,
                               "::sluice::ir::LayoutRelation &":$relation)>,
-    InterfaceMethod<"what to say when no tuple fits",
+    InterfaceMethod<[{
+        What to say when no tuple fits. Only asked of operations that restrict their operands: one
+        that allows every data dimension of its operand is never the last step of a conflict.
+      }],
       "::sluice::ir::LayoutRefusal", "layoutRefusal",
-      (ins "const ::sluice::ir::LayoutQuery &":$query)>,
+      (ins "const ::sluice::ir::LayoutQuery &":$query), "",
+      [{ ::llvm::report_fatal_error("an operation without restrictions was refused"); }]>,
     InterfaceMethod<"variants of the operation that may satisfy what it refuses as it is",
       "void", "layoutFixes", (ins "const ::sluice::ir::LayoutQuery &":$query,
         "::llvm::SmallVectorImpl<::sluice::ir::LayoutFix> &":$fixes),

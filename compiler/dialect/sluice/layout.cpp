@@ -22,10 +22,6 @@ constexpr Rule kRules[] = {
     {"DD-MM-DYN-X", "E0307",
      "[* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ [* j! k] -> "
      "[* i k!]"},
-    {"DD-TRANS", "E0308", "[a! b c].transpose(0, 2) -> [c b a!]"},
-    {"DD-SLICE", "E0308", "[a b! c][:, :, :n] -> [a b! n]"},
-    {"DD-UNSQ", "E0308", "[a! b].unsqueeze(0) -> [1 a! b]"},
-    {"DD-BCAST", "E0308", "[1 b!] -> [n b!] and [a 1!] -> [a n!]"},
 };
 
 } // namespace

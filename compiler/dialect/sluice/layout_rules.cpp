@@ -69,10 +69,6 @@ void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   });
 }
 
-LayoutRefusal PadOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "a border cannot move the data dimension");
-}
-
 //===-- reduce --------------------------------------------------------------------------------===//
 
 void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
@@ -97,8 +93,7 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 LayoutRefusal ReduceOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-REDUCE", getKeepdims() ? "a reduction cannot move the data dimension"
-                                            : "a reduction over the data dimension drops its axis");
+  return refusal("DD-REDUCE", "a reduction over the data dimension drops its axis");
 }
 
 void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
@@ -132,10 +127,6 @@ void TransposeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
             "the data dimension moves with its axis", 0);
 }
 
-LayoutRefusal TransposeOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-TRANS", "a transpose moves the data dimension with its axis only");
-}
-
 void ReverseOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
     const bool along = llvm::is_contained(getAxes(), dim) && query.result[dim] != 1;
@@ -143,30 +134,19 @@ void ReverseOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   });
 }
 
-LayoutRefusal ReverseOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-SLICE", "a selection cannot move the data dimension");
-}
-
 void SliceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
-    return query.operands[0][dim] == query.result[dim] && getStarts()[dim] == 0
-               ? 0
-               : query.rows(query.result, dim);
+    // Rank 0 has no starts.
+    const bool whole = query.operands[0][dim] == query.result[dim] &&
+                       (getStarts().empty() || getStarts()[dim] == 0);
+    return whole ? 0 : query.rows(query.result, dim);
   });
-}
-
-LayoutRefusal SliceOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-SLICE", "a selection cannot move the data dimension");
 }
 
 void BroadcastOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-BCAST", "a broadcast keeps the data dimension", [&](int64_t dim) {
     return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.operands[0], dim);
   });
-}
-
-LayoutRefusal BroadcastOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-BCAST", "a broadcast cannot move the data dimension");
 }
 
 //===-- reshapes ------------------------------------------------------------------------------===//
@@ -180,10 +160,6 @@ void UnsqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   for (int64_t to = 0; to < rank(query.result); ++to)
     if (!llvm::is_contained(getAxes(), to))
       addView(relation, from++, to, "DD-UNSQ", "a new axis is never the data dimension", 0);
-}
-
-LayoutRefusal UnsqueezeOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-UNSQ", "a new axis cannot be the data dimension");
 }
 
 void SqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {

@@ -40,7 +40,7 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 }
 
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
-    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">]> {
+    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"]> {
   let summary = "scalar function of the elements at the same place of equal shapes";
   let description = [{
     The body takes one f32 per operand and yields one f32; it holds scalar `arith` and `math`
@@ -70,7 +70,7 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
   let builders = [OpBuilder<(ins), [{}]>];
 }
 
-def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutFixes"]> {
+def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"]> {
   let summary = "merge of the elements along axes by a monoid";
   let description = [{
     `mean` and `variance` (of the population) divide by the number of elements. Axes are
@@ -85,7 +85,7 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutFixes"]> {
       "::llvm::ArrayRef<int64_t>":$axes, "bool":$keepdims)>];
 }
 
-def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [], ["layoutFixes"]> {
+def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [], ["layoutRefusal", "layoutFixes"]> {
   let summary = "matrix product with numpy's rules";
   let description = [{
     The last two axes are matrices, the others broadcast. A rank-1 operand is a vector and its axis
@@ -96,7 +96,7 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [], ["layoutFixes"]> {
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layoutFixes"]> {
+def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layoutRefusal", "layoutFixes"]> {
   let summary = "sum of products over a space of loops";
   let description = [{
     `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
@@ -153,7 +153,7 @@ def Sluice_SliceOp : Sluice_View<"slice"> {
   let hasFolder = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutFixes"]> {
+def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes"]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
@@ -169,7 +169,7 @@ def Sluice_UnsqueezeOp : Sluice_View<"unsqueeze"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_SqueezeOp : Sluice_View<"squeeze"> {
+def Sluice_SqueezeOp : Sluice_View<"squeeze", ["layoutRefusal"]> {
   let summary = "axes of extent 1 removed";
   let description = "`axes` are positions in the input, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
@@ -186,7 +186,7 @@ def Sluice_BroadcastOp : Sluice_View<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Sluice_ConcatOp : Sluice_View<"concat"> {
+def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"]> {
   let summary = "tensors one after the other along an axis";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{

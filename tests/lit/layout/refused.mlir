@@ -143,7 +143,7 @@ func.func @both_runtime(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>) -> tensor<5x4x
 
 // Backwards: the result cannot have the data dimension it is given.
 func.func @unsqueeze(%x: tensor<2x3xf32>) -> tensor<1x2x3xf32, #sluice.dim<0>> {
-  // expected-error @+4 {{E0309: a tensor is pinned to [1! 2 3] but must be [1 2! 3] or [1 2 3!]}}
+  // expected-error @+4 {{E0308: a tensor is pinned to [1! 2 3] but must be [1 2! 3] or [1 2 3!]}}
   // expected-note @+3 {{chain: [1 2 3], a new axis is never the data dimension}}
   // expected-note @+2 {{chain: [1 2 3], needs [1! 2 3], pinned by its type}}
   // expected-note @+1 {{help: pin the tensor to [1 2 3!] in its type}}

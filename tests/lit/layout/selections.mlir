@@ -49,6 +49,54 @@ func.func @slice_negative_back(%x: tensor<2x3xf32>) -> tensor<2x3xf32, #sluice.d
   return %r : tensor<2x3xf32, #sluice.dim<0>>
 }
 
+// rank-0 [] -> rank-0 []
+// CHECK-LABEL: func.func @slice_scalar(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @slice_scalar(%x: tensor<f32, #sluice.dim<0>>) -> tensor<f32> {
+  %r = sluice.slice %x starts [] sizes [] steps [] : (tensor<f32, #sluice.dim<0>>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// rank-0 [] -> rank-0 [], from the result
+// CHECK-LABEL: func.func @slice_scalar_back(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @slice_scalar_back(%x: tensor<f32>) -> tensor<f32, #sluice.dim<0>> {
+  %r = sluice.slice %x starts [] sizes [] steps [] : (tensor<f32>) -> tensor<f32, #sluice.dim<0>>
+  return %r : tensor<f32, #sluice.dim<0>>
+}
+
+// rank-0 [] -> rank-0 []
+// CHECK-LABEL: func.func @transpose_scalar(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @transpose_scalar(%x: tensor<f32, #sluice.dim<0>>) -> tensor<f32> {
+  %r = sluice.transpose %x [] : (tensor<f32, #sluice.dim<0>>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// rank-0 [] -> rank-0 [], from the result
+// CHECK-LABEL: func.func @transpose_scalar_back(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @transpose_scalar_back(%x: tensor<f32>) -> tensor<f32, #sluice.dim<0>> {
+  %r = sluice.transpose %x [] : (tensor<f32>) -> tensor<f32, #sluice.dim<0>>
+  return %r : tensor<f32, #sluice.dim<0>>
+}
+
+// rank-0 [] -> rank-0 []
+// CHECK-LABEL: func.func @pad_scalar(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @pad_scalar(%x: tensor<f32, #sluice.dim<0>>) -> tensor<f32> {
+  %r = sluice.pad %x low [] high [] value 0.0 : (tensor<f32, #sluice.dim<0>>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// rank-0 [] -> rank-0 [], from the result
+// CHECK-LABEL: func.func @pad_scalar_back(
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+func.func @pad_scalar_back(%x: tensor<f32>) -> tensor<f32, #sluice.dim<0>> {
+  %r = sluice.pad %x low [] high [] value 0.0 : (tensor<f32>) -> tensor<f32, #sluice.dim<0>>
+  return %r : tensor<f32, #sluice.dim<0>>
+}
+
 // [2 3!] -> [2 3!]
 // CHECK-LABEL: func.func @reverse_along(
 // CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x3xbf16, #sluice.dim<1>>

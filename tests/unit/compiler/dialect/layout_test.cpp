@@ -58,10 +58,9 @@ TEST(Layout, ReshapeKeepsTheStride) {
   }
 }
 
-TEST(Layout, EveryRuleHasACode) {
-  for (const char *rule :
-       {"DD-PW", "DD-MM-CONST", "DD-RESHAPE", "DD-SQZ", "DD-REDUCE", "DD-CONCAT", "DD-MM-DYN",
-        "DD-MM-DYN-X", "DD-TRANS", "DD-SLICE", "DD-UNSQ", "DD-BCAST"}) {
+TEST(Layout, EveryRuleThatRefusesHasACode) {
+  for (const char *rule : {"DD-PW", "DD-MM-CONST", "DD-RESHAPE", "DD-SQZ", "DD-REDUCE", "DD-CONCAT",
+                           "DD-MM-DYN", "DD-MM-DYN-X"}) {
     const LayoutRefusal found = refusal(rule, "why");
     EXPECT_EQ(found.rule, rule);
     EXPECT_TRUE(found.code.starts_with("E03"));
