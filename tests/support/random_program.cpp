@@ -1,39 +1,38 @@
 #include "tests/support/random_program.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/format/address_set.h"
+#include "tests/support/random_memory.h"
 #include "tests/support/random_stream.h"
+#include "tests/support/random_tokens.h"
 #include "tests/support/random_values.h"
-#include "tests/support/token_ledger.h"
 
 namespace sluice::testing {
 
 namespace {
 
-/// Rows, blocks and so on that a program works on: few, so that units meet.
-constexpr int64_t kTensorWindow = 24, kBlockWindow = 4, kAccWindow = 8, kPreloadWindow = 4;
 constexpr int64_t kHostWindow = 16, kHostRows = int64_t{1} << 18;
-/// The last few addresses of a memory are used now and then.
-constexpr int64_t kEndWindow = 4;
 constexpr uint32_t kScratchRegister = 5; ///< the first; the ones below belong to loops
 
 class Generator {
 public:
   Generator(uint64_t seed, const format::Geometry &geometry)
-      : rng(seed), geometry(geometry), ledger(2 * geometry.cores + 1), code(geometry.cores + 1),
+      : rng(seed), geometry(geometry), tokens(rng, geometry.cores), code(geometry.cores + 1),
         registers(geometry.cores) {
     out.seed = seed;
     out.program.geometry = geometry;
   }
 
   RandomProgram run() {
-    makeImages();
+    for (uint32_t core = 0; core < geometry.cores; ++core)
+      out.program.cores.push_back(randomMemories(rng, geometry));
+    out.validPercent = rng.pick({100U, 100U, 60U, 15U});
+    out.readyPercent = rng.pick({100U, 100U, 60U, 10U});
     const bool restarts = rng.percent(30);
     if (restarts) {
       out.passes = static_cast<unsigned>(rng.range(2, 3));
-      ledger.openLoop(out.passes);
+      tokens.openLoop(out.passes);
       makeGates();
     }
     for (uint32_t core = 0; core < geometry.cores; ++core)
@@ -41,7 +40,7 @@ public:
     makeBody((uint32_t{2} << geometry.cores) - 1, 0, rng.range(6, 28));
     reportRows(static_cast<uint32_t>(rng.range(0, geometry.cores - 1)));
     if (restarts)
-      ledger.closeLoop();
+      tokens.closeLoop();
 
     for (std::vector<isa::Words> &list : code)
       list.push_back(*isa::encode(restarts ? isa::Instruction{isa::Restart{}}
@@ -49,94 +48,17 @@ public:
     for (uint32_t core = 0; core < geometry.cores; ++core)
       out.program.cores[core].instructions = code[core];
     out.program.hostInstructions = code[geometry.cores];
-    describeModel();
+    out.program.models.push_back(
+        describeModel(geometry, static_cast<uint32_t>(inputRowsPerPass), hostRows));
+    for (int64_t row = 0; row < inputRowsPerPass * out.passes; ++row)
+      out.inputRows.push_back(randomRow(rng, geometry.lanes));
     return std::move(out);
   }
 
 private:
-  // Memories and model -----------------------------------------------------------
-
-  void makeImages() {
-    const uint32_t lanes = geometry.lanes;
-    out.program.cores.resize(geometry.cores);
-    for (format::CoreImage &core : out.program.cores) {
-      const auto rows = [&](int64_t first, int64_t count) {
-        format::RowImage image{static_cast<uint32_t>(first), {}};
-        for (int64_t r = 0; r < count; ++r)
-          std::ranges::copy(randomRow(rng, lanes), std::back_inserter(image.lanes));
-        core.rows.push_back(std::move(image));
-      };
-      rows(0, kTensorWindow);
-      rows(geometry.inboxRows - kEndWindow, kEndWindow);
-      rows(isa::kLocalBase, kTensorWindow);
-      rows(int64_t{isa::kLocalBase} + geometry.localRows - kEndWindow, kEndWindow);
-      forBothEnds(kBlockWindow, geometry.weightBlocks, [&](uint32_t block) {
-        core.weights.push_back({block, randomWeights(rng, lanes)});
-      });
-      forBothEnds(kPreloadWindow, geometry.preloadRows,
-                  [&](uint32_t row) { core.preloads.push_back({row, randomPreload(rng, lanes)}); });
-      // One table at most: the others hold zeros, and loading takes its time.
-      if (rng.percent(25))
-        core.tables.push_back(randomTable(rng, randomTableId()));
-    }
-    out.validPercent = rng.pick({100U, 100U, 60U, 15U});
-    out.readyPercent = rng.pick({100U, 100U, 60U, 10U});
-  }
-
-  uint32_t randomTableId() { return static_cast<uint32_t>(rng.range(0, geometry.tables - 1)); }
-
-  template <class Each> static void forBothEnds(int64_t window, int64_t size, Each &&each) {
-    for (int64_t i = 0; i < window; ++i)
-      each(static_cast<uint32_t>(i));
-    for (int64_t i = size - kEndWindow; i < size; ++i)
-      each(static_cast<uint32_t>(i));
-  }
-
-  /// The start of a memory, sometimes its end.
-  Window windowOf(int64_t first, int64_t window, int64_t size) {
-    return rng.percent(85) ? Window{first, first + window - 1}
-                           : Window{first + size - kEndWindow, first + size - 1};
-  }
-
-  /// Host tensors that are just what the program takes and writes.
-  void describeModel() {
-    const auto tensor = [&](const char *kind, uint32_t first, uint32_t rows) {
-      format::HostTensor one;
-      one.name = kind + std::to_string(first);
-      one.shape = {rows, geometry.lanes};
-      one.type = format::HostType::BFloat16;
-      one.dataDim = 1;
-      one.firstRow = first;
-      one.rows = rows;
-      return one;
-    };
-    format::Model model;
-    model.name = "random";
-    if (inputRowsPerPass > 0)
-      model.inputs.push_back(tensor("in", 0, static_cast<uint32_t>(inputRowsPerPass)));
-    const auto written = [&](int64_t row) {
-      return !hostRows.empty() && (hostRows[static_cast<size_t>(row / 64)] >> (row % 64) & 1);
-    };
-    for (int64_t row = 0; row < kHostRows; ++row) {
-      if (!written(row))
-        continue;
-      const int64_t first = row;
-      while (row < kHostRows && written(row))
-        ++row;
-      model.outputs.push_back(
-          tensor("out", static_cast<uint32_t>(first), static_cast<uint32_t>(row - first)));
-    }
-    out.program.models.push_back(std::move(model));
-    for (int64_t row = 0; row < inputRowsPerPass * out.passes; ++row)
-      out.inputRows.push_back(randomRow(rng, geometry.lanes));
-  }
-
   // Instructions -----------------------------------------------------------------
 
   bool isHost(uint32_t place) const { return place == geometry.cores; }
-  uint32_t matrixUnit(uint32_t core) const { return 2 * core; }
-  uint32_t vectorUnit(uint32_t core) const { return 2 * core + 1; }
-  uint32_t hostUnit() const { return 2 * geometry.cores; }
 
   void append(uint32_t place, const isa::Instruction &inst) {
     code[place].push_back(isa::encode(inst).value());
@@ -156,8 +78,7 @@ private:
     setStream(randomStream(rng, input.n, {0, kTensorWindow - 1}, 18, {}), input.dst,
               input.dstStride);
     input.sigEn = 1;
-    gateToken = static_cast<unsigned>(rng.range(0, isa::kTokens - 1));
-    input.sigToken = gateToken;
+    input.sigToken = tokens.reserve();
     input.sigUnits = 3;
     append(geometry.cores, input);
     ++inputRowsPerPass;
@@ -170,10 +91,6 @@ private:
       mm.waitCount = vec.waitCount = 1;
       append(core, mm);
       append(core, vec);
-      ledger.give(matrixUnit(core), input.sigToken, 1);
-      ledger.take(matrixUnit(core), input.sigToken, 1);
-      ledger.give(vectorUnit(core), input.sigToken, 1);
-      ledger.take(vectorUnit(core), input.sigToken, 1);
     }
   }
 
@@ -227,9 +144,9 @@ private:
       }
       append(place, isa::Loop{trips});
     }
-    ledger.openLoop(trips);
+    tokens.openLoop(trips);
     makeBody(inside, depth + 1, rng.range(1, 5));
-    ledger.closeLoop();
+    tokens.closeLoop();
     for (uint32_t place = 0; place <= geometry.cores; ++place) {
       if (!(inside >> place & 1))
         continue;
@@ -283,75 +200,6 @@ private:
     registers[core].push_back({reg, value, 0, 1});
   }
 
-  // Tokens -----------------------------------------------------------------------
-
-  unsigned randomToken() {
-    unsigned token = gateToken;
-    while (token == gateToken)
-      token = rng.percent(85) ? rng.pick({0U, 1U, 2U, 31U})
-                              : static_cast<unsigned>(rng.range(0, isa::kTokens - 1));
-    return token;
-  }
-
-  template <class Inst> void chooseWait(uint32_t unit, Inst &inst) {
-    for (unsigned tries = 0; tries < 5; ++tries) {
-      const unsigned token = randomToken();
-      const int64_t step = rng.pick<int64_t>({0, 0, 1, -1, 15, -16});
-      const auto level = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
-      const int64_t count = rng.pick<int64_t>({1, 1, 1, 2, 3, ledger.available(unit, token)});
-      if (count < 1 || count > isa::kTokenMax)
-        continue;
-      std::array<int64_t, isa::kTokens> need{};
-      for (uint32_t wait = 0; wait < beatsAt(inst.n, level); ++wait)
-        need[static_cast<uint64_t>(token + wait * step) % isa::kTokens] += count;
-      bool enough = true;
-      for (unsigned one = 0; one < isa::kTokens; ++one)
-        enough &= need[one] <= std::max<int64_t>(ledger.available(unit, one), 0);
-      if (!enough)
-        continue;
-      for (unsigned one = 0; one < isa::kTokens; ++one)
-        ledger.take(unit, one, need[one]);
-      inst.waitEn = 1;
-      inst.waitToken = token;
-      inst.waitStep = static_cast<int32_t>(step);
-      inst.waitCount = static_cast<uint32_t>(count);
-      inst.waitLevel = level;
-      return;
-    }
-  }
-
-  /// Signals to the banks of the places in `mask` (bit host_bit the host), at a
-  /// level up to `deepest`.
-  template <class Inst> void chooseSignal(uint32_t mask, uint32_t deepest, Inst &inst) {
-    if (rng.percent(30))
-      return;
-    for (unsigned tries = 0; tries < 4; ++tries) {
-      const unsigned token = randomToken();
-      const auto units = static_cast<uint32_t>(rng.range(1, 3));
-      const auto level = static_cast<uint32_t>(rng.range(0, deepest));
-      const int64_t amount = beatsAt(inst.n, level);
-      std::vector<uint32_t> banks;
-      for (uint32_t core = 0; core < geometry.cores; ++core) {
-        if ((mask >> core & 1) && (units & 1))
-          banks.push_back(matrixUnit(core));
-        if ((mask >> core & 1) && (units & 2))
-          banks.push_back(vectorUnit(core));
-      }
-      if (mask >> isa::kHostBit & 1)
-        banks.push_back(hostUnit());
-      if (!std::ranges::all_of(banks,
-                               [&](uint32_t bank) { return ledger.mayGive(bank, token, amount); }))
-        continue;
-      for (uint32_t bank : banks)
-        ledger.give(bank, token, amount);
-      inst.sigEn = 1;
-      inst.sigToken = token;
-      inst.sigUnits = units;
-      inst.sigLevel = level;
-      return;
-    }
-  }
-
   // Operands ---------------------------------------------------------------------
 
   template <class Strides>
@@ -379,18 +227,19 @@ private:
       return stream;
     }
     return randomStream(
-        rng, trips, windowOf(first, kTensorWindow, local ? geometry.localRows : geometry.inboxRows),
-        16, registers[core]);
+        rng, trips,
+        windowOf(rng, first, kTensorWindow, local ? geometry.localRows : geometry.inboxRows), 16,
+        registers[core]);
   }
 
   void setMatrixOperands(uint32_t core, isa::Mm &mm) {
     setStream(tensorStream(core, mm.n), mm.x, mm.xStride, mm.xReg);
-    setStream(randomStream(rng, mm.n, windowOf(0, kBlockWindow, geometry.weightBlocks), 16,
+    setStream(randomStream(rng, mm.n, windowOf(rng, 0, kBlockWindow, geometry.weightBlocks), 16,
                            registers[core]),
               mm.w, mm.wStride, mm.wReg);
-    setStream(randomStream(rng, mm.n, windowOf(0, kAccWindow, geometry.accumulators), 8, {}),
+    setStream(randomStream(rng, mm.n, windowOf(rng, 0, kAccWindow, geometry.accumulators), 8, {}),
               mm.acc, mm.accStride);
-    setStream(randomStream(rng, mm.n, windowOf(0, kPreloadWindow, geometry.preloadRows), 12,
+    setStream(randomStream(rng, mm.n, windowOf(rng, 0, kPreloadWindow, geometry.preloadRows), 12,
                            registers[core]),
               mm.p, mm.pStride, mm.pReg);
     mm.init = rng.pick({isa::Init::Zero, isa::Init::Zero, isa::Init::Preload, isa::Init::Keep});
@@ -411,8 +260,8 @@ private:
       mm.emit = isa::Emit::Raw;
       mm.initLevel = mm.emitLevel = isa::kLoopDepth;
     }
-    chooseWait(matrixUnit(core), mm);
-    chooseSignal(1U << core, isa::kLoopDepth, mm);
+    tokens.chooseWait(matrixUnit(core), mm);
+    tokens.chooseSignal(1U << core, isa::kLoopDepth, mm);
     append(core, mm);
   }
 
@@ -432,8 +281,8 @@ private:
       if (!large && results + made > isa::kResultFifoDepth)
         break;
       results += made;
-      chooseWait(matrixUnit(core), mm);
-      chooseSignal(1U << core, isa::kLoopDepth, mm);
+      tokens.chooseWait(matrixUnit(core), mm);
+      tokens.chooseSignal(1U << core, isa::kLoopDepth, mm);
       append(core, mm);
     }
     while (results > 0) {
@@ -459,7 +308,7 @@ private:
     vec.cBcast = rng.percent(20);
     chooseOperation(core, vec);
     if (mayWait)
-      chooseWait(vectorUnit(core), vec);
+      tokens.chooseWait(vectorUnit(core), vec);
     chooseDestination(core, vec);
     append(core, vec);
   }
@@ -474,7 +323,9 @@ private:
     vec.imm1 = randomImmediate(rng);
     vec.tableEn = rng.percent(25);
     const std::vector<format::TableImage> &tables = out.program.cores[core].tables;
-    vec.tableId = !tables.empty() && rng.percent(80) ? tables[0].table : randomTableId();
+    vec.tableId = !tables.empty() && rng.percent(80)
+                      ? tables[0].table
+                      : static_cast<uint32_t>(rng.range(0, geometry.tables - 1));
     vec.reduce = rng.percent(15) ? isa::Reduce::Max : isa::Reduce::None;
     vec.reduceLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
     vec.alu2 = alu(isa::Alu::Select);
@@ -491,9 +342,9 @@ private:
     const bool reduces = vec.reduce != isa::Reduce::None;
     Window window{0, kTensorWindow - 1};
     if (vec.dstKind == Dst::Local)
-      window = windowOf(isa::kLocalBase, kTensorWindow, geometry.localRows);
+      window = windowOf(rng, isa::kLocalBase, kTensorWindow, geometry.localRows);
     else if (vec.dstKind == Dst::Wrow || vec.dstKind == Dst::Wcol)
-      window = windowOf(0, kBlockWindow * geometry.lanes,
+      window = windowOf(rng, 0, kBlockWindow * geometry.lanes,
                         int64_t{geometry.weightBlocks} * geometry.lanes);
     const uint32_t hostMask = 1U << isa::kHostBit, coreMask = (1U << geometry.cores) - 1;
     uint32_t reached = 1U << core; // whose tokens it may give
@@ -504,15 +355,16 @@ private:
       while (vec.mask == 0);
       reached = vec.mask;
       if (vec.mask == hostMask)
-        window = windowOf(0, kHostWindow, kHostRows);
+        window = windowOf(rng, 0, kHostWindow, kHostRows);
       else
-        window = windowOf(0, vec.mask & hostMask ? kHostWindow : kTensorWindow, geometry.inboxRows);
+        window =
+            windowOf(rng, 0, vec.mask & hostMask ? kHostWindow : kTensorWindow, geometry.inboxRows);
     }
     const Stream stream = randomStream(rng, vec.n, window, 18, registers[core]);
     setStream(stream, vec.dst, vec.dstStride, vec.dstReg);
     if (vec.dstKind == Dst::Net && (vec.mask & hostMask))
       noteHostRows(core, stream, vec.n, reduces ? vec.reduceLevel : isa::kLoopDepth);
-    chooseSignal(reached, reduces ? vec.reduceLevel : isa::kLoopDepth, vec);
+    tokens.chooseSignal(reached, reduces ? vec.reduceLevel : isa::kLoopDepth, vec);
   }
 
   /// The rows of the host that a stream reaches on its beats last at `level`.
@@ -530,7 +382,7 @@ private:
         all.terms.push_back({reg.delta, static_cast<uint64_t>(reg.trips)});
       }
     format::addReached(all, hostRows);
-    out.outputRows += static_cast<uint64_t>(beatsAt(trips, level) * ledger.repetitions());
+    out.outputRows += static_cast<uint64_t>(beatsAt(trips, level) * tokens.repetitions());
   }
 
   /// Every program hands something out.
@@ -554,12 +406,13 @@ private:
     input.n = randomTrips(rng, 8);
     input.skip = rng.percent(10);
     input.mask = static_cast<uint32_t>(rng.range(1, (1 << geometry.cores) - 1));
-    setStream(randomStream(rng, input.n, windowOf(0, kTensorWindow, geometry.inboxRows), 18, {}),
-              input.dst, input.dstStride);
-    chooseWait(hostUnit(), input);
+    setStream(
+        randomStream(rng, input.n, windowOf(rng, 0, kTensorWindow, geometry.inboxRows), 18, {}),
+        input.dst, input.dstStride);
+    tokens.chooseWait(hostUnit(geometry.cores), input);
     if (!input.skip) {
-      chooseSignal(input.mask, isa::kLoopDepth, input);
-      inputRowsPerPass += beatsAt(input.n, isa::kLoopDepth) * ledger.repetitions() / out.passes;
+      tokens.chooseSignal(input.mask, isa::kLoopDepth, input);
+      inputRowsPerPass += beatsAt(input.n, isa::kLoopDepth) * tokens.repetitions() / out.passes;
     }
     append(geometry.cores, input);
   }
@@ -567,12 +420,11 @@ private:
   RandomProgram out;
   Rng rng;
   format::Geometry geometry;
-  TokenLedger ledger;
+  RandomTokens tokens;
   std::vector<std::vector<isa::Words>> code;         ///< per core, then the host port
   std::vector<std::vector<RegisterState>> registers; ///< per core: those whose values are known
   std::vector<uint64_t> hostRows;                    ///< written, one bit each
   int64_t inputRowsPerPass = 0;
-  unsigned gateToken = isa::kTokens; ///< none
 };
 
 } // namespace
