@@ -17,6 +17,7 @@ namespace {
 class VerilatedMachine final : public Model {
 public:
   explicit VerilatedMachine(uint32_t seed) {
+    enter();
     context.randReset(SLUICE_WAVES ? 2 : 0);
     context.randSeed(static_cast<int>(seed));
     context.traceEverOn(SLUICE_WAVES != 0);
@@ -33,7 +34,11 @@ public:
     top->readback_addr_i = 0;
   }
 
-  ~VerilatedMachine() override { top->final(); }
+  ~VerilatedMachine() override {
+    enter();
+    top->final();
+    top.reset();
+  }
 
   void reset() override {
     top->rst_i = 1;
@@ -112,6 +117,7 @@ private:
   }
 
   void clock() {
+    enter();
     for (const uint8_t level : {1, 0}) {
       top->clk_i = level;
       evaluate();
@@ -119,11 +125,16 @@ private:
   }
 
   void clockReadback() {
+    enter();
     for (const uint8_t level : {1, 0}) {
       top->readback_clk_i = level;
       top->eval();
     }
   }
+
+  /// The run-time library looks for the machine's scopes in the thread's context,
+  /// which is the one used last: of another machine, maybe gone.
+  void enter() { Verilated::threadContextp(&context); }
 
   void evaluate() {
     top->eval();

@@ -38,8 +38,7 @@ public:
 
   /// One cycle. `inputRow` is the row offered or null; the row taken goes to
   /// `outputRow`.
-  virtual Cycle step(const uint16_t *inputRow, bool outputReady,
-                     std::span<uint16_t> outputRow) = 0;
+  virtual Cycle step(const uint16_t *inputRow, bool outputReady, std::span<uint16_t> outputRow) = 0;
 
   /// A token has passed its maximum.
   virtual bool fault() const = 0;

@@ -31,18 +31,21 @@ PROOFS = [
 PROPERTIES = {
     "fifo": """
   wire [PtrBits:0] used = wr_q - rd_q;
-  always @(posedge clk_i) if (!rst_i) assert (used <= Depth);
+  always @* if (!rst_i) assert (used <= Depth);
 """,
     "credit_counter": """
-  always @(posedge clk_i) if (!rst_i) assert (count_q <= Depth);
+  always @* if (!rst_i) assert (count_q <= Depth);
 """,
     "arbiter": """
-  // The requesters that come first are a run up to the last one.
-  always @(posedge clk_i) if (!rst_i) assert ((after_q & ~(after_q << 1 | ~(after_q - 1'b1))) == '0 || after_q == '0);
+  // after_q is a run of ones up to the top.
+  wire [Requesters-1:0] low = ~after_q;
+  always @* if (!rst_i) assert ((low & (low + 1'b1)) == '0);
+  // Nobody is granted again while one after it asks.
+  always @* if (!rst_i) assert ((grant_o & ~after_q) == '0 || later == '0);
 """,
     "token_bank": """
   // A wait that is served takes what is there: a counter never falls below zero.
-  always @(posedge clk_i) if (!rst_i && take_i) assert (count_q[token_i*9+:8] >= need_i);
+  always @* if (!rst_i && take_i) assert (count_q[token_i*9+:8] >= need_i);
 """,
 }
 
@@ -61,8 +64,8 @@ def prove(name, parameters, steps, environment, edit, args):
         chparam = " ".join(f"-set {key} {value}" for key, value in parameters.items())
         script = (f"read_verilog -sv -formal -I{args.rtl} {args.isa_package} {source}; "
                   f"chparam {chparam} {name}; hierarchy -check -top {name}; proc; flatten; memory -nordff; "
-                  f"opt -full; clk2fflogic; opt; "
-                  f"sat -tempinduct -prove-asserts -set-assumes -set-at 1 rst_i 1 -seq 2 "
+                  f"opt -full; "
+                  f"sat -tempinduct -prove-asserts -set-assumes -set-at 1 rst_i 1 "
                   f"-maxsteps {4 * steps} -verify")
         run = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, check=False)
     return run.returncode == 0, run.stdout + run.stderr
