@@ -56,19 +56,26 @@ TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
   geometry.cores = 5;
   geometry.lanes = 16;
   geometry.peTerms = 2;
-  runPrograms(geometry, fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 4, nullptr);
+  const uint64_t instructions = fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000);
+  runPrograms(geometry, instructions / 4, nullptr);
+  for (const format::Geometry &preset : format::targetPresets())
+    if (preset.name != tiny().name) {
+      SCOPED_TRACE(preset.name);
+      runPrograms(preset, instructions / 50, nullptr);
+    }
 }
 
-std::unique_ptr<device::Device> makeTinyRtl(bool withAssertions) {
+/// Null if this build has none.
+std::unique_ptr<device::Device> makeRtl(const format::Geometry &geometry, bool withAssertions) {
 #ifdef SLUICE_HAS_RTL
-  return device::makeRtl(tiny(), withAssertions);
+  return device::makeRtl(geometry, withAssertions);
 #else
   return nullptr;
 #endif
 }
 
 TEST(Lockstep, ModelAndRtlAgree) {
-  const std::unique_ptr<device::Device> rtl = makeTinyRtl(false);
+  const std::unique_ptr<device::Device> rtl = makeRtl(tiny(), false);
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name;
   runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), rtl.get());
@@ -77,10 +84,25 @@ TEST(Lockstep, ModelAndRtlAgree) {
 /// The flavour with assertions; registers and memories start with random
 /// contents, others in every program. Clearing the memories takes most of it.
 TEST(Lockstep, ModelAndRtlAgreeFromRandomContents) {
-  const std::unique_ptr<device::Device> rtl = makeTinyRtl(true);
+  const std::unique_ptr<device::Device> rtl = makeRtl(tiny(), true);
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name << " with assertions";
   runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 20, rtl.get());
+}
+
+/// Every other target that is built; they are large, so only a few programs.
+TEST(Lockstep, ModelAndRtlAgreeOnLargeTargets) {
+  unsigned targets = 0;
+  for (const format::Geometry &geometry : format::targetPresets()) {
+    const std::unique_ptr<device::Device> rtl = makeRtl(geometry, false);
+    if (!rtl || geometry.name == tiny().name)
+      continue;
+    ++targets;
+    SCOPED_TRACE(geometry.name);
+    runPrograms(geometry, fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 50, rtl.get());
+  }
+  if (targets == 0)
+    GTEST_SKIP() << "this build has no RTL but that of " << tiny().name;
 }
 
 } // namespace
