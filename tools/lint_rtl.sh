@@ -1,0 +1,38 @@
+#!/bin/sh
+# Lints every module of hw/rtl: verilator -Wall without a warning, and yosys
+# without latches, loops or conflicting drivers (check -assert).
+#
+# usage: lint_rtl.sh [isa_pkg.sv]
+root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+package=${1:-$folder/isa_pkg.sv}
+if [ $# -eq 0 ]; then
+  python3 "$root/tools/gen_isa.py" "$root/hw/isa/isa.json" --sv "$package" || exit 1
+fi
+
+rtl=$root/hw/rtl
+packages="$package $(ls "$rtl"/*_pkg.sv)"
+modules=$(ls "$rtl"/*.sv | grep -v '_pkg\.sv$')
+failed=0
+
+# Package constants and the fields of shared structs are not all used by one module.
+for file in $modules; do
+  module=$(basename "$file" .sv)
+  if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
+      -I"$rtl" $packages "$file" --top-module "$module" > "$folder/log" 2>&1; then
+    echo "verilator: $module"
+    cat "$folder/log"
+    failed=1
+  fi
+done
+
+# One run elaborates all modules with their default parameters.
+if ! yosys -q -p "read_verilog -sv -I$rtl $packages $(echo "$modules" | tr '\n' ' '); hierarchy -check; \
+    proc; select -assert-none t:\$dlatch t:\$adlatch t:\$dlatchsr; opt_clean; check -assert" \
+    > "$folder/log" 2>&1; then
+  echo "yosys:"
+  cat "$folder/log"
+  failed=1
+fi
+exit $failed
