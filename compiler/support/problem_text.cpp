@@ -1,0 +1,150 @@
+#include "compiler/support/problem_text.h"
+
+#include <fmt/format.h>
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string nodeText(const NodeRef &node) {
+  std::string text = node.index < 0 ? "node" : fmt::format("node {}", node.index);
+  if (!node.name.empty())
+    text += fmt::format(" \"{}\"", node.name);
+  if (!node.op.empty())
+    text += fmt::format(" ({})", node.op);
+  return text;
+}
+
+std::string chainText(const ChainStep &step) {
+  std::string text = fmt::format("\"{}\" {}", step.tensor, shapeText(step.shape));
+  if (step.dataDim)
+    text += fmt::format(" has data dimension {}", *step.dataDim);
+  if (step.node.index >= 0 || !step.node.name.empty())
+    text += ", " + nodeText(step.node);
+  return step.why.empty() ? text : text + ": " + step.why;
+}
+
+std::string fixText(const Fix &fix) {
+  std::string text = fix.text;
+  if (fix.flag)
+    text += fmt::format(" ({})", *fix.flag);
+  if (fix.verified)
+    text += ", checked";
+  if (fix.extraCycles)
+    text += fmt::format(", {:+} cycles", *fix.extraCycles);
+  return text;
+}
+
+Json nodeJson(const NodeRef &node) {
+  return {{"index", node.index}, {"name", node.name}, {"op", node.op}};
+}
+
+/// What JSON cannot hold as it is becomes U+FFFD when dumped; make it valid here
+/// so that every caller may dump strictly.
+std::string validUtf8(const std::string &text) {
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+void makeValid(Json &value) {
+  if (value.is_string())
+    value = validUtf8(value.get<std::string>());
+  else if (value.is_structured())
+    for (Json &item : value)
+      makeValid(item);
+}
+
+} // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::string problemText(const Problem &problem, const std::string &file, bool color) {
+  const char *red = color ? "\033[1;31m" : "";
+  const char *blue = color ? "\033[1;34m" : "";
+  const char *reset = color ? "\033[0m" : "";
+  std::string text =
+      fmt::format("{}error[{}]{}: {}\n", red, problem.code, reset, printable(problem.message));
+  auto line = [&](std::string_view label, const std::string &body) {
+    text += fmt::format("  {}{}{} {}\n", blue, label, reset, printable(body));
+  };
+  if (problem.node)
+    line("-->", (file.empty() ? "" : file + ": ") + nodeText(*problem.node));
+  else if (!file.empty())
+    line("-->", file);
+  if (!problem.rule.empty())
+    line("rule:", problem.rule);
+  for (const ChainStep &step : problem.chain)
+    line("because:", chainText(step));
+  for (const std::string &note : problem.notes)
+    line("note:", note);
+  for (const Fix &fix : problem.fixes)
+    line("help:", fixText(fix));
+  return text;
+}
+
+Json problemJson(const Problem &problem) {
+  Json chain = Json::array();
+  for (const ChainStep &step : problem.chain)
+    chain.push_back({{"node", nodeJson(step.node)},
+                     {"tensor", step.tensor},
+                     {"shape", step.shape},
+                     {"data_dim", step.dataDim ? Json(*step.dataDim) : Json(nullptr)},
+                     {"why", step.why}});
+  Json fixes = Json::array();
+  for (const Fix &fix : problem.fixes)
+    fixes.push_back({{"text", fix.text},
+                     {"flag", fix.flag ? Json(*fix.flag) : Json(nullptr)},
+                     {"verified", fix.verified},
+                     {"extra_cycles", fix.extraCycles ? Json(*fix.extraCycles) : Json(nullptr)}});
+  Json result = {{"code", problem.code},
+                 {"rule", problem.rule.empty() ? Json(nullptr) : Json(problem.rule)},
+                 {"node", problem.node ? nodeJson(*problem.node) : Json(nullptr)},
+                 {"message", problem.message},
+                 {"notes", problem.notes},
+                 {"chain", chain},
+                 {"fixes", fixes}};
+  makeValid(result);
+  return result;
+}
+
+Json problemsSarif(const Problems &problems, const std::string &file, const std::string &version) {
+  Json results = Json::array();
+  for (const Problem &problem : problems) {
+    Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", file}}}}}};
+    if (problem.node)
+      location["logicalLocations"] = Json::array({{{"name", problem.node->name},
+                                                   {"fullyQualifiedName", nodeText(*problem.node)},
+                                                   {"kind", "member"}}});
+    std::string message = problem.message;
+    for (const std::string &note : problem.notes)
+      message += "\n" + note;
+    results.push_back({{"ruleId", problem.code},
+                       {"level", "error"},
+                       {"message", {{"text", message}}},
+                       {"locations", Json::array({location})}});
+  }
+  Json driver = {{"name", "sluice"}, {"version", version}};
+  Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
+  Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+              {"version", "2.1.0"},
+              {"runs", Json::array({run})}};
+  makeValid(log);
+  return log;
+}
+
+} // namespace sluice

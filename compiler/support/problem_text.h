@@ -1,0 +1,39 @@
+// Problems as the user sees them: text, JSON (schema 1) and SARIF.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/support/problem.h"
+
+namespace sluice {
+
+/// Text from outside made safe for a terminal: control characters as \xNN.
+std::string printable(std::string_view text);
+
+/// "[1, 5]"; "[]" is a scalar.
+std::string shapeText(const std::vector<int64_t> &shape);
+
+/// One problem, several lines, each ended:
+///
+///     error[E0302]: ...
+///       --> model.onnx: node 3 "add_1" (Add)
+///       rule: DD-PW
+///       because: "t" [1, 5] has data dimension 1, node 2 "fc" (Gemm): ...
+///       note: ...
+///       help: ... (--flag), checked, +12 cycles
+///
+/// `file` may be empty. `color` adds terminal colours.
+std::string problemText(const Problem &problem, const std::string &file, bool color = false);
+
+/// {"code","rule","node","message","notes","chain","fixes"}; node and rule are
+/// null where there is none.
+nlohmann::ordered_json problemJson(const Problem &problem);
+
+/// A SARIF 2.1.0 log with one result per problem.
+nlohmann::ordered_json problemsSarif(const Problems &problems, const std::string &file,
+                                     const std::string &version);
+
+} // namespace sluice

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""The driver on program files: exit codes, exact messages, results, files left.
+
+usage: cli_test.py SLUICE MAKE_PROGRAMS SOURCE_FOLDER [unittest arguments]
+"""
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+from onnx import numpy_helper
+
+SLUICE, MAKE_PROGRAMS, SOURCE = sys.argv[1:4]
+
+
+def run(*args, stdin=b""):
+    done = subprocess.run([SLUICE, *map(str, args)], input=stdin, capture_output=True, timeout=120, check=False)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def expected(x):
+    return np.maximum(0, 2 * x.reshape(8) + np.arange(8)).astype(np.float32)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = Path(folder.name)
+        subprocess.run([MAKE_PROGRAMS, folder.name], check=True)
+        self.small = self.dir / "small.sluice"
+        self.x = np.array([[1, -1, 2, -2, 0.5, 100, -100, 0]], dtype=np.float32)
+        np.save(self.dir / "x.npy", self.x)
+        self.input = f"x=@{self.dir / 'x.npy'}"
+
+    def fails(self, code, message, *args, stdin=b""):
+        """The command ends with `code` and says `message` in one line, and prints no result."""
+        found, out, err = run(*args, stdin=stdin)
+        self.assertEqual((found, out), (code, b""), err)
+        self.assertIn(message, err.splitlines()[0] if err else "")
+
+    def vm(self, *args):
+        return run("run", self.small, "--engine", "vm", *args)
+
+    # ---- run ---------------------------------------------------------------
+    def test_run_writes_and_compares(self):
+        y = self.dir / "y.npy"
+        code, out, err = self.vm("--input", self.input, "--output", f"y=@{y}")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out.decode(), r"engine vm: \d+ cycles, \d+\.\d{3} us at 300 MHz")
+        np.testing.assert_array_equal(np.load(y), expected(self.x))
+        code, out, err = self.vm("--input", self.input, "--expect", f"y=@{y}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn(b"max error 0, 0 % of the range 205; allowed 2 %, ok", out)
+
+    def test_run_json(self):
+        code, out, err = self.vm("--input", self.input, "--json")
+        self.assertEqual(code, 0, err)
+        result = json.loads(out)
+        self.assertEqual((result["schema"], result["ok"], result["equal"]), (1, True, None))
+        self.assertGreater(result["engines"]["vm"]["cycles"], 20)
+        self.assertEqual(result["outputs"], [{"name": "y", "shape": [8], "max_abs_error": None, "reference_range": None}])
+        path = self.dir / "r.json"
+        code, out, err = self.vm("--input", self.input, f"--json={path}")
+        self.assertEqual(code, 0, err)
+        self.assertIn(b"engine vm", out)
+        self.assertEqual(json.loads(path.read_text()), result)
+
+    def test_different_from_the_reference(self):
+        np.save(self.dir / "wrong.npy", expected(self.x) + 10)
+        code, _, err = self.vm("--input", self.input, "--expect", f"y=@{self.dir / 'wrong.npy'}")
+        self.assertEqual(code, 1)
+        self.assertIn("error[E0613]: output 'y' differs from its reference: max error 10, 4.88 % of the range 205; "
+                      "allowed 2 %; worst at element 0", err)
+        code, _, err = self.vm("--input", self.input, "--expect", f"y=@{self.dir / 'wrong.npy'}", "--atol", "10")
+        self.assertEqual(code, 0, err)
+
+    def test_standard_streams(self):
+        y = self.vm("--input", self.input, "--output", "y=@-")[1]
+        np.testing.assert_array_equal(np.load(io.BytesIO(y)), expected(self.x))
+        code, out, err = run("run", "-", "--engine", "vm", "--input", self.input, stdin=self.small.read_bytes())
+        self.assertEqual(code, 0, err)
+
+    def test_input_forms(self):
+        for kind in (np.float64, np.float16):
+            np.save(self.dir / "k.npy", self.x.astype(kind))
+            code, _, err = self.vm("--input", f"x=@{self.dir / 'k.npy'}")
+            self.assertEqual(code, 0, err)
+        np.savez_compressed(self.dir / "all.npz", x=self.x)
+        np.savez(self.dir / "two.npz", x=self.x, other=self.x)
+        (self.dir / "x.pb").write_bytes(numpy_helper.from_array(self.x, "x").SerializeToString())
+        np.save(self.dir / "fortran.npy", np.asfortranarray(np.arange(8, dtype=np.float32).reshape(1, 8)))
+        for spec in (f"@{self.dir / 'all.npz'}", f"x=@{self.dir / 'two.npz'}", f"x=@{self.dir / 'x.pb'}",
+                     f"x=@{self.dir / 'fortran.npy'}", "x=zeros", "x=random:7"):
+            code, _, err = self.vm("--input", spec)
+            self.assertEqual(code, 0, err)
+        first = self.vm("--input", "x=random:7", "--output", "y=@-")[1]
+        self.assertEqual(first, self.vm("--input", "x=random:7", "--output", "y=@-")[1])
+        self.assertNotEqual(first, self.vm("--input", "x=random:8", "--output", "y=@-")[1])
+
+    def test_data_sets(self):
+        for i, sign in enumerate((1, -1)):
+            folder = self.dir / "data" / f"test_data_set_{i}"
+            folder.mkdir(parents=True)
+            (folder / "input_0.pb").write_bytes(numpy_helper.from_array(sign * self.x, "x").SerializeToString())
+            (folder / "output_0.pb").write_bytes(
+                numpy_helper.from_array(expected(sign * self.x), "y").SerializeToString())
+        for folder in ("data", "data/test_data_set_1"):
+            code, out, err = self.vm("--data-set", self.dir / folder, "--json")
+            self.assertEqual(code, 0, err)
+            self.assertEqual(json.loads(out)["outputs"][0]["max_abs_error"], 0)
+
+    def test_wrong_inputs(self):
+        wrong = self.dir / "w.npy"
+        np.save(wrong, self.x.reshape(8))
+        integers = self.dir / "i.npy"
+        np.save(integers, self.x.astype(np.int64))
+        cut = self.dir / "cut.npy"
+        cut.write_bytes((self.dir / "x.npy").read_bytes()[:-4])
+        text = self.dir / "t.npy"
+        text.write_text("hello")
+        pb = self.dir / "t.pb"
+        pb.write_text("hello")
+        npz = self.dir / "t.npz"
+        npz.write_bytes(b"PK" + bytes(40))
+        for code, message, spec in (
+                (2, "error[E0602]: the model has no input 'X', allowed: 'x'", "X=zeros"),
+                (2, "error[E0604]: input 'x' has shape [8], the model has [1, 8]", f"x=@{wrong}"),
+                (2, f"error[E0604]: '{integers}': elements of type '<i8', allowed: <f4", f"x=@{integers}"),
+                (2, "error[E0601]: input 'x' is 'ones', allowed: @FILE, zeros, random:SEED", "x=ones"),
+                (2, "error[E0601]: 'x' is not of the form NAME=VALUE", "x"),
+                (5, f"error[E0605]: '{cut}': not a valid .npy file: 28 bytes of elements, the shape (1, 8) needs 32",
+                 f"x=@{cut}"),
+                (5, f"error[E0605]: '{text}': not a valid .npy file: it does not begin with the magic bytes", f"x=@{text}"),
+                (5, f"error[E0605]: '{pb}': not a valid .pb tensor: it is not a TensorProto", f"x=@{pb}"),
+                (5, f"error[E0605]: '{npz}': not a valid .npz file: it has no central directory", f"x=@{npz}"),
+                (5, f"error[E0501]: cannot read '{self.dir}/no.npy': No such file or directory", f"x=@{self.dir}/no.npy")):
+            with self.subTest(spec=spec):
+                self.fails(code, message, "run", self.small, "--engine", "vm", "--input", spec)
+        self.fails(2, "error[E0603]: input 'x' [1, 8] is not given", "run", self.small, "--engine", "vm")
+        self.fails(2, "error[E0603]: input 'x' is given twice", "run", self.small, "--engine", "vm",
+                   "--input", "x=zeros", "--input", "x=zeros")
+        self.fails(5, f"error[E0615]: '{self.dir}' has neither input_0.pb nor test_data_set_0",
+                   "run", self.small, "--engine", "vm", "--data-set", self.dir)
+
+    def test_no_output_file_on_failure(self):
+        y = self.dir / "y.npy"
+        y.write_text("old")
+        stalling = self.dir / "stalling.sluice"
+        code, _, err = run("run", stalling, "--engine", "vm", "--input", "x=zeros", "--output", f"y=@{y}",
+                           "--stall-limit", "1000")
+        self.assertEqual(code, 6)
+        self.assertIn('error[E0607]: engine vm: no progress for 1000 cycles: the matrix unit of core 0 waits for token 7 '
+                      '(has 0, needs 2) in instruction 0, node 0 "fc" (Gemm)', err)
+        self.assertEqual(y.read_text(), "old")
+        before = sorted(os.listdir(self.dir))
+        self.fails(2, "error[E0516]: cannot write", "run", self.small, "--engine", "vm", "--input", self.input,
+                   "--output", f"y=@{self.dir}/missing/y.npy")
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def test_engine_that_is_not_built(self):
+        self.fails(3, "error[E0606]: this build has no engine 'rtl' for target 'c2b8' (hardware 'none'); "
+                   "the vm serves every target", "run", self.dir / "other.sluice", "--input", "x=zeros")
+
+    # ---- program files -----------------------------------------------------
+    def test_bad_program_files(self):
+        good = self.small.read_bytes()
+        cases = {
+            "cut": (good[:-1], "E0504", "truncated"), "flip": (good[:900] + bytes([good[900] ^ 4]) + good[901:], "E0506", "damaged"),
+            "longer": (good + b"x", "E0505", "1 bytes after the end"), "version": (good[:8] + b"\7" + good[9:], "E0503", "format version 7"),
+            "text": (b"hello", "E0502", "not a program file"), "empty": (b"", "E0502", "not a program file")}
+        for name, (data, code, message) in cases.items():
+            path = self.dir / name
+            path.write_bytes(data)
+            for command in (("run", path, "--engine", "vm", "--input", "x=zeros"), ("inspect", path)):
+                with self.subTest(case=name, command=command[0]):
+                    found, out, err = run(*command)
+                    self.assertEqual((found, out), (5, b""), err)
+                    self.assertIn(f"error[{code}]", err)
+                    self.assertIn(message, err)
+        self.fails(5, f"error[E0501]: cannot read '{self.dir}': it is a directory", "inspect", self.dir)
+        code, out, _ = run("inspect", self.dir / "cut", "--json")
+        self.assertEqual(code, 5)
+        self.assertEqual((json.loads(out)["ok"], json.loads(out)["errors"][0]["code"]), (False, "E0504"))
+
+    def test_inspect(self):
+        code, out, err = run("inspect", self.small)
+        self.assertEqual(code, 0, err)
+        text = out.decode()
+        self.assertIn("model small: 72 parameters, 64 multiply-accumulates", text)
+        self.assertIn("input  x float32 [1, 8], data dimension 1, rows 0 to 0", text)
+        self.assertRegex(text, r"0 +weight blocks +1 +2048")
+        self.assertRegex(text, r"weights +\d+ +\d+  [0-9a-f]{64}")
+        code, out, err = run("inspect", self.small, "--asm", "--map")
+        self.assertRegex(out.decode(), r'0  mm .*; node 0 "fc" \(Gemm\)')
+        self.assertIn('node 1 "act" (Relu): 0:1', out.decode())
+        code, out, err = run("inspect", self.small, "--core", "1", "--json")
+        self.assertEqual(json.loads(out)["asm"], [{"core": 1, "instructions": [{"text": "halt", "source": ""}]}])
+        self.fails(2, "error[E0601]: core 2, allowed: 0 to 1", "inspect", self.small, "--core", "2")
+
+    # ---- the rest ----------------------------------------------------------
+    def test_usage(self):
+        for args in ((), ("frobnicate",), ("run",), ("run", "--frob", self.small), ("run", self.small, "--engine", "gpu"),
+                     ("run", self.small, "--steps", "0"), ("targets", "--color", "maybe")):
+            with self.subTest(args=args):
+                code, out, err = run(*args)
+                self.assertEqual((code, out), (2, b""), err)
+                self.assertRegex(err, r"^error: .*; see 'sluice.* --help'\n$")
+        code, out, _ = run("--help")
+        self.assertEqual(code, 0)
+        self.assertIn(b"exit codes: 0 ok", out)
+
+    def test_targets(self):
+        code, out, _ = run("targets")
+        self.assertEqual(code, 0)
+        self.assertRegex(out.decode(), r"c6b32-deep +6 +32 +25165824 +6144 +300 MHz +c6b32")
+        code, out, _ = run("targets", "--show", "c2b8")
+        preset = json.loads(out)
+        self.assertEqual(preset, json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()))
+        mine = self.dir / "mine.json"
+        mine.write_text(json.dumps({**preset, "lanes": 12}))
+        self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)
+        self.fails(2, "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file",
+                   "targets", "--show", "c9b9")
+
+    def test_version(self):
+        code, out, _ = run("version", "--json")
+        self.assertEqual(code, 0)
+        self.assertEqual({"schema", "version", "format", "isa", "api", "engines"}, set(json.loads(out)))
+
+    def test_every_error_code_has_a_page(self):
+        codes = set()
+        for folder in ("compiler", "runtime", "sim", "tools"):
+            for path in Path(SOURCE, folder).rglob("*"):
+                if path.suffix in (".cpp", ".h", ".td"):
+                    codes |= set(re.findall(r'"(E0\d{3})"', path.read_text()))
+        self.assertGreater(len(codes), 40)
+        listed = {entry["code"]: entry["title"] for entry in json.loads(run("explain", "--json")[1])["codes"]}
+        self.assertEqual(codes - set(listed), set(), "error codes without a page in docs/errors")
+        self.assertEqual(set(listed) - codes, set(), "pages of error codes that nothing reports")
+        for code, title in listed.items():
+            found, out, _ = run("explain", code.lower())
+            self.assertEqual(found, 0)
+            self.assertTrue(title.startswith(code + ": "), title)
+            for part in ("\n## Example\n", "\n## Fix\n"):
+                self.assertIn(part, out.decode())
+        self.fails(2, "error[E0601]: there is no error code 'E9999'", "explain", "E9999")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,38 @@
+// Writes the program files that the tests of the command line use: the small
+// program, one whose matrix unit waits for ever, and one for another target.
+#include <cstdio>
+#include <string>
+
+#include "runtime/format/program_file.h"
+#include "tests/unit/runtime/small_program.h"
+
+using namespace sluice;
+
+namespace {
+
+bool save(const std::string &path, const format::Program &program) {
+  const auto problem = format::writeAtomically(path, format::write(program));
+  if (problem)
+    std::fprintf(stderr, "%s\n", problem->message.c_str());
+  return !problem;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return 2;
+  const std::string folder = argv[1];
+  format::Program stalling = test::smallProgram();
+  isa::Mm mm = test::smallMm();
+  mm.waitToken = 7;
+  mm.waitCount = 2;
+  stalling.cores[0].instructions[0] = test::encoded(mm);
+  // Hardware that no build has.
+  format::Program other = test::smallProgram();
+  other.geometry.rtl = "none";
+  const bool ok = save(folder + "/small.sluice", test::smallProgram()) &&
+                  save(folder + "/stalling.sluice", stalling) &&
+                  save(folder + "/other.sluice", other);
+  return ok ? 0 : 1;
+}

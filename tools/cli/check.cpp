@@ -1,0 +1,100 @@
+// sluice check: would the model compile, and why is its layout what it is.
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/model_options.h"
+#include "tools/cli/progress.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string format = "text";
+  std::string explain; ///< "", "all" or the name of a tensor
+};
+
+Json tensorsJson(const std::vector<pipeline::TensorLayout> &tensors) {
+  Json list = Json::array();
+  for (const pipeline::TensorLayout &tensor : tensors)
+    list.push_back({{"name", tensor.name},
+                    {"shape", tensor.shape},
+                    {"data_dim", tensor.dataDim ? Json(*tensor.dataDim) : Json(nullptr)},
+                    {"why", tensor.why}});
+  return list;
+}
+
+std::string tensorsText(const std::vector<pipeline::TensorLayout> &tensors) {
+  std::string text;
+  for (const pipeline::TensorLayout &tensor : tensors)
+    text +=
+        fmt::format("{} {}: {}{}{}\n", printable(tensor.name), shapeText(tensor.shape),
+                    tensor.dataDim ? fmt::format("data dimension {}", *tensor.dataDim) : "constant",
+                    tensor.why.empty() ? "" : ", ", printable(tensor.why));
+  return text;
+}
+
+int run(Options options, const Common &outer) {
+  // --format json is --json; SARIF goes the same way.
+  Common common = outer;
+  if (options.format != "text" && !common.json)
+    common.json = "-";
+  const Report report(common);
+  Problems problems;
+  options.model.finish(problems);
+  if (!problems.empty())
+    return report.fail(problems, "");
+  pipeline::CompileOptions &compile = options.model.compile;
+  compile.measure = false;
+  pipeline::CompileResult result;
+  {
+    const Ticker ticker(fmt::format("checking {}", compile.modelPath));
+    if (!pipeline::compileModel(compile, result, problems) && problems.empty())
+      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
+  }
+  std::vector<pipeline::TensorLayout> tensors;
+  for (const pipeline::TensorLayout &tensor : result.tensors)
+    if (options.explain == "all" || options.explain == tensor.name)
+      tensors.push_back(tensor);
+  if (problems.empty() && !options.explain.empty() && tensors.empty())
+    return report.fail("E0602", fmt::format("the model has no tensor '{}'", options.explain),
+                       compile.modelPath);
+
+  int code = problems.empty() ? Ok : exitCodeOf(problems.front().code);
+  report.log(problems, compile.modelPath);
+  report.text(tensorsText(tensors));
+  if (problems.empty())
+    report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
+                            result.operators, result.program.geometry.name));
+  Json errors = Json::array();
+  for (const Problem &one : problems) {
+    errors.push_back(problemJson(one));
+    if (exitCodeOf(one.code) == Internal)
+      code = Internal;
+  }
+  const Json json = options.format == "sarif"
+                        ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION)
+                        : Json{{"schema", 1},
+                               {"ok", problems.empty()},
+                               {"errors", errors},
+                               {"tensors", tensorsJson(tensors)}};
+  return report.json(json) ? code : static_cast<int>(Usage);
+}
+
+} // namespace
+
+void addCheck(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("check", "say whether a model compiles, and if not, why");
+  auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command->add_option("--format", options->format, "text, json or sarif")
+      ->check(CLI::IsMember({"text", "json", "sarif"}));
+  command
+      ->add_option("--explain-layout", options->explain,
+                   "why every tensor, or =NAME, has its data dimension")
+      ->type_name("[=NAME]");
+  command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
+}
+
+} // namespace sluice::cli

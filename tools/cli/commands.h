@@ -1,0 +1,20 @@
+// The commands of the driver, one file each. Every function adds a subcommand
+// whose callback leaves its exit code in `exitCode`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/report.h"
+
+namespace sluice::cli {
+
+void addCompile(CLI::App &app, const Common &common, int &exitCode);
+void addCheck(CLI::App &app, const Common &common, int &exitCode);
+void addOps(CLI::App &app, const Common &common, int &exitCode);
+void addRun(CLI::App &app, const Common &common, int &exitCode);
+void addInspect(CLI::App &app, const Common &common, int &exitCode);
+void addTargets(CLI::App &app, const Common &common, int &exitCode);
+void addExplain(CLI::App &app, const Common &common, int &exitCode);
+void addVersion(CLI::App &app, const Common &common, int &exitCode);
+
+} // namespace sluice::cli

@@ -1,0 +1,178 @@
+// sluice compile: a model becomes a program file.
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "runtime/format/program_file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/model_options.h"
+#include "tools/cli/progress.h"
+
+namespace sluice::cli {
+namespace {
+
+using pipeline::CompileResult;
+using pipeline::Stage;
+
+struct Options {
+  ModelOptions model;
+  std::string output;
+  std::string emit;
+};
+
+Stage stageOf(const std::string &emit) {
+  static const std::map<std::string, Stage> stages{{"graph", Stage::Graph},
+                                                   {"layout", Stage::Layout},
+                                                   {"plan", Stage::Plan},
+                                                   {"core", Stage::Core}};
+  const auto found = stages.find(emit);
+  return found == stages.end() ? Stage::Program : found->second;
+}
+
+std::string coreName(uint32_t core, uint32_t cores) {
+  return core == cores ? "host port" : fmt::format("core {}", core);
+}
+
+/// "weight blocks 45 of 512 (core 2)", the fullest core of every memory.
+std::string fitText(const CompileResult &result) {
+  std::map<std::string, const pipeline::MemoryUse *> worst;
+  std::vector<std::string> order;
+  for (const pipeline::MemoryUse &use : result.memory) {
+    auto &entry = worst[use.memory];
+    if (!entry)
+      order.push_back(use.memory);
+    if (!entry || use.used * entry->capacity > entry->used * use.capacity)
+      entry = &use;
+  }
+  std::string text;
+  for (const std::string &memory : order) {
+    const pipeline::MemoryUse &use = *worst[memory];
+    text += fmt::format("  {:<18}{} of {} ({:.1f} %, {})\n", memory, use.used, use.capacity,
+                        100.0 * static_cast<double>(use.used) / static_cast<double>(use.capacity),
+                        coreName(use.core, result.program.geometry.cores));
+  }
+  return text;
+}
+
+std::string summary(const CompileResult &result, const std::string &target, double seconds) {
+  const uint32_t clock = result.program.geometry.clockMhz;
+  auto time = [&](uint64_t cycles) {
+    return fmt::format("{} cycles ({:.3f} us at {} MHz)", cycles,
+                       static_cast<double>(cycles) / clock, clock);
+  };
+  std::string text = fmt::format("target              {}\n", target);
+  text += result.operators == result.accelerated
+              ? fmt::format("operators           {}, all on the accelerator\n", result.operators)
+              : fmt::format("operators           {} of {} on the accelerator\n", result.accelerated,
+                            result.operators);
+  text += fmt::format("parameters          {}\nfits, fullest core of each memory:\n",
+                      result.parameters);
+  text += fitText(result);
+  if (result.cycles) {
+    text += fmt::format("latency, spaced     {}\n", time(result.cycles->spaced));
+    text += fmt::format("latency, contiguous {}\n", time(result.cycles->contiguous));
+    text += fmt::format("period              {}\n", time(result.cycles->period));
+    const double possible =
+        static_cast<double>(result.cycles->period) * static_cast<double>(result.peakMacsPerCycle);
+    text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period ({} MAC)\n",
+                        possible > 0 ? 100 * static_cast<double>(result.macs) / possible : 0.0,
+                        result.peakMacsPerCycle, result.macs);
+  }
+  return text + fmt::format("time taken          {:.2f} s\n", seconds);
+}
+
+Json resultJson(const CompileResult &result, const std::string &target, double seconds,
+                const std::string &output) {
+  Json fits = Json::array();
+  for (const pipeline::MemoryUse &use : result.memory)
+    fits.push_back({{"core", use.core},
+                    {"memory", use.memory},
+                    {"used", use.used},
+                    {"capacity", use.capacity}});
+  Json latency = nullptr;
+  if (result.cycles)
+    latency = {{"spaced", result.cycles->spaced},
+               {"contiguous", result.cycles->contiguous},
+               {"period", result.cycles->period}};
+  return {{"schema", 1},
+          {"ok", true},
+          {"target", target},
+          {"operators", {{"total", result.operators}, {"accelerated", result.accelerated}}},
+          {"parameters", result.parameters},
+          {"fits", fits},
+          {"latency", latency},
+          {"peak_mac_per_cycle", result.peakMacsPerCycle},
+          {"macs", result.macs},
+          {"seconds", seconds},
+          {"output", output}};
+}
+
+/// Where the program goes without -o: the model's name, in this folder.
+std::string defaultOutput(const std::string &model) {
+  return model == "-" ? "-" : std::filesystem::path(model).stem().string() + ".sluice";
+}
+
+int run(Options options, const Common &common) {
+  const Report report(common);
+  Problems problems;
+  options.model.finish(problems);
+  if (!problems.empty())
+    return report.fail(problems, "");
+  pipeline::CompileOptions &compile = options.model.compile;
+  compile.stage = stageOf(options.emit);
+  CompileResult result;
+  double seconds = 0;
+  {
+    const Ticker ticker(fmt::format("compiling {}", compile.modelPath));
+    const bool ok = pipeline::compileModel(compile, result, problems);
+    seconds = ticker.seconds();
+    if (!ok && problems.empty())
+      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
+  }
+  if (!problems.empty())
+    return report.fail(problems, compile.modelPath);
+
+  if (compile.stage != Stage::Program) {
+    const std::string path = options.output.empty() ? "-" : options.output;
+    if (const auto wrong = writeOutput(path, result.text))
+      return report.fail({*wrong}, "");
+    return Ok;
+  }
+  // What the loader would refuse must not be written.
+  for (const format::FileProblem &wrong : format::check(result.program))
+    problems.push_back(problem("E0611", fmt::format("the compiled program is not valid: {} ({})",
+                                                    wrong.message, wrong.code)));
+  if (!problems.empty())
+    return report.fail(problems, compile.modelPath);
+  const std::string path =
+      options.output.empty() ? defaultOutput(compile.modelPath) : options.output;
+  const std::vector<uint8_t> bytes = format::write(result.program);
+  if (const auto wrong =
+          writeOutput(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}))
+    return report.fail({*wrong}, "");
+  const std::string &target = result.program.geometry.name;
+  std::string text = summary(result, target, seconds);
+  text += fmt::format("written             {}, {} bytes\n", path, bytes.size());
+  if (path == "-")
+    fmt::print(stderr, "{}", text);
+  else
+    report.text(text);
+  return report.json(resultJson(result, target, seconds, path)) ? Ok : Usage;
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("compile", "compile a model into a program file");
+  auto options = std::make_shared<Options>();
+  options->model.add(*command);
+  command->add_option("-o,--output", options->output, "program file, - is standard output")
+      ->type_name("FILE");
+  command->add_option("--emit", options->emit, "stop earlier and print the text of that stage")
+      ->check(CLI::IsMember({"graph", "layout", "plan", "core"}));
+  command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
+}
+
+} // namespace sluice::cli

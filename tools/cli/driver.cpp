@@ -1,0 +1,73 @@
+#include "tools/cli/driver.h"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+/// The arguments, last one first as CLI11 wants them. --json and
+/// --explain-layout take a value only behind '=', so that `--json model.onnx`
+/// does not swallow the model.
+std::vector<std::string> arguments(int argc, char **argv) {
+  std::vector<std::string> result(argv + 1, argv + argc);
+  const auto end = std::find(result.begin(), result.end(), "--");
+  std::replace(result.begin(), end, std::string("--json"), std::string("--json=-"));
+  std::replace(result.begin(), end, std::string("--explain-layout"),
+               std::string("--explain-layout=all"));
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+} // namespace
+
+int runDriver(int argc, char **argv) {
+  Common common;
+  int exitCode = Ok;
+  CLI::App app("compiles ONNX models for the Sluice accelerator and runs them", "sluice");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--json", common.json, "write the result as JSON, to standard output or =FILE")
+      ->type_name("[=FILE]");
+  app.add_option("--color", common.color, "colour of messages")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+#ifdef SLUICE_HAVE_COMPILER
+  addCompile(app, common, exitCode);
+  addCheck(app, common, exitCode);
+#endif
+  addRun(app, common, exitCode);
+  addInspect(app, common, exitCode);
+  addOps(app, common, exitCode);
+  addTargets(app, common, exitCode);
+  addExplain(app, common, exitCode);
+  addVersion(app, common, exitCode);
+  app.footer("exit codes: 0 ok, 1 comparison failed, 2 usage, 3 model not supported, 4 does not "
+             "fit, 5 malformed input, 6 internal error");
+  try {
+    app.parse(arguments(argc, argv));
+  } catch (const CLI::Success &help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError &error) {
+    std::string message = error.what();
+    if (!message.empty())
+      message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+    const auto chosen = app.get_subcommands();
+    fmt::print(stderr, "error: {}; see 'sluice{}{} --help'\n", message, chosen.empty() ? "" : " ",
+               chosen.empty() ? "" : chosen.front()->get_name());
+    return Usage;
+  } catch (const std::bad_alloc &) {
+    return Report(common).fail("E0610", "out of memory");
+  } catch (const std::exception &error) {
+    return Report(common).fail("E0611", error.what());
+  }
+  return exitCode;
+}
+
+} // namespace sluice::cli

@@ -1,0 +1,144 @@
+#include "tools/cli/engine.h"
+
+#include <fmt/format.h>
+
+#include "tools/cli/progress.h"
+#include "tools/cli/report.h"
+
+namespace sluice::cli {
+namespace {
+
+Problem lastProblem() { return problem(sluice_rt_last_error_code(), sluice_rt_last_error()); }
+
+std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32_t count,
+                        decltype(sluice_rt_program_input) query) {
+  std::vector<Port> result;
+  for (uint32_t i = 0; i < count; ++i) {
+    sluice_rt_tensor_info info{};
+    query(program, model, i, &info);
+    result.push_back({info.name, static_cast<io::Type>(info.type),
+                      std::vector<int64_t>(info.shape, info.shape + info.rank)});
+  }
+  return result;
+}
+
+} // namespace
+
+std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path) {
+  sluice_rt_program *raw = nullptr;
+  sluice_rt_status status = SLUICE_RT_OK;
+  if (path == "-") {
+    auto bytes = io::readAll(path);
+    if (const auto *wrong = std::get_if<io::Error>(&bytes))
+      return problem(wrong->code, wrong->message);
+    const auto &text = std::get<std::string>(bytes);
+    status = sluice_rt_program_load_buffer(text.data(), text.size(), &raw);
+  } else {
+    status = sluice_rt_program_load_file(path.c_str(), &raw);
+  }
+  if (status != SLUICE_RT_OK)
+    return lastProblem();
+  ProgramHandle handle;
+  handle.program = {raw, sluice_rt_program_release};
+  return handle;
+}
+
+sluice_rt_machine ProgramHandle::machine() const {
+  sluice_rt_machine machine{};
+  sluice_rt_program_machine(get(), &machine);
+  return machine;
+}
+
+sluice_rt_model_info ProgramHandle::model(uint32_t index) const {
+  sluice_rt_model_info info{};
+  sluice_rt_program_model(get(), index, &info);
+  return info;
+}
+
+std::variant<uint32_t, Problem> ProgramHandle::findModel(const std::string &name) const {
+  uint32_t count = 0;
+  sluice_rt_program_models(get(), &count);
+  std::string names;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string found = model(i).name;
+    if (found == name || (name.empty() && count == 1))
+      return i;
+    names += (names.empty() ? "" : ", ") + found;
+  }
+  return problem("E0602",
+                 name.empty()
+                     ? fmt::format("the file has several models, choose by --model: {}", names)
+                     : fmt::format("the file has no model '{}', allowed: {}", name, names));
+}
+
+std::vector<Port> ProgramHandle::inputs(uint32_t index) const {
+  return ports(get(), index, model(index).inputs, sluice_rt_program_input);
+}
+
+std::vector<Port> ProgramHandle::outputs(uint32_t index) const {
+  return ports(get(), index, model(index).outputs, sluice_rt_program_output);
+}
+
+std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine,
+                                                       const ProgramHandle &program,
+                                                       const std::string &waves,
+                                                       uint64_t stallLimit) {
+  sluice_rt_device *raw = nullptr;
+  if (sluice_rt_device_open(engine.c_str(), &raw) != SLUICE_RT_OK)
+    return lastProblem();
+  EngineHandle handle;
+  handle.name = engine;
+  handle.device = {raw, sluice_rt_device_close};
+  if (sluice_rt_device_set_pacing(raw, SLUICE_RT_SPACED) != SLUICE_RT_OK ||
+      sluice_rt_device_set_stall_limit(raw, stallLimit) != SLUICE_RT_OK ||
+      sluice_rt_device_set_waves(raw, waves.empty() ? nullptr : waves.c_str()) != SLUICE_RT_OK ||
+      sluice_rt_device_load(raw, program.get()) != SLUICE_RT_OK)
+    return lastProblem();
+  return handle;
+}
+
+std::variant<Inference, Problem> EngineHandle::infer(uint32_t model,
+                                                     const std::vector<io::Tensor> &inputs,
+                                                     const std::vector<Port> &outputs,
+                                                     const std::string &progress) {
+  std::vector<sluice_rt_array> in;
+  for (const io::Tensor &tensor : inputs)
+    in.push_back({const_cast<uint8_t *>(tensor.data.data()), tensor.data.size(),
+                  static_cast<sluice_rt_type>(tensor.type)});
+  Inference result;
+  std::vector<sluice_rt_array> out;
+  for (const Port &port : outputs) {
+    io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
+    tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
+    result.outputs.push_back(std::move(tensor));
+    out.push_back(
+        {result.outputs.back().data.data(), result.outputs.back().data.size(), SLUICE_RT_FLOAT32});
+  }
+  sluice_rt_job *raw = nullptr;
+  if (sluice_rt_submit(device.get(), model, in.data(), static_cast<uint32_t>(in.size()), out.data(),
+                       static_cast<uint32_t>(out.size()), nullptr, &raw) != SLUICE_RT_OK)
+    return lastProblem();
+  const std::shared_ptr<sluice_rt_job> job(raw, sluice_rt_job_release);
+  ProgressLine line(fmt::format("{} {}", name, progress));
+  sluice_rt_job *ended = nullptr;
+  while (sluice_rt_device_next_ended(device.get(), 200, &ended) == SLUICE_RT_PENDING) {
+    sluice_rt_counters counters{};
+    sluice_rt_device_counters(device.get(), &counters);
+    line.update(fmt::format("{} cycles", counters.cycles));
+  }
+  if (sluice_rt_job_wait(raw) != SLUICE_RT_OK) {
+    Problem wrong = lastProblem();
+    wrong.message = fmt::format("engine {}: {}", name, wrong.message);
+    return wrong;
+  }
+  sluice_rt_job_cycles_of(raw, &result.cycles);
+  return result;
+}
+
+std::optional<Problem> EngineHandle::reset() {
+  if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
+    return lastProblem();
+  return std::nullopt;
+}
+
+} // namespace sluice::cli

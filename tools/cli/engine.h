@@ -1,0 +1,59 @@
+// A program on one engine, by the C API.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/support/problem.h"
+#include "runtime/api/sluice_rt.h"
+#include "tools/cli/inputs.h"
+
+namespace sluice::cli {
+
+/// A loaded program file.
+class ProgramHandle {
+public:
+  /// "-" is standard input.
+  static std::variant<ProgramHandle, Problem> load(const std::string &path);
+
+  const sluice_rt_program *get() const { return program.get(); }
+  sluice_rt_machine machine() const;
+  /// The model of that name, or the only one if the name is empty.
+  std::variant<uint32_t, Problem> findModel(const std::string &name) const;
+  sluice_rt_model_info model(uint32_t index) const;
+  std::vector<Port> inputs(uint32_t model) const;
+  std::vector<Port> outputs(uint32_t model) const;
+
+private:
+  std::shared_ptr<sluice_rt_program> program;
+};
+
+/// The result of one inference.
+struct Inference {
+  std::vector<io::Tensor> outputs; ///< float32
+  sluice_rt_job_cycles cycles{};
+};
+
+class EngineHandle {
+public:
+  /// Opens, loads and starts; `waves` may be empty.
+  static std::variant<EngineHandle, Problem> open(const std::string &engine,
+                                                  const ProgramHandle &program,
+                                                  const std::string &waves, uint64_t stallLimit);
+
+  /// Runs one inference from rest. `progress` is shown with a cycle count if it
+  /// takes more than a second, on a terminal.
+  std::variant<Inference, Problem> infer(uint32_t model, const std::vector<io::Tensor> &inputs,
+                                         const std::vector<Port> &outputs,
+                                         const std::string &progress);
+
+  /// Back to the initial state.
+  std::optional<Problem> reset();
+
+private:
+  std::string name;
+  std::shared_ptr<sluice_rt_device> device;
+};
+
+} // namespace sluice::cli

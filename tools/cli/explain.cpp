@@ -1,0 +1,56 @@
+// sluice explain: the page of an error code.
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands.h"
+
+namespace sluice::cli {
+
+/// The pages of docs/errors (generated): code and text.
+const std::vector<std::pair<std::string_view, std::string_view>> &explainPages();
+
+namespace {
+
+/// "E0504: the program file is truncated", the page's first line without its mark.
+std::string_view title(std::string_view page) {
+  page = page.substr(0, page.find('\n'));
+  return page.substr(page.find_first_not_of("# "));
+}
+
+int run(std::string code, const Common &common) {
+  const Report report(common);
+  const auto &pages = explainPages();
+  Json list = Json::array();
+  if (code.empty()) {
+    for (const auto &[name, page] : pages) {
+      report.text(fmt::format("{}\n", title(page)));
+      list.push_back({{"code", name}, {"title", title(page)}});
+    }
+    return report.json({{"schema", 1}, {"codes", list}}) ? Ok : Usage;
+  }
+  std::transform(code.begin(), code.end(), code.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  for (const auto &[name, page] : pages)
+    if (name == code) {
+      report.text(page);
+      return report.json({{"schema", 1}, {"code", name}, {"text", page}}) ? Ok : Usage;
+    }
+  return report.fail("E0601", fmt::format("there is no error code '{}', allowed: {} to {}; "
+                                          "'sluice explain' lists them",
+                                          code, pages.front().first, pages.back().first));
+}
+
+} // namespace
+
+void addExplain(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("explain", "print the long text of an error code");
+  auto code = std::make_shared<std::string>();
+  command->add_option("code", *code, "such as E0504; none: list all")->type_name("CODE");
+  command->callback([code, &common, &exitCode] { exitCode = run(*code, common); });
+}
+
+} // namespace sluice::cli

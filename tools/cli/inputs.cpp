@@ -1,0 +1,265 @@
+#include "tools/cli/inputs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "tools/cli/report.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string names(const std::vector<Port> &ports) {
+  std::string text;
+  for (const Port &port : ports)
+    text += (text.empty() ? "'" : ", '") + port.name + "'";
+  return text.empty() ? "none" : text;
+}
+
+std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port,
+                                  std::string_view kind) {
+  if (tensor.shape == port.shape)
+    return std::nullopt;
+  return problem("E0604", fmt::format("{} '{}' has shape {}, the model has {}", kind, port.name,
+                                      shapeText(tensor.shape), shapeText(port.shape)));
+}
+
+io::Tensor zeros(const Port &port) {
+  io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
+  tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
+  return tensor;
+}
+
+/// SplitMix64: the same numbers on every machine.
+uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = state += 0x9E3779B97F4A7C15;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+  z = (z ^ z >> 27) * 0x94D049BB133111EB;
+  return z ^ z >> 31;
+}
+
+/// Uniform in [-1, 1).
+io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t round) {
+  io::Tensor tensor = zeros(port);
+  uint64_t state = seed ^ (index + 1) * 0xD1B54A32D192ED03 ^ round * 0x8CB92BA72F3D8DD7;
+  for (size_t i = 0; i < tensor.data.size(); i += 4) {
+    const float value = static_cast<float>(nextRandom(state) >> 40) * 0x1p-23F - 1;
+    std::memcpy(tensor.data.data() + i, &value, 4);
+  }
+  return tensor;
+}
+
+/// The one tensor of a file, or the member of that name.
+std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::string &name) {
+  auto read = io::readTensors(path);
+  if (const auto *wrong = std::get_if<io::Error>(&read))
+    return problem(wrong->code, wrong->message);
+  auto &tensors = std::get<std::vector<io::Tensor>>(read);
+  for (io::Tensor &tensor : tensors)
+    if (tensors.size() == 1 || tensor.name == name)
+      return std::move(tensor);
+  return problem("E0602", fmt::format("'{}' has no member '{}'", path, name));
+}
+
+/// The files PREFIX0.pb, PREFIX1.pb, ... of a folder, in order.
+std::vector<fs::path> numbered(const fs::path &folder, const std::string &prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (size_t i = 0; fs::is_regular_file(folder / fmt::format("{}{}.pb", prefix, i), error); ++i)
+    found.push_back(folder / fmt::format("{}{}.pb", prefix, i));
+  return found;
+}
+
+/// Reads the files into a map by port: by the name in the file if it is one of
+/// the ports', else by the file's number.
+std::map<size_t, io::Tensor> readNumbered(const std::vector<fs::path> &files,
+                                          const std::vector<Port> &ports, std::string_view kind,
+                                          Problems &problems) {
+  std::map<size_t, io::Tensor> found;
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto read = readOne(files[i].string(), "");
+    if (const auto *wrong = std::get_if<Problem>(&read)) {
+      problems.push_back(*wrong);
+      continue;
+    }
+    auto &tensor = std::get<io::Tensor>(read);
+    const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port &candidate) {
+      return candidate.name == tensor.name;
+    });
+    const size_t index = port == ports.end() ? i : static_cast<size_t>(port - ports.begin());
+    if (index >= ports.size() || found.contains(index)) {
+      problems.push_back(problem("E0615", fmt::format("'{}' is one {} too many, the model has {}",
+                                                      files[i].string(), kind, names(ports))));
+      continue;
+    }
+    if (const auto wrong = checkShape(tensor, ports[index], kind))
+      problems.push_back(*wrong);
+    found.emplace(index, std::move(tensor));
+  }
+  return found;
+}
+
+} // namespace
+
+std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std::string &value) {
+  const size_t equals = spec.rfind('=', spec.find('@'));
+  if (equals == std::string::npos || equals == 0)
+    return problem("E0601", fmt::format("'{}' is not of the form NAME=VALUE", spec));
+  name = spec.substr(0, equals);
+  value = spec.substr(equals + 1);
+  return std::nullopt;
+}
+
+std::optional<size_t> findPort(const std::string &name, const std::vector<Port> &ports,
+                               std::string_view kind, Problems &problems) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].name == name)
+      return i;
+  problems.push_back(problem(
+      "E0602", fmt::format("the model has no {} '{}', allowed: {}", kind, name, names(ports))));
+  return std::nullopt;
+}
+
+std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
+                                     const std::vector<Port> &ports, uint64_t round,
+                                     Problems &problems) {
+  std::vector<std::optional<io::Tensor>> found(ports.size());
+  auto give = [&](const std::string &name, auto make) {
+    const auto index = findPort(name, ports, "input", problems);
+    if (!index)
+      return;
+    if (found[*index]) {
+      problems.push_back(problem("E0603", fmt::format("input '{}' is given twice", name)));
+      return;
+    }
+    std::variant<io::Tensor, Problem> made = make(*index);
+    if (const auto *wrong = std::get_if<Problem>(&made)) {
+      problems.push_back(*wrong);
+      found[*index] = zeros(ports[*index]); // not missing as well
+      return;
+    }
+    auto &tensor = std::get<io::Tensor>(made);
+    if (const auto wrong = checkShape(tensor, ports[*index], "input"))
+      problems.push_back(*wrong);
+    found[*index] = std::move(tensor);
+  };
+  for (const std::string &spec : specs) {
+    if (spec.starts_with('@')) {
+      auto read = io::readTensors(spec.substr(1));
+      if (const auto *wrong = std::get_if<io::Error>(&read)) {
+        problems.push_back(problem(wrong->code, wrong->message));
+        continue;
+      }
+      for (io::Tensor &tensor : std::get<std::vector<io::Tensor>>(read))
+        give(tensor.name, [&](size_t) -> std::variant<io::Tensor, Problem> { return tensor; });
+      continue;
+    }
+    std::string name;
+    std::string value;
+    if (const auto wrong = splitSpec(spec, name, value)) {
+      problems.push_back(*wrong);
+      continue;
+    }
+    give(name, [&](size_t index) -> std::variant<io::Tensor, Problem> {
+      if (value == "zeros")
+        return zeros(ports[index]);
+      if (value.starts_with("random:")) {
+        uint64_t seed = 0;
+        const char *end = value.data() + value.size();
+        const auto parsed = std::from_chars(value.data() + 7, end, seed);
+        if (parsed.ec == std::errc() && parsed.ptr == end)
+          return randomTensor(ports[index], seed, index, round);
+      }
+      if (value.starts_with('@'))
+        return readOne(value.substr(1), name);
+      return problem("E0601", fmt::format("input '{}' is '{}', allowed: @FILE, zeros, random:SEED",
+                                          name, value));
+    });
+  }
+  std::vector<io::Tensor> inputs;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!found[i])
+      problems.push_back(problem("E0603", fmt::format("input '{}' {} is not given", ports[i].name,
+                                                      shapeText(ports[i].shape))));
+    else
+      inputs.push_back(std::move(*found[i]));
+  }
+  return inputs;
+}
+
+std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
+                                              const std::vector<Port> &ports, Problems &problems) {
+  std::map<size_t, io::Tensor> references;
+  for (const std::string &spec : specs) {
+    std::string name;
+    std::string value;
+    if (const auto wrong = splitSpec(spec, name, value)) {
+      problems.push_back(*wrong);
+      continue;
+    }
+    const auto index = findPort(name, ports, "output", problems);
+    if (!index)
+      continue;
+    if (!value.starts_with('@')) {
+      problems.push_back(
+          problem("E0601", fmt::format("output '{}' is '{}', allowed: @FILE", name, value)));
+      continue;
+    }
+    auto read = readOne(value.substr(1), name);
+    if (const auto *wrong = std::get_if<Problem>(&read)) {
+      problems.push_back(*wrong);
+      continue;
+    }
+    auto &tensor = std::get<io::Tensor>(read);
+    if (const auto wrong = checkShape(tensor, ports[*index], "reference of output"))
+      problems.push_back(*wrong);
+    references[*index] = std::move(tensor);
+  }
+  return references;
+}
+
+std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector<Port> &inputs,
+                                    const std::vector<Port> &outputs, Problems &problems) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    problems.push_back(problem("E0615", fmt::format("'{}' is not a folder", folder)));
+    return {};
+  }
+  if (fs::exists(fs::path(folder) / "input_0.pb", error) ||
+      fs::exists(fs::path(folder) / "output_0.pb", error))
+    folders.emplace_back(folder);
+  else
+    for (size_t i = 0;
+         fs::is_directory(fs::path(folder) / fmt::format("test_data_set_{}", i), error); ++i)
+      folders.push_back(fs::path(folder) / fmt::format("test_data_set_{}", i));
+  if (folders.empty())
+    problems.push_back(
+        problem("E0615", fmt::format("'{}' has neither input_0.pb nor test_data_set_0", folder)));
+  std::vector<DataSet> sets;
+  for (const fs::path &path : folders) {
+    DataSet set;
+    set.name = path.string();
+    auto found = readNumbered(numbered(path, "input_"), inputs, "input", problems);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (found.contains(i))
+        set.inputs.push_back(std::move(found[i]));
+      else
+        problems.push_back(problem(
+            "E0615", fmt::format("'{}' has no file for input '{}'", set.name, inputs[i].name)));
+    }
+    set.references =
+        readNumbered(numbered(path, "output_"), outputs, "reference of output", problems);
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+} // namespace sluice::cli

@@ -1,0 +1,51 @@
+// Where the inputs of a run come from, and what its outputs are compared with.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/support/problem.h"
+#include "tools/cli/io/tensor.h"
+
+namespace sluice::cli {
+
+/// An input or output of the model as the runtime describes it.
+struct Port {
+  std::string name;
+  io::Type type = io::Type::Float32;
+  std::vector<int64_t> shape;
+};
+
+/// One set of inputs, in the model's order, and the outputs to compare with;
+/// references without data are not compared.
+struct DataSet {
+  std::string name;
+  std::vector<io::Tensor> inputs;
+  std::map<size_t, io::Tensor> references; ///< by output
+};
+
+/// "x=@file" split in two; the problem E0601 if it has another form.
+std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std::string &value);
+
+/// Inputs by --input: `x=@file`, `x=zeros`, `x=random:SEED`, `@file.npz` (all
+/// members). Appends to `problems` what is unknown, missing, given twice, or of
+/// another shape. `round` varies random inputs from step to step.
+std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
+                                     const std::vector<Port> &ports, uint64_t round,
+                                     Problems &problems);
+
+/// References by --expect: `y=@file`.
+std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
+                                              const std::vector<Port> &ports, Problems &problems);
+
+/// A folder in the layout of the ONNX test data: input_0.pb, output_0.pb, ... in
+/// it, or in folders test_data_set_N in it.
+std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector<Port> &inputs,
+                                    const std::vector<Port> &outputs, Problems &problems);
+
+/// The index of a port; appends E0602 to `problems` if there is none.
+std::optional<size_t> findPort(const std::string &name, const std::vector<Port> &ports,
+                               std::string_view kind, Problems &problems);
+
+} // namespace sluice::cli

@@ -1,0 +1,200 @@
+// sluice inspect: what is in a program file.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "hw/isa/isa.h"
+#include "runtime/device/stall.h"
+#include "runtime/format/program_file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/io/tensor.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  bool sections = false, io = false, memory = false, assembly = false, map = false;
+  std::optional<uint32_t> core;
+};
+
+/// The parts of the answer, as text and as JSON.
+struct Answer {
+  std::string text;
+  Json json;
+};
+
+void addSections(Answer &answer, std::span<const uint8_t> bytes) {
+  answer.text += fmt::format("{:<13} {:>10} {:>10}  {}\n", "section", "offset", "bytes", "sha256");
+  Json list = Json::array();
+  for (const format::SectionInfo &info : format::sections(bytes)) {
+    const auto name = format::kSectionNames[static_cast<size_t>(info.kind) - 1];
+    const std::string hash = format::hex(info.hash);
+    answer.text += fmt::format("{:<13} {:>10} {:>10}  {}\n", name, info.offset, info.size, hash);
+    list.push_back(
+        {{"name", name}, {"offset", info.offset}, {"bytes", info.size}, {"sha256", hash}});
+  }
+  answer.json["sections"] = list;
+}
+
+Json addTensors(Answer &answer, std::string_view kind, const std::vector<format::HostTensor> &all) {
+  Json list = Json::array();
+  for (const format::HostTensor &tensor : all) {
+    const auto type = io::typeName(static_cast<io::Type>(tensor.type));
+    answer.text += fmt::format("  {:<6} {} {} {}, data dimension {}, rows {} to {}\n", kind,
+                               printable(tensor.name), type, shapeText(tensor.shape),
+                               tensor.dataDim, tensor.firstRow, tensor.firstRow + tensor.rows - 1);
+    list.push_back({{"name", tensor.name},
+                    {"type", type},
+                    {"shape", tensor.shape},
+                    {"data_dim", tensor.dataDim},
+                    {"first_row", tensor.firstRow},
+                    {"rows", tensor.rows}});
+  }
+  return list;
+}
+
+void addIo(Answer &answer, const format::Program &program) {
+  answer.text += fmt::format("target {}, compiler {}, options '{}'\n", program.geometry.name,
+                             printable(program.compilerVersion), printable(program.options));
+  answer.json["target"] = program.geometry.name;
+  answer.json["compiler"] = program.compilerVersion;
+  answer.json["options"] = program.options;
+  Json models = Json::array();
+  for (const format::Model &model : program.models) {
+    answer.text += fmt::format("model {}: {} parameters, {} multiply-accumulates\n",
+                               printable(model.name), model.parameters, model.macs);
+    Json entry = {{"name", model.name}, {"parameters", model.parameters}, {"macs", model.macs}};
+    entry["inputs"] = addTensors(answer, "input", model.inputs);
+    entry["outputs"] = addTensors(answer, "output", model.outputs);
+    models.push_back(entry);
+  }
+  answer.json["models"] = models;
+}
+
+void addMemory(Answer &answer, const format::Program &program) {
+  const format::Geometry &g = program.geometry;
+  answer.text +=
+      fmt::format("{:<10} {:<16} {:>8} {:>9} {:>6}\n", "core", "memory", "used", "capacity", "");
+  Json list = Json::array();
+  auto add = [&](const std::string &core, std::string_view memory, size_t used, size_t capacity) {
+    answer.text +=
+        fmt::format("{:<10} {:<16} {:>8} {:>9} {:>5.1f}%\n", core, memory, used, capacity,
+                    100.0 * static_cast<double>(used) / static_cast<double>(capacity));
+    list.push_back({{"core", core}, {"memory", memory}, {"used", used}, {"capacity", capacity}});
+  };
+  for (size_t c = 0; c < program.cores.size(); ++c) {
+    const format::CoreImage &core = program.cores[c];
+    size_t inbox = 0;
+    size_t local = 0;
+    for (const format::RowImage &rows : core.rows)
+      (rows.address < isa::kLocalBase ? inbox : local) += rows.lanes.size() / g.lanes;
+    const std::string name = std::to_string(c);
+    add(name, "instructions", core.instructions.size(), g.instructions);
+    add(name, "weight blocks", core.weights.size(), g.weightBlocks);
+    add(name, "inbox rows set", inbox, g.inboxRows);
+    add(name, "local rows set", local, g.localRows);
+    add(name, "preload rows set", core.preloads.size(), g.preloadRows);
+    add(name, "tables", core.tables.size(), g.tables);
+  }
+  add("host port", "instructions", program.hostInstructions.size(), g.hostInstructions);
+  answer.json["memory"] = list;
+}
+
+void addAssembly(Answer &answer, const format::Program &program, std::optional<uint32_t> only) {
+  Json list = Json::array();
+  for (uint32_t c = 0; c <= program.cores.size(); ++c) {
+    if (only && *only != c)
+      continue;
+    const bool host = c == program.cores.size();
+    const auto &instructions = host ? program.hostInstructions : program.cores[c].instructions;
+    answer.text += host ? std::string("host port:\n") : fmt::format("core {}:\n", c);
+    Json lines = Json::array();
+    for (uint32_t i = 0; i < instructions.size(); ++i) {
+      const std::string text = isa::disassemble(instructions[i]);
+      const std::string source = device::describeSource(program, c, i);
+      answer.text += fmt::format("  {:>4}  {}{}{}\n", i, text, source.empty() ? "" : "   ; ",
+                                 printable(source));
+      lines.push_back({{"text", text}, {"source", source}});
+    }
+    list.push_back({{"core", host ? Json("host port") : Json(c)}, {"instructions", lines}});
+  }
+  answer.json["asm"] = list;
+}
+
+void addMap(Answer &answer, const format::Program &program) {
+  Json list = Json::array();
+  for (uint32_t n = 0; n < program.nodes.size(); ++n) {
+    const format::SourceNode &node = program.nodes[n];
+    std::string where;
+    Json places = Json::array();
+    for (const format::SourceEntry &entry : program.sourceMap)
+      if (std::find(entry.nodes.begin(), entry.nodes.end(), n) != entry.nodes.end()) {
+        const bool host = entry.core == program.cores.size();
+        where +=
+            fmt::format(" {}:{}", host ? "host" : std::to_string(entry.core), entry.instruction);
+        places.push_back({host ? Json("host port") : Json(entry.core), entry.instruction});
+      }
+    answer.text += fmt::format("node {} \"{}\" ({}):{}\n", node.index, printable(node.name),
+                               printable(node.op), where.empty() ? " no instruction" : where);
+    list.push_back(
+        {{"index", node.index}, {"name", node.name}, {"op", node.op}, {"instructions", places}});
+  }
+  answer.json["map"] = list;
+}
+
+int run(Options options, const Common &common) {
+  const Report report(common);
+  auto bytes = io::readAll(options.file);
+  if (const auto *wrong = std::get_if<io::Error>(&bytes))
+    return report.fail(wrong->code, wrong->message);
+  const std::string &text = std::get<std::string>(bytes);
+  const std::span data(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+  const format::ReadResult result = format::read(data);
+  if (!result.program) {
+    Problems problems;
+    for (const format::FileProblem &one : result.problems)
+      problems.push_back(problem(one.code, one.message));
+    return report.fail(problems, options.file);
+  }
+  const format::Program &program = *result.program;
+  if (options.core && *options.core >= program.cores.size())
+    return report.fail(
+        "E0601", fmt::format("core {}, allowed: 0 to {}", *options.core, program.cores.size() - 1));
+  options.assembly |= options.core.has_value();
+  if (!options.sections && !options.io && !options.memory && !options.assembly && !options.map)
+    options.sections = options.io = options.memory = true;
+  Answer answer;
+  answer.json["schema"] = 1;
+  if (options.io)
+    addIo(answer, program);
+  if (options.memory)
+    addMemory(answer, program);
+  if (options.sections)
+    addSections(answer, data);
+  if (options.assembly)
+    addAssembly(answer, program, options.core);
+  if (options.map)
+    addMap(answer, program);
+  report.text(answer.text);
+  return report.json(answer.json) ? Ok : Usage;
+}
+
+} // namespace
+
+void addInspect(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("inspect", "print what is in a program file");
+  auto options = std::make_shared<Options>();
+  command->add_option("file", options->file, "program file, - is standard input")->required();
+  command->add_flag("--sections", options->sections, "sections, their places and hashes");
+  command->add_flag("--io", options->io, "models, inputs and outputs");
+  command->add_flag("--memory", options->memory, "use of every memory of every core");
+  command->add_flag("--asm", options->assembly, "instructions, with the nodes they come from");
+  command->add_option("--core", options->core, "instructions of one core only");
+  command->add_flag("--map", options->map, "nodes, with the instructions they became");
+  command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
+}
+
+} // namespace sluice::cli

@@ -1,0 +1,91 @@
+#include "tools/cli/io/tensor.h"
+
+#include <cstring>
+#include <iostream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "runtime/api/element.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::io {
+
+size_t typeBytes(Type type) { return type == Type::Float64 ? 8 : type == Type::Float32 ? 4 : 2; }
+
+std::string_view typeName(Type type) {
+  constexpr std::string_view names[] = {"", "float32", "bfloat16", "float16", "float64"};
+  return names[static_cast<size_t>(type)];
+}
+
+int64_t elementCount(const std::vector<int64_t> &shape) {
+  constexpr int64_t limit = int64_t{1} << 31;
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t extent : shape) {
+    if (extent < 0 || extent > limit)
+      return -1;
+    empty |= extent == 0;
+    if (extent != 0 && (count *= extent) > limit)
+      return -1;
+  }
+  return empty ? 0 : count;
+}
+
+std::vector<double> values(const Tensor &tensor) {
+  std::vector<double> result(tensor.data.size() / typeBytes(tensor.type));
+  auto get = [&]<typename T>(size_t i, T value) {
+    std::memcpy(&value, tensor.data.data() + i * sizeof(T), sizeof(T));
+    return value;
+  };
+  for (size_t i = 0; i < result.size(); ++i)
+    switch (tensor.type) {
+    case Type::Float32:
+      result[i] = double{get(i, float{})};
+      break;
+    case Type::Float64:
+      result[i] = get(i, double{});
+      break;
+    case Type::Float16:
+      result[i] = double{runtime::floatFromHalf(get(i, uint16_t{}))};
+      break;
+    case Type::BFloat16:
+      result[i] = double{runtime::floatFromBf16(get(i, uint16_t{}))};
+      break;
+    }
+  return result;
+}
+
+std::variant<std::string, Error> readAll(const std::string &path) {
+  if (path == "-")
+    return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::vector<uint8_t> bytes;
+  if (auto problem = format::readBytes(path, bytes))
+    return Error{problem->code, problem->message};
+  return std::string(bytes.begin(), bytes.end());
+}
+
+std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path) {
+  auto bytes = readAll(path);
+  if (auto *error = std::get_if<Error>(&bytes))
+    return *error;
+  const std::string &text = std::get<std::string>(bytes);
+  auto named = [&](const Error &error) {
+    return Error{error.code, fmt::format("'{}': {}", path, error.message)};
+  };
+  if (path.ends_with(".npz")) {
+    auto tensors = readNpz(text);
+    if (auto *error = std::get_if<Error>(&tensors))
+      return named(*error);
+    return std::get<std::vector<Tensor>>(std::move(tensors));
+  }
+  if (!path.ends_with(".npy") && !path.ends_with(".pb") && path != "-")
+    return Error{"E0604",
+                 fmt::format("'{}' has an unknown ending, allowed: .npy, .npz, .pb", path)};
+  auto tensor = path.ends_with(".pb") ? readTensorProto(text) : readNpy(text);
+  if (auto *error = std::get_if<Error>(&tensor))
+    return named(*error);
+  return std::vector<Tensor>{std::get<Tensor>(std::move(tensor))};
+}
+
+} // namespace sluice::io

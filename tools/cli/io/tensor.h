@@ -1,0 +1,56 @@
+// A tensor from or for a file: NumPy's .npy and .npz, ONNX's TensorProto .pb.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice::io {
+
+/// Element types of the floating kind; the numbers are those of
+/// sluice_rt_type.
+enum class Type : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 = 4 };
+
+size_t typeBytes(Type type);
+std::string_view typeName(Type type);
+
+/// Row-major, little-endian.
+struct Tensor {
+  std::string name; ///< "" if the file gives none
+  Type type = Type::Float32;
+  std::vector<int64_t> shape;
+  std::vector<uint8_t> data; ///< product of the shape times typeBytes
+};
+
+/// E0604 (a type that is not supported), E0605 (malformed), E0501 (unreadable).
+struct Error {
+  std::string code;
+  std::string message;
+};
+
+/// Elements of a shape; empty-handed (-1) if an extent is negative or there are
+/// more than 2^31.
+int64_t elementCount(const std::vector<int64_t> &shape);
+
+/// All elements as double, exactly.
+std::vector<double> values(const Tensor &tensor);
+
+std::variant<Tensor, Error> readNpy(std::string_view bytes);
+std::string writeNpy(const Tensor &tensor);
+
+/// Every .npy member, by name without ".npy".
+std::variant<std::vector<Tensor>, Error> readNpz(std::string_view bytes);
+
+std::variant<Tensor, Error> readTensorProto(std::string_view bytes);
+
+/// Reads a file by its ending (.npy, .npz, .pb); "-" is an .npy on standard
+/// input. Messages begin with the file's name. Only .npz gives several.
+std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path);
+
+/// The bytes of a file, "-" is standard input; E0501 if that fails.
+std::variant<std::string, Error> readAll(const std::string &path);
+
+} // namespace sluice::io

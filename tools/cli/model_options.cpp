@@ -1,0 +1,79 @@
+#include "tools/cli/model_options.h"
+
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "tools/cli/report.h"
+
+namespace sluice::cli {
+namespace {
+
+std::optional<std::vector<int64_t>> numbers(std::string_view text) {
+  std::vector<int64_t> list;
+  while (true) {
+    int64_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc())
+      return std::nullopt;
+    list.push_back(value);
+    text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()));
+    if (text.empty())
+      return list;
+    if (text[0] != ',')
+      return std::nullopt;
+    text.remove_prefix(1);
+  }
+}
+
+} // namespace
+
+void ModelOptions::add(CLI::App &command) {
+  command.add_option("model", compile.modelPath, "ONNX model, - is standard input")->required();
+  command.add_option("--target", compile.target, "preset (sluice targets) or .json file");
+  command.add_option("--input-shape", inputShapes, "shape of an input, such as x=1,16")
+      ->type_name("NAME=N,...")
+      ->allow_extra_args(false);
+  command.add_option("--data-dim", dataDims, "data dimension of an input or output, such as x=1")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  command
+      .add_option("--external-data", compile.externalDataDir,
+                  "folder of external data (the model's)")
+      ->type_name("DIR");
+  command.add_option("--model-name", compile.modelName, "name in the program file (file name)")
+      ->type_name("NAME");
+  command.add_option("--effort", effort, "time spent on planning")
+      ->check(CLI::IsMember({"fast", "default", "high"}));
+}
+
+void ModelOptions::finish(Problems &problems) {
+  auto bad = [&](std::string_view flag, const std::string &spec, std::string_view form) {
+    problems.push_back(
+        problem("E0601", fmt::format("{} '{}' is not of the form {}", flag, spec, form)));
+  };
+  for (const std::string &spec : inputShapes) {
+    const size_t equals = spec.rfind('=');
+    const auto shape = numbers(equals == std::string::npos ? "" : spec.substr(equals + 1));
+    // A scalar has an empty shape: "x=".
+    if (equals == std::string::npos || equals == 0 || (!shape && equals + 1 != spec.size()))
+      bad("--input-shape", spec, "NAME=N,N,...");
+    else
+      compile.inputShapes.emplace_back(spec.substr(0, equals),
+                                       shape.value_or(std::vector<int64_t>{}));
+  }
+  for (const std::string &spec : dataDims) {
+    const size_t equals = spec.rfind('=');
+    const auto value = numbers(equals == std::string::npos ? "" : spec.substr(equals + 1));
+    if (equals == std::string::npos || equals == 0 || !value || value->size() != 1)
+      bad("--data-dim", spec, "NAME=N");
+    else
+      compile.dataDims.emplace_back(spec.substr(0, equals), value->front());
+  }
+  compile.effort = effort == "fast"   ? pipeline::Effort::Fast
+                   : effort == "high" ? pipeline::Effort::High
+                                      : pipeline::Effort::Default;
+}
+
+} // namespace sluice::cli

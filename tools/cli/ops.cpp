@@ -1,0 +1,41 @@
+// sluice ops: the support table.
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/support_table.h"
+#include "tools/cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+int run(const std::string &op, bool markdown, const Common &common) {
+  const Report report(common);
+  const auto rows = frontend::supportTable(op);
+  if (rows.empty())
+    return report.fail("E0602", fmt::format("operator '{}' is not in the support table", op));
+  if (markdown) {
+    report.text(frontend::supportMarkdown(rows));
+  } else {
+    for (const frontend::SupportRow &row : rows) {
+      report.text(fmt::format("{}{}{} (opset {} to {}): {}\n", row.domain,
+                              row.domain.empty() ? "" : ".", row.op, row.firstOpset, row.lastOpset,
+                              row.form));
+      if (!op.empty())
+        for (const std::string &requirement : row.requirements)
+          report.text(fmt::format("  {}\n", requirement));
+    }
+  }
+  return report.json(Json::parse(frontend::supportJson(rows))) ? Ok : Usage;
+}
+
+} // namespace
+
+void addOps(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("ops", "list the supported operators and what they require");
+  auto op = std::make_shared<std::string>();
+  auto markdown = std::make_shared<bool>(false);
+  command->add_option("--op", *op, "one operator, with its requirements")->type_name("NAME");
+  command->add_flag("--markdown", *markdown, "as a Markdown table");
+  command->callback([op, markdown, &common, &exitCode] { exitCode = run(*op, *markdown, common); });
+}
+
+} // namespace sluice::cli

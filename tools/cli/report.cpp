@@ -1,0 +1,118 @@
+#include "tools/cli/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "compiler/support/problem_text.h"
+#include "runtime/format/program_file.h"
+
+namespace sluice::cli {
+
+ExitCode exitCodeOf(std::string_view code) {
+  // Codes whose group says something else. Usage: a flag is missing or wrong.
+  // E0408 to E0414: arithmetic that the machine does not have, whatever its size.
+  static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
+      {Different, {"E0613", "E0614"}},
+      {Usage, {"E0111", "E0112", "E0515", "E0516"}},
+      {Refused, {"E0114", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606", "E0612"}},
+      {Malformed, {"E0605", "E0615"}},
+      {Internal, {"E0199", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
+  for (const auto &[exit, codes] : exceptions)
+    if (std::find(codes.begin(), codes.end(), code) != codes.end())
+      return exit;
+  if (code.size() != 5)
+    return Internal;
+  switch (code[2]) {
+  case '1':
+  case '5':
+    return Malformed;
+  case '2':
+  case '3':
+    return Refused;
+  case '4':
+    return DoesNotFit;
+  case '6':
+    return Usage;
+  default:
+    return Internal;
+  }
+}
+
+bool Report::color() const {
+  if (common.color != "auto")
+    return common.color == "always";
+  const char *term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && term &&
+         std::string_view(term) != "dumb";
+}
+
+void Report::log(const Problems &problems, const std::string &file) const {
+  for (const Problem &one : problems)
+    fmt::print(stderr, "{}", problemText(one, file, color()));
+}
+
+int Report::fail(const Problems &problems, const std::string &file) const {
+  log(problems, file);
+  int code = problems.empty() ? Internal : exitCodeOf(problems.front().code);
+  Json errors = Json::array();
+  for (const Problem &one : problems) {
+    errors.push_back(problemJson(one));
+    if (exitCodeOf(one.code) == Internal)
+      code = Internal;
+  }
+  json({{"schema", 1}, {"ok", false}, {"errors", errors}});
+  if (code == Internal)
+    fmt::print(stderr, "this is an error of sluice, not of the model; please report it with the "
+                       "model, the command line and the output of 'sluice version --json'\n");
+  return code;
+}
+
+int Report::fail(const std::string &code, const std::string &message,
+                 const std::string &file) const {
+  return fail({problem(code, message)}, file);
+}
+
+void Report::text(std::string_view text) const {
+  if (wantsText())
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+bool Report::json(const Json &value) const {
+  if (!common.json)
+    return true;
+  const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (const auto wrong = writeOutput(*common.json, text)) {
+    log({*wrong}, "");
+    return false;
+  }
+  return true;
+}
+
+Problem problem(std::string code, std::string message) {
+  Problem result;
+  result.code = std::move(code);
+  result.message = std::move(message);
+  return result;
+}
+
+std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes) {
+  if (path == "-") {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
+        std::fflush(stdout) != 0)
+      return problem("E0516", "cannot write to standard output");
+    return std::nullopt;
+  }
+  const auto wrong = format::writeAtomically(
+      path, {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
+  if (!wrong)
+    return std::nullopt;
+  return problem(wrong->code, wrong->message);
+}
+
+} // namespace sluice::cli

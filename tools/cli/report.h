@@ -1,0 +1,70 @@
+// What every command has in common: problems on stderr, results on stdout or as
+// JSON, and the exit code.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/support/problem.h"
+
+namespace sluice::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Exit codes of every command.
+enum ExitCode : int {
+  Ok = 0,
+  Different = 1,  ///< a comparison failed
+  Usage = 2,      ///< what was asked for cannot be asked for
+  Refused = 3,    ///< the model is not supported, or refused by a rule
+  DoesNotFit = 4, ///< the model does not fit the target
+  Malformed = 5,  ///< an input file is malformed or unreadable
+  Internal = 6,   ///< our fault
+};
+
+/// The exit code that an error code stands for.
+ExitCode exitCodeOf(std::string_view code);
+
+/// Options of the driver itself.
+struct Common {
+  std::string color = "auto";
+  std::optional<std::string> json; ///< --json: "-" is standard output
+};
+
+class Report {
+public:
+  explicit Report(const Common &common) : common(common) {}
+
+  /// Prints the problems (stderr, and as JSON if asked for); the exit code of
+  /// the first, or Internal if any is our fault. `file` is what they are about.
+  int fail(const Problems &problems, const std::string &file) const;
+  int fail(const std::string &code, const std::string &message, const std::string &file = "") const;
+  /// The problems on stderr alone.
+  void log(const Problems &problems, const std::string &file) const;
+
+  /// Whether results are wanted as text (JSON does not go to stdout).
+  bool wantsText() const { return common.json != "-"; }
+  bool wantsJson() const { return common.json.has_value(); }
+
+  /// Prints to stdout if wantsText().
+  void text(std::string_view text) const;
+  /// Writes to where --json says; does nothing without it. False (and a
+  /// problem on stderr) if the file cannot be written.
+  bool json(const Json &value) const;
+
+  bool color() const;
+
+private:
+  const Common &common;
+};
+
+/// One problem without a node.
+Problem problem(std::string code, std::string message);
+
+/// Writes a whole file or none; "-" is standard output. The problem if not.
+std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes);
+
+} // namespace sluice::cli

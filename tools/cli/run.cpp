@@ -1,0 +1,285 @@
+// sluice run: inferences on the engines, compared with each other and with
+// references.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/compare.h"
+#include "tools/cli/engine.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Options {
+  std::string file, model, engine = "rtl", dataSet, waves;
+  std::vector<std::string> inputs, outputs, expect;
+  Bound bound;
+  uint64_t steps = 1;
+  uint64_t stallLimit = 10000;
+};
+
+/// Everything one engine did: one entry per data set or step.
+struct EngineRun {
+  std::string name;
+  std::vector<Inference> inferences;
+
+  uint64_t cycles() const {
+    uint64_t most = 0;
+    for (const Inference &inference : inferences)
+      most = std::max(most, inference.cycles.latency);
+    return most;
+  }
+};
+
+bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) {
+  for (size_t i = 0; i < a.inferences.size(); ++i) {
+    const Inference &x = a.inferences[i];
+    const Inference &y = b.inferences[i];
+    for (size_t o = 0; o < x.outputs.size(); ++o)
+      if (x.outputs[o].data != y.outputs[o].data) {
+        difference = fmt::format("inference {}: output '{}' has other bits", i, x.outputs[o].name);
+        return false;
+      }
+    if (x.cycles.first_input != y.cycles.first_input ||
+        x.cycles.last_output != y.cycles.last_output) {
+      difference = fmt::format("inference {}: {} from cycle {} to {}, {} from cycle {} to {}", i,
+                               a.name, x.cycles.first_input, x.cycles.last_output, b.name,
+                               y.cycles.first_input, y.cycles.last_output);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The values of a small tensor, the span of a large one.
+std::string valuesText(const io::Tensor &tensor) {
+  const std::vector<double> values = io::values(tensor);
+  if (values.size() <= 16)
+    return fmt::format("{:.6g}", fmt::join(values, " "));
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return fmt::format("{} values from {:.6g} to {:.6g}", values.size(), *low, *high);
+}
+
+class Run {
+public:
+  Run(const Options &options, const Common &common) : options(options), report(common) {}
+
+  int run() {
+    auto loaded = ProgramHandle::load(options.file);
+    if (const auto *wrong = std::get_if<Problem>(&loaded))
+      return report.fail({*wrong}, "");
+    program = std::get<ProgramHandle>(std::move(loaded));
+    auto found = program.findModel(options.model);
+    if (const auto *wrong = std::get_if<Problem>(&found))
+      return report.fail({*wrong}, options.file);
+    model = std::get<uint32_t>(found);
+    outputs = program.outputs(model);
+    Problems problems = gather();
+    if (!problems.empty())
+      return report.fail(problems, options.file);
+    if (auto wrong = runEngines())
+      return report.fail({*wrong}, options.file);
+    return finish();
+  }
+
+private:
+  /// Inputs, references and output files.
+  Problems gather() {
+    Problems problems;
+    const std::vector<Port> inputs = program.inputs(model);
+    if (!options.dataSet.empty()) {
+      if (!options.inputs.empty() || options.steps != 1)
+        problems.push_back(problem("E0601", "--data-set excludes --input and --steps"));
+      sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
+    } else {
+      for (uint64_t step = 0; step < options.steps && problems.empty(); ++step)
+        sets.push_back({"", gatherInputs(options.inputs, inputs, step, problems), {}});
+    }
+    if (!sets.empty())
+      for (auto &[index, tensor] : gatherReferences(options.expect, outputs, problems))
+        sets.back().references[index] = std::move(tensor);
+    for (const std::string &spec : options.outputs) {
+      std::string name;
+      std::string value;
+      if (const auto wrong = splitSpec(spec, name, value)) {
+        problems.push_back(*wrong);
+      } else if (!value.starts_with('@') || (!value.ends_with(".npy") && value != "@-")) {
+        problems.push_back(problem(
+            "E0601", fmt::format("output '{}' is '{}', allowed: @FILE.npy, @-", name, value)));
+      } else if (const auto index = findPort(name, outputs, "output", problems)) {
+        files.emplace_back(*index, value.substr(1));
+      }
+    }
+    return problems;
+  }
+
+  std::optional<Problem> runEngines() {
+    for (const std::string name : {"vm", "rtl"}) {
+      if (options.engine != name && options.engine != "both")
+        continue;
+      // With both engines, waves are those of the hardware.
+      const bool waves = options.engine != "both" || name == "rtl";
+      auto opened =
+          EngineHandle::open(name, program, waves ? options.waves : "", options.stallLimit);
+      if (const auto *wrong = std::get_if<Problem>(&opened))
+        return *wrong;
+      auto &engine = std::get<EngineHandle>(opened);
+      EngineRun run{name, {}};
+      for (size_t i = 0; i < sets.size(); ++i) {
+        // Data sets are independent of each other; steps are not.
+        if (i > 0 && !options.dataSet.empty())
+          if (auto wrong = engine.reset())
+            return wrong;
+        auto inference =
+            engine.infer(model, sets[i].inputs, outputs, fmt::format("{}/{}", i + 1, sets.size()));
+        if (const auto *wrong = std::get_if<Problem>(&inference))
+          return *wrong;
+        run.inferences.push_back(std::get<Inference>(std::move(inference)));
+      }
+      runs.push_back(std::move(run));
+    }
+    return std::nullopt;
+  }
+
+  /// Compares, prints and writes.
+  int finish() {
+    const sluice_rt_machine machine = program.machine();
+    std::string text =
+        fmt::format("model {} on {}, {} inference{}\n", printable(program.model(model).name),
+                    machine.target, sets.size(), sets.size() == 1 ? "" : "s");
+    Json engines = Json::object();
+    for (const EngineRun &run : runs) {
+      const uint64_t cycles = run.cycles();
+      text += fmt::format("engine {}: {} cycles, {:.3f} us at {} MHz\n", run.name, cycles,
+                          static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
+      engines[run.name] = {{"cycles", cycles}};
+    }
+    Problems problems;
+    Json equal = nullptr;
+    if (runs.size() == 2) {
+      std::string difference;
+      equal = equalRuns(runs[0], runs[1], difference);
+      if (difference.empty())
+        text += "engines agree: equal bits, equal cycles\n";
+      else
+        problems.push_back(problem("E0614", "the engines differ: " + difference));
+    }
+    const Json outputsJson = compareOutputs(text, problems);
+    const bool same = equal.is_null() || equal == true;
+    if (same)
+      for (const auto &[index, path] : files)
+        if (const auto wrong =
+                writeOutput(path, io::writeNpy(runs.back().inferences.back().outputs[index])))
+          return report.fail({*wrong}, "");
+    const bool toStdout = std::any_of(files.begin(), files.end(),
+                                      [](const auto &file) { return file.second == "-"; });
+    if (toStdout)
+      fmt::print(stderr, "{}", text);
+    else
+      report.text(text);
+    report.log(problems, options.file);
+    Json errors = Json::array();
+    for (const Problem &one : problems)
+      errors.push_back(problemJson(one));
+    const bool written = report.json({{"schema", 1},
+                                      {"ok", problems.empty()},
+                                      {"engines", engines},
+                                      {"equal", equal},
+                                      {"outputs", outputsJson},
+                                      {"errors", errors}});
+    return !problems.empty() ? Different : written ? Ok : Usage;
+  }
+
+  /// The worst comparison of every output over all sets that have a reference.
+  Json compareOutputs(std::string &text, Problems &problems) {
+    Json list = Json::array();
+    const std::vector<Inference> &results = runs.back().inferences;
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const std::string title =
+          fmt::format("output {} {}", printable(outputs[o].name), shapeText(outputs[o].shape));
+      std::optional<Comparison> worst;
+      for (size_t i = 0; i < sets.size(); ++i) {
+        const auto reference = sets[i].references.find(o);
+        if (reference == sets[i].references.end())
+          continue;
+        const Comparison now = compare(results[i].outputs[o], reference->second, options.bound);
+        if (!now.ok)
+          problems.push_back(problem(
+              "E0613",
+              fmt::format("output '{}' differs from its reference{}{}: {}; worst at element {}",
+                          outputs[o].name, sets[i].name.empty() ? "" : " in ", sets[i].name,
+                          now.text(options.bound), now.worst)));
+        auto share = [](const Comparison &c) {
+          return c.range > 0 ? c.maxError / c.range : c.maxError;
+        };
+        if (!worst || (worst->ok && !now.ok) || (worst->ok == now.ok && share(now) > share(*worst)))
+          worst = now;
+      }
+      if (worst)
+        text += fmt::format("{}: {}, {}\n", title, worst->text(options.bound),
+                            worst->ok ? "ok" : "too much");
+      else
+        text += fmt::format("{}: {}\n", title, valuesText(results.back().outputs[o]));
+      auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json("inf"); };
+      list.push_back({{"name", outputs[o].name},
+                      {"shape", outputs[o].shape},
+                      {"max_abs_error", worst ? number(worst->maxError) : Json(nullptr)},
+                      {"reference_range", worst ? number(worst->range) : Json(nullptr)}});
+    }
+    return list;
+  }
+
+  const Options &options;
+  const Report report;
+  ProgramHandle program;
+  uint32_t model = 0;
+  std::vector<Port> outputs;
+  std::vector<DataSet> sets;
+  std::vector<std::pair<size_t, std::string>> files;
+  std::vector<EngineRun> runs;
+};
+
+} // namespace
+
+void addRun(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("run", "run a program file on an engine");
+  auto options = std::make_shared<Options>();
+  command->add_option("file", options->file, "program file, - is standard input")->required();
+  command->add_option("--model", options->model, "which model of the file")->type_name("NAME");
+  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+      ->check(CLI::IsMember({"vm", "rtl", "both"}));
+  command
+      ->add_option("--input", options->inputs,
+                   "NAME=@FILE (.npy .npz .pb), NAME=zeros, "
+                   "NAME=random:SEED, or @FILE.npz")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--data-set", options->dataSet,
+                   "folder of input_0.pb, output_0.pb, ... or of "
+                   "test_data_set_0, ...")
+      ->type_name("DIR");
+  command->add_option("--output", options->outputs, "NAME=@FILE.npy or NAME=@-")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  command->add_option("--expect", options->expect, "reference of the last inference, NAME=@FILE")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  command->add_option("--rtol", options->bound.relative, "allowed error relative to the reference")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--atol", options->bound.absolute, "allowed absolute error")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--steps", options->steps, "inferences, one after the other")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+  command->add_option("--waves", options->waves, "write waves (FST)")->type_name("FILE");
+  command
+      ->add_option("--stall-limit", options->stallLimit,
+                   "cycles without progress that count as a stall")
+      ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 40));
+  command->callback([options, &common, &exitCode] { exitCode = Run(*options, common).run(); });
+}
+
+} // namespace sluice::cli

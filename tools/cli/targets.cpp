@@ -1,0 +1,45 @@
+// sluice targets: what machines there are.
+#include <fmt/format.h>
+
+#include "runtime/format/targets.h"
+#include "tools/cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+uint64_t peak(const format::Geometry &g) { return uint64_t{g.cores} * g.lanes * g.lanes; }
+
+int run(const std::string &show, const Common &common) {
+  const Report report(common);
+  if (!show.empty()) {
+    auto loaded = format::loadTarget(show);
+    if (const auto *wrong = std::get_if<format::FileProblem>(&loaded))
+      return report.fail(wrong->code, wrong->message);
+    const std::string json = format::targetJson(std::get<format::Geometry>(loaded));
+    report.text(json + "\n");
+    return report.json({{"schema", 1}, {"target", Json::parse(json)}}) ? Ok : Usage;
+  }
+  std::string text = fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9} {:>9}\n", "target",
+                                 "cores", "lanes", "weights", "MAC/cycle", "clock", "hardware");
+  Json list = Json::array();
+  for (const format::Geometry &g : format::targetPresets()) {
+    const uint64_t weights = uint64_t{g.cores} * g.weightBlocks * g.lanes * g.lanes;
+    text += fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>5} MHz {:>9}\n", g.name, g.cores,
+                        g.lanes, weights, peak(g), g.clockMhz, g.rtl);
+    list.push_back(Json::parse(format::targetJson(g)));
+  }
+  report.text(text);
+  return report.json({{"schema", 1}, {"targets", list}}) ? Ok : Usage;
+}
+
+} // namespace
+
+void addTargets(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("targets", "list the machines a model can be compiled for");
+  auto show = std::make_shared<std::string>();
+  command->add_option("--show", *show, "print one target, a preset or a .json file")
+      ->type_name("TARGET");
+  command->callback([show, &common, &exitCode] { exitCode = run(*show, common); });
+}
+
+} // namespace sluice::cli

@@ -1,0 +1,41 @@
+// sluice version.
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/api/sluice_rt.h"
+#include "runtime/format/layout.h"
+#include "tools/cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+int run(const Common &common) {
+  const Report report(common);
+  Json rtl = Json::array();
+  std::istringstream targets(SLUICE_RTL_MODELS);
+  for (std::string name; std::getline(targets, name, ',');)
+    rtl.push_back(name);
+  report.text(fmt::format("sluice {}\nprogram format {}, instruction set {}, C API {}\n"
+                          "engines: vm (every target), rtl ({})\n",
+                          SLUICE_VERSION, format::kFormatVersion, isa::kVersion,
+                          sluice_rt_api_version(), SLUICE_RTL_MODELS));
+  return report.json({{"schema", 1},
+                      {"version", SLUICE_VERSION},
+                      {"format", format::kFormatVersion},
+                      {"isa", isa::kVersion},
+                      {"api", sluice_rt_api_version()},
+                      {"engines", {{"vm", true}, {"rtl", rtl}}}})
+             ? Ok
+             : Usage;
+}
+
+} // namespace
+
+void addVersion(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("version", "print what this build is and can do");
+  command->callback([&common, &exitCode] { exitCode = run(common); });
+}
+
+} // namespace sluice::cli
