@@ -29,6 +29,9 @@ bool isIntegerType(DataType type);
 /// The element type the host sees, for the floating-point types.
 std::optional<format::HostType> hostType(DataType type);
 
+/// Most elements of a tensor known at import: 1 GiB of fp32, beyond any target.
+inline constexpr int64_t kMaxKnownElements = int64_t{1} << 28;
+
 /// A dense tensor, row-major. Floating-point types hold their values as fp32 in
 /// `floats` (float16 and bfloat16 exactly, double rounded), the others as int64
 /// in `ints` (bool: 0 or 1).

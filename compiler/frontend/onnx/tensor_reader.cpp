@@ -12,9 +12,6 @@ namespace {
 
 using Proto = onnx::TensorProto;
 
-/// Most bytes of one tensor.
-constexpr int64_t kMaxTensorElements = int64_t{1} << 29;
-
 /// The typed fields of a tensor and how many values each holds.
 struct Field {
   const char *name;
@@ -189,10 +186,10 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
     if (extent < 0)
       return malformed(
           fmt::format("has the negative extent {} in its shape {}", extent, shapeText(out.shape)));
-  int64_t count = elementCount(out.shape, kMaxTensorElements);
+  int64_t count = elementCount(out.shape, kMaxKnownElements);
   if (count < 0)
     return malformed(fmt::format("has the shape {}, more than {} elements", shapeText(out.shape),
-                                 kMaxTensorElements));
+                                 kMaxKnownElements));
   uint64_t rawBytes = static_cast<uint64_t>(count) * encoding->bytes;
 
   const Field fields[] = {{"float_data", tensor.float_data_size()},

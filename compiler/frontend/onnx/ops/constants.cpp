@@ -66,10 +66,10 @@ Operator constantOfShape() {
   entry.outputs = {{"output"}};
   entry.attributes = {{"value", AttributeKind::Tensor}};
   entry.requirements = {
-      {fmt::format("the shape has no negative extent and at most {} elements", kMaxElements),
+      {fmt::format("the shape has no negative extent and at most {} elements", kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.knownInts(0);
-         return elementCount(shape, kMaxElements) >= 0 ? "" : shapeText(shape);
+         return elementCount(shape, kMaxKnownElements) >= 0 ? "" : shapeText(shape);
        },
        "E0206"},
       {"attribute 'value' has one element",
@@ -137,9 +137,9 @@ Operator gather() {
     Shape to(from.begin(), from.begin() + axis);
     to.insert(to.end(), indexShape.begin(), indexShape.end());
     to.insert(to.end(), from.begin() + axis + 1, from.end());
-    if (elementCount(to, kMaxElements) < 0)
+    if (elementCount(to, kMaxKnownElements) < 0)
       throw NodeError{"E0206", fmt::format("the result {} has more than {} elements", shapeText(to),
-                                           kMaxElements)};
+                                           kMaxKnownElements)};
     const std::vector<int64_t> &indices = node.knownInts(1);
     auto count = static_cast<int64_t>(indices.size());
     node.result(Tensor::ofKnown(node.in(0).known->select(to, [&](int64_t flat) {

@@ -158,7 +158,7 @@ TEST(ShapeArithmetic, RefusesWhatItCannotKnow) {
       "E0206 node 2 '' (Gather): Gather requires: the indices are in [-extent, extent-1] of "
       "'axis'; found 5 at extent 1\n"
       "E0206 node 3 '' (ConstantOfShape): ConstantOfShape requires: the shape has no negative "
-      "extent and at most 2147483647 elements; found [-1]\n"
+      "extent and at most 268435456 elements; found [-1]\n"
       "E0206 node 4 '' (Cast): Cast: 1e+30 is cast to int64\n"
       "E0205 node 5 '' (Cast): Cast requires: attribute 'to' is a float, integer or bool type; "
       "found 8 (string)");

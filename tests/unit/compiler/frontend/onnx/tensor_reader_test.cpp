@@ -113,7 +113,7 @@ TEST(TensorReader, RefusesSizesThatLie) {
             "E0105: initializer 'w' has the negative extent -1 in its shape [2 -1]");
   EXPECT_EQ(error(tensor(Proto::FLOAT, {int64_t{1} << 40, int64_t{1} << 40})),
             "E0105: initializer 'w' has the shape [1099511627776 1099511627776], more than "
-            "536870912 elements");
+            "268435456 elements");
 }
 
 TEST(TensorReader, RefusesWrongEncodings) {
