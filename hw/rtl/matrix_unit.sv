@@ -178,10 +178,11 @@ module matrix_unit #(
   logic [Lanes*LaneBits-1:0]         lane;
   logic                              rounded_valid;
   logic [Lanes*32-1:0]               rounded;
-  ctl_t                              early, after;  // of the beats in A-2 and A+1
+  ctl_t                              reading, early, after;  // of the beats in t+1, A-2 and A+1
 
-  assign early = ctl_q[Depth-2];
-  assign after  = ctl_q[Depth+1];
+  assign reading = ctl_q[1];
+  assign early   = ctl_q[Depth-2];
+  assign after   = ctl_q[Depth+1];
 
   always_ff @(posedge clk_i) begin
     if (read_o) block_q <= w[BlockBits-1:0];
@@ -194,7 +195,7 @@ module matrix_unit #(
   ) u_array (
       .clk_i,
       .rst_i,
-      .valid_i      (ctl_q[1].compute),
+      .valid_i      (reading.compute),
       .block_i      (block_q),
       .row_i        (read_row_i),
       .weight_row_i,
