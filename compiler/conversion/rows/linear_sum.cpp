@@ -7,7 +7,7 @@
 
 namespace sluice::rows {
 
-void LinearSum::add(uint32_t lane, const Element &element, double weight) {
+void LinearSum::add(uint32_t lane, const Element &element, double weight, double nominal) {
   if (element.row == kNoRow) {
     bias[lane] += weight * element.offset;
     return;
@@ -17,11 +17,14 @@ void LinearSum::add(uint32_t lane, const Element &element, double weight) {
                                     [&](const Source &s) { return s.row == element.row; });
     last = static_cast<size_t>(found - sources.begin());
     if (found == sources.end())
-      sources.push_back({element.row, std::vector<Cell>(static_cast<size_t>(lanes) * lanes)});
+      sources.push_back({element.row, std::vector<Cell>(static_cast<size_t>(lanes) * lanes),
+                         std::vector<double>(lanes)});
   }
   Cell &cell = sources[last].cells[static_cast<size_t>(lane) * lanes + element.lane];
   cell.weight += weight * element.scale;
   cell.offset += weight * element.offset;
+  if (nominal != 0 && element.scale != 0)
+    sources[last].nominal[element.lane] = (nominal - element.offset) / element.scale;
 }
 
 void LinearSum::scale(uint32_t lane, double factor) {
@@ -36,6 +39,7 @@ void LinearSum::scale(uint32_t lane, double factor) {
 
 LinearSum::Rounded LinearSum::round() {
   Rounded result;
+  std::vector<double> correction(lanes);
   for (const Source &source : sources) {
     std::vector<uint16_t> block(source.cells.size());
     bool zero = true;
@@ -45,6 +49,7 @@ LinearSum::Rounded LinearSum::round() {
       const double rounded = bf16ToDouble(block[i]);
       result.finite &= std::isfinite(rounded);
       zero &= rounded == 0;
+      correction[i / lanes] += (cell.weight - rounded) * source.nominal[i % lanes];
       // w (x - m) has its zero at m only if the same w multiplies both.
       if (cell.offset != 0)
         bias[i / lanes] += cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
@@ -56,8 +61,10 @@ LinearSum::Rounded LinearSum::round() {
   }
   if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
     result.bias.assign(bias.begin(), bias.end());
-  result.finite &= std::all_of(result.bias.begin(), result.bias.end(),
-                               [](float value) { return std::isfinite(value); });
+  const auto isFinite = [](double value) { return std::isfinite(value); };
+  if (std::all_of(correction.begin(), correction.end(), isFinite))
+    result.correction = std::move(correction);
+  result.finite &= std::all_of(result.bias.begin(), result.bias.end(), isFinite);
   return result;
 }
 

@@ -16,7 +16,8 @@ public:
 
   /// Output lane += weight * element. The element's scale goes into the weight
   /// before it is rounded, its offset into the bias with the rounded weight.
-  void add(uint32_t lane, const Element &element, double weight);
+  /// `nominal` is a typical value of the element: see Rounded::correction.
+  void add(uint32_t lane, const Element &element, double weight, double nominal = 0);
   void addBias(uint32_t lane, double value) { bias[lane] += value; }
   /// Multiplies an output lane, before rounding.
   void scale(uint32_t lane, double factor);
@@ -25,7 +26,10 @@ public:
     std::vector<RowId> sources;
     std::vector<uint32_t> blocks; ///< of GraphBuilder, one per source
     std::vector<float> bias;      ///< empty if zero
-    bool finite = true;           ///< no weight or bias overflowed
+    /// What rounding the weights takes away from the sum of nominal elements, by
+    /// output lane; empty if nothing.
+    std::vector<double> correction;
+    bool finite = true; ///< no weight or bias overflowed
   };
   [[nodiscard]] Rounded round();
 
@@ -36,7 +40,8 @@ private:
   };
   struct Source {
     RowId row;
-    std::vector<Cell> cells; ///< [output lane][source lane]
+    std::vector<Cell> cells;     ///< [output lane][source lane]
+    std::vector<double> nominal; ///< by source lane
   };
 
   GraphBuilder &graph;

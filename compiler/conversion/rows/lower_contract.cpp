@@ -1,4 +1,5 @@
 // Contractions with one constant side: weight blocks on the matrix unit.
+#include <cmath>
 #include <numeric>
 
 #include "compiler/conversion/rows/lowering.h"
@@ -108,6 +109,10 @@ public:
 
 private:
   [[nodiscard]] std::vector<Trip> trips(const std::vector<size_t> &which) const;
+  /// A typical value of the runtime element at each trip of the summed loops:
+  /// the mean over the outer loops of its nominal values.
+  std::vector<double> typical(Lowering &lowering, const std::vector<Trip> &outer,
+                              const std::vector<Trip> &sums) const;
 
   Operation *op;
   Loops loops;
@@ -129,6 +134,21 @@ std::vector<Trip> LazyContraction::trips(const std::vector<size_t> &which) const
   return all;
 }
 
+std::vector<double> LazyContraction::typical(Lowering &lowering, const std::vector<Trip> &outer,
+                                             const std::vector<Trip> &sums) const {
+  std::vector<double> means(sums.size());
+  const reference::Tensor *nominal = lowering.nominal(op->getOperand(xFirst ? 0 : 1));
+  if (!nominal)
+    return means;
+  for (size_t k = 0; k < sums.size(); ++k) {
+    for (const Trip &base : outer)
+      means[k] += nominal->values[base.x + sums[k].x] / static_cast<double>(outer.size());
+    if (!std::isfinite(means[k]))
+      means[k] = 0;
+  }
+  return means;
+}
+
 RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &after) {
   const RowTensor x = lowering.affineRows(op->getOperand(xFirst ? 0 : 1));
   const reference::Tensor w = lowering.constant(op->getOperand(xFirst ? 1 : 0));
@@ -146,7 +166,8 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   }
   lowering.macs += static_cast<uint64_t>(
       std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>()));
-  const std::vector<Trip> features = trips(feature), sums = trips(inner);
+  const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
+  const std::vector<double> means = typical(lowering, bases, sums);
 
   RowTensor result{layout, std::vector<RowRef>(layout.rows())};
   // Blocks of the last product with the same weights: the next index of a batch
@@ -157,7 +178,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
     std::vector<uint32_t> ordinals; ///< of sum.sources
   };
   std::map<std::pair<int64_t, size_t>, Reuse> reuse;
-  for (const Trip &base : trips(outer))
+  for (const Trip &base : bases)
     for (size_t first = 0; first < features.size(); first += lanes) {
       const size_t count = std::min<size_t>(lanes, features.size() - first);
       std::vector<Element> pattern;
@@ -183,8 +204,9 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         for (size_t j = 0; j < count; ++j) {
           const Trip &f = features[first + j];
           const auto lane = static_cast<uint32_t>(j);
-          for (const Trip &s : sums)
-            sum.add(lane, x.element(base.x + f.x + s.x), w.values[base.w + f.w + s.w]);
+          for (size_t k = 0; k < sums.size(); ++k)
+            sum.add(lane, x.element(base.x + f.x + sums[k].x), w.values[base.w + f.w + sums[k].w],
+                    means[k]);
           if (!after.scale.empty())
             sum.scale(lane, after.scale[base.out + f.out]);
         }
@@ -206,6 +228,11 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       }
       if (std::all_of(row.bias.begin(), row.bias.end(), [](float v) { return v == 0; }))
         row.bias.clear();
+      // Where there is a bias, it costs nothing to take back what rounding the
+      // weights does to a typical input: errors of a row share their sign.
+      if (!row.bias.empty() && !row.correction.empty())
+        for (size_t j = 0; j < count; ++j)
+          row.bias[j] += static_cast<float>(row.correction[j]);
       const RowId id = emitLinear(lowering.graph, row, static_cast<uint32_t>(count), false);
       result.rows[layout.place(firstOut).row] = {id, false, {}};
     }

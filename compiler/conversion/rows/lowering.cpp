@@ -1,6 +1,7 @@
 #include "compiler/conversion/rows/lowering.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/dialect/sluice/dialect.h"
@@ -30,6 +31,35 @@ reference::Tensor Lowering::constant(Value value) {
 RowLayout Lowering::layoutOf(Value value) const {
   const auto shape = ir::carriedShape(value);
   return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), graph.lanes()};
+}
+
+const reference::Tensor *Lowering::nominal(Value value) {
+  State &known = state(value);
+  if (known.nominal)
+    return &*known.nominal;
+  const auto shape = ir::shapeOf(value);
+  reference::Tensor result({shape.begin(), shape.end()});
+  if (Operation *op = value.getDefiningOp()) {
+    std::vector<reference::Tensor> constants;
+    constants.reserve(op->getNumOperands());
+    std::vector<const reference::Tensor *> operands;
+    // For a matrix product, the root of the product of all element counts is
+    // its number of multiplications; for the rest it is small.
+    double work = static_cast<double>(result.values.size());
+    for (Value operand : op->getOperands()) {
+      operands.push_back(isConstant(operand) ? &constants.emplace_back(constant(operand))
+                                             : nominal(operand));
+      if (!operands.back())
+        return nullptr;
+      work *= static_cast<double>(operands.back()->values.size());
+    }
+    nominalBudget -= std::sqrt(work);
+    if (nominalBudget < 0)
+      return nullptr;
+    result = llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+  }
+  known.nominal = std::move(result);
+  return &*known.nominal;
 }
 
 Lazy *Lowering::lazy(Value value) {

@@ -69,6 +69,9 @@ public:
   /// Elements of a constant. Not kept: weights are large.
   reference::Tensor constant(mlir::Value value);
   [[nodiscard]] RowLayout layoutOf(mlir::Value value) const;
+  /// Golden value where every input of the model is zero: a typical value, for
+  /// what rounding weights does on average. Null where it would take too long.
+  const reference::Tensor *nominal(mlir::Value value);
 
   void define(mlir::Value value, RowTensor rows) { state(value).rows = std::move(rows); }
   void defineLazy(mlir::Value value, std::unique_ptr<Lazy> lazy) {
@@ -104,6 +107,7 @@ private:
   struct State {
     std::optional<RowTensor> rows;
     std::unique_ptr<Lazy> lazy;
+    std::optional<reference::Tensor> nominal;
   };
   RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast);
 
@@ -115,6 +119,7 @@ private:
   }
 
   Problems &problems;
+  double nominalBudget = 5e7; ///< operations left for nominal values
   // Looked up by key only: its order never reaches the output. Pointers, so
   // that references to rows stay valid.
   llvm::DenseMap<mlir::Value, std::unique_ptr<State>> values;

@@ -1,6 +1,7 @@
 // Contractions: both orders, batch axes, vectors, and what is folded into them.
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/rows/table_builder.h"
 #include "harness.h"
 
 namespace sluice::rows::test {
@@ -177,6 +178,33 @@ TEST(Contraction, ZeroBlocksAreDropped) {
   ASSERT_TRUE(model.graph);
   EXPECT_EQ(model.graph->rows.back().terms.size(), 1U);
   EXPECT_LT(model.error(), 1e-9);
+}
+
+/// Weights that bf16 does not hold err in the same direction here; the bias
+/// takes that back where the input is zero, and nearly so around it.
+TEST(Contraction, BiasCorrectsRoundedWeights) {
+  Model model(function("%x: tensor<16xbf16, #sluice.dim<0>>", R"(
+    %w = sluice.constant dense<0.3331> : tensor<4x16xf32>
+    %b = sluice.constant dense<[1.0, -5.0, -5.5, 0.125]> : tensor<4xf32>
+    %a = sluice.map (%l = %x) : (tensor<16xbf16, #sluice.dim<0>>) -> tensor<16xbf16, #sluice.dim<0>> {
+      %one = arith.constant 1.0 : f32
+      %0 = arith.maximumf %l, %one : f32
+      sluice.yield %0
+    }
+    %m = sluice.matmul %w, %a : (tensor<4x16xf32>, tensor<16xbf16, #sluice.dim<0>>)
+           -> tensor<4xbf16, #sluice.dim<0>>
+    %y = sluice.map (%l = %m, %r = %b) : (tensor<4xbf16, #sluice.dim<0>>, tensor<4xf32>)
+           -> tensor<4xbf16, #sluice.dim<0>> {
+      %0 = arith.addf %l, %r : f32
+      sluice.yield %0
+    })",
+                       "%y", "tensor<4xbf16, #sluice.dim<0>>"));
+  ASSERT_TRUE(model.graph);
+  const std::vector<reference::Tensor> zero = {reference::Tensor({16})};
+  const auto found = model.run(zero), wanted = model.golden(zero);
+  // Without the correction the last place of -5.5 + 5.33 is far off.
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(found[0].values[i], bf16ToDouble(roundToBf16(wanted[0].values[i]))) << i;
 }
 
 TEST(Contraction, RefusesNonFiniteWeights) {
