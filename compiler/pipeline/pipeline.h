@@ -40,8 +40,9 @@ struct CompileOptions {
 /// Use of one memory of one core (core = number of cores: the host port).
 struct MemoryUse {
   uint32_t core = 0;
-  std::string memory; ///< "weight blocks", "inbox rows", "local rows", "preload rows", "tables",
-                      ///< "instructions"
+  /// "weight blocks", "inbox rows", "local rows", "preload rows", "function tables",
+  /// "instructions", "host instructions".
+  std::string memory;
   uint64_t used = 0;
   uint64_t capacity = 0;
 };

@@ -1,0 +1,171 @@
+#include "compiler/pipeline/front.h"
+
+#include <filesystem>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "compiler/analysis/data_dimension.h"
+#include "compiler/conversion/rows/lower.h"
+#include "compiler/frontend/onnx/import.h"
+#include "compiler/transforms/passes.h"
+
+namespace sluice::pipeline {
+namespace {
+
+std::string printed(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text;
+}
+
+std::vector<format::HostTensor> hostTensors(const std::vector<frontend::ImportedTensor> &imported) {
+  std::vector<format::HostTensor> tensors;
+  for (const frontend::ImportedTensor &one : imported) {
+    format::HostTensor tensor;
+    tensor.name = one.name;
+    tensor.shape = one.shape;
+    tensor.type = one.type;
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+std::string modelName(const CompileOptions &options, const std::string &graphName) {
+  if (!options.modelName.empty())
+    return options.modelName;
+  if (options.modelPath != "-")
+    return std::filesystem::path(options.modelPath).stem().string();
+  return graphName.empty() ? "model" : graphName;
+}
+
+/// One run over one model. MLIR's own errors become problems, in case a pass
+/// fails without one.
+class Front {
+public:
+  Front(const CompileOptions &options, const format::Geometry &geometry, CompileResult &result,
+        Problems &problems)
+      : options(options), geometry(geometry), result(result), problems(problems),
+        context(mlir::MLIRContext::Threading::DISABLED),
+        handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+            errors.push_back(diagnostic.str());
+        }) {
+    context.printOpOnDiagnostic(false);
+  }
+
+  std::optional<rows::Graph> run() {
+    mlir::OwningOpRef<mlir::ModuleOp> module = import();
+    if (!module)
+      return std::nullopt;
+    if (options.stage == Stage::Graph) {
+      result.text = printed(*module);
+      return std::nullopt;
+    }
+    auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
+    if (!main || !layout(*module, main))
+      return std::nullopt;
+    if (options.stage == Stage::Layout) {
+      result.text = printed(*module);
+      return std::nullopt;
+    }
+    rows::ModelInfo model;
+    model.name = modelName(options, info.name);
+    model.inputs = hostTensors(info.inputs);
+    model.outputs = hostTensors(info.outputs);
+    model.nodes = info.nodes;
+    model.parameters = info.parameters;
+    return rows::lowerToRows(main, geometry, model, problems);
+  }
+
+  /// If a phase failed without a problem of its own.
+  void explainFailure() {
+    if (!problems.empty())
+      return;
+    Problem problem;
+    problem.code = "E0499";
+    problem.message = "internal error: a compiler pass failed";
+    problem.notes = errors;
+    problems.push_back(std::move(problem));
+  }
+
+private:
+  const CompileOptions &options;
+  const format::Geometry &geometry;
+  CompileResult &result;
+  Problems &problems;
+  mlir::MLIRContext context;
+  std::vector<std::string> errors;
+  mlir::ScopedDiagnosticHandler handler;
+  frontend::ImportedModel info;
+
+  mlir::OwningOpRef<mlir::ModuleOp> import() {
+    frontend::ImportOptions import;
+    import.path = options.modelPath;
+    import.externalData = options.externalDataDir;
+    for (const auto &[name, shape] : options.inputShapes)
+      import.inputShapes[name] = shape;
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        frontend::importModel(context, import, info, problems);
+    result.operators = static_cast<uint32_t>(info.nodes.size());
+    result.parameters = info.parameters;
+    return module;
+  }
+
+  bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
+    analysis::DataDimensionOptions layoutOptions;
+    layoutOptions.pins = options.dataDims;
+    layoutOptions.lanes = geometry.lanes;
+    const analysis::DataDimensions found = analysis::inferDataDimensions(main, layoutOptions);
+    listTensors(main, found);
+    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
+    if (!found.problems.empty())
+      return false;
+    ir::annotate(main, found);
+    mlir::PassManager passes(&context);
+    mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
+    perFunction.addPass(ir::createFoldConstants());
+    perFunction.addPass(ir::createFuseMaps());
+    perFunction.addPass(ir::createFoldConstants());
+    perFunction.addPass(ir::createRemoveDeadCode());
+    return mlir::succeeded(passes.run(module));
+  }
+
+  /// Inputs and named results in program order.
+  void listTensors(mlir::func::FuncOp main, const analysis::DataDimensions &found) {
+    const auto add = [&](mlir::Value value) {
+      const std::string name = analysis::tensorName(value);
+      const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+      if (name.empty() || !type)
+        return;
+      TensorLayout tensor{name, type.getShape().vec(), std::nullopt, {}};
+      if (const auto entry = found.dims.find(value); entry != found.dims.end()) {
+        tensor.dataDim = entry->second.dim;
+        tensor.why = entry->second.why;
+      }
+      result.tensors.push_back(std::move(tensor));
+    };
+    for (mlir::Value argument : main.getArguments())
+      add(argument);
+    for (mlir::Operation &op : main.getBody().front())
+      for (mlir::Value value : op.getResults())
+        add(value);
+  }
+};
+
+} // namespace
+
+std::optional<rows::Graph> runFront(const CompileOptions &options, const format::Geometry &geometry,
+                                    CompileResult &result, Problems &problems) {
+  Front front(options, geometry, result, problems);
+  std::optional<rows::Graph> graph = front.run();
+  if (!graph && result.text.empty())
+    front.explainFailure();
+  return graph;
+}
+
+} // namespace sluice::pipeline

@@ -1,0 +1,147 @@
+#include "compiler/pipeline/pipeline.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+
+#include "compiler/conversion/plan/plan.h"
+#include "compiler/pipeline/front.h"
+#include "compiler/target/core_program.h"
+#include "runtime/format/program_file.h"
+#include "runtime/format/targets.h"
+#include "sim/vm/timing.h"
+
+namespace sluice::pipeline {
+namespace {
+
+Problem internalError(const std::string &what) {
+  Problem problem;
+  problem.code = "E0499";
+  problem.message = "internal error: " + what;
+  return problem;
+}
+
+/// The options that shape a program, as the program file records them.
+std::string optionText(const CompileOptions &options, const format::Geometry &geometry) {
+  std::string text = "--target " + geometry.name;
+  for (const auto &[name, shape] : options.inputShapes)
+    text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
+  for (const auto &[name, dim] : options.dataDims)
+    text += fmt::format(" --data-dim {}={}", name, dim);
+  constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
+  return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
+}
+
+/// Schedules the planner may compare.
+unsigned candidatesOf(Effort effort) {
+  switch (effort) {
+  case Effort::Fast:
+    return 0;
+  case Effort::Default:
+    return 64;
+  case Effort::High:
+    return 1000;
+  }
+  return 0;
+}
+
+/// Plan -> core dialect -> program; with Stage::Core only the text.
+bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &problems) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  const mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    problems.push_back(internalError(diagnostic.str()));
+  });
+  core::Lists lists;
+  for (const std::vector<plan::PlannedInstruction> &list : plan.lists) {
+    lists.emplace_back();
+    for (const plan::PlannedInstruction &one : list)
+      lists.back().push_back({one.words, one.nodes});
+  }
+  uint32_t outputRows = 0;
+  for (const format::HostTensor &tensor : plan.program.models[0].outputs)
+    outputRows += tensor.rows;
+  const mlir::OwningOpRef<core::ProgramOp> program =
+      core::buildProgram(context, plan.program.geometry, outputRows, lists);
+  if (mlir::failed(mlir::verify(*program)))
+    return false;
+  if (stage == Stage::Core) {
+    llvm::raw_string_ostream stream(result.text);
+    (*program)->print(stream);
+    stream << '\n';
+    return true;
+  }
+  return core::emitInstructions(*program, result.program);
+}
+
+bool measure(CompileResult &result, Problems &problems) {
+  const std::optional<vm::Timing> timing = vm::measureTiming(result.program);
+  if (!timing) {
+    problems.push_back(internalError("the program stalls"));
+    return false;
+  }
+  const auto rounded = [](double cycles) { return static_cast<uint64_t>(std::ceil(cycles)); };
+  result.cycles = Cycles{timing->spaced, rounded(timing->contiguous), rounded(timing->period)};
+  return true;
+}
+
+} // namespace
+
+bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  const auto target = format::loadTarget(options.target);
+  if (const auto *wrong = std::get_if<format::FileProblem>(&target)) {
+    Problem problem;
+    problem.code = wrong->code;
+    problem.message = wrong->message;
+    problems.push_back(std::move(problem));
+    return false;
+  }
+  const auto &geometry = std::get<format::Geometry>(target);
+  result.program.geometry = geometry;
+  result.peakMacsPerCycle = uint64_t{geometry.cores} * geometry.lanes * geometry.lanes;
+
+  std::optional<rows::Graph> graph = runFront(options, geometry, result, problems);
+  if (!problems.empty())
+    return false;
+  if (!graph)
+    return true; // an earlier stage was asked for
+  result.accelerated = result.operators;
+  result.macs = graph->macs;
+
+  plan::Plan plan;
+  plan::PlanOptions planOptions;
+  planOptions.candidates = candidatesOf(options.effort);
+  const bool planned = plan::makePlan(*graph, planOptions, plan, problems);
+  for (const plan::MemoryUse &use : plan.memory)
+    result.memory.push_back({use.core, use.memory, use.used, use.capacity});
+  if (!planned)
+    return false;
+  graph.reset();
+  if (options.stage == Stage::Plan) {
+    result.text = std::move(plan.text);
+    return true;
+  }
+
+  result.program = std::move(plan.program);
+  plan.program = {};
+  plan.program.geometry = result.program.geometry;
+  plan.program.models = result.program.models;
+  result.program.compilerVersion = SLUICE_VERSION;
+  result.program.options = optionText(options, geometry);
+  if (!emit(plan, options.stage, result, problems)) {
+    if (problems.empty())
+      problems.push_back(internalError("the program was not written"));
+    return false;
+  }
+  if (options.stage == Stage::Core)
+    return true;
+  for (const format::FileProblem &wrong : format::check(result.program))
+    problems.push_back(internalError(wrong.message));
+  return problems.empty() && (!options.measure || measure(result, problems));
+}
+
+} // namespace sluice::pipeline
