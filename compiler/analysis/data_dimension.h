@@ -20,6 +20,8 @@ struct DataDimensionOptions {
   /// Tensors by ONNX name and the axis they must have as data dimension.
   std::vector<std::pair<std::string, int64_t>> pins;
   bool allowDynamicWeights = false;
+  /// Whether a fix may be --allow-dynamic-weights: where what follows can lower it.
+  bool offerDynamicWeights = false;
   int64_t lanes = 8;           ///< of the target, for costs
   uint64_t budget = 2'000'000; ///< revisions spent on searching one component
 };

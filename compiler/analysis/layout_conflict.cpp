@@ -190,13 +190,13 @@ public:
     changed.replaceChoices(id, LayoutSystem::choices(fix.relation));
     spend();
     if (changed.satisfiable(active, kSearch))
-      offer(fix.text, fix.flag);
+      offer(fix.text, std::nullopt);
   }
 
   /// Offers --allow-dynamic-weights, if that works.
   void allowDynamicWeights(FunctionOpInterface function, DataDimensionOptions options,
                            RelationId blamed) {
-    if (options.allowDynamicWeights || enough() || !affordable())
+    if (options.allowDynamicWeights || !options.offerDynamicWeights || enough() || !affordable())
       return;
     options.allowDynamicWeights = true;
     DataDimensions ignored;
@@ -300,8 +300,7 @@ void addFixes(const LayoutSystem &layout, const Conflict &conflict,
     llvm::SmallVector<ir::LayoutFix, 0> fixes;
     llvm::cast<ir::LayoutInterface>(step.op).layoutFixes(step.query, fixes);
     for (const ir::LayoutFix &fix : fixes)
-      if (!fix.flag)
-        search.change(id, fix);
+      search.change(id, fix);
   }
   // Always possible where the rule allows anything at all.
   const Step &blamed = layout.steps[conflict.blamed()];

@@ -18,7 +18,8 @@ constexpr Rule kRules[] = {
     {"DD-SQZ", "E0303", "the stride of the data dimension is kept: [1 b!] -> [b!]"},
     {"DD-REDUCE", "E0304", "[a! b].sum(0, keepdims) -> [1! b] and [a! b].sum(1) -> [a!]"},
     {"DD-CONCAT", "E0305", "[a! b] ++ [a! c] -> [a! (b+c)]"},
-    {"DD-MM-DYN", "E0306", "the product of two activations needs --allow-dynamic-weights"},
+    {"DD-MM-DYN", "E0306",
+     "one side of a product is a constant, unless dynamic weights are allowed"},
     {"DD-MM-DYN-X", "E0307",
      "[* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ [* j! k] -> "
      "[* i k!]"},

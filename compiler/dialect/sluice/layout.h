@@ -52,10 +52,9 @@ struct LayoutRefusal {
 /// The refusal of a rule: its code and formula from the table of rules.
 LayoutRefusal refusal(llvm::StringRef rule, std::string message);
 
-/// A change of the operation, or of the options, that may remove a conflict.
+/// A change of the operation that may remove a conflict.
 struct LayoutFix {
   std::string text;
-  std::optional<std::string> flag;
   LayoutRelation relation; ///< of the changed operation, on the same operands and result
 };
 

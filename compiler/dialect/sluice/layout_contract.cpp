@@ -195,15 +195,28 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither side");
 }
 
+/// Two activations: either of them as a constant.
 void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
                       llvm::SmallVectorImpl<LayoutFix> &fixes) {
-  if (query.allowDynamicWeights)
+  if (query.constant[0] || query.constant[1])
     return;
-  LayoutQuery allowed = query;
-  allowed.allowDynamicWeights = true;
-  LayoutFix fix{"compile with --allow-dynamic-weights", "--allow-dynamic-weights", {}};
-  contractionLayouts(contraction, allowed, fix.relation);
-  fixes.push_back(std::move(fix));
+  for (size_t side : {1, 0}) {
+    LayoutQuery weights = query;
+    weights.constant[side] = true;
+    LayoutRelation relation;
+    contractionLayouts(contraction, weights, relation);
+    LayoutFix fix{"export operand " + std::to_string(side) +
+                      " as a constant, if it does not depend on the model's inputs",
+                  {}};
+    // The tensor that is no longer read may have any data dimension.
+    const auto rank = static_cast<int8_t>(query.operands[side].size());
+    for (const LayoutTuple &tuple : relation)
+      for (int8_t dim = 0; dim < rank; ++dim) {
+        fix.relation.push_back(tuple);
+        fix.relation.back().dims[side] = dim;
+      }
+    fixes.push_back(std::move(fix));
+  }
 }
 
 } // namespace

@@ -107,7 +107,6 @@ void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layou
   for (int64_t dim : getAxes()) {
     LayoutFix fix{llvm::formatv("keep the reduced axes (keepdims=1) and use the result as {0}",
                                 notation(kept, dim)),
-                  std::nullopt,
                   {}};
     for (int64_t to = 0; to < rank(query.result); ++to)
       addView(fix.relation, dim, to, "DD-REDUCE",
@@ -192,7 +191,6 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
       LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
                                   "order of elements may change",
                                   notation(target, std::nullopt), a, b),
-                    std::nullopt,
                     {}};
       for (int64_t dim = 0; dim < rank(from); ++dim)
         if (auto moved = reshapeDim(from, dim, target))
@@ -208,7 +206,6 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
       LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
                                   "order of elements may change",
                                   a, b),
-                    std::nullopt,
                     {}};
       for (int64_t dim = 0; dim < rank(from); ++dim)
         if (auto moved = reshapeDim(source, exchange(dim, a, b), to))

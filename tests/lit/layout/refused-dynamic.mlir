@@ -19,13 +19,14 @@ func.func @neither(%x: tensor<5x3xf32, #sluice.dim<0>>, %y: tensor<3x4xf32, #slu
 
 // '*' is never the data dimension.
 func.func @batch(%x: tensor<2x5x3xf32, #sluice.dim<0>>, %y: tensor<2x3x4xf32>) -> tensor<2x5x4xf32> {
-  // expected-error @+7 {{E0307: the contracted axis is the data dimension of neither side}}
-  // expected-note @+6 {{operand 0: activation [2! 5 3]}}
-  // expected-note @+5 {{operand 1: activation [2 3 4]}}
-  // expected-note @+4 {{rule DD-MM-DYN-X}}
-  // expected-note @+3 {{chain: [2! 5 3], pinned by its type}}
-  // expected-note @+2 {{chain: [2! 5 3], needs [2 5! 3] or [2 5 3!]}}
-  // expected-note @+1 {{help: pin the tensor to [2 5! 3] in its type}}
+  // expected-error @+8 {{E0307: the contracted axis is the data dimension of neither side}}
+  // expected-note @+7 {{operand 0: activation [2! 5 3]}}
+  // expected-note @+6 {{operand 1: activation [2 3 4]}}
+  // expected-note @+5 {{rule DD-MM-DYN-X}}
+  // expected-note @+4 {{chain: [2! 5 3], pinned by its type}}
+  // expected-note @+3 {{chain: [2! 5 3], needs [2 5! 3] or [2 5 3!]}}
+  // expected-note @+2 {{help: pin the tensor to [2 5! 3] in its type}}
+  // expected-note @+1 {{help: export operand 0 as a constant, if it does not depend on the model's inputs}}
   %0 = sluice.matmul %x, %y : (tensor<2x5x3xf32, #sluice.dim<0>>, tensor<2x3x4xf32>) -> tensor<2x5x4xf32>
   return %0 : tensor<2x5x4xf32>
 }
