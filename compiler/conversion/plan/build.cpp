@@ -15,6 +15,7 @@ using rows::RowId;
 using rows::RowKind;
 
 constexpr unsigned kMatrix = 0, kVector = 1;
+constexpr uint32_t kHostTokens = 5;
 
 /// What arrives in one bank, and what its unit has taken so far in program
 /// order.
@@ -36,9 +37,10 @@ public:
   std::vector<Wait> take() {
     std::vector<Wait> waits;
     for (uint32_t token = 0; token < isa::kTokens; ++token)
-      if (wanted[token] > taken[token]) {
-        waits.push_back({token, wanted[token] - taken[token]});
-        taken[token] = wanted[token];
+      while (wanted[token] > taken[token]) {
+        const uint32_t count = std::min(wanted[token] - taken[token], isa::kTokenMax);
+        waits.push_back({token, count});
+        taken[token] += count;
       }
     return waits;
   }
@@ -372,15 +374,15 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
     // instruction takes rows of all cores in turn for ever.
     layout.coreStride = isa::kTokens / cores;
     layout.host = 1;
-    layout.hosts = 2;
-    layout.local = layout.done = 3;
+    layout.hosts = std::min(kHostTokens, layout.coreStride - 2);
+    layout.local = layout.done = layout.host + layout.hosts;
     return layout;
   }
-  layout.hosts = 3;
-  layout.slots = manySlots ? (isa::kTokens - layout.hosts - 1) / cores : 1;
+  layout.hosts = kHostTokens;
+  layout.slots = manySlots ? (isa::kTokens - kHostTokens - 1) / cores : 1;
   layout.slotStride = cores;
-  layout.host = isa::kTokens - layout.hosts - 1;
   layout.local = layout.done = isa::kTokens - 1;
+  layout.host = layout.local - kHostTokens;
   return layout;
 }
 

@@ -64,6 +64,8 @@ struct Token {
   std::deque<Gift> given;
   int giver = -1;
   uint64_t gives = 0, takes = 0;
+  /// After which beat of its unit how many had been taken.
+  std::vector<std::pair<uint32_t, uint64_t>> history;
 };
 
 struct UnitState {
@@ -205,6 +207,7 @@ private:
       takeFrom(u, beat.wait);
       token.given.erase(token.given.begin(), token.given.begin() + beat.wait.count);
       token.takes += beat.wait.count;
+      token.history.emplace_back(state.issued + 1, token.takes);
     }
     state.clock.issued[u] = ++state.issued;
     if (const auto *mm = std::get_if<isa::Mm>(&one.instruction))
@@ -292,6 +295,16 @@ private:
     clock.arrived[u] = units[u].issued;
     token.given.push_back({static_cast<int>(u), clock});
     ++token.gives;
+    // What the giver does not know to be taken may all still be there.
+    const auto later =
+        std::upper_bound(token.history.begin(), token.history.end(), clock.issued[bankUnit],
+                         [](uint32_t beat, const std::pair<uint32_t, uint64_t> &entry) {
+                           return beat < entry.first;
+                         });
+    const uint64_t taken = later == token.history.begin() ? 0 : std::prev(later)->second;
+    if (!shared && token.gives - taken > isa::kTokenMax)
+      fail(u, fmt::format("token {} may count to {}, at most {} fit", index, token.gives - taken,
+                          isa::kTokenMax));
   }
 
   void giveCores(uint32_t u, uint32_t mask, const Signal &signal) {
@@ -452,31 +465,16 @@ private:
       giveCores(u, input.mask, beat.signal);
   }
 
-  static bool waitsBehindLastRow(const UnitBeats &planned) {
-    for (size_t i = planned.beats.size(); i-- > 0 && planned.origins[i].row == kNoRow;)
-      if (planned.beats[i].wait.count != 0)
-        return true;
-    return false;
-  }
-
   void finish() {
     for (uint32_t u = 0; u < units.size() && error.empty(); ++u) {
       const UnitState &state = units[u];
       if (state.issued != state.planned->beats.size() * kInferences)
         return fail(u, "never issues: the schedule deadlocks");
-      const bool late = waitsBehindLastRow(*state.planned);
       for (uint32_t token = 0; token < isa::kTokens; ++token) {
         const Token &one = state.bank[token];
         if (one.gives != one.takes)
           return fail(u, fmt::format("token {} is given {} times and taken {} times", token,
                                      one.gives, one.takes));
-        // What is taken behind the last row may still be there when the next
-        // inference begins.
-        const bool twice = late && state.kind != isa::Unit::Host;
-        const uint64_t outstanding = one.gives / kInferences * (twice ? 2 : 1);
-        if (outstanding > isa::kTokenMax)
-          return fail(u, fmt::format("token {} may count to {}, at most {} fit", token, outstanding,
-                                     isa::kTokenMax));
       }
     }
     for (const auto &[row, outRow] : outRows)
