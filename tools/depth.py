@@ -52,7 +52,7 @@ def script(unit, isa_pkg):
         "memory -nomap",
         f"read_verilog -lib {MEMORY_MAP}",
         f"techmap -map {MEMORY_MAP}",
-        "expose -evert",
+        "expose -evert c:*",  # cells only: exposing a wire would keep it
         "synth -flatten -lut 6",
         "opt_clean -purge",
         "tee -o {out} stat",

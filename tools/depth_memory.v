@@ -1,10 +1,11 @@
-// For tools/depth.py: an inferred memory becomes an instance of this empty module,
-// whose ports yosys then exposes as ports of the unit. Widths follow the instance.
+// For tools/depth.py: every bit that leaves or enters an inferred memory becomes an
+// instance of one of these empty modules, which yosys then turns into a port.
 (* blackbox *)
-module mem_outside (
-    output RD_DATA,
-    input  RD_ADDR, RD_EN, WR_EN, WR_ADDR, WR_DATA
-);
+module mem_source (output O);
+endmodule
+
+(* blackbox *)
+module mem_sink (input I);
 endmodule
 
 (* techmap_celltype = "$mem_v2" *)
@@ -37,7 +38,15 @@ module mem_map (RD_CLK, RD_EN, RD_ARST, RD_SRST, RD_ADDR, RD_DATA, WR_CLK, WR_EN
   input [WR_PORTS*WIDTH-1:0] WR_EN;
   input [WR_PORTS*ABITS-1:0] WR_ADDR;
   input [WR_PORTS*WIDTH-1:0] WR_DATA;
-  mem_outside _TECHMAP_REPLACE_ (
-      .RD_DATA(RD_DATA), .RD_ADDR(RD_ADDR), .RD_EN(RD_EN),
-      .WR_EN(WR_EN), .WR_ADDR(WR_ADDR), .WR_DATA(WR_DATA));
+  localparam INPUTS = RD_PORTS * (ABITS + 1) + WR_PORTS * (ABITS + 2 * WIDTH);
+  wire [INPUTS-1:0] inputs = {RD_ADDR, RD_EN, WR_ADDR, WR_EN, WR_DATA};
+  genvar i;
+  generate
+    for (i = 0; i < RD_PORTS * WIDTH; i = i + 1) begin : gen_source
+      mem_source source (.O(RD_DATA[i]));
+    end
+    for (i = 0; i < INPUTS; i = i + 1) begin : gen_sink
+      mem_sink sink (.I(inputs[i]));
+    end
+  endgenerate
 endmodule
