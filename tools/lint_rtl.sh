@@ -27,6 +27,12 @@ for file in $modules; do
   fi
 done
 
+# yosys 0.23 takes an unpacked array of structs for one struct, without a word.
+if grep -nE '^ *([a-z_]+::)?[a-z_]+_t +[a-z0-9_]+ *\[' $modules; then
+  echo "an unpacked array of structs: yosys does not read it"
+  failed=1
+fi
+
 # One run elaborates all modules with their default parameters.
 if ! yosys -q -p "read_verilog -sv -I$rtl $packages $(echo "$modules" | tr '\n' ' '); hierarchy -check; \
     proc; select -assert-none t:\$dlatch t:\$adlatch t:\$dlatchsr; opt_clean; check -assert" \

@@ -163,7 +163,7 @@ module matrix_unit #(
     issued.units   = inst.sig_units;
   end
 
-  ctl_t ctl_q[Depth+2];  // entry 0 is unused
+  logic [$bits(issued)-1:0] ctl_q[Depth+2];  // bits of a ctl_t; entry 0 is unused
 
   always_ff @(posedge clk_i) begin
     for (int s = 2; s < Depth + 2; s++) ctl_q[s] <= rst_i ? '0 : ctl_q[s-1];

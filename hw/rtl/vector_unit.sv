@@ -267,7 +267,7 @@ module vector_unit #(
 
   // ---- rings ------------------------------------------------------------------
   // Written at the end of t+1; each reader counts the beats that pass it.
-  beat_t               beats[Slots];
+  logic [$bits(beat1_q)-1:0] beats[Slots];  // bits of a beat_t
   logic [WideBits-1:0] ring_a[Slots];
   logic [RowBits-1:0]  ring_b[Slots];
   logic [RowBits-1:0]  ring_c[Slots];
