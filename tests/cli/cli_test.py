@@ -168,6 +168,39 @@ class Cli(unittest.TestCase):
         self.fails(3, "error[E0606]: this build has no engine 'rtl' for target 'c2b8' (hardware 'none'); "
                    "the vm serves every target", "run", self.dir / "other.sluice", "--input", "x=zeros")
 
+    # ---- bench -------------------------------------------------------------
+    def bench(self, *args):
+        code, out, err = run("bench", self.small, "--engine", "vm", "--json", *args)
+        self.assertEqual(code, 0, err)
+        return json.loads(out)
+
+    def test_bench(self):
+        both = self.bench()
+        self.assertEqual(set(both), {"schema", "engine", "target", "clock_mhz", "spaced", "contiguous", "period",
+                                     "macs", "utilisation"})
+        self.assertEqual((both["schema"], both["engine"], both["target"], both["clock_mhz"], both["macs"]),
+                         (1, "vm", "c2b8", 300, 64))
+        ran = json.loads(self.vm("--input", self.input, "--steps", "2", "--json")[1])
+        self.assertEqual(both["spaced"], ran["engines"]["vm"]["cycles"])
+        self.assertGreater(both["period"], 0)
+        self.assertLessEqual(both["period"], both["contiguous"])
+        self.assertAlmostEqual(both["utilisation"], 64 / (2 * 8 * 8 * both["period"]))
+        spaced = self.bench("--spacing", "spaced")
+        self.assertEqual(spaced, {**both, "contiguous": None, "period": None, "utilisation": None})
+        self.assertEqual(self.bench("--spacing", "contiguous"), {**both, "spaced": None})
+        code, out, _ = run("bench", self.small, "--engine", "vm", "--clock-mhz", "250")
+        self.assertEqual(code, 0)
+        self.assertIn(f"latency, spaced     {both['spaced']} cycles ({both['spaced'] / 250:.3f} us at 250 MHz)",
+                      out.decode())
+
+    def test_bench_refuses(self):
+        self.fails(2, "error: --clock-mhz: Value 0 not in range", "bench", self.small, "--clock-mhz", "0")
+        self.fails(2, "error: --engine: both not in {vm,rtl}", "bench", self.small, "--engine", "both")
+        self.fails(2, "error[E0602]: the file has no model 'none', allowed: small", "bench", self.small, "--model", "none")
+        self.fails(3, "error[E0606]: this build has no engine 'rtl'", "bench", self.dir / "other.sluice")
+        self.fails(6, "error[E0607]: engine vm: no progress for 10000 cycles", "bench", self.dir / "stalling.sluice",
+                   "--engine", "vm")
+
     # ---- program files -----------------------------------------------------
     def test_bad_program_files(self):
         good = self.small.read_bytes()

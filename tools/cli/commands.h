@@ -12,6 +12,7 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode);
 void addCheck(CLI::App &app, const Common &common, int &exitCode);
 void addOps(CLI::App &app, const Common &common, int &exitCode);
 void addRun(CLI::App &app, const Common &common, int &exitCode);
+void addBench(CLI::App &app, const Common &common, int &exitCode);
 void addInspect(CLI::App &app, const Common &common, int &exitCode);
 void addTargets(CLI::App &app, const Common &common, int &exitCode);
 void addExplain(CLI::App &app, const Common &common, int &exitCode);

@@ -43,6 +43,7 @@ int runDriver(int argc, char **argv) {
   addCheck(app, common, exitCode);
 #endif
   addRun(app, common, exitCode);
+  addBench(app, common, exitCode);
   addInspect(app, common, exitCode);
   addOps(app, common, exitCode);
   addTargets(app, common, exitCode);

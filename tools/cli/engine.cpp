@@ -101,38 +101,63 @@ std::variant<Inference, Problem> EngineHandle::infer(uint32_t model,
                                                      const std::vector<io::Tensor> &inputs,
                                                      const std::vector<Port> &outputs,
                                                      const std::string &progress) {
+  auto done = inferPaced(model, inputs, outputs, SLUICE_RT_SPACED, 1, progress);
+  if (const auto *wrong = std::get_if<Problem>(&done))
+    return *wrong;
+  return std::move(std::get<std::vector<Inference>>(done).front());
+}
+
+std::variant<std::vector<Inference>, Problem>
+EngineHandle::inferPaced(uint32_t model, const std::vector<io::Tensor> &inputs,
+                         const std::vector<Port> &outputs, sluice_rt_pacing pacing, unsigned count,
+                         const std::string &progress) {
   std::vector<sluice_rt_array> in;
   for (const io::Tensor &tensor : inputs)
     in.push_back({const_cast<uint8_t *>(tensor.data.data()), tensor.data.size(),
                   static_cast<sluice_rt_type>(tensor.type)});
-  Inference result;
-  std::vector<sluice_rt_array> out;
-  for (const Port &port : outputs) {
-    io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
-    tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
-    result.outputs.push_back(std::move(tensor));
-    out.push_back(
-        {result.outputs.back().data.data(), result.outputs.back().data.size(), SLUICE_RT_FLOAT32});
+  std::vector<Inference> results(count);
+  std::vector<std::shared_ptr<sluice_rt_job>> jobs;
+  sluice_rt_device_set_pacing(device.get(), pacing);
+  sluice_rt_device_hold(device.get(), 1);
+  for (Inference &result : results) {
+    std::vector<sluice_rt_array> out;
+    for (const Port &port : outputs) {
+      io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
+      tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
+      result.outputs.push_back(std::move(tensor));
+      io::Tensor &placed = result.outputs.back();
+      out.push_back({placed.data.data(), placed.data.size(), SLUICE_RT_FLOAT32});
+    }
+    sluice_rt_job *raw = nullptr;
+    if (sluice_rt_submit(device.get(), model, in.data(), static_cast<uint32_t>(in.size()),
+                         out.data(), static_cast<uint32_t>(out.size()), nullptr,
+                         &raw) != SLUICE_RT_OK) {
+      const Problem wrong = lastProblem();
+      sluice_rt_device_reset(device.get()); // the outputs of earlier jobs go away
+      sluice_rt_device_hold(device.get(), 0);
+      return wrong;
+    }
+    jobs.emplace_back(raw, sluice_rt_job_release);
   }
-  sluice_rt_job *raw = nullptr;
-  if (sluice_rt_submit(device.get(), model, in.data(), static_cast<uint32_t>(in.size()), out.data(),
-                       static_cast<uint32_t>(out.size()), nullptr, &raw) != SLUICE_RT_OK)
-    return lastProblem();
-  const std::shared_ptr<sluice_rt_job> job(raw, sluice_rt_job_release);
+  sluice_rt_device_hold(device.get(), 0);
   ProgressLine line(fmt::format("{} {}", name, progress));
-  sluice_rt_job *ended = nullptr;
-  while (sluice_rt_device_next_ended(device.get(), 200, &ended) == SLUICE_RT_PENDING) {
-    sluice_rt_counters counters{};
-    sluice_rt_device_counters(device.get(), &counters);
-    line.update(fmt::format("{} cycles", counters.cycles));
+  for (unsigned i = 0; i < count; ++i) {
+    sluice_rt_job *ended = nullptr;
+    while (sluice_rt_device_next_ended(device.get(), 200, &ended) == SLUICE_RT_PENDING) {
+      sluice_rt_counters counters{};
+      sluice_rt_device_counters(device.get(), &counters);
+      line.update(fmt::format("{} cycles", counters.cycles));
+    }
   }
-  if (sluice_rt_job_wait(raw) != SLUICE_RT_OK) {
-    Problem wrong = lastProblem();
-    wrong.message = fmt::format("engine {}: {}", name, wrong.message);
-    return wrong;
+  for (unsigned i = 0; i < count; ++i) {
+    if (sluice_rt_job_wait(jobs[i].get()) != SLUICE_RT_OK) {
+      Problem wrong = lastProblem();
+      wrong.message = fmt::format("engine {}: {}", name, wrong.message);
+      return wrong;
+    }
+    sluice_rt_job_cycles_of(jobs[i].get(), &results[i].cycles);
   }
-  sluice_rt_job_cycles_of(raw, &result.cycles);
-  return result;
+  return results;
 }
 
 std::optional<Problem> EngineHandle::reset() {

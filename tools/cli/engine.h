@@ -48,6 +48,14 @@ public:
                                          const std::vector<Port> &outputs,
                                          const std::string &progress);
 
+  /// Runs the same inference `count` times. All are submitted before the clock
+  /// goes on, so cycles do not depend on the speed of the host.
+  std::variant<std::vector<Inference>, Problem> inferPaced(uint32_t model,
+                                                           const std::vector<io::Tensor> &inputs,
+                                                           const std::vector<Port> &outputs,
+                                                           sluice_rt_pacing pacing, unsigned count,
+                                                           const std::string &progress);
+
   /// Back to the initial state.
   std::optional<Problem> reset();
 

@@ -1,0 +1,163 @@
+// sluice bench: how many cycles an inference takes, measured on an engine.
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/engine.h"
+#include "tools/cli/progress.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Options {
+  std::string file, model, engine = "rtl", spacing = "both";
+  std::optional<uint32_t> clockMhz;
+};
+
+/// Inferences that fill the pipeline, those whose mean is taken, and those that
+/// keep the machine busy behind them.
+constexpr unsigned kWarmUp = 4, kMeasured = 8, kBehind = 4;
+constexpr uint64_t kStallLimit = 10000;
+
+class Bench {
+public:
+  Bench(const Options &options, const Common &common) : options(options), report(common) {}
+
+  int run() {
+    auto loaded = ProgramHandle::load(options.file);
+    if (const auto *wrong = std::get_if<Problem>(&loaded))
+      return report.fail({*wrong}, "");
+    program = std::get<ProgramHandle>(std::move(loaded));
+    auto found = program.findModel(options.model);
+    if (const auto *wrong = std::get_if<Problem>(&found))
+      return report.fail({*wrong}, options.file);
+    model = std::get<uint32_t>(found);
+    if (const auto wrong = measure())
+      return report.fail({*wrong}, options.file);
+    return print();
+  }
+
+private:
+  std::optional<Problem> measure() {
+    auto opened = EngineHandle::open(options.engine, program, "", kStallLimit);
+    if (const auto *wrong = std::get_if<Problem>(&opened))
+      return *wrong;
+    auto &engine = std::get<EngineHandle>(opened);
+    // Cycles do not depend on values; the speed of the simulation may.
+    const std::vector<Port> ports = program.inputs(model);
+    std::vector<std::string> specs;
+    for (const Port &port : ports)
+      specs.push_back(port.name + "=random:1");
+    Problems problems;
+    const std::vector<io::Tensor> inputs = gatherInputs(specs, ports, 0, problems);
+    if (!problems.empty())
+      return problems.front();
+
+    const auto jobs =
+        [&](sluice_rt_pacing pacing, unsigned count,
+            const std::string &what) -> std::variant<std::vector<Inference>, Problem> {
+      if (auto wrong = engine.reset())
+        return *wrong;
+      const ProgressLine clock("");
+      auto done = engine.inferPaced(model, inputs, program.outputs(model), pacing, count, what);
+      if (const auto *results = std::get_if<std::vector<Inference>>(&done)) {
+        seconds += clock.seconds();
+        simulated += results->back().cycles.last_output + 1;
+      }
+      return done;
+    };
+    if (options.spacing != "contiguous") {
+      // The second inference: the first may find a machine that starts up.
+      auto done = jobs(SLUICE_RT_SPACED, 2, "spaced");
+      if (const auto *wrong = std::get_if<Problem>(&done))
+        return *wrong;
+      spaced = std::get<std::vector<Inference>>(done).back().cycles.latency;
+    }
+    if (options.spacing != "spaced")
+      for (const auto &[pacing, what, behind, result] :
+           {std::tuple(SLUICE_RT_CONTIGUOUS, "contiguous", 0U, &contiguous),
+            std::tuple(SLUICE_RT_QUEUED, "period", kBehind, &period)}) {
+        auto done = jobs(pacing, kWarmUp + kMeasured + behind, what);
+        if (const auto *wrong = std::get_if<Problem>(&done))
+          return *wrong;
+        const auto &results = std::get<std::vector<Inference>>(done);
+        const uint64_t first = results[kWarmUp].cycles.last_output;
+        const uint64_t last = results[kWarmUp + kMeasured - 1].cycles.last_output;
+        *result = (last - first + kMeasured - 2) / (kMeasured - 1);
+      }
+    return std::nullopt;
+  }
+
+  int print() const {
+    const sluice_rt_machine machine = program.machine();
+    const sluice_rt_model_info info = program.model(model);
+    const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
+    const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
+    std::optional<double> utilisation;
+    if (period && *period != 0)
+      utilisation = static_cast<double>(info.macs) /
+                    (static_cast<double>(peak) * static_cast<double>(*period));
+    std::string text = fmt::format("model {} on {}, engine {}, {} MAC\n", info.name, machine.target,
+                                   options.engine, info.macs);
+    const auto line = [&](const char *what, const std::optional<uint64_t> &cycles) {
+      if (cycles)
+        text += fmt::format("{:<20}{} cycles ({:.3f} us at {} MHz)\n", what, *cycles,
+                            static_cast<double>(*cycles) / clock, clock);
+    };
+    line("latency, spaced", spaced);
+    line("latency, contiguous", contiguous);
+    line("period", period);
+    if (utilisation)
+      text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period\n",
+                          100 * *utilisation, peak);
+    text += fmt::format("engine speed        {:.1f} kHz ({} cycles in {:.2f} s)\n",
+                        seconds > 0 ? static_cast<double>(simulated) / seconds / 1000 : 0.0,
+                        simulated, seconds);
+    report.text(text);
+    const auto json = [](const auto &value) { return value ? Json(*value) : Json(nullptr); };
+    return report.json({{"schema", 1},
+                        {"engine", options.engine},
+                        {"target", machine.target},
+                        {"clock_mhz", clock},
+                        {"spaced", json(spaced)},
+                        {"contiguous", json(contiguous)},
+                        {"period", json(period)},
+                        {"macs", info.macs},
+                        {"utilisation", json(utilisation)}})
+               ? Ok
+               : Usage;
+  }
+
+  const Options &options;
+  const Report report;
+  ProgramHandle program;
+  uint32_t model = 0;
+  std::optional<uint64_t> spaced, contiguous, period;
+  double seconds = 0;     ///< of wall clock
+  uint64_t simulated = 0; ///< cycles in that time
+};
+
+} // namespace
+
+void addBench(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command = app.add_subcommand("bench", "measure the cycles of an inference on an engine");
+  auto options = std::make_shared<Options>();
+  command->add_option("file", options->file, "program file, - is standard input")->required();
+  command->add_option("--model", options->model, "which model of the file")->type_name("NAME");
+  command->add_option("--engine", options->engine, "vm or rtl (rtl)")
+      ->check(CLI::IsMember({"vm", "rtl"}));
+  command
+      ->add_option("--spacing", options->spacing,
+                   "spaced: from rest; contiguous: one behind the other, and the period with "
+                   "inputs always waiting; both (both)")
+      ->check(CLI::IsMember({"spaced", "contiguous", "both"}));
+  command
+      ->add_option("--clock-mhz", options->clockMhz,
+                   "clock that microseconds are named at (the target's)")
+      ->check(CLI::Range(1U, 100000U));
+  command->callback([options, &common, &exitCode] { exitCode = Bench(*options, common).run(); });
+}
+
+} // namespace sluice::cli
