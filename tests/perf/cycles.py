@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Cycle counts of the benchmark models against the stored ones.
+
+usage: cycles.py SLUICE [--update | --table | --check-docs]
+
+Cycles are exact and the same everywhere, so they are a test: none may rise. A
+count that falls is to be stored, with --update; that only ever lowers a count
+(or adds one that is not stored yet). --table prints the stored counts beside the
+published ones as Markdown; --check-docs says whether docs/performance.md shows it.
+"""
+import argparse
+import concurrent.futures
+import csv
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+import make_models
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+SHARED = SOURCE.parent / "shared"
+STORED = HERE / "cycles.json"
+PAGE = SOURCE / "docs/performance.md"
+PUBLISHED = SHARED / "reference/published_cycles.csv"
+MEASURES = ("spaced", "contiguous", "period")
+GEOMETRY = {"c2b8": (2, 8), "c6b32": (6, 32), "c3b64": (3, 64)}  # cores, lanes
+DENSE = [name for name in make_models.ROWS if name.startswith("slp-") or name[4].isdigit()]
+FOUND = {"acasxu": SHARED / "models/acasxu/model.onnx", "go1_policy": SHARED / "models/go1_policy/model.onnx",
+         "digits": SOURCE / "tools/digits/digits.onnx"}
+ROWS = {"c6b32": [*DENSE, *FOUND], "c3b64": DENSE, "c2b8": list(FOUND)}
+SKIPPED = 77
+
+
+def compare(stored, measured):
+    """Risen, fallen and new counts, as sentences; by target, model and measure."""
+    risen, fallen, new = [], [], []
+    for target, models in measured.items():
+        for model, counts in models.items():
+            old = stored.get(target, {}).get(model, {})
+            for measure in MEASURES:
+                now, before = counts[measure], old.get(measure)
+                where = f"{model} on {target}: {measure}"
+                if before is None:
+                    new.append(f"{where} {now} is not stored")
+                elif now > before:
+                    risen.append(f"{where} rose from {before} to {now} cycles")
+                elif now < before:
+                    fallen.append(f"{where} fell from {before} to {now} cycles")
+    return risen, fallen, new
+
+
+def lowered(stored, measured):
+    """The stored counts with the measured ones where those are lower or new."""
+    result = {target: dict(models) for target, models in stored.items()}
+    for target, models in measured.items():
+        for model, counts in models.items():
+            old = result.setdefault(target, {}).get(model, counts)
+            result[target][model] = {m: min(counts[m], old.get(m, counts[m])) for m in MEASURES}
+    return result
+
+
+def measure(sluice):
+    """Compiles every row there is a model for; the compiler's own counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        paths = {name: path for name, path in FOUND.items() if path.exists()}
+        for name in FOUND.keys() - paths:
+            print(f"not measured, its model is not here: {name} ({FOUND[name]})")
+        for name in DENSE:
+            paths[name] = folder / f"{name}.onnx"
+            onnx.save(make_models.ROWS[name](name), paths[name])
+
+        def one(row):
+            target, name = row
+            done = subprocess.run([sluice, "compile", str(paths[name]), "--target", target, "--json",
+                                   "-o", str(folder / f"{name}-{target}.sluice")], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{name} on {target} does not compile: {done.stderr}")
+            return target, name, json.loads(done.stdout)["latency"]
+
+        measured = {}
+        rows = [(target, name) for target, names in ROWS.items() for name in names if name in paths]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for target, name, latency in pool.map(one, rows):
+                measured.setdefault(target, {})[name] = latency
+        return measured
+
+
+def sizes(name):
+    """Widths of a dense row, from its model."""
+    shapes = {i.name: i.dims for i in make_models.ROWS[name](name).graph.initializer}
+    weights = [shape for shape in shapes.values() if len(shape) == 2]
+    return [weights[0][1], *(shape[0] for shape in weights)]
+
+
+def table(stored):
+    """Markdown: per row what the machine needs at least, what it takes, what is published."""
+    published = {}
+    if PUBLISHED.exists():
+        with open(PUBLISHED, newline="") as file:
+            published = {row["id"]: row for row in csv.DictReader(file)}
+    lines = []
+    for target in ("c6b32", "c3b64"):
+        cores, lanes = GEOMETRY[target]
+        lines += [f"`{target}`, {cores * lanes * lanes} MAC per cycle:", "",
+                  "| model | floor | spaced | contiguous | period | utilisation | published | ratio |",
+                  "|---|---:|---:|---:|---:|---:|---:|---:|"]
+        ratios = []
+        for name in DENSE:
+            ours, widths = stored[target][name], sizes(name)
+            layers = list(zip(widths, widths[1:]))
+            floor = math.ceil(sum(math.ceil(i / lanes) * math.ceil(o / lanes) for i, o in layers) / cores)
+            used = sum(i * o for i, o in layers) / (cores * lanes * lanes * ours["period"])
+            theirs, ratio = published.get(name, {}).get(f"{target}_spaced"), ""
+            if theirs:
+                ratios.append(ours["spaced"] / int(theirs))
+                ratio = f"{ratios[-1]:.2f}"
+            lines.append(f"| {name} | {floor} | {ours['spaced']} | {ours['contiguous']} | {ours['period']} | "
+                         f"{100 * used:.0f} % | {theirs or ''} | {ratio} |")
+        if ratios:
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            lines.append(f"| geometric mean | | | | | | | {mean:.2f} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("sluice")
+    action = parser.add_mutually_exclusive_group()
+    for option in ("--update", "--table", "--check-docs"):
+        action.add_argument(option, action="store_true")
+    options = parser.parse_args()
+    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
+    if options.table:
+        print(table(stored))
+        return 0
+    if options.check_docs:
+        if not PUBLISHED.exists():
+            print(f"skipped: the published counts are not here ({PUBLISHED})")
+            return SKIPPED
+        if table(stored) in PAGE.read_text():
+            return 0
+        print(f"{PAGE.name} does not show the stored counts; its tables should read:\n\n{table(stored)}")
+        return 1
+    measured = measure(options.sluice)
+    risen, fallen, new = compare(stored, measured)
+    for line in [*risen, *fallen, *new]:
+        print(line)
+    if options.update:
+        STORED.write_text(json.dumps(lowered(stored, measured), indent=1) + "\n")
+    elif fallen or new:
+        print(f"store the lower and new counts: {pathlib.Path(__file__).name} SLUICE --update")
+    checked = sum(len(models) for models in measured.values())
+    print(f"{checked} programs measured, {len(risen)} counts rose, {len(fallen)} fell")
+    return 1 if risen or (new and not options.update) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

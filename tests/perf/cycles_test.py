@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""What the cycle test does with counts, and that the counts are the engine's.
+
+usage: cycles_test.py SLUICE [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import cycles
+
+SLUICE = sys.argv[1]
+
+
+def counts(spaced, contiguous=9, period=9):
+    return {"spaced": spaced, "contiguous": contiguous, "period": period}
+
+
+class Cycles(unittest.TestCase):
+    def test_a_rise_is_found(self):
+        stored = {"c6b32": {"a": counts(100), "b": counts(50)}}
+        measured = {"c6b32": {"a": counts(101), "b": counts(49)}, "c2b8": {"a": counts(7)}}
+        risen, fallen, new = cycles.compare(stored, measured)
+        self.assertEqual(risen, ["a on c6b32: spaced rose from 100 to 101 cycles"])
+        self.assertEqual(fallen, ["b on c6b32: spaced fell from 50 to 49 cycles"])
+        self.assertEqual(len(new), 3)
+
+    def test_update_only_lowers(self):
+        stored = {"c6b32": {"a": counts(100, 90), "gone": counts(1)}}
+        result = cycles.lowered(stored, {"c6b32": {"a": counts(101, 80)}, "c2b8": {"n": counts(5)}})
+        self.assertEqual(result, {"c6b32": {"a": counts(100, 80), "gone": counts(1)}, "c2b8": {"n": counts(5)}})
+
+    def test_every_row_is_stored(self):
+        stored = json.loads(cycles.STORED.read_text())
+        self.assertEqual({t: set(names) for t, names in cycles.ROWS.items()},
+                         {t: set(models) for t, models in stored.items()})
+
+    def test_compiler_and_engine_agree(self):
+        """The timing model's counts are those of the vm with data."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, cycles.HERE / "make_models.py", folder, "slp-256-1024", "mlp-2x512"], check=True)
+            for name in ("slp-256-1024", "mlp-2x512"):
+                program = f"{folder}/{name}.sluice"
+                compiled = subprocess.run([SLUICE, "compile", f"{folder}/{name}.onnx", "-o", program, "--json"],
+                                          check=True, capture_output=True)
+                bench = subprocess.run([SLUICE, "bench", program, "--engine", "vm", "--json"], check=True,
+                                       capture_output=True)
+                measured = json.loads(bench.stdout)
+                self.assertEqual(json.loads(compiled.stdout)["latency"], {m: measured[m] for m in cycles.MEASURES})
+
+    def test_commands_of_the_page(self):
+        """What docs/performance.md tells the reader to type works."""
+        blocks = re.findall(r"```sh\n(.*?)```", cycles.PAGE.read_text(), re.S)
+        self.assertTrue(blocks)
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for part in ("tests", "tools", "docs"):
+                (root / part).symlink_to(cycles.SOURCE / part)
+            for link, path in (("build/release/bin/sluice", pathlib.Path(SLUICE).resolve()), ("path/python3", sys.executable)):
+                (root / link).parent.mkdir(parents=True)
+                (root / link).symlink_to(path)
+            environment = {**os.environ, "PATH": f"{root / 'path'}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+            for block in blocks:
+                done = subprocess.run(["sh", "-ec", block], cwd=root, env=environment, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
