@@ -16,13 +16,23 @@ std::string nodeText(const NodeRef &node) {
   return text;
 }
 
+/// "[4! 5]", the axis marked ! is the data dimension.
+std::string layoutText(const std::vector<int64_t> &shape, std::optional<int64_t> dataDim) {
+  std::string text;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    text += fmt::format("{}{}{}", axis == 0 ? "" : " ", shape[axis],
+                        dataDim == static_cast<int64_t>(axis) ? "!" : "");
+  return "[" + text + "]";
+}
+
 std::string chainText(const ChainStep &step) {
-  std::string text = fmt::format("\"{}\" {}", step.tensor, shapeText(step.shape));
-  if (step.dataDim)
-    text += fmt::format(" has data dimension {}", *step.dataDim);
+  std::string text;
   if (step.node.index >= 0 || !step.node.name.empty())
-    text += ", " + nodeText(step.node);
-  return step.why.empty() ? text : text + ": " + step.why;
+    text += nodeText(step.node) + ": ";
+  if (!step.tensor.empty())
+    text += fmt::format("'{}' ", step.tensor);
+  text += layoutText(step.shape, step.dataDim);
+  return step.why.empty() ? text : text + ", " + step.why;
 }
 
 std::string fixText(const Fix &fix) {
@@ -80,20 +90,26 @@ std::string problemText(const Problem &problem, const std::string &file, bool co
   std::string text =
       fmt::format("{}error[{}]{}: {}\n", red, problem.code, reset, printable(problem.message));
   auto line = [&](std::string_view label, const std::string &body) {
-    text += fmt::format("  {}{}{} {}\n", blue, label, reset, printable(body));
+    text += fmt::format("{}{}{} {}\n", blue, label, reset, printable(body));
   };
   if (problem.node)
-    line("-->", (file.empty() ? "" : file + ": ") + nodeText(*problem.node));
+    line("  -->", (file.empty() ? "" : file + ": ") + nodeText(*problem.node));
   else if (!file.empty())
-    line("-->", file);
-  if (!problem.rule.empty())
-    line("rule:", problem.rule);
-  for (const ChainStep &step : problem.chain)
-    line("because:", chainText(step));
+    line("  -->", file);
+  // Of a refusal by a rule: the operands, then the rule.
   for (const std::string &note : problem.notes)
-    line("note:", note);
+    if (problem.rule.empty())
+      line(" note:", note);
+    else if (note.starts_with("rule "))
+      line(" rule", note.substr(5));
+    else
+      line("   | ", note);
+  if (!problem.chain.empty())
+    text += fmt::format(" {}chain:{}\n", blue, reset);
+  for (const ChainStep &step : problem.chain)
+    line("  ", chainText(step));
   for (const Fix &fix : problem.fixes)
-    line("help:", fixText(fix));
+    line(" help:", fixText(fix));
   return text;
 }
 

@@ -18,12 +18,15 @@ std::string shapeText(const std::vector<int64_t> &shape);
 
 /// One problem, several lines, each ended:
 ///
-///     error[E0302]: ...
+///     error[E0301]: ...
 ///       --> model.onnx: node 3 "add_1" (Add)
-///       rule: DD-PW
-///       because: "t" [1, 5] has data dimension 1, node 2 "fc" (Gemm): ...
-///       note: ...
-///       help: ... (--flag), checked, +12 cycles
+///        |  operand 0 't': activation [1 5!]
+///      rule DD-PW: ...
+///      chain:
+///        node 2 "fc" (Gemm): 't' [1 5!], ...
+///      help: ... (--flag), checked, +12 cycles
+///
+/// Without a rule, the notes follow as " note: ...".
 ///
 /// `file` may be empty. `color` adds terminal colours.
 std::string problemText(const Problem &problem, const std::string &file, bool color = false);

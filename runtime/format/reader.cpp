@@ -36,12 +36,17 @@ std::optional<FileProblem> checkContainer(Bytes bytes) {
                                             bytes.size(), kHeaderBytes)};
   const auto version = at<uint32_t>(bytes, kVersionOffset);
   if (version != kFormatVersion)
-    return FileProblem{"E0503", fmt::format("format version {}, this build reads version {}",
-                                            version, kFormatVersion)};
+    return FileProblem{
+        "E0503",
+        fmt::format("format version {}, this build reads version {}: compile the model again",
+                    version, kFormatVersion)};
   const auto isaVersion = at<uint32_t>(bytes, kIsaVersionOffset);
   if (isaVersion != isa::kVersion)
-    return FileProblem{"E0503", fmt::format("instruction set version {}, this build has version {}",
-                                            isaVersion, isa::kVersion)};
+    return FileProblem{
+        "E0503",
+        fmt::format(
+            "instruction set version {}, this build has version {}: compile the model again",
+            isaVersion, isa::kVersion)};
   const auto fileSize = at<uint64_t>(bytes, kFileSizeOffset);
   const auto count = at<uint32_t>(bytes, kSectionCountOffset);
   const size_t tableEnd = kHeaderBytes + kSectionCount * kEntryBytes;

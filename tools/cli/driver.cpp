@@ -57,6 +57,9 @@ int runDriver(int argc, char **argv) {
     return app.exit(help);
   } catch (const CLI::ParseError &error) {
     std::string message = error.what();
+    // What the unknown word is matters more than that a known one is missing.
+    if (const auto unknown = app.remaining(); app.get_subcommands().empty() && !unknown.empty())
+      message = fmt::format("there is no command or flag '{}'", unknown.front());
     if (!message.empty())
       message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
     const auto chosen = app.get_subcommands();

@@ -87,6 +87,8 @@ std::map<size_t, io::Tensor> readNumbered(const std::vector<fs::path> &files,
     auto read = readOne(files[i].string(), "");
     if (const auto *wrong = std::get_if<Problem>(&read)) {
       problems.push_back(*wrong);
+      if (i < ports.size())
+        found.emplace(i, zeros(ports[i])); // not missing as well
       continue;
     }
     auto &tensor = std::get<io::Tensor>(read);
@@ -152,6 +154,14 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
   };
   for (const std::string &spec : specs) {
     if (spec.starts_with('@')) {
+      if (!spec.ends_with(".npz")) {
+        problems.push_back(problem(
+            "E0601",
+            fmt::format("'{}' does not say for which input, allowed: NAME=@FILE, or @FILE.npz "
+                        "whose members have the inputs' names",
+                        spec)));
+        continue;
+      }
       auto read = io::readTensors(spec.substr(1));
       if (const auto *wrong = std::get_if<io::Error>(&read)) {
         problems.push_back(problem(wrong->code, wrong->message));

@@ -156,8 +156,8 @@ int run(Options options, const Common &common) {
   if (!result.program) {
     Problems problems;
     for (const format::FileProblem &one : result.problems)
-      problems.push_back(problem(one.code, one.message));
-    return report.fail(problems, options.file);
+      problems.push_back(problem(one.code, fmt::format("'{}': {}", options.file, one.message)));
+    return report.fail(problems, "");
   }
   const format::Program &program = *result.program;
   if (options.core && *options.core >= program.cores.size())

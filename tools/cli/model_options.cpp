@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -53,12 +54,16 @@ void ModelOptions::finish(Problems &problems) {
     problems.push_back(
         problem("E0601", fmt::format("{} '{}' is not of the form {}", flag, spec, form)));
   };
+  std::set<std::string> named;
   for (const std::string &spec : inputShapes) {
     const size_t equals = spec.rfind('=');
     const auto shape = numbers(equals == std::string::npos ? "" : spec.substr(equals + 1));
     // A scalar has an empty shape: "x=".
     if (equals == std::string::npos || equals == 0 || (!shape && equals + 1 != spec.size()))
       bad("--input-shape", spec, "NAME=N,N,...");
+    else if (!named.insert(spec.substr(0, equals)).second)
+      problems.push_back(problem(
+          "E0601", fmt::format("--input-shape gives '{}' more than once", spec.substr(0, equals))));
     else
       compile.inputShapes.emplace_back(spec.substr(0, equals),
                                        shape.value_or(std::vector<int64_t>{}));

@@ -20,7 +20,8 @@ ExitCode exitCodeOf(std::string_view code) {
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614"}},
       {Usage, {"E0111", "E0112", "E0515", "E0516"}},
-      {Refused, {"E0114", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606", "E0612"}},
+      {Refused,
+       {"E0103", "E0104", "E0114", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606", "E0612"}},
       {Malformed, {"E0605", "E0615"}},
       {Internal, {"E0199", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
   for (const auto &[exit, codes] : exceptions)
@@ -54,7 +55,8 @@ bool Report::color() const {
 
 void Report::log(const Problems &problems, const std::string &file) const {
   for (const Problem &one : problems)
-    fmt::print(stderr, "{}", problemText(one, file, color()));
+    // E05xx name the file they are about, which may be another one.
+    fmt::print(stderr, "{}", problemText(one, one.code.starts_with("E05") ? "" : file, color()));
 }
 
 int Report::fail(const Problems &problems, const std::string &file) const {

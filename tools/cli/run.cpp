@@ -268,10 +268,18 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--expect", options->expect, "reference of the last inference, NAME=@FILE")
       ->type_name("SPEC")
       ->allow_extra_args(false);
+  const CLI::Validator notNegative(
+      [](std::string &text) {
+        double value = 0;
+        return CLI::detail::lexical_cast(text, value) && value >= 0
+                   ? std::string()
+                   : fmt::format("{} is not a number of at least 0", text);
+      },
+      "");
   command->add_option("--rtol", options->bound.relative, "allowed error relative to the reference")
-      ->check(CLI::NonNegativeNumber);
+      ->check(notNegative);
   command->add_option("--atol", options->bound.absolute, "allowed absolute error")
-      ->check(CLI::NonNegativeNumber);
+      ->check(notNegative);
   command->add_option("--steps", options->steps, "inferences, one after the other")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
   command->add_option("--waves", options->waves, "write waves (FST)")->type_name("FILE");

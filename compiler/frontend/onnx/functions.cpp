@@ -243,7 +243,7 @@ Opsets checkVersions(const onnx::ModelProto &model, Report &report) {
                                     model.ir_version(), kMinIr, kMaxIr));
   Opsets opsets = readOpsets(model.opset_import(), "the model", report);
   if (opsets.empty())
-    report.add("E0104",
+    report.add("E0102",
                "the model imports no operator set: the file is cut, or older than ONNX 1.0");
   return opsets;
 }

@@ -36,7 +36,7 @@ struct ModelGraph {
 /// "node 3 'fc' (Gemm)".
 std::string nodeText(const NodeRef &node);
 
-/// Checks IR version and opset imports (E0104).
+/// Checks IR version and opset imports (E0104; E0102 if there are none).
 Opsets checkVersions(const onnx::ModelProto &model, Report &report);
 
 /// The nodes of the model in its order, calls of model-local functions replaced

@@ -71,12 +71,14 @@ TEST(ProgramFile, OtherVersions) {
   std::vector<uint8_t> bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kVersionOffset, 7);
   test::rehash(bytes);
-  EXPECT_EQ(messageOf(read(bytes)), "format version 7, this build reads version 1");
+  EXPECT_EQ(messageOf(read(bytes)),
+            "format version 7, this build reads version 1: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);
   EXPECT_EQ(codeOf(read(bytes)), "E0503");
-  EXPECT_EQ(messageOf(read(bytes)), "instruction set version 9, this build has version 1");
+  EXPECT_EQ(messageOf(read(bytes)),
+            "instruction set version 9, this build has version 1: compile the model again");
 }
 
 TEST(ProgramFile, NotAProgram) {
