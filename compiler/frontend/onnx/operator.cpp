@@ -150,6 +150,11 @@ const OperatorTable &operatorTable() {
     ops::addSlices(out);
     ops::addConcat(out);
     ops::addConstants(out);
+    ops::addFunctions(out);
+    ops::addComparisons(out);
+    ops::addReductions(out);
+    ops::addNormalisations(out);
+    ops::addViews(out);
     return out;
   }();
   return table;

@@ -1,49 +1,13 @@
 // Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu: maps of one operand.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
 
 namespace arith = mlir::arith;
 namespace math = mlir::math;
-
-/// Writes scalar operations in the body of a map.
-struct Scalars {
-  mlir::OpBuilder &b;
-  mlir::Location where;
-
-  template <typename Op, typename... Operands> mlir::Value make(Operands... operands) const {
-    return b.create<Op>(where, operands...);
-  }
-  mlir::Value constant(float value) const {
-    return b.create<arith::ConstantOp>(where, b.getF32FloatAttr(value));
-  }
-  /// x < 0 ? negative : x
-  mlir::Value ifNegative(mlir::Value x, mlir::Value negative) const {
-    mlir::Value test = b.create<arith::CmpFOp>(where, arith::CmpFPredicate::OLT, x, constant(0));
-    return b.create<arith::SelectOp>(where, test, negative, x);
-  }
-};
-
-using Function = std::function<mlir::Value(const Scalars &, mlir::Value, const NodeView &)>;
-
-Operator activation(const char *name, const char *form, Function function) {
-  Operator entry;
-  entry.name = name;
-  entry.form = form;
-  entry.inputs = {{"X"}};
-  entry.outputs = {{"Y"}};
-  entry.build = [function = std::move(function)](NodeBuilder &node) {
-    node.result(node.emit.pointwise(
-        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          return function(Scalars{b, where}, x[0], node);
-        }));
-  };
-  return entry;
-}
 
 mlir::Value relu(const Scalars &s, mlir::Value x, const NodeView &) {
   return s.make<arith::MaximumFOp>(x, s.constant(0));
@@ -133,12 +97,11 @@ Operator clipWithInputs() {
 } // namespace
 
 void addActivations(OperatorTable &table) {
-  table.add({6, 13, 14}, activation("Relu", "map: max(x, 0)", relu));
-  table.add({6, 16},
-            withAlpha(activation("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
-  table.add({6, 22}, withAlpha(activation("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
-  table.add({6, 13}, activation("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
-  table.add({6, 13}, activation("Tanh", "map: tanh(x)", tanh));
+  table.add({6, 13, 14}, unary("Relu", "map: max(x, 0)", relu));
+  table.add({6, 16}, withAlpha(unary("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
+  table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
+  table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
+  table.add({6, 13}, unary("Tanh", "map: tanh(x)", tanh));
   table.add({6}, clipWithAttributes());
   table.add({11, 12, 13}, clipWithInputs());
 }

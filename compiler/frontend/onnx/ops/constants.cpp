@@ -178,25 +178,36 @@ HostTensor casted(const HostTensor &from, DataType type) {
 Operator cast(int64_t since) {
   Operator entry;
   entry.name = "Cast";
-  entry.form = "known at import";
-  entry.inputs = {{"input", Types::Any, Presence::Required, true}};
+  entry.form = "known at import; between floating-point types nothing: the machine has one";
+  entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"to", AttributeKind::Int, std::nullopt, true}};
   if (since >= 19) // concerns 8-bit floats only
     entry.attributes.push_back({"saturate", AttributeKind::Int, int64_t{1}});
+  const auto target = [](const NodeView &node) {
+    int64_t to = node.integer("to");
+    // Checked as int64: the attribute may hold anything.
+    return static_cast<DataType>(to >= 0 && to <= 100 ? to : 0);
+  };
   entry.requirements = {
-      {"attribute 'to' is a float, integer or bool type", [](const NodeView &node) -> std::string {
-         int64_t to = node.integer("to");
-         // Checked as int64: the attribute may hold anything.
-         bool small = to >= 0 && to <= 100;
-         auto type = static_cast<DataType>(small ? to : 0);
+      {"attribute 'to' is a float, integer or bool type",
+       [target](const NodeView &node) -> std::string {
+         DataType type = target(node);
          return isFloatType(type) || isIntegerType(type)
                     ? ""
-                    : fmt::format("{} ({})", to, dataTypeName(type));
+                    : fmt::format("{} ({})", node.integer("to"), dataTypeName(type));
+       }},
+      {"a run-time tensor is cast to a floating-point type",
+       [target](const NodeView &node) -> std::string {
+         return node.in(0).known || isFloatType(target(node)) ? "" : dataTypeName(target(node));
        }}};
-  entry.build = [](NodeBuilder &node) {
-    node.result(
-        Tensor::ofKnown(casted(*node.in(0).known, static_cast<DataType>(node.integer("to")))));
+  entry.build = [target](NodeBuilder &node) {
+    Tensor tensor = node.in(0);
+    tensor.type = target(node);
+    node.result(std::move(tensor));
+  };
+  entry.evaluate = [target](NodeBuilder &node) {
+    node.result(Tensor::ofKnown(casted(*node.in(0).known, target(node))));
   };
   return entry;
 }

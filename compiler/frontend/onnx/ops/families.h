@@ -5,13 +5,18 @@
 
 namespace sluice::frontend::ops {
 
-void addArithmetic(OperatorTable &table);  ///< Add, Sub, Mul, Div, Neg
-void addActivations(OperatorTable &table); ///< Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu
-void addLinear(OperatorTable &table);      ///< Gemm, MatMul
-void addSoftmax(OperatorTable &table);     ///< Softmax
-void addReshapes(OperatorTable &table);    ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
-void addSlices(OperatorTable &table);      ///< Slice, Split
-void addConcat(OperatorTable &table);      ///< Concat
-void addConstants(OperatorTable &table);   ///< Constant, ConstantOfShape, Shape, Gather, Cast
+void addArithmetic(OperatorTable &table);     ///< Add, Sub, Mul, Div, Neg
+void addActivations(OperatorTable &table);    ///< Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu
+void addFunctions(OperatorTable &table);      ///< Abs to Pow: further maps of one operand
+void addComparisons(OperatorTable &table);    ///< Max, Min, comparisons, logic, Where
+void addLinear(OperatorTable &table);         ///< Gemm, MatMul
+void addReductions(OperatorTable &table);     ///< ReduceMean, ReduceSum, ...
+void addSoftmax(OperatorTable &table);        ///< Softmax
+void addNormalisations(OperatorTable &table); ///< BatchNormalization, LayerNormalization
+void addReshapes(OperatorTable &table);       ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
+void addSlices(OperatorTable &table);         ///< Slice, Split
+void addConcat(OperatorTable &table);         ///< Concat
+void addViews(OperatorTable &table);          ///< Transpose, Expand
+void addConstants(OperatorTable &table);      ///< Constant, ConstantOfShape, Shape, Gather, Cast
 
 } // namespace sluice::frontend::ops

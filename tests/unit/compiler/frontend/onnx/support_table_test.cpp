@@ -15,11 +15,17 @@ TEST(SupportTable, HasTheOperators) {
   std::set<std::string> names;
   for (const SupportRow &row : supportTable())
     names.insert(row.op);
-  EXPECT_THAT(names, testing::ElementsAre(
-                         "Add", "Cast", "Clip", "Concat", "Constant", "ConstantOfShape", "Div",
-                         "Dropout", "Elu", "Flatten", "Gather", "Gemm", "Identity", "LeakyRelu",
-                         "MatMul", "Mul", "Neg", "Relu", "Reshape", "Shape", "Sigmoid", "Slice",
-                         "Softmax", "Split", "Squeeze", "Sub", "Tanh", "Unsqueeze"));
+  EXPECT_THAT(names,
+              testing::ElementsAre(
+                  "Abs", "Add", "And", "BatchNormalization", "Cast", "Celu", "Clip", "Concat",
+                  "Constant", "ConstantOfShape", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp",
+                  "Expand", "Flatten", "Gather", "Gelu", "Gemm", "Greater", "GreaterOrEqual",
+                  "HardSigmoid", "HardSwish", "Identity", "LayerNormalization", "LeakyRelu", "Less",
+                  "LessOrEqual", "Log", "MatMul", "Max", "Min", "Mish", "Mul", "Neg", "Not", "Or",
+                  "Pow", "Reciprocal", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin",
+                  "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Selu", "Shape", "Sigmoid",
+                  "Slice", "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub",
+                  "Tanh", "ThresholdedRelu", "Transpose", "Unsqueeze", "Where", "Xor"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {

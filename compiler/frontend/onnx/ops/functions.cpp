@@ -1,0 +1,161 @@
+// Abs, Exp, Log, Sqrt, Reciprocal, Erf, Gelu, Softplus, Softsign, HardSigmoid,
+// HardSwish, Mish, Selu, Celu, ThresholdedRelu, Pow: maps of one operand.
+#include <cmath>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/scalars.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+template <typename Op> mlir::Value function(const Scalars &s, mlir::Value x, const NodeView &node) {
+  return s.make<Op>(x);
+}
+
+mlir::Value reciprocal(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.div(s.constant(1), x);
+}
+
+mlir::Value softplus(const Scalars &s, mlir::Value x, const NodeView &) { return s.softplus(x); }
+
+mlir::Value softsign(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.div(x, s.add(s.constant(1), s.make<math::AbsFOp>(x)));
+}
+
+mlir::Value hardSigmoid(const Scalars &s, mlir::Value x, const NodeView &node) {
+  return s.clamp(s.add(s.scale(x, node.real("alpha")), s.constant(node.real("beta"))), 0, 1);
+}
+
+mlir::Value hardSwish(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.mul(x, s.clamp(s.add(s.scale(x, 1.0F / 6), s.constant(0.5F)), 0, 1));
+}
+
+mlir::Value mish(const Scalars &s, mlir::Value x, const NodeView &) {
+  return s.mul(x, s.make<math::TanhOp>(s.softplus(x)));
+}
+
+mlir::Value selu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  mlir::Value decay = s.scale(s.make<math::ExpM1Op>(x), node.real("alpha"));
+  return s.scale(s.ifNegative(x, decay), node.real("gamma"));
+}
+
+mlir::Value celu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  float alpha = node.real("alpha");
+  return s.ifNegative(x, s.scale(s.make<math::ExpM1Op>(s.scale(x, 1 / alpha)), alpha));
+}
+
+mlir::Value thresholdedRelu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  mlir::Value test =
+      s.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, s.constant(node.real("alpha")));
+  return s.make<arith::SelectOp>(test, x, s.constant(0));
+}
+
+mlir::Value gelu(const Scalars &s, mlir::Value x, const NodeView &node) {
+  mlir::Value bell;
+  if (node.attribute<std::string>("approximate") == "tanh") {
+    mlir::Value cube = s.mul(s.mul(x, x), x);
+    bell = s.make<math::TanhOp>(
+        s.scale(s.add(x, s.scale(cube, 0.044715F)), static_cast<float>(std::sqrt(2 / M_PI))));
+  } else {
+    bell = s.make<math::ErfOp>(s.scale(x, static_cast<float>(M_SQRT1_2)));
+  }
+  return s.mul(s.scale(x, 0.5F), s.add(s.constant(1), bell));
+}
+
+/// x to a known power; small whole powers by multiplication.
+mlir::Value power(const Scalars &s, mlir::Value x, float exponent) {
+  if (exponent == 0.5F)
+    return s.make<math::SqrtOp>(x);
+  if (exponent == 4) {
+    mlir::Value square = s.mul(x, x);
+    return s.mul(square, square);
+  }
+  return s.make<math::PowFOp>(x, s.constant(exponent));
+}
+
+Operator pow() {
+  Operator entry;
+  entry.name = "Pow";
+  entry.form = "map: x ^ y";
+  entry.inputs = {{"X"}, {"Y", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"Z"}};
+  entry.requirements = {{"input 'Y' has one element and no higher rank than 'X'",
+                         [](const NodeView &node) -> std::string {
+                           return node.in(1).known->size() == 1 &&
+                                          node.in(1).rank() <= node.in(0).rank()
+                                      ? ""
+                                      : inputShapes(node);
+                         }}};
+  entry.build = [](NodeBuilder &node) {
+    const HostTensor &y = *node.in(1).known;
+    float exponent = y.isFloat() ? y.floats.front() : static_cast<float>(y.ints.front());
+    node.result(node.emit.pointwise(
+        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          return power(Scalars{b, where}, x[0], exponent);
+        }));
+  };
+  return entry;
+}
+
+Operator withFloats(Operator entry, std::vector<AttributeSpec> attributes) {
+  entry.attributes = std::move(attributes);
+  return entry;
+}
+
+AttributeSpec real(const char *name, float byDefault) {
+  return {name, AttributeKind::Float, byDefault};
+}
+
+Operator geluEntry() {
+  Operator entry = unary("Gelu", "map: x / 2 * (1 + erf(x / sqrt 2)), or its tanh form", gelu);
+  entry.attributes = {{"approximate", AttributeKind::String, std::string("none")}};
+  entry.requirements = {{"attribute 'approximate' is 'none' or 'tanh'",
+                         [](const NodeView &node) -> std::string {
+                           const auto &form = node.attribute<std::string>("approximate");
+                           return form == "none" || form == "tanh" ? "" : inQuotes(form);
+                         },
+                         "E0206"}};
+  return entry;
+}
+
+Operator celuEntry() {
+  Operator entry = withFloats(unary("Celu", "map: x < 0 ? alpha * expm1(x / alpha) : x", celu),
+                              {real("alpha", 1)});
+  entry.requirements = {{"attribute 'alpha' is not 0", [](const NodeView &node) -> std::string {
+                           return node.real("alpha") != 0 ? "" : "0";
+                         }}};
+  return entry;
+}
+
+} // namespace
+
+void addFunctions(OperatorTable &table) {
+  table.add({6, 13}, unary("Abs", "map: |x|", function<math::AbsFOp>));
+  table.add({6, 13}, unary("Exp", "map: exp(x)", function<math::ExpOp>));
+  table.add({6, 13}, unary("Log", "map: log(x)", function<math::LogOp>));
+  table.add({6, 13}, unary("Sqrt", "map: sqrt(x)", function<math::SqrtOp>));
+  table.add({6, 13}, unary("Reciprocal", "map: 1 / x", reciprocal));
+  table.add({9, 13}, unary("Erf", "map: erf(x)", function<math::ErfOp>));
+  table.add({20}, geluEntry());
+  table.add({1, 22}, unary("Softplus", "map: log(1 + exp(x))", softplus));
+  table.add({1, 22}, unary("Softsign", "map: x / (1 + |x|)", softsign));
+  table.add({6, 22},
+            withFloats(unary("HardSigmoid", "map: min(max(alpha * x + beta, 0), 1)", hardSigmoid),
+                       {real("alpha", 0.2F), real("beta", 0.5F)}));
+  table.add({14, 22}, unary("HardSwish", "map: x * min(max(x / 6 + 0.5, 0), 1)", hardSwish));
+  table.add({18, 22}, unary("Mish", "map: x * tanh(log(1 + exp(x)))", mish));
+  table.add({6, 22}, withFloats(unary("Selu", "map: gamma * (x < 0 ? alpha * expm1(x) : x)", selu),
+                                {real("alpha", 1.67326319217681884765625F),
+                                 real("gamma", 1.05070102214813232421875F)}));
+  table.add({12}, celuEntry());
+  table.add({10, 22},
+            withFloats(unary("ThresholdedRelu", "map: x > alpha ? x : 0", thresholdedRelu),
+                       {real("alpha", 1)}));
+  table.add({7, 12, 13, 15}, pow());
+}
+
+} // namespace sluice::frontend::ops

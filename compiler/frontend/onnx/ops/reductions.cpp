@@ -1,0 +1,113 @@
+// ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceSumSquare, ReduceL2.
+#include <numeric>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/scalars.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+/// Attribute or input; nothing if left out.
+std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {
+  if (node.given("axes"))
+    return node.integers("axes");
+  if (node.has(1))
+    return node.knownInts(1);
+  return std::nullopt;
+}
+
+/// The reduced axes, ascending; without any in the node, all of them, or none
+/// with 'noop_with_empty_axes'.
+Shape reducedAxes(const NodeView &node) {
+  auto axes = givenAxes(node);
+  if (axes && !axes->empty())
+    return sortedAxes(*axes, node.in(0).rank());
+  if (node.given("noop_with_empty_axes") && node.integer("noop_with_empty_axes") != 0)
+    return {};
+  Shape all(node.in(0).rank());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+using Step = std::function<mlir::Value(const Scalars &, mlir::Value)>;
+
+Tensor mapped(Emitter &emit, const Tensor &x, const Step &step) {
+  if (!step)
+    return x;
+  return emit.pointwise({x}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
+    return step(Scalars{b, where}, v[0]);
+  });
+}
+
+/// A monoid with a map before and after it.
+struct Reduction {
+  const char *name;
+  const char *form;
+  ir::Monoid monoid;
+  Step before = nullptr, after = nullptr;
+};
+
+Operator reduction(const Reduction &r) {
+  Operator entry;
+  entry.name = r.name;
+  entry.form = r.form;
+  entry.inputs = {{"data"}};
+  entry.outputs = {{"reduced"}};
+  entry.attributes = {{"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
+  entry.requirements = {{"'axes' are distinct axes of 'data'",
+                         [](const NodeView &node) -> std::string {
+                           auto axes = givenAxes(node);
+                           return axes ? axesProblem(*axes, node.in(0).rank()) : "";
+                         },
+                         "E0206"}};
+  entry.build = [r](NodeBuilder &node) {
+    Tensor x = mapped(node.emit, node.in(0), r.before);
+    Shape axes = reducedAxes(node);
+    if (!axes.empty())
+      x = node.emit.reduce(r.monoid, x, axes, node.integer("keepdims") != 0);
+    node.result(mapped(node.emit, x, r.after));
+  };
+  return entry;
+}
+
+/// Axes are an attribute first, an input later.
+Operator withAttribute(const Reduction &r) {
+  Operator entry = reduction(r);
+  entry.attributes.push_back({"axes", AttributeKind::Ints});
+  return entry;
+}
+
+Operator withInput(const Reduction &r) {
+  Operator entry = reduction(r);
+  entry.inputs.push_back({"axes", Types::Integer, Presence::Optional, true});
+  entry.attributes.push_back(
+      {"noop_with_empty_axes", AttributeKind::Int, int64_t{0}, false, {0, 1}});
+  return entry;
+}
+
+mlir::Value square(const Scalars &s, mlir::Value x) { return s.mul(x, x); }
+mlir::Value root(const Scalars &s, mlir::Value x) { return s.make<mlir::math::SqrtOp>(x); }
+
+} // namespace
+
+void addReductions(OperatorTable &table) {
+  const Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum};
+  table.add({1, 11}, withAttribute(sum));
+  table.add({13}, withInput(sum));
+  const Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean};
+  const Reduction squares{"ReduceSumSquare", "map x * x, reduce sum", ir::Monoid::Sum, square};
+  const Reduction length{"ReduceL2", "map x * x, reduce sum, map sqrt", ir::Monoid::Sum, square,
+                         root};
+  for (const Reduction &r : {mean, squares, length}) {
+    table.add({1, 11, 13}, withAttribute(r));
+    table.add({18}, withInput(r));
+  }
+  for (const Reduction &r : {Reduction{"ReduceMax", "reduce max", ir::Monoid::Max},
+                             Reduction{"ReduceMin", "reduce min", ir::Monoid::Min}}) {
+    table.add({1, 11, 12, 13}, withAttribute(r));
+    table.add({18, 20}, withInput(r));
+  }
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,51 @@
+// Scalar operations in the body of a map, and the entries of operators that are
+// one function of one operand.
+#pragma once
+
+#include <functional>
+
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/operator.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace sluice::frontend::ops {
+
+struct Scalars {
+  mlir::OpBuilder &b;
+  mlir::Location where;
+
+  template <typename Op, typename... Operands> mlir::Value make(Operands... operands) const {
+    return b.create<Op>(where, operands...);
+  }
+  mlir::Value constant(float value) const {
+    return b.create<mlir::arith::ConstantOp>(where, b.getF32FloatAttr(value));
+  }
+  mlir::Value add(mlir::Value l, mlir::Value r) const { return make<mlir::arith::AddFOp>(l, r); }
+  mlir::Value sub(mlir::Value l, mlir::Value r) const { return make<mlir::arith::SubFOp>(l, r); }
+  mlir::Value mul(mlir::Value l, mlir::Value r) const { return make<mlir::arith::MulFOp>(l, r); }
+  mlir::Value div(mlir::Value l, mlir::Value r) const { return make<mlir::arith::DivFOp>(l, r); }
+  mlir::Value scale(mlir::Value x, float factor) const { return mul(constant(factor), x); }
+  /// min(max(x, low), high)
+  mlir::Value clamp(mlir::Value x, float low, float high) const {
+    return make<mlir::arith::MinimumFOp>(make<mlir::arith::MaximumFOp>(x, constant(low)),
+                                         constant(high));
+  }
+  /// log(1 + exp(x))
+  mlir::Value softplus(mlir::Value x) const {
+    return make<mlir::math::Log1pOp>(make<mlir::math::ExpOp>(x));
+  }
+  /// x < 0 ? negative : x
+  mlir::Value ifNegative(mlir::Value x, mlir::Value negative) const {
+    mlir::Value test =
+        b.create<mlir::arith::CmpFOp>(where, mlir::arith::CmpFPredicate::OLT, x, constant(0));
+    return b.create<mlir::arith::SelectOp>(where, test, negative, x);
+  }
+};
+
+using ScalarFunction = std::function<mlir::Value(const Scalars &, mlir::Value, const NodeView &)>;
+
+/// One input 'X', one output 'Y', and what becomes of an element.
+Operator unary(const char *name, const char *form, ScalarFunction function);
+
+} // namespace sluice::frontend::ops
