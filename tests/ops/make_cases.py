@@ -1,0 +1,414 @@
+#!/usr/bin/env python3
+"""Writes cases of operators as the backend tests of ONNX lay them out.
+
+usage: make_cases.py FOLDER
+
+What those tests leave out: constant operands on both sides and of every rank,
+extents that do not divide the lanes, selections along and off the data
+dimension, several outputs, old versions of operators, operators newer than the
+package. Expected values are
+numpy's, in double.
+"""
+import math
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.default_rng(20)
+
+
+def normal(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def node(op, inputs, outputs="y", **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+class Cases:
+    def __init__(self, folder):
+        self.folder, self.count = folder, 0
+
+    def add(self, name, nodes, inputs, outputs, constants=None, opset=17):
+        """Inputs, outputs and constants are arrays by name."""
+        def infos(tensors):
+            return [helper.make_tensor_value_info(k, TensorProto.FLOAT, np.shape(v))
+                    for k, v in tensors.items()]
+
+        initializers = [numpy_helper.from_array(np.asarray(v), k)
+                        for k, v in (constants or {}).items()]
+        graph = helper.make_graph(nodes if isinstance(nodes, list) else [nodes], name,
+                                  infos(inputs), infos(outputs), initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+        model.ir_version = 8
+        data = self.folder / name / "test_data_set_0"
+        data.mkdir(parents=True)
+        onnx.save(model, str(self.folder / name / "model.onnx"))
+        for kind, tensors in (("input", inputs), ("output", outputs)):
+            for i, value in enumerate(tensors.values()):
+                proto = numpy_helper.from_array(np.asarray(value, np.float32))
+                (data / f"{kind}_{i}.pb").write_bytes(proto.SerializeToString())
+        self.count += 1
+
+    def unary(self, name, op, function, x, opset=17, **attributes):
+        self.add(name, node(op, "x", **attributes), {"x": x}, {"y": function(np.asarray(x, np.float64))},
+                 opset=opset)
+
+
+def linear(cases):
+    x, w, b = normal(1, 19), normal(19, 11), normal(11)
+    cases.add("gemm_bias", node("Gemm", "x w b"), {"x": x}, {"y": x @ w + b}, {"w": w, "b": b})
+    cases.add("gemm_no_bias", node("Gemm", "x w"), {"x": x}, {"y": x @ w}, {"w": w})
+    cases.add("gemm_alpha_beta", node("Gemm", "x w b", alpha=0.3, beta=-2.5, transB=1),
+              {"x": x}, {"y": np.float32(0.3) * (x @ w) - 2.5 * b}, {"w": w.T.copy(), "b": b})
+    cases.add("gemm_opset7", node("Gemm", "x w b"), {"x": x}, {"y": x @ w + b},
+              {"w": w, "b": b}, opset=7)
+    batch = normal(3, 19)
+    cases.add("gemm_rows", node("Gemm", "x w b"), {"x": batch}, {"y": batch @ w + b},
+              {"w": w, "b": b})
+    cases.add("gemm_rows_bias_matrix", node("Gemm", "x w b"), {"x": batch},
+              {"y": batch @ w + np.arange(33).reshape(3, 11) / 9},
+              {"w": w, "b": (np.arange(33).reshape(3, 11) / 9).astype(np.float32)})
+    cases.add("gemm_transA", node("Gemm", "x w b", transA=1), {"x": batch.T.copy()},
+              {"y": batch @ w + b}, {"w": w, "b": b})
+    right = normal(11, 2)
+    cases.add("gemm_left_constant", node("Gemm", "w x"), {"x": right}, {"y": w @ right}, {"w": w})
+    cases.add("matmul_left_constant", node("MatMul", "w x"), {"x": right}, {"y": w @ right},
+              {"w": w})
+    cases.add("matmul_right_constant", node("MatMul", "x w"), {"x": batch}, {"y": batch @ w},
+              {"w": w})
+    vector = normal(19)
+    cases.add("matmul_vector_right_constant", node("MatMul", "x w"), {"x": vector},
+              {"y": vector @ w}, {"w": w})
+    cases.add("matmul_vector_left_constant", node("MatMul", "w x"), {"x": vector},
+              {"y": w.T @ vector}, {"w": w.T.copy()})
+    cases.add("matmul_constant_vector", node("MatMul", "x w"), {"x": batch},
+              {"y": batch @ vector}, {"w": vector})
+    cases.add("matmul_dot", node("MatMul", "x w"), {"x": vector}, {"y": vector @ vector[::-1]},
+              {"w": vector[::-1].copy()})
+    deep = normal(2, 3, 19)
+    cases.add("matmul_rank3", node("MatMul", "x w"), {"x": deep}, {"y": deep @ w}, {"w": w})
+    stack = normal(2, 19, 5)
+    cases.add("matmul_rank3_both", node("MatMul", "x w"), {"x": deep}, {"y": deep @ stack},
+              {"w": stack})
+    cases.add("matmul_rank3_constant", node("MatMul", "x w"), {"x": batch}, {"y": batch @ stack},
+              {"w": stack})
+    cases.add("matmul_rank3_left", node("MatMul", "w x"), {"x": stack}, {"y": w.T @ stack},
+              {"w": w.T.copy()})
+    wide, tall = normal(1, 100), normal(100, 70)
+    cases.add("gemm_many_blocks", node("Gemm", "x w"), {"x": wide}, {"y": wide @ tall},
+              {"w": tall})
+    cases.add("gemm_one_by_one", node("Gemm", "x w b"), {"x": normal(1, 1) * 0 + 3},
+              {"y": [[3 * 1.5 - 2]]}, {"w": np.float32([[1.5]]), "b": np.float32([-2])})
+    h = np.maximum(x @ w + b, 0)
+    v = normal(11, 6)
+    cases.add("two_layers", [node("Gemm", "x w b", "g"), node("Relu", "g", "r"),
+                             node("MatMul", "r v")],
+              {"x": x}, {"y": h @ v}, {"w": w, "b": b, "v": v})
+    cases.add("two_outputs", [node("Gemm", "x w b", "g"), node("Relu", "g", "r"),
+                              node("MatMul", "r v")],
+              {"x": x}, {"y": h @ v, "r": h, "g": x @ w + b}, {"w": w, "b": b, "v": v})
+    cases.add("output_twice", [node("Relu", "x"), node("Identity", "y", "z")],
+              {"x": x}, {"y": np.maximum(x, 0), "z": np.maximum(x, 0)})
+    cases.add("two_inputs_added", [node("MatMul", "x w", "a"), node("Add", "a z")],
+              {"x": x, "z": normal(1, 11) * 0 + 1}, {"y": x @ w + 1}, {"w": w})
+
+
+def activations(cases):
+    x = np.concatenate([normal(2, 13) * 4, np.float32([[0.0] * 13, [-60.0, 60.0] * 6 + [1e-3]])])
+    for name, a in (("small", 0.25), ("one", 1.0), ("large", 3.0), ("negative", -0.5),
+                    ("zero", 0.0)):
+        cases.unary(f"leaky_relu_{name}", "LeakyRelu", lambda v: np.where(v < 0, a * v, v), x,
+                    alpha=a)
+        cases.unary(f"elu_{name}", "Elu",
+                    lambda v: np.where(v < 0, a * np.expm1(np.minimum(v, 0)), v), x, alpha=a)
+    cases.unary("sigmoid", "Sigmoid", lambda v: 1 / (1 + np.exp(-v)), x)
+    cases.unary("tanh", "Tanh", np.tanh, x)
+    cases.unary("tanh_opset7", "Tanh", np.tanh, x, opset=7)
+    cases.unary("neg", "Neg", lambda v: -v, x)
+    cases.unary("clip_attributes", "Clip", lambda v: np.clip(v, -1.5, 2), x, opset=7, min=-1.5,
+                max=2.0)
+    for name, inputs, low, high in (("both", "x low high", -1.5, 2), ("low", "x low", -1.5, 1e9)):
+        cases.add(f"clip_{name}", node("Clip", inputs), {"x": x}, {"y": np.clip(x, low, high)},
+                  {"low": np.float32(low), "high": np.float32(high)})
+    cases.add("clip_high", helper.make_node("Clip", ["x", "", "high"], ["y"]), {"x": x},
+              {"y": np.minimum(x, 2)}, {"high": np.float32(2)})
+    cases.add("clip_crossed", node("Clip", "x low high"), {"x": x}, {"y": np.full_like(x, -3)},
+              {"low": np.float32(2), "high": np.float32(-3)})
+    cases.add("silu", [node("Sigmoid", "x", "s"), node("Mul", "x s")], {"x": x},
+              {"y": x / (1 + np.exp(-np.float64(x)))})
+    cases.unary("relu_scalar", "Relu", lambda v: np.maximum(v, 0), np.float32(-2.5))
+    cases.unary("sigmoid_vector", "Sigmoid", lambda v: 1 / (1 + np.exp(-v)), normal(21))
+
+
+def softmax(cases):
+    def exact(v, axes):
+        e = np.exp(v - v.max(axis=axes, keepdims=True))
+        return e / e.sum(axis=axes, keepdims=True)
+
+    for width in (1, 3, 7, 8, 9, 16, 21, 64):
+        cases.unary(f"softmax_{width}", "Softmax", lambda v: exact(v, -1), normal(1, width) * 3)
+    cases.unary("softmax_rows", "Softmax", lambda v: exact(v, -1), normal(5, 11) * 3)
+    cases.unary("softmax_columns", "Softmax", lambda v: exact(v, 0), normal(5, 11) * 3, axis=0)
+    cases.unary("softmax_flat", "Softmax", lambda v: exact(v, (1, 2)), normal(2, 3, 5), opset=11)
+    cases.unary("softmax_large", "Softmax", lambda v: exact(v, -1),
+                np.float32([[300, 299, 0, -300, 298, 250, 1, 2, 3, 300]]))
+    cases.unary("softmax_vector", "Softmax", lambda v: exact(v, -1), normal(13))
+
+
+def arithmetic(cases):
+    x, z = normal(3, 13), normal(3, 13)
+    away = np.where(np.abs(z) < 0.2, 0.5, z).astype(np.float32)
+    functions = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}
+    for op, f in functions.items():
+        low = op.lower()
+        cases.add(f"{low}_tensors", node(op, "x z"), {"x": x, "z": away}, {"y": f(x, away)})
+        cases.add(f"{low}_same", node(op, "z z"), {"z": away}, {"y": f(away, away)})
+        for name, c in (("scalar", np.float32(-1.75)), ("one", np.float32([0.3])),
+                        ("row", away[0]), ("column", away[:, :1]), ("full", away[::-1].copy()),
+                        ("wider", np.stack([away, away + 4]))):
+            cases.add(f"{low}_constant_{name}", node(op, "x c"), {"x": x}, {"y": f(x, c)},
+                      {"c": c})
+            cases.add(f"{low}_constant_{name}_left", node(op, "c z"), {"z": away},
+                      {"y": f(c, away)}, {"c": c})
+        cases.add(f"{low}_row", node(op, "x z"), {"x": x, "z": away[0]}, {"y": f(x, away[0])})
+        cases.add(f"{low}_column", node(op, "x z"), {"x": x, "z": away[:, :1]},
+                  {"y": f(x, away[:, :1])})
+        cases.add(f"{low}_runtime_scalar", node(op, "x z"), {"x": x, "z": away[0, 0]},
+                  {"y": f(x, away[0, 0])})
+        cases.add(f"{low}_scalars", node(op, "x z"), {"x": np.float32(1.25), "z": np.float32(-3)},
+                  {"y": f(1.25, -3.0)})
+    cases.add("affine_chain", [node("Sub", "x mean", "a"), node("Div", "a std", "b"),
+                               node("MatMul", "b w")],
+              {"x": x}, {"y": (x - away[0]) / (1 + away[0] ** 2) @ z.T},
+              {"mean": away[0], "std": (1 + away[0] ** 2).astype(np.float32), "w": z.T.copy()})
+
+
+def selections(cases):
+    x = normal(3, 21)
+    slices = {"off": np.s_[1:3], "off_reversed": np.s_[::-1], "along": np.s_[:, 2:9],
+              "along_aligned": np.s_[:, 8:16], "along_step": np.s_[:, 1:20:3],
+              "along_reversed": np.s_[:, ::-1], "along_step_back": np.s_[:, 19:2:-4],
+              "both": np.s_[2:0:-1, 20:3:-2], "last": np.s_[:, -1:]}
+    for name, index in slices.items():
+        parts = index if isinstance(index, tuple) else (index,)
+        bounds = [s.indices(n) for s, n in zip(parts, x.shape)]
+        far = np.iinfo(np.int64).min
+        values = {"s": [b[0] for b in bounds],
+                  "e": [far if b[2] < 0 and b[1] < 0 else b[1] for b in bounds],
+                  "a": list(range(len(bounds))), "t": [b[2] for b in bounds]}
+        cases.add(f"slice_{name}", node("Slice", "x s e a t"), {"x": x}, {"y": x[index]},
+                  {k: np.int64(v) for k, v in values.items()})
+    cases.add("slice_attributes", node("Slice", "x", starts=[1, -5], ends=[3, 1000]), {"x": x},
+              {"y": x[1:3, -5:]}, opset=9)
+    for name, axis, sizes in (("along", 1, [3, 8, 10]), ("off", 0, [1, 2])):
+        parts = np.split(x, np.cumsum(sizes)[:-1], axis)
+        names = [f"y{i}" for i in range(len(sizes))]
+        cases.add(f"split_{name}", node("Split", "x n", " ".join(names), axis=axis), {"x": x},
+                  dict(zip(names, parts)), {"n": np.int64(sizes)})
+    cases.add("split_opset11", node("Split", "x", "a b c", axis=1, split=[7, 7, 7]), {"x": x},
+              dict(zip("abc", np.split(x, 3, 1))), opset=11)
+    cases.add("split_uneven", node("Split", "x", "a b", axis=1, num_outputs=2), {"x": x},
+              {"a": x[:, :11], "b": x[:, 11:]}, opset=18)
+    cases.add("split_used_partly", [node("Split", "x n", "a b", axis=1), node("Relu", "b")],
+              {"x": x}, {"y": np.maximum(x[:, 5:], 0)}, {"n": np.int64([5, 16])})
+    z = normal(3, 6)
+    cases.add("concat_along", node("Concat", "x z", axis=1), {"x": x, "z": z},
+              {"y": np.concatenate([x, z], 1)})
+    cases.add("concat_constant", node("Concat", "c x c", axis=-1), {"x": x},
+              {"y": np.concatenate([z, x, z], 1)}, {"c": z})
+    cases.add("concat_off", node("Concat", "x z", axis=0), {"x": x, "z": x[:2] + 1},
+              {"y": np.concatenate([x, x[:2] + 1], 0)})
+    w = normal(27, 5)
+    cases.add("concat_into_matmul", [node("Concat", "x z", "c", axis=1), node("MatMul", "c w")],
+              {"x": x, "z": z}, {"y": np.concatenate([x, z], 1) @ w}, {"w": w})
+    cases.add("reshape_chain", [node("Unsqueeze", "x ax", "u"), node("Squeeze", "u ax")],
+              {"x": x}, {"y": x}, {"ax": np.int64([0])})
+    six = normal(6, 7)
+    cases.add("reshape_leading", node("Reshape", "x s"), {"x": six}, {"y": six.reshape(2, 3, 7)},
+              {"s": np.int64([2, -1, 7])})
+    cases.add("reshape_merging", node("Reshape", "x s"), {"x": six}, {"y": six.reshape(42)},
+              {"s": np.int64([-1])})
+    cases.add("flatten_row", node("Flatten", "x", axis=1), {"x": normal(1, 21) * 0 + x[:1]},
+              {"y": x[:1]})
+    cases.add("dropout", node("Dropout", "x"), {"x": x}, {"y": x}, opset=12)
+
+
+def functions(cases):
+    x = np.concatenate([normal(2, 13) * 4, np.float32([[0.0] * 13, [-60.0, 60.0] * 6 + [1e-3]])])
+    positive = np.abs(x) + np.float32(1e-3)
+    erf = np.vectorize(math.erf)
+
+    def softplus(v):
+        return np.maximum(v, 0) + np.log1p(np.exp(-np.abs(v)))
+
+    for name, f, v in (
+            ("Abs", np.abs, x), ("Exp", np.exp, x / 8), ("Log", np.log, positive),
+            ("Sqrt", np.sqrt, positive), ("Reciprocal", np.reciprocal, positive + 1),
+            ("Erf", erf, x), ("Softplus", softplus, x), ("Softsign", lambda v: v / (1 + abs(v)), x),
+            ("HardSwish", lambda v: v * np.clip(v / 6 + 0.5, 0, 1), x)):
+        cases.unary(name.lower(), name, f, v)
+    cases.unary("hard_sigmoid", "HardSigmoid", lambda v: np.clip(v / 4 + 0.25, 0, 1), x,
+                alpha=0.25, beta=0.25)
+    cases.unary("mish", "Mish", lambda v: v * np.tanh(softplus(v)), x, opset=18)
+    cases.unary("selu", "Selu", lambda v: 1.5 * np.where(v < 0, 2 * np.expm1(np.minimum(v, 0)), v),
+                x, alpha=2.0, gamma=1.5)
+    cases.unary("celu", "Celu", lambda v: np.where(v < 0, 2 * np.expm1(np.minimum(v, 0) / 2), v),
+                x, alpha=2.0)
+    cases.unary("thresholded_relu", "ThresholdedRelu", lambda v: np.where(v > 2, v, 0),
+                np.round(x * 4) / 4, alpha=2.0)
+    cases.unary("gelu", "Gelu", lambda v: v / 2 * (1 + erf(v / np.sqrt(2))), x, opset=20)
+    cases.unary("gelu_tanh", "Gelu",
+                lambda v: v / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v ** 3))), x,
+                opset=20, approximate="tanh")
+    cases.add("softplus_decomposed", [node("Exp", "x", "e"), node("Add", "e one", "s"),
+                                      node("Log", "s")],
+              {"x": x}, {"y": softplus(np.float64(x))}, {"one": np.float32(1)})
+    half = [node("Div", "x r", "d"), node("Erf", "d", "e"), node("Add", "e one", "s"),
+            node("Mul", "x s", "m"), node("Mul", "m half")]
+    cases.add("gelu_decomposed", half, {"x": x}, {"y": x / 2 * (1 + erf(x / np.sqrt(2)))},
+              {"r": np.float32(np.sqrt(2)), "one": np.float32(1), "half": np.float32(0.5)})
+    for exponent in (-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4):
+        cases.add(f"pow_{exponent}", node("Pow", "x e"), {"x": positive / 8},
+                  {"y": np.float64(positive / 8) ** exponent}, {"e": np.float32(exponent)})
+    cases.add("pow_negative_base", node("Pow", "x e"), {"x": x}, {"y": np.float64(x) ** 3},
+              {"e": np.int64([3])})
+
+
+def reductions(cases):
+    x = normal(2, 3, 11)
+    wide = normal(1, 70)
+    functions = {
+        "ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min,
+        "ReduceSumSquare": lambda v, **k: np.sum(v * v, **k),
+        "ReduceL2": lambda v, **k: np.sqrt(np.sum(v * v, **k))}
+    for op, f in functions.items():
+        low = op[6:].lower()
+        for name, axes in (("last", [-1]), ("middle", [1]), ("two", [0, 2]), ("all", [0, 1, 2])):
+            for keep in (0, 1):
+                if op == "ReduceSum":
+                    nodes, constants = node(op, "x a", keepdims=keep), {"a": np.int64(axes)}
+                else:
+                    nodes, constants = node(op, "x", axes=axes, keepdims=keep), None
+                cases.add(f"reduce_{low}_{name}_{keep}", nodes, {"x": x},
+                          {"y": f(np.float64(x), axis=tuple(axes), keepdims=bool(keep))},
+                          constants)
+        cases.add(f"reduce_{low}_wide", node(op, "x"), {"x": wide},
+                  {"y": f(np.float64(wide), axis=(0, 1), keepdims=True)})
+        cases.add(f"reduce_{low}_opset18", node(op, "x a"), {"x": wide},
+                  {"y": f(np.float64(wide), axis=1, keepdims=True)}, {"a": np.int64([1])},
+                  opset=18)
+    cases.add("reduce_nothing", node("ReduceSum", "x a", noop_with_empty_axes=1), {"x": wide},
+              {"y": wide}, {"a": np.zeros(0, np.int64)})
+
+
+def normalisations(cases):
+    x = normal(3, 13) * 3 + 1
+    scale, bias, mean, variance = normal(13), normal(13), normal(13), np.abs(normal(13)) + 0.5
+    constants = {"s": scale, "b": bias, "m": mean, "v": variance}
+    expected = (x - mean) / np.sqrt(variance + 1e-5) * scale + bias
+    cases.add("batch_norm", node("BatchNormalization", "x s b m v"), {"x": x}, {"y": expected},
+              constants)
+    cases.add("batch_norm_opset9", node("BatchNormalization", "x s b m v", momentum=0.5),
+              {"x": x}, {"y": expected}, constants, opset=9)
+    w = normal(7, 13)
+    cases.add("gemm_batch_norm", [node("Gemm", "z w", "g", transB=0),
+                                  node("BatchNormalization", "g s b m v", epsilon=0.25)],
+              {"z": x[:, :7]},
+              {"y": (x[:, :7] @ w - mean) / np.sqrt(variance + 0.25) * scale + bias},
+              {"w": w, **constants})
+    deep = normal(2, 13, 3)
+    side = (slice(None), None)
+    cases.add("batch_norm_channels", node("BatchNormalization", "x s b m v"), {"x": deep},
+              {"y": (deep - mean[side]) / np.sqrt(variance[side] + 1e-5) * scale[side] +
+               bias[side]}, constants)
+
+    def layer(v, axes, s, b):
+        d = v - v.mean(axis=axes, keepdims=True)
+        return d / np.sqrt((d * d).mean(axis=axes, keepdims=True) + 1e-5) * s + b
+
+    for width in (1, 8, 13, 64):
+        v, s, b = normal(2, width) * 2, normal(width), normal(width)
+        cases.add(f"layer_norm_{width}", node("LayerNormalization", "x s b"), {"x": v},
+                  {"y": layer(np.float64(v), 1, s, b)}, {"s": s, "b": b})
+    s = normal(13, 3)
+    cases.add("layer_norm_axis", node("LayerNormalization", "x s", axis=1), {"x": deep},
+              {"y": layer(np.float64(deep), (1, 2), s, 0)}, {"s": s})
+    root = np.sqrt((np.float64(x) ** 2).mean(-1, keepdims=True) + 1e-5)
+    rms = [node("Mul", "x x", "q"), node("ReduceMean", "q", "a", axes=[-1]),
+           node("Add", "a e", "f"), node("Sqrt", "f", "r"), node("Div", "x r", "d"),
+           node("Mul", "d s")]
+    cases.add("rms_norm", rms, {"x": x}, {"y": x / root * scale},
+              {"e": np.float32(1e-5), "s": scale})
+    rms[0] = node("Pow", "x two", "q")
+    cases.add("rms_norm_pow", rms, {"x": x}, {"y": x / root * scale},
+              {"e": np.float32(1e-5), "s": scale, "two": np.float32(2)})
+
+
+def comparisons(cases):
+    x, z = np.round(normal(3, 13) * 2), np.round(normal(3, 13) * 2)
+    tests = {"Equal": np.equal, "Greater": np.greater, "Less": np.less,
+             "GreaterOrEqual": np.greater_equal, "LessOrEqual": np.less_equal}
+    for op, f in tests.items():
+        cases.add(f"where_{op.lower()}", [node(op, "x z", "t"), node("Where", "t x c")],
+                  {"x": x, "z": z}, {"y": np.where(f(x, z), x, 7)}, {"c": np.float32(7)})
+        cases.add(f"cast_{op.lower()}", [node(op, "x c", "t"), node("Cast", "t", to=1)],
+                  {"x": x}, {"y": f(x, 1)}, {"c": np.float32(1)})
+    logic = {"And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor}
+    for op, f in logic.items():
+        cases.add(f"logic_{op.lower()}", [node("Greater", "x c", "p"), node("Less", "z c", "q"),
+                                          node(op, "p q", "t"), node("Where", "t x z")],
+                  {"x": x, "z": z}, {"y": np.where(f(x > 1, z < 1), x, z)}, {"c": np.float32(1)})
+    cases.add("logic_not", [node("Greater", "x z", "p"), node("Not", "p", "t"),
+                            node("Where", "t x z")],
+              {"x": x, "z": z}, {"y": np.minimum(x, z)})
+    mask = RANDOM.random((3, 13)) < 0.5
+    cases.add("where_constant_mask", node("Where", "m x z"), {"x": x, "z": z},
+              {"y": np.where(mask, x, z)}, {"m": mask})
+    cases.add("where_constant_row", node("Where", "m x c"), {"x": x},
+              {"y": np.where(mask[0], x, -2)}, {"m": mask[0], "c": np.float32([-2])})
+    for op, f in (("Max", np.maximum), ("Min", np.minimum)):
+        low = op.lower()
+        cases.add(f"{low}_two", node(op, "x z"), {"x": x, "z": z}, {"y": f(x, z)})
+        cases.add(f"{low}_three", node(op, "x c z"), {"x": x, "z": z}, {"y": f(f(x, 1), z)},
+                  {"c": np.float32(1)})
+        cases.add(f"{low}_one", node(op, "x"), {"x": x}, {"y": x})
+        cases.add(f"{low}_row", node(op, "c x"), {"x": x}, {"y": f(x, z[0])}, {"c": z[0]})
+    cases.add("cast_float", node("Cast", "x", to=1), {"x": x}, {"y": x})
+
+
+def views(cases):
+    x = normal(3, 4, 11)
+    for perm in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (2, 1, 0), (1, 2, 0)):
+        name = "".join(map(str, perm))
+        cases.add(f"transpose_{name}", node("Transpose", "x", perm=perm), {"x": x},
+                  {"y": x.transpose(perm)})
+    cases.add("transpose_default", node("Transpose", "x"), {"x": x}, {"y": x.T})
+    short, w = normal(2, 3, 11), normal(2, 4)
+    cases.add("transpose_matmul", [node("Transpose", "x", "t", perm=[2, 1, 0]),
+                                   node("MatMul", "t w")],
+              {"x": short}, {"y": short.T @ w}, {"w": w})
+    for name, shape, wanted in (("rows", (1, 11), (4, 11)), ("lanes", (3, 1), (3, 10)),
+                                ("rank", (11,), (2, 3, 11)), ("back", (3, 11), (1, 1)),
+                                ("scalar", (), (2, 9))):
+        v = normal(*shape)
+        cases.add(f"expand_{name}", node("Expand", "x s"), {"x": v},
+                  {"y": v * np.ones(wanted, np.float32)}, {"s": np.int64(wanted)})
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    cases = Cases(folder)
+    for family in (linear, activations, softmax, arithmetic, selections, functions, reductions,
+                   normalisations, comparisons, views):
+        family(cases)
+    print(f"{cases.count} cases")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+// Operators end to end: ONNX in, bits out of both engines, compared with the
+// values stored beside the model.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/frontend/onnx/tensor_reader.h"
+#include "compiler/pipeline/pipeline.h"
+#include "test_model.h"
+#include "tests/ops/engines.h"
+
+namespace sluice::ops_test {
+namespace {
+
+namespace fs = std::filesystem;
+namespace onnx_test = frontend::test;
+
+/// What a result may be off by, relative to the largest magnitude of its tensor:
+/// six roundings to bf16 of 2^-9 each (a normalisation rounds mean, distance,
+/// square, variance, root and result). What rounding the inputs changes comes on
+/// top: it is measured, with the reference evaluator, element by element.
+constexpr double kRoundings = 6 * 0x1p-9;
+
+std::vector<reference::Tensor> readTensors(const fs::path &folder, const std::string &prefix) {
+  std::vector<reference::Tensor> out;
+  while (true) {
+    const fs::path path = folder / (prefix + "_" + std::to_string(out.size()) + ".pb");
+    if (!fs::exists(path))
+      return out;
+    onnx::TensorProto proto;
+    EXPECT_TRUE(proto.ParseFromString(onnx_test::readFile(path.string()))) << path;
+    frontend::HostTensor tensor;
+    const auto error =
+        frontend::readTensor(proto, path.string(), frontend::ExternalData(""), tensor);
+    EXPECT_FALSE(error) << error->message;
+    out.emplace_back(tensor.shape, std::vector<double>(tensor.floats.begin(), tensor.floats.end()));
+  }
+}
+
+/// "case code" per line: the cases that are refused, and why.
+std::map<std::string, std::string> refusedCases() {
+  std::map<std::string, std::string> out;
+  std::ifstream file(REFUSED);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name, code;
+    if (words >> name >> code && name[0] != '#')
+      out[name] = code;
+  }
+  return out;
+}
+
+/// The codes of a compilation's problems, each once, "+" between them; empty: it compiled.
+std::string compile(const fs::path &folder, format::Program &program, std::string &text) {
+  pipeline::CompileOptions options;
+  options.modelPath = (folder / "model.onnx").string();
+  options.target = "c2b8";
+  options.measure = false;
+  pipeline::CompileResult result;
+  Problems problems;
+  pipeline::compileModel(options, result, problems);
+  program = std::move(result.program);
+  std::string codes;
+  for (const Problem &problem : problems) {
+    text += problem.code + ": " + problem.message + "\n";
+    if (codes.find(problem.code) == std::string::npos)
+      codes += (codes.empty() ? "" : "+") + problem.code;
+  }
+  return codes;
+}
+
+double magnitude(const reference::Tensor &tensor) {
+  double most = 0;
+  for (const double value : tensor.values)
+    most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
+  return most;
+}
+
+/// Compares with the stored outputs; the worst error as a part of what is allowed.
+double compare(const fs::path &folder, const std::vector<reference::Tensor> &inputs,
+               const RunResult &run) {
+  const onnx_test::Imported imported = onnx_test::importFile((folder / "model.onnx").string());
+  std::vector<reference::Tensor> rounded = inputs;
+  for (reference::Tensor &tensor : rounded)
+    for (double &value : tensor.values)
+      value = rows::bf16ToDouble(rows::roundToBf16(value));
+  const auto expected = readTensors(folder / "test_data_set_0", "output");
+  const auto shifted = onnx_test::evaluate(imported, rounded);
+  EXPECT_EQ(run.outputs.size(), expected.size());
+  double worst = 0;
+  for (size_t i = 0; i < expected.size() && i < run.outputs.size(); ++i) {
+    EXPECT_EQ(run.outputs[i].size(), expected[i].values.size());
+    const double scale = magnitude(expected[i]);
+    size_t wrong = 0;
+    for (size_t k = 0; k < run.outputs[i].size(); ++k) {
+      const double found = run.outputs[i][k], want = expected[i].values[k];
+      if (found == want || (std::isnan(found) && std::isnan(want)))
+        continue;
+      const double allowed = kRoundings * scale + std::abs(shifted[i].values[k] - want);
+      const double part = std::abs(found - want) / allowed;
+      worst = std::max(worst, part);
+      if (!(part <= 1) && ++wrong <= 3)
+        ADD_FAILURE() << "output " << i << " element " << k << ": " << found << " for " << want
+                      << ", " << allowed << " is allowed";
+    }
+    EXPECT_EQ(wrong, 0U) << "of " << run.outputs[i].size() << " elements";
+  }
+  return worst;
+}
+
+struct Totals {
+  size_t ran = 0, refused = 0;
+  double worst = 0;
+  std::string worstCase;
+};
+
+void check(const fs::path &folder, const std::map<std::string, std::string> &refused,
+           Totals &totals) {
+  const std::string name = folder.filename().string();
+  SCOPED_TRACE(name);
+  format::Program program;
+  std::string text;
+  const std::string codes = compile(folder, program, text);
+  const auto expected = refused.find(name);
+  EXPECT_EQ(codes, expected == refused.end() ? "" : expected->second)
+      << name << ' ' << codes << '\n'
+      << text;
+  if (!codes.empty()) {
+    ++totals.refused;
+    return;
+  }
+  std::vector<reference::Tensor> inputs = readTensors(folder / "test_data_set_0", "input");
+  for (const format::HostTensor &tensor : program.models[0].inputs)
+    if (inputs.size() < program.models[0].inputs.size())
+      inputs.emplace_back(tensor.shape); // the model has one because it needs one
+  std::vector<std::vector<double>> arrays;
+  for (const reference::Tensor &tensor : inputs)
+    arrays.push_back(tensor.values);
+  const RunResult run = runOnBoth(program, arrays);
+  ASSERT_EQ(run.problem, "");
+  ++totals.ran;
+  const double part = compare(folder, inputs, run);
+  if (part > totals.worst) {
+    totals.worst = part;
+    totals.worstCase = name;
+  }
+}
+
+void checkAll(const char *path, size_t atLeast) {
+  std::vector<fs::path> folders;
+  if (fs::exists(path))
+    for (const auto &entry : fs::directory_iterator(path))
+      folders.push_back(entry.path());
+  if (folders.empty())
+    GTEST_SKIP() << "the cases are not made yet; ctest makes them";
+  std::sort(folders.begin(), folders.end());
+  const std::map<std::string, std::string> refused = refusedCases();
+  Totals totals;
+  for (const fs::path &folder : folders)
+    check(folder, refused, totals);
+  std::printf("%zu cases on both engines, %zu refused, worst error %.2f of what is allowed (%s)\n",
+              totals.ran, totals.refused, totals.worst, totals.worstCase.c_str());
+  EXPECT_GE(totals.ran, atLeast);
+}
+
+TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
+TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
+
+} // namespace
+} // namespace sluice::ops_test
