@@ -10,7 +10,7 @@ tools/install.sh
 jobs=$(nproc)
 tools/check_format.sh
 cmake --preset asan >/dev/null
-cmake --build --preset asan
+cmake --build --preset asan --target sanitize_tests
 ctest --test-dir build/asan --output-on-failure --no-tests=error -j "$jobs" -L sanitize "$@"
 cmake --preset release >/dev/null
 cmake --build --preset release

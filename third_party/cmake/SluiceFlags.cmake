@@ -8,7 +8,9 @@ if(CCACHE_PROGRAM)
 endif()
 add_link_options(-fuse-ld=lld-19)
 if(SLUICE_ASAN)
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  # Not vptr: libMLIR and libprotobuf come without the type information it reads.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer
+                      -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
@@ -25,7 +27,19 @@ function(sluice_library name)
   sluice_warnings(${name})
 endfunction()
 
-# A GoogleTest binary registered with ctest: sluice_test(name SOURCES... [LINK libs...])
+# Builds what the tests labelled "sanitize" need.
+add_custom_target(sanitize_tests)
+
+# Labels a ctest so that the sanitizer build runs it: sluice_sanitize(test targets...)
+function(sluice_sanitize test)
+  # Vectors cross into libraries that are not instrumented.
+  set_tests_properties(${test} PROPERTIES LABELS sanitize
+                       ENVIRONMENT ASAN_OPTIONS=detect_container_overflow=0)
+  add_dependencies(sanitize_tests ${ARGN})
+endfunction()
+
+# A GoogleTest binary registered with ctest: sluice_test(name SOURCES... [LINK libs...]). Unit tests
+# also run with sanitizers.
 function(sluice_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -33,4 +47,7 @@ function(sluice_test name)
   sluice_warnings(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/")
+    sluice_sanitize(${name} ${name})
+  endif()
 endfunction()
