@@ -135,7 +135,8 @@ private:
     return mlir::succeeded(passes.run(module));
   }
 
-  /// Inputs and named results in program order.
+  /// Inputs and node outputs in program order. Of a node that became several
+  /// operations, the last one computes the output.
   void listTensors(mlir::func::FuncOp main, const analysis::DataDimensions &found) {
     const auto add = [&](mlir::Value value) {
       const std::string name = analysis::tensorName(value);
@@ -147,6 +148,8 @@ private:
         tensor.dataDim = entry->second.dim;
         tensor.why = entry->second.why;
       }
+      if (!result.tensors.empty() && result.tensors.back().name == name)
+        result.tensors.pop_back();
       result.tensors.push_back(std::move(tensor));
     };
     for (mlir::Value argument : main.getArguments())

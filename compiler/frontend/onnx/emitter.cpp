@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -91,7 +92,10 @@ mlir::Value Emitter::value(const Tensor &tensor) {
                     "the constant operand " + shapeText(tensor.shape) + " has no elements"};
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
   auto elements = mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(tensor.known->floats));
-  return constant = builder.create<ir::ConstantOp>(location, elements);
+  // The location's name is the node's output, which an operand is not.
+  auto node = ir::nodeOf(location);
+  auto where = node.index < 0 ? location : ir::nodeLoc(builder.getContext(), node);
+  return constant = builder.create<ir::ConstantOp>(where, elements);
 }
 
 Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody &body) {
