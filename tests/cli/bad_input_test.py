@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Damaged files: for each the exit code, every word said, nothing on standard
+output and no output file.
+
+usage: bad_input_test.py SLUICE [unittest arguments]
+"""
+import hashlib
+import struct
+
+import onnx
+
+import bad_models as models
+from refusal import MALFORMED, Refusal, main
+
+HEADER, ENTRY, SECTIONS = 64, 64, 9
+
+
+class Programs(Refusal):
+    def damaged(self, data, code, message):
+        self.save("p.sluice", data)
+        text = f"error[{code}]: 'p.sluice': {message}\n"
+        self.refused(MALFORMED, text, "run", "p.sluice", "--engine", "vm", "--input", "x=zeros", "--output", "y=@y.npy")
+        self.refused(MALFORMED, text, "inspect", "p.sluice")
+
+    def test_truncated(self):
+        good = self.compiled()
+        self.damaged(b"", "E0502", "not a program file: it does not begin with the magic bytes")
+        for size in (5, 8, 63):
+            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, a header has 64")
+        for size in (64, 639, len(good) // 2, len(good) - 1):
+            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, its header says {len(good)}")
+
+    def test_longer(self):
+        good = self.compiled()
+        self.damaged(good + b"x", "E0505", f"1 bytes after the end that the header gives ({len(good)})")
+
+    def flipped_message(self, good, position, bit):
+        """What flipping one bit does, from the layout in docs/program-format.md."""
+        def header(at, form):
+            return struct.unpack_from(form, good, at)[0] ^ 1 << (8 * (position - at) + bit)
+        if position < 8:
+            return "E0502", "not a program file: it does not begin with the magic bytes"
+        if position < 12:
+            return "E0503", f"format version {header(8, '<I')}, this build reads version 1: compile the model again"
+        if position < 16:
+            return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 1: "
+                             "compile the model again")
+        if position < 24 and header(16, "<Q") > len(good):
+            return "E0504", f"truncated: the file has {len(good)} bytes, its header says {header(16, '<Q')}"
+        if 24 <= position < 28:
+            return "E0507", f"{header(24, '<I')} sections, expected 9"
+        if position < HEADER + SECTIONS * ENTRY:
+            return "E0506", "damaged: the SHA-256 of the header does not match"
+        names = ("geometry", "models", "instructions", "weights", "rows", "preloads", "tables", "source map",
+                 "information")
+        for index, name in enumerate(names):
+            offset, size = struct.unpack_from("<QQ", good, HEADER + index * ENTRY + 8)
+            if position < offset:
+                return "E0506", f"damaged: padding before section '{name}' is not zero"
+            if position < offset + size:
+                return "E0506", f"damaged: the SHA-256 of section '{name}' does not match"
+        raise AssertionError("the position is behind the last section")
+
+    def test_flipped_bits(self):
+        """Every 11th byte and every padding's first and last: all kinds of places, all eight bits."""
+        good = self.compiled()
+        positions = set(range(0, len(good), 11)) | set(range(8, 28))
+        for index in range(SECTIONS):
+            offset, size = struct.unpack_from("<QQ", good, HEADER + index * ENTRY + 8)
+            positions |= {offset - 1, offset, offset + size - 1, min(offset + size, len(good) - 1)}
+        for count, position in enumerate(sorted(positions)):
+            with self.subTest(position=position, bit=count % 8):
+                data = bytearray(good)
+                data[position] ^= 1 << count % 8
+                self.save("p.sluice", data)
+                code, message = self.flipped_message(good, position, count % 8)
+                self.refused(MALFORMED, f"error[{code}]: 'p.sluice': {message}\n", "inspect", "p.sluice")
+
+    def test_wrong_version(self):
+        """Also where the header's hash was made to match."""
+        good = self.compiled()
+        for offset, what in ((8, "format version 9, this build reads version 1"),
+                             (12, "instruction set version 9, this build has version 1")):
+            data = bytearray(good)
+            struct.pack_into("<I", data, offset, 9)
+            data[32:64] = bytes(32)
+            data[32:64] = hashlib.sha256(data[:HEADER + SECTIONS * ENTRY]).digest()
+            self.damaged(data, "E0503", what + ": compile the model again")
+
+    def test_not_a_program(self):
+        self.compiled()
+        self.damaged((self.dir / "good.onnx").read_bytes(), "E0502",
+                     "not a program file: it does not begin with the magic bytes")
+        for command in ("run", "inspect"):
+            self.refused(MALFORMED, "error[E0501]: cannot read '.': it is a directory\n", command, ".")
+            self.refused(MALFORMED, "error[E0501]: cannot read 'no.sluice': No such file or directory\n", command,
+                         "no.sluice")
+
+
+class Files(Refusal):
+    def test_model_cut_anywhere(self):
+        """Every 7th length and around every field of the outermost message, which decides what is said."""
+        good = models.dense().SerializeToString()
+        ends = []  # of the fields of ModelProto
+        position = 0
+        while position < len(good):
+            start, field, kind = position, good[position] >> 3, good[position] & 7
+            position += 1
+            length, shift = 0, 0
+            while True:
+                byte = good[position]
+                position += 1
+                length |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+            ends.append((field, start, position, position + length if kind == 2 else position, length))
+            position = ends[-1][3]
+        complete = {field: end for field, _, _, end, _ in ends}
+        edges = {at + step for entry in ends for at in entry[1:4] for step in (-1, 0, 1)}
+        for size in sorted({*range(0, len(good), 7), *edges} & {*range(len(good))}):
+            inside = [entry for entry in ends if entry[1] < size < entry[3]]
+            if size == 0:
+                message = "the file is empty"
+            elif inside and size < inside[0][2]:
+                message = f"field {inside[0][0]} at byte {inside[0][1]} is incomplete: the file is cut or damaged"
+            elif inside:
+                field, start, body, _, length = inside[0]
+                message = (f"field {field} at byte {start} announces {length} bytes, but only {size - body} follow: "
+                           "the file is cut or damaged")
+            elif size < complete[7]:
+                message = "the model has no graph: the file is cut, or not an ONNX model"
+            else:
+                message = "the model imports no operator set: the file is cut, or older than ONNX 1.0"
+            self.save("cut.onnx", good[:size])
+            with self.subTest(size=size):
+                self.refused(MALFORMED, f"error[E0102]: {message}\n  --> cut.onnx\n", "compile", "cut.onnx", "--target",
+                             "c2b8", "-o", "new.sluice")
+
+    def test_no_model(self):
+        self.save("m.onnx", b'{"model": "digits"}\n')
+        self.compile_refused(MALFORMED, """
+            error[E0102]: the file is text, not an ONNX model (a binary protobuf)
+              --> m.onnx
+            """)
+        self.save("m.onnx", b"")
+        self.compile_refused(MALFORMED, """
+            error[E0102]: the file is empty
+              --> m.onnx
+            """)
+        (self.dir / "folder.onnx").mkdir()
+        self.compile_refused(MALFORMED, """
+            error[E0101]: 'folder.onnx' is a directory, a model file is needed
+              --> folder.onnx
+            """, file="folder.onnx")
+        self.compile_refused(MALFORMED, """
+            error[E0101]: cannot open 'missing.onnx': No such file or directory
+              --> missing.onnx
+            """, file="missing.onnx")
+
+    def test_initializer_size(self):
+        for change, message in (
+                (models.raw_of(188), "has 188 bytes of raw data, float of shape [8 6] needs 192"),
+                (models.raw_of(196), "has 196 bytes of raw data, float of shape [8 6] needs 192"),
+                (models.set_shape(8, 7), "has 192 bytes of raw data, float of shape [8 7] needs 224"),
+                (models.set_shape(8, -6), "has the negative extent -6 in its shape [8 -6]"),
+                (models.set_shape(2**40, 2**40),
+                 "has the shape [1099511627776 1099511627776], more than 268435456 elements"),
+                (models.set_shape(2**62, 4), "has the shape [4611686018427387904 4], more than 268435456 elements")):
+            with self.subTest(message=message):
+                self.compile_refused(MALFORMED, f"error[E0105]: initializer 'W' {message}\n  --> m.onnx\n",
+                                     models.with_weights(change))
+
+    def test_external_data(self):
+        (self.outside / "outside.bin").write_bytes(bytes(192))
+        (self.dir / "link.bin").symlink_to("../outside.bin")
+        (self.dir / "up").symlink_to("..")
+        (self.dir / "sub").mkdir()
+        self.save("short.bin", bytes(100))
+        for location, message in (
+                ("../outside.bin",
+                 "location '../outside.bin' of external data contains '..', it must stay in the model's folder"),
+                ("sub/../../outside.bin",
+                 "location 'sub/../../outside.bin' of external data contains '..', it must stay in the model's folder"),
+                (f"{self.outside}/outside.bin", f"location '{self.outside}/outside.bin' of external data is absolute, "
+                 "it must be relative to the model's folder"),
+                ("link.bin", "location 'link.bin' of external data is a link that leads outside the model's folder"),
+                ("up/outside.bin",
+                 "location 'up/outside.bin' of external data is a link that leads outside the model's folder"),
+                ("sub", "external data 'sub' is not a regular file"),
+                ("", "location '' of external data is not a file name"),
+                ("missing.bin", "cannot open external data 'missing.bin': No such file or directory"),
+                ("short.bin", "external data takes 192 bytes from byte 0 of 'short.bin', which has 100")):
+            with self.subTest(location=location):
+                self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",
+                                     models.with_weights(models.external(location)))
+        for length, message in (
+                (-1, "length of external data is '-1', a number of bytes is needed"),
+                (2**63, "external data takes 9223372036854775808 bytes from byte 0 of 'short.bin', which has 100")):
+            self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",
+                                 models.with_weights(models.external("short.bin", length)))
+        self.save("inside.bin", bytes(192))
+        onnx.save(models.with_weights(models.external("inside.bin")), self.dir / "m.onnx")
+        self.assertEqual(self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")[0], 0)
+
+
+if __name__ == "__main__":
+    main()

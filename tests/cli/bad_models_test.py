@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Models, flags and inputs that are refused: for each the exit code, every word
+said, nothing on standard output and no output file.
+
+usage: bad_models_test.py SLUICE [unittest arguments]
+"""
+import json
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import bad_models as models
+from refusal import MALFORMED, REFUSED, TOO_BIG, USAGE, Refusal, main
+
+
+class Graphs(Refusal):
+    def test_cycle(self):
+        self.compile_refused(MALFORMED, """
+            error[E0109]: 3 nodes form a cycle, each needs the result of the one before
+              --> m.onnx: node 0 "first" (Add)
+             note: node 0 'first' (Add)
+             note: node 1 'second' (Relu)
+             note: node 2 'third' (Tanh)
+            """, models.cycle())
+
+    def test_undefined_input(self):
+        self.compile_refused(MALFORMED, """
+            error[E0108]: input 2 is 'b', which no graph input, initializer or node defines
+              --> m.onnx: node 0 "fc" (Gemm)
+            """, models.undefined_input())
+
+    def test_all_unsupported_operators(self):
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'Det' is not supported
+              --> m.onnx: node 1 "determinant" (Det)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            error[E0201]: operator 'NonZero' is not supported
+              --> m.onnx: node 3 "positions" (NonZero)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, models.unsupported())
+
+    def test_attributes(self):
+        self.compile_refused(REFUSED, """
+            error[E0203]: Gemm requires: attribute 'transB' is 0 or 1, 0 by default; found 2
+              --> m.onnx: node 0 "fc" (Gemm)
+            error[E0203]: attribute 'slope' of Relu is not supported in opset 13, Relu has none
+              --> m.onnx: node 1 "act" (Relu)
+            """, models.refused_attribute())
+
+    def test_shapes(self):
+        self.compile_refused(REFUSED, """
+            error[E0206]: MatMul requires: the contracted extents of the inputs are equal, the axes before the last \
+two broadcast, and both ranks are at least 1; found [1 8] and [9 6]
+              --> m.onnx: node 0 "fc" (MatMul)
+            """, models.shapes_differ())
+
+    def test_versions(self):
+        for version in (6, 24):
+            proto = models.dense()
+            proto.opset_import[0].version = version
+            self.compile_refused(REFUSED, f"""
+                error[E0104]: the model uses opset {version}, allowed are 7 to 23
+                  --> m.onnx
+                 help: export the model with opset 7 to 23, or convert it with onnx.version_converter
+                """, proto)
+
+    def test_too_big(self):
+        self.compile_refused(TOO_BIG, """
+            error[E0401]: the model does not fit c2b8: core 0 needs 2176 weight blocks, 128 more than its 2048
+              --> m.onnx
+             note: node 0 'wide' (MatMul) takes 2048 weight blocks of core 0
+             note: node 1 'narrow' (MatMul) takes 128 weight blocks of core 0
+             help: use a target with more weight blocks or more cores
+            """, models.too_big())
+
+
+class Layouts(Refusal):
+    def test_sum_of_two_layouts(self):
+        self.compile_refused(REFUSED, """
+            error[E0301]: operands of a pointwise operation have different data dimensions
+              --> m.onnx: node 2 "sum" (Add)
+               |  operand 0 'left': activation [4! 5]
+               |  operand 1 'right': activation [4 5!]
+             rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
+             chain:
+               node 0 "left_weights" (MatMul): 'left' [4! 5], weights on the left: the contracted axis carries the \
+data dimension
+               node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted axis carries \
+the data dimension
+               node 2 "sum" (Add): 'right' [4 5!], needs [4! 5]
+             help: give operand 0 'left' a data dimension that fits: make it a graph input of its own, or compute it \
+by a product whose replaced axis that is, checked
+             help: give operand 1 'right' a data dimension that fits: make it a graph input of its own, or compute \
+it by a product whose replaced axis that is, checked
+            """, models.two_layouts())
+
+    def test_wrong_pin(self):
+        self.compile_refused(REFUSED, """
+            error[E0302]: the product contracts an axis that is not the data dimension
+              --> m.onnx: node 0 "fc" (Gemm)
+               |  operand 0 'x': activation [1! 8]
+               |  operand 1: constant [8 6]
+             rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]
+             chain:
+               'x' [1! 8], --data-dim x=0
+               node 0 "fc" (Gemm): 'x' [1! 8], needs [1 8!]
+             help: replace --data-dim x=0 by --data-dim x=1, or drop it (--data-dim x=1), checked
+            """, models.dense(), flags=("--data-dim", "x=0"))
+
+    def test_reshape(self):
+        self.compile_refused(REFUSED, """
+            error[E0303]: no axis after the reshape has the stride of the data dimension
+              --> m.onnx: node 1 "flat" (Flatten)
+               |  operand 0 'h': activation [4! 5]
+             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             chain:
+               node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
+               node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
+             help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+            """, models.lost_by_reshape())
+
+    def test_two_activations(self):
+        self.compile_refused(REFUSED, """
+            error[E0306]: both sides of the product are activations
+              --> m.onnx: node 0 "attention" (MatMul)
+               |  operand 0 'x': activation [4 8]
+               |  operand 1 'z': activation [8 4]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
+             help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
+             help: export operand 0 as a constant, if it does not depend on the model's inputs, checked
+            """, models.two_activations())
+
+    def test_pins(self):
+        for pin, message in (("x=7", "tensor 'x' has no axis 7, its shape is [1 8]"),
+                             ("q=0", "no tensor is called 'q' (--data-dim q=0)")):
+            self.compile_refused(REFUSED, f"error[E0308]: {message}\n  --> m.onnx\n", models.dense(),
+                                 flags=("--data-dim", pin))
+
+
+class InputShapes(Refusal):
+    def given(self, *shapes):
+        return [word for shape in shapes for word in ("--input-shape", shape)]
+
+    def test_free_dimension(self):
+        self.compile_refused(USAGE, """
+            error[E0111]: input 'x' has free dimensions in its shape [batch 8]
+              --> m.onnx
+             help: give every extent, for example like this (--input-shape x=1,8)
+            """, models.free_dimension())
+        code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--json",
+                                     *self.given("x=3,8"))
+        self.assertEqual((code, err, json.loads(out)["ok"]), (0, "", True))
+        np.save(self.dir / "x.npy", np.eye(3, 8, dtype=np.float32))
+        code, _, err = self.sluice("run", "m.sluice", "--engine", "vm", "--input", "x=@x.npy", "--output", "y=@y.npy")
+        self.assertEqual((code, err), (0, ""))
+        weights, bias = (numpy_helper.to_array(i) for i in models.free_dimension().graph.initializer)
+        np.testing.assert_allclose(np.load(self.dir / "y.npy"), np.maximum(weights[:3] + bias, 0), atol=0.03)
+
+    def test_wrong_shapes(self):
+        for shapes, code, message in (
+                (["q=2,8"], "E0112", "the model has no input 'q', its inputs are 'x'"),
+                (["x=2,9"], "E0112", "axis 1 of input 'x' is 8 in the model and given as 9"),
+                (["x=2"], "E0112", "input 'x' has the shape [batch 8] of rank 2, the given [2] has rank 1"),
+                (["x=0,8"], "E0112", "axis 0 of input 'x' is given as 0, at least 1 is needed"),
+                (["x=-1,8"], "E0112", "axis 0 of input 'x' is given as -1, at least 1 is needed"),
+                (["x=2,8", "x=3,8"], "E0601", "--input-shape gives 'x' more than once"),
+                (["x"], "E0601", "--input-shape 'x' is not of the form NAME=N,N,..."),
+                (["x=a"], "E0601", "--input-shape 'x=a' is not of the form NAME=N,N,..."),
+                (["x=99999999999999999999,8"], "E0601",
+                 "--input-shape 'x=99999999999999999999,8' is not of the form NAME=N,N,...")):
+            with self.subTest(shapes=shapes):
+                text = f"error[{code}]: {message}\n"
+                if code == "E0112":
+                    text += "  --> m.onnx\n"
+                if shapes == ["q=2,8"]:
+                    text += ("error[E0111]: input 'x' has free dimensions in its shape [batch 8]\n  --> m.onnx\n"
+                             " help: give every extent, for example like this (--input-shape x=1,8)\n")
+                self.compile_refused(USAGE, text, models.free_dimension(), flags=self.given(*shapes))
+
+
+class Flags(Refusal):
+    def test_target(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        self.save("t.json", b"{}")
+        unknown = "error[E0515]: unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file\n"
+        for command in (("compile", "m.onnx", "-o", "new.sluice", "--target"), ("check", "m.onnx", "--target"),
+                        ("targets", "--show")):
+            self.refused(USAGE, unknown, *command, "c9b9")
+            self.refused(MALFORMED, "error[E0514]: target 't.json': 'name' must be a string\n", *command, "t.json")
+
+    def test_unknown_words(self):
+        for message, args in (
+                ("there is no command or flag 'frobnicate'; see 'sluice --help'", ["frobnicate"]),
+                ("a subcommand is required; see 'sluice --help'", []),
+                ("model is required; see 'sluice compile --help'", ["compile"]),
+                ("the following argument was not expected: --frob; see 'sluice compile --help'",
+                 ["compile", "m.onnx", "--frob"]),
+                ("the following argument was not expected: more; see 'sluice compile --help'",
+                 ["compile", "m.onnx", "more"]),
+                ("--target: 1 required TEXT missing; see 'sluice compile --help'", ["compile", "m.onnx", "--target"]),
+                ("--effort: max not in {fast,default,high}; see 'sluice compile --help'",
+                 ["compile", "m.onnx", "--effort", "max"]),
+                ("--format: xml not in {text,json,sarif}; see 'sluice check --help'",
+                 ["check", "m.onnx", "--format", "xml"]),
+                ("--engine: gpu not in {vm,rtl,both}; see 'sluice run --help'", ["run", "p.sluice", "--engine", "gpu"]),
+                ("--steps: Value 0 not in range 1 to 1048576; see 'sluice run --help'",
+                 ["run", "p.sluice", "--steps", "0"]),
+                ("--atol: -1 is not a number of at least 0; see 'sluice run --help'",
+                 ["run", "p.sluice", "--atol", "-1"])):
+            with self.subTest(args=args):
+                self.refused(USAGE, f"error: {message}\n", *args)
+
+    def test_output_that_cannot_be_written(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        (self.dir / "sub").mkdir()
+        for path, reason in (("no/p.sluice", "No such file or directory"), ("sub", "Is a directory")):
+            self.refused(USAGE, f"error[E0516]: cannot write '{path}': {reason}\n", "compile", "m.onnx", "--target",
+                         "c2b8", "-o", path)
+
+
+class Inputs(Refusal):
+    def setUp(self):
+        super().setUp()
+        self.compiled()
+        self.save("y.npy", self.old_output)
+
+    def run_refused(self, code, text, *args):
+        self.refused(code, text, "run", "good.sluice", "--engine", "vm", "--output", "y=@y.npy", *args)
+
+    def test_names(self):
+        self.run_refused(USAGE, """
+            error[E0602]: the model has no input 'X', allowed: 'x'
+              --> good.sluice
+            error[E0603]: input 'x' [1, 8] is not given
+              --> good.sluice
+            """, "--input", "X=zeros")
+        self.run_refused(USAGE, """
+            error[E0601]: '@x.npy' does not say for which input, allowed: NAME=@FILE, or @FILE.npz whose members \
+have the inputs' names
+              --> good.sluice
+            error[E0603]: input 'x' [1, 8] is not given
+              --> good.sluice
+            """, "--input", "@x.npy")
+        for args, code, message in (
+                ([], "E0603", "input 'x' [1, 8] is not given"),
+                (["--input", "x=zeros", "--input", "x=zeros"], "E0603", "input 'x' is given twice"),
+                (["--input", "x=zeros", "--output", "z=@z.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
+                (["--input", "x=zeros", "--expect", "z=@y.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
+                (["--input", "x=ones"], "E0601", "input 'x' is 'ones', allowed: @FILE, zeros, random:SEED"),
+                (["--input", "x=zeros", "--model", "other"], "E0602", "the file has no model 'other', allowed: good")):
+            with self.subTest(args=args):
+                self.run_refused(USAGE, f"error[{code}]: {message}\n  --> good.sluice\n", *args)
+
+    def test_shape_and_type(self):
+        ones = np.ones((1, 8), dtype=np.float32)
+        np.save(self.dir / "flat.npy", ones.reshape(8))
+        np.save(self.dir / "seven.npy", ones[:, :7])
+        np.save(self.dir / "integers.npy", ones.astype(np.int64))
+        np.save(self.dir / "complex.npy", ones.astype(np.complex64))
+        self.save("integers.pb", numpy_helper.from_array(ones.astype(np.int64), "x").SerializeToString())
+        numbers = "<f4, <f8, <f2 and bfloat16 (<V2)"
+        for file, message in (
+                ("flat.npy", "input 'x' has shape [8], the model has [1, 8]"),
+                ("seven.npy", "input 'x' has shape [1, 7], the model has [1, 8]"),
+                ("integers.npy", f"'integers.npy': elements of type '<i8', allowed: {numbers}"),
+                ("complex.npy", f"'complex.npy': elements of type '<c8', allowed: {numbers}"),
+                ("integers.pb", "'integers.pb': elements of ONNX type 7, allowed: float (1), float16 (10), "
+                                "double (11), bfloat16 (16)"),
+                ("good.onnx", "'good.onnx' has an unknown ending, allowed: .npy, .npz, .pb")):
+            with self.subTest(file=file):
+                self.run_refused(USAGE, f"error[E0604]: {message}\n  --> good.sluice\n", "--input", f"x=@{file}")
+        self.run_refused(USAGE, """
+            error[E0604]: reference of output 'y' has shape [1, 7], the model has [1, 6]
+              --> good.sluice
+            """, "--input", "x=zeros", "--expect", "y=@seven.npy")
+
+    def test_files(self):
+        self.save("cut.pb", numpy_helper.from_array(np.ones((1, 8), np.float32), "x").SerializeToString()[:-3])
+        self.run_refused(MALFORMED, """
+            error[E0605]: 'cut.pb': not a valid .pb tensor: it is not a TensorProto
+              --> good.sluice
+            """, "--input", "x=@cut.pb")
+        self.run_refused(MALFORMED, "error[E0501]: cannot read 'no.npy': No such file or directory\n", "--input",
+                         "x=@no.npy")
+
+    def test_data_set(self):
+        self.run_refused(MALFORMED, "error[E0615]: 'no' is not a folder\n  --> good.sluice\n", "--data-set", "no")
+        (self.dir / "set").mkdir()
+        self.run_refused(MALFORMED, "error[E0615]: 'set' has neither input_0.pb nor test_data_set_0\n"
+                         "  --> good.sluice\n", "--data-set", "set")
+        self.save("set/input_0.pb", numpy_helper.from_array(np.ones((1, 8), np.int64), "x").SerializeToString())
+        self.run_refused(USAGE, """
+            error[E0604]: 'set/input_0.pb': elements of ONNX type 7, allowed: float (1), float16 (10), double (11), \
+bfloat16 (16)
+              --> good.sluice
+            """, "--data-set", "set")
+
+
+if __name__ == "__main__":
+    main()
