@@ -95,6 +95,7 @@ void buildLayer(NodeBuilder &node) {
                                     mlir::Value y = s.mul(s.mul(v[0], v[1]), v[2]);
                                     return v.size() == 4 ? s.add(y, v[3]) : y;
                                   }));
+  mean.type = inverse.type = onnx::TensorProto::FLOAT; // stash_type
   node.result(1, mean);
   node.result(2, inverse);
 }
@@ -109,7 +110,8 @@ Operator layerNormalization() {
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
                       {"epsilon", AttributeKind::Float, 1e-5F},
                       {"stash_type", AttributeKind::Int, int64_t{1}, false, {1}}};
-  entry.requirements = {axisInRange("X"),
+  entry.requirements = {sameTypes(),
+                        axisInRange("X"),
                         {"inputs 'Scale' and 'B' broadcast to the shape of 'X'",
                          [](const NodeView &node) -> std::string {
                            for (size_t i = 1; i < node.inputCount(); ++i)

@@ -1,0 +1,109 @@
+// Comparisons, logic and Where; and the requirements of Pow, Gelu, Celu,
+// Transpose, Expand and of a Cast of run-time tensors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using testing::HasSubstr;
+using Doubles = std::vector<double>;
+
+TEST(Where, ChoosesByAComparison) {
+  Model model(16);
+  model.input("a", {3}).input("b", {3}).output("y");
+  model.node("GreaterOrEqual", {"a", "b"}, {"t"});
+  model.node("Not", {"t"}, {"u"});
+  model.node("Where", {"u", "a", "b"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {{{3}, {1, 2, 3}}, {{3}, {3, 2, 1}}}).values, (Doubles{1, 2, 1}));
+}
+
+TEST(Where, RefusesAConditionThatIsNotBool) {
+  Model model(16);
+  model.input("c", {3}).input("x", {3}).output("y");
+  model.node("Where", {"c", "x", "x"}, {"y"});
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 '' (Where): Where requires: the first input is "
+                                      "bool; found float");
+}
+
+TEST(Comparisons, AreNotOutputs) {
+  Model model(13);
+  model.input("a", {3}).input("b", {3}).output("y", {3}, onnx::TensorProto::BOOL);
+  model.node("Less", {"a", "b"}, {"y"});
+  EXPECT_THAT(import(model).messages(), HasSubstr("bool"));
+}
+
+TEST(Comparisons, BecomeNumbersByACast) {
+  Model model(13);
+  model.input("a", {3}).floats("one", {}, {1}).output("y");
+  model.node("Less", {"a", "one"}, {"t"});
+  model.node("Cast", {"t"}, {"y"}).attribute("to", int64_t{1});
+  EXPECT_EQ(evaluateModel(model, {counting({3})}).values, (Doubles{1, 0, 0}));
+}
+
+TEST(Cast, OfARunTimeTensorIsToAFloat) {
+  Model model(13);
+  model.input("a", {3}).output("y");
+  model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{7});
+  EXPECT_EQ(import(model).messages(),
+            "E0205 node 0 '' (Cast): Cast requires: a run-time tensor is cast to a floating-point "
+            "type; found int64");
+}
+
+TEST(Max, OfOneTensorIsTheTensor) {
+  Model model(13);
+  model.input("a", {3}).output("y");
+  model.node("Max", {"a"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({3})}).values, counting({3}).values);
+}
+
+TEST(Pow, TakesOneKnownExponent) {
+  Model model(13);
+  model.input("x", {2}).ints("e", {1}, {2}).output("y");
+  model.node("Pow", {"x", "e"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {{{2}, {-3, 4}}}).values, (Doubles{9, 16}));
+  Model two(13);
+  two.input("x", {2}).floats("e", {2}, {2, 3}).output("y");
+  two.node("Pow", {"x", "e"}, {"y"});
+  EXPECT_EQ(import(two).messages(),
+            "E0205 node 0 '' (Pow): Pow requires: input 'Y' has one element and no higher rank "
+            "than 'X'; found [2] and [2]");
+}
+
+TEST(Functions, RefuseAttributesWithoutMeaning) {
+  Model gelu(20);
+  gelu.input("x", {2}).output("y");
+  gelu.node("Gelu", {"x"}, {"y"}).attribute("approximate", std::string("best"));
+  EXPECT_THAT(import(gelu).messages(),
+              HasSubstr("attribute 'approximate' is 'none' or 'tanh'; found 'best'"));
+  Model celu(12);
+  celu.input("x", {2}).output("y");
+  celu.node("Celu", {"x"}, {"y"}).attribute("alpha", 0.0F);
+  EXPECT_THAT(import(celu).messages(), HasSubstr("attribute 'alpha' is not 0; found 0"));
+}
+
+TEST(Transpose, NamesEveryAxisOnce) {
+  for (const Ints &perm : {Ints{0, 0}, Ints{0}, Ints{0, 2}, Ints{-1, 0}}) {
+    Model model(13);
+    model.input("x", {2, 3}).output("y");
+    model.node("Transpose", {"x"}, {"y"}).attribute("perm", perm);
+    EXPECT_THAT(import(model).messages(),
+                HasSubstr("E0206 node 0 '' (Transpose): Transpose requires: attribute 'perm' names "
+                          "every axis of 'data' once; found"));
+  }
+}
+
+TEST(Expand, RefusesAShapeThatDoesNotBroadcast) {
+  for (const Ints &shape : {Ints{2}, Ints{0, 3}, Ints{-1, 3}}) {
+    Model model(13);
+    model.input("x", {1, 3}).output("y");
+    model.ints("s", {static_cast<int64_t>(shape.size())}, shape);
+    model.node("Expand", {"x", "s"}, {"y"});
+    EXPECT_THAT(import(model).messages(), HasSubstr("and 'input' broadcasts with it; found"));
+  }
+}
+
+} // namespace
+} // namespace sluice::frontend::test

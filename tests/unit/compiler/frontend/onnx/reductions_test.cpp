@@ -1,0 +1,82 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Doubles = std::vector<double>;
+
+Model reducing(const char *op, int64_t opset, const Ints &axes, int64_t keepdims) {
+  Model model(opset);
+  model.input("x", {2, 3}).output("y");
+  const bool asInput = opset >= 18;
+  Node node = model.node(op, asInput ? Names{"x", "axes"} : Names{"x"}, {"y"});
+  node.attribute("keepdims", keepdims);
+  if (asInput)
+    model.ints("axes", {static_cast<int64_t>(axes.size())}, axes);
+  else
+    node.attribute("axes", axes);
+  return model;
+}
+
+TEST(Reductions, InEveryOpset) {
+  const reference::Tensor x({2, 3}, {3, 4, 0, -1, 2, 2});
+  for (auto [op, expected] : {std::pair{"ReduceMax", Doubles{4, 2}},
+                              {"ReduceMin", Doubles{0, -1}},
+                              {"ReduceMean", Doubles{7.0 / 3, 1}},
+                              {"ReduceSumSquare", Doubles{25, 9}},
+                              {"ReduceL2", Doubles{5, 3}}})
+    for (int64_t opset : {7, 11, 13, 17, 18, 23})
+      for (int64_t keepdims : {0, 1}) {
+        const reference::Tensor y = evaluateModel(reducing(op, opset, {-1}, keepdims), {x});
+        EXPECT_EQ(y.values, expected) << op << " " << opset;
+        EXPECT_EQ(y.shape, keepdims ? (Ints{2, 1}) : (Ints{2}));
+      }
+}
+
+TEST(Reductions, SumTakesAxesAsInputFrom13On) {
+  Model model(13);
+  model.input("x", {2, 3}).ints("axes", {1}, {0}).output("y");
+  model.node("ReduceSum", {"x", "axes"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({2, 3})}).values, (Doubles{3, 5, 7}));
+}
+
+TEST(Reductions, WithoutAxesAreOverAll) {
+  Model model(18);
+  model.input("x", {2, 3}).output("y");
+  model.node("ReduceMax", {"x"}, {"y"}).attribute("keepdims", int64_t{0});
+  const reference::Tensor y = evaluateModel(model, {counting({2, 3})});
+  EXPECT_EQ(y.values, (Doubles{5}));
+  EXPECT_TRUE(y.shape.empty());
+}
+
+TEST(Reductions, WithoutAxesMayBeNothing) {
+  Model model(18);
+  model.input("x", {2, 3}).output("y");
+  model.node("ReduceSum", {"x"}, {"y"}).attribute("noop_with_empty_axes", int64_t{1});
+  EXPECT_EQ(evaluateModel(model, {counting({2, 3})}).values, counting({2, 3}).values);
+  EXPECT_THAT(import(model).text(), Not(HasSubstr("sluice.reduce")));
+}
+
+TEST(Reductions, RefuseAxesOutOfRangeOrTwice) {
+  EXPECT_EQ(import(reducing("ReduceMean", 13, {2}, 1)).messages(),
+            "E0206 node 0 '' (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
+            "'data'; found axis 2 at rank 2");
+  EXPECT_EQ(import(reducing("ReduceMean", 18, {1, -1}, 1)).messages(),
+            "E0206 node 0 '' (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
+            "'data'; found axis -1 twice");
+}
+
+TEST(Reductions, RefuseAxesThatAreNotKnown) {
+  Model model(18);
+  model.input("x", {2, 3}).input("axes", {1}).output("y");
+  model.node("ReduceMean", {"x", "axes"}, {"y"});
+  EXPECT_THAT(import(model).messages(), HasSubstr("input 'axes' is int32 or int64"));
+}
+
+} // namespace
+} // namespace sluice::frontend::test
