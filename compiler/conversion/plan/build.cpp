@@ -63,9 +63,10 @@ private:
 class Builder {
 public:
   Builder(const Graph &graph, const Work &work, const Placement &placement, const Order &order,
-          const TokenLayout &tokens)
+          const TokenLayout &tokens, uint32_t release)
       : graph(graph), work(work), placement(placement), order(order), tokens(tokens),
-        cores(static_cast<uint32_t>(placement.cores.size())), hostBank(graph.rows.size()) {
+        release(release), cores(static_cast<uint32_t>(placement.cores.size())),
+        hostBank(graph.rows.size()) {
     result.doneToken = tokens.done;
     for (unsigned unit : {kMatrix, kVector})
       banks[unit].assign(cores, Bank(graph.rows.size()));
@@ -94,6 +95,7 @@ private:
   const Placement &placement;
   const Order &order;
   const TokenLayout &tokens;
+  const uint32_t release;
   const uint32_t cores;
   std::vector<Bank> banks[2]; ///< by core
   Bank hostBank;
@@ -277,30 +279,49 @@ private:
   void vectorBeats(uint32_t core) {
     UnitBeats &unit = result.vector[core];
     Bank &bank = banks[kVector][core];
-    for (const VectorItem &item : order.vector[core])
-      vectorRow(core, item, unit, bank);
-    if (unit.beats.empty())
+    const std::vector<VectorItem> &items = order.vector[core];
+    if (items.empty())
       return;
     ++result.busyCores;
+    size_t lastRead = items.size(); // rows until the next inference may enter
+    while (lastRead > 0 && work[items[lastRead - 1].row].stage > release)
+      --lastRead;
+    if (lastRead == 0)
+      lastRead = items.size();
+    for (size_t i = 0; i < items.size(); ++i) {
+      vectorRow(core, items[i], unit, bank);
+      if (i + 1 == lastRead && lastRead != items.size())
+        appendDone(unit, unit.origins.back().time, true);
+    }
     const uint64_t end = unit.origins.back().time + 1;
     const std::vector<Wait> rest = bank.drain();
     for (const Wait &wait : rest)
       appendPause(unit, wait, isa::Vec{}, end);
+    if (lastRead != items.size())
+      return;
     // The core has read everything once its last row is on its way: the signal
     // rides on that packet where it goes to the host alone.
     const auto &lastForm = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
-    if (rest.empty() && lastForm.dstKind == isa::Dst::Net && lastForm.mask == kHostMask) {
+    if (rest.empty() && lastForm.dstKind == isa::Dst::Net && lastForm.mask == kHostMask)
       unit.beats.back().signal = {true, tokens.done, 0};
-      return;
-    }
+    else
+      appendDone(unit, end, false);
+  }
+
+  /// Tells the host port that this core lets the next inference in; amid other
+  /// rows, on the path of the beat before, so that the pipeline need not empty.
+  void appendDone(UnitBeats &unit, uint64_t time, bool amid) {
     isa::Vec done;
+    const auto &before = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
+    if (amid && before.reduce == isa::Reduce::None)
+      done = std::get<isa::Vec>(vectorPause(before));
     done.dstKind = isa::Dst::Signal;
     done.mask = kHostMask;
     Beat beat;
     beat.form = unit.formOf(done);
     beat.signal = {true, tokens.done, 0};
     BeatOrigin origin;
-    origin.time = end;
+    origin.time = time;
     append(unit, beat, origin, {}, isa::Vec{});
   }
 
@@ -356,7 +377,7 @@ private:
       origin.time = unit.beats.size();
       append(unit, beat, origin, {}, form);
     }
-    // The next inference enters when every core has read all of this one.
+    // The next inference enters when every core lets it in.
     isa::Input pause;
     pause.skip = 1;
     for (const Wait &wait : hostBank.drain())
@@ -387,8 +408,8 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
 }
 
 MachineBeats buildBeats(const Graph &graph, const Work &work, const Placement &placement,
-                        const Order &order, const TokenLayout &tokens) {
-  return Builder(graph, work, placement, order, tokens).run();
+                        const Order &order, const TokenLayout &tokens, uint32_t release) {
+  return Builder(graph, work, placement, order, tokens, release).run();
 }
 
 } // namespace sluice::plan

@@ -18,7 +18,7 @@ struct TokenLayout {
   uint32_t host = 0;  ///< first of the tokens of rows from the host
   uint32_t hosts = 1; ///< how many those are
   uint32_t local = 0; ///< rows the core wrote itself
-  uint32_t done = 0;  ///< in the host port's bank: a core is done with an inference
+  uint32_t done = 0;  ///< in the host port's bank: a core lets the next inference in
 
   uint32_t ofCore(uint32_t core, uint32_t index) const {
     return core * coreStride + index % slots * slotStride;
@@ -41,10 +41,12 @@ struct MachineBeats {
   UnitBeats host;
   std::vector<std::vector<uint32_t>> weights; ///< by core: graph blocks by address
   uint32_t doneToken = 0;                     ///< in the host port's bank
-  uint32_t busyCores = 0;                     ///< cores that signal the end of an inference
+  uint32_t busyCores = 0;                     ///< cores that let the next inference in
 };
 
+/// A core says that the next inference may enter after its last row of a stage up
+/// to `release`; without one, after its last row.
 MachineBeats buildBeats(const rows::Graph &graph, const Work &work, const Placement &placement,
-                        const Order &order, const TokenLayout &tokens);
+                        const Order &order, const TokenLayout &tokens, uint32_t release = kNone);
 
 } // namespace sluice::plan

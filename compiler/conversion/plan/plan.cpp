@@ -25,8 +25,9 @@ struct Choice {
   PlacementOptions placement;
   bool manySlots = false;
   Tails tails;
+  uint32_t release = kNone; ///< stage after which the next inference may enter
 
-  auto key() const { return std::tie(placement.keepTogether, manySlots, tails); }
+  auto key() const { return std::tie(placement.keepTogether, manySlots, tails, release); }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 };
 
@@ -75,6 +76,7 @@ public:
         }
     while (improveTails()) {
     }
+    releaseEarly();
     return std::move(best);
   }
 
@@ -95,7 +97,7 @@ private:
       return candidate;
     }
     const TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots);
-    candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens);
+    candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
     candidate.use = dataUse(graph, candidate.placement, candidate.beats);
     if (!fitsAll(candidate.use))
       return candidate;
@@ -111,20 +113,56 @@ private:
     return candidate;
   }
 
-  uint64_t time(const Candidate &candidate) const {
-    if (!candidate.fits)
-      return kUntimed;
+  /// What of a program its timing depends on; nothing if a value does not fit
+  /// its field.
+  std::optional<format::Program> timedPart(const Candidate &candidate) const {
     format::Program program = makeShell(graph);
     for (size_t list = 0; list < candidate.schedule.lists.size(); ++list)
       for (const Scheduled &one : candidate.schedule.lists[list]) {
         const std::optional<isa::Words> words = isa::encode(one.instruction);
         if (!words)
-          return kUntimed;
+          return std::nullopt;
         (list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions)
             .push_back(*words);
       }
-    const vm::TimingRun run = vm::runTiming(program, vm::Arrival::Spaced, 1);
+    return program;
+  }
+
+  uint64_t time(const Candidate &candidate) const {
+    const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
+    if (!program)
+      return kUntimed;
+    const vm::TimingRun run = vm::runTiming(*program, vm::Arrival::Spaced, 1);
     return run.stalled || run.inferences.empty() ? kUntimed : run.inferences[0].latency();
+  }
+
+  std::optional<vm::Timing> timeAll(const Candidate &candidate) const {
+    const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
+    return program ? vm::measureTiming(*program) : std::nullopt;
+  }
+
+  /// Lets the next inference in while this one is on its way, as early as that
+  /// is proved sound and costs no latency.
+  void releaseEarly() {
+    const std::optional<vm::Timing> before = timeAll(best);
+    if (!before)
+      return;
+    const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
+    for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
+      Choice choice = bestChoice;
+      choice.release = stage;
+      Candidate candidate = build(choice);
+      if (!candidate.fits ||
+          verify(graph, candidate.placement, candidate.beats, candidate.schedule))
+        continue;
+      const std::optional<vm::Timing> now = timeAll(candidate);
+      if (!now || now->spaced > before->spaced || now->contiguous > before->contiguous ||
+          now->period >= before->period)
+        continue;
+      candidate.cycles = best.cycles;
+      best = std::move(candidate);
+      return;
+    }
   }
 
   /// Times a choice and keeps it if it is better.

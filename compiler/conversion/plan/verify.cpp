@@ -17,7 +17,7 @@ using rows::Row;
 using rows::RowId;
 using rows::RowKind;
 
-constexpr unsigned kInferences = 2;
+constexpr unsigned kInferences = 3;
 constexpr unsigned kMaxUnits = 2 * isa::kMaxCores + 1;
 
 /// What a unit knows of all units: how many of their beats have issued, and

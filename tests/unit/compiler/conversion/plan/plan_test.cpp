@@ -222,6 +222,14 @@ TEST(Plan, ContiguousCostsNoMoreThanSpaced) {
   EXPECT_LE(timing->contiguous, static_cast<double>(timing->spaced) + 1);
 }
 
+TEST(Plan, ConsecutiveInferencesOverlap) {
+  const auto timing =
+      vm::measureTiming(assemble(planned(perceptron("c6b32", {12, 12, 12, 12, 12}, 4), 40)));
+  ASSERT_TRUE(timing);
+  EXPECT_LE(timing->period, static_cast<double>(timing->spaced) - 20);
+  EXPECT_LE(timing->contiguous, static_cast<double>(timing->spaced));
+}
+
 /// Cycles above the floor of the matrix units, per dense layer.
 double overheadPerLayer(const std::string &target, uint32_t rows, uint32_t layers) {
   const std::vector<uint32_t> widths(layers + 1, rows);

@@ -19,9 +19,14 @@ protected:
   rows::Graph graph = test::perceptron("c2b8", {3, 8, 8, 8, 3}, 3);
   Work work = analyse(graph);
   Placement placement = place(graph, work, PlacementOptions{});
-  MachineBeats beats = buildBeats(graph, work, placement,
-                                  *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                                  TokenLayout::make(2, false));
+  MachineBeats beats = released(kNone);
+
+  /// The plan whose next inference enters after a stage.
+  MachineBeats released(uint32_t stage) const {
+    return buildBeats(graph, work, placement,
+                      *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
+                      TokenLayout::make(2, false), stage);
+  }
 
   /// What the proof says about the beats as they are now.
   std::string verdict() const {
@@ -84,6 +89,17 @@ TEST_F(Proof, AnInputOverRowsStillRead) {
   beats.host.origins.pop_back();
   EXPECT_THAT(verdict(),
               testing::AnyOf(HasSubstr("before its last read"), HasSubstr("of another inference")));
+}
+
+TEST_F(Proof, TheNextInferenceEntersBehindTheFirstLayer) {
+  beats = released(1);
+  EXPECT_EQ(verdict(), "sound");
+  // Of two layers, nothing tells a core that the others have read its rows.
+  graph = test::perceptron("c2b8", {3, 8, 3}, 3);
+  work = analyse(graph);
+  placement = place(graph, work, PlacementOptions{});
+  beats = released(1);
+  EXPECT_THAT(verdict(), HasSubstr("before its last read"));
 }
 
 TEST_F(Proof, AMissingSignal) {
