@@ -8,7 +8,7 @@
 
 namespace sluice::plan {
 
-/// Unrolls the instructions and follows two inferences symbolically: memory
+/// Unrolls the instructions and follows three inferences symbolically: memory
 /// cells hold rows, accumulators hold sums of products, tokens and result FIFOs
 /// carry what their giver knew (vector clocks). Proves that
 ///  - instructions stand for exactly the planned beats,
