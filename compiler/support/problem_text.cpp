@@ -37,7 +37,7 @@ std::string chainText(const ChainStep &step) {
 
 std::string fixText(const Fix &fix) {
   std::string text = fix.text;
-  if (fix.flag)
+  if (fix.flag && text.find(*fix.flag) == std::string::npos)
     text += fmt::format(" ({})", *fix.flag);
   if (fix.verified)
     text += ", checked";

@@ -24,6 +24,14 @@ class Graphs(Refusal):
              note: node 2 'third' (Tanh)
             """, models.cycle())
 
+    def test_name_that_is_no_text(self):
+        data = models.dense().SerializeToString()
+        self.save("m.onnx", data.replace(b"act", b"a\xfft"))
+        self.compile_refused(MALFORMED, """
+            error[E0102]: the name of node 1 is 'a\ufffdt', which is not UTF-8 text: the file is damaged
+              --> m.onnx
+            """)
+
     def test_undefined_input(self):
         self.compile_refused(MALFORMED, """
             error[E0108]: input 2 is 'b', which no graph input, initializer or node defines
@@ -105,7 +113,7 @@ it by a product whose replaced axis that is, checked
              chain:
                'x' [1! 8], --data-dim x=0
                node 0 "fc" (Gemm): 'x' [1! 8], needs [1 8!]
-             help: replace --data-dim x=0 by --data-dim x=1, or drop it (--data-dim x=1), checked
+             help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
             """, models.dense(), flags=("--data-dim", "x=0"))
 
     def test_reshape(self):

@@ -34,6 +34,9 @@ public:
     for (int i = 0; i < graph.node_size(); ++i)
       info.nodes.push_back({i, graph.node(i).name(), graph.node(i).op_type()});
 
+    checkNames(graph, report);
+    if (report.count() != before)
+      return nullptr; // messages would repeat the names
     Opsets opsets = checkVersions(model, report);
     if (auto version = opsets.find(""); version != opsets.end())
       info.opset = version->second;

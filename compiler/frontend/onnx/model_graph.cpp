@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "llvm/Support/JSON.h"
+
 namespace sluice::frontend {
 namespace {
 
@@ -148,6 +150,22 @@ void reportCycles(const ModelGraph &graph, const std::vector<std::vector<size_t>
 
 std::string nodeText(const NodeRef &node) {
   return fmt::format("node {} {} ({})", node.index, inQuotes(node.name), node.op);
+}
+
+void checkNames(const onnx::GraphProto &proto, Report &report) {
+  auto check = [&](const std::string &what, const std::string &name) {
+    if (!llvm::json::isUTF8(name))
+      report.add("E0102", fmt::format("{} is {}, which is not UTF-8 text: the file is damaged",
+                                      what, inQuotes(llvm::json::fixUTF8(name))));
+  };
+  for (int i = 0; i < proto.node_size(); ++i) {
+    check(fmt::format("the name of node {}", i), proto.node(i).name());
+    check(fmt::format("the operator of node {}", i), proto.node(i).op_type());
+  }
+  for (const onnx::ValueInfoProto &input : proto.input())
+    check("the name of a graph input", input.name());
+  for (const onnx::ValueInfoProto &output : proto.output())
+    check("the name of a graph output", output.name());
 }
 
 void checkAndSort(const onnx::GraphProto &proto, ModelGraph &graph, Report &report) {

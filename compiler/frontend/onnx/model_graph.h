@@ -39,6 +39,9 @@ std::string nodeText(const NodeRef &node);
 /// Checks IR version and opset imports (E0104; E0102 if there are none).
 Opsets checkVersions(const onnx::ModelProto &model, Report &report);
 
+/// Checks that the names the program file keeps are text (E0102).
+void checkNames(const onnx::GraphProto &proto, Report &report);
+
 /// The nodes of the model in its order, calls of model-local functions replaced
 /// by their bodies. Malformed functions are E0113.
 ModelGraph inlineFunctions(const onnx::ModelProto &model, const Opsets &opsets, Report &report);

@@ -38,6 +38,17 @@ TEST(Versions, RefusesOthers) {
                                       "or older than ONNX 1.0");
 }
 
+TEST(Names, AreText) {
+  Model model = identityModel();
+  model.proto.mutable_graph()->mutable_node(0)->set_name("fc\xC2.out");
+  model.proto.mutable_graph()->mutable_output(0)->set_name("\xFF");
+  EXPECT_EQ(import(model).messages(),
+            "E0102: the name of node 0 is 'fc\uFFFD.out', which is not UTF-8 text: the file is "
+            "damaged\n"
+            "E0102: the name of a graph output is '\uFFFD', which is not UTF-8 text: the file is "
+            "damaged");
+}
+
 TEST(Versions, DomainsMayBeImportedWithoutUse) {
   Model model = identityModel();
   model.proto.mutable_opset_import(0)->set_domain("ai.onnx");
