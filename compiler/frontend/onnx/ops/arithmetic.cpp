@@ -41,22 +41,6 @@ const Binary kMul = {create<arith::MulFOp>, [](float l, float r) { return l * r;
                      [](int64_t l, int64_t r) { return wrapping(l, r, std::multiplies<>()); }};
 const Binary kDiv = {create<arith::DivFOp>, [](float l, float r) { return l / r; }, divide};
 
-/// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
-int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
-  int64_t index = 0, stride = 1;
-  for (size_t i = 0; i < to.size(); ++i) {
-    int64_t extent = to[to.size() - 1 - i];
-    int64_t coordinate = flat % extent;
-    flat /= extent;
-    if (i < from.size()) {
-      int64_t own = from[from.size() - 1 - i];
-      index += own == 1 ? 0 : coordinate * stride;
-      stride *= own;
-    }
-  }
-  return index;
-}
-
 void evaluate(NodeBuilder &node, const Binary &function) {
   const HostTensor &l = *node.in(0).known, &r = *node.in(1).known;
   HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};

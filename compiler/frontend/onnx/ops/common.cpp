@@ -74,6 +74,21 @@ std::string inputShapes(const NodeView &node) {
   return fmt::format("{}", fmt::join(shapes, " and "));
 }
 
+int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
+  int64_t index = 0, stride = 1;
+  for (size_t i = 0; i < to.size(); ++i) {
+    int64_t extent = to[to.size() - 1 - i];
+    int64_t coordinate = flat % extent;
+    flat /= extent;
+    if (i < from.size()) {
+      int64_t own = from[from.size() - 1 - i];
+      index += own == 1 ? 0 : coordinate * stride;
+      stride *= own;
+    }
+  }
+  return index;
+}
+
 int64_t extentProduct(const Shape &shape, size_t from, size_t to) {
   int64_t product = 1;
   for (size_t i = from; i < to; ++i)

@@ -24,6 +24,9 @@ std::vector<int64_t> sortedAxes(const std::vector<int64_t> &axes, int64_t rank);
 /// "[1 5], [4]": shapes of the given inputs.
 std::string inputShapes(const NodeView &node);
 
+/// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
+int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat);
+
 /// Product of extents [from, to).
 int64_t extentProduct(const Shape &shape, size_t from, size_t to);
 

@@ -1,5 +1,7 @@
 // Max, Min, Equal, Greater, Less, GreaterOrEqual, LessOrEqual, Not, And, Or,
 // Xor, Where. A bool tensor is one of 0 and 1.
+#include <functional>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/scalars.h"
@@ -8,6 +10,27 @@ namespace sluice::frontend::ops {
 namespace {
 
 namespace arith = mlir::arith;
+
+/// An integer tensor of the inputs' broadcast shape, known at import: an element
+/// is `function` of its index in every input.
+template <typename Function>
+void resultOfIntegers(NodeBuilder &node, DataType type, Function function) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < node.inputCount(); ++i)
+    shapes.push_back(node.in(i).shape);
+  HostTensor out{type, *broadcastShape(shapes), {}, {}};
+  int64_t count = elementCount(out.shape, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0206",
+                    "the result has more than " + std::to_string(kMaxKnownElements) + " elements"};
+  std::vector<int64_t> at(shapes.size());
+  for (int64_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < shapes.size(); ++k)
+      at[k] = broadcastIndex(shapes[k], out.shape, i);
+    out.ints.push_back(function(at));
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
 
 using Combine = std::function<mlir::Value(const Scalars &, mlir::Value, mlir::Value)>;
 
@@ -93,11 +116,22 @@ Operator test(const char *name, const char *form, Types types, Combine combine) 
   return entry;
 }
 
-Operator comparison(const char *name, const char *form, arith::CmpFPredicate predicate) {
-  return test(name, form, Types::Float,
-              [predicate](const Scalars &s, mlir::Value l, mlir::Value r) {
-                return s.make<arith::CmpFOp>(predicate, l, r);
-              });
+/// Also of integers known at import, as shape arithmetic has them.
+template <typename Compare>
+Operator comparison(const char *name, const char *form, arith::CmpFPredicate predicate,
+                    Compare compare) {
+  Operator entry =
+      test(name, form, Types::Numeric, [predicate](const Scalars &s, mlir::Value l, mlir::Value r) {
+        return s.make<arith::CmpFOp>(predicate, l, r);
+      });
+  entry.evaluate = [compare, build = entry.build](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      return build(node);
+    resultOfIntegers(node, onnx::TensorProto::BOOL, [&](const std::vector<int64_t> &at) {
+      return compare(node.knownInts(0)[at[0]], node.knownInts(1)[at[1]]);
+    });
+  };
+  return entry;
 }
 
 template <typename Op> Operator logical(const char *name, const char *form) {
@@ -129,7 +163,7 @@ Operator where() {
   Operator entry;
   entry.name = "Where";
   entry.form = "map: condition ? x : y";
-  entry.inputs = {{"condition", Types::Any}, {"X"}, {"Y"}};
+  entry.inputs = {{"condition", Types::Any}, {"X", Types::Numeric}, {"Y", Types::Numeric}};
   entry.outputs = {{"output"}};
   entry.requirements = {boolInputs(1),
                         {"inputs 'X' and 'Y' have the same element type",
@@ -150,6 +184,13 @@ Operator where() {
                             }),
         node.in(1).type));
   };
+  entry.evaluate = [build = entry.build](NodeBuilder &node) {
+    if (node.in(1).known->isFloat())
+      return build(node);
+    resultOfIntegers(node, node.in(1).type, [&](const std::vector<int64_t> &at) {
+      return node.knownInts(0)[at[0]] ? node.knownInts(1)[at[1]] : node.knownInts(2)[at[2]];
+    });
+  };
   return entry;
 }
 
@@ -159,11 +200,11 @@ void addComparisons(OperatorTable &table) {
   using P = arith::CmpFPredicate;
   table.add({6, 8, 12, 13}, extreme<arith::MaximumFOp>("Max", "map: max(a, b, ...)"));
   table.add({6, 8, 12, 13}, extreme<arith::MinimumFOp>("Min", "map: min(a, b, ...)"));
-  table.add({7, 11, 13, 19}, comparison("Equal", "map: a == b", P::OEQ));
-  table.add({7, 9, 13}, comparison("Greater", "map: a > b", P::OGT));
-  table.add({7, 9, 13}, comparison("Less", "map: a < b", P::OLT));
-  table.add({12, 16}, comparison("GreaterOrEqual", "map: a >= b", P::OGE));
-  table.add({12, 16}, comparison("LessOrEqual", "map: a <= b", P::OLE));
+  table.add({7, 11, 13, 19}, comparison("Equal", "map: a == b", P::OEQ, std::equal_to<>()));
+  table.add({7, 9, 13}, comparison("Greater", "map: a > b", P::OGT, std::greater<>()));
+  table.add({7, 9, 13}, comparison("Less", "map: a < b", P::OLT, std::less<>()));
+  table.add({12, 16}, comparison("GreaterOrEqual", "map: a >= b", P::OGE, std::greater_equal<>()));
+  table.add({12, 16}, comparison("LessOrEqual", "map: a <= b", P::OLE, std::less_equal<>()));
   table.add({1}, negation());
   table.add({7}, logical<arith::AndIOp>("And", "map: a and b"));
   table.add({7}, logical<arith::OrIOp>("Or", "map: a or b"));

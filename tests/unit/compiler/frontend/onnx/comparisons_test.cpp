@@ -43,6 +43,18 @@ TEST(Comparisons, BecomeNumbersByACast) {
   EXPECT_EQ(evaluateModel(model, {counting({3})}).values, (Doubles{1, 0, 0}));
 }
 
+TEST(Comparisons, OfIntegersFeedShapes) {
+  // How PyTorch writes x.expand(-1, 4): where the shape is -1, it is 1.
+  Model model(13);
+  model.input("x", {3, 1}).output("y", {3, 4});
+  model.ints("shape", {2}, {-1, 4}).ints("minus", {}, {-1}).ints("ones", {2}, {1, 1});
+  model.node("Equal", {"shape", "minus"}, {"t"});
+  model.node("Where", {"t", "ones", "shape"}, {"s"});
+  model.node("Expand", {"x", "s"}, {"y"});
+  const reference::Tensor y = evaluateModel(model, {counting({3, 1})});
+  EXPECT_EQ(y.values, (Doubles{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}));
+}
+
 TEST(Cast, OfARunTimeTensorIsToAFloat) {
   Model model(13);
   model.input("a", {3}).output("y");
