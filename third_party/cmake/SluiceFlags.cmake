@@ -32,9 +32,10 @@ add_custom_target(sanitize_tests)
 
 # Labels a ctest so that the sanitizer build runs it: sluice_sanitize(test targets...)
 function(sluice_sanitize test)
-  # Vectors cross into libraries that are not instrumented.
+  # Vectors, and LLVM's allocators that poison what they have not given out, are shared with
+  # libraries that are not instrumented.
   set_tests_properties(${test} PROPERTIES LABELS sanitize
-                       ENVIRONMENT ASAN_OPTIONS=detect_container_overflow=0)
+                       ENVIRONMENT ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0)
   add_dependencies(sanitize_tests ${ARGN})
 endfunction()
 
