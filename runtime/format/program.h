@@ -20,7 +20,8 @@ enum class HostType : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 
 /// A tensor at the host port. The host sees a plain row-major array of `shape`;
 /// the port carries rows of B bf16 lanes. Index (i0..in) with data dimension d:
 /// the row is first_row + flat(other indices, row-major) * ceil(shape[d]/B) +
-/// i[d]/B, the lane i[d]%B. Lanes beyond the extent are zero. A rank-0 tensor
+/// i[d]/B, the lane i[d]%B. Lanes beyond the extent are zero in inputs and
+/// unspecified in outputs. A rank-0 tensor
 /// has an empty shape and is carried as one lane.
 struct HostTensor {
   std::string name;
