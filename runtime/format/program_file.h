@@ -42,6 +42,9 @@ std::vector<uint8_t> write(const Program &program);
 /// then renamed. `path` keeps its old content on failure.
 std::optional<FileProblem> writeAtomically(const std::string &path, std::span<const uint8_t> bytes);
 
+/// Whether writeAtomically could begin, for a refusal before long work. Leaves nothing behind.
+std::optional<FileProblem> checkWritable(const std::string &path);
+
 /// Reads and checks everything. Memory used is bounded by a small multiple of
 /// the number of bytes, whatever they say.
 ReadResult read(std::span<const uint8_t> bytes);

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -133,6 +134,18 @@ size_t aligned(size_t offset) {
   return (offset + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
 }
 
+FileProblem cannotWrite(const std::string &path, int error) {
+  return {"E0516", fmt::format("cannot write '{}': {}", path, std::strerror(error))};
+}
+
+/// A new file beside `path`, open for writing; negative if there cannot be one (errno).
+int openTemporary(const std::string &path, std::string &name) {
+  // A name of our own, so that the file gets the permissions of the user's mask.
+  static std::atomic<unsigned> serial{0};
+  name = fmt::format("{}.tmp-{}-{}", path, getpid(), serial++);
+  return open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
 } // namespace
 
 std::vector<uint8_t> write(const Program &program) {
@@ -168,15 +181,10 @@ std::vector<uint8_t> write(const Program &program) {
 
 std::optional<FileProblem> writeAtomically(const std::string &path,
                                            std::span<const uint8_t> bytes) {
-  auto failure = [&](int error) {
-    return FileProblem{"E0516", fmt::format("cannot write '{}': {}", path, std::strerror(error))};
-  };
-  // A name of our own, so that the file gets the permissions of the user's mask.
-  static std::atomic<unsigned> serial{0};
-  const std::string temporary = fmt::format("{}.tmp-{}-{}", path, getpid(), serial++);
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  std::string temporary;
+  const int descriptor = openTemporary(path, temporary);
   if (descriptor < 0)
-    return failure(errno);
+    return cannotWrite(path, errno);
   int error = 0;
   for (size_t done = 0; done < bytes.size() && error == 0;) {
     const ssize_t count = ::write(descriptor, bytes.data() + done, bytes.size() - done);
@@ -194,7 +202,20 @@ std::optional<FileProblem> writeAtomically(const std::string &path,
   if (error == 0)
     return std::nullopt;
   unlink(temporary.c_str());
-  return failure(error);
+  return cannotWrite(path, error);
+}
+
+std::optional<FileProblem> checkWritable(const std::string &path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return cannotWrite(path, EISDIR);
+  std::string temporary;
+  const int descriptor = openTemporary(path, temporary);
+  if (descriptor < 0)
+    return cannotWrite(path, errno);
+  close(descriptor);
+  unlink(temporary.c_str());
+  return std::nullopt;
 }
 
 } // namespace sluice::format

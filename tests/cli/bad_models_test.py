@@ -227,6 +227,10 @@ class Flags(Refusal):
         for path, reason in (("no/p.sluice", "No such file or directory"), ("sub", "Is a directory")):
             self.refused(USAGE, f"error[E0516]: cannot write '{path}': {reason}\n", "compile", "m.onnx", "--target",
                          "c2b8", "-o", path)
+            # Neither is the program written where the result cannot be.
+            for command in (("compile", "m.onnx", "-o", "p.sluice", "--target", "c2b8"), ("check", "m.onnx"),
+                            ("compile", "missing.onnx"), ("targets",)):
+                self.refused(USAGE, f"error[E0516]: cannot write '{path}': {reason}\n", *command, f"--json={path}")
 
 
 class Inputs(Refusal):

@@ -12,56 +12,43 @@ namespace sluice::cli {
 namespace {
 
 struct Options {
-  std::string file, model, engine = "rtl", spacing = "both";
+  ModelChoice choice;
+  std::string engine = "rtl", spacing = "both";
   std::optional<uint32_t> clockMhz;
 };
 
 /// Inferences that fill the pipeline, those whose mean is taken, and those that
 /// keep the machine busy behind them.
 constexpr unsigned kWarmUp = 4, kMeasured = 8, kBehind = 4;
-constexpr uint64_t kStallLimit = 10000;
 
 class Bench {
 public:
   Bench(const Options &options, const Common &common) : options(options), report(common) {}
 
   int run() {
-    auto loaded = ProgramHandle::load(options.file);
+    auto loaded = ModelHandle::load(options.choice);
     if (const auto *wrong = std::get_if<Problem>(&loaded))
-      return report.fail({*wrong}, "");
-    program = std::get<ProgramHandle>(std::move(loaded));
-    auto found = program.findModel(options.model);
-    if (const auto *wrong = std::get_if<Problem>(&found))
-      return report.fail({*wrong}, options.file);
-    model = std::get<uint32_t>(found);
+      return report.fail({*wrong}, options.choice.file);
+    model = std::get<ModelHandle>(std::move(loaded));
     if (const auto wrong = measure())
-      return report.fail({*wrong}, options.file);
+      return report.fail({*wrong}, options.choice.file);
     return print();
   }
 
 private:
   std::optional<Problem> measure() {
-    auto opened = EngineHandle::open(options.engine, program, "", kStallLimit);
+    auto opened = EngineHandle::open(options.engine, model);
     if (const auto *wrong = std::get_if<Problem>(&opened))
       return *wrong;
     auto &engine = std::get<EngineHandle>(opened);
-    // Cycles do not depend on values; the speed of the simulation may.
-    const std::vector<Port> ports = program.inputs(model);
-    std::vector<std::string> specs;
-    for (const Port &port : ports)
-      specs.push_back(port.name + "=random:1");
-    Problems problems;
-    const std::vector<io::Tensor> inputs = gatherInputs(specs, ports, 0, problems);
-    if (!problems.empty())
-      return problems.front();
-
+    const std::vector<io::Tensor> inputs = model.someInputs();
     const auto jobs =
         [&](sluice_rt_pacing pacing, unsigned count,
             const std::string &what) -> std::variant<std::vector<Inference>, Problem> {
       if (auto wrong = engine.reset())
         return *wrong;
       const ProgressLine clock("");
-      auto done = engine.inferPaced(model, inputs, program.outputs(model), pacing, count, what);
+      auto done = engine.inferPaced(inputs, pacing, count, what);
       if (const auto *results = std::get_if<std::vector<Inference>>(&done)) {
         seconds += clock.seconds();
         simulated += results->back().cycles.last_output + 1;
@@ -91,8 +78,8 @@ private:
   }
 
   int print() const {
-    const sluice_rt_machine machine = program.machine();
-    const sluice_rt_model_info info = program.model(model);
+    const sluice_rt_machine machine = model.program().machine();
+    const sluice_rt_model_info info = model.info();
     const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
     std::optional<double> utilisation;
@@ -132,8 +119,7 @@ private:
 
   const Options &options;
   const Report report;
-  ProgramHandle program;
-  uint32_t model = 0;
+  ModelHandle model;
   std::optional<uint64_t> spaced, contiguous, period;
   double seconds = 0;     ///< of wall clock
   uint64_t simulated = 0; ///< cycles in that time
@@ -144,8 +130,7 @@ private:
 void addBench(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("bench", "measure the cycles of an inference on an engine");
   auto options = std::make_shared<Options>();
-  command->add_option("file", options->file, "program file, - is standard input")->required();
-  command->add_option("--model", options->model, "which model of the file")->type_name("NAME");
+  options->choice.add(*command);
   command->add_option("--engine", options->engine, "vm or rtl (rtl)")
       ->check(CLI::IsMember({"vm", "rtl"}));
   command

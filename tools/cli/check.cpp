@@ -4,7 +4,6 @@
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
-#include "tools/cli/progress.h"
 
 namespace sluice::cli {
 namespace {
@@ -47,12 +46,7 @@ int run(Options options, const Common &outer) {
     return report.fail(problems, "");
   pipeline::CompileOptions &compile = options.model.compile;
   compile.measure = false;
-  pipeline::CompileResult result;
-  {
-    const Ticker ticker(fmt::format("checking {}", compile.modelPath));
-    if (!pipeline::compileModel(compile, result, problems) && problems.empty())
-      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
-  }
+  const pipeline::CompileResult result = options.model.run("checking", problems).result;
   std::vector<pipeline::TensorLayout> tensors;
   for (const pipeline::TensorLayout &tensor : result.tensors)
     if (options.explain == "all" || options.explain == tensor.name)
@@ -61,25 +55,18 @@ int run(Options options, const Common &outer) {
     return report.fail("E0602", fmt::format("the model has no tensor '{}'", options.explain),
                        compile.modelPath);
 
-  int code = problems.empty() ? Ok : exitCodeOf(problems.front().code);
   report.log(problems, compile.modelPath);
   report.text(tensorsText(tensors));
   if (problems.empty())
     report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
                             result.operators, result.program.geometry.name));
-  Json errors = Json::array();
-  for (const Problem &one : problems) {
-    errors.push_back(problemJson(one));
-    if (exitCodeOf(one.code) == Internal)
-      code = Internal;
-  }
   const Json json = options.format == "sarif"
                         ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION)
                         : Json{{"schema", 1},
                                {"ok", problems.empty()},
-                               {"errors", errors},
+                               {"errors", errorsJson(problems)},
                                {"tensors", tensorsJson(tensors)}};
-  return report.json(json) ? code : static_cast<int>(Usage);
+  return report.json(json) ? exitCodeOf(problems) : Usage;
 }
 
 } // namespace

@@ -8,7 +8,6 @@
 #include "runtime/format/program_file.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
-#include "tools/cli/progress.h"
 
 namespace sluice::cli {
 namespace {
@@ -122,20 +121,17 @@ int run(Options options, const Common &common) {
     return report.fail(problems, "");
   pipeline::CompileOptions &compile = options.model.compile;
   compile.stage = stageOf(options.emit);
-  CompileResult result;
-  double seconds = 0;
-  {
-    const Ticker ticker(fmt::format("compiling {}", compile.modelPath));
-    const bool ok = pipeline::compileModel(compile, result, problems);
-    seconds = ticker.seconds();
-    if (!ok && problems.empty())
-      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
-  }
+  const bool program = compile.stage == Stage::Program;
+  const std::string path = !options.output.empty() ? options.output
+                           : program               ? defaultOutput(compile.modelPath)
+                                                   : "-";
+  if (const auto wrong = checkOutput(path))
+    return report.fail({*wrong}, "");
+  const auto [result, seconds] = options.model.run("compiling", problems);
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
 
-  if (compile.stage != Stage::Program) {
-    const std::string path = options.output.empty() ? "-" : options.output;
+  if (!program) {
     if (const auto wrong = writeOutput(path, result.text))
       return report.fail({*wrong}, "");
     return Ok;
@@ -146,8 +142,6 @@ int run(Options options, const Common &common) {
                                                     wrong.message, wrong.code)));
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
-  const std::string path =
-      options.output.empty() ? defaultOutput(compile.modelPath) : options.output;
   const std::vector<uint8_t> bytes = format::write(result.program);
   if (const auto wrong =
           writeOutput(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}))

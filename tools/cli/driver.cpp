@@ -49,12 +49,23 @@ int runDriver(int argc, char **argv) {
   addTargets(app, common, exitCode);
   addExplain(app, common, exitCode);
   addVersion(app, common, exitCode);
+  // Before any command begins: a result that cannot be reported is not worth making.
+  app.parse_complete_callback([&common] {
+    if (!common.json)
+      return;
+    if (const auto wrong = checkOutput(*common.json)) {
+      Report(common).log({*wrong}, "");
+      throw CLI::RuntimeError(Usage);
+    }
+  });
   app.footer("exit codes: 0 ok, 1 comparison failed, 2 usage, 3 model not supported, 4 does not "
              "fit, 5 malformed input, 6 internal error");
   try {
     app.parse(arguments(argc, argv));
   } catch (const CLI::Success &help) {
     return app.exit(help);
+  } catch (const CLI::RuntimeError &reported) {
+    return reported.get_exit_code();
   } catch (const CLI::ParseError &error) {
     std::string message = error.what();
     // What the unknown word is matters more than that a known one is missing.

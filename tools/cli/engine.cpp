@@ -79,8 +79,36 @@ std::vector<Port> ProgramHandle::outputs(uint32_t index) const {
   return ports(get(), index, model(index).outputs, sluice_rt_program_output);
 }
 
+void ModelChoice::add(CLI::App &command) {
+  command.add_option("file", file, "program file, - is standard input")->required();
+  command.add_option("--model", model, "which model of the file")->type_name("NAME");
+}
+
+std::variant<ModelHandle, Problem> ModelHandle::load(const ModelChoice &choice) {
+  auto loaded = ProgramHandle::load(choice.file);
+  if (auto *wrong = std::get_if<Problem>(&loaded))
+    return std::move(*wrong);
+  ModelHandle handle;
+  handle.loaded = std::get<ProgramHandle>(std::move(loaded));
+  auto found = handle.loaded.findModel(choice.model);
+  if (auto *wrong = std::get_if<Problem>(&found))
+    return std::move(*wrong);
+  handle.number = std::get<uint32_t>(found);
+  handle.in = handle.loaded.inputs(handle.number);
+  handle.out = handle.loaded.outputs(handle.number);
+  return handle;
+}
+
+std::vector<io::Tensor> ModelHandle::someInputs() const {
+  std::vector<std::string> specs;
+  for (const Port &port : in)
+    specs.push_back(port.name + "=random:1");
+  Problems none; // every input is named, and by its own name
+  return gatherInputs(specs, in, 0, none);
+}
+
 std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine,
-                                                       const ProgramHandle &program,
+                                                       const ModelHandle &model,
                                                        const std::string &waves,
                                                        uint64_t stallLimit) {
   sluice_rt_device *raw = nullptr;
@@ -88,29 +116,27 @@ std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine
     return lastProblem();
   EngineHandle handle;
   handle.name = engine;
+  handle.model = model;
   handle.device = {raw, sluice_rt_device_close};
   if (sluice_rt_device_set_pacing(raw, SLUICE_RT_SPACED) != SLUICE_RT_OK ||
       sluice_rt_device_set_stall_limit(raw, stallLimit) != SLUICE_RT_OK ||
       sluice_rt_device_set_waves(raw, waves.empty() ? nullptr : waves.c_str()) != SLUICE_RT_OK ||
-      sluice_rt_device_load(raw, program.get()) != SLUICE_RT_OK)
+      sluice_rt_device_load(raw, model.program().get()) != SLUICE_RT_OK)
     return lastProblem();
   return handle;
 }
 
-std::variant<Inference, Problem> EngineHandle::infer(uint32_t model,
-                                                     const std::vector<io::Tensor> &inputs,
-                                                     const std::vector<Port> &outputs,
+std::variant<Inference, Problem> EngineHandle::infer(const std::vector<io::Tensor> &inputs,
                                                      const std::string &progress) {
-  auto done = inferPaced(model, inputs, outputs, SLUICE_RT_SPACED, 1, progress);
+  auto done = inferPaced(inputs, SLUICE_RT_SPACED, 1, progress);
   if (const auto *wrong = std::get_if<Problem>(&done))
     return *wrong;
   return std::move(std::get<std::vector<Inference>>(done).front());
 }
 
 std::variant<std::vector<Inference>, Problem>
-EngineHandle::inferPaced(uint32_t model, const std::vector<io::Tensor> &inputs,
-                         const std::vector<Port> &outputs, sluice_rt_pacing pacing, unsigned count,
-                         const std::string &progress) {
+EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing pacing,
+                         unsigned count, const std::string &progress) {
   std::vector<sluice_rt_array> in;
   for (const io::Tensor &tensor : inputs)
     in.push_back({const_cast<uint8_t *>(tensor.data.data()), tensor.data.size(),
@@ -121,7 +147,7 @@ EngineHandle::inferPaced(uint32_t model, const std::vector<io::Tensor> &inputs,
   sluice_rt_device_hold(device.get(), 1);
   for (Inference &result : results) {
     std::vector<sluice_rt_array> out;
-    for (const Port &port : outputs) {
+    for (const Port &port : model.outputs()) {
       io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
       tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
       result.outputs.push_back(std::move(tensor));
@@ -129,7 +155,7 @@ EngineHandle::inferPaced(uint32_t model, const std::vector<io::Tensor> &inputs,
       out.push_back({placed.data.data(), placed.data.size(), SLUICE_RT_FLOAT32});
     }
     sluice_rt_job *raw = nullptr;
-    if (sluice_rt_submit(device.get(), model, in.data(), static_cast<uint32_t>(in.size()),
+    if (sluice_rt_submit(device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()),
                          out.data(), static_cast<uint32_t>(out.size()), nullptr,
                          &raw) != SLUICE_RT_OK) {
       const Problem wrong = lastProblem();

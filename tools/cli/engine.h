@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "compiler/support/problem.h"
 #include "runtime/api/sluice_rt.h"
 #include "tools/cli/inputs.h"
@@ -29,6 +31,37 @@ private:
   std::shared_ptr<sluice_rt_program> program;
 };
 
+/// Which model of which program file: the flags of every command that runs one.
+struct ModelChoice {
+  std::string file, model;
+
+  void add(CLI::App &command);
+};
+
+/// A model of a loaded program.
+class ModelHandle {
+public:
+  static std::variant<ModelHandle, Problem> load(const ModelChoice &choice);
+
+  const ProgramHandle &program() const { return loaded; }
+  uint32_t index() const { return number; }
+  sluice_rt_model_info info() const { return loaded.model(number); }
+  const std::vector<Port> &inputs() const { return in; }
+  const std::vector<Port> &outputs() const { return out; }
+
+  /// Seeded inputs for runs that are about cycles: those do not depend on values,
+  /// though the speed of a simulation may.
+  std::vector<io::Tensor> someInputs() const;
+
+private:
+  ProgramHandle loaded;
+  uint32_t number = 0;
+  std::vector<Port> in, out;
+};
+
+/// Cycles without progress that count as a stall.
+inline constexpr uint64_t kStallLimit = 10000;
+
 /// The result of one inference.
 struct Inference {
   std::vector<io::Tensor> outputs; ///< float32
@@ -39,20 +72,18 @@ class EngineHandle {
 public:
   /// Opens, loads and starts; `waves` may be empty.
   static std::variant<EngineHandle, Problem> open(const std::string &engine,
-                                                  const ProgramHandle &program,
-                                                  const std::string &waves, uint64_t stallLimit);
+                                                  const ModelHandle &model,
+                                                  const std::string &waves = "",
+                                                  uint64_t stallLimit = kStallLimit);
 
   /// Runs one inference from rest. `progress` is shown with a cycle count if it
   /// takes more than a second, on a terminal.
-  std::variant<Inference, Problem> infer(uint32_t model, const std::vector<io::Tensor> &inputs,
-                                         const std::vector<Port> &outputs,
+  std::variant<Inference, Problem> infer(const std::vector<io::Tensor> &inputs,
                                          const std::string &progress);
 
   /// Runs the same inference `count` times. All are submitted before the clock
   /// goes on, so cycles do not depend on the speed of the host.
-  std::variant<std::vector<Inference>, Problem> inferPaced(uint32_t model,
-                                                           const std::vector<io::Tensor> &inputs,
-                                                           const std::vector<Port> &outputs,
+  std::variant<std::vector<Inference>, Problem> inferPaced(const std::vector<io::Tensor> &inputs,
                                                            sluice_rt_pacing pacing, unsigned count,
                                                            const std::string &progress);
 
@@ -61,6 +92,7 @@ public:
 
 private:
   std::string name;
+  ModelHandle model;
   std::shared_ptr<sluice_rt_device> device;
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
 namespace sluice::cli {
@@ -79,6 +80,15 @@ void ModelOptions::finish(Problems &problems) {
   compile.effort = effort == "fast"   ? pipeline::Effort::Fast
                    : effort == "high" ? pipeline::Effort::High
                                       : pipeline::Effort::Default;
+}
+
+ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &problems) const {
+  Compiled compiled;
+  const Ticker ticker(fmt::format("{} {}", what, compile.modelPath));
+  if (!pipeline::compileModel(compile, compiled.result, problems) && problems.empty())
+    problems.push_back(problem("E0611", "the compiler gave up without a reason"));
+  compiled.seconds = ticker.seconds();
+  return compiled;
 }
 
 } // namespace sluice::cli

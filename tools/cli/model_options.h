@@ -20,6 +20,14 @@ struct ModelOptions {
 
   /// Turns the texts into `compile`; what is malformed goes to `problems`.
   void finish(Problems &problems);
+
+  struct Compiled {
+    pipeline::CompileResult result;
+    double seconds = 0;
+  };
+  /// Compiles; without a result there are problems. "WHAT model.onnx" is shown
+  /// meanwhile.
+  Compiled run(std::string_view what, Problems &problems) const;
 };
 
 } // namespace sluice::cli

@@ -45,6 +45,20 @@ ExitCode exitCodeOf(std::string_view code) {
   }
 }
 
+ExitCode exitCodeOf(const Problems &problems) {
+  const auto ours = [](const Problem &one) { return exitCodeOf(one.code) == Internal; };
+  if (std::any_of(problems.begin(), problems.end(), ours))
+    return Internal;
+  return problems.empty() ? Ok : exitCodeOf(problems.front().code);
+}
+
+Json errorsJson(const Problems &problems) {
+  Json errors = Json::array();
+  for (const Problem &one : problems)
+    errors.push_back(problemJson(one));
+  return errors;
+}
+
 bool Report::color() const {
   if (common.color != "auto")
     return common.color == "always";
@@ -61,14 +75,8 @@ void Report::log(const Problems &problems, const std::string &file) const {
 
 int Report::fail(const Problems &problems, const std::string &file) const {
   log(problems, file);
-  int code = problems.empty() ? Internal : exitCodeOf(problems.front().code);
-  Json errors = Json::array();
-  for (const Problem &one : problems) {
-    errors.push_back(problemJson(one));
-    if (exitCodeOf(one.code) == Internal)
-      code = Internal;
-  }
-  json({{"schema", 1}, {"ok", false}, {"errors", errors}});
+  const ExitCode code = problems.empty() ? Internal : exitCodeOf(problems);
+  json({{"schema", 1}, {"ok", false}, {"errors", errorsJson(problems)}});
   if (code == Internal)
     fmt::print(stderr, "this is an error of sluice, not of the model; please report it with the "
                        "model, the command line and the output of 'sluice version --json'\n");
@@ -101,6 +109,13 @@ Problem problem(std::string code, std::string message) {
   result.code = std::move(code);
   result.message = std::move(message);
   return result;
+}
+
+std::optional<Problem> checkOutput(const std::string &path) {
+  if (path == "-")
+    return std::nullopt;
+  const auto wrong = format::checkWritable(path);
+  return wrong ? std::optional(problem(wrong->code, wrong->message)) : std::nullopt;
 }
 
 std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes) {

@@ -27,6 +27,11 @@ enum ExitCode : int {
 
 /// The exit code that an error code stands for.
 ExitCode exitCodeOf(std::string_view code);
+/// That of the first problem, or Internal if any is our fault; Ok without any.
+ExitCode exitCodeOf(const Problems &problems);
+
+/// The value of "errors" in every JSON result.
+Json errorsJson(const Problems &problems);
 
 /// Options of the driver itself.
 struct Common {
@@ -38,8 +43,8 @@ class Report {
 public:
   explicit Report(const Common &common) : common(common) {}
 
-  /// Prints the problems (stderr, and as JSON if asked for); the exit code of
-  /// the first, or Internal if any is our fault. `file` is what they are about.
+  /// Prints the problems (stderr, and as JSON if asked for); their exit code.
+  /// `file` is what they are about.
   int fail(const Problems &problems, const std::string &file) const;
   int fail(const std::string &code, const std::string &message, const std::string &file = "") const;
   /// The problems on stderr alone.
@@ -66,5 +71,9 @@ Problem problem(std::string code, std::string message);
 
 /// Writes a whole file or none; "-" is standard output. The problem if not.
 std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes);
+
+/// The problem writeOutput would have; asked before long work, so that nothing is
+/// written where not everything can be.
+std::optional<Problem> checkOutput(const std::string &path);
 
 } // namespace sluice::cli

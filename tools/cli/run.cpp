@@ -14,11 +14,12 @@ namespace sluice::cli {
 namespace {
 
 struct Options {
-  std::string file, model, engine = "rtl", dataSet, waves;
+  ModelChoice choice;
+  std::string engine = "rtl", dataSet, waves;
   std::vector<std::string> inputs, outputs, expect;
   Bound bound;
   uint64_t steps = 1;
-  uint64_t stallLimit = 10000;
+  uint64_t stallLimit = kStallLimit;
 };
 
 /// Everything one engine did: one entry per data set or step.
@@ -68,20 +69,15 @@ public:
   Run(const Options &options, const Common &common) : options(options), report(common) {}
 
   int run() {
-    auto loaded = ProgramHandle::load(options.file);
+    auto loaded = ModelHandle::load(options.choice);
     if (const auto *wrong = std::get_if<Problem>(&loaded))
-      return report.fail({*wrong}, "");
-    program = std::get<ProgramHandle>(std::move(loaded));
-    auto found = program.findModel(options.model);
-    if (const auto *wrong = std::get_if<Problem>(&found))
-      return report.fail({*wrong}, options.file);
-    model = std::get<uint32_t>(found);
-    outputs = program.outputs(model);
+      return report.fail({*wrong}, options.choice.file);
+    model = std::get<ModelHandle>(std::move(loaded));
     Problems problems = gather();
     if (!problems.empty())
-      return report.fail(problems, options.file);
+      return report.fail(problems, options.choice.file);
     if (auto wrong = runEngines())
-      return report.fail({*wrong}, options.file);
+      return report.fail({*wrong}, options.choice.file);
     return finish();
   }
 
@@ -89,7 +85,8 @@ private:
   /// Inputs, references and output files.
   Problems gather() {
     Problems problems;
-    const std::vector<Port> inputs = program.inputs(model);
+    const std::vector<Port> &inputs = model.inputs();
+    const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
       if (!options.inputs.empty() || options.steps != 1)
         problems.push_back(problem("E0601", "--data-set excludes --input and --steps"));
@@ -111,6 +108,8 @@ private:
             "E0601", fmt::format("output '{}' is '{}', allowed: @FILE.npy, @-", name, value)));
       } else if (const auto index = findPort(name, outputs, "output", problems)) {
         files.emplace_back(*index, value.substr(1));
+        if (auto wrong = checkOutput(files.back().second))
+          problems.push_back(std::move(*wrong));
       }
     }
     return problems;
@@ -122,8 +121,7 @@ private:
         continue;
       // With both engines, waves are those of the hardware.
       const bool waves = options.engine != "both" || name == "rtl";
-      auto opened =
-          EngineHandle::open(name, program, waves ? options.waves : "", options.stallLimit);
+      auto opened = EngineHandle::open(name, model, waves ? options.waves : "", options.stallLimit);
       if (const auto *wrong = std::get_if<Problem>(&opened))
         return *wrong;
       auto &engine = std::get<EngineHandle>(opened);
@@ -133,8 +131,7 @@ private:
         if (i > 0 && !options.dataSet.empty())
           if (auto wrong = engine.reset())
             return wrong;
-        auto inference =
-            engine.infer(model, sets[i].inputs, outputs, fmt::format("{}/{}", i + 1, sets.size()));
+        auto inference = engine.infer(sets[i].inputs, fmt::format("{}/{}", i + 1, sets.size()));
         if (const auto *wrong = std::get_if<Problem>(&inference))
           return *wrong;
         run.inferences.push_back(std::get<Inference>(std::move(inference)));
@@ -146,10 +143,9 @@ private:
 
   /// Compares, prints and writes.
   int finish() {
-    const sluice_rt_machine machine = program.machine();
-    std::string text =
-        fmt::format("model {} on {}, {} inference{}\n", printable(program.model(model).name),
-                    machine.target, sets.size(), sets.size() == 1 ? "" : "s");
+    const sluice_rt_machine machine = model.program().machine();
+    std::string text = fmt::format("model {} on {}, {} inference{}\n", printable(model.info().name),
+                                   machine.target, sets.size(), sets.size() == 1 ? "" : "s");
     Json engines = Json::object();
     for (const EngineRun &run : runs) {
       const uint64_t cycles = run.cycles();
@@ -180,16 +176,13 @@ private:
       fmt::print(stderr, "{}", text);
     else
       report.text(text);
-    report.log(problems, options.file);
-    Json errors = Json::array();
-    for (const Problem &one : problems)
-      errors.push_back(problemJson(one));
+    report.log(problems, options.choice.file);
     const bool written = report.json({{"schema", 1},
                                       {"ok", problems.empty()},
                                       {"engines", engines},
                                       {"equal", equal},
                                       {"outputs", outputsJson},
-                                      {"errors", errors}});
+                                      {"errors", errorsJson(problems)}});
     return !problems.empty() ? Different : written ? Ok : Usage;
   }
 
@@ -197,6 +190,7 @@ private:
   Json compareOutputs(std::string &text, Problems &problems) {
     Json list = Json::array();
     const std::vector<Inference> &results = runs.back().inferences;
+    const std::vector<Port> &outputs = model.outputs();
     for (size_t o = 0; o < outputs.size(); ++o) {
       const std::string title =
           fmt::format("output {} {}", printable(outputs[o].name), shapeText(outputs[o].shape));
@@ -234,9 +228,7 @@ private:
 
   const Options &options;
   const Report report;
-  ProgramHandle program;
-  uint32_t model = 0;
-  std::vector<Port> outputs;
+  ModelHandle model;
   std::vector<DataSet> sets;
   std::vector<std::pair<size_t, std::string>> files;
   std::vector<EngineRun> runs;
@@ -247,8 +239,7 @@ private:
 void addRun(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("run", "run a program file on an engine");
   auto options = std::make_shared<Options>();
-  command->add_option("file", options->file, "program file, - is standard input")->required();
-  command->add_option("--model", options->model, "which model of the file")->type_name("NAME");
+  options->choice.add(*command);
   command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command

@@ -154,6 +154,20 @@ TEST(ProgramFile, FilesAreWrittenWholeOrNotAtAll) {
   EXPECT_TRUE(writeAtomically(folder + "/missing/p.sluice", bytes));
 }
 
+TEST(ProgramFile, WhetherAFileCanBeWrittenIsSaidWithoutWritingIt) {
+  const std::string folder = testing::TempDir() + "/sluice_writable";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder + "/d.sluice");
+  EXPECT_FALSE(checkWritable(folder + "/p.sluice"));
+  for (const std::string name : {"/d.sluice", "/missing/p.sluice"}) {
+    const auto problem = checkWritable(folder + name);
+    ASSERT_TRUE(problem) << name;
+    EXPECT_EQ(problem->code, "E0516");
+  }
+  const std::filesystem::directory_iterator left(folder);
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+}
+
 TEST(ProgramFile, UnreadablePaths) {
   EXPECT_EQ(codeOf(readFile("/nonexistent.sluice")), "E0501");
   const ReadResult result = readFile(testing::TempDir());
