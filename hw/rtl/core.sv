@@ -124,7 +124,7 @@ module core #(
   );
 
   // ---- units ------------------------------------------------------------------
-  logic                result_valid, result_pop;
+  logic                result_valid, result_read, result_pop;
   logic [Lanes*32-1:0] result_row;
   logic                matrix_issue, vector_issue, matrix_fault, vector_fault;
   logic [machine_pkg::StatusBits-1:0] matrix_status, vector_status;
@@ -156,6 +156,7 @@ module core #(
       .cfg_addr_i     (cfg_addr_i[15:0]),
       .cfg_data_i,
       .result_valid_o (result_valid),
+      .result_read_i  (result_read),
       .result_pop_i   (result_pop),
       .result_row_o   (result_row),
       .signal_o       (matrix_signal_bits),
@@ -181,6 +182,7 @@ module core #(
       .read_addr_o    (read_addr[63:16]),
       .read_row_i     (read_row[4*RowBits-1:RowBits]),
       .result_valid_i (result_valid),
+      .result_read_o  (result_read),
       .result_pop_o   (result_pop),
       .result_row_i   (result_row),
       .local_write_o  (local_write),

@@ -35,8 +35,9 @@ module matrix_unit #(
     input  logic                               cfg_preload_i,
     input  logic [15:0]                        cfg_addr_i,
     input  logic [RowBits-1:0]                 cfg_data_i,
-    // results: popped in t, fp32 row in t+1
+    // results: read and perhaps popped in t, fp32 row in t+1
     output logic                               result_valid_o,
+    input  logic                               result_read_i,
     input  logic                               result_pop_i,
     output logic [Lanes*32-1:0]                result_row_o,
     output logic [machine_pkg::SignalBits-1:0] signal_o,
@@ -250,6 +251,7 @@ module matrix_unit #(
       .push_i (rounded_valid),
       .data_i (rounded),
       .valid_o(result_valid_o),
+      .read_i (result_read_i),
       .pop_i  (result_pop_i),
       .data_o (result_row_o)
   );

@@ -1,6 +1,6 @@
 // Matrix results on their way to the vector unit. What is pushed in cycle t can be
-// popped from t+1; the row of a pop in t is at the output in t+1 (the read address
-// is registered), for the reader's output register.
+// read from t+1; the row of a read in t is at the output in t+1 (the read address is
+// registered), for the reader's output register. A pop is a read that removes.
 `include "assert.svh"
 
 module result_fifo #(
@@ -12,6 +12,7 @@ module result_fifo #(
     input  logic             push_i,
     input  logic [Width-1:0] data_i,
     output logic             valid_o,
+    input  logic             read_i,
     input  logic             pop_i,
     output logic [Width-1:0] data_o
 );
@@ -36,9 +37,10 @@ module result_fifo #(
 
   always_ff @(posedge clk_i) begin
     if (push_i) mem[wr_q[PtrBits-1:0]] <= data_i;
-    if (pop_i) addr_q <= rd_q[PtrBits-1:0];
+    if (read_i) addr_q <= rd_q[PtrBits-1:0];
   end
 
   `SLUICE_ASSERT(!(push_i && wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]}))
-  `SLUICE_ASSERT(!(pop_i && !valid_o))
+  `SLUICE_ASSERT(!(read_i && !valid_o))
+  `SLUICE_ASSERT(!(pop_i && !read_i))
 endmodule

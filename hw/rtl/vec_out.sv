@@ -1,5 +1,5 @@
-// The end of a vector beat: relu if asked for, and rounding to bf16 (nearest
-// even, denormals to signed zero, every NaN to 0x7FC0).
+// The end of a vector beat: relu if asked for, then rounding to bf16 (nearest
+// even, denormals to signed zero, every NaN to 0x7FC0) or one half of the bits.
 // Inputs in cycle t, row_o and valid_o in t + vec_out (1), registered.
 module vec_out #(
     parameter int unsigned Lanes = 8
@@ -8,6 +8,7 @@ module vec_out #(
     input  logic                rst_i,
     input  logic                valid_i,
     input  logic                relu_i,
+    input  logic [1:0]          part_i,
     input  logic [Lanes*32-1:0] value_i,
     output logic                valid_o,
     output logic [Lanes*16-1:0] row_o
@@ -19,7 +20,7 @@ module vec_out #(
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     logic [31:0] x;
-    logic        up, zero, is_nan;
+    logic        up, zero, is_nan, clears;
     logic [14:0] rounded;
 
     assign x       = value_i[i*32+:32];
@@ -27,12 +28,15 @@ module vec_out #(
     assign is_nan  = x[30:23] == '1 && x[22:0] != '0;
     assign up      = x[15] && (x[16] || x[14:0] != '0);
     assign rounded = x[30:16] + 15'(up);
+    assign clears  = relu_i && x[31] && !is_nan && !zero;
 
     always_ff @(posedge clk_i) begin
       if (valid_i) begin
-        if (is_nan) row_o[i*16+:16] <= 16'h7FC0;
+        if (clears) row_o[i*16+:16] <= '0;
+        else if (part_i == isa_pkg::PartHigh) row_o[i*16+:16] <= x[31:16];
+        else if (part_i == isa_pkg::PartLow) row_o[i*16+:16] <= x[15:0];
+        else if (is_nan) row_o[i*16+:16] <= 16'h7FC0;
         else if (zero) row_o[i*16+:16] <= {x[31], 15'b0};
-        else if (relu_i && x[31]) row_o[i*16+:16] <= '0;
         else row_o[i*16+:16] <= {x[31], rounded};
       end
     end

@@ -26,8 +26,9 @@ module vector_unit #(
     output logic [2:0]                         read_o,
     output logic [47:0]                        read_addr_o,
     input  logic [3*RowBits-1:0]               read_row_i,
-    // matrix results: popped in t, fp32 row in t+1
+    // matrix results: read and perhaps popped in t, fp32 row in t+1
     input  logic                               result_valid_i,
+    output logic                               result_read_o,
     output logic                               result_pop_o,
     input  logic [Lanes*32-1:0]                result_row_i,
     // destinations, in t+L
@@ -64,7 +65,9 @@ module vector_unit #(
     logic [4:0]           alu2;
     logic [1:0]           rhs2;
     logic [31:0]          imm2;
+    logic                 b_wide;
     logic                 relu;
+    logic [1:0]           part;
     logic                 local_write;
     logic                 weight_row;
     logic                 weight_column;
@@ -99,7 +102,7 @@ module vector_unit #(
   assign signals = inst.sig_en && last[inst.sig_level];
   assign makes_packet = (inst.dst_kind == isa_pkg::DstNet && produces) ||
                         (inst.dst_kind == isa_pkg::DstSignal && signals);
-  assign from_mxu = inst.a_src == isa_pkg::SourceMxu;
+  assign from_mxu = inst.a_src == isa_pkg::SourceMxu || inst.a_src == isa_pkg::SourcePeek;
 
   assign no_result = from_mxu && !result_valid_i;
   assign no_outbox = makes_packet && !outbox_free;
@@ -178,7 +181,8 @@ module vector_unit #(
       .idle_o(outbox_empty)
   );
 
-  assign result_pop_o = issue && from_mxu;
+  assign result_read_o = issue && from_mxu;
+  assign result_pop_o  = issue && inst.a_src == isa_pkg::SourceMxu;
   assign read_o = {issue && inst.c_en, issue && inst.b_en,
                    issue && inst.a_src == isa_pkg::SourceRam};
   assign read_addr_o = {c_addr, b_addr, a_addr};
@@ -192,7 +196,7 @@ module vector_unit #(
   machine_pkg::packet_t leaving;
   logic        valid1_q, valid2_q;
   logic [1:0]  a_src1_q, rhs11_q;
-  logic        b_en1_q, c_en1_q, b_bcast1_q, c_bcast1_q;
+  logic        b_en1_q, c_en1_q, b_bcast1_q, c_bcast1_q, b_wide1_q;
   logic [31:0] imm11_q;
 
   always_comb begin
@@ -202,7 +206,9 @@ module vector_unit #(
     beat.alu2          = inst.alu2;
     beat.rhs2          = inst.rhs2;
     beat.imm2          = inst.imm2;
+    beat.b_wide        = inst.b_wide;
     beat.relu          = inst.post == isa_pkg::PostRelu;
+    beat.part          = inst.part;
     beat.local_write   = inst.dst_kind == isa_pkg::DstLocal && produces;
     beat.weight_row    = inst.dst_kind == isa_pkg::DstWrow && produces;
     beat.weight_column = inst.dst_kind == isa_pkg::DstWcol && produces;
@@ -238,11 +244,12 @@ module vector_unit #(
       c_en1_q    <= inst.c_en;
       b_bcast1_q <= inst.b_bcast;
       c_bcast1_q <= inst.c_bcast;
+      b_wide1_q  <= inst.b_wide;
     end
   end
 
   // Operands: bf16 rows with denormals flushed, lane 0 everywhere for a broadcast,
-  // zero if not read.
+  // zero if not read. Row c is raw where it holds the lower halves of operand b.
   function logic [15:0] flush(input logic [15:0] x);
     flush = {x[15:7], x[14:7] == '0 ? 7'b0 : x[6:0]};
   endfunction
@@ -251,16 +258,17 @@ module vector_unit #(
   logic [RowBits-1:0]  b1, c1;
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_operand
-    logic [15:0] a_ram, b_lane, c_lane;
+    logic [15:0] a_ram, b_lane, c_lane, c_raw;
     logic [31:0] a, b;
     assign a_ram  = flush(read_row_i[i*16+:16]);
     assign b_lane = flush(b_bcast1_q ? read_row_i[RowBits+:16] : read_row_i[RowBits+i*16+:16]);
-    assign c_lane = flush(c_bcast1_q ? read_row_i[2*RowBits+:16] : read_row_i[2*RowBits+i*16+:16]);
-    assign a = a_src1_q == isa_pkg::SourceMxu ? result_row_i[i*32+:32]
-             : a_src1_q == isa_pkg::SourceRam ? {a_ram, 16'b0} : '0;
+    assign c_raw  = c_bcast1_q ? read_row_i[2*RowBits+:16] : read_row_i[2*RowBits+i*16+:16];
+    assign c_lane = b_wide1_q ? c_raw : flush(c_raw);
+    assign a = a_src1_q == isa_pkg::SourceRam ? {a_ram, 16'b0}
+             : a_src1_q == isa_pkg::SourceNone ? '0 : result_row_i[i*32+:32];
     assign b1[i*16+:16] = b_en1_q ? b_lane : '0;
     assign c1[i*16+:16] = c_en1_q ? c_lane : '0;
-    assign b = {b1[i*16+:16], 16'b0};
+    assign b = {b1[i*16+:16], b_wide1_q ? c1[i*16+:16] : 16'b0};
     assign a1[i*32+:32] = a;
     assign r1[i*32+:32] = rhs11_q == isa_pkg::Rhs1A ? a : rhs11_q == isa_pkg::Rhs1Imm ? imm11_q : b;
   end
@@ -378,7 +386,8 @@ module vector_unit #(
   for (genvar i = 0; i < Lanes; i++) begin : gen_right2
     assign r2[i*32+:32] = beat_alu2.rhs2 == isa_pkg::Rhs2A   ? a2[i*32+:32]
                         : beat_alu2.rhs2 == isa_pkg::Rhs2Imm ? beat_alu2.imm2
-                        : {beat_alu2.rhs2 == isa_pkg::Rhs2B ? b2[i*16+:16] : c2[i*16+:16], 16'b0};
+                        : beat_alu2.rhs2 == isa_pkg::Rhs2C   ? {c2[i*16+:16], 16'b0}
+                        : {b2[i*16+:16], beat_alu2.b_wide ? c2[i*16+:16] : 16'b0};
   end
 
   vec_alu #(
@@ -403,6 +412,7 @@ module vector_unit #(
       .rst_i,
       .valid_i(out_in),
       .relu_i (beat_out.relu),
+      .part_i (beat_out.part),
       .value_i(x4),
       .valid_o(retire),
       .row_o  (dst_row_o)

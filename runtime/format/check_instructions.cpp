@@ -152,8 +152,21 @@ private:
           fmt::format("0 to {} (reduce_level: other beats produce nothing)", inst.reduceLevel));
     if (inst.alu1 == isa::Alu::Select)
       bad("select is only possible in alu2");
+    checkWide(inst);
     if (inst.tableEn && inst.tableId >= geometry.tables)
       bad("table_id", inst.tableId, fmt::format("0 to {}", geometry.tables - 1));
+  }
+
+  /// Rows b and c of an instruction with b_wide are one operand.
+  void checkWide(const isa::Vec &inst) {
+    if (!inst.bWide)
+      return;
+    if (!inst.bEn || !inst.cEn)
+      bad(inst.bEn ? "c_en" : "b_en", 0, "1 (b_wide reads rows b and c)");
+    if (inst.alu2 == isa::Alu::Select)
+      bad("select needs operands b and c, b_wide makes them one");
+    else if (inst.alu2 != isa::Alu::Pass && inst.rhs2 == isa::Rhs2::C)
+      bad("rhs2 is c, which b_wide makes a part of b");
   }
 
   void checkFields(const isa::Input &inst) {

@@ -50,6 +50,7 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.reg = {static_cast<uint8_t>(vec.aReg), static_cast<uint8_t>(vec.bReg),
              static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
   out.op = vec;
+  out.takesResult = vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
   const bool alu1 = vec.alu1 != isa::Alu::Pass, table = vec.tableEn != 0;
   const bool reduce = vec.reduce != isa::Reduce::None, alu2 = vec.alu2 != isa::Alu::Pass;
   out.path = static_cast<uint8_t>(alu1 | table << 1 | reduce << 2 | alu2 << 3);
@@ -59,7 +60,7 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   const bool packets = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
   const bool silent =
       !packets || vec.dstKind == isa::Dst::Signal || (reduce && vec.reduceLevel <= out.nest.inner);
-  out.quietInside = syncsAtEnds(out) && vec.aSrc != isa::Source::Mxu && silent;
+  out.quietInside = syncsAtEnds(out) && !out.takesResult && silent;
   return out;
 }
 

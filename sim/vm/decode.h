@@ -43,8 +43,9 @@ struct MatrixInstruction : UnitInstruction {
 
 struct VectorInstruction : UnitInstruction {
   isa::Vec op;
-  uint8_t path = 0;     ///< bits: alu1, table, reduce, alu2
-  uint32_t latency = 0; ///< L of docs/machine.md
+  bool takesResult = false; ///< a is a matrix result, popped or not
+  uint8_t path = 0;         ///< bits: alu1, table, reduce, alu2
+  uint32_t latency = 0;     ///< L of docs/machine.md
 };
 
 /// Only the destination stream is used.

@@ -114,10 +114,10 @@ void MatrixData::evaluateThrough(size_t count) {
     evaluateOldest();
 }
 
-std::span<const uint32_t> MatrixData::popResult() {
+std::span<const uint32_t> MatrixData::peekResult() {
   while (resultsMade == resultsPopped)
     evaluateOldest();
-  return {&results[resultsPopped++ % kResultRows * lanes], lanes};
+  return {&results[resultsPopped % kResultRows * lanes], lanes};
 }
 
 void MatrixData::protectReaders(uint32_t block, Cycle now) {

@@ -36,7 +36,8 @@ public:
 
   /// The oldest result not yet popped, B fp32 lanes, valid until the next
   /// issue. The result must have been issued.
-  std::span<const uint32_t> popResult();
+  std::span<const uint32_t> peekResult();
+  void popResult() { ++resultsPopped; }
 
 private:
   struct Beat {

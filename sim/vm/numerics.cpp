@@ -206,10 +206,18 @@ uint32_t reduceMax(std::span<const uint32_t> row, std::optional<uint32_t> carry)
   return result;
 }
 
-uint16_t finish(isa::Post post, uint32_t value) {
+uint16_t finish(isa::Post post, uint32_t value, isa::Part part) {
   if (post == isa::Post::Relu && (value >> 31) && flush(value) != 0x80000000 && !isNaN(value))
     return 0;
-  return roundToBf16(value);
+  switch (part) {
+  case isa::Part::Bf16:
+    return roundToBf16(value);
+  case isa::Part::High:
+    return static_cast<uint16_t>(value >> 16);
+  case isa::Part::Low:
+    return static_cast<uint16_t>(value);
+  }
+  return kBf16NaN;
 }
 
 } // namespace sluice::numerics

@@ -103,8 +103,9 @@ void aluRow(isa::Alu op, std::span<const uint32_t> left, std::span<const uint32_
 /// beats of the same reduction (nothing on its first beat).
 uint32_t reduceMax(std::span<const uint32_t> row, std::optional<uint32_t> carry = std::nullopt);
 
-/// Post operation and rounding to bf16: the last step of a vector beat.
-uint16_t finish(isa::Post post, uint32_t value);
+/// Post operation, then rounding to bf16 or one half of the bits as they are: the
+/// last step of a vector beat.
+uint16_t finish(isa::Post post, uint32_t value, isa::Part part = isa::Part::Bf16);
 
 /// A function table ready for look-ups.
 class Table {

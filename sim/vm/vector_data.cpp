@@ -20,6 +20,13 @@ void VectorData::read(const TensorRam &ram, uint32_t address, bool broadcast, Ro
     std::ranges::transform(row, to.begin(), numerics::widen);
 }
 
+void VectorData::readWide(const isa::Vec &op, const Addresses &addresses, const TensorRam &ram) {
+  const std::span<const uint16_t> high = ram.row(addresses[StreamB] & 0xFFFF);
+  const std::span<const uint16_t> low = ram.row(addresses[StreamC] & 0xFFFF);
+  for (uint32_t i = 0; i < lanes; ++i)
+    b[i] = uint32_t{high[op.bBcast ? 0 : i]} << 16 | low[op.cBcast ? 0 : i];
+}
+
 void VectorData::compute(const VectorInstruction &inst, const Addresses &addresses, bool reduceEnds,
                          const TensorRam &ram, std::span<const uint32_t> result,
                          std::span<uint16_t> out) {
@@ -31,15 +38,17 @@ void VectorData::compute(const VectorInstruction &inst, const Addresses &address
   // Operands that are not read are zero.
   if (op.aSrc == isa::Source::Ram)
     read(ram, addresses[StreamA], false, a);
-  else if (op.aSrc == isa::Source::Mxu)
+  else if (inst.takesResult)
     std::ranges::copy(result, a.begin());
   else
     std::ranges::fill(a, 0);
-  if (op.bEn)
+  if (op.bWide)
+    readWide(op, addresses, ram);
+  else if (op.bEn)
     read(ram, addresses[StreamB], op.bBcast != 0, b);
   else
     std::ranges::fill(b, 0);
-  if (op.cEn)
+  if (op.cEn && !op.bWide)
     read(ram, addresses[StreamC], op.cBcast != 0, c);
   else
     std::ranges::fill(c, 0);
@@ -78,7 +87,7 @@ void VectorData::compute(const VectorInstruction &inst, const Addresses &address
     numerics::aluRow(op.alu2, value, *right, b, c, value);
   }
   std::ranges::transform(value, out.begin(),
-                         [&](uint32_t one) { return numerics::finish(op.post, one); });
+                         [&](uint32_t one) { return numerics::finish(op.post, one, op.part); });
 }
 
 } // namespace sluice::vm

@@ -17,7 +17,7 @@ public:
   VectorData(const format::Geometry &geometry, const format::CoreImage &image);
 
   /// Computes a beat from the state its operands are read in. `addresses` are
-  /// those of the beat, `result` the matrix result it pops or empty. Writes the
+  /// those of the beat, `result` the matrix result it takes or empty. Writes the
   /// row to `out` unless that is empty.
   void compute(const VectorInstruction &inst, const Addresses &addresses, bool reduceEnds,
                const TensorRam &ram, std::span<const uint32_t> result, std::span<uint16_t> out);
@@ -26,6 +26,9 @@ private:
   using Row = std::vector<uint32_t>;
 
   void read(const TensorRam &ram, uint32_t address, bool broadcast, Row &to) const;
+  /// Operand b of an instruction with b_wide: fp32, the upper halves in row b,
+  /// the lower ones in row c.
+  void readWide(const isa::Vec &op, const Addresses &addresses, const TensorRam &ram);
 
   uint32_t lanes;
   std::vector<numerics::Table> tables; ///< one spare at the end

@@ -38,7 +38,7 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
     return Block::Idle;
   if (!front.waitSatisfied())
     return Block::Token;
-  if (inst->op.aSrc == isa::Source::Mxu && matrix.resultReady() > now)
+  if (inst->takesResult && matrix.resultReady() > now)
     return Block::ResultFifoEmpty;
   if (outbox.size() >= isa::kOutboxDepth && makesPacket(*inst, front))
     return Block::OutboxFull;
@@ -115,9 +115,11 @@ void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {
   if (!issued.inst)
     return;
   std::span<const uint32_t> result;
-  if (issued.inst->op.aSrc == isa::Source::Mxu)
-    result = matrix.data->popResult();
+  if (issued.inst->takesResult)
+    result = matrix.data->peekResult();
   data->compute(*issued.inst, issued.addresses, issued.reduceEnds, ram, result, issued.out);
+  if (issued.inst->op.aSrc == isa::Source::Mxu)
+    matrix.data->popResult();
   issued.inst = nullptr;
 }
 

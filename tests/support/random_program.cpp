@@ -286,6 +286,8 @@ private:
       append(core, mm);
     }
     while (results > 0) {
+      if (rng.percent(20))
+        appendVector(core, randomTrips(rng, 6), isa::Source::Peek, !large);
       const uint32_t beats =
           large || rng.percent(60) ? results : static_cast<uint32_t>(rng.range(1, results));
       appendVector(core, randomTripsOf(rng, beats), isa::Source::Mxu, !large);
@@ -302,8 +304,9 @@ private:
     setStream(tensorStream(core, trips), vec.a, vec.aStride, vec.aReg);
     setStream(tensorStream(core, trips), vec.b, vec.bStride, vec.bReg);
     setStream(tensorStream(core, trips), vec.c, vec.cStride, vec.cReg);
-    vec.bEn = rng.percent(60);
-    vec.cEn = rng.percent(60);
+    vec.bWide = rng.percent(20);
+    vec.bEn = vec.bWide || rng.percent(60);
+    vec.cEn = vec.bWide || rng.percent(60);
     vec.bBcast = rng.percent(20);
     vec.cBcast = rng.percent(20);
     chooseOperation(core, vec);
@@ -328,10 +331,14 @@ private:
                       : static_cast<uint32_t>(rng.range(0, geometry.tables - 1));
     vec.reduce = rng.percent(15) ? isa::Reduce::Max : isa::Reduce::None;
     vec.reduceLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
-    vec.alu2 = alu(isa::Alu::Select);
-    vec.rhs2 = static_cast<isa::Rhs2>(rng.range(0, 3));
+    vec.alu2 = alu(vec.bWide ? isa::Alu::Gt : isa::Alu::Select);
+    do
+      vec.rhs2 = static_cast<isa::Rhs2>(rng.range(0, 3));
+    while (vec.bWide && vec.rhs2 == isa::Rhs2::C);
     vec.imm2 = randomImmediate(rng);
     vec.post = rng.percent(25) ? isa::Post::Relu : isa::Post::None;
+    vec.part = rng.pick({isa::Part::Bf16, isa::Part::Bf16, isa::Part::Bf16, isa::Part::Bf16,
+                         isa::Part::High, isa::Part::Low});
   }
 
   void chooseDestination(uint32_t core, isa::Vec &vec) {

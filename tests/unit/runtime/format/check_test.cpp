@@ -93,6 +93,28 @@ TEST(Check, Fields) {
               HasSubstr("table_id is 4, allowed: 0 to 3"));
 }
 
+TEST(Check, WideOperand) {
+  const auto wide = [](auto &&change) {
+    return afterVec([&](isa::Vec &vec) {
+      vec.bWide = vec.bEn = vec.cEn = 1;
+      change(vec);
+    });
+  };
+  EXPECT_EQ(wide([](isa::Vec &vec) {
+              vec.alu2 = isa::Alu::Add;
+              vec.rhs2 = isa::Rhs2::B;
+            }),
+            "none");
+  EXPECT_EQ(wide([](isa::Vec &vec) { vec.bEn = 0; }),
+            "E0509 core 0 instruction 1: b_en is 0, allowed: 1 (b_wide reads rows b and c)");
+  EXPECT_EQ(wide([](isa::Vec &vec) { vec.cEn = 0; }),
+            "E0509 core 0 instruction 1: c_en is 0, allowed: 1 (b_wide reads rows b and c)");
+  EXPECT_EQ(wide([](isa::Vec &vec) { vec.alu2 = isa::Alu::Select; }),
+            "E0509 core 0 instruction 1: select needs operands b and c, b_wide makes them one");
+  EXPECT_EQ(wide([](isa::Vec &vec) { vec.alu2 = isa::Alu::Add; }),
+            "E0509 core 0 instruction 1: rhs2 is c, which b_wide makes a part of b");
+}
+
 TEST(Check, Addresses) {
   EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.x = 1024; }),
             "E0510 core 0 instruction 0: x reaches tensor row 1024, allowed: 0 to 1023, 32768 to "

@@ -208,6 +208,9 @@ TEST(VectorNumerics, ReluThenRounding) {
     const bool negative = (value & 0x8000) && (value & 0x7F80) && !isNaN(wide);
     EXPECT_EQ(finish(isa::Post::Relu, wide), negative ? 0 : roundToBf16(wide));
     EXPECT_EQ(finish(isa::Post::None, wide), roundToBf16(wide));
+    EXPECT_EQ(finish(isa::Post::None, wide, isa::Part::High), wide >> 16);
+    EXPECT_EQ(finish(isa::Post::None, wide, isa::Part::Low), wide & 0xFFFF);
+    EXPECT_EQ(finish(isa::Post::Relu, wide, isa::Part::Low), negative ? 0 : wide & 0xFFFF);
   }
 }
 

@@ -204,6 +204,49 @@ TEST(VectorUnit, LooksUpTables) {
                                             bf16(4), bf16(0x1p21F)));
 }
 
+/// 1 + 2^-12: bf16 does not hold it.
+constexpr uint32_t kFine = 0x3F800800;
+
+TEST(VectorUnit, WritesTheHalvesOfAResultLeftInTheFifo) {
+  // Row 0 is x = 1, lane 0 of the block 1 and 2^-12: the result has both.
+  VectorProgram test({1, 1}, {}, {});
+  test.identity(0, 0);
+  test.program.cores[0].weights[0].elements[1] = bf16(0x1p-12F);
+  isa::Mm mm = product(0, 0);
+  mm.emit = isa::Emit::Fp32;
+  isa::Vec high = sendResult(0), low = sendResult(1);
+  high.aSrc = isa::Source::Peek;
+  high.part = isa::Part::High;
+  low.part = isa::Part::Low;
+  isa::Vec next = sendResult(2);
+  const std::vector<Arrived> outputs = test.run({mm, product(0, 0), high, low, next});
+  ASSERT_THAT(outputs, SizeIs(3));
+  EXPECT_EQ(outputs[0].lanes[0], kFine >> 16);
+  EXPECT_EQ(outputs[1].lanes[0], kFine & 0xFFFF);
+  EXPECT_EQ(outputs[2].lanes[0], bf16(1)); // the second product, rounded
+}
+
+TEST(VectorUnit, ReadsAWideOperandFromTwoRows) {
+  // 2^-12 is left of kFine - 1 only if every bit of the operand counts.
+  for (const bool second : {false, true}) {
+    VectorProgram test({-1, -1}, {std::bit_cast<float>(kFine)}, {});
+    test.program.cores[0].rows[0].lanes[2 * test.program.geometry.lanes] = kFine & 0xFFFF;
+    isa::Vec vec = abc();
+    vec.bWide = 1;
+    vec.bBcast = vec.cBcast = 1;
+    if (second) {
+      vec.alu2 = isa::Alu::Add;
+      vec.rhs2 = isa::Rhs2::B;
+    } else {
+      vec.alu1 = isa::Alu::Add;
+    }
+    const std::vector<Arrived> outputs = test.run({vec});
+    ASSERT_THAT(outputs, SizeIs(1));
+    EXPECT_EQ(outputs[0].lanes[0], bf16(0x1p-12F)) << second;
+    EXPECT_EQ(outputs[0].lanes[1], bf16(0x1p-12F)) << second;
+  }
+}
+
 struct PathCase {
   const char *name;
   bool alu1, table, reduce, alu2;
