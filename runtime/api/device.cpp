@@ -176,6 +176,7 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
       device->session->close();
     device->session =
         std::make_shared<Session>(std::move(engine), program->program, device->stallLimit);
+    device->session->record(device->recording);
     if (device->held)
       device->session->hold();
     return SLUICE_RT_OK;

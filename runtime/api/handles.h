@@ -4,13 +4,28 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/api/session.h"
 #include "runtime/api/sluice_rt.h"
 #include "runtime/format/program.h"
 
 struct sluice_rt_program {
-  std::shared_ptr<const sluice::format::Program> program;
+  explicit sluice_rt_program(std::shared_ptr<const sluice::format::Program> program)
+      : program(std::move(program)) {}
+
+  const std::shared_ptr<const sluice::format::Program> program;
+
+  /// What sluice_rt_program_instruction says, made when it is first asked.
+  struct Listed {
+    std::string text;
+    sluice_rt_unit unit = SLUICE_RT_SEQUENCER;
+    bool multiplies = false;
+    std::vector<uint32_t> nodes;
+  };
+  mutable std::once_flag listed;
+  mutable std::vector<std::vector<Listed>> listing; ///< by core, the host port last
 };
 
 struct sluice_rt_device {
@@ -24,6 +39,7 @@ struct sluice_rt_device {
   sluice::runtime::Pacing pacing = sluice::runtime::Pacing::Queued;
   std::shared_ptr<sluice::runtime::Session> session; ///< null until a program is loaded
   bool held = false;                                 ///< sluice_rt_device_hold
+  bool recording = false;                            ///< sluice_rt_device_record
 };
 
 struct sluice_rt_job {

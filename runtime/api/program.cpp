@@ -27,7 +27,7 @@ sluice_rt_status finishLoad(format::ReadResult result, sluice_rt_program **progr
     return fail(SLUICE_RT_BAD_PROGRAM, result.problems.front().code, message);
   }
   *program =
-      new sluice_rt_program{std::make_shared<const format::Program>(std::move(*result.program))};
+      new sluice_rt_program(std::make_shared<const format::Program>(std::move(*result.program)));
   return SLUICE_RT_OK;
 }
 

@@ -51,6 +51,8 @@ void Session::close() {
 
 void Session::start() {
   engine->load(*loaded);
+  if (recorder)
+    recorder.emplace();
   arrivals.assign(rowTargets.size(), 0);
   completed.assign(loaded->models.size(), 0);
   running.assign(loaded->models.size(), {});
@@ -137,6 +139,23 @@ Counters Session::counters() {
   return count;
 }
 
+void Session::record(bool on) {
+  hold();
+  recorder.reset();
+  if (on)
+    recorder.emplace();
+  resume();
+}
+
+std::vector<device::Span> Session::recorded() {
+  hold();
+  std::vector<device::Span> spans;
+  if (recorder)
+    spans = recorder->spans();
+  resume();
+  return spans;
+}
+
 void Session::work() {
   std::unique_lock lock(mutex);
   while (true) {
@@ -181,7 +200,8 @@ void Session::runBatch() {
     Job *next = toOffer.empty() || !mayOffer(*toOffer.front()) ? nullptr : toOffer.front().get();
     const uint16_t *row = next ? next->inputRows.data() + next->rowsTaken * lanes : nullptr;
     const uint64_t cycle = engine->cycle();
-    const device::Device::Cycle done = engine->step(row, true);
+    const device::Device::Cycle done =
+        recorder ? recorder->step(*engine, row, true) : engine->step(row, true);
     quiet = done.progress ? 0 : quiet + 1;
     if (done.inputTaken && next) {
       if (next->rowsTaken++ == 0)

@@ -7,11 +7,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "runtime/device/recorder.h"
 
 namespace sluice::runtime {
 
@@ -92,6 +94,12 @@ public:
 
   Counters counters();
 
+  /// From now on, what the units do is recorded, or is no longer; what was is
+  /// forgotten.
+  void record(bool on);
+  /// What was recorded since then or since the last reset.
+  std::vector<device::Span> recorded();
+
 private:
   /// What an output row address stands for.
   struct RowTarget {
@@ -126,6 +134,7 @@ private:
   uint64_t quiet = 0;              ///< cycles without progress
   uint64_t previousOutput = 0;     ///< cycle of the last completion
   bool anyCompleted = false;
+  std::optional<device::Recorder> recorder;
   std::string broken; ///< why the machine can no longer be used
   JobState brokenState = JobState::Pending;
 

@@ -96,6 +96,42 @@ sluice_rt_status sluice_rt_program_input(const sluice_rt_program *program, uint3
 sluice_rt_status sluice_rt_program_output(const sluice_rt_program *program, uint32_t model,
                                           uint32_t output, sluice_rt_tensor_info *info);
 
+/* ---- instructions ------------------------------------------------------ */
+
+/* The units of a machine. A core has a matrix and a vector unit; the host port,
+ * which takes core = number of cores, has the input unit. */
+typedef enum sluice_rt_unit {
+  SLUICE_RT_MATRIX = 0,
+  SLUICE_RT_VECTOR = 1,
+  SLUICE_RT_INPUT = 2,
+  SLUICE_RT_SEQUENCER = 3 /* of instructions only: loops, registers, restart */
+} sluice_rt_unit;
+
+/* A node of the source model. */
+typedef struct sluice_rt_node_info {
+  int64_t index;    /* position in the ONNX graph, -1 if it has none */
+  const char *name; /* may be empty */
+  const char *op;   /* "Gemm" */
+} sluice_rt_node_info;
+
+typedef struct sluice_rt_instruction_info {
+  const char *text; /* disassembled, one line */
+  sluice_rt_unit unit;
+  int multiplies;        /* every beat multiplies a weight block */
+  uint32_t node_count;   /* nodes it comes from; 0 if of none in particular */
+  const uint32_t *nodes; /* their numbers in this program */
+} sluice_rt_instruction_info;
+
+sluice_rt_status sluice_rt_program_nodes(const sluice_rt_program *program, uint32_t *count);
+sluice_rt_status sluice_rt_program_node(const sluice_rt_program *program, uint32_t node,
+                                        sluice_rt_node_info *info);
+/* Instructions of a core; core = number of cores is the host port. */
+sluice_rt_status sluice_rt_program_instructions(const sluice_rt_program *program, uint32_t core,
+                                                uint32_t *count);
+sluice_rt_status sluice_rt_program_instruction(const sluice_rt_program *program, uint32_t core,
+                                               uint32_t instruction,
+                                               sluice_rt_instruction_info *info);
+
 /* ---- devices ----------------------------------------------------------- */
 
 /* Opens an engine: "vm", the C++ model of the machine, or "rtl", the Verilated
@@ -140,6 +176,46 @@ typedef struct sluice_rt_counters {
 } sluice_rt_counters;
 
 sluice_rt_status sluice_rt_device_counters(sluice_rt_device *device, sluice_rt_counters *counters);
+
+/* ---- recordings --------------------------------------------------------- */
+
+/* What a unit does in a cycle: exactly one of these. */
+typedef enum sluice_rt_activity {
+  SLUICE_RT_BUSY = 0,           /* issues a beat of its instruction */
+  SLUICE_RT_WAITS_TOKEN = 1,    /* its instruction waits for a token: data or space */
+  SLUICE_RT_WAITS_RESULT = 2,   /* vector unit: for a result of the matrix unit */
+  SLUICE_RT_WAITS_TAKER = 3,    /* matrix unit: for room in the result FIFO */
+  SLUICE_RT_WAITS_NETWORK = 4,  /* for room in its network FIFO */
+  SLUICE_RT_WAITS_PIPELINE = 5, /* vector unit: for its pipeline to drain */
+  SLUICE_RT_WAITS_HOST = 6,     /* input unit: for the host to offer a row */
+  SLUICE_RT_IDLE = 7            /* has no instruction */
+} sluice_rt_activity;
+
+/* One unit did the same from cycle first to cycle last, both included. */
+typedef struct sluice_rt_span {
+  uint64_t first;
+  uint64_t last;
+  uint32_t core;
+  sluice_rt_unit unit;
+  sluice_rt_activity activity;
+  uint32_t instruction; /* index of the active instruction; 0 if IDLE */
+} sluice_rt_span;
+
+typedef struct sluice_rt_recording sluice_rt_recording;
+
+/* Records from now on (record != 0) what every unit does in every cycle, or stops
+ * to; either way, what was recorded is forgotten. A load or a reset forgets it too,
+ * and recording goes on. It slows an engine down, and changes no cycle. */
+sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record);
+/* A copy of what has been recorded. INVALID_ARGUMENT if the device does not record. */
+sluice_rt_status sluice_rt_device_recording(sluice_rt_device *device,
+                                            sluice_rt_recording **recording);
+/* Its spans, which belong to it: by core, then by unit, then by cycle. Every unit
+ * has every recorded cycle in exactly one span. */
+sluice_rt_status sluice_rt_recording_spans(const sluice_rt_recording *recording,
+                                           const sluice_rt_span **spans, size_t *count);
+/* Null is allowed. */
+void sluice_rt_recording_release(sluice_rt_recording *recording);
 
 /* ---- jobs -------------------------------------------------------------- */
 

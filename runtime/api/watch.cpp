@@ -1,0 +1,147 @@
+// Instructions and nodes of a program, and recordings of a machine at work.
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hw/isa/isa.h"
+#include "runtime/api/error.h"
+#include "runtime/api/handles.h"
+
+using namespace sluice;
+using namespace sluice::runtime;
+
+struct sluice_rt_recording {
+  std::vector<sluice_rt_span> spans;
+};
+
+namespace {
+
+sluice_rt_status invalid(std::string message) {
+  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
+}
+
+/// The instruction memory of a core or of the host port; null if there is none.
+const std::vector<format::InstructionWords> *memory(const format::Program &program, uint32_t core) {
+  return core < program.cores.size()    ? &program.cores[core].instructions
+         : core == program.cores.size() ? &program.hostInstructions
+                                        : nullptr;
+}
+
+sluice_rt_status noCore(const format::Program &program, uint32_t core) {
+  return invalid(fmt::format("core {}, allowed: 0 to {}", core, program.cores.size()));
+}
+
+/// Decoded once per handle: the texts must live as long as it does.
+void describe(const sluice_rt_program &handle) {
+  const format::Program &program = *handle.program;
+  handle.listing.clear(); // an attempt before may have run out of memory
+  for (uint32_t core = 0; core <= program.cores.size(); ++core) {
+    std::vector<sluice_rt_program::Listed> &list = handle.listing.emplace_back();
+    for (const format::InstructionWords &words : *memory(program, core)) {
+      const isa::Instruction decoded = isa::decode(words).value_or(isa::Halt{});
+      const auto *mm = std::get_if<isa::Mm>(&decoded);
+      list.push_back({.text = isa::disassemble(words),
+                      .unit = mm                                            ? SLUICE_RT_MATRIX
+                              : std::holds_alternative<isa::Vec>(decoded)   ? SLUICE_RT_VECTOR
+                              : std::holds_alternative<isa::Input>(decoded) ? SLUICE_RT_INPUT
+                                                                            : SLUICE_RT_SEQUENCER,
+                      .multiplies = mm && mm->skip == 0,
+                      .nodes = {}});
+    }
+  }
+  for (const format::SourceEntry &entry : program.sourceMap)
+    handle.listing[entry.core][entry.instruction].nodes = entry.nodes;
+}
+
+} // namespace
+
+sluice_rt_status sluice_rt_program_instructions(const sluice_rt_program *program, uint32_t core,
+                                                uint32_t *count) {
+  if (!program || !count)
+    return invalid("null argument");
+  const auto *list = memory(*program->program, core);
+  if (!list)
+    return noCore(*program->program, core);
+  *count = static_cast<uint32_t>(list->size());
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_program_instruction(const sluice_rt_program *program, uint32_t core,
+                                               uint32_t instruction,
+                                               sluice_rt_instruction_info *info) {
+  if (!program || !info)
+    return invalid("null argument");
+  return guarded([&] {
+    const auto *list = memory(*program->program, core);
+    if (!list)
+      return noCore(*program->program, core);
+    if (instruction >= list->size())
+      return invalid(fmt::format("instruction {} of {}", instruction, list->size()));
+    std::call_once(program->listed, describe, *program);
+    const auto &found = program->listing[core][instruction];
+    *info = {found.text.c_str(), found.unit, found.multiplies,
+             static_cast<uint32_t>(found.nodes.size()), found.nodes.data()};
+    return SLUICE_RT_OK;
+  });
+}
+
+sluice_rt_status sluice_rt_program_nodes(const sluice_rt_program *program, uint32_t *count) {
+  if (!program || !count)
+    return invalid("null argument");
+  *count = static_cast<uint32_t>(program->program->nodes.size());
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_program_node(const sluice_rt_program *program, uint32_t node,
+                                        sluice_rt_node_info *info) {
+  if (!program || !info)
+    return invalid("null argument");
+  const auto &nodes = program->program->nodes;
+  if (node >= nodes.size())
+    return invalid(fmt::format("node {} of {}", node, nodes.size()));
+  *info = {nodes[node].index, nodes[node].name.c_str(), nodes[node].op.c_str()};
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record) {
+  if (!device)
+    return invalid("null device");
+  return guarded([&] {
+    const std::lock_guard lock(device->mutex);
+    device->recording = record != 0;
+    if (device->session)
+      device->session->record(device->recording);
+    return SLUICE_RT_OK;
+  });
+}
+
+sluice_rt_status sluice_rt_device_recording(sluice_rt_device *device,
+                                            sluice_rt_recording **recording) {
+  if (!device || !recording)
+    return invalid("null argument");
+  *recording = nullptr;
+  return guarded([&] {
+    const std::lock_guard lock(device->mutex);
+    if (!device->session || !device->recording)
+      return invalid("the device has no program loaded, or does not record");
+    auto result = std::make_unique<sluice_rt_recording>();
+    for (const device::Span &span : device->session->recorded())
+      result->spans.push_back({span.first, span.last, span.core,
+                               static_cast<sluice_rt_unit>(span.unit),
+                               static_cast<sluice_rt_activity>(span.block), span.instruction});
+    *recording = result.release();
+    return SLUICE_RT_OK;
+  });
+}
+
+sluice_rt_status sluice_rt_recording_spans(const sluice_rt_recording *recording,
+                                           const sluice_rt_span **spans, size_t *count) {
+  if (!recording || !spans || !count)
+    return invalid("null argument");
+  *spans = recording->spans.data();
+  *count = recording->spans.size();
+  return SLUICE_RT_OK;
+}
+
+void sluice_rt_recording_release(sluice_rt_recording *recording) { delete recording; }

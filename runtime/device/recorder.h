@@ -1,0 +1,39 @@
+// What every unit of a machine did in every cycle, in runs of equal cycles.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/device/device.h"
+
+namespace sluice::device {
+
+/// A unit did the same from cycle `first` to cycle `last`.
+struct Span {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  uint32_t core = 0; ///< core, or the number of cores for the host port
+  enum class Unit : uint8_t { Matrix, Vector, Input } unit = Unit::Matrix;
+  UnitStatus::Block block = UnitStatus::Block::Idle; ///< None: it issued a beat in every cycle
+  uint32_t instruction = 0;                          ///< the active one; 0 if idle
+
+  bool operator==(const Span &) const = default;
+};
+
+/// Clocks a machine and looks at its units before every cycle. The same for every
+/// engine, because they agree on the status (docs/machine.md, Watching).
+class Recorder {
+public:
+  /// Device::step, recorded.
+  Device::Cycle step(Device &engine, const uint16_t *inputRow, bool outputReady);
+
+  /// Everything since the construction, by unit (matrix and vector unit of core 0,
+  /// of core 1, ..., host port), then by cycle.
+  std::vector<Span> spans() const;
+
+private:
+  std::vector<Span> ended;
+  std::vector<Span> open; ///< one per unit
+};
+
+} // namespace sluice::device
