@@ -127,7 +127,6 @@ module core #(
   logic                result_valid, result_read, result_pop;
   logic [Lanes*32-1:0] result_row;
   logic                matrix_issue, vector_issue, matrix_fault, vector_fault;
-  logic [machine_pkg::StatusBits-1:0] matrix_status, vector_status;
 
   matrix_unit #(
       .Lanes       (Lanes),
@@ -162,7 +161,8 @@ module core #(
       .signal_o       (matrix_signal_bits),
       .issue_o        (matrix_issue),
       .fault_o        (matrix_fault),
-      .status_o       (matrix_status)
+      .readback_clk_i,
+      .status_o       (readback_matrix_o)
   );
 
   vector_unit #(
@@ -201,16 +201,12 @@ module core #(
       .cfg_data_i     (cfg_data_i[63:0]),
       .issue_o        (vector_issue),
       .fault_o        (vector_fault),
-      .status_o       (vector_status)
+      .readback_clk_i,
+      .status_o       (readback_vector_o)
   );
 
   assign progress_o = matrix_issue || vector_issue;
   assign fault_o    = matrix_fault || vector_fault;
-
-  always_ff @(posedge readback_clk_i) begin
-    readback_matrix_o <= matrix_status;
-    readback_vector_o <= vector_status;
-  end
 
   `SLUICE_ASSERT(!(net_data && net.addr[17:16] != '0))
 endmodule

@@ -35,20 +35,20 @@ module host_port #(
     // for watching
     output logic                               progress_o,
     output logic                               fault_o,
+    input  logic                               readback_clk_i,
     output logic [machine_pkg::StatusBits-1:0] status_o
 );
   localparam int unsigned PcBits = $clog2(Instructions);
 
   machine_pkg::packet_t         net, packet;
   isa_pkg::input_inst_t         inst, next;
-  machine_pkg::status_t         status;
   logic [isa_pkg::InstBits-1:0] seq_inst, inst_bits, next_bits;
-  logic [PcBits-1:0]            seq_pc, pc;
+  logic [PcBits-1:0]            seq_pc;
   logic [2:0]                   push;
-  logic                         full, active, wait_ok, issue, move, load;
-  logic [4:0]                   first, last, token;
+  logic                         full, may_issue, issue, move, load;
+  logic [2:0]                   block;
+  logic [4:0]                   first, last;
   logic [1:0]                   step;
-  logic [7:0]                   have, need;
   logic [17:0]                  dst;
   logic                         in_full, out_full, out_pop, idle;
 
@@ -70,10 +70,10 @@ module host_port #(
 
   assign net = net_packet_i;
 
-  unit_queue #(
+  unit_front #(
       .PcBits(PcBits),
       .Gives (1)
-  ) u_input (
+  ) u_front (
       .clk_i,
       .rst_i,
       .push_i      (push[2]),
@@ -82,22 +82,19 @@ module host_port #(
       .full_o      (full),
       .give_i      (net_valid_i && net.signal),
       .give_token_i(net.token),
-      .active_o    (active),
       .inst_o      (inst_bits),
       .first_o     (first),
       .last_o      (last),
-      .wait_ok_o   (wait_ok),
-      .ready_i     (inst.skip || (in_valid_i && !in_full)),
+      .may_issue_o (may_issue),
+      .block_i     (block),
       .issue_o     (issue),
       .move_o      (move),
       .load_o      (load),
       .step_o      (step),
       .next_o      (next_bits),
-      .pc_o        (pc),
-      .token_o     (token),
-      .have_o      (have),
-      .need_o      (need),
-      .fault_o
+      .fault_o,
+      .readback_clk_i,
+      .status_o
   );
   assign inst = inst_bits;
   assign next = next_bits;
@@ -114,7 +111,10 @@ module host_port #(
       .address_o(dst)
   );
 
-  assign in_ready_o = active && wait_ok && !inst.skip && !in_full;
+  assign block = inst.skip   ? machine_pkg::BlockNone
+               : in_full     ? machine_pkg::BlockOutboxFull
+               : !in_valid_i ? machine_pkg::BlockHostInput : machine_pkg::BlockNone;
+  assign in_ready_o = may_issue && !inst.skip && !in_full;
 
   always_comb begin
     packet.mask   = inst.mask;
@@ -167,23 +167,6 @@ module host_port #(
   );
 
   assign progress_o = issue || out_pop;
-
-  always_comb begin
-    status = '0;
-    if (!active) status.block = machine_pkg::BlockIdle;
-    else begin
-      status.pc = 16'(pc);
-      if (!wait_ok) begin
-        status.block = machine_pkg::BlockToken;
-        status.token = token;
-        status.have  = have;
-        status.need  = need;
-      end else if (!inst.skip) begin
-        status.block = in_full ? machine_pkg::BlockOutboxFull : machine_pkg::BlockHostInput;
-      end
-    end
-  end
-  assign status_o = status;
 
   // A row stays offered until it is taken.
   logic               stalled_q;

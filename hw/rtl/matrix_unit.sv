@@ -44,6 +44,7 @@ module matrix_unit #(
     // for watching
     output logic                               issue_o,
     output logic                               fault_o,
+    input  logic                               readback_clk_i,
     output logic [machine_pkg::StatusBits-1:0] status_o
 );
   localparam int unsigned Chain = Lanes / PeTerms;
@@ -66,24 +67,23 @@ module matrix_unit #(
   } ctl_t;
 
   isa_pkg::mm_inst_t            inst, next;
-  machine_pkg::status_t         status;
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
-  logic                         active, wait_ok, issue, move, load;
-  logic [4:0]                   first, last, token;
+  logic                         may_issue, issue, move, load;
+  logic [4:0]                   first, last;
   logic [1:0]                   step;
-  logic [7:0]                   have, need, acc;
-  logic [PcBits-1:0]            pc;
+  logic [7:0]                   acc;
   logic [15:0]                  w;
   logic [11:0]                  p;
 
   // ---- issue ------------------------------------------------------------------
-  logic emit_result, result_free, no_room, no_results;
+  logic       emit_result, result_free, no_results;
+  logic [2:0] block;
 
   assign emit_result = !inst.skip && last[inst.emit_level] &&
                        (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32);
-  assign no_room = emit_result && !result_free;
+  assign block = emit_result && !result_free ? machine_pkg::BlockResultFull : machine_pkg::BlockNone;
 
-  unit_queue #(
+  unit_front #(
       .PcBits(PcBits),
       .Gives (3)
   ) u_front (
@@ -95,22 +95,19 @@ module matrix_unit #(
       .full_o,
       .give_i,
       .give_token_i,
-      .active_o (active),
-      .inst_o   (inst_bits),
-      .first_o  (first),
-      .last_o   (last),
-      .wait_ok_o(wait_ok),
-      .ready_i  (!no_room),
-      .issue_o  (issue),
-      .move_o   (move),
-      .load_o   (load),
-      .step_o   (step),
-      .next_o   (next_bits),
-      .pc_o     (pc),
-      .token_o  (token),
-      .have_o   (have),
-      .need_o   (need),
-      .fault_o
+      .inst_o     (inst_bits),
+      .first_o    (first),
+      .last_o     (last),
+      .may_issue_o(may_issue),
+      .block_i    (block),
+      .issue_o    (issue),
+      .move_o     (move),
+      .load_o     (load),
+      .step_o     (step),
+      .next_o     (next_bits),
+      .fault_o,
+      .readback_clk_i,
+      .status_o
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
@@ -257,22 +254,6 @@ module matrix_unit #(
   );
 
   assign signal_o = {after.signal, after.token, after.units};
-
-  // ---- watching -----------------------------------------------------------------
-  always_comb begin
-    status = '0;
-    if (!active) status.block = machine_pkg::BlockIdle;
-    else begin
-      status.pc = 16'(pc);
-      if (!wait_ok) begin
-        status.block = machine_pkg::BlockToken;
-        status.token = token;
-        status.have  = have;
-        status.need  = need;
-      end else if (no_room) status.block = machine_pkg::BlockResultFull;
-    end
-  end
-  assign status_o = status;
 
   `SLUICE_ASSERT(!read_o || {1'b0, w} < 17'(WeightBlocks))
 endmodule

@@ -16,31 +16,22 @@ module result_fifo #(
     input  logic             pop_i,
     output logic [Width-1:0] data_o
 );
-  localparam int unsigned PtrBits = $clog2(Depth);
+  logic [Width-1:0]         mem[Depth];
+  logic [$clog2(Depth)-1:0] wr, rd, addr_q;
+  logic                     full;  // for the assertion of its owner
 
-  logic [Width-1:0]   mem[Depth];
-  logic [PtrBits:0]   wr_q, rd_q;
-  logic [PtrBits-1:0] addr_q;
-
-  assign valid_o = wr_q != rd_q;
-  assign data_o  = mem[addr_q];
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      wr_q <= '0;
-      rd_q <= '0;
-    end else begin
-      if (push_i) wr_q <= wr_q + 1'b1;
-      if (pop_i) rd_q <= rd_q + 1'b1;
-    end
-  end
+  fifo_pointers #(
+      .Depth(Depth)
+  ) u_pointers (
+      .clk_i, .rst_i, .push_i, .pop_i, .valid_o, .full_o(full), .wr_o(wr), .rd_o(rd)
+  );
 
   always_ff @(posedge clk_i) begin
-    if (push_i) mem[wr_q[PtrBits-1:0]] <= data_i;
-    if (read_i) addr_q <= rd_q[PtrBits-1:0];
+    if (push_i) mem[wr] <= data_i;
+    if (read_i) addr_q <= rd;
   end
+  assign data_o = mem[addr_q];
 
-  `SLUICE_ASSERT(!(push_i && wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]}))
   `SLUICE_ASSERT(!(read_i && !valid_o))
   `SLUICE_ASSERT(!(pop_i && !read_i))
 endmodule

@@ -114,7 +114,7 @@ module sluice_top #(
     );
   end
 
-  logic [Status-1:0] host_status, host_status_q;
+  logic [Status-1:0] host_status;
 
   host_port #(
       .Lanes       (Lanes),
@@ -144,6 +144,7 @@ module sluice_top #(
       .net_row_i   (net_row),
       .progress_o  (progress[Cores]),
       .fault_o     (fault[Cores]),
+      .readback_clk_i,
       .status_o    (host_status)
   );
 
@@ -172,8 +173,7 @@ module sluice_top #(
   // ---- readback -----------------------------------------------------------------
   logic [$clog2(2*Sources)-1:0] unit;
 
-  always_ff @(posedge readback_clk_i) host_status_q <= host_status;
-  assign readback_status[2*Cores*Status+:2*Status] = {host_status_q, host_status_q};
+  assign readback_status[2*Cores*Status+:2*Status] = {host_status, host_status};
   assign unit = ($clog2(2*Sources))'({readback_core_i, readback_vector_i});
   assign readback_status_o = readback_status[unit*Status+:Status];
   assign readback_row_o = readback_row[$clog2(Cores)'(readback_core_i)*RowBits+:RowBits];

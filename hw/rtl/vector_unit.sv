@@ -51,6 +51,7 @@ module vector_unit #(
     // for watching
     output logic                               issue_o,
     output logic                               fault_o,
+    input  logic                               readback_clk_i,
     output logic [machine_pkg::StatusBits-1:0] status_o
 );
   localparam int unsigned WideBits = Lanes * 32;
@@ -79,20 +80,18 @@ module vector_unit #(
   } beat_t;
 
   isa_pkg::vec_inst_t           inst, next;
-  machine_pkg::status_t         status;
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
-  logic                         active, wait_ok, ready, issue, move, load;
-  logic [4:0]                   first, last, token;
+  logic                         may_issue, issue, move, load;
+  logic [4:0]                   first, last;
   logic [1:0]                   step;
-  logic [7:0]                   have, need;
-  logic [PcBits-1:0]            pc;
   logic [15:0]                  a_addr, b_addr, c_addr;
   logic [17:0]                  dst_addr;
 
   // ---- issue ------------------------------------------------------------------
   logic [3:0] path, path_q;  // uses {alu2, reduce, table, alu1}
   logic       produces, signals, makes_packet;
-  logic       from_mxu, no_result, outbox_free, no_outbox, pipe_idle, path_busy, retire;
+  logic       from_mxu, outbox_free, pipe_idle, retire;
+  logic [2:0] block;
   logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
 
   assign path = {inst.alu2 != isa_pkg::AluPass, inst.reduce != isa_pkg::ReduceNone,
@@ -104,12 +103,12 @@ module vector_unit #(
                         (inst.dst_kind == isa_pkg::DstSignal && signals);
   assign from_mxu = inst.a_src == isa_pkg::SourceMxu || inst.a_src == isa_pkg::SourcePeek;
 
-  assign no_result = from_mxu && !result_valid_i;
-  assign no_outbox = makes_packet && !outbox_free;
-  assign path_busy = first[0] && path != path_q && !pipe_idle;
-  assign ready     = !no_result && !no_outbox && !path_busy;
+  assign block = from_mxu && !result_valid_i              ? machine_pkg::BlockResultEmpty
+               : makes_packet && !outbox_free             ? machine_pkg::BlockOutboxFull
+               : first[0] && path != path_q && !pipe_idle ? machine_pkg::BlockPipelineBusy
+                                                          : machine_pkg::BlockNone;
 
-  unit_queue #(
+  unit_front #(
       .PcBits(PcBits),
       .Gives (3)
   ) u_front (
@@ -121,22 +120,19 @@ module vector_unit #(
       .full_o,
       .give_i,
       .give_token_i,
-      .active_o (active),
-      .inst_o   (inst_bits),
-      .first_o  (first),
-      .last_o   (last),
-      .wait_ok_o(wait_ok),
-      .ready_i  (ready),
-      .issue_o  (issue),
-      .move_o   (move),
-      .load_o   (load),
-      .step_o   (step),
-      .next_o   (next_bits),
-      .pc_o     (pc),
-      .token_o  (token),
-      .have_o   (have),
-      .need_o   (need),
-      .fault_o
+      .inst_o     (inst_bits),
+      .first_o    (first),
+      .last_o     (last),
+      .may_issue_o(may_issue),
+      .block_i    (block),
+      .issue_o    (issue),
+      .move_o     (move),
+      .load_o     (load),
+      .step_o     (step),
+      .next_o     (next_bits),
+      .fault_o,
+      .readback_clk_i,
+      .status_o
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
@@ -452,22 +448,4 @@ module vector_unit #(
       .head_o ({packet_o, packet_row_o}),
       .full_o (outbox_full)
   );
-
-  // ---- watching -----------------------------------------------------------------
-  always_comb begin
-    status = '0;
-    if (!active) status.block = machine_pkg::BlockIdle;
-    else begin
-      status.pc = 16'(pc);
-      if (!wait_ok) begin
-        status.block = machine_pkg::BlockToken;
-        status.token = token;
-        status.have  = have;
-        status.need  = need;
-      end else if (no_result) status.block = machine_pkg::BlockResultEmpty;
-      else if (no_outbox) status.block = machine_pkg::BlockOutboxFull;
-      else if (path_busy) status.block = machine_pkg::BlockPipelineBusy;
-    end
-  end
-  assign status_o = status;
 endmodule

@@ -93,6 +93,7 @@ public:
   uint64_t readStatus(uint32_t core, bool vector) override {
     top->readback_core_i = core;
     top->readback_vector_i = vector;
+    top->in_valid_i = 0; // the row of the cycle before is no offer for the next
     clockReadback();
     return top->readback_status_o;
   }

@@ -16,7 +16,7 @@ import tempfile
 # Module, parameters, induction steps, environment, and the edit that must break it.
 # The environment is what the parents guarantee: a queue is not pushed while full.
 PROOFS = [
-    ("fifo", {"Width": 4, "Depth": 4}, 4,
+    ("fifo_pointers", {"Depth": 4}, 4,
      "wire legal = !(push_i && full_o) && !(pop_i && !valid_o);",
      ("assign full_o  = wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]};", "assign full_o  = 1'b0;")),
     ("credit_counter", {"Depth": 5}, 3,
@@ -29,7 +29,7 @@ PROOFS = [
 
 # What must hold beyond the assertions in the modules themselves.
 PROPERTIES = {
-    "fifo": """
+    "fifo_pointers": """
   wire [PtrBits:0] used = wr_q - rd_q;
   always @* if (!rst_i) assert (used <= Depth);
 """,

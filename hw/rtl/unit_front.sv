@@ -1,0 +1,135 @@
+// The issue stage of a unit: instructions wait in a queue, one is active; its beats
+// issue in order when the wait of the beat is satisfied and the unit is not blocked.
+//
+// The active instruction is replaced in the cycle its last beat issues, so that
+// consecutive instructions run without a bubble. The streams' addresses belong to
+// the unit: it feeds loop_address with move_o, load_o, step_o and next_o.
+`include "assert.svh"
+
+module unit_front #(
+    parameter int unsigned PcBits = 9,
+    parameter int unsigned Gives  = 3
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    // from the sequencer
+    input  logic                               push_i,
+    input  logic [isa_pkg::InstBits-1:0]       inst_i,
+    input  logic [PcBits-1:0]                  pc_i,
+    output logic                               full_o,
+    // tokens given to this unit
+    input  logic [Gives-1:0]                   give_i,
+    input  logic [Gives*5-1:0]                 give_token_i,
+    // the active instruction and its current beat
+    output logic [isa_pkg::InstBits-1:0]       inst_o,
+    output logic [4:0]                         first_o,
+    output logic [4:0]                         last_o,
+    output logic                               may_issue_o,  // there is one and it waits for no token
+    input  logic [2:0]                         block_i,      // why the unit cannot take the beat
+    output logic                               issue_o,
+    // the step of the streams
+    output logic                               move_o,
+    output logic                               load_o,
+    output logic [1:0]                         step_o,
+    output logic [isa_pkg::InstBits-1:0]       next_o,       // the instruction that load_o loads
+    // for watching
+    output logic                               fault_o,
+    input  logic                               readback_clk_i,
+    output logic [machine_pkg::StatusBits-1:0] status_o
+);
+  // Every unit instruction starts with the same loop, wait and signal fields.
+  isa_pkg::mm_inst_t                   next, inst_q;
+  logic                                next_valid, active_q, wait_beat, enough;
+  logic [PcBits-1:0]                   pc_q, next_pc;
+  logic [PcBits+isa_pkg::InstBits-1:0] head;
+  logic [4:0]                          token_q;
+  logic [7:0]                          have;
+
+  // ---- queue and active instruction -----------------------------------------------
+  fifo #(
+      .Width(PcBits + isa_pkg::InstBits),
+      .Depth(isa_pkg::UnitQueueDepth)
+  ) u_queue (
+      .clk_i,
+      .rst_i,
+      .push_i,
+      .data_i ({pc_i, inst_i}),
+      .pop_i  (move_o && load_o && next_valid),
+      .valid_o(next_valid),
+      .head_o (head),
+      .full_o
+  );
+
+  assign next    = head[isa_pkg::InstBits-1:0];
+  assign next_pc = head[isa_pkg::InstBits+:PcBits];
+  assign next_o  = head[isa_pkg::InstBits-1:0];
+  assign inst_o  = inst_q;
+
+  // Loading needs no knowledge of the issue decision beyond the enable: the next
+  // instruction follows when none is active or the current beat is the last.
+  assign load_o = !active_q || last_o[0];
+  assign move_o = issue_o || (!active_q && next_valid);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) active_q <= 1'b0;
+    else if (move_o && load_o) active_q <= next_valid;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (move_o && load_o && next_valid) begin
+      inst_q <= next;
+      pc_q   <= next_pc;
+    end
+    if (move_o) begin
+      if (load_o) token_q <= next.wait_token;
+      else if (wait_beat) token_q <= token_q + inst_q.wait_step;
+    end
+  end
+
+  loop_nest u_nest (
+      .clk_i,
+      .rst_i,
+      .move_i(move_o),
+      .load_i(load_o),
+      .n_i   (next.n),
+      .first_o,
+      .last_o,
+      .step_o
+  );
+
+  // ---- wait and issue -----------------------------------------------------------
+  token_bank #(
+      .Gives(Gives)
+  ) u_tokens (
+      .clk_i,
+      .rst_i,
+      .give_i,
+      .give_token_i,
+      .token_i (token_q),
+      .need_i  (inst_q.wait_count),
+      .enough_o(enough),
+      .take_i  (issue_o && wait_beat),
+      .have_o  (have),
+      .fault_o
+  );
+
+  assign wait_beat   = inst_q.wait_en && first_o[inst_q.wait_level];
+  assign may_issue_o = active_q && (!wait_beat || enough);
+  assign issue_o     = may_issue_o && block_i == machine_pkg::BlockNone;
+
+  // ---- watching -----------------------------------------------------------------
+  // Made in the readback clock's domain: nothing is computed while nobody looks.
+  always_ff @(posedge readback_clk_i) begin
+    machine_pkg::status_t status;
+    status       = '0;
+    status.block = !active_q ? machine_pkg::BlockIdle
+                 : !may_issue_o ? machine_pkg::BlockToken : block_i;
+    if (active_q) status.pc = 16'(pc_q);
+    if (active_q && !may_issue_o) begin
+      status.token = token_q;
+      status.have  = have;
+      status.need  = inst_q.wait_count;
+    end
+    status_o <= status;
+  end
+endmodule
