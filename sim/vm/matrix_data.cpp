@@ -4,7 +4,8 @@
 
 namespace sluice::vm {
 
-using numerics::AccLane;
+using numerics::AccRow;
+using numerics::TowardZero;
 
 uint32_t accumulateDelay(const format::Geometry &geometry) {
   return isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
@@ -15,36 +16,40 @@ namespace {
 /// Rows the results of unevaluated and unpopped beats may take.
 constexpr uint32_t kResultRows = 2 * isa::kResultFifoDepth;
 
+void copy(const AccRow &from, const AccRow &to) {
+  std::ranges::copy(from.m, to.m.begin());
+  std::ranges::copy(from.q, to.q.begin());
+  std::ranges::copy(from.poison, to.poison.begin());
+}
+
+void clear(const AccRow &row) {
+  std::ranges::fill(row.m, 0);
+  std::ranges::fill(row.q, 0);
+  std::ranges::fill(row.poison, uint8_t{0});
+}
+
 } // namespace
 
 MatrixData::MatrixData(const format::Geometry &geometry, const format::CoreImage &image)
     : lanes(geometry.lanes), terms(geometry.peTerms), blockCount(geometry.weightBlocks),
       accCount(geometry.accumulators), preloadCount(geometry.preloadRows),
       delay(accumulateDelay(geometry)), weights(size_t{blockCount + 1} * lanes * lanes),
-      accs(size_t{accCount + 1} * lanes), preloads(size_t{preloadCount + 1} * lanes),
-      xRows(size_t{kSlots} * lanes), blocks(kSlots), chain(lanes),
-      results(size_t{kResultRows} * lanes) {
+      accs(accCount + 1, lanes), preloads(preloadCount + 1, lanes), xRows(size_t{kSlots} * lanes),
+      blocks(kSlots), rawRows(kRawRows, lanes), results(size_t{kResultRows} * lanes) {
   for (const format::WeightImage &one : image.weights) {
     uint16_t *block = blockAt(one.block);
     for (uint32_t out = 0; out < lanes; ++out)
       for (uint32_t in = 0; in < lanes; ++in)
-        block[size_t{in} * lanes + out] = one.elements[size_t{out} * lanes + in];
+        block[size_t{in} * lanes + out] =
+            numerics::flushWeight(one.elements[size_t{out} * lanes + in]);
   }
   for (const format::PreloadImage &one : image.preloads)
-    std::transform(one.lanes.begin(), one.lanes.end(), preloadAt(one.row).begin(),
-                   numerics::unpackLane);
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      preloadAt(one.row).set(lane, numerics::unpackLane(one.lanes[lane]));
 }
 
 uint16_t *MatrixData::blockAt(uint32_t block) {
   return &weights[size_t{std::min(block, blockCount)} * lanes * lanes];
-}
-
-std::span<AccLane> MatrixData::accAt(uint32_t row) {
-  return {&accs[size_t{std::min(row, accCount)} * lanes], lanes};
-}
-
-std::span<AccLane> MatrixData::preloadAt(uint32_t row) {
-  return {&preloads[size_t{std::min(row, preloadCount)} * lanes], lanes};
 }
 
 Cycle MatrixData::readCycle(const Beat &beat, uint32_t p) const {
@@ -80,43 +85,49 @@ void MatrixData::captureX(const TensorRam &ram) {
 
 void MatrixData::applyRawWrites(Cycle now) {
   while (!rawWrites.empty() && rawWrites.front().visible <= now) {
-    std::ranges::copy(rawWrites.front().lanes, preloadAt(rawWrites.front().row).begin());
+    copy(rawRows.row(rawWrites.front().slot), preloadAt(rawWrites.front().row));
     rawWrites.pop();
   }
 }
 
-void MatrixData::evaluateOldest() {
+void MatrixData::evaluateOldest(const TowardZero &mode) {
   const Beat &beat = beats.front();
   const Cycle accumulate = beat.issued + delay;
   const uint16_t *block = beat.ownBlock ? blocks[beat.slot].data() : blockAt(beat.weight);
-  numerics::dotRow({&xRows[size_t{beat.slot} * lanes], lanes}, block, terms, chain);
-
-  const std::span<AccLane> acc = accAt(beat.acc);
+  const AccRow acc = accAt(beat.acc);
   applyRawWrites(accumulate - 1);
   if (beat.init == isa::Init::Zero)
-    std::ranges::fill(acc, AccLane{});
+    clear(acc);
   else if (beat.init == isa::Init::Preload)
-    std::ranges::copy(preloadAt(beat.preload), acc.begin());
-  numerics::accumulateRow(acc, chain);
+    copy(preloadAt(beat.preload), acc);
+  numerics::dotAccumulate(mode, {&xRows[size_t{beat.slot} * lanes], lanes}, block, terms, acc);
 
   if (beat.emit == isa::Emit::Raw) {
-    rawWrites.push({accumulate + 2, beat.preload, {acc.begin(), acc.end()}});
+    copy(acc, rawRows.row(nextRaw));
+    rawWrites.push({accumulate + 2, beat.preload, nextRaw});
+    nextRaw = (nextRaw + 1) % kRawRows;
   } else if (beat.emit != isa::Emit::None) {
     uint32_t *row = &results[resultsMade++ % kResultRows * lanes];
     for (uint32_t i = 0; i < lanes; ++i)
-      row[i] = numerics::roundLane(acc[i], beat.emit);
+      row[i] = numerics::roundLane(acc.lane(i), beat.emit);
   }
   beats.pop();
 }
 
 void MatrixData::evaluateThrough(size_t count) {
+  if (count == 0)
+    return;
+  const TowardZero mode;
   for (; count > 0; --count)
-    evaluateOldest();
+    evaluateOldest(mode);
 }
 
 std::span<const uint32_t> MatrixData::peekResult() {
-  while (resultsMade == resultsPopped)
-    evaluateOldest();
+  if (resultsMade == resultsPopped) {
+    const TowardZero mode;
+    while (resultsMade == resultsPopped)
+      evaluateOldest(mode);
+  }
   return {&results[resultsPopped % kResultRows * lanes], lanes};
 }
 
@@ -140,6 +151,7 @@ void MatrixData::protectReaders(uint32_t block, Cycle now) {
 
 void MatrixData::writeWeight(uint32_t block, uint32_t out, uint32_t in, uint16_t value, Cycle now) {
   const size_t position = size_t{in} * lanes + out;
+  value = numerics::flushWeight(value);
   blockAt(block)[position] = value;
   for (size_t i = 0; i < beats.size(); ++i) {
     const Beat &beat = beats[i];

@@ -3,6 +3,7 @@
 // every read seeing what its own cycle would have seen.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,23 @@ namespace sluice::vm {
 
 /// Cycles from issue to `accumulate` (A - t in docs/machine.md).
 uint32_t accumulateDelay(const format::Geometry &geometry);
+
+/// Rows of accumulators, all zero at first.
+class AccRows {
+public:
+  AccRows(uint32_t rows, uint32_t lanes)
+      : m(size_t{rows} * lanes), q(m.size()), poison(m.size()), lanes(lanes) {}
+
+  numerics::AccRow row(uint32_t index) {
+    const size_t at = size_t{index} * lanes;
+    return {{&m[at], lanes}, {&q[at], lanes}, {&poison[at], lanes}};
+  }
+
+private:
+  std::vector<int64_t> m, q;
+  std::vector<uint8_t> poison;
+  uint32_t lanes;
+};
 
 class MatrixData {
 public:
@@ -53,15 +71,17 @@ private:
   /// A preload row written by a raw emit that a later beat may not see yet.
   struct RawWrite {
     Cycle visible = 0;
-    uint32_t row = 0;
-    std::vector<numerics::AccLane> lanes;
+    uint32_t row = 0;  ///< of the preload RAM
+    uint32_t slot = 0; ///< of rawRows, its content
   };
 
   static constexpr uint32_t kSlots = 64; ///< beats kept before they must be evaluated
+  /// More than the raw writes, one a cycle, that are not yet visible.
+  static constexpr uint32_t kRawRows = 4;
 
   /// Cycle in which processing element p reads the weights of a beat.
   Cycle readCycle(const Beat &beat, uint32_t p) const;
-  void evaluateOldest();
+  void evaluateOldest(const numerics::TowardZero &mode);
   void evaluateThrough(size_t count);
   /// Before a write to `block` at the end of `now`: gives beats that have read
   /// a part of it their own copy and evaluates those that have read all of it.
@@ -71,13 +91,13 @@ private:
   void applyRawWrites(Cycle now);
 
   uint16_t *blockAt(uint32_t block);
-  std::span<numerics::AccLane> accAt(uint32_t row);
-  std::span<numerics::AccLane> preloadAt(uint32_t row);
+  numerics::AccRow accAt(uint32_t row) { return accs.row(std::min(row, accCount)); }
+  numerics::AccRow preloadAt(uint32_t row) { return preloads.row(std::min(row, preloadCount)); }
 
   uint32_t lanes, terms, blockCount, accCount, preloadCount;
   uint32_t delay;                ///< accumulateDelay
   std::vector<uint16_t> weights; ///< per block [input position][output lane]; one spare block
-  std::vector<numerics::AccLane> accs, preloads; ///< one spare row each
+  AccRows accs, preloads;        ///< one spare row each
 
   Ring<Beat> beats{kSlots};
   std::vector<uint16_t> xRows;               ///< kSlots rows
@@ -86,7 +106,8 @@ private:
   uint32_t captureAddress = 0;
   bool capturePending = false;
   Ring<RawWrite> rawWrites{8};
-  std::vector<numerics::AccLane> chain;
+  AccRows rawRows; ///< kRawRows
+  uint32_t nextRaw = 0;
 
   std::vector<uint32_t> results; ///< ring of result rows
   uint64_t resultsMade = 0, resultsPopped = 0;

@@ -57,11 +57,6 @@ AccLane anchoredAdd(const AccLane &left, const AccLane &right) {
   return {wrap(alignTo(left, q) + alignTo(right, q)), q, left.poison || right.poison};
 }
 
-void accumulateRow(std::span<AccLane> acc, std::span<const AccLane> addend) {
-  for (size_t i = 0; i < acc.size(); ++i)
-    acc[i] = anchoredAdd(acc[i], addend[i]);
-}
-
 uint32_t roundLane(const AccLane &lane, isa::Emit format) {
   if (lane.poison)
     return kFp32NaN;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cfenv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,8 +16,8 @@ namespace sluice::numerics {
 
 inline constexpr uint16_t kBf16NaN = 0x7FC0;
 inline constexpr uint32_t kFp32NaN = 0x7FC00000;
-/// Products one processing element may sum with 32-bit partial sums.
-inline constexpr unsigned kMaxPeTerms = 32;
+/// Most lanes of a row.
+inline constexpr unsigned kMaxLanes = 64;
 
 // Classification and conversion ------------------------------------------------
 
@@ -62,24 +63,44 @@ std::optional<AccLane> preloadLane(uint32_t value);
 /// Anchored add, modulo acc_bits. Poison is the OR of both.
 AccLane anchoredAdd(const AccLane &left, const AccLane &right);
 
-/// acc[i] = anchoredAdd(acc[i], addend[i]).
-void accumulateRow(std::span<AccLane> acc, std::span<const AccLane> addend);
-
-/// Sum of the products of one processing element; x and w have pe_terms
-/// elements. Poison is not computed here.
-AccLane groupSum(std::span<const uint16_t> x, std::span<const uint16_t> w);
-
 /// True if some element has exponent 255.
 bool poisons(std::span<const uint16_t> x);
 
-/// What the chains of all output lanes deliver for one row of x:
-/// out[j] = chain over p of the group sums of x and the weights of output lane
-/// j, with the row's poison. `weights` is laid out [input position][output
-/// lane], lanes*lanes elements: the transpose of format::WeightImage, because
-/// neighbouring output lanes are computed together. lanes is a multiple of 8,
-/// peTerms divides it and is at most kMaxPeTerms.
-void dotRow(std::span<const uint16_t> x, const uint16_t *weights, unsigned peTerms,
-            std::span<AccLane> out);
+/// A weight as the array multiplies it: what has exponent 0 is zero.
+inline uint16_t flushWeight(uint16_t value) { return value & 0x7F80 ? value : 0; }
+
+/// Lanes of accumulators, a field at a time.
+struct AccRow {
+  std::span<int64_t> m, q;
+  std::span<uint8_t> poison;
+
+  AccLane lane(size_t i) const { return {m[i], static_cast<uint8_t>(q[i]), poison[i] != 0}; }
+  void set(size_t i, const AccLane &lane) const {
+    m[i] = lane.m;
+    q[i] = lane.q;
+    poison[i] = lane.poison;
+  }
+};
+
+/// While it lives, the host rounds toward zero.
+class TowardZero {
+public:
+  TowardZero() : before(std::fegetround()) { std::fesetround(FE_TOWARDZERO); }
+  ~TowardZero() { std::fesetround(before); }
+  TowardZero(const TowardZero &) = delete;
+  TowardZero &operator=(const TowardZero &) = delete;
+
+private:
+  int before;
+};
+
+/// acc[j] = anchoredAdd(acc[j], chain over p of the group sums of x and the
+/// weights of output lane j), with the poison of x. `weights` is laid out [input
+/// position][output lane], lanes*lanes elements after flushWeight: the transpose
+/// of format::WeightImage, because neighbouring output lanes are computed
+/// together. lanes is a multiple of 8 up to kMaxLanes, peTerms divides it.
+void dotAccumulate(const TowardZero &, std::span<const uint16_t> x, const uint16_t *weights,
+                   unsigned peTerms, const AccRow &acc);
 
 /// Rounds an accumulator to bf16 (zeros in the lower half) or fp32.
 uint32_t roundLane(const AccLane &lane, isa::Emit format);

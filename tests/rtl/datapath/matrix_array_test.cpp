@@ -9,6 +9,7 @@
 #include "sim/vm/numerics.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
+#include "tests/unit/sim/vm/dot_row.h"
 #include "tests/unit/sim/vm/operands.h"
 
 namespace sluice::rtltest {
@@ -118,7 +119,7 @@ private:
 
   void check(const Beat &beat) {
     std::vector<AccLane> expected(kLanes);
-    numerics::dotRow(beat.x, beat.weights.data(), kTerms, expected);
+    numerics::testing::dotRow(beat.x, beat.weights.data(), kTerms, expected);
     for (unsigned j = 0; j < kLanes; ++j) {
       if (beat.age + 1 == kLatency) {
         ASSERT_EQ(field(bench->anchor_o, j * 6, 6), expected[j].q) << "lane " << j;

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/sim/vm/dot_row.h"
+
 namespace sluice::numerics {
 namespace {
 
@@ -44,7 +46,7 @@ template <typename Scale> Errors measure(unsigned trials, Scale scale) {
         sequential += static_cast<float>(product);
       }
       std::vector<AccLane> out(kLanes);
-      dotRow(x, w.data(), kPeTerms, out);
+      testing::dotRow(x, w.data(), kPeTerms, out);
       acc = anchoredAdd(acc, out[0]);
     }
     const long double ours = std::ldexp(static_cast<long double>(acc.m),
