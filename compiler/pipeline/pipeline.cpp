@@ -115,12 +115,14 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   plan::Plan plan;
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
+  planOptions.explain = options.explain;
   const bool planned = plan::makePlan(*graph, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
     result.memory.push_back({use.core, use.memory, use.used, use.capacity});
   if (!planned)
     return false;
   graph.reset();
+  result.explanation = std::move(plan.explanation);
   if (options.stage == Stage::Plan) {
     result.text = std::move(plan.text);
     return true;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/conversion/plan/explain.h"
 #include "compiler/support/problem.h"
 #include "runtime/format/program.h"
 
@@ -35,6 +36,7 @@ struct CompileOptions {
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   bool measure = true; ///< run the finished program on the vm for the cycle counts
+  bool explain = false; ///< fill CompileResult::explanation
 };
 
 /// Use of one memory of one core (core = number of cores: the host port).
@@ -73,6 +75,7 @@ struct CompileResult {
   std::vector<MemoryUse> memory;
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
+  std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 
 /// Compiles up to options.stage. False if `problems` says why not; `result` then

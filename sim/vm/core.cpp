@@ -25,16 +25,16 @@ bool Core::push(const Step &step, Cycle now) {
   return true; // not an instruction of a core
 }
 
-bool Core::decide(Cycle now) {
+Core::Issued Core::decide(Cycle now) {
   // In this order, so that nothing sees what another does in the same cycle:
   // the sequencer looks at the queues the units take from, the matrix unit at
   // the results the vector unit takes. What they add carries its cycle.
   if (sequencer.wakeCycle() <= now)
     sequencer.tick(now, [&](const Step &step) { return push(step, now); });
-  bool issued = false;
+  Issued issued;
   if (matrix.front.wakeCycle() <= now) {
     const bool wasFull = matrix.front.full(), hadResults = matrix.resultReady() != kNever;
-    issued = matrix.tick(now);
+    issued.matrix = matrix.tick(now);
     if (wasFull && !matrix.front.full())
       sequencer.queueFreed(now);
     if (!hadResults)
@@ -42,7 +42,7 @@ bool Core::decide(Cycle now) {
   }
   if (vector.front.wakeCycle() <= now) {
     const bool wasFull = vector.front.full();
-    issued |= vector.tick(matrix, now);
+    issued.vector = vector.tick(matrix, now);
     if (wasFull && !vector.front.full())
       sequencer.queueFreed(now);
   }

@@ -18,9 +18,13 @@ public:
   Core(const Core &) = delete;
   Core &operator=(const Core &) = delete;
 
-  /// What the units do in cycle `now`, from the state at its start. True if a
-  /// beat issued.
-  bool decide(Cycle now);
+  /// Beats that issue from a cycle on.
+  struct Issued {
+    uint32_t matrix = 0, vector = 0;
+    explicit operator bool() const { return (matrix | vector) != 0; }
+  };
+  /// What the units do in cycle `now`, from the state at its start.
+  Issued decide(Cycle now);
   /// The writes and signals due at the end of cycle `now`.
   void settle(Cycle now);
   /// Reads of the beats issued in this cycle, after every write.

@@ -18,13 +18,23 @@ Machine::Events Machine::step(bool offered, const uint16_t *row, bool outputRead
   // Decisions, from the state at the start of the cycle: senders before the
   // arbiter, which takes from their FIFOs, and the arbiter before the host,
   // which makes room in the output.
-  for (const std::unique_ptr<Core> &core : cores)
-    if (core->nextEvent() <= now)
-      events.progress |= core->decide(now);
+  for (uint32_t core = 0; core < cores.size(); ++core)
+    if (cores[core]->nextEvent() <= now) {
+      const Core::Issued issued = cores[core]->decide(now);
+      events.progress |= bool(issued);
+      if (watch)
+        tell(core, issued);
+    }
   const HostPort::Issue issue = host.decide(now, offered, row);
   events.inputTaken = issue.taken;
   events.progress |= issue.issued;
-  events.progress |= network.arbitrate(cores, host, now);
+  if (issue.issued && watch)
+    watch->issued(Watch::Unit::Host, static_cast<uint32_t>(cores.size()), now, 1);
+  if (const auto source = network.arbitrate(cores, host, now)) {
+    events.progress = true;
+    if (watch)
+      watch->granted(*source, now);
+  }
   if (const OutputHead *head = outputReady ? host.head(now) : nullptr) {
     taken = *head;
     host.takeHead();
@@ -39,6 +49,13 @@ Machine::Events Machine::step(bool offered, const uint16_t *row, bool outputRead
   }
   ++now;
   return events;
+}
+
+void Machine::tell(uint32_t core, const Core::Issued &issued) {
+  if (issued.matrix)
+    watch->issued(Watch::Unit::Matrix, core, now, issued.matrix);
+  if (issued.vector)
+    watch->issued(Watch::Unit::Vector, core, now, issued.vector);
 }
 
 Cycle Machine::nextEvent(bool offered) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/vm/network.h"
+#include "sim/vm/watch.h"
 
 namespace sluice::vm {
 
@@ -21,6 +22,9 @@ public:
   /// null if none is offered or there is no data.
   Events step(bool offered, const uint16_t *row, bool outputReady);
 
+  /// Tells `to` what happens from now on; null: nobody.
+  void setWatch(Watch *to) { watch = to; }
+
   /// The cycle that runs next.
   Cycle cycle() const { return now; }
 
@@ -36,11 +40,14 @@ public:
   const TensorRam &tensorRam(uint32_t core) const { return cores[core]->tensorRam(); }
 
 private:
+  void tell(uint32_t core, const Core::Issued &issued);
+
   Network::Cores cores;
   HostPort host;
   Network network;
   Cycle now = 0;
   OutputHead taken;
+  Watch *watch = nullptr;
 };
 
 } // namespace sluice::vm

@@ -29,14 +29,14 @@ Block MatrixUnit::block() const {
   return Block::None;
 }
 
-bool MatrixUnit::tick(Cycle now) {
+uint32_t MatrixUnit::tick(Cycle now) {
   const Block reason = block();
   if (reason == Block::Idle)
     front.refill(now);
   else if (reason != Block::None)
     front.sleepUntil(kNever);
   if (reason != Block::None)
-    return false;
+    return 0;
 
   const MatrixInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
@@ -48,9 +48,7 @@ bool MatrixUnit::tick(Cycle now) {
   if (data && !inst.skip)
     data->issue(inst, beat, now);
   front.next(now);
-  if (!data)
-    front.skipQuiet();
-  return true;
+  return 1 + (data ? 0 : front.skipQuiet());
 }
 
 void MatrixUnit::popResult(Cycle now) {

@@ -25,8 +25,9 @@ public:
   Ring<Signal> signals; ///< under way, ascending due
 
   Block block() const;
-  /// Decides cycle `now`; true if a beat issued.
-  bool tick(Cycle now);
+  /// Decides cycle `now`; how many beats issue from it on, one per cycle: more
+  /// than one where quiet beats are passed over.
+  uint32_t tick(Cycle now);
 
   /// Cycle from which on the oldest result can be popped; kNever if there is none.
   Cycle resultReady() const { return results.empty() ? kNever : results.front(); }

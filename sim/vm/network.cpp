@@ -4,7 +4,7 @@
 
 namespace sluice::vm {
 
-bool Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
+std::optional<uint32_t> Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
   const auto count = static_cast<uint32_t>(cores.size());
   uint32_t source = last;
   for (uint32_t tried = 0; tried <= count; ++tried) {
@@ -24,10 +24,9 @@ bool Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
       host.inputGranted(now);
     else
       cores[source]->outboxGranted(now);
-    last = source;
-    return true;
+    return last = source;
   }
-  return false;
+  return std::nullopt;
 }
 
 void Network::deliver(Cores &cores, HostPort &host, Cycle now) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/vm/core.h"
@@ -17,8 +18,9 @@ public:
   /// After reset the round robin starts at core 0.
   explicit Network(uint32_t cores) : last(cores) {}
 
-  /// Cycle `now`: grants the first eligible head. True if there was one.
-  bool arbitrate(Cores &cores, HostPort &host, Cycle now);
+  /// Cycle `now`: grants the first eligible head and returns its source, if
+  /// there is one.
+  std::optional<uint32_t> arbitrate(Cores &cores, HostPort &host, Cycle now);
   /// End of cycle `now`: the packet granted two cycles before arrives.
   void deliver(Cores &cores, HostPort &host, Cycle now);
 

@@ -24,10 +24,11 @@ double TimingRun::period(size_t skip) const {
 }
 
 TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned inferences,
-                    size_t model, uint64_t maxCycles) {
+                    size_t model, uint64_t maxCycles, Watch *watch) {
   const uint64_t rowsIn = countRows(program.models[model].inputs);
   const uint64_t rowsOut = countRows(program.models[model].outputs);
   Machine machine(program, false);
+  machine.setWatch(watch);
   TimingRun run;
   std::vector<Cycle> starts; // first input of each inference begun
   uint64_t taken = 0, delivered = 0;

@@ -10,6 +10,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/format/program.h"
+#include "sim/vm/watch.h"
 
 namespace sluice::vm {
 
@@ -43,9 +44,11 @@ struct TimingRun {
 /// Runs `inferences` inferences of one model: of `program`, only the geometry,
 /// the instructions and the row counts of the model's inputs and outputs are
 /// looked at. An inference without input rows cannot be run. `maxCycles` bounds
-/// programs that never rest; a run that reaches it counts as stalled.
+/// programs that never rest; a run that reaches it counts as stalled. `watch` may
+/// be null.
 TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned inferences,
-                    size_t model = 0, uint64_t maxCycles = uint64_t{1} << 32);
+                    size_t model = 0, uint64_t maxCycles = uint64_t{1} << 32,
+                    Watch *watch = nullptr);
 
 /// The three measures of one model.
 struct Timing {

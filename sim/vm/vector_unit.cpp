@@ -47,27 +47,26 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
   return Block::None;
 }
 
-bool VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
+uint32_t VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
   switch (block(matrix, now)) {
   case Block::None:
-    issue(matrix, now);
-    return true;
+    return issue(matrix, now);
   case Block::Idle:
     front.refill(now);
-    return false;
+    return 0;
   case Block::ResultFifoEmpty:
     front.sleepUntil(matrix.resultReady());
-    return false;
+    return 0;
   case Block::PipelineBusy:
     front.sleepUntil(pipelineFree);
-    return false;
+    return 0;
   default:
     front.sleepUntil(kNever);
-    return false;
+    return 0;
   }
 }
 
-void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
+uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
   const VectorInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
   const bool produced = produces(inst, beat), signalled = front.signalsHere();
@@ -107,8 +106,9 @@ void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
   path = inst.path;
   pipelineFree = end + 1;
   front.next(now);
-  if (!data)
-    pipelineFree += front.skipQuiet();
+  const uint32_t skipped = data ? 0 : front.skipQuiet();
+  pipelineFree += skipped;
+  return 1 + skipped;
 }
 
 void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {

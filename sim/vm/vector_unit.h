@@ -19,8 +19,8 @@ public:
 
   /// `matrix` is the unit this one is chained behind.
   Block block(const MatrixUnit &matrix, Cycle now) const;
-  /// Decides cycle `now`; true if a beat issued.
-  bool tick(MatrixUnit &matrix, Cycle now);
+  /// Decides cycle `now`; how many beats issue from it on (see MatrixUnit).
+  uint32_t tick(MatrixUnit &matrix, Cycle now);
 
   /// The end of cycle `now`, first part: writes that are due. `give` is called
   /// for every token given to a bank of this core.
@@ -53,7 +53,7 @@ private:
     uint8_t units = 0;
   };
 
-  void issue(MatrixUnit &matrix, Cycle now);
+  uint32_t issue(MatrixUnit &matrix, Cycle now);
   void store(const Write &write, TensorRam &ram, MatrixUnit &matrix, Cycle now);
 
   std::optional<VectorData> data;

@@ -1,4 +1,4 @@
-// sluice explain: the page of an error code.
+// sluice explain: the page of an error code, or the plan of a model.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "tools/cli/commands.h"
+#ifdef SLUICE_HAVE_COMPILER
+#include "tools/cli/model_options.h"
+#endif
 
 namespace sluice::cli {
 
@@ -47,10 +50,26 @@ int run(std::string code, const Common &common) {
 } // namespace
 
 void addExplain(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command = app.add_subcommand("explain", "print the long text of an error code");
+  auto *command =
+      app.add_subcommand("explain", "print the long text of an error code, or explain a plan");
   auto code = std::make_shared<std::string>();
   command->add_option("code", *code, "such as E0504; none: list all")->type_name("CODE");
+#ifdef SLUICE_HAVE_COMPILER
+  auto model = std::make_shared<ModelOptions>();
+  auto *plan = command->add_option("--plan", model->compile.modelPath,
+                                   "explain the plan of this model instead: who computes what "
+                                   "when, and where the cycles go");
+  plan->type_name("MODEL")->excludes("code");
+  auto *flags = command->add_option_group("flags of --plan", "as of compile");
+  model->addFlags(*flags);
+  for (CLI::Option *flag : flags->get_options())
+    flag->needs(plan);
+  command->callback([code, model, &common, &exitCode] {
+    exitCode = model->compile.modelPath.empty() ? run(*code, common) : explainPlan(*model, common);
+  });
+#else
   command->callback([code, &common, &exitCode] { exitCode = run(*code, common); });
+#endif
 }
 
 } // namespace sluice::cli

@@ -33,6 +33,10 @@ std::optional<std::vector<int64_t>> numbers(std::string_view text) {
 
 void ModelOptions::add(CLI::App &command) {
   command.add_option("model", compile.modelPath, "ONNX model, - is standard input")->required();
+  addFlags(command);
+}
+
+void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--target", compile.target, "preset (sluice targets) or .json file");
   command.add_option("--input-shape", inputShapes, "shape of an input, such as x=1,16")
       ->type_name("NAME=N,...")

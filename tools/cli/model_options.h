@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/pipeline/pipeline.h"
+#include "tools/cli/report.h"
 
 namespace sluice::cli {
 
@@ -15,8 +16,10 @@ struct ModelOptions {
   std::vector<std::string> inputShapes, dataDims;
   std::string effort = "default";
 
-  /// Adds the flags to a command.
+  /// Adds the model and the flags to a command.
   void add(CLI::App &command);
+  /// Adds the flags alone.
+  void addFlags(CLI::App &command);
 
   /// Turns the texts into `compile`; what is malformed goes to `problems`.
   void finish(Problems &problems);
@@ -29,5 +32,8 @@ struct ModelOptions {
   /// meanwhile.
   Compiled run(std::string_view what, Problems &problems) const;
 };
+
+/// sluice explain --plan; the exit code.
+int explainPlan(ModelOptions options, const Common &common);
 
 } // namespace sluice::cli

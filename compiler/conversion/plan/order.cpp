@@ -242,7 +242,7 @@ private:
     const unsigned path = vectorPath(what.step);
     const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
     const uint64_t beats = std::max<size_t>(what.a.size(), 1);
-    const uint64_t end = start + beats - 1 + vectorLatency(what.step, graph.geometry.lanes);
+    const uint64_t end = start + beats - 1 + vectorLatency(path, graph.geometry.lanes);
     core.path = path;
     core.vectorFree = start + beats;
     core.pipelineEnd = end;
@@ -262,8 +262,12 @@ unsigned vectorPath(const rows::VectorStep &step) {
          (step.reduce != isa::Reduce::None ? 4 : 0) | (step.alu2 != isa::Alu::Pass ? 8 : 0);
 }
 
-unsigned vectorLatency(const rows::VectorStep &step, unsigned lanes) {
-  const unsigned path = vectorPath(step);
+unsigned vectorPath(const isa::Vec &vec) {
+  return (vec.alu1 != isa::Alu::Pass ? 1 : 0) | (vec.tableEn != 0 ? 2 : 0) |
+         (vec.reduce != isa::Reduce::None ? 4 : 0) | (vec.alu2 != isa::Alu::Pass ? 8 : 0);
+}
+
+unsigned vectorLatency(unsigned path, unsigned lanes) {
   return isa::kVecRead + ((path & 1) != 0 ? isa::kVecAlu : 0) +
          ((path & 2) != 0 ? isa::kVecTable : 0) +
          ((path & 4) != 0 ? std::bit_width(lanes) - 1 + isa::kVecReduceBase : 0) +

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/conversion/plan/explain.h"
 #include "compiler/conversion/plan/fit.h"
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
@@ -16,6 +17,7 @@ namespace sluice::plan {
 struct PlanOptions {
   /// How many candidates may be timed; 0 takes the first that fits.
   unsigned candidates = 64;
+  bool explain = false; ///< fill Plan::explanation
 };
 
 /// An instruction and the source nodes it serves.
@@ -34,6 +36,7 @@ struct Plan {
   std::vector<MemoryUse> memory;
   uint64_t spaced = 0; ///< cycles of one inference from rest; 0 if not timed
   std::string text;    ///< the plan in words, stage by stage
+  std::optional<Explanation> explanation;
 };
 
 /// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408

@@ -1,4 +1,6 @@
 // The timing-only runs give the cycles of the full model.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,6 +114,43 @@ TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
     compare(runTiming(random.program, Arrival::Streaming, random.passes, 0, 3000), many);
   }
   EXPECT_GT(compared, 100U);
+}
+
+/// Counts the cycles in which each unit issued.
+struct Issues final : Watch {
+  std::map<std::tuple<Unit, uint32_t, uint64_t>, unsigned> at;
+  std::vector<std::pair<uint32_t, uint64_t>> grants;
+
+  void issued(Unit unit, uint32_t core, uint64_t first, uint32_t beats) override {
+    for (uint32_t i = 0; i < beats; ++i)
+      ++at[{unit, core, first + i}];
+  }
+  void granted(uint32_t source, uint64_t cycle) override { grants.emplace_back(source, cycle); }
+};
+
+TEST(Timing, TellsEveryBeatAlsoOfThoseItPassesOver) {
+  TestProgram test = rowByRow(5);
+  isa::Mm mm = product(0, 0); // five products in a row, of which three are passed over
+  mm.n[3] = 5;
+  mm.waitEn = 1;
+  mm.waitCount = 5;
+  mm.emitLevel = 0;
+  test.program.models[0].outputs[0].rows = 1;
+  test.core(0, {mm, sendResult(0), isa::Restart{}});
+  Issues issues;
+  const TimingRun run = runTiming(test.program, Arrival::Spaced, 1, 0, 1000, &issues);
+  ASSERT_FALSE(run.stalled);
+  std::map<Watch::Unit, unsigned> beats;
+  for (const auto &[key, count] : issues.at) {
+    EXPECT_EQ(count, 1U);
+    ++beats[std::get<0>(key)];
+  }
+  EXPECT_EQ(beats[Watch::Unit::Host], 5U);
+  EXPECT_EQ(beats[Watch::Unit::Matrix], 5U);
+  EXPECT_EQ(beats[Watch::Unit::Vector], 1U);
+  EXPECT_THAT(issues.grants, SizeIs(6)); // five rows in, one out
+  EXPECT_EQ(issues.grants.back().first, 0U);
+  EXPECT_EQ(issues.grants.back().second + isa::kNetHop, run.inferences[0].lastOutput);
 }
 
 } // namespace

@@ -1,0 +1,39 @@
+// The choice of a plan: candidates are built, timed on the exact model, and the
+// fastest is kept.
+#pragma once
+
+#include <vector>
+
+#include "compiler/conversion/plan/explain.h"
+#include "compiler/conversion/plan/fit.h"
+#include "compiler/conversion/plan/order.h"
+
+namespace sluice::plan {
+
+/// Why there is no schedule.
+enum class Stuck : uint8_t { No, Order, Reduction };
+
+inline constexpr uint64_t kUntimed = ~uint64_t{0};
+
+/// A plan, or why it is none.
+struct Candidate {
+  Placement placement;
+  MachineBeats beats;
+  Schedule schedule;
+  std::vector<MemoryUse> use;
+  bool fits = false;
+  uint64_t cycles = kUntimed; ///< spaced latency
+  Stuck stuck = Stuck::No;
+  std::optional<Explanation> explanation; ///< if asked for
+};
+
+struct SearchOptions {
+  unsigned candidates = 64; ///< that may be timed; 0 takes the first
+  bool explain = false;     ///< also say where the cycles go, and of which plans lost
+};
+
+/// The best candidate found: the first, improved one decision at a time.
+/// Deterministic.
+Candidate search(const rows::Graph &graph, const Work &work, const SearchOptions &options);
+
+} // namespace sluice::plan

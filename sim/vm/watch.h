@@ -1,0 +1,23 @@
+// What a run can tell about itself, beat by beat.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice::vm {
+
+/// Receives the events of a machine in the order of cycles. A machine without
+/// one only looks at a null pointer.
+class Watch {
+public:
+  enum class Unit : uint8_t { Matrix, Vector, Host };
+
+  virtual ~Watch() = default;
+  /// A unit issues its next `beats` beats in as many cycles, from `first` on.
+  /// `core` is the number of cores for the host port.
+  virtual void issued(Unit unit, uint32_t core, uint64_t first, uint32_t beats) = 0;
+  /// The network takes the head of a core's outbox (source = number of cores:
+  /// of the host's input FIFO).
+  virtual void granted(uint32_t source, uint64_t cycle) = 0;
+};
+
+} // namespace sluice::vm

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""`sluice explain --plan` accounts for every cycle of every benchmark row.
+
+usage: explain_test.py SLUICE
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+import cycles
+import make_models
+
+
+def problems(plan, spaced):
+    """What of an explanation does not add up to the spaced latency."""
+    wrong = []
+
+    def equal(what, found, wanted):
+        if found != wanted:
+            wrong.append(f"{what} is {found}, not {wanted}")
+
+    total = plan["cores"] * spaced
+    equal("the latency", plan["spaced"], spaced)
+    equal("the sum over the matrix units", plan["floor"]["products"] + sum(plan["idle"].values()), total)
+    for cause, count in plan["idle"].items():
+        parts = sum(stage["idle"][cause] for stage in plan["stages"]) + plan["drain"][cause]
+        equal(f"the sum of {cause} over the stages", parts, count)
+    equal("the stages' products", sum(sum(stage["products_by_core"]) for stage in plan["stages"]),
+          plan["floor"]["products"])
+    at = 0
+    for step in plan["critical_path"]:
+        equal("the path's next step", step["from"], at)
+        at += step["cycles"]
+    equal("the critical path", at, spaced)
+    if plan["floor"]["cycles"] > spaced:
+        wrong.append(f"the floor, {plan['floor']['cycles']}, is above the latency")
+    return wrong
+
+
+def main():
+    sluice, stored = sys.argv[1], json.loads(cycles.STORED.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name in cycles.BENCHMARKS:
+            onnx.save(make_models.ROWS[name](name), folder / f"{name}.onnx")
+
+        def one(row):
+            target, name = row
+            path = cycles.FOUND.get(name, folder / f"{name}.onnx")
+            done = subprocess.run([sluice, "explain", "--plan", str(path), "--target", target, "--json"],
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                return [done.stderr]
+            return problems(json.loads(done.stdout), stored[target][name]["spaced"])
+
+        rows = [(target, name) for target, names in cycles.ROWS.items() for name in names
+                if cycles.FOUND.get(name, folder).exists()]
+        failed = 0
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (target, name), wrong in zip(rows, pool.map(one, rows)):
+                for line in wrong:
+                    print(f"{name} on {target}: {line}")
+                failed += bool(wrong)
+        print(f"{len(rows)} plans explained, {failed} do not add up")
+        return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

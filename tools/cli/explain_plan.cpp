@@ -1,0 +1,232 @@
+// sluice explain --plan: the plan of a model, its floor, and where the cycles go.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/model_options.h"
+#include "tools/cli/progress.h"
+
+namespace sluice::cli {
+namespace {
+
+using pipeline::CompileResult;
+using plan::Cause;
+using plan::CoreCycles;
+using plan::Explanation;
+using plan::kCauses;
+
+/// Plans that lost in the text; JSON has all.
+constexpr size_t kShownLosers = 8;
+
+Cause causeAt(size_t index) { return static_cast<Cause>(index); }
+
+uint64_t total(const CoreCycles &cycles) {
+  return std::accumulate(cycles.begin(), cycles.end(), uint64_t{0});
+}
+
+std::string nodeName(const format::SourceNode &node) {
+  return node.index < 0 ? fmt::format("'{}'", node.name)
+                        : fmt::format("node {} '{}' ({})", node.index, node.name, node.op);
+}
+
+class PlanText {
+public:
+  explicit PlanText(const CompileResult &result)
+      : explanation(*result.explanation), program(result.program) {}
+
+  std::string text() const {
+    return fmt::format("plan of {} for {}: {}\n\n", program.models[0].name, program.geometry.name,
+                       explanation.choice) +
+           stages() + '\n' + floor() + '\n' + account() + '\n' + idle() + '\n' + path() + '\n' +
+           losers();
+  }
+
+  std::string unitName(uint32_t unit) const {
+    const uint32_t cores = explanation.cores;
+    return unit == 2 * cores ? "host port"
+           : unit < cores    ? fmt::format("core {} matrix unit", unit)
+                             : fmt::format("core {} vector unit", unit - cores);
+  }
+
+  std::string stageName(uint32_t stage) const {
+    if (stage == 0)
+      return "inputs";
+    std::vector<std::string> names;
+    for (uint32_t node : explanation.stages[stage].nodes)
+      names.push_back(nodeName(program.nodes[node]));
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+private:
+  const Explanation &explanation;
+  const format::Program &program;
+
+  std::string stages() const {
+    std::string text = "stage  rows  start    end  rows by core, products by core\n";
+    for (uint32_t stage = 0; stage < explanation.stages.size(); ++stage) {
+      const plan::ExplainedStage &one = explanation.stages[stage];
+      text += fmt::format("{:>5} {:>5} {:>6} {:>6}  ", stage, one.rows, one.start, one.end);
+      if (stage != 0) {
+        text += fmt::format("{}", fmt::join(one.rowsByCore, " "));
+        if (*std::max_element(one.productsByCore.begin(), one.productsByCore.end()) != 0)
+          text += fmt::format(", {}", fmt::join(one.productsByCore, " "));
+        text += ": ";
+      }
+      text += stageName(stage) + '\n';
+    }
+    return text;
+  }
+
+  std::string floor() const {
+    const plan::Floor &floor = explanation.floor;
+    return fmt::format("floor {} cycles: {} block products on {} cores {}, way in and out {}; "
+                       "longest chain {}\n",
+                       floor.cycles, floor.products, explanation.cores, floor.work, floor.way,
+                       floor.chain);
+  }
+
+  std::string line(std::string_view what, uint64_t coreCycles) const {
+    return fmt::format("{:<16}{:>12}{:>9.2f}\n", what, coreCycles,
+                       static_cast<double>(coreCycles) / explanation.cores);
+  }
+
+  std::string account() const {
+    std::string text = fmt::format("spaced latency {} cycles\n{:<16}{:>12}{:>9}\n",
+                                   explanation.cycles, "matrix units", "core cycles", "cycles");
+    text += line("block products", explanation.floor.products);
+    for (size_t cause = 0; cause < kCauses; ++cause)
+      text += line(plan::nameOf(causeAt(cause)), explanation.idle[cause]);
+    return text + line("total", explanation.floor.products + total(explanation.idle));
+  }
+
+  static std::string idleLine(const std::string &what, const CoreCycles &idle) {
+    std::string text = fmt::format("{:<24}", what);
+    for (uint64_t cycles : idle)
+      text += fmt::format("{:>10}", cycles);
+    return text + '\n';
+  }
+
+  std::string idle() const {
+    std::string text = fmt::format("{:<24}", "idle core cycles");
+    for (size_t cause = 0; cause < kCauses; ++cause)
+      text += fmt::format("{:>10}", plan::nameOf(causeAt(cause)));
+    text += '\n';
+    for (uint32_t stage = 0; stage < explanation.stages.size(); ++stage)
+      if (total(explanation.stages[stage].idle) != 0)
+        text += idleLine(fmt::format("before stage {}", stage), explanation.stages[stage].idle);
+    return text + idleLine("after the last product", explanation.drain);
+  }
+
+  std::string path() const {
+    std::string text = "critical path\n  from cycles\n";
+    for (const plan::PathStep &step : explanation.path)
+      text += fmt::format("{:>6} {:>6}  {}, {}, stage {}\n", step.from, step.cycles,
+                          plan::nameOf(step.delay), unitName(step.unit), step.stage);
+    return text;
+  }
+
+  std::string losers() const {
+    std::vector<const plan::Loser *> sorted; // those tried first stay first among equals
+    for (const plan::Loser &one : explanation.losers)
+      sorted.push_back(&one);
+    std::sort(sorted.begin(), sorted.end(), [](const plan::Loser *left, const plan::Loser *right) {
+      return std::pair(left->cycles.value_or(~uint64_t{0}), left) <
+             std::pair(right->cycles.value_or(~uint64_t{0}), right);
+    });
+    std::string text = fmt::format("{} plans lost\n", sorted.size());
+    for (size_t i = 0; i < std::min(sorted.size(), kShownLosers); ++i) {
+      const plan::Loser &one = *sorted[i];
+      text += one.cycles ? fmt::format("{:>6} cycles", *one.cycles) : "             ";
+      text += fmt::format("  {}{}{}\n", one.choice, one.why.empty() ? "" : ": ", one.why);
+    }
+    if (sorted.size() > kShownLosers)
+      text += fmt::format("{} more, listed by --json\n", sorted.size() - kShownLosers);
+    return text;
+  }
+};
+
+Json causes(const CoreCycles &cycles) {
+  Json json = Json::object();
+  for (size_t cause = 0; cause < kCauses; ++cause)
+    json[std::string(plan::nameOf(causeAt(cause)))] = cycles[cause];
+  return json;
+}
+
+Json planJson(const CompileResult &result) {
+  const Explanation &explanation = *result.explanation;
+  const PlanText names(result);
+  Json stages = Json::array();
+  for (const plan::ExplainedStage &one : explanation.stages) {
+    Json nodes = Json::array();
+    for (uint32_t node : one.nodes) {
+      const format::SourceNode &source = result.program.nodes[node];
+      nodes.push_back({{"index", source.index}, {"name", source.name}, {"op", source.op}});
+    }
+    stages.push_back({{"nodes", nodes},
+                      {"rows", one.rows},
+                      {"rows_by_core", one.rowsByCore},
+                      {"products_by_core", one.productsByCore},
+                      {"start", one.start},
+                      {"end", one.end},
+                      {"idle", causes(one.idle)}});
+  }
+  Json path = Json::array();
+  for (const plan::PathStep &step : explanation.path)
+    path.push_back({{"from", step.from},
+                    {"cycles", step.cycles},
+                    {"what", plan::nameOf(step.delay)},
+                    {"unit", names.unitName(step.unit)},
+                    {"stage", step.stage}});
+  Json losers = Json::array();
+  for (const plan::Loser &one : explanation.losers)
+    losers.push_back({{"choice", one.choice},
+                      {"cycles", one.cycles ? Json(*one.cycles) : Json(nullptr)},
+                      {"why", one.why}});
+  const plan::Floor &floor = explanation.floor;
+  return {{"schema", 1},
+          {"ok", true},
+          {"target", result.program.geometry.name},
+          {"cores", explanation.cores},
+          {"spaced", explanation.cycles},
+          {"floor",
+           {{"cycles", floor.cycles},
+            {"products", floor.products},
+            {"work", floor.work},
+            {"way", floor.way},
+            {"chain", floor.chain}}},
+          {"idle", causes(explanation.idle)},
+          {"drain", causes(explanation.drain)},
+          {"stages", stages},
+          {"critical_path", path},
+          {"choice", explanation.choice},
+          {"losers", losers}};
+}
+
+} // namespace
+
+int explainPlan(ModelOptions options, const Common &common) {
+  const Report report(common);
+  Problems problems;
+  options.finish(problems);
+  if (!problems.empty())
+    return report.fail(problems, "");
+  options.compile.explain = true;
+  options.compile.measure = false;
+  CompileResult result;
+  {
+    const Ticker ticker(fmt::format("planning {}", options.compile.modelPath));
+    if (!pipeline::compileModel(options.compile, result, problems) && problems.empty())
+      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
+  }
+  if (!problems.empty())
+    return report.fail(problems, options.compile.modelPath);
+  if (!result.explanation)
+    return report.fail("E0611", "the plan could not be timed", options.compile.modelPath);
+  report.text(PlanText(result).text());
+  return report.json(planJson(result)) ? Ok : Usage;
+}
+
+} // namespace sluice::cli
