@@ -35,7 +35,7 @@ struct CompileOptions {
   std::string modelName;       ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
-  bool measure = true; ///< run the finished program on the vm for the cycle counts
+  bool measure = true;  ///< run the finished program on the vm for the cycle counts
   bool explain = false; ///< fill CompileResult::explanation
 };
 

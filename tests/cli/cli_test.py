@@ -285,6 +285,23 @@ class Cli(unittest.TestCase):
                 self.assertIn(part, out.decode())
         self.fails(2, "error[E0601]: there is no error code 'E9999'", "explain", "E9999")
 
+    def test_explain_plan(self):
+        """The plan of a small model, word for word, as text and as JSON."""
+        model = Path(SOURCE, "tools/digits/digits.onnx")
+        code, out, err = run("explain", "--plan", model, "--target", "c2b8")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(out.decode(), Path(SOURCE, "tests/cli/explain_plan.txt").read_text())
+        plan = json.loads(run("explain", "--plan", model, "--target", "c2b8", "--json")[1])
+        self.assertEqual((plan["schema"], plan["ok"], plan["target"], plan["cores"]), (1, True, "c2b8", 2))
+        self.assertEqual(plan["floor"]["products"] + sum(plan["idle"].values()), 2 * plan["spaced"])
+        self.assertEqual(sum(step["cycles"] for step in plan["critical_path"]), plan["spaced"])
+        self.assertEqual(plan["stages"][1]["nodes"][0], {"index": 1, "name": "fc1", "op": "Gemm"})
+
+    def test_explain_plan_refusals(self):
+        self.fails(5, "missing.onnx", "explain", "--plan", self.dir / "missing.onnx")
+        self.fails(2, "--target requires --plan", "explain", "--target", "c2b8")
+        self.fails(2, "excludes", "explain", "E0401", "--plan", "x.onnx")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -103,7 +103,8 @@ private:
     }
     const bool constant = first > last;
     if (!constant)
-      last = std::max(last, first + work[row].terms.size() - std::min<size_t>(work[row].terms.size(), 1));
+      last = std::max(last,
+                      first + work[row].terms.size() - std::min<size_t>(work[row].terms.size(), 1));
     issue[row] = std::max(last + matrixDepth, vector);
     return work[row].terms.empty() ? std::nullopt : std::optional(constant ? 0 : first);
   }
@@ -114,8 +115,8 @@ private:
       rest[row] = std::max(rest[row], depth(row) + isa::kNetHop + 1);
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       if (graph.rows[operand].kind != RowKind::Input)
-        rest[operand] = std::max(rest[operand],
-                                 depth(operand) + (byMatrix ? matrixDepth : 0) + rest[row]);
+        rest[operand] =
+            std::max(rest[operand], depth(operand) + (byMatrix ? matrixDepth : 0) + rest[row]);
     });
   }
 };
@@ -162,8 +163,9 @@ private:
         if (placement.rows[row].core == kNone)
           continue;
         ++to.rowsByCore[placement.rows[row].core];
-        to.productsByCore[placement.rows[row].core] +=
-            static_cast<uint32_t>(work[row].terms.size());
+        if (graph.rows[row].kind == RowKind::Linear) // a bias alone takes a beat too
+          to.productsByCore[placement.rows[row].core] +=
+              std::max(static_cast<uint32_t>(work[row].terms.size()), 1U);
       }
       std::sort(to.nodes.begin(), to.nodes.end());
       to.nodes.erase(std::unique(to.nodes.begin(), to.nodes.end()), to.nodes.end());
@@ -176,9 +178,9 @@ private:
   template <typename Fn> void forBeats(uint32_t unit, Fn fn) const {
     const std::vector<uint64_t> &issues = timeline.issuesOf(unit);
     for (size_t index = 0; index < issues.size(); ++index)
-      if (const Timeline::Event event{unit, index};
-          issues[index] >= timeline.start() && issues[index] < timeline.end() &&
-          timeline.originOf(event).row != kNoRow)
+      if (const Timeline::Event event{unit, index}; issues[index] >= timeline.start() &&
+                                                    issues[index] < timeline.end() &&
+                                                    timeline.originOf(event).row != kNoRow)
         fn(event, issues[index]);
   }
 
@@ -269,10 +271,10 @@ Explanation explain(const Graph &graph, const Work &work, const Placement &place
 std::string difference(const Explanation &best, const Explanation &other) {
   std::vector<std::pair<double, size_t>> changes;
   for (size_t cause = 0; cause < kCauses; ++cause)
-    changes.emplace_back((static_cast<double>(other.idle[cause]) -
-                          static_cast<double>(best.idle[cause])) /
-                             best.cores,
-                         cause);
+    changes.emplace_back(
+        (static_cast<double>(other.idle[cause]) - static_cast<double>(best.idle[cause])) /
+            best.cores,
+        cause);
   std::sort(changes.begin(), changes.end(), [](const auto &left, const auto &right) {
     return std::pair(-std::abs(left.first), left.second) <
            std::pair(-std::abs(right.first), right.second);

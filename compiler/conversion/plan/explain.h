@@ -48,7 +48,7 @@ struct PathStep {
 
 /// A lower bound on the spaced latency of the graph's rows as they are.
 struct Floor {
-  uint64_t products = 0; ///< block products that depend on the input
+  uint64_t products = 0; ///< beats of the matrix units
   uint64_t work = 0;     ///< products / cores, rounded up
   uint64_t way = 0;      ///< besides: first row in to first product, last product to last row out
   uint64_t chain = 0;    ///< the longest chain of dependences with a core for every row
@@ -67,8 +67,8 @@ struct Explanation {
   uint64_t cycles = 0; ///< spaced latency
   Floor floor;
   std::vector<ExplainedStage> stages;
-  CoreCycles idle{};      ///< of all matrix units; floor.products + its sum = cycles * cores
-  CoreCycles drain{};     ///< the part of `idle` behind a core's last product
+  CoreCycles idle{};          ///< of all matrix units; floor.products + its sum = cycles * cores
+  CoreCycles drain{};         ///< the part of `idle` behind a core's last product
   std::vector<PathStep> path; ///< ascending, without gaps: their sum is `cycles`
   std::string choice;
   std::vector<Loser> losers; ///< in the order they were tried

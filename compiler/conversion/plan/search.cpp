@@ -157,8 +157,7 @@ private:
 
   std::optional<Explanation> explanationOf(const Candidate &candidate) const {
     const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
-    const auto timeline =
-        program ? Timeline::run(graph, candidate.beats, *program) : std::nullopt;
+    const auto timeline = program ? Timeline::run(graph, candidate.beats, *program) : std::nullopt;
     if (!timeline)
       return std::nullopt;
     return explain(graph, work, candidate.placement, *timeline);

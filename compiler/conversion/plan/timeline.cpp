@@ -25,8 +25,8 @@ Timeline::Timeline(const MachineBeats &beats, const format::Geometry &geometry)
 std::optional<Timeline> Timeline::run(const rows::Graph &graph, const MachineBeats &beats,
                                       const format::Program &program) {
   Timeline timeline(beats, graph.geometry);
-  const vm::TimingRun run = vm::runTiming(program, vm::Arrival::Spaced, kInferences, 0,
-                                          uint64_t{1} << 32, &timeline);
+  const vm::TimingRun run =
+      vm::runTiming(program, vm::Arrival::Spaced, kInferences, 0, uint64_t{1} << 32, &timeline);
   if (run.stalled)
     return std::nullopt;
   timeline.first = run.inferences.back().firstInput;
@@ -108,8 +108,8 @@ void Timeline::deriveGifts() {
       }
       if (!beat.signal.on)
         continue;
-      const uint64_t depth = unit < cores ? matrixDepth(*geometry) + isa::kMmAccumulate + 1
-                                          : vectorDepth(event);
+      const uint64_t depth =
+          unit < cores ? matrixDepth(*geometry) + isa::kMmAccumulate + 1 : vectorDepth(event);
       giveCore(unit % cores, beat.signal.units, beat.signal.token,
                {issues[unit][index] + depth, event});
     }
@@ -166,8 +166,7 @@ void Timeline::derive() {
   }
 }
 
-void Timeline::addPacket(const Event &event, uint64_t visible,
-                         std::vector<Passed> &passed) const {
+void Timeline::addPacket(const Event &event, uint64_t visible, std::vector<Passed> &passed) const {
   const rows::RowId row = originOf(event).row;
   const uint64_t issue = issues[event.unit][event.index];
   if (!makesPacket(event)) { // inside one core
@@ -181,8 +180,7 @@ void Timeline::addPacket(const Event &event, uint64_t visible,
   passed.push_back({Delay::Network, event.unit, row, grant, visible});
   if (grant > ready)
     passed.push_back({Delay::Arbitration, event.unit, row, ready, grant});
-  passed.push_back(
-      {host ? Delay::HostRows : Delay::VectorDepth, event.unit, row, issue, ready});
+  passed.push_back({host ? Delay::HostRows : Delay::VectorDepth, event.unit, row, issue, ready});
 }
 
 Timeline::Step Timeline::step(const Event &event) const {
@@ -223,7 +221,8 @@ Timeline::Step Timeline::step(const Event &event) const {
     if (follows)
       return busy(Delay::VectorBeats);
     if (previous && before + vectorDepth(*previous) == now &&
-        vectorPath(std::get<isa::Vec>(plan(event.unit).forms[beatOf(*previous).form])) != vectorPath(*vec))
+        vectorPath(std::get<isa::Vec>(plan(event.unit).forms[beatOf(*previous).form])) !=
+            vectorPath(*vec))
       return waited(Delay::PathChange);
     const size_t packet = packetOf[event.unit][event.index];
     if (makesPacket(event) && packet >= isa::kOutboxDepth &&
@@ -250,8 +249,8 @@ std::vector<Passed> Timeline::follow(Step step, uint64_t until) const {
     if (covered <= until)
       return result;
     if (!step.event) { // the first beat of the run
-      result.push_back({Delay::Instructions, result.empty() ? 0 : result.back().unit,
-                        rows::kNoRow, until, covered});
+      result.push_back({Delay::Instructions, result.empty() ? 0 : result.back().unit, rows::kNoRow,
+                        until, covered});
       return result;
     }
     step = this->step(*step.event);

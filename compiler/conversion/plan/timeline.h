@@ -102,12 +102,12 @@ private:
   const format::Geometry *geometry;
   uint32_t cores;
   uint64_t first = 0, last = 0;
-  std::vector<std::vector<uint64_t>> issues;  ///< by unit and beat
-  std::vector<std::vector<uint64_t>> grants;  ///< by source, cores and host
-  std::vector<std::vector<Event>> senders;    ///< beat of every packet, by source
-  std::vector<std::vector<size_t>> packetOf;  ///< by unit and beat: index of its packet
-  std::vector<std::vector<size_t>> resultOf;  ///< by core and vector beat: the matrix beat it takes
-  std::vector<std::vector<std::optional<Gift>>> awaited; ///< by unit and beat
+  std::vector<std::vector<uint64_t>> issues; ///< by unit and beat
+  std::vector<std::vector<uint64_t>> grants; ///< by source, cores and host
+  std::vector<std::vector<Event>> senders;   ///< beat of every packet, by source
+  std::vector<std::vector<size_t>> packetOf; ///< by unit and beat: index of its packet
+  std::vector<std::vector<size_t>> resultOf; ///< by core and vector beat: the matrix beat it takes
+  std::vector<std::vector<std::optional<Gift>>> awaited;          ///< by unit and beat
   std::vector<std::array<std::vector<Gift>, isa::kTokens>> gifts; ///< by unit, ascending visible
 };
 

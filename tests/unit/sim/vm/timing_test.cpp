@@ -136,6 +136,7 @@ TEST(Timing, TellsEveryBeatAlsoOfThoseItPassesOver) {
   mm.waitCount = 5;
   mm.emitLevel = 0;
   test.program.models[0].outputs[0].rows = 1;
+  test.program.cores[0].instructions.clear();
   test.core(0, {mm, sendResult(0), isa::Restart{}});
   Issues issues;
   const TimingRun run = runTiming(test.program, Arrival::Spaced, 1, 0, 1000, &issues);
