@@ -128,6 +128,7 @@ private:
     ir::annotate(main, found);
     mlir::PassManager passes(&context);
     mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
+    perFunction.addPass(ir::createExpandReductions());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createFoldConstants());

@@ -72,6 +72,23 @@ double merge(Monoid monoid, double a, double b) {
   }
 }
 
+/// For each group of elements that `stride` sends to the same place of `kept`.
+Tensor firstMaximum(const Tensor &input, const Shape &kept, const Shape &stride) {
+  Tensor result(kept);
+  std::vector<double> most(result.values.size()), seen(result.values.size());
+  auto element = input.values.begin();
+  forEach(input.shape, [&](const Shape &index) {
+    const int64_t at = offsetOf(index, stride);
+    const double value = *element++;
+    if (seen[at] == 0 || (!std::isnan(most[at]) && !(value <= most[at]))) {
+      most[at] = value;
+      result.values[at] = seen[at];
+    }
+    ++seen[at];
+  });
+  return result;
+}
+
 } // namespace
 
 Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &function) {
@@ -114,6 +131,8 @@ Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdi
   if (monoid == Monoid::Variance) {
     const Tensor mean = accumulate(Monoid::Mean, nullptr);
     result = accumulate(monoid, &mean);
+  } else if (monoid == Monoid::ArgMax) {
+    result = firstMaximum(input, kept, stride);
   } else {
     result = accumulate(monoid, nullptr);
   }

@@ -28,6 +28,15 @@ def FoldConstants : InterfacePass<"sluice-fold-constants", "::mlir::FunctionOpIn
   }];
 }
 
+def ExpandReductions : InterfacePass<"sluice-expand-reductions", "::mlir::FunctionOpInterface"> {
+  let summary = "express reductions that no machine has by those it has";
+  let description = [{
+    `logsumexp` becomes m + log(sum(exp(x - m))) with m the maximum: it does not overflow. Data
+    dimensions and locations stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> {
   let summary = "merge maps into the maps that use them";
   let description = [{

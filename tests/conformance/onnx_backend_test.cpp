@@ -24,7 +24,9 @@ std::vector<reference::Tensor> readTensors(const fs::path &folder, const std::st
     HostTensor tensor;
     auto error = readTensor(proto, path.string(), ExternalData(""), tensor);
     EXPECT_FALSE(error) << error->message;
-    out.emplace_back(tensor.shape, std::vector<double>(tensor.floats.begin(), tensor.floats.end()));
+    std::vector<double> values(tensor.floats.begin(), tensor.floats.end());
+    values.insert(values.end(), tensor.ints.begin(), tensor.ints.end());
+    out.emplace_back(tensor.shape, std::move(values));
   }
 }
 

@@ -33,16 +33,18 @@ class Cases:
     def __init__(self, folder):
         self.folder, self.count = folder, 0
 
-    def add(self, name, nodes, inputs, outputs, constants=None, opset=17):
-        """Inputs, outputs and constants are arrays by name."""
-        def infos(tensors):
-            return [helper.make_tensor_value_info(k, TensorProto.FLOAT, np.shape(v))
+    def add(self, name, nodes, inputs, outputs, constants=None, opset=17,
+            result=TensorProto.FLOAT):
+        """Inputs, outputs and constants are arrays by name; `result` is the outputs' type."""
+        def infos(tensors, kind):
+            return [helper.make_tensor_value_info(k, kind, np.shape(v))
                     for k, v in tensors.items()]
 
         initializers = [numpy_helper.from_array(np.asarray(v), k)
                         for k, v in (constants or {}).items()]
         graph = helper.make_graph(nodes if isinstance(nodes, list) else [nodes], name,
-                                  infos(inputs), infos(outputs), initializers)
+                                  infos(inputs, TensorProto.FLOAT), infos(outputs, result),
+                                  initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
         model.ir_version = 8
         data = self.folder / name / "test_data_set_0"
@@ -157,6 +159,13 @@ def softmax(cases):
     cases.unary("softmax_flat", "Softmax", lambda v: exact(v, (1, 2)), normal(2, 3, 5), opset=11)
     cases.unary("softmax_large", "Softmax", lambda v: exact(v, -1),
                 np.float32([[300, 299, 0, -300, 298, 250, 1, 2, 3, 300]]))
+    for width in (1, 3, 8, 21, 64):
+        cases.unary(f"log_softmax_{width}", "LogSoftmax", lambda v: np.log(exact(v, -1)),
+                    normal(2, width) * 3)
+    cases.unary("log_softmax_columns", "LogSoftmax", lambda v: np.log(exact(v, 0)),
+                normal(5, 11) * 3, axis=0)
+    cases.unary("log_softmax_flat", "LogSoftmax", lambda v: np.log(exact(v, (1, 2))),
+                normal(2, 3, 5), opset=11)
     cases.unary("softmax_vector", "Softmax", lambda v: exact(v, -1), normal(13))
 
 
@@ -250,6 +259,11 @@ def functions(cases):
             ("Abs", np.abs, x), ("Exp", np.exp, x / 8), ("Log", np.log, positive),
             ("Sqrt", np.sqrt, positive), ("Reciprocal", np.reciprocal, positive + 1),
             ("Erf", erf, x), ("Softplus", softplus, x), ("Softsign", lambda v: v / (1 + abs(v)), x),
+            ("Sin", np.sin, x), ("Cos", np.cos, x), ("Tan", np.tan, x), ("Atan", np.arctan, x),
+            ("Asin", np.arcsin, np.tanh(x)), ("Acos", np.arccos, np.tanh(x)),
+            ("Atanh", np.arctanh, np.tanh(x) * np.float32(0.9)), ("Sinh", np.sinh, x / 8),
+            ("Cosh", np.cosh, x / 8), ("Sign", np.sign, x), ("Floor", np.floor, np.round(x * 8) / 8),
+            ("Ceil", np.ceil, np.round(x * 8) / 8), ("Round", np.rint, np.round(x * 2) / 2),
             ("HardSwish", lambda v: v * np.clip(v / 6 + 0.5, 0, 1), x)):
         cases.unary(name.lower(), name, f, v)
     cases.unary("hard_sigmoid", "HardSigmoid", lambda v: np.clip(v / 4 + 0.25, 0, 1), x,
@@ -285,7 +299,10 @@ def reductions(cases):
     functions = {
         "ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min,
         "ReduceSumSquare": lambda v, **k: np.sum(v * v, **k),
-        "ReduceL2": lambda v, **k: np.sqrt(np.sum(v * v, **k))}
+        "ReduceL1": lambda v, **k: np.sum(abs(v), **k),
+        "ReduceL2": lambda v, **k: np.sqrt(np.sum(v * v, **k)),
+        "ReduceProd": np.prod,
+        "ReduceLogSumExp": lambda v, **k: np.log(np.sum(np.exp(v), **k))}
     for op, f in functions.items():
         low = op[6:].lower()
         for name, axes in (("last", [-1]), ("middle", [1]), ("two", [0, 2]), ("all", [0, 1, 2])):
@@ -302,6 +319,25 @@ def reductions(cases):
         cases.add(f"reduce_{low}_opset18", node(op, "x a"), {"x": wide},
                   {"y": f(np.float64(wide), axis=1, keepdims=True)}, {"a": np.int64([1])},
                   opset=18)
+    tied = np.round(normal(2, 3, 13) * 2)
+    for op, f, most in (("ArgMax", np.argmax, 256), ("ArgMin", np.argmin, 100)):
+        distinct = RANDOM.permutation(most)[None].astype(np.float32)
+        for axis in range(3):
+            for keep in (0, 1):
+                first = f(tied, axis=axis, keepdims=bool(keep))
+                last = tied.shape[axis] - 1 - f(np.flip(tied, axis), axis=axis, keepdims=bool(keep))
+                for i, (name, index) in enumerate((("first", first), ("last", last))):
+                    cases.add(f"{op.lower()}_{name}_{axis}_{keep}",
+                              node(op, "x", axis=axis, keepdims=keep, select_last_index=i),
+                              {"x": tied}, {"y": index}, result=TensorProto.INT64)
+        cases.add(f"{op.lower()}_opset11", node(op, "x", axis=-1), {"x": tied},
+                  {"y": f(tied, axis=-1, keepdims=True)}, opset=11, result=TensorProto.INT64)
+        cases.add(f"{op.lower()}_wide", node(op, "x", axis=1), {"x": distinct},
+                  {"y": f(distinct, axis=1, keepdims=True)}, result=TensorProto.INT64)
+    cases.add("reduce_logsum", node("ReduceLogSum", "x", axes=[1]), {"x": np.abs(wide) + 1},
+              {"y": np.log(np.sum(np.abs(np.float64(wide)) + 1, 1, keepdims=True))})
+    cases.add("reduce_logsumexp_large", node("ReduceLogSumExp", "x", axes=[1]), {"x": wide + 300},
+              {"y": np.log(np.sum(np.exp(np.float64(wide)), 1, keepdims=True)) + 300})
     cases.add("reduce_nothing", node("ReduceSum", "x a", noop_with_empty_axes=1), {"x": wide},
               {"y": wide}, {"a": np.zeros(0, np.int64)})
 
@@ -356,6 +392,8 @@ def comparisons(cases):
     for op, f in tests.items():
         cases.add(f"where_{op.lower()}", [node(op, "x z", "t"), node("Where", "t x c")],
                   {"x": x, "z": z}, {"y": np.where(f(x, z), x, 7)}, {"c": np.float32(7)})
+        cases.add(f"output_{op.lower()}", node(op, "x z"), {"x": x, "z": z}, {"y": f(x, z)},
+                  result=TensorProto.BOOL)
         cases.add(f"cast_{op.lower()}", [node(op, "x c", "t"), node("Cast", "t", to=1)],
                   {"x": x}, {"y": f(x, 1)}, {"c": np.float32(1)})
     logic = {"And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor}

@@ -139,6 +139,13 @@ std::optional<NodeId> Expr::simplifyBinary(ScalarOp op, NodeId left, NodeId righ
     if (is(right, -1) && nodes[left].name == "math.exp")
       return call("math.expm1", [](const double *x) { return std::expm1(x[0]); },
                   {nodes[left].args[0]});
+    // 1 + erf(x) and 1 + tanh(x) would cancel where x is far below zero.
+    if (is(right, 1) && nodes[left].name == "math.erf")
+      return call("erfc", [](const double *x) { return std::erfc(x[0]); },
+                  {binary(ScalarOp::Mul, nodes[left].args[0], constant(-1))});
+    if (is(right, 1) && nodes[left].name == "math.tanh")
+      return call("1 + tanh", [](const double *x) { return 2 / (1 + std::exp(-2 * x[0])); },
+                  {nodes[left].args[0]});
     return collected();
   case ScalarOp::Sub:
     if (constantRight)

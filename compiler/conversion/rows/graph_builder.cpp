@@ -115,6 +115,10 @@ RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b
   return push(std::move(row), facts);
 }
 
+void GraphBuilder::setUniform(RowId row, uint32_t used) {
+  rowFacts[row] = {used, true, Padding::live()};
+}
+
 uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &image) {
   const auto [it, inserted] = tableNumbers.try_emplace({image->header, image->entries},
                                                        static_cast<uint32_t>(graph.tables.size()));

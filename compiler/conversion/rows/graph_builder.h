@@ -58,6 +58,8 @@ public:
   uint32_t block(std::vector<uint16_t> elements);
 
   [[nodiscard]] const RowFacts &facts(RowId row) const { return rowFacts[row]; }
+  /// Says that every lane of a row holds the same value.
+  void setUniform(RowId row, uint32_t used);
   /// A matrix product whose step is still empty.
   [[nodiscard]] bool isPlainLinear(RowId row) const;
   /// Neither an input nor a constant.

@@ -1,4 +1,7 @@
 // Maps: the body becomes an expression, whose rows are made when needed.
+#include <cmath>
+#include <limits>
+
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
@@ -6,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -48,6 +52,21 @@ std::optional<ScalarOp> binaryOf(Operation &op) {
   return found == table.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// A periodic function as the machine has it. A table window of 16 exponents from
+/// where sin(x) is no longer x ends at 4096; from 1024 on neighbours in bf16 are
+/// more than a period apart. Larger arguments give NaN, so they are noticed.
+template <double (*F)(double)> double periodic(const double *x) {
+  return std::fabs(x[0]) < 4096 ? F(x[0]) : std::numeric_limits<double>::quiet_NaN();
+}
+
+ScalarCall functionOf(Operation &op) {
+  return llvm::StringSwitch<ScalarCall>(op.getName().getStringRef())
+      .Case("math.sin", periodic<std::sin>)
+      .Case("math.cos", periodic<std::cos>)
+      .Case("math.tan", periodic<std::tan>)
+      .Default(reference::scalarStep(&op));
+}
+
 NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &args) {
   if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
     if (auto real = llvm::dyn_cast<FloatAttr>(constant.getValue()))
@@ -65,7 +84,7 @@ NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &arg
     return args[0];
   if (name == "math.fma")
     return expr.binary(ScalarOp::Add, expr.binary(ScalarOp::Mul, args[0], args[1]), args[2]);
-  return expr.call(name.str(), reference::scalarStep(&op), args);
+  return expr.call(name.str(), functionOf(op), args);
 }
 
 /// The body's result as a node, for nodes that stand for its arguments.

@@ -62,7 +62,8 @@ def Sluice_MonoidAttr : I32EnumAttr<"Monoid", "how a reduction merges elements",
     I32EnumAttrCase<"Min", 3, "min">,
     I32EnumAttrCase<"Mean", 4, "mean">,
     I32EnumAttrCase<"Variance", 5, "variance">,
-    I32EnumAttrCase<"LogSumExp", 6, "logsumexp">
+    I32EnumAttrCase<"LogSumExp", 6, "logsumexp">,
+    I32EnumAttrCase<"ArgMax", 7, "argmax">
   ]> {
   let cppNamespace = "::sluice::ir";
 }

@@ -24,8 +24,7 @@ Tensor MapOp::evaluate(Operands operands) {
 
 Tensor ReduceOp::evaluate(Operands operands) {
   // The enumerators have the same values; see the static_assert.
-  static_assert(static_cast<int>(reference::Monoid::LogSumExp) ==
-                static_cast<int>(Monoid::LogSumExp));
+  static_assert(static_cast<int>(reference::Monoid::ArgMax) == static_cast<int>(Monoid::ArgMax));
   return reference::reduce(*operands[0], static_cast<reference::Monoid>(getMonoid()),
                            plain(getAxes()), getKeepdims());
 }

@@ -73,8 +73,9 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
 def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"]> {
   let summary = "merge of the elements along axes by a monoid";
   let description = [{
-    `mean` and `variance` (of the population) divide by the number of elements. Axes are
-    ascending. With `keepdims` they stay, with extent 1.
+    `mean` and `variance` (of the population) divide by the number of elements. `argmax` is the
+    row-major index of the first maximum among the elements that become one. Axes are ascending.
+    With `keepdims` they stay, with extent 1.
   }];
   let arguments = (ins Sluice_MonoidAttr:$monoid, Sluice_Tensor:$input,
                        DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);

@@ -206,7 +206,8 @@ private:
       checkOutput(output, tensor, report);
       if (report.count() != before)
         continue;
-      info.outputs.push_back({output.name(), tensor.shape, *hostType(tensor.type)});
+      info.outputs.push_back(
+          {output.name(), tensor.shape, hostType(tensor.type).value_or(format::HostType::Float32)});
       emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
       values.push_back(emitter.value(tensor));
       names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));

@@ -23,7 +23,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
 };
 
-/// An input or output as published: in the IR every tensor is fp32.
+/// An input or output as published: in the IR every tensor is fp32. Computed bools and
+/// indices are published as fp32 too.
 struct ImportedTensor {
   std::string name;
   std::vector<int64_t> shape;

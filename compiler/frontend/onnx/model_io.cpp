@@ -216,8 +216,8 @@ std::vector<ModelInput> resolveInputs(const onnx::GraphProto &proto,
 
 void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed, Report &report) {
   std::string name = inQuotes(declared.name());
-  if (!isFloatType(computed.type)) {
-    report.add("E0114", fmt::format("output {} has elements of type {}, allowed are float, "
+  if (computed.known && !isFloatType(computed.type)) {
+    report.add("E0114", fmt::format("output {} is a constant of type {}, allowed are float, "
                                     "float16, bfloat16 and double",
                                     name, dataTypeName(computed.type)));
     return;

@@ -27,7 +27,8 @@ std::vector<ModelInput> resolveInputs(const onnx::GraphProto &proto,
                                       const std::map<std::string, Shape> &shapes, Report &report);
 
 /// Checks what the graph declares for an output against what it computes
-/// (E0115), and that it is of a type the host takes (E0114).
+/// (E0115), and that it is of a type the host takes (E0114): a floating-point one, or
+/// bools and indices that are computed at run time.
 void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed, Report &report);
 
 } // namespace sluice::frontend

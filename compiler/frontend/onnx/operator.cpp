@@ -151,6 +151,7 @@ const OperatorTable &operatorTable() {
     ops::addConcat(out);
     ops::addConstants(out);
     ops::addFunctions(out);
+    ops::addTrigonometry(out);
     ops::addComparisons(out);
     ops::addReductions(out);
     ops::addNormalisations(out);

@@ -1,5 +1,6 @@
 // Abs, Exp, Log, Sqrt, Reciprocal, Erf, Gelu, Softplus, Softsign, HardSigmoid,
-// HardSwish, Mish, Selu, Celu, ThresholdedRelu, Pow: maps of one operand.
+// HardSwish, Mish, Selu, Celu, ThresholdedRelu, Sign, Floor, Ceil, Round, Pow:
+// maps of one operand.
 #include <cmath>
 
 #include "compiler/frontend/onnx/ops/common.h"
@@ -11,10 +12,6 @@ namespace {
 
 namespace arith = mlir::arith;
 namespace math = mlir::math;
-
-template <typename Op> mlir::Value function(const Scalars &s, mlir::Value x, const NodeView &node) {
-  return s.make<Op>(x);
-}
 
 mlir::Value reciprocal(const Scalars &s, mlir::Value x, const NodeView &) {
   return s.div(s.constant(1), x);
@@ -52,6 +49,23 @@ mlir::Value thresholdedRelu(const Scalars &s, mlir::Value x, const NodeView &nod
   mlir::Value test =
       s.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, s.constant(node.real("alpha")));
   return s.make<arith::SelectOp>(test, x, s.constant(0));
+}
+
+/// -1, 0 or 1; NaN of NaN.
+mlir::Value sign(const Scalars &s, mlir::Value x, const NodeView &) {
+  mlir::Value test = s.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, s.constant(0));
+  return s.make<arith::SelectOp>(test, s.constant(1), s.ifNegative(x, s.constant(-1)));
+}
+
+/// An entry that shape arithmetic uses: known operands have known results.
+Operator known(Operator entry, float (*function)(float)) {
+  entry.evaluate = [function](NodeBuilder &node) {
+    HostTensor out = *node.in(0).known;
+    for (float &value : out.floats)
+      value = function(value);
+    node.result(Tensor::ofKnown(std::move(out)));
+  };
+  return entry;
 }
 
 mlir::Value gelu(const Scalars &s, mlir::Value x, const NodeView &node) {
@@ -134,12 +148,17 @@ Operator celuEntry() {
 } // namespace
 
 void addFunctions(OperatorTable &table) {
-  table.add({6, 13}, unary("Abs", "map: |x|", function<math::AbsFOp>));
-  table.add({6, 13}, unary("Exp", "map: exp(x)", function<math::ExpOp>));
-  table.add({6, 13}, unary("Log", "map: log(x)", function<math::LogOp>));
-  table.add({6, 13}, unary("Sqrt", "map: sqrt(x)", function<math::SqrtOp>));
+  table.add({6, 13}, unary<math::AbsFOp>("Abs", "map: |x|"));
+  table.add({6, 13}, unary<math::ExpOp>("Exp", "map: exp(x)"));
+  table.add({6, 13}, unary<math::LogOp>("Log", "map: log(x)"));
+  table.add({6, 13}, unary<math::SqrtOp>("Sqrt", "map: sqrt(x)"));
+  table.add({9, 13}, unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign));
+  table.add({6, 13}, known(unary<math::FloorOp>("Floor", "map: floor(x)"), std::floor));
+  table.add({6, 13}, known(unary<math::CeilOp>("Ceil", "map: ceil(x)"), std::ceil));
+  table.add({11, 22}, known(unary<math::RoundEvenOp>("Round", "map: round(x), ties to even"),
+                            std::nearbyint));
   table.add({6, 13}, unary("Reciprocal", "map: 1 / x", reciprocal));
-  table.add({9, 13}, unary("Erf", "map: erf(x)", function<math::ErfOp>));
+  table.add({9, 13}, unary<math::ErfOp>("Erf", "map: erf(x)"));
   table.add({20}, geluEntry());
   table.add({1, 22}, unary("Softplus", "map: log(1 + exp(x))", softplus));
   table.add({1, 22}, unary("Softsign", "map: x / (1 + |x|)", softsign));

@@ -1,4 +1,5 @@
-// ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceSumSquare, ReduceL2.
+// ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd, ReduceSumSquare,
+// ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ArgMax, ArgMin.
 #include <numeric>
 
 #include "compiler/frontend/onnx/ops/common.h"
@@ -88,6 +89,48 @@ Operator withInput(const Reduction &r) {
 
 mlir::Value square(const Scalars &s, mlir::Value x) { return s.mul(x, x); }
 mlir::Value root(const Scalars &s, mlir::Value x) { return s.make<mlir::math::SqrtOp>(x); }
+mlir::Value magnitude(const Scalars &s, mlir::Value x) { return s.make<mlir::math::AbsFOp>(x); }
+mlir::Value logarithm(const Scalars &s, mlir::Value x) { return s.make<mlir::math::LogOp>(x); }
+
+/// The index of the maximum, or of the minimum: the maximum of -x. The last one
+/// is the first one counted from the end.
+void buildArg(NodeBuilder &node, bool smallest) {
+  Tensor x = node.in(0);
+  const int64_t axis = node.axis(node.integer("axis"), x.rank());
+  const int64_t last = x.shape[axis] - 1;
+  const bool fromEnd = node.given("select_last_index") && node.integer("select_last_index") != 0;
+  if (smallest)
+    x = mapped(node.emit, x, [](const Scalars &s, mlir::Value v) { return s.scale(v, -1); });
+  if (fromEnd) {
+    Shape starts(x.shape.size(), 0), steps(x.shape.size(), 1);
+    starts[axis] = last;
+    steps[axis] = -1;
+    x = node.emit.slice(x, starts, x.shape, steps);
+  }
+  Tensor index = node.emit.reduce(ir::Monoid::ArgMax, x, {axis}, node.integer("keepdims") != 0);
+  if (fromEnd)
+    index = mapped(node.emit, index, [last](const Scalars &s, mlir::Value v) {
+      return s.sub(s.constant(static_cast<float>(last)), v);
+    });
+  index.type = onnx::TensorProto::INT64;
+  node.result(std::move(index));
+}
+
+Operator arg(bool smallest, bool hasLast) {
+  Operator entry;
+  entry.name = smallest ? "ArgMin" : "ArgMax";
+  entry.form = smallest ? "map -x, reduce argmax" : "reduce argmax";
+  entry.inputs = {{"data"}};
+  entry.outputs = {{"reduced"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}},
+                      {"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
+  if (hasLast)
+    entry.attributes.push_back(
+        {"select_last_index", AttributeKind::Int, int64_t{0}, false, {0, 1}});
+  entry.requirements = {axisInRange("data")};
+  entry.build = [smallest](NodeBuilder &node) { buildArg(node, smallest); };
+  return entry;
+}
 
 } // namespace
 
@@ -99,9 +142,18 @@ void addReductions(OperatorTable &table) {
   const Reduction squares{"ReduceSumSquare", "map x * x, reduce sum", ir::Monoid::Sum, square};
   const Reduction length{"ReduceL2", "map x * x, reduce sum, map sqrt", ir::Monoid::Sum, square,
                          root};
-  for (const Reduction &r : {mean, squares, length}) {
+  const Reduction absolute{"ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude};
+  const Reduction logSum{"ReduceLogSum", "reduce sum, map log", ir::Monoid::Sum, nullptr,
+                         logarithm};
+  const Reduction product{"ReduceProd", "reduce product", ir::Monoid::Product};
+  const Reduction logSumExp{"ReduceLogSumExp", "reduce logsumexp", ir::Monoid::LogSumExp};
+  for (const Reduction &r : {mean, squares, length, absolute, logSum, product, logSumExp}) {
     table.add({1, 11, 13}, withAttribute(r));
     table.add({18}, withInput(r));
+  }
+  for (bool smallest : {false, true}) {
+    table.add({1, 11}, arg(smallest, false));
+    table.add({12, 13}, arg(smallest, true));
   }
   for (const Reduction &r : {Reduction{"ReduceMax", "reduce max", ir::Monoid::Max},
                              Reduction{"ReduceMin", "reduce min", ir::Monoid::Min}}) {

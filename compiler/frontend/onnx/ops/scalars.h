@@ -47,5 +47,10 @@ using ScalarFunction = std::function<mlir::Value(const Scalars &, mlir::Value, c
 
 /// One input 'X', one output 'Y', and what becomes of an element.
 Operator unary(const char *name, const char *form, ScalarFunction function);
+/// The same of one scalar operation.
+template <typename Op> Operator unary(const char *name, const char *form) {
+  return unary(name, form,
+               [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
+}
 
 } // namespace sluice::frontend::ops

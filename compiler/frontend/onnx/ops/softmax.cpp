@@ -1,46 +1,55 @@
-// Softmax: reductions and maps.
+// Softmax and LogSoftmax: reductions and maps.
 #include <numeric>
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
 
-namespace arith = mlir::arith;
-
-/// exp(x - max(x)) / sum(exp(x - max(x))) over `axes`.
-Tensor softmax(Emitter &emit, const Tensor &x, const Shape &axes) {
+/// With d = x - max(x) over `axes`: exp(d) / sum(exp(d)), or its logarithm d - log(sum(exp(d))).
+Tensor softmax(Emitter &emit, const Tensor &x, const Shape &axes, bool logarithm) {
   Tensor peak = emit.reduce(ir::Monoid::Max, x, axes, true);
   Tensor power =
       emit.pointwise({x, peak}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        return b.create<mlir::math::ExpOp>(where, b.create<arith::SubFOp>(where, v[0], v[1]));
+        Scalars s{b, where};
+        return s.make<mlir::math::ExpOp>(s.sub(v[0], v[1]));
       });
   Tensor sum = emit.reduce(ir::Monoid::Sum, power, axes, true);
-  return emit.pointwise({power, sum},
+  if (!logarithm)
+    return emit.pointwise({power, sum},
+                          [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
+                            return Scalars{b, where}.div(v[0], v[1]);
+                          });
+  Tensor log =
+      emit.pointwise({sum}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
+        return Scalars{b, where}.make<mlir::math::LogOp>(v[0]);
+      });
+  return emit.pointwise({x, peak, log},
                         [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-                          return b.create<arith::DivFOp>(where, v[0], v[1]);
+                          Scalars s{b, where};
+                          return s.sub(s.sub(v[0], v[1]), v[2]);
                         });
 }
 
 /// Up to opset 12 the axes from `axis` on are one; from 13 on it is `axis` alone.
-Operator entryFor(bool flattens) {
+Operator entryFor(bool flattens, bool logarithm) {
   Operator entry;
-  entry.name = "Softmax";
-  entry.form = "reduce max, map exp(x - max), reduce sum, map e / sum; over ";
+  entry.name = logarithm ? "LogSoftmax" : "Softmax";
+  entry.form = "reduce max, map exp(x - max), reduce sum, map ";
+  entry.form += logarithm ? "x - max - log(sum); over " : "e / sum; over ";
   entry.form += flattens ? "the axes from 'axis' on" : "'axis'";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{flattens ? 1 : -1}}};
   entry.requirements = {axisInRange("input")};
-  entry.build = [flattens](NodeBuilder &node) {
+  entry.build = [flattens, logarithm](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     int64_t first = node.axis(node.integer("axis"), x.rank());
     Shape axes(flattens ? x.rank() - first : 1);
     std::iota(axes.begin(), axes.end(), first);
-    node.result(softmax(node.emit, x, axes));
+    node.result(softmax(node.emit, x, axes, logarithm));
   };
   return entry;
 }
@@ -48,8 +57,10 @@ Operator entryFor(bool flattens) {
 } // namespace
 
 void addSoftmax(OperatorTable &table) {
-  table.add({1, 11}, entryFor(true));
-  table.add({13}, entryFor(false));
+  for (bool logarithm : {false, true}) {
+    table.add({1, 11}, entryFor(true, logarithm));
+    table.add({13}, entryFor(false, logarithm));
+  }
 }
 
 } // namespace sluice::frontend::ops

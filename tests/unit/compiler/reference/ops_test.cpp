@@ -63,6 +63,15 @@ TEST(Reference, Reduce) {
   EXPECT_DOUBLE_EQ(variance.values[0], 1.25);
 }
 
+TEST(Reference, ArgMaxIsTheFirst) {
+  const Tensor input({2, 3}, {1, 4, 4, 3, 0, -1});
+  EXPECT_EQ(reduce(input, Monoid::ArgMax, {1}, false), Tensor({2}, {1, 0}));
+  EXPECT_EQ(reduce(input, Monoid::ArgMax, {0}, true), Tensor({1, 3}, {1, 0, 0}));
+  EXPECT_EQ(reduce(input, Monoid::ArgMax, {0, 1}, false), Tensor({}, {1}));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(reduce(Tensor({4}, {1, nan, 5, nan}), Monoid::ArgMax, {0}, false), Tensor({}, {1}));
+}
+
 TEST(Reference, LogSumExpDoesNotOverflow) {
   const Tensor result = reduce(Tensor({3}, {1000, 1000, 999}), Monoid::LogSumExp, {0}, false);
   EXPECT_NEAR(result.values[0], 1000 + std::log(2 + std::exp(-1)), 1e-9);

@@ -67,7 +67,8 @@ TEST_P(Reduction, ResultMovesIntoLanes) {
 INSTANTIATE_TEST_SUITE_P(Monoids, Reduction,
                          testing::Values(Case{"sum", -2, 2, 0.004}, Case{"mean", -2, 2, 0.006},
                                          Case{"max", -2, 2, 0}, Case{"min", -2, 2, 0},
-                                         Case{"variance", -2, 2, 0.012}),
+                                         Case{"variance", -2, 2, 0.012},
+                                         Case{"product", -2, 2, 0.03}, Case{"argmax", -2, 2, 0}),
                          [](const auto &info) { return std::string(info.param.monoid); });
 
 TEST(Reductions, SumOffTheDataDimensionIsOneProduct) {
@@ -83,19 +84,34 @@ TEST(Reductions, MaximumTakesThreeRowsAStep) {
   EXPECT_EQ(model.computed(), 4U);
 }
 
-TEST(Reductions, ProductOffTheDataDimension) {
-  Model model(reduction("product", tensor("3x8", 1), "0", tensor("1x8", 1)));
+/// Lanes are multiplied in log2(8) rounds, one rotation each.
+TEST(Reductions, ProductAcrossLanesHalves) {
+  Model model(reduction("product", tensor("1x8", 1), "1", tensor("1x1", 1)));
   ASSERT_TRUE(model.graph);
-  EXPECT_LT(model.error(), 0.006);
+  EXPECT_EQ(model.computed(), 3U);
+  EXPECT_EQ(model.graph->blocks.size(), 3U);
 }
 
 TEST(Reductions, RefusesWhatTheMachineLacks) {
-  for (const std::string monoid : {"product", "logsumexp"}) {
-    Model model(reduction(monoid, tensor("3x8", 1), "1", tensor("3x1", 1)));
-    EXPECT_FALSE(model.graph);
-    ASSERT_EQ(model.problems.size(), 1U);
-    EXPECT_EQ(model.problems[0].code, "E0414");
-  }
+  Model model(reduction("logsumexp", tensor("3x8", 1), "1", tensor("3x1", 1)));
+  EXPECT_FALSE(model.graph);
+  ASSERT_EQ(model.problems.size(), 1U);
+  EXPECT_EQ(model.problems[0].code, "E0414");
+  EXPECT_EQ(model.problems[0].message,
+            "reduce logsumexp is not expanded, run sluice-expand-reductions first");
+}
+
+TEST(Reductions, RefusesIndicesBeyondBf16) {
+  Model most(reduction("argmax", tensor("1x256", 1), "1", tensor("1x1", 1)));
+  ASSERT_TRUE(most.graph);
+  EXPECT_EQ(most.error(), 0);
+  Model model(reduction("argmax", tensor("1x257", 1), "1", tensor("1x1", 1)));
+  EXPECT_FALSE(model.graph);
+  ASSERT_EQ(model.problems.size(), 1U);
+  EXPECT_EQ(model.problems[0].code, "E0414");
+  EXPECT_EQ(
+      model.problems[0].message,
+      "arg max over 257 elements, at most 256 are allowed: larger indices are no bf16 values");
 }
 
 std::string softmax(const std::string &extent) {

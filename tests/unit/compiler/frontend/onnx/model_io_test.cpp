@@ -158,7 +158,7 @@ TEST(ModelOutputs, AreFloatTensors) {
   model.graph().mutable_output(1)->mutable_type()->mutable_map_type();
   EXPECT_EQ(
       errors(model, {}),
-      "E0114: output 's' has elements of type int64, allowed are float, float16, bfloat16 and "
+      "E0114: output 's' is a constant of type int64, allowed are float, float16, bfloat16 and "
       "double\n"
       "E0110: output 'x' is a map, a tensor is needed");
 }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,13 +31,53 @@ TEST(Reductions, InEveryOpset) {
                               {"ReduceMin", Doubles{0, -1}},
                               {"ReduceMean", Doubles{7.0 / 3, 1}},
                               {"ReduceSumSquare", Doubles{25, 9}},
-                              {"ReduceL2", Doubles{5, 3}}})
+                              {"ReduceL2", Doubles{5, 3}},
+                              {"ReduceL1", Doubles{7, 5}},
+                              {"ReduceProd", Doubles{0, -4}}})
     for (int64_t opset : {7, 11, 13, 17, 18, 23})
       for (int64_t keepdims : {0, 1}) {
         const reference::Tensor y = evaluateModel(reducing(op, opset, {-1}, keepdims), {x});
         EXPECT_EQ(y.values, expected) << op << " " << opset;
         EXPECT_EQ(y.shape, keepdims ? (Ints{2, 1}) : (Ints{2}));
       }
+}
+
+TEST(Reductions, LogarithmsOfSums) {
+  const reference::Tensor x({2, 3}, {1, 2, 1, 0, 5, 3});
+  for (int64_t opset : {7, 13, 18}) {
+    EXPECT_NEAR(evaluateModel(reducing("ReduceLogSum", opset, {1}, 0), {x}).values[1], std::log(8),
+                1e-6);
+    EXPECT_NEAR(evaluateModel(reducing("ReduceLogSumExp", opset, {1}, 0), {x}).values[0],
+                std::log(2 * std::exp(1) + std::exp(2)), 1e-6);
+  }
+}
+
+/// Ties: the first index, or the last one if the node says so.
+TEST(ArgReductions, NameTheFirstOrTheLast) {
+  const reference::Tensor x({2, 4}, {1, 7, 7, 2, 5, 3, 4, 3});
+  const auto indices = [&](const char *op, int64_t opset, int64_t last) {
+    Model model(opset);
+    model.input("x", {2, 4}).output("y", {2, 1}, onnx::TensorProto::INT64);
+    Node node = model.node(op, {"x"}, {"y"}).attribute("axis", int64_t{-1});
+    if (last)
+      node.attribute("select_last_index", last);
+    return evaluateModel(model, {x}).values;
+  };
+  for (int64_t opset : {11, 12, 13}) {
+    EXPECT_EQ(indices("ArgMax", opset, 0), (Doubles{1, 0}));
+    EXPECT_EQ(indices("ArgMin", opset, 0), (Doubles{0, 1}));
+  }
+  EXPECT_EQ(indices("ArgMax", 13, 1), (Doubles{2, 0}));
+  EXPECT_EQ(indices("ArgMin", 13, 1), (Doubles{0, 3}));
+}
+
+TEST(ArgReductions, CheckTheirAxis) {
+  Model model(13);
+  model.input("x", {2, 4}).output("y");
+  model.node("ArgMax", {"x"}, {"y"}).attribute("axis", int64_t{2});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (ArgMax): ArgMax requires: attribute 'axis' is in [-rank, rank-1] of "
+            "input 'data'; found axis 2 at rank 2");
 }
 
 TEST(Reductions, SumTakesAxesAsInputFrom13On) {

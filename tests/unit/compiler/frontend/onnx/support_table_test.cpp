@@ -17,15 +17,18 @@ TEST(SupportTable, HasTheOperators) {
     names.insert(row.op);
   EXPECT_THAT(names,
               testing::ElementsAre(
-                  "Abs", "Add", "And", "BatchNormalization", "Cast", "Celu", "Clip", "Concat",
-                  "Constant", "ConstantOfShape", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp",
-                  "Expand", "Flatten", "Gather", "Gelu", "Gemm", "Greater", "GreaterOrEqual",
-                  "HardSigmoid", "HardSwish", "Identity", "LayerNormalization", "LeakyRelu", "Less",
-                  "LessOrEqual", "Log", "MatMul", "Max", "Min", "Mish", "Mul", "Neg", "Not", "Or",
-                  "Pow", "Reciprocal", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin",
-                  "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Selu", "Shape", "Sigmoid",
-                  "Slice", "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub",
-                  "Tanh", "ThresholdedRelu", "Transpose", "Unsqueeze", "Where", "Xor"));
+                  "Abs", "Acos", "Add", "And", "ArgMax", "ArgMin", "Asin", "Atan", "Atanh",
+                  "BatchNormalization", "Cast", "Ceil", "Celu", "Clip", "Concat", "Constant",
+                  "ConstantOfShape", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp",
+                  "Expand", "Flatten", "Floor", "Gather", "Gelu", "Gemm", "Greater",
+                  "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "LayerNormalization",
+                  "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "MatMul", "Max", "Min",
+                  "Mish", "Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "ReduceL1", "ReduceL2",
+                  "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+                  "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Round", "Selu",
+                  "Shape", "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus",
+                  "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Tan", "Tanh", "ThresholdedRelu",
+                  "Transpose", "Unsqueeze", "Where", "Xor"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {

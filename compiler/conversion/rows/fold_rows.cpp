@@ -1,0 +1,192 @@
+#include "compiler/conversion/rows/fold_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/conversion/rows/table_builder.h"
+
+namespace sluice::rows {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Folds rows lane by lane, three in a step.
+RowId fold(GraphBuilder &graph, isa::Alu alu, std::vector<RowId> rows, uint32_t used) {
+  while (rows.size() > 1) {
+    std::vector<RowId> fewer;
+    for (size_t i = 0; i < rows.size(); i += 3) {
+      if (i + 1 == rows.size()) {
+        fewer.push_back(rows[i]);
+        continue;
+      }
+      VectorStep step;
+      step.alu1 = alu;
+      const bool three = i + 2 < rows.size();
+      if (three)
+        step.alu2 = alu;
+      fewer.push_back(
+          graph.vector(step, {rows[i]}, rows[i + 1], three ? rows[i + 2] : kNoRow, used));
+    }
+    rows = std::move(fewer);
+  }
+  return rows.front();
+}
+
+/// Largest (or smallest) lane of the rows, in every lane. Lanes without
+/// elements are masked in the step that reduces them. A minimum is the negated
+/// maximum of the negated lanes.
+RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<RowId> &rows,
+                  uint32_t lastUsed) {
+  std::vector<RowId> full, partial;
+  for (const RowId row : rows)
+    (graph.facts(row).uniform || graph.facts(row).used == graph.lanes() ? full : partial)
+        .push_back(row);
+  std::optional<uint32_t> negate;
+  if (smallest)
+    negate = graph.table(
+        std::make_shared<const format::TableImage>(*buildTable([](double x) { return -x; })));
+  VectorStep step;
+  step.table = negate;
+  step.reduce = isa::Reduce::Max;
+  VectorStep last = step;
+  if (smallest) {
+    last.alu2 = isa::Alu::Mul;
+    last.rhs2 = isa::Rhs2::Imm;
+    last.imm2 = -1;
+  }
+  if (partial.empty())
+    return graph.vector(last, full, kNoRow, kNoRow, 1);
+  const RowId row = fold(graph, smallest ? isa::Alu::Min : isa::Alu::Max, partial, lastUsed);
+  const RowId bound = smallest ? graph.mask(lastUsed, -kInfinity, kInfinity)
+                               : graph.mask(lastUsed, kInfinity, -kInfinity);
+  const auto masked = [&](VectorStep masking) {
+    masking.alu1 = smallest ? isa::Alu::Max : isa::Alu::Min;
+    return masking;
+  };
+  if (full.empty())
+    return graph.vector(masked(last), {row}, bound, kNoRow, 1);
+  const RowId most = graph.vector(step, full, kNoRow, kNoRow, 1);
+  VectorStep both = masked(step);
+  both.alu2 = isa::Alu::Max;
+  const RowId extreme = graph.vector(both, {row}, bound, most, 1);
+  if (!smallest)
+    return extreme;
+  VectorStep negation;
+  negation.table = negate;
+  return graph.vector(negation, {extreme}, kNoRow, kNoRow, 1);
+}
+
+/// Product of all used lanes of the rows, in every lane: in each round a lane is
+/// multiplied by the one half as far away as in the round before.
+RowId productAcrossLanes(GraphBuilder &graph, std::vector<RowId> rows) {
+  const uint32_t lanes = graph.lanes();
+  VectorStep choose, multiply;
+  choose.alu2 = isa::Alu::Select;
+  multiply.alu1 = isa::Alu::Mul;
+  for (RowId &row : rows)
+    if (const uint32_t used = graph.facts(row).used; used != lanes)
+      row = graph.vector(choose, {graph.mask(used, 1, 0)}, row, graph.splat(1), lanes);
+  RowId product = fold(graph, isa::Alu::Mul, std::move(rows), lanes);
+  for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
+    std::vector<uint16_t> elements(size_t{lanes} * lanes);
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      elements[lane * lanes + (lane + distance) % lanes] = roundToBf16(1);
+    const RowId rotated =
+        graph.linear({{product, graph.block(std::move(elements))}}, {}, lanes, false);
+    product = graph.vector(multiply, {rotated}, product, kNoRow, lanes);
+  }
+  graph.setUniform(product, 1);
+  return product;
+}
+
+/// The rows of a reduction: which input rows become one.
+struct Fold {
+  Fold(Lowering &lowering, ir::ReduceOp op, const Reduction &reduction)
+      : x(lowering.materialise(lowering.rows(op.getInput()))) {
+    const int64_t dim = *ir::dataDim(op.getInput());
+    result.layout = RowLayout(reduction.keptShape, dim, lowering.graph.lanes());
+    across = llvm::is_contained(op.getAxes(), dim) && x.layout.dimExtent() > 1;
+    sources.resize(result.layout.rows());
+    for (int64_t row = 0; row < x.layout.rows(); ++row)
+      sources[target(reduction, row)].push_back(row);
+  }
+
+  /// Row of the result that row `row` of the input goes into.
+  [[nodiscard]] int64_t target(const Reduction &reduction, int64_t row) const {
+    return result.layout.place(reduction.target[x.layout.flat(row, 0)]).row;
+  }
+  [[nodiscard]] uint32_t used(int64_t row) const {
+    return static_cast<uint32_t>(result.layout.used(row));
+  }
+
+  RowTensor x, result;
+  std::vector<std::vector<int64_t>> sources; ///< rows of x, by row of the result
+  bool across;                               ///< the lanes become one
+};
+
+/// One row of a maximum, minimum or product of `rows`.
+RowId foldRow(GraphBuilder &graph, ir::Monoid monoid, const std::vector<RowId> &rows, bool across,
+              uint32_t used) {
+  const isa::Alu alu = monoid == ir::Monoid::Max   ? isa::Alu::Max
+                       : monoid == ir::Monoid::Min ? isa::Alu::Min
+                                                   : isa::Alu::Mul;
+  if (!across)
+    return fold(graph, alu, rows, used);
+  if (monoid == ir::Monoid::Product)
+    return productAcrossLanes(graph, rows);
+  uint32_t lastUsed = graph.lanes();
+  for (const RowId row : rows)
+    lastUsed = std::min(lastUsed, graph.facts(row).used);
+  return acrossLanes(graph, monoid == ir::Monoid::Min, rows, lastUsed);
+}
+
+/// The index of the first maximum: where an element is the maximum, the distance
+/// of its index to the count; the largest distance belongs to the first.
+RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduction,
+                   const std::vector<int64_t> &rows, uint32_t used) {
+  std::vector<RowId> elements;
+  for (const int64_t row : rows)
+    elements.push_back(fold.x.rows[row].row);
+  const RowId most = foldRow(graph, ir::Monoid::Max, elements, fold.across, used);
+  VectorStep match;
+  match.alu1 = isa::Alu::Eq;
+  match.alu2 = isa::Alu::Mul;
+  std::vector<RowId> distances;
+  for (const int64_t row : rows) {
+    std::vector<double> distance;
+    for (int64_t lane = 0; lane < fold.x.layout.used(row); ++lane)
+      distance.push_back(
+          static_cast<double>(reduction.count - reduction.ordinal[fold.x.layout.flat(row, lane)]));
+    distances.push_back(graph.vector(match, {fold.x.rows[row].row}, most, graph.constant(distance),
+                                     static_cast<uint32_t>(distance.size())));
+  }
+  const RowId largest = foldRow(graph, ir::Monoid::Max, distances, fold.across, used);
+  VectorStep subtract;
+  subtract.alu1 = isa::Alu::Rsub;
+  subtract.rhs1 = isa::Rhs1::Imm;
+  subtract.imm1 = static_cast<float>(reduction.count);
+  return graph.vector(subtract, {largest}, kNoRow, kNoRow, used);
+}
+
+} // namespace
+
+RowTensor foldRows(Lowering &lowering, ir::ReduceOp op, const Reduction &reduction) {
+  GraphBuilder &graph = lowering.graph;
+  Fold fold(lowering, op, reduction);
+  lowering.beginGroup(op);
+  for (int64_t row = 0; row < fold.result.layout.rows(); ++row) {
+    RowId id = kNoRow;
+    if (op.getMonoid() == ir::Monoid::ArgMax) {
+      id = firstMaximum(graph, fold, reduction, fold.sources[row], fold.used(row));
+    } else {
+      std::vector<RowId> rows;
+      for (const int64_t source : fold.sources[row])
+        rows.push_back(fold.x.rows[source].row);
+      id = foldRow(graph, op.getMonoid(), rows, fold.across, fold.used(row));
+    }
+    fold.result.rows.push_back({id, false, {}});
+  }
+  return std::move(fold.result);
+}
+
+} // namespace sluice::rows
