@@ -178,6 +178,10 @@ module accumulator #(
       end
     end
     assign lane_o[i*LaneBits+:LaneBits] = {head_1_q, loop_q};
+
+    // The sum of two numbers of one sign has that sign, or it does not fit.
+    `SLUICE_ASSERT(!valid_0_q || old_moved[isa_pkg::AccBits-1] != sum_moved[isa_pkg::AccBits-1] ||
+                   new_integers[i*isa_pkg::AccBits+isa_pkg::AccBits-1] == old_moved[isa_pkg::AccBits-1])
   end
 
   `SLUICE_ASSERT(!valid_i || {1'b0, acc_i} < 9'(Accumulators))

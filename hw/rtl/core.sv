@@ -37,7 +37,11 @@ module core #(
     input  logic [15:0]                         readback_addr_i,
     output logic [RowBits-1:0]                  readback_row_o,
     output logic [machine_pkg::StatusBits-1:0]  readback_matrix_o,
-    output logic [machine_pkg::StatusBits-1:0]  readback_vector_o
+    output logic [machine_pkg::StatusBits-1:0]  readback_vector_o,
+    input  logic [2:0]                          readback_state_i,
+    output logic [machine_pkg::CounterBits-1:0] matrix_count_o,
+    output logic [machine_pkg::CounterBits-1:0] vector_count_o,
+    output logic [machine_pkg::CounterBits-1:0] sequencer_count_o
 );
   localparam int unsigned PcBits = $clog2(Instructions);
 
@@ -70,7 +74,10 @@ module core #(
       .full_i     ({1'b0, vector_full, matrix_full}),
       .push_o     (push),
       .inst_o     (inst),
-      .pc_o       (pc)
+      .pc_o       (pc),
+      .readback_clk_i,
+      .readback_state_i,
+      .count_o    (sequencer_count_o)
   );
 
   // ---- tokens given in this cycle: network, matrix unit, vector unit ------------
@@ -138,6 +145,7 @@ module core #(
   ) u_matrix (
       .clk_i,
       .rst_i,
+      .start_i,
       .push_i         (push[0]),
       .inst_i         (inst),
       .pc_i           (pc),
@@ -162,7 +170,9 @@ module core #(
       .issue_o        (matrix_issue),
       .fault_o        (matrix_fault),
       .readback_clk_i,
-      .status_o       (readback_matrix_o)
+      .readback_state_i,
+      .status_o       (readback_matrix_o),
+      .count_o        (matrix_count_o)
   );
 
   vector_unit #(
@@ -172,6 +182,7 @@ module core #(
   ) u_vector (
       .clk_i,
       .rst_i,
+      .start_i,
       .push_i         (push[1]),
       .inst_i         (inst),
       .pc_i           (pc),
@@ -202,7 +213,9 @@ module core #(
       .issue_o        (vector_issue),
       .fault_o        (vector_fault),
       .readback_clk_i,
-      .status_o       (readback_vector_o)
+      .readback_state_i,
+      .status_o       (readback_vector_o),
+      .count_o        (vector_count_o)
   );
 
   assign progress_o = matrix_issue || vector_issue;

@@ -27,4 +27,5 @@ module credit_counter #(
 
   `SLUICE_ASSERT(!(take_i && !free_o))
   `SLUICE_ASSERT(!(give_i && idle_o))
+  `SLUICE_ASSERT({1'b0, count_q} <= (Bits + 1)'(Depth))
 endmodule

@@ -26,4 +26,10 @@ module fifo #(
     if (push_i) mem[wr] <= data_i;
   end
   assign head_o = mem[rd];
+
+  stream_check #(
+      .Width(Width)
+  ) u_check (
+      .clk_i, .rst_i, .valid_i(valid_o), .ready_i(pop_i), .data_i(head_o)
+  );
 endmodule

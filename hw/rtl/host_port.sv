@@ -36,7 +36,10 @@ module host_port #(
     output logic                               progress_o,
     output logic                               fault_o,
     input  logic                               readback_clk_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o
+    input  logic [2:0]                         readback_state_i,
+    output logic [machine_pkg::StatusBits-1:0] status_o,
+    output logic [machine_pkg::CounterBits-1:0] input_count_o,
+    output logic [machine_pkg::CounterBits-1:0] sequencer_count_o
 );
   localparam int unsigned PcBits = $clog2(Instructions);
 
@@ -65,7 +68,10 @@ module host_port #(
       .full_i({full, 2'b00}),
       .push_o(push),
       .inst_o(seq_inst),
-      .pc_o  (seq_pc)
+      .pc_o  (seq_pc),
+      .readback_clk_i,
+      .readback_state_i,
+      .count_o(sequencer_count_o)
   );
 
   assign net = net_packet_i;
@@ -76,6 +82,7 @@ module host_port #(
   ) u_front (
       .clk_i,
       .rst_i,
+      .start_i,
       .push_i      (push[2]),
       .inst_i      (seq_inst),
       .pc_i        (seq_pc),
@@ -94,7 +101,9 @@ module host_port #(
       .next_o      (next_bits),
       .fault_o,
       .readback_clk_i,
-      .status_o
+      .readback_state_i,
+      .status_o,
+      .count_o     (input_count_o)
   );
   assign inst = inst_bits;
   assign next = next_bits;
@@ -168,12 +177,6 @@ module host_port #(
 
   assign progress_o = issue || out_pop;
 
-  // A row stays offered until it is taken.
-  logic               stalled_q;
-  logic [RowBits-1:0] stalled_row_q;
-  always_ff @(posedge clk_i) begin
-    stalled_q     <= !rst_i && out_valid_o && !out_ready_i;
-    stalled_row_q <= out_row_o;
-  end
-  `SLUICE_ASSERT(!stalled_q || (out_valid_o && out_row_o == stalled_row_q))
+  // What the host promised a place is in the output, or on its way there.
+  `SLUICE_ASSERT(!(out_full && free_o))
 endmodule

@@ -30,7 +30,8 @@ package machine_pkg;
   localparam logic [2:0] CfgTableHeader = 3'd6;
   localparam int unsigned CfgAddrBits = 20;
 
-  // Why a unit does not issue; device::UnitStatus::Block has the same codes.
+  // Why a unit does not issue; device::UnitStatus::Block has the same codes. They are
+  // also the states of the units' counters, none being busy.
   localparam logic [2:0] BlockNone = 3'd0;
   localparam logic [2:0] BlockToken = 3'd1;
   localparam logic [2:0] BlockResultEmpty = 3'd2;
@@ -48,4 +49,14 @@ package machine_pkg;
     logic [15:0] pc;     // index of the active instruction
   } status_t;
   localparam int unsigned StatusBits = 40;
+
+  // States of the counters of a sequencer and of a way into the network.
+  localparam logic [2:0] StateBusy = BlockNone;
+  localparam logic [2:0] StateIdle = BlockIdle;
+  localparam logic [2:0] SequencerQueueFull = 3'd1;
+  localparam logic [2:0] NetworkOtherGranted = 3'd1;
+  localparam logic [2:0] NetworkHostFull = 3'd2;
+
+  // 2^48 cycles are ten days at 300 MHz; then a counter starts again at zero.
+  localparam int unsigned CounterBits = 48;
 endpackage

@@ -16,6 +16,7 @@ module matrix_unit #(
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
+    input  logic                               start_i,
     input  logic                               push_i,
     input  logic [isa_pkg::InstBits-1:0]       inst_i,
     input  logic [PcBits-1:0]                  pc_i,
@@ -45,7 +46,9 @@ module matrix_unit #(
     output logic                               issue_o,
     output logic                               fault_o,
     input  logic                               readback_clk_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o
+    input  logic [2:0]                         readback_state_i,
+    output logic [machine_pkg::StatusBits-1:0] status_o,
+    output logic [machine_pkg::CounterBits-1:0] count_o
 );
   localparam int unsigned Chain = Lanes / PeTerms;
   localparam int unsigned Depth = isa_pkg::MmRead + isa_pkg::MmFanout + isa_pkg::MmPe + Chain - 1;
@@ -89,6 +92,7 @@ module matrix_unit #(
   ) u_front (
       .clk_i,
       .rst_i,
+      .start_i,
       .push_i,
       .inst_i,
       .pc_i,
@@ -107,7 +111,9 @@ module matrix_unit #(
       .next_o     (next_bits),
       .fault_o,
       .readback_clk_i,
-      .status_o
+      .readback_state_i,
+      .status_o,
+      .count_o
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
@@ -256,4 +262,6 @@ module matrix_unit #(
   assign signal_o = {after.signal, after.token, after.units};
 
   `SLUICE_ASSERT(!read_o || {1'b0, w} < 17'(WeightBlocks))
+  `SLUICE_ASSERT(!(weight_row_i || weight_column_i) || {1'b0, weight_addr_i} < 19'(WeightBlocks * Lanes))
+  `SLUICE_ASSERT(!(weight_row_i && weight_column_i))
 endmodule

@@ -10,6 +10,7 @@ module network #(
 ) (
     input  logic                                     clk_i,
     input  logic                                     rst_i,
+    input  logic                                     start_i,
     input  logic [Sources-1:0]                       valid_i,
     input  logic [Sources*machine_pkg::PacketBits-1:0] packet_i,
     input  logic [Sources*RowBits-1:0]               row_i,
@@ -18,7 +19,11 @@ module network #(
     output logic                                     host_grant_o,  // a row for the host leaves
     output logic                                     valid_o,
     output logic [machine_pkg::PacketBits-1:0]       packet_o,
-    output logic [RowBits-1:0]                       row_o
+    output logic [RowBits-1:0]                       row_o,
+    // counters of every source
+    input  logic                                     readback_clk_i,
+    input  logic [2:0]                               readback_state_i,
+    output logic [Sources*machine_pkg::CounterBits-1:0] count_o
 );
   logic [Sources-1:0] host_data, request;
 
@@ -37,6 +42,23 @@ module network #(
       .request_i(request),
       .grant_o  (pop_o)
   );
+
+  for (genvar s = 0; s < Sources; s++) begin : gen_counters
+    logic [2:0] state;
+    assign state = !valid_i[s] ? machine_pkg::StateIdle
+                 : pop_o[s]    ? machine_pkg::StateBusy
+                 : request[s]  ? machine_pkg::NetworkOtherGranted : machine_pkg::NetworkHostFull;
+
+    unit_counters u_counters (
+        .clk_i,
+        .rst_i,
+        .start_i,
+        .state_i         (state),
+        .readback_clk_i,
+        .readback_state_i,
+        .readback_count_o(count_o[s*machine_pkg::CounterBits+:machine_pkg::CounterBits])
+    );
+  end
 
   assign host_grant_o = (pop_o & host_data) != '0;
 

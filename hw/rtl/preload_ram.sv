@@ -45,6 +45,7 @@ module preload_ram #(
     end
   end
 
+  `SLUICE_ASSERT(!cfg_write_i || {1'b0, cfg_addr_i} < 17'(Rows * 4))
   `SLUICE_ASSERT(!write_i || {1'b0, write_row_i} < 13'(Rows))
   `SLUICE_ASSERT(!read_i || {1'b0, read_row_i} < 13'(Rows))
 endmodule

@@ -19,7 +19,11 @@ module sequencer #(
     input  logic [2:0]                   full_i,
     output logic [2:0]                   push_o,
     output logic [isa_pkg::InstBits-1:0] inst_o,
-    output logic [PcBits-1:0]            pc_o
+    output logic [PcBits-1:0]            pc_o,
+    // counters
+    input  logic                         readback_clk_i,
+    input  logic [2:0]                   readback_state_i,
+    output logic [machine_pkg::CounterBits-1:0] count_o
 );
   localparam int unsigned Chunks   = (isa_pkg::InstBits + ChunkBits - 1) / ChunkBits;
   localparam int unsigned SlotBits = $clog2(Chunks);  // chunk slots: the next power of two
@@ -140,5 +144,34 @@ module sequencer #(
     end
   end
 
+  // ---- watching -----------------------------------------------------------------
+  logic [2:0] state;
+  assign state = state_q == Stopped           ? machine_pkg::StateIdle
+               : state_q == Execute && !done ? machine_pkg::SequencerQueueFull
+                                              : machine_pkg::StateBusy;
+
+  unit_counters u_counters (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .state_i         (state),
+      .readback_clk_i,
+      .readback_state_i,
+      .readback_count_o(count_o)
+  );
+
+  // What waits for a queue stays as it is.
+  stream_check #(
+      .Width(PcBits + isa_pkg::InstBits)
+  ) u_check (
+      .clk_i,
+      .rst_i  (rst_i || start_i),
+      .valid_i(state_q == Execute),
+      .ready_i(done),
+      .data_i ({pc_q, inst_o})
+  );
+
   `SLUICE_ASSERT(!(cfg_write_i && state_q != Stopped))
+  `SLUICE_ASSERT(state_q != 2'd3)
+  `SLUICE_ASSERT((push_o & full_i) == '0 && (push_o & (push_o - 1'b1)) == '0)
 endmodule

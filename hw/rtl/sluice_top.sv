@@ -3,7 +3,7 @@
 // The configuration port writes memories while no sequencer runs: cfg_mask_i names
 // the cores, and bit Cores the host port. After start_i all sequencers begin with
 // instruction 0. The readback port has its own clock and looks at the machine while
-// clk_i rests: a tensor row and a unit's status.
+// clk_i rests: a tensor row, a unit's status and one of its counters.
 module sluice_top #(
     parameter int unsigned Cores            = 2,
     parameter int unsigned Lanes            = 8,
@@ -40,13 +40,16 @@ module sluice_top #(
     output logic                                fault_o,      // a token passed its maximum
     input  logic                                readback_clk_i,
     input  logic [3:0]                          readback_core_i,
-    input  logic                                readback_vector_i,  // the vector unit's status
+    input  logic [1:0]                          readback_unit_i,    // 0 matrix, 1 vector, 2 sequencer, 3 network
+    input  logic [2:0]                          readback_state_i,   // which of its counters
     input  logic [15:0]                         readback_addr_i,
     output logic [RowBits-1:0]                  readback_row_o,
-    output logic [machine_pkg::StatusBits-1:0]  readback_status_o   // core = Cores: the input unit's
+    output logic [machine_pkg::StatusBits-1:0]  readback_status_o,  // core = Cores: the input unit's
+    output logic [machine_pkg::CounterBits-1:0] readback_count_o    // cycles since the start
 );
   localparam int unsigned Packet = machine_pkg::PacketBits;
   localparam int unsigned Status = machine_pkg::StatusBits;
+  localparam int unsigned Count = machine_pkg::CounterBits;
   localparam int unsigned Sources = Cores + 1;
 
   // Configuration is registered once for its long way.
@@ -77,6 +80,8 @@ module sluice_top #(
   logic [Sources-1:0]         progress, fault;
   logic [Cores*RowBits-1:0]   readback_row;
   logic [2*Sources*Status-1:0] readback_status;  // matrix and vector unit of every source
+  logic [4*Sources*Count-1:0] readback_count;   // units in the order of readback_unit_i
+  logic [Sources*Count-1:0]   network_count;
 
   for (genvar c = 0; c < Cores; c++) begin : gen_core
     core #(
@@ -110,7 +115,11 @@ module sluice_top #(
         .readback_addr_i,
         .readback_row_o   (readback_row[c*RowBits+:RowBits]),
         .readback_matrix_o(readback_status[2*c*Status+:Status]),
-        .readback_vector_o(readback_status[(2*c+1)*Status+:Status])
+        .readback_vector_o(readback_status[(2*c+1)*Status+:Status]),
+        .readback_state_i,
+        .matrix_count_o   (readback_count[4*c*Count+:Count]),
+        .vector_count_o   (readback_count[(4*c+1)*Count+:Count]),
+        .sequencer_count_o(readback_count[(4*c+2)*Count+:Count])
     );
   end
 
@@ -145,7 +154,10 @@ module sluice_top #(
       .progress_o  (progress[Cores]),
       .fault_o     (fault[Cores]),
       .readback_clk_i,
-      .status_o    (host_status)
+      .readback_state_i,
+      .status_o    (host_status),
+      .input_count_o    (readback_count[4*Cores*Count+:Count]),
+      .sequencer_count_o(readback_count[(4*Cores+2)*Count+:Count])
   );
 
   network #(
@@ -154,6 +166,7 @@ module sluice_top #(
   ) u_network (
       .clk_i,
       .rst_i,
+      .start_i,
       .valid_i     (packet_valid),
       .packet_i    (packet),
       .row_i       (packet_row),
@@ -162,7 +175,10 @@ module sluice_top #(
       .host_grant_o(host_grant),
       .valid_o     (net_valid),
       .packet_o    (net_packet),
-      .row_o       (net_row)
+      .row_o       (net_row),
+      .readback_clk_i,
+      .readback_state_i,
+      .count_o     (network_count)
   );
 
   always_ff @(posedge clk_i) begin
@@ -172,9 +188,18 @@ module sluice_top #(
 
   // ---- readback -----------------------------------------------------------------
   logic [$clog2(2*Sources)-1:0] unit;
+  logic [$clog2(4*Sources)-1:0] counter;
 
   assign readback_status[2*Cores*Status+:2*Status] = {host_status, host_status};
-  assign unit = ($clog2(2*Sources))'({readback_core_i, readback_vector_i});
+  assign unit = ($clog2(2*Sources))'({readback_core_i, readback_unit_i[0]});
   assign readback_status_o = readback_status[unit*Status+:Status];
+
+  assign readback_count[(4*Cores+1)*Count+:Count] = '0;  // the host port has none
+  for (genvar s = 0; s < Sources; s++) begin : gen_network_count
+    assign readback_count[(4*s+3)*Count+:Count] = network_count[s*Count+:Count];
+  end
+  assign counter = ($clog2(4*Sources))'({readback_core_i, readback_unit_i});
+  assign readback_count_o = readback_count[counter*Count+:Count];
+
   assign readback_row_o = readback_row[$clog2(Cores)'(readback_core_i)*RowBits+:RowBits];
 endmodule

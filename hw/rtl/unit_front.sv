@@ -12,6 +12,7 @@ module unit_front #(
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
+    input  logic                               start_i,
     // from the sequencer
     input  logic                               push_i,
     input  logic [isa_pkg::InstBits-1:0]       inst_i,
@@ -35,7 +36,9 @@ module unit_front #(
     // for watching
     output logic                               fault_o,
     input  logic                               readback_clk_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o
+    input  logic [2:0]                         readback_state_i,
+    output logic [machine_pkg::StatusBits-1:0] status_o,
+    output logic [machine_pkg::CounterBits-1:0] count_o
 );
   // Every unit instruction starts with the same loop, wait and signal fields.
   isa_pkg::mm_inst_t                   next, inst_q;
@@ -44,6 +47,7 @@ module unit_front #(
   logic [PcBits+isa_pkg::InstBits-1:0] head;
   logic [4:0]                          token_q;
   logic [7:0]                          have;
+  logic [2:0]                          state;
 
   // ---- queue and active instruction -----------------------------------------------
   fifo #(
@@ -117,13 +121,35 @@ module unit_front #(
   assign may_issue_o = active_q && (!wait_beat || enough);
   assign issue_o     = may_issue_o && block_i == machine_pkg::BlockNone;
 
+  // A beat stays the current one until it issues.
+  stream_check #(
+      .Width(isa_pkg::InstBits + 15)
+  ) u_check (
+      .clk_i,
+      .rst_i,
+      .valid_i(active_q),
+      .ready_i(issue_o),
+      .data_i ({inst_q, first_o, last_o, token_q})
+  );
+
   // ---- watching -----------------------------------------------------------------
+  assign state = !active_q ? machine_pkg::BlockIdle : !may_issue_o ? machine_pkg::BlockToken : block_i;
+
+  unit_counters u_counters (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .state_i         (state),
+      .readback_clk_i,
+      .readback_state_i,
+      .readback_count_o(count_o)
+  );
+
   // Made in the readback clock's domain: nothing is computed while nobody looks.
   always_ff @(posedge readback_clk_i) begin
     machine_pkg::status_t status;
     status       = '0;
-    status.block = !active_q ? machine_pkg::BlockIdle
-                 : !may_issue_o ? machine_pkg::BlockToken : block_i;
+    status.block = state;
     if (active_q) status.pc = 16'(pc_q);
     if (active_q && !may_issue_o) begin
       status.token = token_q;

@@ -4,6 +4,8 @@
 // Stage 1 rounds and makes the index, stage 2 reads the entries and works out
 // what lies outside the range, stage 3 selects.
 // Configuration: entries at {table, index}, header words at {table, word}.
+`include "assert.svh"
+
 module vec_table #(
     parameter int unsigned Lanes     = 8,
     parameter int unsigned Tables    = 4,
@@ -178,4 +180,8 @@ module vec_table #(
       end
     end
   end
+
+  `SLUICE_ASSERT(!valid_i || {1'b0, table_i} < 5'(Tables))
+  `SLUICE_ASSERT(!cfg_entry_i || {1'b0, cfg_addr_i} < 17'(Tables * isa_pkg::TableEntries))
+  `SLUICE_ASSERT(!cfg_header_i || cfg_addr_i < 16'(Tables * 4))
 endmodule

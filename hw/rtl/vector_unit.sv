@@ -16,6 +16,7 @@ module vector_unit #(
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
+    input  logic                               start_i,
     input  logic                               push_i,
     input  logic [isa_pkg::InstBits-1:0]       inst_i,
     input  logic [PcBits-1:0]                  pc_i,
@@ -52,7 +53,9 @@ module vector_unit #(
     output logic                               issue_o,
     output logic                               fault_o,
     input  logic                               readback_clk_i,
-    output logic [machine_pkg::StatusBits-1:0] status_o
+    input  logic [2:0]                         readback_state_i,
+    output logic [machine_pkg::StatusBits-1:0] status_o,
+    output logic [machine_pkg::CounterBits-1:0] count_o
 );
   localparam int unsigned WideBits = Lanes * 32;
   localparam int unsigned Slots    = 32;  // more beats than the longest path holds
@@ -114,6 +117,7 @@ module vector_unit #(
   ) u_front (
       .clk_i,
       .rst_i,
+      .start_i,
       .push_i,
       .inst_i,
       .pc_i,
@@ -132,7 +136,9 @@ module vector_unit #(
       .next_o     (next_bits),
       .fault_o,
       .readback_clk_i,
-      .status_o
+      .readback_state_i,
+      .status_o,
+      .count_o
   );
   assign inst    = inst_bits;
   assign next    = next_bits;

@@ -139,6 +139,13 @@ Counters Session::counters() {
   return count;
 }
 
+std::vector<device::UnitCounters> Session::unitCounters() {
+  hold();
+  std::vector<device::UnitCounters> units = engine->counters();
+  resume();
+  return units;
+}
+
 void Session::record(bool on) {
   hold();
   recorder.reset();

@@ -93,6 +93,8 @@ public:
   void forget(const JobPtr &job);
 
   Counters counters();
+  /// Of all units at one moment.
+  std::vector<device::UnitCounters> unitCounters();
 
   /// From now on, what the units do is recorded, or is no longer; what was is
   /// forgotten.

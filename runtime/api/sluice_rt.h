@@ -99,12 +99,14 @@ sluice_rt_status sluice_rt_program_output(const sluice_rt_program *program, uint
 /* ---- instructions ------------------------------------------------------ */
 
 /* The units of a machine. A core has a matrix and a vector unit; the host port,
- * which takes core = number of cores, has the input unit. */
+ * which takes core = number of cores, has the input unit. All have a sequencer and
+ * a way into the network. */
 typedef enum sluice_rt_unit {
   SLUICE_RT_MATRIX = 0,
   SLUICE_RT_VECTOR = 1,
   SLUICE_RT_INPUT = 2,
-  SLUICE_RT_SEQUENCER = 3 /* of instructions only: loops, registers, restart */
+  SLUICE_RT_SEQUENCER = 3, /* its instructions: loops, registers, restart */
+  SLUICE_RT_NETWORK = 4    /* the FIFO of packets that wait for the network */
 } sluice_rt_unit;
 
 /* A node of the source model. */
@@ -177,19 +179,49 @@ typedef struct sluice_rt_counters {
 
 sluice_rt_status sluice_rt_device_counters(sluice_rt_device *device, sluice_rt_counters *counters);
 
-/* ---- recordings --------------------------------------------------------- */
+/* ---- what units do ------------------------------------------------------ */
 
 /* What a unit does in a cycle: exactly one of these. */
 typedef enum sluice_rt_activity {
-  SLUICE_RT_BUSY = 0,           /* issues a beat of its instruction */
+  SLUICE_RT_BUSY = 0,           /* issues a beat of its instruction; sequencer: fetches or
+                                   executes; network: a packet is granted */
   SLUICE_RT_WAITS_TOKEN = 1,    /* its instruction waits for a token: data or space */
   SLUICE_RT_WAITS_RESULT = 2,   /* vector unit: for a result of the matrix unit */
   SLUICE_RT_WAITS_TAKER = 3,    /* matrix unit: for room in the result FIFO */
   SLUICE_RT_WAITS_NETWORK = 4,  /* for room in its network FIFO */
   SLUICE_RT_WAITS_PIPELINE = 5, /* vector unit: for its pipeline to drain */
   SLUICE_RT_WAITS_HOST = 6,     /* input unit: for the host to offer a row */
-  SLUICE_RT_IDLE = 7            /* has no instruction */
+  SLUICE_RT_IDLE = 7,           /* has no instruction; sequencer: has halted; network: has no
+                                   packet */
+  SLUICE_RT_WAITS_QUEUE = 8,    /* sequencer: for room in a unit's queue */
+  SLUICE_RT_WAITS_TURN = 9,     /* network: another core's packet is granted */
+  SLUICE_RT_WAITS_OUTPUT = 10   /* network: for the host to take rows */
 } sluice_rt_activity;
+#define SLUICE_RT_ACTIVITIES 11
+
+/* "matrix", "vector", "input", "sequencer", "network"; "" if there is no such unit. */
+const char *sluice_rt_unit_name(sluice_rt_unit unit);
+/* "busy", "token", "result", "taker", "network", "pipeline", "host", "idle", "queue",
+ * "turn", "output"; "" if there is no such activity. */
+const char *sluice_rt_activity_name(sluice_rt_activity activity);
+
+/* How one unit spent the cycles since load or reset, by activity. They add up to
+ * the cycles run, and are the machine's own performance counters: engine rtl reads
+ * the hardware's. */
+typedef struct sluice_rt_unit_counters {
+  sluice_rt_unit unit;
+  uint32_t core;
+  uint64_t cycles[SLUICE_RT_ACTIVITIES];
+} sluice_rt_unit_counters;
+
+/* The counters of all units at one moment, by core; the host port comes last. At
+ * most `capacity` are written (units may be null if it is 0); *count becomes how
+ * many there are. */
+sluice_rt_status sluice_rt_device_unit_counters(sluice_rt_device *device,
+                                                sluice_rt_unit_counters *units, uint32_t capacity,
+                                                uint32_t *count);
+
+/* ---- recordings --------------------------------------------------------- */
 
 /* One unit did the same from cycle first to cycle last, both included. */
 typedef struct sluice_rt_span {

@@ -1,4 +1,6 @@
-// Instructions and nodes of a program, and recordings of a machine at work.
+// Instructions and nodes of a program, counters and recordings of a machine at work.
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -102,6 +104,41 @@ sluice_rt_status sluice_rt_program_node(const sluice_rt_program *program, uint32
     return invalid(fmt::format("node {} of {}", node, nodes.size()));
   *info = {nodes[node].index, nodes[node].name.c_str(), nodes[node].op.c_str()};
   return SLUICE_RT_OK;
+}
+
+const char *sluice_rt_unit_name(sluice_rt_unit unit) {
+  constexpr std::array kNames{"matrix", "vector", "input", "sequencer", "network"};
+  const auto index = static_cast<size_t>(unit);
+  return index < kNames.size() ? kNames[index] : "";
+}
+
+const char *sluice_rt_activity_name(sluice_rt_activity activity) {
+  constexpr std::array kNames{"busy", "token", "result", "taker", "network", "pipeline",
+                              "host", "idle",  "queue",  "turn",  "output"};
+  static_assert(kNames.size() == SLUICE_RT_ACTIVITIES);
+  const auto index = static_cast<size_t>(activity);
+  return index < kNames.size() ? kNames[index] : "";
+}
+
+sluice_rt_status sluice_rt_device_unit_counters(sluice_rt_device *device,
+                                                sluice_rt_unit_counters *units, uint32_t capacity,
+                                                uint32_t *count) {
+  static_assert(SLUICE_RT_ACTIVITIES == device::kActivities);
+  if (!device || !count || (!units && capacity != 0))
+    return invalid("null argument");
+  return guarded([&] {
+    const std::lock_guard lock(device->mutex);
+    if (!device->session)
+      return invalid("the device has no program loaded");
+    const std::vector<device::UnitCounters> all = device->session->unitCounters();
+    for (uint32_t i = 0; i < std::min<size_t>(capacity, all.size()); ++i) {
+      units[i].unit = static_cast<sluice_rt_unit>(all[i].unit);
+      units[i].core = all[i].core;
+      std::ranges::copy(all[i].cycles, units[i].cycles);
+    }
+    *count = static_cast<uint32_t>(all.size());
+    return SLUICE_RT_OK;
+  });
 }
 
 sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record) {

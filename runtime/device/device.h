@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device/counters.h"
 #include "runtime/format/program.h"
 
 namespace sluice::device {
@@ -66,6 +67,11 @@ public:
 
   /// State of every unit, for stall reports.
   virtual std::vector<UnitStatus> status() const = 0;
+
+  /// How every unit spent the cycles since load: of each core the matrix unit, the
+  /// vector unit, the sequencer and its way into the network, then of the host port
+  /// the input unit, the sequencer and its way into the network.
+  virtual std::vector<UnitCounters> counters() const = 0;
 
   /// A token counter passed its maximum (a fault of the program).
   virtual bool tokenFault() const = 0;

@@ -30,7 +30,8 @@ public:
     top->out_ready_i = 0;
     top->readback_clk_i = 0;
     top->readback_core_i = 0;
-    top->readback_vector_i = 0;
+    top->readback_unit_i = 0;
+    top->readback_state_i = 0;
     top->readback_addr_i = 0;
   }
 
@@ -92,10 +93,18 @@ public:
 
   uint64_t readStatus(uint32_t core, bool vector) override {
     top->readback_core_i = core;
-    top->readback_vector_i = vector;
+    top->readback_unit_i = vector;
     top->in_valid_i = 0; // the row of the cycle before is no offer for the next
     clockReadback();
     return top->readback_status_o;
+  }
+
+  uint64_t readCounter(uint32_t core, Watch unit, uint8_t state) override {
+    top->readback_core_i = core;
+    top->readback_unit_i = static_cast<uint8_t>(unit);
+    top->readback_state_i = state;
+    clockReadback();
+    return top->readback_count_o;
   }
 
   bool startsRandom() const override { return SLUICE_WAVES != 0; }

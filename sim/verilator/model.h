@@ -50,6 +50,14 @@ public:
   /// number of cores names the input unit.
   virtual uint64_t readStatus(uint32_t core, bool vector) = 0;
 
+  /// Units of the readback port (machine_pkg.sv); the host port's input unit is in
+  /// the matrix unit's place.
+  enum class Watch : uint8_t { Matrix, Vector, Sequencer, Network };
+
+  /// Cycles since the start that a unit spent in one of the eight states its
+  /// counters know.
+  virtual uint64_t readCounter(uint32_t core, Watch unit, uint8_t state) = 0;
+
   /// Memories and registers start with random contents instead of zeros.
   virtual bool startsRandom() const = 0;
 

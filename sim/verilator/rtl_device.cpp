@@ -60,6 +60,22 @@ public:
     return all;
   }
 
+  std::vector<UnitCounters> counters() const override {
+    using Unit = UnitCounters::Unit;
+    using Watch = Model::Watch;
+    std::vector<UnitCounters> all;
+    for (uint32_t core = 0; core < cores; ++core) {
+      all.push_back(unitCounters(Unit::Matrix, core, Watch::Matrix));
+      all.push_back(unitCounters(Unit::Vector, core, Watch::Vector));
+      all.push_back(unitCounters(Unit::Sequencer, core, Watch::Sequencer));
+      all.push_back(unitCounters(Unit::Network, core, Watch::Network));
+    }
+    all.push_back(unitCounters(Unit::Input, cores, Watch::Matrix));
+    all.push_back(unitCounters(Unit::Sequencer, cores, Watch::Sequencer));
+    all.push_back(unitCounters(Unit::Network, cores, Watch::Network));
+    return all;
+  }
+
   bool tokenFault() const override { return model->fault(); }
 
   std::vector<uint16_t> readRow(uint32_t core, uint32_t address) const override {
@@ -159,6 +175,25 @@ private:
             .token = static_cast<uint32_t>(word >> 32 & 31),
             .have = static_cast<uint32_t>(word >> 24 & 0xFF),
             .need = static_cast<uint32_t>(word >> 16 & 0xFF)};
+  }
+
+  UnitCounters unitCounters(UnitCounters::Unit unit, uint32_t core, Model::Watch watch) const {
+    UnitCounters out{unit, core, {}};
+    for (uint8_t state = 0; state < 8; ++state)
+      out.cycles[static_cast<size_t>(activityOf(unit, state))] +=
+          model->readCounter(core, watch, state);
+    return out;
+  }
+
+  /// What a state of a unit's counters stands for (machine_pkg.sv).
+  static Activity activityOf(UnitCounters::Unit unit, uint8_t state) {
+    if (unit == UnitCounters::Unit::Sequencer && state == 1)
+      return Activity::WaitsQueue;
+    if (unit == UnitCounters::Unit::Network && state == 1)
+      return Activity::WaitsTurn;
+    if (unit == UnitCounters::Unit::Network && state == 2)
+      return Activity::WaitsOutput;
+    return static_cast<Activity>(state);
   }
 
   const ModelEntry &entry;

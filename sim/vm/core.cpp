@@ -92,4 +92,11 @@ void Core::addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &
   to.push_back(vector.front.status("vector", core, vector.block(matrix, now)));
 }
 
+void Core::addCounters(uint32_t core, Cycle now, std::vector<device::UnitCounters> &to) const {
+  using Unit = device::UnitCounters::Unit;
+  to.push_back({Unit::Matrix, core, matrix.front.counter().read(now)});
+  to.push_back({Unit::Vector, core, vector.front.counter().read(now)});
+  to.push_back({Unit::Sequencer, core, sequencer.counter().read(now)});
+}
+
 } // namespace sluice::vm

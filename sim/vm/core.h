@@ -37,6 +37,7 @@ public:
   Cycle nextEvent() const;
 
   void addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &to) const;
+  void addCounters(uint32_t core, Cycle now, std::vector<device::UnitCounters> &to) const;
   bool tokenFault() const { return matrix.front.tokens().fault() || vector.front.tokens().fault(); }
   const TensorRam &tensorRam() const { return *ram; }
 

@@ -24,6 +24,7 @@ public:
 
   uint64_t cycle() const override { return machine ? machine->cycle() : 0; }
   std::vector<UnitStatus> status() const override { return machine->status(); }
+  std::vector<UnitCounters> counters() const override { return machine->counters(); }
   bool tokenFault() const override { return machine->tokenFault(); }
 
   std::vector<uint16_t> readRow(uint32_t core, uint32_t address) const override {

@@ -34,6 +34,7 @@ HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
       return true;
     });
   const Block reason = block(offered);
+  front.count(reason, now);
   const bool wasFull = front.full();
   Issue result;
   if (reason == Block::Idle) {

@@ -31,6 +31,9 @@ public:
   /// (null in runs without data).
   Issue decide(Cycle now, bool offered, const uint16_t *row);
 
+  /// Nothing happens from `now` on for some cycles.
+  void rest(Cycle now) { front.count(block(false), now); }
+
   /// Output side: the row the host may take in cycle `now`, and taking it.
   const OutputHead *head(Cycle now) const {
     return output.empty() || output.front().from > now ? nullptr : &output.front();
@@ -55,6 +58,8 @@ public:
   device::UnitStatus status(uint32_t core) const {
     return front.status("input", core, block(false));
   }
+  const ActivityCounter &inputCounter() const { return front.counter(); }
+  const ActivityCounter &sequencerCounter() const { return sequencer.counter(); }
   bool tokenFault() const { return front.tokens().fault(); }
 
 private:

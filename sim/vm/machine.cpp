@@ -73,6 +73,20 @@ std::vector<device::UnitStatus> Machine::status() const {
   return all;
 }
 
+std::vector<device::UnitCounters> Machine::counters() const {
+  using Unit = device::UnitCounters::Unit;
+  std::vector<device::UnitCounters> all;
+  const auto hostPort = static_cast<uint32_t>(cores.size());
+  for (uint32_t core = 0; core < hostPort; ++core) {
+    cores[core]->addCounters(core, now, all);
+    all.push_back({Unit::Network, core, network.counter(core).read(now)});
+  }
+  all.push_back({Unit::Input, hostPort, host.inputCounter().read(now)});
+  all.push_back({Unit::Sequencer, hostPort, host.sequencerCounter().read(now)});
+  all.push_back({Unit::Network, hostPort, network.counter(hostPort).read(now)});
+  return all;
+}
+
 bool Machine::tokenFault() const {
   return host.tokenFault() || std::ranges::any_of(cores, [](const std::unique_ptr<Core> &core) {
            return core->tokenFault();

@@ -32,9 +32,14 @@ public:
   /// `offered` stays as it is and the host takes every row; kNever if nothing
   /// will. Cycles before it may be passed over by skipTo.
   Cycle nextEvent(bool offered);
-  void skipTo(Cycle cycle) { now = cycle; }
+  void skipTo(Cycle cycle) {
+    if (cycle > now)
+      host.rest(now);
+    now = cycle;
+  }
 
   std::vector<device::UnitStatus> status() const;
+  std::vector<device::UnitCounters> counters() const;
   bool tokenFault() const;
   /// Only with data.
   const TensorRam &tensorRam(uint32_t core) const { return cores[core]->tensorRam(); }

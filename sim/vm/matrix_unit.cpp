@@ -31,6 +31,7 @@ Block MatrixUnit::block() const {
 
 uint32_t MatrixUnit::tick(Cycle now) {
   const Block reason = block();
+  front.count(reason, now);
   if (reason == Block::Idle)
     front.refill(now);
   else if (reason != Block::None)

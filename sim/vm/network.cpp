@@ -6,27 +6,40 @@ namespace sluice::vm {
 
 std::optional<uint32_t> Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
   const auto count = static_cast<uint32_t>(cores.size());
+  const bool hostFree = host.acceptsRow(); // before a grant that takes the last place
+  std::optional<uint32_t> granted;
   uint32_t source = last;
   for (uint32_t tried = 0; tried <= count; ++tried) {
     source = source == count ? 0 : source + 1;
     Ring<Packet> &fifo = source == count ? host.inputFifo() : cores[source]->outbox();
-    if (fifo.empty() || fifo.front().from > now)
+    if (fifo.empty() || fifo.front().from > now) {
+      activity[source].enter(Activity::Idle, now);
       continue;
+    }
     const Packet &packet = fifo.front();
     const bool hostRow = packet.hasRow && packet.forHost();
-    if (hostRow && !host.acceptsRow())
+    if (hostRow && !hostFree) {
+      activity[source].enter(Activity::WaitsOutput, now);
       continue;
+    }
+    if (granted) {
+      activity[source].enter(Activity::WaitsTurn, now);
+      continue;
+    }
+    activity[source].enter(Activity::Busy, now);
     if (hostRow)
       host.reserveRow();
     flights.push({now + isa::kNetHop - 1, packet});
     fifo.pop();
+    if (fifo.empty() || fifo.front().from > now + 1)
+      activity[source].enter(Activity::Idle, now + 1);
     if (source == count)
       host.inputGranted(now);
     else
       cores[source]->outboxGranted(now);
-    return last = source;
+    granted = last = source;
   }
-  return std::nullopt;
+  return granted;
 }
 
 void Network::deliver(Cores &cores, HostPort &host, Cycle now) {

@@ -16,7 +16,8 @@ public:
   using Cores = std::vector<std::unique_ptr<Core>>;
 
   /// After reset the round robin starts at core 0.
-  explicit Network(uint32_t cores) : last(cores) {}
+  explicit Network(uint32_t cores)
+      : last(cores), activity(cores + 1, ActivityCounter(Activity::Idle)) {}
 
   /// Cycle `now`: grants the first eligible head and returns its source, if
   /// there is one.
@@ -26,12 +27,16 @@ public:
 
   Cycle nextEvent(const Cores &cores, HostPort &host) const;
 
+  /// Of a core's way into the network, or of the host's.
+  const ActivityCounter &counter(uint32_t source) const { return activity[source]; }
+
 private:
   struct Flight {
     Cycle due = 0;
     Packet packet;
   };
   uint32_t last; ///< source granted last
+  std::vector<ActivityCounter> activity;
   Ring<Flight> flights{4};
 };
 

@@ -30,8 +30,12 @@ public:
     stalled = step && isUnit(step->op) && !push(*step);
     if (!step || stalled) {
       wake = kNever;
+      activity.enter(stalled ? Activity::WaitsQueue : Activity::Idle, now);
     } else {
+      activity.enter(Activity::Busy, now);
       execute(*step);
+      if (halted)
+        activity.enter(Activity::Idle, now + 1);
       wake = now + isa::kSeqCycles;
     }
   }
@@ -43,6 +47,8 @@ public:
       out[s] += registers[inst.reg[s]];
     return out;
   }
+
+  const ActivityCounter &counter() const { return activity; }
 
 private:
   struct Loop {
@@ -63,6 +69,7 @@ private:
   std::array<uint32_t, isa::kSeqRegs> registers{};
   std::array<Loop, isa::kSeqLoops> loops{};
   unsigned depth = 0;
+  ActivityCounter activity{Activity::Busy};
   Cycle wake = isa::kSeqCycles - 1;
 };
 

@@ -57,6 +57,7 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
   }
   run.stalled = run.inferences.size() < inferences;
   run.status = machine.status();
+  run.counters = machine.counters();
   return run;
 }
 

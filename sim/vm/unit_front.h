@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "runtime/device/device.h"
+#include "sim/vm/activity_counter.h"
 #include "sim/vm/decode.h"
 #include "sim/vm/ring.h"
 #include "sim/vm/tokens.h"
 
 namespace sluice::vm {
 
-using Cycle = uint64_t;
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();
 using Block = device::UnitStatus::Block;
 
@@ -43,6 +43,9 @@ public:
   const Inst *active() const { return current; }
   const LoopNest &beat() const { return nest; }
   const TokenBank &tokens() const { return bank; }
+  /// What the unit does in cycle `now`, for the counters; none is busy.
+  void count(Block block, Cycle now) { activity.enter(static_cast<Activity>(block), now); }
+  const ActivityCounter &counter() const { return activity; }
   bool firstBeat() const { return nest.firstAt(0); }
   bool waitSatisfied() const { return !waitsHere() || bank.count(token) >= current->waitCount; }
   bool signalsHere() const { return current->signals && nest.lastAt(current->sigLevel); }
@@ -59,6 +62,7 @@ public:
     } else {
       current = nullptr;
       wake = queue.empty() ? kNever : queue.front().from;
+      count(Block::Idle, now + 1);
     }
   }
 
@@ -119,6 +123,7 @@ private:
   LoopNest nest;
   unsigned token = 0; ///< of the next wait
   TokenBank bank;
+  ActivityCounter activity{Activity::Idle};
   Cycle wake;
   Cycle skippedTo = 0;    ///< beats before this cycle have been passed over
   Cycle skippedUntil = 0; ///< the cycles of the beats passed over

@@ -48,7 +48,9 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
 }
 
 uint32_t VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
-  switch (block(matrix, now)) {
+  const Block reason = block(matrix, now);
+  front.count(reason, now);
+  switch (reason) {
   case Block::None:
     return issue(matrix, now);
   case Block::Idle:

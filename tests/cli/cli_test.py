@@ -72,6 +72,30 @@ class Cli(unittest.TestCase):
         self.assertIn(b"engine vm", out)
         self.assertEqual(json.loads(path.read_text()), result)
 
+    def test_counters(self):
+        code, out, err = self.vm("--input", self.input, "--counters", "--json")
+        self.assertEqual(code, 0, err)
+        units = json.loads(out)["engines"]["vm"]["counters"]
+        self.assertEqual([(unit["unit"], unit["core"]) for unit in units],
+                         [(unit, core) for core in (0, 1) for unit in ("matrix", "vector", "sequencer", "network")] +
+                         [("input", None), ("sequencer", None), ("network", None)])
+        totals = {unit["busy"] + unit["idle"] + sum(unit["waits"].values()) for unit in units}
+        self.assertEqual(len(totals), 1, totals)
+        matrix, vector = units[:2]
+        self.assertEqual((matrix["busy"], vector["busy"]), (1, 1))
+        self.assertGreater(vector["waits"]["result"], 0)
+        self.assertNotIn("counters", json.loads(self.vm("--input", self.input, "--json")[1])["engines"]["vm"])
+        # As text, and with every data set a new start: the counters are those of all.
+        text = self.vm("--input", self.input, "--counters")[1].decode()
+        self.assertRegex(text, r"\nunit +busy +idle   waits, in cycles\n")
+        self.assertRegex(text, rf"\ncore 0 vector +1 +\d+\.\d % +{vector['idle']}   result {vector['waits']['result']}")
+        for i in range(2):
+            folder = self.dir / "sets" / f"test_data_set_{i}"
+            folder.mkdir(parents=True)
+            (folder / "input_0.pb").write_bytes(numpy_helper.from_array(self.x, "x").SerializeToString())
+        both = json.loads(self.vm("--data-set", self.dir / "sets", "--counters", "--json")[1])["engines"]["vm"]["counters"]
+        self.assertEqual([unit["busy"] for unit in both], [2 * unit["busy"] for unit in units])
+
     def test_different_from_the_reference(self):
         np.save(self.dir / "wrong.npy", expected(self.x) + 10)
         code, _, err = self.vm("--input", self.input, "--expect", f"y=@{self.dir / 'wrong.npy'}")

@@ -82,6 +82,14 @@ RunResult runOnBoth(const format::Program &program,
     }
   }
   result.cycles = vm->cycle();
+  const auto counters = vm->counters();
+  const auto isWhole = [&](const device::UnitCounters &unit) {
+    return unit.total() == result.cycles;
+  };
+  if (counters != rtl->counters() || !std::ranges::all_of(counters, isWhole)) {
+    result.problem = "the counters differ, or do not add up to the cycles";
+    return result;
+  }
   for (const format::HostTensor &tensor : tensors) {
     std::vector<uint16_t> packed;
     for (uint32_t row = 0; row < tensor.rows; ++row)

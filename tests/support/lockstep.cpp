@@ -13,11 +13,15 @@ namespace sluice::testing {
 namespace {
 
 using device::Device;
+using device::UnitCounters;
 using device::UnitStatus;
 
 /// Cycles without progress after which the host stops playing with its
 /// handshakes, and after which a program that is complete (or not) is at rest.
 constexpr unsigned kCalm = 60, kComplete = 60, kHung = 5000;
+
+/// Cycles between two comparisons of the counters.
+constexpr uint64_t kCounters = 500;
 
 const char *blockName(UnitStatus::Block block) {
   switch (block) {
@@ -47,6 +51,11 @@ std::string describe(const UnitStatus &status) {
   if (status.block == UnitStatus::Block::Token)
     text += fmt::format(", token {}: {} of {}", status.token, status.have, status.need);
   return text;
+}
+
+std::string describe(const UnitCounters &unit) {
+  return fmt::format("unit {} of core {}: {}", static_cast<unsigned>(unit.unit), unit.core,
+                     fmt::join(unit.cycles, " "));
 }
 
 std::string describe(const std::optional<device::OutputRow> &row) {
@@ -79,9 +88,12 @@ public:
     compareStatus();
     while (result.difference.empty() && !atRest())
       step();
-    if (result.difference.empty())
+    if (result.difference.empty()) {
+      compareCounters();
       compareMemories();
+    }
     result.cycles = model.cycle();
+    result.counters = model.counters();
     if (!result.difference.empty())
       addListing();
     return std::move(result);
@@ -111,6 +123,8 @@ private:
         differ(cycle, fmt::format("token fault: {} / {}", model.tokenFault(), other->tokenFault()));
       compareStatus();
     }
+    if (model.cycle() % kCounters == 0)
+      compareCounters();
     if (model.tokenFault())
       differ(cycle, "a token overflows");
     quiet = mine.progress ? 0 : quiet + 1;
@@ -152,6 +166,24 @@ private:
       if (!same(mine[i], theirs[i]))
         differ(model.cycle(),
                fmt::format("status:\n  {}\n  {}", describe(mine[i]), describe(theirs[i])));
+  }
+
+  /// Equal, and every unit's cycles are those that have been run.
+  void compareCounters() {
+    const std::vector<UnitCounters> mine = model.counters();
+    for (const UnitCounters &unit : mine)
+      if (unit.total() != model.cycle())
+        differ(model.cycle(),
+               fmt::format("counters add up to {}: {}", unit.total(), describe(unit)));
+    if (!other)
+      return;
+    const std::vector<UnitCounters> theirs = other->counters();
+    if (mine.size() != theirs.size())
+      differ(model.cycle(), fmt::format("counters: {} / {} units", mine.size(), theirs.size()));
+    for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i)
+      if (mine[i] != theirs[i])
+        differ(model.cycle(),
+               fmt::format("counters:\n  {}\n  {}", describe(mine[i]), describe(theirs[i])));
   }
 
   void compareMemories() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/device/device.h"
 #include "tests/support/random_program.h"
@@ -13,14 +14,16 @@ namespace sluice::testing {
 struct LockstepResult {
   std::string difference; ///< empty if there is none; else seed, cycle, what, and a listing
   uint64_t cycles = 0;
-  uint64_t instructions = 0; ///< in the program, all cores and the host port
+  uint64_t instructions = 0;                  ///< in the program, all cores and the host port
+  std::vector<device::UnitCounters> counters; ///< of the whole run
 };
 
 /// Loads the program into `model` and, unless null, `other`, and steps them
 /// together until nothing more can happen. Compares, each cycle, the row taken
 /// in, the row handed out, progress, token faults and the status of every unit;
-/// at the end the tensor RAM. With or without `other` it is a difference if the
-/// program does not take all its rows in, hand all its rows out and come to rest.
+/// now and then and at the end the counters, at the end the tensor RAM. With or without `other` it
+/// is a difference if the program does not take all its rows in, hand all its rows out and come to
+/// rest.
 LockstepResult runLockstep(const RandomProgram &random, device::Device &model,
                            device::Device *other);
 

@@ -186,6 +186,14 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
   return results;
 }
 
+UnitCounters EngineHandle::counters() const {
+  uint32_t count = 0;
+  sluice_rt_device_unit_counters(device.get(), nullptr, 0, &count);
+  UnitCounters units(count);
+  sluice_rt_device_unit_counters(device.get(), units.data(), count, &count);
+  return units;
+}
+
 std::optional<Problem> EngineHandle::reset() {
   if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
     return lastProblem();

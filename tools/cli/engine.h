@@ -9,6 +9,7 @@
 
 #include "compiler/support/problem.h"
 #include "runtime/api/sluice_rt.h"
+#include "tools/cli/counters.h"
 #include "tools/cli/inputs.h"
 
 namespace sluice::cli {
@@ -86,6 +87,9 @@ public:
   std::variant<std::vector<Inference>, Problem> inferPaced(const std::vector<io::Tensor> &inputs,
                                                            sluice_rt_pacing pacing, unsigned count,
                                                            const std::string &progress);
+
+  /// Of all units since the start or the last reset.
+  UnitCounters counters() const;
 
   /// Back to the initial state.
   std::optional<Problem> reset();

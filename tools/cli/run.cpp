@@ -20,12 +20,14 @@ struct Options {
   Bound bound;
   uint64_t steps = 1;
   uint64_t stallLimit = kStallLimit;
+  bool counters = false;
 };
 
 /// Everything one engine did: one entry per data set or step.
 struct EngineRun {
   std::string name;
   std::vector<Inference> inferences;
+  UnitCounters counters; ///< of all of them
 
   uint64_t cycles() const {
     uint64_t most = 0;
@@ -52,7 +54,8 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
       return false;
     }
   }
-  return true;
+  difference = counterDifference(a.counters, b.counters);
+  return difference.empty();
 }
 
 /// The values of a small tensor, the span of a large one.
@@ -125,17 +128,20 @@ private:
       if (const auto *wrong = std::get_if<Problem>(&opened))
         return *wrong;
       auto &engine = std::get<EngineHandle>(opened);
-      EngineRun run{name, {}};
+      EngineRun run{name, {}, {}};
       for (size_t i = 0; i < sets.size(); ++i) {
         // Data sets are independent of each other; steps are not.
-        if (i > 0 && !options.dataSet.empty())
+        if (i > 0 && !options.dataSet.empty()) {
+          addCounters(run.counters, engine.counters());
           if (auto wrong = engine.reset())
             return wrong;
+        }
         auto inference = engine.infer(sets[i].inputs, fmt::format("{}/{}", i + 1, sets.size()));
         if (const auto *wrong = std::get_if<Problem>(&inference))
           return *wrong;
         run.inferences.push_back(std::get<Inference>(std::move(inference)));
       }
+      addCounters(run.counters, engine.counters());
       runs.push_back(std::move(run));
     }
     return std::nullopt;
@@ -152,6 +158,10 @@ private:
       text += fmt::format("engine {}: {} cycles, {:.3f} us at {} MHz\n", run.name, cycles,
                           static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
       engines[run.name] = {{"cycles", cycles}};
+      if (options.counters) {
+        text += countersText(run.counters);
+        engines[run.name]["counters"] = countersJson(run.counters);
+      }
     }
     Problems problems;
     Json equal = nullptr;
@@ -273,6 +283,8 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
       ->check(notNegative);
   command->add_option("--steps", options->steps, "inferences, one after the other")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+  command->add_flag("--counters", options->counters,
+                    "print how every unit spent the cycles, from the start to the last output");
   command->add_option("--waves", options->waves, "write waves (FST)")->type_name("FILE");
   command
       ->add_option("--stall-limit", options->stallLimit,

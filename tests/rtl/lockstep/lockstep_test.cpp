@@ -3,6 +3,7 @@
 // (the default takes some seconds), SLUICE_LOCKSTEP_SEED the first seed.
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,18 +25,50 @@ uint64_t firstSeed() { return fromEnvironment("SLUICE_LOCKSTEP_SEED", 1); }
 
 const format::Geometry &tiny() { return *format::findPreset("c2b8"); }
 
+using Unit = device::UnitCounters::Unit;
+using device::Activity;
+
+/// Everything that a unit may do, so that it is counted, must happen.
+void expectEveryActivity(const std::map<std::pair<Unit, Activity>, uint64_t> &seen) {
+  const std::pair<Unit, std::vector<Activity>> waits[] = {
+      {Unit::Matrix, {Activity::WaitsToken, Activity::WaitsTaker}},
+      {Unit::Vector,
+       {Activity::WaitsToken, Activity::WaitsResult, Activity::WaitsNetwork,
+        Activity::WaitsPipeline}},
+      {Unit::Input, {Activity::WaitsToken, Activity::WaitsNetwork, Activity::WaitsHost}},
+      {Unit::Sequencer, {Activity::WaitsQueue}},
+      {Unit::Network, {Activity::WaitsTurn, Activity::WaitsOutput}},
+  };
+  size_t kinds = 0;
+  for (const auto &[unit, activities] : waits) {
+    for (const Activity activity : activities)
+      EXPECT_TRUE(seen.contains({unit, activity}))
+          << "unit " << static_cast<int>(unit) << ", activity " << static_cast<int>(activity);
+    kinds += activities.size() + 2; // busy and idle
+  }
+  EXPECT_EQ(seen.size(), kinds) << "something else was counted";
+}
+
 /// Runs programs until so many instructions have been run.
-void runPrograms(const format::Geometry &geometry, uint64_t instructions, device::Device *rtl) {
+void runPrograms(const format::Geometry &geometry, uint64_t instructions, device::Device *rtl,
+                 bool everything = false) {
   const std::unique_ptr<device::Device> vm = device::makeVm();
   uint64_t run = 0, cycles = 0, seed = firstSeed();
+  std::map<std::pair<Unit, Activity>, uint64_t> seen;
   for (; run < instructions; ++seed) {
     const LockstepResult result = runLockstep(makeRandomProgram(seed, geometry), *vm, rtl);
     run += result.instructions;
     cycles += result.cycles;
+    for (const device::UnitCounters &unit : result.counters)
+      for (size_t i = 0; i < unit.cycles.size(); ++i)
+        if (unit.cycles[i] != 0)
+          seen[{unit.unit, static_cast<Activity>(i)}] += unit.cycles[i];
     ASSERT_EQ(result.difference, "");
   }
   std::cout << seed - firstSeed() << " programs, " << run << " instructions, " << cycles
             << " cycles without a difference\n";
+  if (everything)
+    expectEveryActivity(seen);
 }
 
 TEST(RandomPrograms, PassTheLoadersChecks) {
@@ -47,7 +80,7 @@ TEST(RandomPrograms, PassTheLoadersChecks) {
 }
 
 TEST(RandomPrograms, ComeToRestOnTheModel) {
-  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), nullptr);
+  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), nullptr, true);
 }
 
 TEST(RandomPrograms, ComeToRestOnOtherGeometries) {

@@ -1,86 +1,109 @@
 #!/usr/bin/env python3
 """Proves the assertions of small control modules by induction with yosys.
 
-usage: prove.py --isa-package isa_pkg.sv --rtl hw/rtl [--break]
+usage: prove.py --isa-package isa_pkg.sv --rtl hw/rtl [--break] [module...]
 
-For every module: the assertions hold in the first cycles after reset and, if they
-held for `steps` cycles, in the next. --break proves that the proofs can fail: it
-removes a guard from each module and expects a counterexample.
+For every module: its assertions, those of the modules in it and the properties of
+<module>.svh hold in the first cycles after reset and, if they held for some cycles,
+in the next. What <module>.svh assumes is what the parents guarantee. --break proves
+that the proofs can fail: it removes a guard and expects a counterexample.
 """
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
-# Module, parameters, induction steps, environment, and the edit that must break it.
-# The environment is what the parents guarantee: a queue is not pushed while full.
+HERE = pathlib.Path(__file__).parent
+
+
+class Proof:
+    def __init__(self, module, parameters, steps, edit, cut_memory=False, drop="", connect=None):
+        """edit: (file, text, other text), which must break the proof. steps: cycles of the
+        induction. cut_memory: a memory read gives anything; drop: the instance whose assertions
+        are left out, because they are about the memory's contents. connect: wires of the
+        properties that are signals of modules inside."""
+        self.module, self.parameters, self.steps = module, parameters, steps
+        self.edit, self.cut_memory, self.drop, self.connect = edit, cut_memory, drop, connect or {}
+
+
 PROOFS = [
-    ("fifo_pointers", {"Depth": 4}, 4,
-     "wire legal = !(push_i && full_o) && !(pop_i && !valid_o);",
-     ("assign full_o  = wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]};", "assign full_o  = 1'b0;")),
-    ("credit_counter", {"Depth": 5}, 3,
-     "wire legal = !(take_i && !free_o) && !(give_i && idle_o);",
-     ("count_q < Bits'(Depth)", "count_q <= Bits'(Depth)")),
-    ("arbiter", {"Requesters": 7}, 2, "wire legal = 1'b1;", ("pick[i] && !seen", "pick[i]")),
-    ("token_bank", {"Gives": 3}, 2, "wire legal = !(take_i && !enough_o);",
-     ("count_q[i*9+:8] >= need_i", "count_q[i*9+:8] >= 8'd0")),
+    Proof("fifo_pointers", {"Depth": 4}, 4,
+          ("fifo_pointers", "assign full_o  = wr_q == {~rd_q[PtrBits], rd_q[PtrBits-1:0]};", "assign full_o  = 1'b0;")),
+    Proof("fifo", {"Width": 4, "Depth": 4}, 3, ("fifo", "assign head_o = mem[rd];", "assign head_o = mem[wr];"),
+          connect={"at_wr": "u_pointers.wr_q", "at_rd": "u_pointers.rd_q"}),
+    Proof("credit_counter", {"Depth": 5}, 3, ("credit_counter", "count_q < Bits'(Depth)", "count_q <= Bits'(Depth)")),
+    Proof("result_credits", {}, 3, ("credit_counter", "count_q < Bits'(Depth)", "count_q <= Bits'(Depth)"),
+          connect={"outstanding": "u_credits.count_q", "wr": "u_results.wr_q", "rd": "u_results.rd_q"}),
+    Proof("arbiter", {"Requesters": 7}, 2, ("arbiter", "pick[i] && !seen", "pick[i]")),
+    Proof("token_bank", {"Gives": 3}, 2, ("token_bank", "count_q[i*9+:8] >= need_i", "count_q[i*9+:8] >= 8'd0")),
+    Proof("loop_nest", {}, 2, ("loop_nest", "last_q[l] ? single_q[l] : left_q[l] == 12'd1", "left_q[l] == 12'd1")),
+    Proof("sequencer", {"Instructions": 8, "ChunkBits": 576}, 2,
+          ("sequencer", "if (set.op == isa_pkg::OpEndloop && !again) top_q", "if (set.op == isa_pkg::OpEndloop) top_q"),
+          cut_memory=True),
+    Proof("unit_front", {"PcBits": 2, "Gives": 1}, 2,
+          ("unit_front", "(!wait_beat || enough)", "(!wait_beat || enough || push_i)"),
+          cut_memory=True, drop="u_queue.u_check"),
+    Proof("unit_counters", {"Width": 3}, 2, ("unit_counters", "written_q[state_q] ? count[state_q] : '0", "count[state_q]")),
 ]
 
-# What must hold beyond the assertions in the modules themselves.
-PROPERTIES = {
-    "fifo_pointers": """
-  wire [PtrBits:0] used = wr_q - rd_q;
-  always @* if (!rst_i) assert (used <= Depth);
-""",
-    "credit_counter": """
-  always @* if (!rst_i) assert (count_q <= Depth);
-""",
-    "arbiter": """
-  // after_q is a run of ones up to the top.
-  wire [Requesters-1:0] low = ~after_q;
-  always @* if (!rst_i) assert ((low & (low + 1'b1)) == '0);
-  // Nobody is granted again while one after it asks.
-  always @* if (!rst_i) assert ((grant_o & ~after_q) == '0 || later == '0);
-""",
-    "token_bank": """
-  // A wait that is served takes what is there: a counter never falls below zero.
-  always @* if (!rst_i && take_i) assert (count_q[token_i*9+:8] >= need_i);
-""",
-}
+
+def closure(module, rtl):
+    """The modules that a module is made of, itself included."""
+    known = {path.stem: path for path in [*pathlib.Path(rtl).glob("*.sv"), *HERE.glob("*.sv")]}
+    found, todo = {}, [module]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = known[name].read_text(encoding="utf-8")
+            names = set(re.findall(r"\w+", re.sub(r"//.*", "", found[name])))
+            todo += sorted(names & set(known) - set(found))
+    return found
 
 
-def prove(name, parameters, steps, environment, edit, args):
-    text = (pathlib.Path(args.rtl) / f"{name}.sv").read_text(encoding="utf-8")
+def prove(proof, args):
+    sources = closure(proof.module, args.rtl)
     if args.break_:
-        if text.count(edit[0]) != 1:
-            sys.exit(f"{name}: the text to break is not there once: {edit[0]}")
-        text = text.replace(*edit)
-    body, end, rest = text.rpartition("endmodule")
-    text = body + "  " + environment + "\n  always @* assume (legal);\n" + PROPERTIES[name] + end + rest
+        name, old, new = proof.edit
+        if sources[name].count(old) != 1:
+            sys.exit(f"{name}: the text to break is not there once: {old}")
+        sources[name] = sources[name].replace(old, new)
+    properties = (HERE / f"{proof.module}.svh").read_text(encoding="utf-8")
+    body, end, rest = sources[proof.module].rpartition("endmodule")
+    sources[proof.module] = body + properties + end + rest
     with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / f"{name}.sv"
-        source.write_text(text, encoding="utf-8")
-        chparam = " ".join(f"-set {key} {value}" for key, value in parameters.items())
-        script = (f"read_verilog -sv -formal -I{args.rtl} {args.isa_package} {source}; "
-                  f"chparam {chparam} {name}; hierarchy -check -top {name}; proc; flatten; memory -nordff; "
-                  f"opt -full; "
-                  f"sat -tempinduct -prove-asserts -set-assumes -set-at 1 rst_i 1 "
-                  f"-maxsteps {4 * steps} -verify")
+        paths = []
+        for name, text in sorted(sources.items(), key=lambda item: not item[0].endswith("_pkg")):
+            paths.append(pathlib.Path(folder) / f"{name}.sv")
+            paths[-1].write_text(text, encoding="utf-8")
+        chparam = "".join(f" -set {key} {value}" for key, value in proof.parameters.items())
+        connect = "".join(f"connect -set {wire} {signal}; " for wire, signal in proof.connect.items())
+        memory = "memory -nordff; opt -full"
+        if proof.cut_memory:
+            drop = proof.drop.replace(".", "*")
+            memory = (f"delete t:$assert c:*{drop}* %i; " if drop else "") + "delete t:$mem*; opt"
+        script = (f"read_verilog -sv -formal -I{args.rtl} {args.isa_package} {' '.join(map(str, paths))}; "
+                  f"{'chparam' + chparam + ' ' + proof.module + '; ' if chparam else ''}"
+                  f"hierarchy -check -top {proof.module}; proc; flatten; {connect}{memory}; "
+                  f"sat -tempinduct -prove-asserts -set-assumes -set-at 1 rst_i 1 -maxsteps {4 * proof.steps} -verify")
         run = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, check=False)
     return run.returncode == 0, run.stdout + run.stderr
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-package", required=True)
     parser.add_argument("--rtl", required=True)
     parser.add_argument("--break", dest="break_", action="store_true")
+    parser.add_argument("modules", nargs="*")
     args = parser.parse_args()
     wrong = 0
     for proof in PROOFS:
-        proved, log = prove(*proof, args)
-        print(f"{proof[0]}: {'proved' if proved else 'not proved'}")
+        if args.modules and proof.module not in args.modules:
+            continue
+        proved, log = prove(proof, args)
+        print(f"{proof.module}: {'proved' if proved else 'not proved'}", flush=True)
         if proved == args.break_:
             wrong += 1
             print(log[-2000:])

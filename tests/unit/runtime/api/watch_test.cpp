@@ -98,6 +98,55 @@ TEST_F(Watch, BeatsAreWhatTheProgramDoes) {
   EXPECT_EQ(beats, expected);
 }
 
+/// Two accounts of the same cycles: the recording is the host's, the counters are
+/// the machine's.
+TEST_F(Watch, CountersAreTheRecordingSummedUp) {
+  sluice_rt_device_record(device, 1);
+  ASSERT_EQ(sluice_rt_device_load(device, program), SLUICE_RT_OK);
+  runJob();
+  runJob();
+  uint32_t count = 0;
+  ASSERT_EQ(sluice_rt_device_unit_counters(device, nullptr, 0, &count), SLUICE_RT_OK);
+  ASSERT_EQ(count, 11U);
+  std::vector<sluice_rt_unit_counters> units(count);
+  ASSERT_EQ(sluice_rt_device_unit_counters(device, units.data(), count, &count), SLUICE_RT_OK);
+  std::map<std::tuple<uint32_t, sluice_rt_unit, int>, uint64_t> summed;
+  for (const sluice_rt_span &span : recorded())
+    summed[{span.core, span.unit, span.activity}] += span.last - span.first + 1;
+  for (const sluice_rt_unit_counters &unit : units) {
+    uint64_t total = 0;
+    for (int activity = 0; activity < SLUICE_RT_ACTIVITIES; ++activity) {
+      total += unit.cycles[activity];
+      if (unit.unit <= SLUICE_RT_INPUT) {
+        EXPECT_EQ((summed[{unit.core, unit.unit, activity}]), unit.cycles[activity])
+            << sluice_rt_unit_name(unit.unit) << ' ' << unit.core << ' '
+            << sluice_rt_activity_name(static_cast<sluice_rt_activity>(activity));
+      }
+    }
+    EXPECT_EQ(total, now());
+  }
+  // Fewer are written if there is room for fewer, and a reset clears them.
+  ASSERT_EQ(sluice_rt_device_reset(device), SLUICE_RT_OK);
+  sluice_rt_unit_counters two[2] = {};
+  two[1].core = 77;
+  ASSERT_EQ(sluice_rt_device_unit_counters(device, two, 1, &count), SLUICE_RT_OK);
+  EXPECT_EQ(count, 11U);
+  EXPECT_EQ(two[0].unit, SLUICE_RT_MATRIX);
+  EXPECT_EQ(two[0].cycles[SLUICE_RT_IDLE], 0U);
+  EXPECT_EQ(two[1].core, 77U);
+}
+
+TEST_F(Watch, CountersNeedAProgramAndAPlace) {
+  uint32_t count = 0;
+  EXPECT_EQ(sluice_rt_device_unit_counters(device, nullptr, 0, &count), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded");
+  EXPECT_EQ(sluice_rt_device_unit_counters(device, nullptr, 1, &count), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "null argument");
+  EXPECT_STREQ(sluice_rt_unit_name(SLUICE_RT_NETWORK), "network");
+  EXPECT_STREQ(sluice_rt_activity_name(SLUICE_RT_WAITS_OUTPUT), "output");
+  EXPECT_STREQ(sluice_rt_activity_name(static_cast<sluice_rt_activity>(11)), "");
+}
+
 /// The recording of a device against the status of another one, cycle by cycle.
 TEST_F(Watch, ActivityIsTheStatusOfTheCycle) {
   sluice_rt_device_record(device, 1);

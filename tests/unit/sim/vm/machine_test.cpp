@@ -9,6 +9,7 @@
 namespace sluice::vm {
 namespace {
 
+using device::UnitCounters;
 using device::UnitStatus;
 using Block = UnitStatus::Block;
 using ::testing::ElementsAre;
@@ -62,6 +63,56 @@ TEST(Machine, OneBlockFromHostToHost) {
   EXPECT_EQ(machine.outputs[0].address, 9U);
   // The denormal and -0 count as zero and sum to +0.
   EXPECT_THAT(machine.outputs[0].lanes, ElementsAre(kOne, kTwo, kThree, 0, 0, 0, 0xC000, 0x4780));
+}
+
+/// The cycles of a unit in the order of Activity.
+device::ActivityCycles countersOf(const TestMachine &machine, UnitCounters::Unit unit,
+                                  uint32_t core) {
+  for (const UnitCounters &one : machine.device->counters())
+    if (one.unit == unit && one.core == core)
+      return one.cycles;
+  return {};
+}
+
+TEST(Machine, CountsWhatEveryUnitDoes) {
+  using Unit = UnitCounters::Unit;
+  TestProgram test;
+  test.identity(0, 5);
+  isa::Input input;
+  input.dst = 7;
+  input.mask = 1;
+  input.sigEn = 1;
+  input.sigToken = 4;
+  input.sigUnits = 1;
+  isa::Mm mm = product(5, 7);
+  mm.waitEn = 1;
+  mm.waitToken = 4;
+  mm.waitCount = 1;
+  test.host({input, isa::Halt{}});
+  test.core(0, {mm, sendResult(9), isa::Halt{}});
+  test.core(1, {isa::Halt{}});
+  TestMachine machine(test.program);
+  // The row is offered in 5. In the FIFO from 6, granted in 6, at the core from 9:
+  // the beat issues in 9, its result is popped in 23 and leaves for the host in 27.
+  machine.run(5);
+  machine.run(35, {std::vector<uint16_t>(8)});
+  EXPECT_EQ(machine.taken, std::vector<uint64_t>{5});
+  ASSERT_THAT(machine.device->counters(), SizeIs(11));
+  // busy, token, result, taker, network, pipeline, host, idle, queue, turn, output
+  EXPECT_THAT(countersOf(machine, Unit::Input, 2), ElementsAre(1, 0, 0, 0, 0, 0, 2, 37, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Sequencer, 2),
+              ElementsAre(4, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Network, 2), ElementsAre(1, 0, 0, 0, 0, 0, 0, 39, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Matrix, 0),
+              ElementsAre(1, 6, 0, 0, 0, 0, 0, 33, 0, 0, 0)); // token from 3 to 8
+  EXPECT_THAT(countersOf(machine, Unit::Vector, 0),
+              ElementsAre(1, 0, 18, 0, 0, 0, 0, 21, 0, 0, 0)); // result from 5 to 22
+  EXPECT_THAT(countersOf(machine, Unit::Sequencer, 0),
+              ElementsAre(6, 0, 0, 0, 0, 0, 0, 34, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Network, 0), ElementsAre(1, 0, 0, 0, 0, 0, 0, 39, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Matrix, 1), ElementsAre(0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0));
+  EXPECT_THAT(countersOf(machine, Unit::Sequencer, 1),
+              ElementsAre(2, 0, 0, 0, 0, 0, 0, 38, 0, 0, 0));
 }
 
 TEST(Machine, ALongerChainTakesACycleForEveryProcessingElement) {

@@ -1,0 +1,28 @@
+// Performance counters as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/api/sluice_rt.h"
+#include "tools/cli/report.h"
+
+namespace sluice::cli {
+
+/// Of all units of one machine. A run may consist of several starts of the machine.
+using UnitCounters = std::vector<sluice_rt_unit_counters>;
+
+/// Adds those of another run of the same machine; `to` may be empty.
+void addCounters(UnitCounters &to, const UnitCounters &more);
+
+/// The first unit and activity in which two runs differ, or "".
+std::string counterDifference(const UnitCounters &a, const UnitCounters &b);
+
+/// A table with a line per unit.
+std::string countersText(const UnitCounters &units);
+
+/// [{"unit", "core", "busy", "idle", "waits": {...}}]; `core` is null for the host
+/// port, `waits` names what the unit waited for.
+Json countersJson(const UnitCounters &units);
+
+} // namespace sluice::cli
