@@ -62,6 +62,9 @@ struct Row {
   RowId b = kNoRow;            ///< operand b of `step`, Linear and Vector
   RowId c = kNoRow;            ///< operand c of `step`, Linear and Vector
   VectorStep step;
+  /// Linear, made by the planner: a partial sum that is not rounded to bf16 but
+  /// kept as fp32 in two rows, upper halves first. Read as operand b alone.
+  bool wide = false;
   uint32_t group = 0; ///< rows of one operation share a group; groups ascend in topological order
   std::vector<uint32_t> nodes; ///< source nodes, indices into Graph::nodes, ascending
 };

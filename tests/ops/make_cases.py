@@ -104,6 +104,17 @@ def linear(cases):
     wide, tall = normal(1, 100), normal(100, 70)
     cases.add("gemm_many_blocks", node("Gemm", "x w"), {"x": wide}, {"y": wide @ tall},
               {"w": tall})
+    # Three rows of sixteen blocks over two cores: one of them is split.
+    even, share, third = normal(1, 128), normal(128, 24), normal(24)
+    total = even @ share + third
+    cases.add("gemm_row_split", node("Gemm", "x w b"), {"x": even}, {"y": total},
+              {"w": share, "b": third})
+    cases.add("gemm_row_split_relu", [node("Gemm", "x w b", "g"), node("Relu", "g")], {"x": even},
+              {"y": np.maximum(total, 0)}, {"w": share, "b": third})
+    cases.add("gemm_row_split_tanh", [node("Gemm", "x w b", "g"), node("Tanh", "g")],
+              {"x": even / 8}, {"y": np.tanh((total - third) / 8 + third)}, {"w": share, "b": third})
+    cases.add("gemm_row_split_added", [node("Gemm", "x w b", "g"), node("Add", "g z")],
+              {"x": even, "z": 3 * third[None]}, {"y": total + 3 * third}, {"w": share, "b": third})
     cases.add("gemm_one_by_one", node("Gemm", "x w b"), {"x": normal(1, 1) * 0 + 3},
               {"y": [[3 * 1.5 - 2]]}, {"w": np.float32([[1.5]]), "b": np.float32([-2])})
     h = np.maximum(x @ w + b, 0)

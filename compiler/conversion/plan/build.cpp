@@ -134,6 +134,8 @@ private:
     return row == kNoRow || graph.rows[row].kind == RowKind::Constant;
   }
 
+  bool isWide(RowId row) const { return row != kNoRow && graph.rows[row].wide; }
+
   int32_t address(uint32_t core, RowId row) const {
     return row == kNoRow ? 0 : static_cast<int32_t>(addressAt(placement, core, row));
   }
@@ -171,9 +173,10 @@ private:
 
   /// The result is rounded once: to bf16 where the vector unit would do
   /// nothing else before it rounds, else to fp32.
-  static isa::Emit emitOf(const rows::VectorStep &step) {
+  static isa::Emit emitOf(const Row &row) {
+    const rows::VectorStep &step = row.step;
     const bool first =
-        step.alu1 == isa::Alu::Pass &&
+        !row.wide && step.alu1 == isa::Alu::Pass &&
         (step.table || (step.reduce == isa::Reduce::None && step.alu2 == isa::Alu::Pass));
     return first ? isa::Emit::Bf16 : isa::Emit::Fp32;
   }
@@ -195,7 +198,7 @@ private:
     for (const MatrixItem &item : order.matrix[core]) {
       const Row &what = graph.rows[item.row];
       isa::Mm form;
-      form.emit = emitOf(what.step);
+      form.emit = emitOf(what);
       Beat beat;
       BeatOrigin origin;
       origin.row = item.row;
@@ -240,7 +243,8 @@ private:
     isa::Vec form;
     form.aSrc = what.kind == RowKind::Linear ? isa::Source::Mxu : isa::Source::Ram;
     form.bEn = what.b != kNoRow;
-    form.cEn = what.c != kNoRow;
+    form.bWide = isWide(what.b);
+    form.cEn = what.c != kNoRow || isWide(what.b);
     form.bBcast = step.bBroadcast;
     form.cBcast = step.cBroadcast;
     form.alu1 = step.alu1;
@@ -328,7 +332,7 @@ private:
   void vectorRow(uint32_t core, const VectorItem &item, UnitBeats &unit, Bank &bank) {
     const Row &what = graph.rows[item.row];
     const RowPlace &place = placement.rows[item.row];
-    const isa::Vec form = vectorForm(core, item.row);
+    isa::Vec form = vectorForm(core, item.row);
     // All operands are there before the first beat: a reduction is one
     // instruction without waits inside.
     for (RowId operand : what.a)
@@ -339,9 +343,13 @@ private:
         bank.need(operand);
     if (what.kind == RowKind::Vector && work[item.row].gate != kNoRow)
       bank.need(work[item.row].gate);
-    const size_t beats = std::max<size_t>(what.a.size(), 1);
+    const size_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
     for (size_t i = 0; i < beats; ++i) {
       const bool last = i + 1 == beats;
+      if (what.wide) {
+        form.aSrc = last ? isa::Source::Mxu : isa::Source::Peek;
+        form.part = last ? isa::Part::Low : isa::Part::High;
+      }
       Beat beat;
       beat.form = unit.formOf(form);
       BeatOrigin origin;
@@ -349,11 +357,15 @@ private:
       origin.time = item.time + i;
       origin.read[0] = what.a.empty() ? kNoRow : what.a[i];
       origin.read[1] = what.b;
-      origin.read[2] = what.c;
+      origin.read[2] = isWide(what.b) ? what.b : what.c;
       for (unsigned s = 0; s < 3; ++s)
         beat.address[s] = address(core, origin.read[s]);
+      if (isWide(what.b))
+        ++beat.address[2];
       beat.address[3] = static_cast<int32_t>(
           place.net ? place.inbox : placement.cores[core].localAddress[item.row]);
+      if (what.wide && last)
+        ++beat.address[3];
       beat.last = last && what.step.reduce != isa::Reduce::None;
       if (last)
         beat.signal = signalOf(item.row);

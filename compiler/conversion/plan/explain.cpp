@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -59,7 +60,7 @@ public:
         if (const std::optional<uint64_t> product = forward(row))
           fill = std::min(fill, *product);
     for (size_t stage = work.stages.size(); --stage > 0;)
-      for (RowId row : work.stages[stage]) {
+      for (RowId row : work.stages[stage] | std::views::reverse) { // parts of sums come first
         backward(row);
         floor.chain = std::max(floor.chain, issue[row] + rest[row]);
         if (!work[row].terms.empty())

@@ -70,7 +70,7 @@ private:
     const RowPlace &place = placement.rows[row];
     const Row &what = graph.rows[row];
     if (memory == "inbox rows")
-      return place.net && place.inbox != kNone;
+      return place.net && place.inbox != kNone ? what.wide ? 2 : 1 : 0;
     if (place.core != core)
       return 0;
     const CoreMemory &mine = placement.cores[core];

@@ -170,7 +170,8 @@ private:
       std::deque<Timed> &queue = source == cores.size() ? host : cores[source].outbox;
       if (queue.empty() || queue.front().ready > now)
         continue;
-      available[queue.front().row] = now + isa::kNetHop;
+      if (queue.front().row != kNoRow)
+        available[queue.front().row] = now + isa::kNetHop;
       queue.pop_front();
       lastSource = source;
       return true;
@@ -241,13 +242,15 @@ private:
     const Row &what = graph.rows[row];
     const unsigned path = vectorPath(what.step);
     const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
-    const uint64_t beats = std::max<size_t>(what.a.size(), 1);
+    const uint64_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
     const uint64_t end = start + beats - 1 + vectorLatency(path, graph.geometry.lanes);
     core.path = path;
     core.vectorFree = start + beats;
     core.pipelineEnd = end;
     order.vector[index].push_back({row, start});
     --left;
+    if (what.wide)
+      core.outbox.push_back({kNoRow, end}); // the upper halves
     if (placement.rows[row].net)
       core.outbox.push_back({row, end + 1});
     else

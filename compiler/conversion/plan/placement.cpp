@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace sluice::plan {
 namespace {
@@ -67,10 +68,10 @@ private:
     for (RowId row : stage) {
       uint32_t most = kNone;
       const uint32_t only = onlyProducer(row, most);
-      uint32_t core = kNone;
-      if (together)
+      uint32_t core = options.cores ? (*options.cores)[row] : kNone;
+      if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
-      else if (graph.rows[row].kind == RowKind::Vector)
+      else if (core == kNone && graph.rows[row].kind == RowKind::Vector)
         core = only != kNone ? only : most;
       if (core == kNone)
         core = leastLoaded(load, next);
@@ -120,7 +121,22 @@ void findReaders(const Graph &graph, const Work &work, Placement &placement) {
     }
 }
 
-void assignInbox(const Graph &graph, const Work &work, Placement &placement) {
+/// The rows of a stage in the order of their addresses: the one they have in the
+/// graph, in which reductions read them, or, where cores were given, the one in
+/// which they are expected to arrive.
+std::vector<RowId> addressOrder(const std::vector<RowId> &stage, const PlacementOptions &options,
+                                const Placement &placement) {
+  std::vector<RowId> sorted = stage;
+  if (options.cores && (*options.cores)[stage.front()] != kNone)
+    std::sort(sorted.begin(), sorted.end(), [&](RowId left, RowId right) {
+      return std::pair(placement.rows[left].indexInStage, left) <
+             std::pair(placement.rows[right].indexInStage, right);
+    });
+  return sorted;
+}
+
+void assignInbox(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
   // A row for cores and the host travels once, so its inbox address is its
   // output row.
   uint32_t next = 0;
@@ -138,12 +154,12 @@ void assignInbox(const Graph &graph, const Work &work, Placement &placement) {
     placement.rows[work.stages[0][i]].indexInStage = i;
   }
   for (const std::vector<RowId> &stage : work.stages)
-    for (RowId row : stage) {
+    for (RowId row : addressOrder(stage, options, placement)) {
       RowPlace &place = placement.rows[row];
       if (work[row].output)
         place.inbox = work[row].outRow;
       else if (place.net)
-        place.inbox = next++;
+        place.inbox = std::exchange(next, next + (graph.rows[row].wide ? 2 : 1));
     }
   placement.inboxRows = next;
 }
@@ -197,7 +213,7 @@ Placement place(const Graph &graph, const Work &work, const PlacementOptions &op
   placement.cores.resize(graph.geometry.cores);
   CoreAssignment(graph, work, options, placement).run();
   findReaders(graph, work, placement);
-  assignInbox(graph, work, placement);
+  assignInbox(graph, work, options, placement);
   assignLocal(graph, work, placement);
   return placement;
 }

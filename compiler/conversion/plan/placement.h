@@ -19,7 +19,7 @@ struct RowPlace {
   uint32_t matrixReaders = 0; ///< mask of cores
   uint32_t vectorReaders = 0; ///< mask of cores
   bool net = false;           ///< travels as a packet; else a local row
-  uint32_t inbox = kNone;     ///< address at every reader, if net
+  uint32_t inbox = kNone;     ///< address at every reader, if net; a wide row has the next too
   uint32_t indexInStage = 0;  ///< position among the rows of its stage on its core (inputs: of all)
 
   uint32_t readers() const { return matrixReaders | vectorReaders; }
@@ -49,6 +49,8 @@ struct Placement {
 struct PlacementOptions {
   /// A stage of at most this many block products stays on one core.
   uint32_t keepTogether = 4;
+  /// By row, kNone where free; null: all are free.
+  const std::vector<uint32_t> *cores = nullptr;
 };
 
 Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);

@@ -52,7 +52,8 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
       if (place.core != kNone)
         text += fmt::format(" on core {}", place.core);
       if (kind == rows::RowKind::Linear)
-        text += fmt::format(", {} blocks", work[row].terms.size());
+        text += fmt::format(", {} blocks{}", work[row].terms.size(),
+                            graph.rows[row].wide ? " of the next row's sum, as fp32" : "");
       if (!place.net)
         text += fmt::format(", local row {}", addressAt(candidate.placement, place.core, row));
       else if (place.readers() != 0)
@@ -75,12 +76,16 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
     return makePlan(splitReductions(graph), options, result, problems);
+  const Graph &planned = best.variant ? best.variant->split.graph : graph;
+  const Work &plannedWork = best.variant ? best.variant->work : work;
   if (best.stuck != Stuck::No) {
     found.push_back(internalError("the rows of the graph cannot be ordered"));
   } else if (!best.fits) {
-    const Problems fit = fitProblems(graph, work, best.placement, best.use);
+    const Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
     found.insert(found.end(), fit.begin(), fit.end());
-  } else if (const auto wrong = verify(graph, best.placement, best.beats, best.schedule)) {
+  } else if (const auto other = verifySplit(graph, planned)) {
+    found.push_back(internalError(*other));
+  } else if (const auto wrong = verify(planned, best.placement, best.beats, best.schedule)) {
     found.push_back(internalError(*wrong));
   }
   result.memory = best.use;
@@ -88,13 +93,13 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
     problems.insert(problems.end(), found.begin(), found.end());
     return false;
   }
-  result.program = makeImages(graph, work, best.placement, best.beats);
+  result.program = makeImages(planned, plannedWork, best.placement, best.beats);
   if (!encodeLists(best.schedule, result)) {
     problems.push_back(internalError("an address does not fit its field"));
     return false;
   }
   result.spaced = best.cycles == kUntimed ? 0 : best.cycles;
-  result.text = describe(graph, work, best);
+  result.text = describe(planned, plannedWork, best);
   result.explanation = std::move(best.explanation);
   return true;
 }

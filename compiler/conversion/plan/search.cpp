@@ -1,7 +1,9 @@
 #include "compiler/conversion/plan/search.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,15 +18,18 @@ namespace {
 using rows::Graph;
 
 constexpr uint32_t kAll = kNone;
+/// Plans with split rows that are looked at as a whole.
+constexpr size_t kFinalists = 16;
 
 /// What distinguishes one plan from another.
 struct Choice {
-  PlacementOptions placement;
+  uint32_t keepTogether = 4;
+  SplitOptions split;
   bool manySlots = false;
   Tails tails;
   uint32_t release = kNone; ///< stage after which the next inference may enter
 
-  auto key() const { return std::tie(placement.keepTogether, manySlots, tails, release); }
+  auto key() const { return std::tie(keepTogether, split, manySlots, tails, release); }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
   std::string text() const {
@@ -33,9 +38,13 @@ struct Choice {
       late.push_back(tails[stage] == kAll ? "all" : std::to_string(tails[stage]));
     if (std::adjacent_find(late.begin(), late.end(), std::not_equal_to<>()) == late.end())
       late.resize(1);
-    std::string text = fmt::format(
-        "stages up to {} products on one core, {} per producer, late operands {}",
-        placement.keepTogether, manySlots ? "several tokens" : "one token", fmt::join(late, " "));
+    std::string text =
+        fmt::format("stages up to {} products on one core, {} per producer, late operands {}",
+                    keepTogether, manySlots ? "several tokens" : "one token", fmt::join(late, " "));
+    if (!split.stages.empty())
+      text += fmt::format(", rows of stages {} split", fmt::join(split.stages, " "));
+    if (split.skew != 0)
+      text += ", cores end in turn";
     if (release != kNone)
       text += fmt::format(", next inference after stage {}", release);
     return text;
@@ -50,7 +59,8 @@ bool fitsAll(const std::vector<MemoryUse> &use) {
 class Search {
 public:
   Search(const Graph &graph, const Work &work, const SearchOptions &options)
-      : graph(graph), work(work), budget(options.candidates), explaining(options.explain) {}
+      : graph(graph), work(work), total(options.candidates), budget(total),
+        explaining(options.explain) {}
 
   Candidate run() {
     Choice choice;
@@ -71,11 +81,15 @@ public:
 private:
   const Graph &graph;
   const Work &work;
-  unsigned budget;
+  const unsigned total;
+  unsigned budget; ///< candidates that may still be timed
   const bool explaining;
   Candidate best;
   Choice bestChoice;
   std::set<Choice> seen;
+  std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
+  SplitOptions lastSplit;
+  std::shared_ptr<const Variant> lastVariant; ///< of lastSplit
 
   /// A candidate that was not kept, if they are to be explained.
   struct Rejected {
@@ -92,19 +106,126 @@ private:
       for (const bool manySlots : {false, true})
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
-          other.placement.keepTogether = together;
+          other.keepTogether = together;
           other.manySlots = manySlots;
           other.tails.assign(work.stages.size(), tail);
           consider(std::move(other));
         }
     while (improveTails()) {
     }
-    releaseEarly();
+    history.clear();
+    const Choice whole = bestChoice;
+    const uint64_t cycles = best.cycles;
+    if (best.fits)
+      splitRows();
+    std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
+    std::sort(history.begin(), history.end());
+    choose(whole);
   }
 
-  Candidate build(const Choice &choice) const {
+  /// The best choice found by splitting rows that also takes no more cycles per
+  /// inference in a row of them than the best without; else that one. Either
+  /// with early entry of the next inference.
+  void choose(const Choice &whole) {
+    if (!history.empty()) {
+      best = build(bestChoice = whole);
+      best.cycles = time(best);
+    }
+    const std::optional<vm::Timing> reference = releaseEarly();
+    if (!reference)
+      return;
+    Candidate kept = std::move(best);
+    Choice keptChoice = std::move(bestChoice);
+    for (size_t i = 0; i < std::min(history.size(), kFinalists); ++i) {
+      bestChoice = history[i].second;
+      best = build(bestChoice);
+      best.cycles = time(best);
+      const std::optional<vm::Timing> now = releaseEarly();
+      if (now && now->contiguous <= reference->contiguous && now->period <= reference->period)
+        return;
+      if (explaining && now)
+        rejected.push_back({bestChoice.text(), explanationOf(best),
+                            fmt::format("takes {:.0f} and {:.0f} cycles per inference in a row",
+                                        now->contiguous, now->period)});
+    }
+    best = std::move(kept);
+    bestChoice = std::move(keptChoice);
+  }
+
+  const Graph &graphOf(const Candidate &candidate) const {
+    return candidate.variant ? candidate.variant->split.graph : graph;
+  }
+  const Work &workOf(const Candidate &candidate) const {
+    return candidate.variant ? candidate.variant->work : work;
+  }
+
+  std::shared_ptr<const Variant> variantOf(const Choice &choice) {
+    if (choice.split.stages.empty())
+      return nullptr;
+    if (best.variant && !(bestChoice.split < choice.split) && !(choice.split < bestChoice.split))
+      return best.variant;
+    if (lastVariant && !(lastSplit < choice.split) && !(choice.split < lastSplit))
+      return lastVariant;
+    lastVariant.reset();
+    const Placement whole = place(graph, work, {choice.keepTogether, nullptr});
+    auto variant = std::make_shared<Variant>();
+    variant->split = splitContractions(graph, work, whole, choice.split);
+    variant->work = analyse(variant->split.graph);
+    lastSplit = choice.split;
+    lastVariant = variant;
+    return variant;
+  }
+
+  /// Tries to share rows out over the cores: all stages, then one more or less.
+  /// From every start to its own best, since the order has to follow.
+  void splitRows() {
+    const std::set<uint32_t> stages = splittableStages(graph, work);
+    if (stages.empty())
+      return;
+    const Choice whole = bestChoice;
+    for (const std::set<uint32_t> &start : {stages, std::set<uint32_t>{*stages.rbegin()}})
+      for (const uint32_t skew : {0U, 1U}) {
+        Candidate kept = std::exchange(best, {});
+        const Choice keptChoice = std::exchange(bestChoice, whole);
+        budget = total;
+        considerSplit({start, skew});
+        while (best.fits && improveTails()) {
+        }
+        for (auto stage = stages.rbegin(); stage != stages.rend() && budget != 0; ++stage) {
+          SplitOptions other = bestChoice.split;
+          if (other.stages.erase(*stage) == 0)
+            other.stages.insert(*stage);
+          if (!other.stages.empty() && considerSplit(other))
+            improveTails();
+        }
+        if (best.fits && best.cycles < kept.cycles)
+          continue;
+        best = std::move(kept);
+        bestChoice = keptChoice;
+      }
+    lastVariant.reset();
+  }
+
+  bool considerSplit(const SplitOptions &split) {
+    Choice choice = bestChoice;
+    choice.split = split;
+    bool improved = consider(choice);
+    const uint32_t cores = graph.geometry.cores;
+    for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
+      choice.tails.assign(work.stages.size(), tail);
+      improved |= consider(choice);
+    }
+    return improved;
+  }
+
+  Candidate build(const Choice &choice) {
     Candidate candidate;
-    candidate.placement = place(graph, work, choice.placement);
+    candidate.variant = variantOf(choice);
+    const Graph &graph = graphOf(candidate);
+    const Work &work = workOf(candidate);
+    candidate.placement =
+        place(graph, work,
+              {choice.keepTogether, candidate.variant ? &candidate.variant->split.cores : nullptr});
     const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
     if (!order) {
       candidate.stuck = Stuck::Order;
@@ -130,7 +251,7 @@ private:
   /// What of a program its timing depends on; nothing if a value does not fit
   /// its field.
   std::optional<format::Program> timedPart(const Candidate &candidate) const {
-    format::Program program = makeShell(graph);
+    format::Program program = makeShell(graphOf(candidate));
     for (size_t list = 0; list < candidate.schedule.lists.size(); ++list)
       for (const Scheduled &one : candidate.schedule.lists[list]) {
         const std::optional<isa::Words> words = isa::encode(one.instruction);
@@ -157,18 +278,19 @@ private:
 
   std::optional<Explanation> explanationOf(const Candidate &candidate) const {
     const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
-    const auto timeline = program ? Timeline::run(graph, candidate.beats, *program) : std::nullopt;
+    const auto timeline =
+        program ? Timeline::run(graphOf(candidate), candidate.beats, *program) : std::nullopt;
     if (!timeline)
       return std::nullopt;
-    return explain(graph, work, candidate.placement, *timeline);
+    return explain(graphOf(candidate), workOf(candidate), candidate.placement, *timeline);
   }
 
   /// Lets the next inference in while this one is on its way, as early as that
-  /// is proved sound and costs no latency.
-  void releaseEarly() {
+  /// is proved sound and costs no latency. The timing of the best plan, if it runs.
+  std::optional<vm::Timing> releaseEarly() {
     const std::optional<vm::Timing> before = timeAll(best);
     if (!before)
-      return;
+      return before;
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
     for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
       Choice choice = bestChoice;
@@ -176,8 +298,8 @@ private:
       Candidate candidate = build(choice);
       if (!candidate.fits)
         continue;
-      if (const auto wrong =
-              verify(graph, candidate.placement, candidate.beats, candidate.schedule)) {
+      if (const auto wrong = verify(graphOf(candidate), candidate.placement, candidate.beats,
+                                    candidate.schedule)) {
         if (explaining)
           rejected.push_back({choice.text(), std::nullopt, "not proved sound: " + *wrong});
         continue;
@@ -189,8 +311,9 @@ private:
       candidate.cycles = best.cycles;
       best = std::move(candidate);
       bestChoice = std::move(choice);
-      return;
+      return now;
     }
+    return before;
   }
 
   /// Times a choice and keeps it if it is better.
@@ -207,6 +330,7 @@ private:
       return false;
     best = std::move(candidate);
     bestChoice = std::move(choice);
+    history.emplace_back(best.cycles, bestChoice);
     return true;
   }
 
@@ -224,22 +348,32 @@ private:
     rejected.push_back(std::move(one));
   }
 
+  /// Every choice once; what was said last about it is what it lost for.
   void describeChoice(Explanation &explanation) const {
     explanation.choice = bestChoice.text();
-    for (const Rejected &one : rejected) {
+    Choice chosen = bestChoice;
+    chosen.release = kNone;
+    std::set<std::string> listed{chosen.text(), explanation.choice};
+    for (const Rejected &one : rejected | std::views::reverse) {
+      if (!listed.insert(one.choice).second)
+        continue;
       Loser loser{one.choice, std::nullopt, one.why};
       if (one.run) {
         loser.cycles = one.run->cycles;
-        loser.why = difference(explanation, *one.run);
+        if (loser.why.empty() && *loser.cycles < explanation.cycles)
+          loser.why = fmt::format("not among the {} that were run in a row", kFinalists);
+        const std::string change = difference(explanation, *one.run);
+        loser.why += (loser.why.empty() || change.empty() ? "" : ", ") + change;
       }
       explanation.losers.push_back(std::move(loser));
     }
+    std::reverse(explanation.losers.begin(), explanation.losers.end());
   }
 
   /// Tries other tails, one stage after the other.
   bool improveTails() {
     bool improved = false;
-    const std::vector<uint32_t> counts = operandCounts(graph, work, best.placement);
+    const std::vector<uint32_t> counts = operandCounts(graphOf(best), workOf(best), best.placement);
     const uint32_t cores = graph.geometry.cores;
     for (size_t stage = 1; stage < counts.size() && budget != 0; ++stage) {
       if (counts[stage] < 2)

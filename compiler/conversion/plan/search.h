@@ -2,11 +2,13 @@
 // fastest is kept.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "compiler/conversion/plan/explain.h"
 #include "compiler/conversion/plan/fit.h"
 #include "compiler/conversion/plan/order.h"
+#include "compiler/conversion/plan/split_contractions.h"
 
 namespace sluice::plan {
 
@@ -15,8 +17,15 @@ enum class Stuck : uint8_t { No, Order, Reduction };
 
 inline constexpr uint64_t kUntimed = ~uint64_t{0};
 
+/// The graph with rows split over cores.
+struct Variant {
+  SplitGraph split;
+  Work work;
+};
+
 /// A plan, or why it is none.
 struct Candidate {
+  std::shared_ptr<const Variant> variant; ///< what is planned; null: the graph itself
   Placement placement;
   MachineBeats beats;
   Schedule schedule;

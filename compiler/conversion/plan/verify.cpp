@@ -37,6 +37,7 @@ struct Clock {
 /// A tensor row of one core.
 struct Cell {
   RowId value = kNoRow;
+  bool low = false; ///< the lower halves of a wide row
   uint32_t inference = 0;
   int writer = -1; ///< unit; -1: the program image
   uint32_t writerBeat = 0;
@@ -201,7 +202,7 @@ private:
     if (emits && results[state.core].size() >= isa::kResultFifoDepth)
       return false;
     const auto *vec = std::get_if<isa::Vec>(&one.instruction);
-    if (vec && vec->aSrc == isa::Source::Mxu && results[state.core].empty())
+    if (vec && takesResult(*vec) && results[state.core].empty())
       return false;
     if (beat.wait.count != 0) {
       takeFrom(u, beat.wait);
@@ -246,7 +247,7 @@ private:
     return (state.issued - 1) / static_cast<uint32_t>(state.planned->beats.size());
   }
 
-  void read(uint32_t u, int32_t address, RowId expected) {
+  void read(uint32_t u, int32_t address, RowId expected, bool low = false) {
     const UnitState &state = units[u];
     if (address < 0 || static_cast<size_t>(address) >= cells[state.core].size())
       return fail(u, fmt::format("reads tensor row {}, which does not exist", address));
@@ -257,7 +258,7 @@ private:
         fail(u, fmt::format("reads row {} at {} where zeros are needed", cell.value, address));
       return;
     }
-    if (cell.value != expected)
+    if (cell.value != expected || cell.low != low)
       return fail(u,
                   fmt::format("reads row {} at {}, needs row {}", cell.value, address, expected));
     if (cell.writer < 0)
@@ -268,7 +269,7 @@ private:
       fail(u, fmt::format("may read row {} before it arrives", expected));
   }
 
-  void writeCell(uint32_t u, uint32_t core, int32_t address, RowId row) {
+  void writeCell(uint32_t u, uint32_t core, int32_t address, RowId row, bool low = false) {
     if (address < 0 || static_cast<size_t>(address) >= cells[core].size())
       return fail(u, fmt::format("writes tensor row {}, which does not exist", address));
     const UnitState &state = units[u];
@@ -281,7 +282,7 @@ private:
     if (cell.writer >= 0 && cell.writer != static_cast<int>(u) &&
         state.clock.arrived[static_cast<size_t>(cell.writer)] < cell.writerBeat)
       fail(u, fmt::format("may write row {} before an older write arrives", row));
-    cell = {row, inferenceOf(state), static_cast<int>(u), state.issued, cell.lastRead};
+    cell = {row, low, inferenceOf(state), static_cast<int>(u), state.issued, cell.lastRead};
   }
 
   /// Gives a token with this beat's knowledge, which includes its own arrival.
@@ -343,6 +344,8 @@ private:
     if (!beat.last)
       return;
     checkSum(u, acc);
+    if (mm.emit != isa::Emit::Fp32 && (isWide(acc.row) || isWide(graph.rows[acc.row].b)))
+      fail(u, fmt::format("rounds row {}, a part of a sum", acc.row));
     results[state.core].push_back({acc.row, state.clock});
     acc.row = kNoRow;
   }
@@ -387,9 +390,10 @@ private:
       return;
     }
     const Row &row = graph.rows[origin.row];
-    if (vec.aSrc == isa::Source::Mxu) {
+    if (takesResult(vec)) {
       const Result result = results[state.core].front();
-      results[state.core].pop_front();
+      if (vec.aSrc == isa::Source::Mxu)
+        results[state.core].pop_front();
       state.clock.merge(result.clock);
       if (result.row != origin.row)
         return fail(u, fmt::format("takes row {}, needs row {}", result.row, origin.row));
@@ -404,7 +408,7 @@ private:
     if (vec.bEn != 0)
       read(u, beat.address[1], row.b);
     if (vec.cEn != 0)
-      read(u, beat.address[2], row.c);
+      read(u, beat.address[2], isWide(row.b) ? row.b : row.c, isWide(row.b));
     if (!sameStep(vec, row, state.core))
       fail(u, fmt::format("another operation than that of row {}", origin.row));
     if (vec.reduce != isa::Reduce::None && !beat.last)
@@ -427,7 +431,7 @@ private:
     }
     for (uint32_t core = 0; core < cores; ++core)
       if ((vec.mask >> core & 1) != 0)
-        writeCell(u, core, beat.address[3], row);
+        writeCell(u, core, beat.address[3], row, vec.part == isa::Part::Low);
     if (beat.signal.on)
       giveCores(u, vec.mask, beat.signal);
     if ((vec.mask & kHostMask) == 0)
@@ -438,6 +442,12 @@ private:
       fail(u, fmt::format("row {} goes to output row {}", row, beat.address[3]));
     if (beat.signal.on)
       give(u, 2 * cores, beat.signal.token);
+  }
+
+  bool isWide(RowId row) const { return row != kNoRow && graph.rows[row].wide; }
+
+  static bool takesResult(const isa::Vec &vec) {
+    return vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
   }
 
   bool sameStep(const isa::Vec &vec, const Row &row, uint32_t core) const {
@@ -451,8 +461,11 @@ private:
            vec.imm2 == std::bit_cast<uint32_t>(step.imm2) && vec.reduce == step.reduce &&
            vec.post == step.post && (vec.bBcast != 0) == step.bBroadcast &&
            (vec.cBcast != 0) == step.cBroadcast && (vec.bEn != 0) == (row.b != kNoRow) &&
-           (vec.cEn != 0) == (row.c != kNoRow) &&
-           (vec.aSrc == isa::Source::Mxu) == (row.kind == RowKind::Linear);
+           (vec.cEn != 0) == (row.c != kNoRow || isWide(row.b)) &&
+           (vec.bWide != 0) == isWide(row.b) && takesResult(vec) == (row.kind == RowKind::Linear) &&
+           vec.part == (!row.wide                       ? isa::Part::Bf16
+                        : vec.aSrc == isa::Source::Peek ? isa::Part::High
+                                                        : isa::Part::Low);
   }
 
   void hostBeat(uint32_t u, const isa::Input &input, const Beat &beat, const BeatOrigin &origin) {

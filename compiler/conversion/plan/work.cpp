@@ -64,7 +64,10 @@ Work analyse(const Graph &graph) {
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       const bool first = what.kind == RowKind::Vector || byMatrix;
       depends |= first;
-      if (graph.rows[operand].kind != RowKind::Input && graph.rows[operand].group == what.group)
+      const Row &from = graph.rows[operand];
+      if (from.wide) // part of the same sum
+        depth[row] = std::max(depth[row], depth[operand]);
+      else if (from.kind != RowKind::Input && from.group == what.group)
         depth[row] = std::max(depth[row], depth[operand] + 1);
     });
     if (!depends)
@@ -80,7 +83,15 @@ Work analyse(const Graph &graph) {
   work.stages.emplace_back();
   for (const rows::Port &port : graph.inputs)
     work.stages[0].insert(work.stages[0].end(), port.rows.begin(), port.rows.end());
+  // Partial sums first, so that they are there when the rows need them.
+  const auto turn = [&](RowId row) {
+    const Row &what = graph.rows[row];
+    return what.wide ? 0 : what.b != kNoRow && graph.rows[what.b].wide ? 1 : 2;
+  };
   for (auto &[key, members] : stages) {
+    std::sort(members.begin(), members.end(), [&](RowId left, RowId right) {
+      return std::pair(turn(left), left) < std::pair(turn(right), right);
+    });
     for (RowId row : members)
       work.rows[row].stage = static_cast<uint32_t>(work.stages.size());
     work.stages.push_back(std::move(members));

@@ -11,104 +11,10 @@
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
 #include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/unit/compiler/conversion/plan/runs.h"
 
 namespace sluice::plan::test {
 namespace {
-
-using Rows = std::vector<std::vector<uint16_t>>;
-
-/// The program of a plan, without a source map.
-format::Program assemble(const Plan &plan) {
-  format::Program program = plan.program;
-  for (size_t list = 0; list < plan.lists.size(); ++list)
-    for (const PlannedInstruction &one : plan.lists[list])
-      (list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions)
-          .push_back(one.words);
-  return program;
-}
-
-Plan planned(const rows::Graph &graph, unsigned candidates = 8) {
-  Plan plan;
-  Problems problems;
-  PlanOptions options;
-  options.candidates = candidates;
-  const bool ok = makePlan(graph, options, plan, problems);
-  EXPECT_TRUE(ok) << (problems.empty() ? "" : problems[0].message);
-  return plan;
-}
-
-Rows randomRows(const rows::Graph &graph, std::mt19937_64 &random) {
-  std::uniform_real_distribution<double> value(-1, 1);
-  Rows result;
-  for (const rows::Port &port : graph.inputs)
-    for (size_t i = 0; i < port.rows.size(); ++i) {
-      std::vector<uint16_t> lanes;
-      for (uint32_t lane = 0; lane < graph.geometry.lanes; ++lane)
-        lanes.push_back(toBf16(value(random)));
-      result.push_back(lanes);
-    }
-  return result;
-}
-
-/// Runs inferences one after the other; the host pauses at random if `pauses`.
-std::vector<Rows> runAll(const format::Program &program, const std::vector<Rows> &inputs,
-                         bool pauses) {
-  const std::unique_ptr<device::Device> device = device::makeVm();
-  device->load(program);
-  size_t outputRows = 0;
-  for (const format::HostTensor &tensor : program.models[0].outputs)
-    outputRows += tensor.rows;
-  std::vector<Rows> outputs(inputs.size(), Rows(outputRows));
-  std::mt19937_64 random(7);
-  const auto coin = [&] { return !pauses || random() % 3 == 0; };
-  size_t inference = 0, row = 0, taken = 0;
-  const uint64_t limit = 200000;
-  while (taken < outputs.size() * outputRows && device->cycle() < limit) {
-    const uint16_t *offer =
-        inference < inputs.size() && coin() ? inputs[inference][row].data() : nullptr;
-    const auto cycle = device->step(offer, coin());
-    if (cycle.inputTaken && ++row == inputs[inference].size()) {
-      row = 0;
-      ++inference;
-    }
-    if (cycle.output) {
-      auto &place = outputs[taken / outputRows].at(cycle.output->address);
-      EXPECT_TRUE(place.empty()) << "output row " << cycle.output->address << " came twice";
-      place = cycle.output->lanes;
-      ++taken;
-    }
-  }
-  EXPECT_EQ(taken, outputs.size() * outputRows) << "the machine stalls";
-  EXPECT_FALSE(device->tokenFault());
-  return outputs;
-}
-
-void expectNear(const rows::Graph &graph, const Rows &found, const Rows &expected) {
-  double largest = 0, error = 0;
-  for (size_t row = 0; row < expected.size(); ++row) {
-    ASSERT_EQ(found[row].size(), graph.geometry.lanes);
-    for (size_t lane = 0; lane < expected[row].size(); ++lane) {
-      largest = std::max(largest, std::abs(fromBf16(expected[row][lane])));
-      error = std::max(error, std::abs(fromBf16(found[row][lane]) - fromBf16(expected[row][lane])));
-    }
-  }
-  EXPECT_LE(error, largest / 64) << "of " << largest;
-}
-
-/// Plans, checks the file, and runs four inferences with and without pauses.
-void expectRuns(const rows::Graph &graph, unsigned candidates = 8) {
-  const format::Program program = assemble(planned(graph, candidates));
-  const std::vector<format::FileProblem> problems = format::check(program);
-  ASSERT_TRUE(problems.empty()) << problems[0].message;
-  std::mt19937_64 random(11);
-  std::vector<Rows> inputs;
-  for (unsigned i = 0; i < 4; ++i)
-    inputs.push_back(randomRows(graph, random));
-  const std::vector<Rows> outputs = runAll(program, inputs, false);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    expectNear(graph, outputs[i], evaluate(graph, inputs[i]));
-  EXPECT_EQ(runAll(program, inputs, true), outputs) << "timing changes values";
-}
 
 struct Network {
   const char *target;
