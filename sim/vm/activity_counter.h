@@ -14,11 +14,12 @@ using device::Activity;
 /// comparison.
 class ActivityCounter {
 public:
-  explicit ActivityCounter(Activity first) : current(first) {}
+  /// Without `counts` nothing is kept: for runs without data, which are to be fast.
+  ActivityCounter(Activity first, bool counts) : current(first), counts(counts) {}
 
   /// From cycle `now` on, which is not before the last change, the unit does `next`.
   void enter(Activity next, Cycle now) {
-    if (next == current)
+    if (next == current || !counts)
       return;
     cycles[static_cast<size_t>(current)] += now - since;
     since = now;
@@ -33,9 +34,10 @@ public:
   }
 
 private:
-  device::ActivityCycles cycles{};
-  Cycle since = 0;
   Activity current;
+  bool counts;
+  Cycle since = 0;
+  device::ActivityCycles cycles{};
 };
 
 } // namespace sluice::vm

@@ -5,7 +5,7 @@
 namespace sluice::vm {
 
 Core::Core(const format::Geometry &geometry, const format::CoreImage &image, bool withData)
-    : code(decodeCode(image.instructions, geometry.lanes)), sequencer(code),
+    : code(decodeCode(image.instructions, geometry.lanes)), sequencer(code, withData),
       matrix(geometry, withData ? &image : nullptr), vector(geometry, withData ? &image : nullptr) {
   if (withData)
     ram.emplace(geometry, image.rows);

@@ -7,7 +7,8 @@ namespace sluice::vm {
 HostPort::HostPort(const format::Geometry &geometry,
                    const std::vector<format::InstructionWords> &words, bool withData)
     : lanes(geometry.lanes), withData(withData), code(decodeCode(words, geometry.lanes)),
-      sequencer(code), front(2), inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
+      sequencer(code, withData), front(2, withData),
+      inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
       outputRows(isa::kHostOutDepth + 1, geometry.lanes) {}
 
 Block HostPort::block(bool offered) const {
@@ -34,16 +35,15 @@ HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
       return true;
     });
   const Block reason = block(offered);
-  front.count(reason, now);
   const bool wasFull = front.full();
   Issue result;
   if (reason == Block::Idle) {
     front.refill(now);
   } else if (reason != Block::None) {
-    front.sleepUntil(kNever);
+    front.sleep(reason, now);
   } else {
     const InputInstruction &inst = *front.active();
-    front.take();
+    front.take(now);
     result = {true, !inst.skip};
     if (!inst.skip) {
       std::span<uint16_t> copy;

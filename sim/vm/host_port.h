@@ -31,9 +31,6 @@ public:
   /// (null in runs without data).
   Issue decide(Cycle now, bool offered, const uint16_t *row);
 
-  /// Nothing happens from `now` on for some cycles.
-  void rest(Cycle now) { front.count(block(false), now); }
-
   /// Output side: the row the host may take in cycle `now`, and taking it.
   const OutputHead *head(Cycle now) const {
     return output.empty() || output.front().from > now ? nullptr : &output.front();

@@ -5,7 +5,8 @@
 namespace sluice::vm {
 
 Machine::Machine(const format::Program &program, bool withData)
-    : host(program.geometry, program.hostInstructions, withData), network(program.geometry.cores) {
+    : host(program.geometry, program.hostInstructions, withData),
+      network(program.geometry.cores, withData) {
   for (uint32_t core = 0; core < program.geometry.cores; ++core) {
     static const format::CoreImage none;
     const format::CoreImage &image = core < program.cores.size() ? program.cores[core] : none;

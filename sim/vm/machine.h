@@ -32,13 +32,10 @@ public:
   /// `offered` stays as it is and the host takes every row; kNever if nothing
   /// will. Cycles before it may be passed over by skipTo.
   Cycle nextEvent(bool offered);
-  void skipTo(Cycle cycle) {
-    if (cycle > now)
-      host.rest(now);
-    now = cycle;
-  }
+  void skipTo(Cycle cycle) { now = cycle; }
 
   std::vector<device::UnitStatus> status() const;
+  /// Only with data: a cycle passed over is not counted.
   std::vector<device::UnitCounters> counters() const;
   bool tokenFault() const;
   /// Only with data.

@@ -13,7 +13,7 @@ bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
 } // namespace
 
 MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage *image)
-    : front(2), delay(accumulateDelay(geometry)) {
+    : front(2, image != nullptr), delay(accumulateDelay(geometry)) {
   if (image)
     data.emplace(geometry, *image);
 }
@@ -31,17 +31,16 @@ Block MatrixUnit::block() const {
 
 uint32_t MatrixUnit::tick(Cycle now) {
   const Block reason = block();
-  front.count(reason, now);
   if (reason == Block::Idle)
     front.refill(now);
   else if (reason != Block::None)
-    front.sleepUntil(kNever);
+    front.sleep(reason, now);
   if (reason != Block::None)
     return 0;
 
   const MatrixInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
-  front.take();
+  front.take(now);
   if (makesResult(inst, beat))
     results.push(now + delay + isa::kMmNormalise + 1);
   if (front.signalsHere())

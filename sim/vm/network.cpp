@@ -5,39 +5,41 @@
 namespace sluice::vm {
 
 std::optional<uint32_t> Network::arbitrate(Cores &cores, HostPort &host, Cycle now) {
-  const auto count = static_cast<uint32_t>(cores.size());
+  const auto hostSource = static_cast<uint32_t>(cores.size());
   const bool hostFree = host.acceptsRow(); // before a grant that takes the last place
   std::optional<uint32_t> granted;
   uint32_t source = last;
-  for (uint32_t tried = 0; tried <= count; ++tried) {
-    source = source == count ? 0 : source + 1;
-    Ring<Packet> &fifo = source == count ? host.inputFifo() : cores[source]->outbox();
+  for (uint32_t tried = 0; tried <= hostSource; ++tried) {
+    source = source == hostSource ? 0 : source + 1;
+    Ring<Packet> &fifo = source == hostSource ? host.inputFifo() : cores[source]->outbox();
     if (fifo.empty() || fifo.front().from > now) {
-      activity[source].enter(Activity::Idle, now);
+      count(source, Activity::Idle, now);
       continue;
     }
     const Packet &packet = fifo.front();
     const bool hostRow = packet.hasRow && packet.forHost();
     if (hostRow && !hostFree) {
-      activity[source].enter(Activity::WaitsOutput, now);
+      count(source, Activity::WaitsOutput, now);
       continue;
     }
     if (granted) {
-      activity[source].enter(Activity::WaitsTurn, now);
+      count(source, Activity::WaitsTurn, now);
       continue;
     }
-    activity[source].enter(Activity::Busy, now);
+    count(source, Activity::Busy, now);
     if (hostRow)
       host.reserveRow();
     flights.push({now + isa::kNetHop - 1, packet});
     fifo.pop();
     if (fifo.empty() || fifo.front().from > now + 1)
-      activity[source].enter(Activity::Idle, now + 1);
-    if (source == count)
+      count(source, Activity::Idle, now + 1);
+    if (source == hostSource)
       host.inputGranted(now);
     else
       cores[source]->outboxGranted(now);
     granted = last = source;
+    if (!counts)
+      break;
   }
   return granted;
 }

@@ -16,8 +16,8 @@ public:
   using Cores = std::vector<std::unique_ptr<Core>>;
 
   /// After reset the round robin starts at core 0.
-  explicit Network(uint32_t cores)
-      : last(cores), activity(cores + 1, ActivityCounter(Activity::Idle)) {}
+  Network(uint32_t cores, bool counts)
+      : last(cores), counts(counts), activity(cores + 1, ActivityCounter(Activity::Idle, counts)) {}
 
   /// Cycle `now`: grants the first eligible head and returns its source, if
   /// there is one.
@@ -27,15 +27,21 @@ public:
 
   Cycle nextEvent(const Cores &cores, HostPort &host) const;
 
-  /// Of a core's way into the network, or of the host's.
+  /// Of a core's way into the network, or of the host's, if it counts.
   const ActivityCounter &counter(uint32_t source) const { return activity[source]; }
 
 private:
+  void count(uint32_t source, Activity what, Cycle now) {
+    if (counts)
+      activity[source].enter(what, now);
+  }
+
   struct Flight {
     Cycle due = 0;
     Packet packet;
   };
   uint32_t last; ///< source granted last
+  bool counts;
   std::vector<ActivityCounter> activity;
   Ring<Flight> flights{4};
 };

@@ -13,7 +13,7 @@ namespace sluice::vm {
 class Sequencer {
 public:
   /// Cycle 0 is the fetch of instruction 0.
-  explicit Sequencer(const Code &code) : code(&code) {}
+  Sequencer(const Code &code, bool counts) : code(&code), activity(Activity::Busy, counts) {}
 
   Cycle wakeCycle() const { return wake; }
   /// A queue that was full is no longer, from the next cycle on.
@@ -27,17 +27,19 @@ public:
   /// sleeps until queueFreed.
   template <class Push> void tick(Cycle now, Push &&push) {
     const Step *step = fetched();
+    const bool waited = stalled;
     stalled = step && isUnit(step->op) && !push(*step);
     if (!step || stalled) {
-      wake = kNever;
       activity.enter(stalled ? Activity::WaitsQueue : Activity::Idle, now);
-    } else {
-      activity.enter(Activity::Busy, now);
-      execute(*step);
-      if (halted)
-        activity.enter(Activity::Idle, now + 1);
-      wake = now + isa::kSeqCycles;
+      wake = kNever;
+      return;
     }
+    if (waited)
+      activity.enter(Activity::Busy, now);
+    execute(*step);
+    wake = now + isa::kSeqCycles;
+    if (halted)
+      activity.enter(Activity::Idle, now + 1);
   }
 
   /// Bases of a unit instruction with the address registers added.
@@ -69,8 +71,8 @@ private:
   std::array<uint32_t, isa::kSeqRegs> registers{};
   std::array<Loop, isa::kSeqLoops> loops{};
   unsigned depth = 0;
-  ActivityCounter activity{Activity::Busy};
   Cycle wake = isa::kSeqCycles - 1;
+  ActivityCounter activity;
 };
 
 } // namespace sluice::vm

@@ -57,7 +57,6 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
   }
   run.stalled = run.inferences.size() < inferences;
   run.status = machine.status();
-  run.counters = machine.counters();
   return run;
 }
 

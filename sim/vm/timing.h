@@ -32,10 +32,9 @@ struct InferenceTimes {
 };
 
 struct TimingRun {
-  std::vector<InferenceTimes> inferences;     ///< complete ones
-  bool stalled = false;                       ///< came to rest before all were complete
-  std::vector<device::UnitStatus> status;     ///< at the end
-  std::vector<device::UnitCounters> counters; ///< of the whole run
+  std::vector<InferenceTimes> inferences; ///< complete ones
+  bool stalled = false;                   ///< came to rest before all were complete
+  std::vector<device::UnitStatus> status; ///< at the end
 
   /// Cycles from the first to the last output per inference: those after
   /// `skip` inferences count. At least skip + 2 inferences must be complete.

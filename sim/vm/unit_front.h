@@ -22,7 +22,7 @@ using Block = device::UnitStatus::Block;
 /// calls wakeAt.
 template <class Inst> class UnitFront {
 public:
-  explicit UnitFront(Cycle now = 0) : wake(now) {}
+  UnitFront(Cycle now, bool counts) : wake(now), activity(Activity::Idle, counts) {}
 
   // The sequencer's side.
   bool full() const { return queue.size() >= isa::kUnitQueueDepth; }
@@ -39,12 +39,14 @@ public:
 
   // The unit's side.
   Cycle wakeCycle() const { return wake; }
-  void sleepUntil(Cycle cycle) { wake = cycle; }
+  /// The unit has an instruction and cannot issue its beat in cycle `now`.
+  void sleep(Block reason, Cycle now, Cycle until = kNever) {
+    activity.enter(static_cast<Activity>(reason), now);
+    wake = until;
+  }
   const Inst *active() const { return current; }
   const LoopNest &beat() const { return nest; }
   const TokenBank &tokens() const { return bank; }
-  /// What the unit does in cycle `now`, for the counters; none is busy.
-  void count(Block block, Cycle now) { activity.enter(static_cast<Activity>(block), now); }
   const ActivityCounter &counter() const { return activity; }
   bool firstBeat() const { return nest.firstAt(0); }
   bool waitSatisfied() const { return !waitsHere() || bank.count(token) >= current->waitCount; }
@@ -62,12 +64,13 @@ public:
     } else {
       current = nullptr;
       wake = queue.empty() ? kNever : queue.front().from;
-      count(Block::Idle, now + 1);
+      activity.enter(Activity::Idle, now + 1);
     }
   }
 
   /// Issues the current beat: takes its tokens. Call `next` when done with it.
-  void take() {
+  void take(Cycle now) {
+    activity.enter(Activity::Busy, now);
     if (!waitsHere())
       return;
     bank.take(token, current->waitCount);
@@ -123,10 +126,10 @@ private:
   LoopNest nest;
   unsigned token = 0; ///< of the next wait
   TokenBank bank;
-  ActivityCounter activity{Activity::Idle};
   Cycle wake;
   Cycle skippedTo = 0;    ///< beats before this cycle have been passed over
   Cycle skippedUntil = 0; ///< the cycles of the beats passed over
+  ActivityCounter activity;
 };
 
 } // namespace sluice::vm

@@ -26,7 +26,8 @@ uint32_t pipelineDepth(uint32_t lanes) {
 } // namespace
 
 VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage *image)
-    : front(2), pipelineRows(image ? pipelineDepth(geometry.lanes) : 1, geometry.lanes),
+    : front(2, image != nullptr),
+      pipelineRows(image ? pipelineDepth(geometry.lanes) : 1, geometry.lanes),
       packetRows(image ? packetRowCount(isa::kOutboxDepth) : 1, geometry.lanes) {
   if (image)
     data.emplace(geometry, *image);
@@ -49,7 +50,6 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
 
 uint32_t VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
   const Block reason = block(matrix, now);
-  front.count(reason, now);
   switch (reason) {
   case Block::None:
     return issue(matrix, now);
@@ -57,13 +57,13 @@ uint32_t VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
     front.refill(now);
     return 0;
   case Block::ResultFifoEmpty:
-    front.sleepUntil(matrix.resultReady());
+    front.sleep(reason, now, matrix.resultReady());
     return 0;
   case Block::PipelineBusy:
-    front.sleepUntil(pipelineFree);
+    front.sleep(reason, now, pipelineFree);
     return 0;
   default:
-    front.sleepUntil(kNever);
+    front.sleep(reason, now);
     return 0;
   }
 }
@@ -72,7 +72,7 @@ uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
   const VectorInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
   const bool produced = produces(inst, beat), signalled = front.signalsHere();
-  front.take();
+  front.take(now);
   const Cycle end = now + inst.latency;
   std::span<uint16_t> out;
   if (makesPacket(inst, front)) {
