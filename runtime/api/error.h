@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "runtime/api/sluice_rt.h"
 
@@ -19,6 +20,10 @@ template <typename Body> sluice_rt_status guarded(Body body) {
     return body();
   } catch (const std::bad_alloc &) {
     return fail(SLUICE_RT_OUT_OF_MEMORY, "E0610", "out of memory");
+  } catch (const std::system_error &error) { // a thread that cannot be started
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      return fail(SLUICE_RT_OUT_OF_MEMORY, "E0610", "out of memory");
+    return fail(SLUICE_RT_INTERNAL, "E0611", error.what());
   } catch (const std::exception &error) {
     return fail(SLUICE_RT_INTERNAL, "E0611", error.what());
   }

@@ -13,7 +13,7 @@ import onnx
 import bad_models as models
 
 SLUICE = os.path.abspath(sys.argv[1])
-USAGE, REFUSED, TOO_BIG, MALFORMED = 2, 3, 4, 5
+USAGE, REFUSED, TOO_BIG, MALFORMED, INTERNAL = 2, 3, 4, 5, 6
 
 
 class Refusal(unittest.TestCase):

@@ -78,15 +78,15 @@ int main(int argc, char **argv) {
   }
   const format::Program &program = *read.program;
   const double seconds = argc > 2 ? std::atof(argv[2]) : 2;
-  const std::vector<std::string> wanted =
-      argc > 3 ? std::vector<std::string>(argv + 3, argv + argc)
-               : std::vector<std::string>{"rtl", "vm", "timing"};
+  const std::vector<std::string> wanted = argc > 3
+                                              ? std::vector<std::string>(argv + 3, argv + argc)
+                                              : std::vector<std::string>{"rtl", "vm", "timing"};
   for (const std::string &name : wanted) {
     double speed = 0;
     if (name == "timing") {
       speed = measureTiming(program, seconds);
-    } else if (const auto engine = name == "vm" ? device::makeVm()
-                                                : device::makeRtl(program.geometry)) {
+    } else if (const auto engine =
+                   name == "vm" ? device::makeVm() : device::makeRtl(program.geometry)) {
       speed = measure(*engine, program, seconds);
     } else {
       std::printf("%-8s not in this build\n", name.c_str());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,8 @@ std::vector<std::string> arguments(int argc, char **argv) {
 } // namespace
 
 int runDriver(int argc, char **argv) {
+  // A file that may not grow is reported like a full disk, by the write that fails.
+  std::signal(SIGXFSZ, SIG_IGN);
   Common common;
   int exitCode = Ok;
   CLI::App app("compiles ONNX models for the Sluice accelerator and runs them", "sluice");
@@ -79,6 +83,10 @@ int runDriver(int argc, char **argv) {
     return Usage;
   } catch (const std::bad_alloc &) {
     return Report(common).fail("E0610", "out of memory");
+  } catch (const std::system_error &error) { // a thread that cannot be started
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      return Report(common).fail("E0610", "out of memory");
+    return Report(common).fail("E0611", error.what());
   } catch (const std::exception &error) {
     return Report(common).fail("E0611", error.what());
   }

@@ -77,7 +77,9 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   log(problems, file);
   const ExitCode code = problems.empty() ? Internal : exitCodeOf(problems);
   json({{"schema", 1}, {"ok", false}, {"errors", errorsJson(problems)}});
-  if (code == Internal)
+  const bool ofSluice =
+      problems.empty() || problems.front().code != "E0610"; // memory is the host's
+  if (code == Internal && ofSluice)
     fmt::print(stderr, "this is an error of sluice, not of the model; please report it with the "
                        "model, the command line and the output of 'sluice version --json'\n");
   return code;

@@ -125,6 +125,8 @@ private:
     }
     if (report.count() != before)
       return;
+    while (!inputs.empty() && !inputs.back())
+      inputs.pop_back(); // named by an empty string is left out
     NodeView view(node, std::move(inputs), std::move(attributes));
     for (const Requirement &requirement : requirementsOf(*entry)) {
       std::string found = requirement.violation(view);

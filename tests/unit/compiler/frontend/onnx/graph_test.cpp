@@ -213,5 +213,20 @@ TEST(Graph, KeepsNodesInLocations) {
   EXPECT_THAT(text, testing::HasSubstr("#sluice.node<0, \"act\", \"Relu\">"));
 }
 
+TEST(Graph, EmptyNamesAtTheEndAreLeftOutInputs) {
+  Model model;
+  model.input("x", {1, 4}).output("y");
+  model.node("Concat", {"x", "x", "", ""}, {"y"}).attribute("axis", int64_t{1});
+  const Imported two = import(model);
+  EXPECT_EQ(two.messages(), "");
+  EXPECT_EQ(two.info.outputs[0].shape, (Ints{1, 8}));
+
+  Model between;
+  between.input("x", {1, 4}).output("y");
+  between.node("Concat", {"x", "", "x"}, {"y"}).attribute("axis", int64_t{1});
+  EXPECT_EQ(import(between).messages(),
+            "E0204 node 0 '' (Concat): Concat leaves out its input 'inputs', which is required");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What does not fit: a model into each memory of a target, the compiler into the
+host's memory, a program onto the disk.
+
+usage: limits_test.py SLUICE TARGETS_FOLDER [unittest arguments]
+"""
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import helper
+
+import bad_models as models
+from refusal import INTERNAL, REFUSED, SLUICE, TOO_BIG, USAGE, Refusal, main
+
+TARGETS = pathlib.Path(sys.argv.pop(2))
+
+
+def layers(*sizes, activations=("Relu",)):
+    """Dense layers fc0, fc1, ... with biases, each with an activation behind it."""
+    nodes, constants, value = [], [], "x"
+    for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:])):
+        constants += [models.constant(f"W{i}", models.values(inputs, outputs)),
+                      models.constant(f"b{i}", models.values(outputs))]
+        nodes += [helper.make_node("Gemm", [value, f"W{i}", f"b{i}"], [f"h{i}"], name=f"fc{i}"),
+                  helper.make_node(activations[i % len(activations)], [f"h{i}"], [f"a{i}"], name=f"act{i}")]
+        value = f"a{i}"
+    nodes[-1].output[0] = "y"
+    return models.model(nodes, [models.tensor("x", 1, sizes[0])], [models.tensor("y", 1, sizes[-1])], constants)
+
+
+class Memories(Refusal):
+    """One memory of c2b8 is made smaller than the model needs."""
+
+    def too_small(self, memory, size, text, model):
+        target = json.loads((TARGETS / "c2b8.json").read_text())
+        target.update({"name": "small", memory: size})
+        (self.dir / "small.json").write_text(json.dumps(target))
+        self.compile_refused(TOO_BIG, text, model, flags=("--target", "small.json"))
+
+    def compile_refused(self, code, text, proto=None, file="m.onnx", flags=()):
+        onnx.save(proto, self.dir / file)
+        (self.dir / "old.sluice").write_bytes(self.old_output)
+        for output in ("new.sluice", "old.sluice"):
+            self.refused(code, text, "compile", file, *flags, "-o", output)
+        self.refused(code, text, "check", file, *flags)
+
+    def test_weight_blocks(self):
+        self.too_small("weight_blocks", 4, """
+            error[E0401]: the model does not fit small: core 0 needs 8 weight blocks, 4 more than its 4
+              --> m.onnx
+             note: core 1 needs 8 weight blocks, 4 more than its 4
+             note: node 0 'fc0' (Gemm) takes 8 weight blocks of core 0
+             help: use a target with more weight blocks or more cores
+            """, layers(32, 32))
+
+    def test_inbox_rows(self):
+        self.too_small("inbox_rows", 2, """
+            error[E0402]: the model does not fit small: core 0 needs 7 inbox rows, 5 more than its 2
+              --> m.onnx
+             note: core 1 needs 7 inbox rows, 5 more than its 2
+             note: node 0 'fc0' (Gemm) takes 4 inbox rows of core 0
+             note: node 2 'fc1' (Gemm) takes 2 inbox rows of core 0
+             help: use a target with more inbox rows or more lanes
+            """, layers(24, 32, 16))
+
+    def test_local_rows(self):
+        self.too_small("local_rows", 2, """
+            error[E0403]: the model does not fit small: core 0 needs 3 local rows, 1 more than its 2
+              --> m.onnx
+             note: core 1 needs 3 local rows, 1 more than its 2
+             help: use a target with more local rows or more cores
+            """, models.model([helper.make_node("Add", ["x", "c"], ["y"])], [models.tensor("x", 1, 48)],
+                              [models.tensor("y", 1, 48)], [models.constant("c", models.values(48))]))
+
+    def test_preload_rows(self):
+        self.too_small("preload_rows", 2, """
+            error[E0404]: the model does not fit small: core 0 needs 4 preload rows, 2 more than its 2
+              --> m.onnx
+             note: core 1 needs 4 preload rows, 2 more than its 2
+             note: node 0 'fc0' (Gemm) takes 4 preload rows of core 0
+             help: use a target with more preload rows or more cores
+            """, layers(8, 64))
+
+    def test_tables(self):
+        self.too_small("tables", 1, """
+            error[E0405]: the model does not fit small: core 0 needs 2 function tables, 1 more than its 1
+              --> m.onnx
+             note: node 0 'fc0' (Gemm) takes 1 function tables of core 0
+             note: node 2 'fc1' (Gemm) takes 1 function tables of core 0
+             help: use fewer different activation functions
+            """, layers(8, 8, 8, 8, activations=("Sigmoid", "Tanh")))
+
+    def test_instructions(self):
+        self.too_small("instructions", 2, """
+            error[E0406]: the model does not fit small: core 0 needs 8 instructions, 6 more than its 2
+              --> m.onnx
+             help: use a target with more instruction memory
+            """, layers(8, 16, 16, 16))
+
+    def test_host_instructions(self):
+        self.too_small("host_instructions", 1, """
+            error[E0407]: the model does not fit small: the host port needs 3 host instructions, 2 more than its 1
+              --> m.onnx
+             help: use a target with more host instruction memory
+            """, layers(8, 16))
+
+    def test_weight_not_finite(self):
+        model = layers(8, 16)
+        for value in (np.inf, np.nan, 3.4e38):  # the last one only when it is rounded to bf16
+            weights = models.values(8, 16).copy()
+            weights[2, 3] = value
+            model.graph.initializer[0].CopyFrom(models.constant("W0", weights))
+            self.compile_refused(REFUSED, """
+                error[E0412]: a weight is not finite in bf16, weights must be below 3.4e38
+                  --> m.onnx: node 0 "fc0" (Gemm)
+                """, model, flags=("--target", "c2b8"))
+
+
+class Host(Refusal):
+    def limited(self, kind, limit, *args):
+        done = subprocess.run([SLUICE, *args], cwd=self.dir, capture_output=True, timeout=300, check=False,
+                              preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)))
+        return done.returncode, done.stderr.decode()
+
+    def test_file_that_may_not_grow(self):
+        """Like a full disk: the old file stays, nothing half written is left behind."""
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        (self.dir / "old.sluice").write_bytes(self.old_output)
+        for output in ("new.sluice", "old.sluice"):
+            found = self.limited(resource.RLIMIT_FSIZE, 512, "compile", "m.onnx", "--target", "c2b8", "-o", output)
+            self.assertEqual(found, (USAGE, f"error[E0516]: cannot write '{output}': File too large\n"))
+        self.assertEqual((self.dir / "old.sluice").read_bytes(), self.old_output)
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["m.onnx", "old.sluice"])
+
+    def test_little_memory(self):
+        """With any limit either all goes well or the reason is memory; never a crash, never half a file."""
+        onnx.save(layers(512, 512, 64), self.dir / "m.onnx")
+        command = ("compile", "m.onnx", "--target", "c6b32", "--effort", "fast", "-o", "m.sluice")
+        refused = 0
+        for megabytes in range(180, 420, 12):
+            code, text = self.limited(resource.RLIMIT_AS, megabytes << 20, *command)
+            if code == 127 or "error while loading shared libraries" in text:
+                continue  # the program itself does not fit
+            with self.subTest(megabytes=megabytes):
+                if code == 0:
+                    (self.dir / "m.sluice").unlink()
+                    continue
+                refused += 1
+                self.assertIn(code, (REFUSED, INTERNAL), text)
+                self.assertRegex(text, r"error\[E0(103|610)\]: .*memory")
+                self.assertNotIn("please report", text)
+                self.assertFalse((self.dir / "m.sluice").exists())
+        self.assertGreater(refused, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+// Models changed field by field, through the whole compiler: what comes out is a
+// program that the loader accepts and that runs to its end, or problems that the
+// model, not the compiler, has.
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "compiler/pipeline/pipeline.h"
+#include "runtime/format/program_file.h"
+#include "tests/fuzz/budget.h"
+#include "tests/fuzz/model_mutator.h"
+
+namespace sluice::test {
+namespace {
+
+using frontend::test::Floats;
+using frontend::test::Model;
+using frontend::test::TemporaryFolder;
+
+Floats ramp(size_t count) {
+  Floats values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = 0.125F * static_cast<float>(i % 17) - 1;
+  return values;
+}
+
+/// Two dense layers with a residual path and a function of one variable.
+onnx::ModelProto dense() {
+  Model model(13);
+  model.input("x", {1, 12}).output("y", {1, 12});
+  model.floats("w", {12, 20}, ramp(240)).floats("b", {20}, ramp(20));
+  model.floats("v", {20, 12}, ramp(240)).floats("c", {12}, ramp(12));
+  model.node("Gemm", {"x", "w", "b"}, {"h"}).attribute("transB", int64_t{0});
+  model.node("Sigmoid", {"h"}, {"s"});
+  model.node("MatMul", {"s", "v"}, {"m"});
+  model.node("Add", {"m", "c"}, {"a"});
+  model.node("Add", {"a", "x"}, {"r"});
+  model.node("Relu", {"r"}, {"y"});
+  return model.proto;
+}
+
+/// Normalisation, gating, slices and reshapes.
+onnx::ModelProto gated() {
+  Model model(13);
+  model.input("x", {1, 16}).output("y", {1, 16});
+  model.floats("g", {16}, ramp(16)).floats("eps", {1}, {1e-5F});
+  model.ints("half", {2}, {8, 8}).ints("shape", {2}, {1, -1}).ints("axes", {1}, {-1});
+  model.node("Mul", {"x", "x"}, {"xx"});
+  model.node("ReduceMean", {"xx"}, {"mean"}).attribute("axes", frontend::test::Ints{-1});
+  model.node("Add", {"mean", "eps"}, {"e"});
+  model.node("Sqrt", {"e"}, {"root"});
+  model.node("Div", {"x", "root"}, {"n"});
+  model.node("Mul", {"n", "g"}, {"k"});
+  model.node("Split", {"k", "half"}, {"p", "q"}).attribute("axis", int64_t{1});
+  model.node("Tanh", {"p"}, {"t"});
+  model.node("Mul", {"t", "q"}, {"o"});
+  model.node("Concat", {"o", "p"}, {"j"}).attribute("axis", int64_t{1});
+  model.node("Reshape", {"j", "shape"}, {"l"});
+  model.node("Softmax", {"l"}, {"y"}).attribute("axis", int64_t{-1});
+  return model.proto;
+}
+
+TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
+  Budget budget(12);
+  const TemporaryFolder folder;
+  const onnx::ModelProto seeds[] = {dense(), gated()};
+  pipeline::CompileOptions options;
+  options.modelPath = folder.file("model.onnx");
+  options.target = "c2b8";
+  options.effort = pipeline::Effort::Fast;
+  unsigned compiled = 0, refused = 0;
+  while (budget.left()) {
+    const uint64_t round = budget.next();
+    SCOPED_TRACE("SLUICE_FUZZ_ROUND=" + std::to_string(round));
+    ModelMutator mutator(round);
+    onnx::ModelProto model = seeds[round % 2];
+    for (uint64_t changes = round % 5; changes > 0; --changes)
+      mutator.change(model);
+    std::ofstream(options.modelPath, std::ios::binary) << model.SerializeAsString();
+
+    pipeline::CompileResult result;
+    Problems problems;
+    alarm(60); // a compiler that does not come back ends the test here
+    const bool done = pipeline::compileModel(options, result, problems);
+    alarm(0);
+    if (!done) {
+      ++refused;
+      ASSERT_FALSE(problems.empty());
+      for (const Problem &problem : problems) {
+        ASSERT_TRUE(problem.code.size() == 5 && problem.code[0] == 'E') << problem.code;
+        ASSERT_TRUE(problem.code != "E0199" && problem.code != "E0499") << problem.message;
+        ASSERT_FALSE(problem.message.empty());
+      }
+      continue;
+    }
+    ++compiled;
+    ASSERT_TRUE(result.cycles) << "the program does not run to its end";
+    const auto read = format::read(format::write(result.program));
+    ASSERT_TRUE(read.program) << read.problems.front().message;
+  }
+  std::printf("%u refused, %u compiled\n", refused, compiled);
+  EXPECT_GT(refused, 0U);
+  EXPECT_GT(compiled, 0U);
+}
+
+} // namespace
+} // namespace sluice::test
