@@ -2,7 +2,8 @@
 // fp32. A beat every cycle, each with its own table.
 // Inputs in cycle t, value_o and valid_o in t + vec_table (3), registered.
 // Stage 1 rounds and makes the index, stage 2 reads the entries and works out
-// what lies outside the range, stage 3 selects.
+// what lies outside the range, stage 3 selects; outside the range of a log table it
+// adds the exponent's part to the entry and rounds.
 // Configuration: entries at {table, index}, header words at {table, word}.
 `include "assert.svh"
 
@@ -43,13 +44,15 @@ module vec_table #(
 
   logic [Tables*256-1:0] headers_q;
   header_t               header, header_q;
-  logic                  stage2_q, stage3_q, scaled;
+  logic                  stage2_q, stage3_q, scaled, log, log_q;
   logic [IdBits-1:0]     table_q;
   logic [Lanes*AddrBits-1:0] addr;
   logic [Lanes*16-1:0]   entry;
 
   assign header = headers_q[table_i[IdBits-1:0]*256+:256];
   assign scaled = header.mode == 2'd1;
+  assign log    = header.mode == 2'(isa_pkg::TableLog);
+  assign log_q  = header_q.mode == 2'(isa_pkg::TableLog);
 
   always_ff @(posedge clk_i) begin
     if (cfg_header_i) headers_q[cfg_addr_i[IdBits+1:0]*64+:64] <= cfg_data_i;
@@ -86,6 +89,22 @@ module vec_table #(
       .write_data_i(cfg_data_i[15:0])
   );
 
+  // Of n * ln 2, n from 0 to 127: the octave, counted from [4, 8), and the value with
+  // 16 fraction bits and half a unit in the last place of the octave's bf16 added.
+  // Bit by bit, so that each is a function of 7 inputs: bit b of n is at 128 b + n.
+  localparam int unsigned LogBits = 26;
+  function automatic logic [LogBits*128-1:0] log_parts();
+    logic [2:0]         octave;
+    logic [LogBits-1:0] part;
+    for (int n = 0; n < 128; n++) begin
+      octave = n < 12 ? 3'd0 : n < 24 ? 3'd1 : n < 47 ? 3'd2 : n < 93 ? 3'd3 : 3'd4;
+      part[22:0]  = 23'((64'(n) * 64'd48775896626292 + (64'd1 << 29)) >> 30) + (23'd1024 << octave);
+      part[25:23] = octave;
+      for (int b = 0; b < LogBits; b++) log_parts[b*128+n] = part[b];
+    end
+  endfunction
+  localparam logic [LogBits*128-1:0] LogParts = log_parts();
+
   logic unused;
   assign unused = ^{header_q.unused3, header_q.unused2, header_q.unused1, header_q.unused0,
                     header_q.base, table_i, cfg_addr_i};
@@ -115,15 +134,27 @@ module vec_table #(
         nan_q      <= x[30:23] == '1 && x[22:0] != '0;
         exponent_q <= carry && x[30:23] != '1 && x[30:23] != '0 ? x[30:23] + 8'd1 : x[30:23];
         mantissa_q <= mantissa;
-        below_q    <= !scaled && offset[8];
-        above_q    <= !scaled && !offset[8] && offset[7:4] != '0;
+        below_q    <= !scaled && (offset[8] || (log && x[31]));
+        above_q    <= !scaled && !offset[8] && offset[7:4] != '0 && !(log && x[31]);
         // d = exponent - 127: its lowest bit is the exponent's, inverted.
         index_q    <= scaled ? {3'b0, !(x[23] ^ carry)} : offset[3:0];
       end
     end
-    assign addr[i*AddrBits+:AddrBits] = {table_q, sign_q, index_q, mantissa_q};
 
     // ---- stage 2 ----------------------------------------------------------------
+    logic               adds, adds2_q, below2_q;  // log, outside the range: entry and log_part
+    logic [6:0]         n;              // whole octaves from 1, to the side of 1
+    logic [LogBits-1:0] part, part2_q;
+
+    assign adds = log_q && !sign_q && (below_q || above_q);
+    assign addr[i*AddrBits+:AddrBits] = {table_q, sign_q || adds, adds ? {3'b0, below_q} : index_q,
+                                         mantissa_q};
+    assign n = (exponent_q[6:0] + 7'd1) ^ {7{below_q}};
+    for (genvar b = 0; b < LogBits; b++) begin : gen_part
+      localparam logic [127:0] Bits = LogParts[b*128+:128];
+      assign part[b] = Bits[n];
+    end
+
     logic [1:0]  which;
     logic [15:0] rule;
     logic        is_zero, is_inf;
@@ -149,6 +180,9 @@ module vec_table #(
         scales2_q   <= !nan_q && !is_zero && !is_inf && header_q.kind[which] == 2'd1;
         exponent2_q <= {2'b0, exponent_q} + {{2{rule[7]}}, rule[7:0]};
         shift2_q    <= header_q.mode == 2'd1 ? 9'(octaves * {{6{header_q.k[2]}}, header_q.k}) : '0;
+        adds2_q     <= adds && !is_zero && !is_inf;
+        below2_q    <= below_q;
+        if (adds) part2_q <= part;
         fixed2_q    <= nan_q ? header_q.nan
                      : is_inf ? (sign_q ? header_q.inf_neg : header_q.inf_pos)
                      : is_zero ? (sign_q ? header_q.zero_neg : header_q.zero_pos)
@@ -170,10 +204,30 @@ module vec_table #(
     assign under    = exponent[9] || exponent[8:0] == '0;
     assign over     = exponent[8] || exponent[7:0] == '1;
 
+    // Octave by octave; a sum that has reached the next one is halved and rounded once more.
+    logic [22:0] sum;
+    logic [9:0]  place;  // half a unit, the unit, ...
+    logic [2:0]  octave;  // the exponent of [4, 8) is 129
+    logic [6:0]  log_fraction;
+
+    assign sum = part2_q[22:0] + {7'b0, e};
+    always_comb begin
+      unique case (part2_q[25:23])
+        3'd0:    place = sum[19:10];
+        3'd1:    place = sum[20:11];
+        3'd2:    place = sum[21:12];
+        3'd3:    place = sum[22:13];
+        default: place = {1'b0, sum[22:14]};
+      endcase
+    end
+    assign octave       = part2_q[25:23] + 3'd1 + 3'(place[9]);
+    assign log_fraction = place[9] ? place[8:2] + 7'(place[1] && place[0]) : place[7:1];
+
     always_ff @(posedge clk_i) begin
       if (stage3_q) begin
         value_o[i*32+:16] <= '0;
-        if (!scales) value_o[i*32+16+:16] <= entry2_q ? e : fixed2_q;
+        if (adds2_q) value_o[i*32+16+:16] <= {below2_q, 5'b10000, octave, log_fraction};
+        else if (!scales) value_o[i*32+16+:16] <= entry2_q ? e : fixed2_q;
         else if (under) value_o[i*32+16+:16] <= {sign, 15'b0};
         else if (over) value_o[i*32+16+:16] <= {sign, 8'hFF, 7'b0};
         else value_o[i*32+16+:16] <= {sign, exponent[7:0], fraction};

@@ -211,9 +211,17 @@ void checkImages(const Program &program, ProblemList &problems) {
                                           image.row));
     }
     previous = -1;
-    for (const TableImage &image : core.tables)
+    for (const TableImage &image : core.tables) {
       item("table", previous, image.table, geometry.tables, image.entries.size(),
            isa::kTableEntries);
+      const uint64_t mode = image.header[0] & 3, base = (image.header[0] >> 8) & 255;
+      if (mode == 3)
+        problems.add("E0512", fmt::format("core {}: table {} has mode 3, allowed: 0 to 2", index,
+                                          image.table));
+      if (mode == isa::kTableLog && base != isa::kTableLogBase)
+        problems.add("E0512", fmt::format("core {}: log table {} has base {}, allowed: {}", index,
+                                          image.table, base, isa::kTableLogBase));
+    }
     uint64_t end = 0;
     for (const RowImage &image : core.rows) {
       const uint64_t rows = image.lanes.size() / lanes;

@@ -131,7 +131,9 @@ uint16_t finish(isa::Post post, uint32_t value, isa::Part part = isa::Part::Bf16
 /// A function table ready for look-ups.
 class Table {
 public:
-  enum class Mode : uint8_t { Direct = 0, Scaled = 1 };
+  enum class Mode : uint8_t { Direct = 0, Scaled = 1, Log = isa::kTableLog };
+  /// Fraction bits of a log table's entries outside the window.
+  static constexpr unsigned kLogFraction = 16;
   /// What happens outside the table's range: a constant, or x * 2^value.
   struct Rule {
     bool scales = false;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "sim/vm/numerics.h"
 
@@ -23,6 +24,21 @@ uint16_t apply(const Table::Rule &rule, uint16_t value) {
   return rule.scales ? scale(value, static_cast<int8_t>(rule.value & 255)) : rule.value;
 }
 
+/// n * ln 2 with kLogFraction bits.
+uint32_t octaves(unsigned n) {
+  constexpr uint64_t ln2 = 48775896626292; // * 2^-46
+  return static_cast<uint32_t>((n * ln2 + (uint64_t{1} << 29)) >> 30);
+}
+
+/// A positive fixed-point value to bf16, half a unit rounds up. 4 <= sum * 2^-16 < 128.
+uint16_t roundFixed(uint32_t sum) {
+  const int top = std::bit_width(sum) - 1;
+  const uint32_t rounded = sum + (1U << (top - 8)); // may reach the next octave
+  const int end = std::bit_width(rounded) - 1;
+  const auto exponent = static_cast<unsigned>(127 + end) - Table::kLogFraction;
+  return static_cast<uint16_t>(exponent << 7 | ((rounded >> (end - 7)) & 0x7F));
+}
+
 } // namespace
 
 Table::Table(const format::TableImage &image) : head(decodeHeader(image.header)) {
@@ -35,7 +51,7 @@ Table::Header Table::decodeHeader(const std::array<uint64_t, 4> &words) {
     return Rule{((words[2] >> (2 * index)) & 3) == 1, half(words[1], index)};
   };
   Header header;
-  header.mode = (words[0] & 3) == 1 ? Mode::Scaled : Mode::Direct;
+  header.mode = (words[0] & 3) == 3 ? Mode::Direct : static_cast<Mode>(words[0] & 3);
   header.base = static_cast<uint8_t>(words[0] >> 8);
   header.k = static_cast<int8_t>(static_cast<int8_t>(((words[0] >> 16) & 7) << 5) >> 5);
   header.belowPos = rule(0);
@@ -82,6 +98,14 @@ uint16_t Table::lookup(uint16_t value) const {
     return scale(entry, head.k * (distance >> 1));
   }
   const int index = static_cast<int>(exponent) - head.base;
+  if (head.mode == Mode::Log) {
+    if (negative)
+      return apply(head.belowNeg, value);
+    if (index < 0)
+      return 0x8000 | roundFixed(octaves(126 - exponent) + entries[2048 | 1 << 7 | mantissa]);
+    if (index > 15)
+      return roundFixed(octaves(exponent - 127) + entries[2048 | mantissa]);
+  }
   if (index < 0)
     return apply(negative ? head.belowNeg : head.belowPos, value);
   if (index > 15)

@@ -78,8 +78,8 @@ format::TableImage randomTable(Rng &rng, uint32_t table) {
     // A scaling rule has its exponent in the low byte.
     rules |= (scales ? static_cast<uint64_t>(rng.range(-3, 3)) & 0xFF : value()) << (16 * rule);
   }
-  const auto mode = static_cast<uint64_t>(rng.range(0, 1));
-  const auto base = static_cast<uint64_t>(rng.range(112, 130));
+  const auto mode = static_cast<uint64_t>(rng.range(0, 2));
+  const auto base = mode == 2 ? uint64_t{119} : static_cast<uint64_t>(rng.range(112, 130));
   image.header = {mode | base << 8 | (rng.next() & 7) << 16, rules,
                   kinds | value() << 16 | value() << 32 | value() << 48, value() | value() << 16};
   image.entries.resize(isa::kTableEntries);

@@ -276,6 +276,14 @@ TEST(Check, Images) {
               HasSubstr("7 lanes, expected a multiple of 8"));
   EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].preloads[0].lanes[0] = 1ULL << 55; }),
               HasSubstr("bits above bit 54"));
+  const auto table = [](uint64_t word) {
+    return problemAfter([&](Program &p) {
+      p.cores[0].tables = {{1, {word, 0, 0, 0}, std::vector<uint16_t>(isa::kTableEntries)}};
+    });
+  };
+  EXPECT_EQ(table(119 << 8 | 2), "none");
+  EXPECT_EQ(table(120 << 8 | 2), "E0512 core 0: log table 1 has base 120, allowed: 119");
+  EXPECT_EQ(table(3), "E0512 core 0: table 1 has mode 3, allowed: 0 to 2");
 }
 
 TEST(Check, SourceMap) {

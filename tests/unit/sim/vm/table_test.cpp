@@ -24,6 +24,14 @@ uint16_t scaled(uint16_t value, int by) {
   return static_cast<uint16_t>(toBits(static_cast<float>(real)) >> 16);
 }
 
+/// A number of 2^-16 to bf16, half a unit up.
+uint16_t halfUp(long double value) {
+  int exponent = 0;
+  const long double significand = std::frexp(value / 65536, &exponent);
+  const auto rounded = static_cast<int>(std::floor(std::ldexp(significand, 8) + 0.5L));
+  return static_cast<uint16_t>((126 + exponent) * 128 + rounded - 128); // 256: next exponent
+}
+
 uint16_t expectedOf(const Table::Header &header, const std::vector<uint16_t> &entries, uint16_t x) {
   const bool negative = x & 0x8000;
   const int exponent = (x & 0x7FFF) / 128, mantissa = x % 128;
@@ -39,6 +47,17 @@ uint16_t expectedOf(const Table::Header &header, const std::vector<uint16_t> &en
     return entryExponent == 0 || entryExponent == 255 ? entry : scaled(entry, header.k * octaves);
   }
   const int i = exponent - header.base;
+  if (header.mode == Table::Mode::Log) {
+    if (negative)
+      return header.belowNeg.scales ? scaled(x, static_cast<int8_t>(header.belowNeg.value))
+                                    : header.belowNeg.value;
+    // Both sides of 1 add to whole octaves, which count from the window's end.
+    const int octaves = i < 0 ? 126 - exponent : exponent - 127;
+    if (i < 0 || i > 15)
+      return halfUp(std::round(octaves * std::log(2.0L) * 65536) +
+                    entries[2048 + (i < 0 ? 128 : 0) + mantissa]) |
+             (i < 0 ? 0x8000 : 0);
+  }
   if (i >= 0 && i <= 15)
     return entries[(negative ? 2048 : 0) + i * 128 + mantissa];
   const Table::Rule &rule = i < 0 ? (negative ? header.belowNeg : header.belowPos)
@@ -49,8 +68,9 @@ uint16_t expectedOf(const Table::Header &header, const std::vector<uint16_t> &en
 Table::Header randomHeader(Operands &operands) {
   const auto any = [&] { return static_cast<uint16_t>(operands.engine()); };
   Table::Header header;
-  header.mode = operands.below(2) ? Table::Mode::Scaled : Table::Mode::Direct;
-  header.base = static_cast<uint8_t>(operands.below(256));
+  header.mode = static_cast<Table::Mode>(operands.below(3));
+  header.base = static_cast<uint8_t>(header.mode == Table::Mode::Log ? isa::kTableLogBase
+                                                                     : operands.below(256));
   header.k = static_cast<int8_t>(static_cast<int>(operands.below(8)) - 4);
   for (Table::Rule *rule : {&header.belowPos, &header.belowNeg, &header.abovePos, &header.aboveNeg})
     *rule = {operands.below(2) != 0, any()};
