@@ -15,7 +15,7 @@ using rows::RowId;
 using rows::RowKind;
 
 constexpr unsigned kMatrix = 0, kVector = 1;
-constexpr uint32_t kHostTokens = 5;
+constexpr uint32_t kHostTokens = 5, kLocalTokens = 4;
 
 /// What arrives in one bank, and what its unit has taken so far in program
 /// order.
@@ -105,7 +105,8 @@ private:
     const RowPlace &place = placement.rows[row];
     if (place.core == kNone)
       return tokens.ofHost(place.indexInStage);
-    return place.net ? tokens.ofCore(place.core, place.indexInStage) : tokens.local;
+    return place.net ? tokens.ofCore(place.core, place.indexInStage)
+                     : tokens.ofLocal(place.indexInStage);
   }
 
   /// Counts the row's announcement in every bank it reaches.
@@ -409,12 +410,15 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
     layout.host = 1;
     layout.hosts = std::min(kHostTokens, layout.coreStride - 2);
     layout.local = layout.done = layout.host + layout.hosts;
+    layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local);
     return layout;
   }
   layout.hosts = kHostTokens;
   layout.slots = manySlots ? (isa::kTokens - kHostTokens - 1) / cores : 1;
   layout.slotStride = cores;
-  layout.local = layout.done = isa::kTokens - 1;
+  const uint32_t spare = isa::kTokens - kHostTokens - layout.slots * cores;
+  layout.locals = std::min(kLocalTokens, spare);
+  layout.local = layout.done = isa::kTokens - layout.locals;
   layout.host = layout.local - kHostTokens;
   return layout;
 }

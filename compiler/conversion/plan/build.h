@@ -15,19 +15,22 @@ struct TokenLayout {
   uint32_t coreStride = 1; ///< between the tokens of neighbouring cores
   uint32_t slots = 1;      ///< tokens per core; rows of a stage take them in turn
   uint32_t slotStride = 0;
-  uint32_t host = 0;  ///< first of the tokens of rows from the host
-  uint32_t hosts = 1; ///< how many those are
-  uint32_t local = 0; ///< rows the core wrote itself
-  uint32_t done = 0;  ///< in the host port's bank: a core lets the next inference in
+  uint32_t host = 0;   ///< first of the tokens of rows from the host
+  uint32_t hosts = 1;  ///< how many those are
+  uint32_t local = 0;  ///< first of the tokens of rows the core wrote itself
+  uint32_t locals = 1; ///< how many those are
+  uint32_t done = 0;   ///< in the host port's bank: a core lets the next inference in
 
   uint32_t ofCore(uint32_t core, uint32_t index) const {
     return core * coreStride + index % slots * slotStride;
   }
 
   /// Whole runs of rows share a token, so that one instruction announces them.
-  uint32_t ofHost(uint32_t index) const { return host + index / kHostRun % hosts; }
+  uint32_t ofHost(uint32_t index) const { return host + index / kRun % hosts; }
 
-  static constexpr uint32_t kHostRun = 240;
+  uint32_t ofLocal(uint32_t index) const { return local + index / kRun % locals; }
+
+  static constexpr uint32_t kRun = 240;
 
   /// With one slot a core's rows are announced by one instruction; with more,
   /// a reader takes more rows with one instruction.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace sluice::plan {
 namespace {
@@ -95,7 +94,8 @@ private:
   }
 };
 
-void findReaders(const Graph &graph, const Work &work, Placement &placement) {
+void findReaders(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       const uint32_t mask = 1U << placement.rows[row].core;
@@ -104,6 +104,15 @@ void findReaders(const Graph &graph, const Work &work, Placement &placement) {
         (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
       });
     }
+  if (options.inputsEverywhere) {
+    RowPlace all;
+    for (RowId row : work.stages[0]) {
+      all.matrixReaders |= placement.rows[row].matrixReaders;
+      all.vectorReaders |= placement.rows[row].vectorReaders;
+    }
+    for (RowId row : work.stages[0])
+      placement.rows[row] = all;
+  }
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       RowPlace &place = placement.rows[row];
@@ -119,6 +128,54 @@ void findReaders(const Graph &graph, const Work &work, Placement &placement) {
           if (placement.rows[operand].core != kNone)
             placement.rows[operand].net = true;
     }
+}
+
+/// The rows of one memory and until when they are needed.
+class Cells {
+public:
+  explicit Cells(uint32_t reuse) : reuse(reuse) {}
+
+  /// The lowest place for a row of `stage` that nobody reads behind `lastRead`.
+  uint32_t take(uint32_t size, uint32_t stage, uint32_t lastRead) {
+    uint32_t at = reuse == 0 ? used() : 0;
+    for (uint32_t free = 0; at < used() && free < size;)
+      if (freeFrom[at + free] <= stage) {
+        if (++free; at + free == used())
+          break;
+      } else {
+        at += free + 1;
+        free = 0;
+      }
+    freeFrom.resize(std::max<size_t>(freeFrom.size(), at + size));
+    std::fill_n(freeFrom.begin() + at, size, lastRead + reuse);
+    return at;
+  }
+
+  /// A place that no other row has, ever.
+  uint32_t keep(uint32_t size = 1) {
+    freeFrom.resize(freeFrom.size() + size, kNone);
+    return used() - size;
+  }
+
+  uint32_t used() const { return static_cast<uint32_t>(freeFrom.size()); }
+
+private:
+  const uint32_t reuse;
+  std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
+};
+
+/// The last stage that reads a row, or the row's own.
+std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
+  std::vector<uint32_t> result(graph.rows.size(), 0);
+  for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      result[row] = std::max(result[row], stage);
+      if (stage != 0)
+        forEachOperand(graph, work, row, [&](RowId operand, bool) {
+          result[operand] = std::max(result[operand], stage);
+        });
+    }
+  return result;
 }
 
 /// The rows of a stage in the order of their addresses: the one they have in the
@@ -147,52 +204,58 @@ void assignInbox(const Graph &graph, const Work &work, const PlacementOptions &o
         next = std::max(next, work[row].outRow + 1);
         shared |= placement.rows[row].readers() != 0;
       }
-  if (!shared)
-    next = 0;
+  Cells cells(options.reuse);
+  if (shared)
+    cells.keep(next);
   for (uint32_t i = 0; i < work.stages[0].size(); ++i) {
     placement.rows[work.stages[0][i]].net = true;
     placement.rows[work.stages[0][i]].indexInStage = i;
   }
-  for (const std::vector<RowId> &stage : work.stages)
-    for (RowId row : addressOrder(stage, options, placement)) {
+  const std::vector<uint32_t> last = lastReads(graph, work);
+  for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
+    for (RowId row : addressOrder(work.stages[stage], options, placement)) {
       RowPlace &place = placement.rows[row];
       if (work[row].output)
         place.inbox = work[row].outRow;
       else if (place.net)
-        place.inbox = std::exchange(next, next + (graph.rows[row].wide ? 2 : 1));
+        place.inbox = cells.take(graph.rows[row].wide ? 2 : 1, stage, last[row]);
     }
-  placement.inboxRows = next;
+  placement.inboxRows = cells.used();
 }
 
-void assignLocal(const Graph &graph, const Work &work, Placement &placement) {
+void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
   const size_t rows = graph.rows.size();
+  const std::vector<uint32_t> last = lastReads(graph, work);
+  std::vector<Cells> cells(placement.cores.size(), Cells(options.reuse));
   for (CoreMemory &memory : placement.cores) {
     memory.localAddress.assign(rows, kNone);
     memory.preloadRow.assign(rows, kNone);
   }
-  const auto constant = [&](CoreMemory &memory, RowId row) {
+  const auto constant = [&](uint32_t core, RowId row) {
+    CoreMemory &memory = placement.cores[core];
     if (row == kNoRow || graph.rows[row].kind != RowKind::Constant ||
         memory.localAddress[row] != kNone)
       return;
-    memory.localAddress[row] = isa::kLocalBase + memory.localRows++;
+    memory.localAddress[row] = isa::kLocalBase + cells[core].keep();
     memory.constants.push_back(row);
   };
-  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+  for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       const Row &what = graph.rows[row];
       const RowPlace &place = placement.rows[row];
       CoreMemory &memory = placement.cores[place.core];
       memory.busy = true;
       for (const rows::Term &term : work[row].terms)
-        constant(memory, term.x);
+        constant(place.core, term.x);
       for (RowId operand : what.a)
-        constant(memory, operand);
-      constant(memory, what.b);
-      constant(memory, what.c);
+        constant(place.core, operand);
+      constant(place.core, what.b);
+      constant(place.core, what.c);
       if (what.kind == RowKind::Linear && work[row].terms.empty() && memory.zeroRow == kNone)
-        memory.zeroRow = isa::kLocalBase + memory.localRows++;
+        memory.zeroRow = isa::kLocalBase + cells[place.core].keep();
       if (!place.net)
-        memory.localAddress[row] = isa::kLocalBase + memory.localRows++;
+        memory.localAddress[row] = isa::kLocalBase + cells[place.core].take(1, stage, last[row]);
       const bool biased =
           std::any_of(what.bias.begin(), what.bias.end(), [](float value) { return value != 0; });
       if (what.kind == RowKind::Linear && biased) {
@@ -203,6 +266,8 @@ void assignLocal(const Graph &graph, const Work &work, Placement &placement) {
                                        *what.step.table) == memory.tables.end())
         memory.tables.push_back(*what.step.table);
     }
+  for (uint32_t core = 0; core < placement.cores.size(); ++core)
+    placement.cores[core].localRows = cells[core].used();
 }
 
 } // namespace
@@ -212,9 +277,9 @@ Placement place(const Graph &graph, const Work &work, const PlacementOptions &op
   placement.rows.resize(graph.rows.size());
   placement.cores.resize(graph.geometry.cores);
   CoreAssignment(graph, work, options, placement).run();
-  findReaders(graph, work, placement);
+  findReaders(graph, work, options, placement);
   assignInbox(graph, work, options, placement);
-  assignLocal(graph, work, placement);
+  assignLocal(graph, work, options, placement);
   return placement;
 }
 

@@ -49,6 +49,12 @@ struct Placement {
 struct PlacementOptions {
   /// A stage of at most this many block products stays on one core.
   uint32_t keepTogether = 4;
+  /// Every input row goes to every core that reads any: one instruction of the
+  /// host port for many rows.
+  bool inputsEverywhere = false;
+  /// How many stages behind its last reader's a row's address may be given to
+  /// another row; 0: never. The proof says whether that is late enough.
+  uint32_t reuse = 0;
   /// By row, kNone where free; null: all are free.
   const std::vector<uint32_t> *cores = nullptr;
 };

@@ -23,13 +23,16 @@ constexpr size_t kFinalists = 16;
 
 /// What distinguishes one plan from another.
 struct Choice {
-  uint32_t keepTogether = 4;
+  PlacementOptions placement; ///< `cores` is what `split` gives
   SplitOptions split;
   bool manySlots = false;
   Tails tails;
   uint32_t release = kNone; ///< stage after which the next inference may enter
 
-  auto key() const { return std::tie(keepTogether, split, manySlots, tails, release); }
+  auto key() const {
+    return std::tie(placement.keepTogether, placement.inputsEverywhere, placement.reuse, split,
+                    manySlots, tails, release);
+  }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
   std::string text() const {
@@ -38,9 +41,13 @@ struct Choice {
       late.push_back(tails[stage] == kAll ? "all" : std::to_string(tails[stage]));
     if (std::adjacent_find(late.begin(), late.end(), std::not_equal_to<>()) == late.end())
       late.resize(1);
-    std::string text =
-        fmt::format("stages up to {} products on one core, {} per producer, late operands {}",
-                    keepTogether, manySlots ? "several tokens" : "one token", fmt::join(late, " "));
+    std::string text = fmt::format(
+        "stages up to {} products on one core, {} per producer, late operands {}",
+        placement.keepTogether, manySlots ? "several tokens" : "one token", fmt::join(late, " "));
+    if (placement.inputsEverywhere)
+      text += ", inputs to all cores";
+    if (placement.reuse != 0)
+      text += fmt::format(", rows' places free {} stages behind their readers", placement.reuse);
     if (!split.stages.empty())
       text += fmt::format(", rows of stages {} split", fmt::join(split.stages, " "));
     if (split.skew != 0)
@@ -63,11 +70,7 @@ public:
         explaining(options.explain) {}
 
   Candidate run() {
-    Choice choice;
-    choice.tails.assign(work.stages.size(), graph.geometry.cores);
-    best = build(choice);
-    bestChoice = choice;
-    seen.insert(choice);
+    start();
     if (best.stuck == Stuck::No && budget != 0)
       improve();
     if (explaining && best.fits) {
@@ -79,6 +82,36 @@ public:
   }
 
 private:
+  /// The first plan: the plainest that fits and is sound; if there is none, the
+  /// plainest.
+  void start() {
+    Choice choice;
+    choice.tails.assign(work.stages.size(), graph.geometry.cores);
+    seen.insert(choice);
+    bestChoice = choice;
+    best = build(choice);
+    if (best.stuck != Stuck::No || sound(best))
+      return;
+    for (const bool everywhere : {false, true})
+      for (const uint32_t reuse : {0U, 3U, 2U, 1U})
+        for (const bool manySlots : {false, true}) {
+          choice.placement.inputsEverywhere = everywhere;
+          choice.placement.reuse = reuse;
+          choice.manySlots = manySlots;
+          Candidate other = build(choice);
+          if (other.stuck != Stuck::No || !sound(other))
+            continue;
+          best = std::move(other);
+          bestChoice = std::move(choice);
+          return;
+        }
+  }
+
+  bool sound(const Candidate &candidate) const {
+    return candidate.fits &&
+           !verify(graphOf(candidate), candidate.placement, candidate.beats, candidate.schedule);
+  }
+
   const Graph &graph;
   const Work &work;
   const unsigned total;
@@ -100,13 +133,16 @@ private:
   std::vector<Rejected> rejected;
 
   void improve() {
+    const Candidate plain = best;
+    const Choice first = bestChoice;
     best.cycles = time(best);
     const uint32_t cores = graph.geometry.cores;
     for (const uint32_t together : {4U, 8U, 16U, 0U})
       for (const bool manySlots : {false, true})
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
-          other.keepTogether = together;
+          other.placement = first.placement;
+          other.placement.keepTogether = together;
           other.manySlots = manySlots;
           other.tails.assign(work.stages.size(), tail);
           consider(std::move(other));
@@ -121,6 +157,11 @@ private:
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());
     choose(whole);
+    if (plain.fits && !sound(best)) { // such as more rows on the way than a token counts
+      best = plain;
+      bestChoice = first;
+      best.cycles = time(best);
+    }
   }
 
   /// The best choice found by splitting rows that also takes no more cycles per
@@ -167,7 +208,7 @@ private:
     if (lastVariant && !(lastSplit < choice.split) && !(choice.split < lastSplit))
       return lastVariant;
     lastVariant.reset();
-    const Placement whole = place(graph, work, {choice.keepTogether, nullptr});
+    const Placement whole = place(graph, work, choice.placement);
     auto variant = std::make_shared<Variant>();
     variant->split = splitContractions(graph, work, whole, choice.split);
     variant->work = analyse(variant->split.graph);
@@ -223,9 +264,9 @@ private:
     candidate.variant = variantOf(choice);
     const Graph &graph = graphOf(candidate);
     const Work &work = workOf(candidate);
-    candidate.placement =
-        place(graph, work,
-              {choice.keepTogether, candidate.variant ? &candidate.variant->split.cores : nullptr});
+    PlacementOptions options = choice.placement;
+    options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
+    candidate.placement = place(graph, work, options);
     const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
     if (!order) {
       candidate.stuck = Stuck::Order;

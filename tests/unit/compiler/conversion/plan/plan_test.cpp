@@ -165,6 +165,55 @@ Problems refused(const rows::Graph &graph) {
   return problems;
 }
 
+/// `layers` layers of one product each on every one of `count` rows.
+rows::Graph batch(const char *target, uint32_t count, uint32_t layers) {
+  GraphBuilder builder(target, 6);
+  auto x = builder.input(count);
+  for (uint32_t layer = 0; layer < layers; ++layer)
+    for (rows::RowId &row : x) {
+      row = builder.dense({row}, 1, relu(), false)[0];
+      builder.graph.rows[row].group = layer;
+      builder.graph.rows[row].terms[0].block = layer; // the same weights for every row
+    }
+  builder.output(x);
+  return builder.graph;
+}
+
+TEST(Plan, PlacesAreUsedAgain) {
+  // Seven layers of 100 rows in the 256 local rows of each core, where no two
+  // layers are needed at once.
+  const rows::Graph graph = batch("c2b8", 200, 8);
+  const Plan plan = planned(graph);
+  for (const MemoryUse &use : plan.memory)
+    if (use.memory == "local rows") {
+      EXPECT_GE(use.used, 200U);
+      EXPECT_LE(use.used, 256U);
+    }
+  expectRuns(graph, plan);
+}
+
+TEST(Plan, MoreRowsThanATokenCounts) {
+  // 280 rows of each core for the other, before it takes any.
+  GraphBuilder builder("c2b8", 3);
+  const auto hidden = builder.dense(builder.input(1), 560, relu(), false);
+  builder.output(builder.dense(hidden, 2, relu()));
+  expectRuns(builder.graph);
+  // 260 local rows.
+  rows::Graph graph = batch("c2b8", 520, 2);
+  graph.geometry.localRows = 512;
+  expectRuns(graph);
+}
+
+TEST(Plan, InputsOfEveryOtherCore) {
+  // Row by row to the two cores in turn: more changes than instructions.
+  const rows::Graph graph = batch("c2b8", 90, 1);
+  const Plan plan = planned(graph);
+  for (const MemoryUse &use : plan.memory)
+    if (use.memory == "host instructions")
+      EXPECT_LE(use.used, 8U);
+  expectRuns(graph, plan);
+}
+
 TEST(Plan, SaysWhatDoesNotFit) {
   rows::Graph graph = perceptron("c2b8", {10, 60, 70, 2}, 4);
   graph.geometry.weightBlocks = 2000;

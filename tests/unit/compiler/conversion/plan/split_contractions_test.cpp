@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 
 SplitGraph splitOf(const rows::Graph &graph, const SplitOptions &options) {
   const Work work = analyse(graph);
-  return splitContractions(graph, work, place(graph, work, {0, nullptr}), options);
+  return splitContractions(graph, work, place(graph, work, {.keepTogether = 0}), options);
 }
 
 std::vector<uint64_t> productsByCore(const SplitGraph &split) {
@@ -164,7 +164,7 @@ protected:
   SplitGraph split = splitOf(perceptron("c2b8", {8, 3}, 3), {{1}, 0});
   const rows::Graph &graph = split.graph;
   Work work = analyse(graph);
-  Placement placement = place(graph, work, {0, &split.cores});
+  Placement placement = place(graph, work, {.keepTogether = 0, .cores = &split.cores});
   MachineBeats beats = buildBeats(graph, work, placement,
                                   *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
                                   TokenLayout::make(2, false));
