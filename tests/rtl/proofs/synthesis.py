@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Proves that what yosys synthesises of small modules does what their source says.
+
+usage: synthesis.py --isa-package isa_pkg.sv --rtl hw/rtl [--break]
+
+The netlist of LUTs and flip-flops (synth -lut 6, as tools/depth.py measures it) is
+compared with the module as read: equal outputs and next states for all inputs and
+states. --break makes every LUT constant and expects that no module is equal.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from prove import closure
+
+MODULES = {
+    "arbiter": {"Requesters": 7},
+    "credit_counter": {"Depth": 16},
+    "fifo_pointers": {"Depth": 16},
+    "fifo": {"Width": 8, "Depth": 4},
+    "result_fifo": {"Width": 8, "Depth": 4},
+    "loop_nest": {},
+    "loop_address": {"Width": 18},
+    "unit_counters": {"Width": 12},
+    "anchor_add": {},
+    "fdot_term": {},
+    "vec_max": {},
+    "vec_out": {"Lanes": 1},
+    "normalise": {"Lanes": 1},
+}
+
+
+def equal(module, parameters, args):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, text in sorted(closure(module, args.rtl).items(), key=lambda item: not item[0].endswith("_pkg")):
+            paths.append(pathlib.Path(folder) / f"{name}.sv")
+            paths[-1].write_text(text, encoding="utf-8")
+        netlist = pathlib.Path(folder) / "netlist.ys"
+        netlist.write_text("synth -flatten -lut 6\n" + ("setparam -set LUT 0 t:$lut\n" if args.break_ else ""), encoding="utf-8")
+        chparam = "".join(f" -set {key} {value}" for key, value in parameters.items())
+        script = (f"read_verilog -sv -I{args.rtl} {args.isa_package} {' '.join(map(str, paths))}; "
+                  f"{'chparam' + chparam + ' ' + module + '; ' if chparam else ''}"
+                  f"hierarchy -check -top {module}; proc; flatten; memory_map; opt_clean; "
+                  f"equiv_opt -assert script {netlist}")
+        run = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, check=False)
+    return run.returncode == 0, run.stdout + run.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--isa-package", required=True)
+    parser.add_argument("--rtl", required=True)
+    parser.add_argument("--break", dest="break_", action="store_true")
+    parser.add_argument("modules", nargs="*")
+    args = parser.parse_args()
+    wrong = 0
+    for module, parameters in MODULES.items():
+        if args.modules and module not in args.modules:
+            continue
+        same, log = equal(module, parameters, args)
+        print(f"{module}: {'equal' if same else 'not equal'}", flush=True)
+        if same == args.break_:
+            wrong += 1
+            print(log[-2000:])
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
