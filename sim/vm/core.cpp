@@ -9,6 +9,7 @@ Core::Core(const format::Geometry &geometry, const format::CoreImage &image, boo
       matrix(geometry, withData ? &image : nullptr), vector(geometry, withData ? &image : nullptr) {
   if (withData)
     ram.emplace(geometry, image.rows);
+  upcoming = findNextEvent();
 }
 
 bool Core::push(const Step &step, Cycle now) {
@@ -50,22 +51,25 @@ Core::Issued Core::decide(Cycle now) {
 }
 
 void Core::settle(Cycle now) {
+  if (upcoming > now && !touched)
+    return;
   while (!matrix.signals.empty() && matrix.signals.front().due <= now) {
     give(matrix.signals.front().units, matrix.signals.front().token, now);
     matrix.signals.pop();
   }
   vector.retire(ram ? &*ram : nullptr, matrix, now,
                 [&](uint8_t units, uint8_t token) { give(units, token, now); });
-}
-
-void Core::finish() {
-  if (!ram)
-    return;
-  matrix.data->captureX(*ram);
-  vector.compute(*ram, matrix);
+  if (ram) {
+    // Every write of the cycle has been done.
+    matrix.data->captureX(*ram);
+    vector.compute(*ram, matrix);
+  }
+  upcoming = findNextEvent();
+  touched = false;
 }
 
 void Core::receive(const Packet &packet, Cycle now) {
+  touched = true;
   if (packet.hasRow && ram)
     std::ranges::copy(packet.row, ram->row(packet.address & 0xFFFF).begin());
   if (packet.signals)
@@ -79,7 +83,7 @@ void Core::give(uint8_t units, uint8_t token, Cycle now) {
     vector.front.give(token, now);
 }
 
-Cycle Core::nextEvent() const {
+Cycle Core::findNextEvent() const {
   Cycle next = std::min({sequencer.wakeCycle(), matrix.front.wakeCycle(), vector.front.wakeCycle(),
                          vector.nextWrite()});
   if (!matrix.signals.empty())

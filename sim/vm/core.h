@@ -8,8 +8,8 @@
 
 namespace sluice::vm {
 
-/// A cycle is `decide` on every core, then, once the network has moved, `settle`
-/// and last `finish`.
+/// A cycle is `decide` on every core of which it is the next event, then, once the
+/// network has moved, `settle` on every core.
 class Core {
 public:
   Core(const format::Geometry &geometry, const format::CoreImage &image, bool withData);
@@ -25,16 +25,15 @@ public:
   };
   /// What the units do in cycle `now`, from the state at its start.
   Issued decide(Cycle now);
-  /// The writes and signals due at the end of cycle `now`.
+  /// The writes and signals due at the end of cycle `now`, then the reads of the
+  /// beats issued in it.
   void settle(Cycle now);
-  /// Reads of the beats issued in this cycle, after every write.
-  void finish();
 
   /// A packet arrives at the end of cycle `now`.
   void receive(const Packet &packet, Cycle now);
 
-  /// First cycle from which on something happens here.
-  Cycle nextEvent() const;
+  /// First cycle from which on something happens here, as of the last settle.
+  Cycle nextEvent() const { return upcoming; }
 
   void addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &to) const;
   void addCounters(uint32_t core, Cycle now, std::vector<device::UnitCounters> &to) const;
@@ -43,17 +42,23 @@ public:
 
   /// The network takes packets from here and then calls outboxGranted.
   Ring<Packet> &outbox() { return vector.outbox; }
-  void outboxGranted(Cycle now) { vector.front.wakeAt(now + 1); }
+  void outboxGranted(Cycle now) {
+    vector.front.wakeAt(now + 1);
+    touched = true;
+  }
 
 private:
   void give(uint8_t units, uint8_t token, Cycle now);
   bool push(const Step &step, Cycle now);
+  Cycle findNextEvent() const;
 
   Code code;
   Sequencer sequencer;
   MatrixUnit matrix;
   VectorUnit vector;
   std::optional<TensorRam> ram;
+  Cycle upcoming;       ///< nextEvent
+  bool touched = false; ///< from outside, since `upcoming` was found
 };
 
 } // namespace sluice::vm

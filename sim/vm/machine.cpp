@@ -44,10 +44,8 @@ Machine::Events Machine::step(bool offered, const uint16_t *row, bool outputRead
   }
   // The writes of this cycle, then the reads that see them.
   network.deliver(cores, host, now);
-  for (const std::unique_ptr<Core> &core : cores) {
+  for (const std::unique_ptr<Core> &core : cores)
     core->settle(now);
-    core->finish();
-  }
   ++now;
   return events;
 }

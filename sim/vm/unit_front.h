@@ -104,7 +104,7 @@ public:
     device::UnitStatus out{.unit = unit, .core = core, .block = block};
     if (current)
       out.instruction = current->index;
-    if (block == Block::Token) {
+    if (current && block == Block::Token) {
       out.token = token;
       out.have = bank.count(token);
       out.need = current->waitCount;

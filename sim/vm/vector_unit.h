@@ -27,7 +27,7 @@ public:
   template <class Give> void retire(TensorRam *ram, MatrixUnit &matrix, Cycle now, Give &&give) {
     while (!writes.empty() && writes.front().due <= now) {
       const Write &write = writes.front();
-      if (!write.row.empty())
+      if (ram && !write.row.empty())
         store(write, *ram, matrix, now);
       if (write.signals)
         give(write.units, write.token);
