@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages the project needs and does not find. Uses sudo
-# when not root.
+# when not root; without it, says what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,10 @@ fi
 echo "installing ${#missing[@]} packages: ${missing[*]}" >&2
 as_root=()
 if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "error: not root, and there is no sudo; as root: apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
   as_root=(sudo)
 fi
 "${as_root[@]}" apt-get update -qq
