@@ -6,7 +6,9 @@
 // so the missing one is worth an infinitely small amount and only decides ties.
 module normalise #(
     parameter int unsigned Lanes     = 8,
-    localparam int unsigned LaneBits = isa_pkg::AnchorBits + isa_pkg::AccBits + 1
+    parameter int unsigned AccBits   = isa_pkg::AccBits,      // whole bytes, at most 7
+    parameter int unsigned Offset    = isa_pkg::ValueOffset,  // value: m * 2^(8 anchor - Offset)
+    localparam int unsigned LaneBits = isa_pkg::AnchorBits + AccBits + 1
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
@@ -16,6 +18,9 @@ module normalise #(
     output logic                      valid_o,
     output logic [Lanes*32-1:0]       row_o
 );
+  localparam int unsigned Top   = AccBits - 1;
+  localparam int unsigned Bytes = AccBits / 8;
+
   logic valid2_q, valid3_q, fp32_2_q, fp32_3_q;
 
   assign valid_o = valid3_q;
@@ -37,19 +42,20 @@ module normalise #(
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     // ---- stage 1: leading byte to the top -----------------------------------------------
     logic        poison, minus, poison2_q, minus2_q, zero2_q;
-    logic [5:0]  anchor, used;
-    logic [47:0] m, bytes2_q;
+    logic [5:0]  anchor;
+    logic [Bytes-1:0] used;
+    logic [Top:0] m, bytes2_q;
     logic [2:0]  skip;
     logic [6:0]  base2_q;  // anchor less skipped bytes, two's complement
 
     assign {poison, anchor, m} = lane_i[i*LaneBits+:LaneBits];
-    assign minus = m[47];
-    for (genvar k = 0; k < 6; k++) begin : gen_used
-      assign used[k] = m[47-8*k-:8] != {8{minus}};
+    assign minus = m[Top];
+    for (genvar k = 0; k < Bytes; k++) begin : gen_used
+      assign used[k] = m[Top-8*k-:8] != {8{minus}};
     end
     always_comb begin
-      skip = 3'd6;
-      for (int k = 5; k >= 0; k--) if (used[k]) skip = 3'(k);
+      skip = 3'(Bytes);
+      for (int k = Bytes - 1; k >= 0; k--) if (used[k]) skip = 3'(k);
     end
 
     always_ff @(posedge clk_i) begin
@@ -59,35 +65,35 @@ module normalise #(
         zero2_q   <= m == '0;
         base2_q   <= {1'b0, anchor} - {4'b0, skip};
         // Complementing after the move makes the bits moved in the ones below.
-        bytes2_q  <= (m << {skip, 3'b0}) ^ {48{minus}};
+        bytes2_q  <= (m << {skip, 3'b0}) ^ {AccBits{minus}};
       end
     end
 
     // ---- stage 2: leading one to the top, and what decides the rounding ----------------------
     logic [2:0]  fine;
-    logic [46:0] moved;  // complemented back: nothing below is zeros
-    logic [46:23] top;   // without the leading one and what only decides ties
+    logic [Top-1:0] moved;       // complemented back: nothing below is zeros
+    logic [Top-1:Top-24] top;    // without the leading one and what only decides ties
     logic        poison3_q, minus3_q, zero3_q, half3_q, rest3_q, odd3_q;
     logic [22:0] mantissa3_q;
     logic [9:0]  exponent3_q;  // biased, two's complement
 
     always_comb begin
       fine = 3'd7;
-      for (int k = 6; k >= 0; k--) if (bytes2_q[47-k]) fine = 3'(k);
+      for (int k = 6; k >= 0; k--) if (bytes2_q[Top-k]) fine = 3'(k);
     end
-    assign moved = 47'((bytes2_q ^ {48{minus2_q}}) << fine);
-    assign top   = moved[46:23] ^ {24{minus2_q}};
+    assign moved = Top'((bytes2_q ^ {AccBits{minus2_q}}) << fine);
+    assign top   = moved[Top-1:Top-24] ^ {24{minus2_q}};
 
     always_ff @(posedge clk_i) begin
       if (valid2_q) begin
         poison3_q   <= poison2_q;
         minus3_q    <= minus2_q;
         zero3_q     <= zero2_q;
-        exponent3_q <= {base2_q, 3'b0} - 10'd105 - {7'b0, fine};
-        mantissa3_q <= {top[46:40], fp32_2_q ? top[39:24] : 16'hFFFF};
-        odd3_q      <= fp32_2_q ? top[24] : top[40];
-        half3_q     <= fp32_2_q ? top[23] : top[39];
-        rest3_q     <= moved[22:0] != '0 || (!fp32_2_q && moved[38:23] != '0);
+        exponent3_q <= {base2_q, 3'b0} - 10'(Offset - 126 - AccBits) - {7'b0, fine};
+        mantissa3_q <= {top[Top-1:Top-7], fp32_2_q ? top[Top-8:Top-23] : 16'hFFFF};
+        odd3_q      <= fp32_2_q ? top[Top-23] : top[Top-7];
+        half3_q     <= fp32_2_q ? top[Top-24] : top[Top-8];
+        rest3_q     <= moved[Top-25:0] != '0 || (!fp32_2_q && moved[Top-9:Top-24] != '0);
       end
     end
 

@@ -91,14 +91,14 @@ module vector_unit #(
   logic [17:0]                  dst_addr;
 
   // ---- issue ------------------------------------------------------------------
-  logic [3:0] path, path_q;  // uses {alu2, reduce, table, alu1}
+  logic [4:0] path, path_q;  // {kind of reduction, uses alu2, table, alu1}
   logic       produces, signals, makes_packet;
   logic       from_mxu, outbox_free, pipe_idle, retire;
   logic [2:0] block;
   logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
 
-  assign path = {inst.alu2 != isa_pkg::AluPass, inst.reduce != isa_pkg::ReduceNone,
-                 inst.table_en, inst.alu1 != isa_pkg::AluPass};
+  assign path = {inst.reduce[1:0], inst.alu2 != isa_pkg::AluPass, inst.table_en,
+                 inst.alu1 != isa_pkg::AluPass};
   assign produces = inst.dst_kind != isa_pkg::DstNone &&
                     (inst.reduce == isa_pkg::ReduceNone || last[inst.reduce_level]);
   assign signals = inst.sig_en && last[inst.sig_level];
@@ -288,7 +288,7 @@ module vector_unit #(
       beats[slot_q] <= beat1_q;
       a_q <= a1;
       if (path_q[0]) r_q <= r1;
-      if (path_q[3]) begin
+      if (path_q[2]) begin
         ring_a[slot_q] <= a1;
         ring_b[slot_q] <= b1;
         ring_c[slot_q] <= c1;
@@ -297,6 +297,7 @@ module vector_unit #(
   end
 
   // ---- stages -----------------------------------------------------------------
+  logic reduces;
   logic alu1_in, alu1_out, table_in, table_out, reduce_in, reduce_out, alu2_in, alu2_out, out_in;
   logic after1, after2, after3;
   logic [WideBits-1:0] alu1_y, x1, table_y, x2, reduce_y, x3, alu2_y, x4;
@@ -305,10 +306,11 @@ module vector_unit #(
   assign {after1, x1} = path_q[0] ? {alu1_out, alu1_y} : {valid2_q, a_q};
   assign table_in = after1 && path_q[1];
   assign {after2, x2} = path_q[1] ? {table_out, table_y} : {after1, x1};
-  assign reduce_in = after2 && path_q[2];
-  assign {after3, x3} = path_q[2] ? {reduce_out, reduce_y} : {after2, x2};
-  assign alu2_in = after3 && path_q[3];
-  assign {out_in, x4} = path_q[3] ? {alu2_out, alu2_y} : {after3, x3};
+  assign reduces = path_q[4:3] != '0;
+  assign reduce_in = after2 && reduces;
+  assign {after3, x3} = reduces ? {reduce_out, reduce_y} : {after2, x2};
+  assign alu2_in = after3 && path_q[2];
+  assign {out_in, x4} = path_q[2] ? {alu2_out, alu2_y} : {after3, x3};
 
   beat_t beat_alu1, beat_table, beat_reduce, beat_alu2, beat_out;
   assign beat_alu1   = beats[alu1_slot_q];
@@ -372,6 +374,7 @@ module vector_unit #(
   ) u_reduce (
       .clk_i,
       .rst_i,
+      .kind_i (path_q[4:3]),
       .valid_i(reduce_in),
       .last_i (beat_reduce.reduce_last),
       .value_i(x2),

@@ -1,6 +1,6 @@
 #include "sim/vm/decode.h"
 
-#include <bit>
+#include "sim/vm/vector_path.h"
 
 namespace sluice::vm {
 
@@ -51,12 +51,9 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
              static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
   out.op = vec;
   out.takesResult = vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
-  const bool alu1 = vec.alu1 != isa::Alu::Pass, table = vec.tableEn != 0;
-  const bool reduce = vec.reduce != isa::Reduce::None, alu2 = vec.alu2 != isa::Alu::Pass;
-  out.path = static_cast<uint8_t>(alu1 | table << 1 | reduce << 2 | alu2 << 3);
-  const auto treeStages = static_cast<uint32_t>(std::bit_width(lanes) - 1);
-  out.latency = isa::kVecRead + alu1 * isa::kVecAlu + table * isa::kVecTable +
-                reduce * (treeStages + isa::kVecReduceBase) + alu2 * isa::kVecAlu + isa::kVecOut;
+  const bool reduce = vec.reduce != isa::Reduce::None;
+  out.path = static_cast<uint8_t>(vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2));
+  out.latency = vectorLatency(out.path, lanes);
   const bool packets = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
   const bool silent =
       !packets || vec.dstKind == isa::Dst::Signal || (reduce && vec.reduceLevel <= out.nest.inner);

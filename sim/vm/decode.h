@@ -44,7 +44,7 @@ struct MatrixInstruction : UnitInstruction {
 struct VectorInstruction : UnitInstruction {
   isa::Vec op;
   bool takesResult = false; ///< a is a matrix result, popped or not
-  uint8_t path = 0;         ///< bits: alu1, table, reduce, alu2
+  uint8_t path = 0;         ///< vectorPath
   uint32_t latency = 0;     ///< L of docs/machine.md
 };
 

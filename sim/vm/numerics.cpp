@@ -57,13 +57,11 @@ AccLane anchoredAdd(const AccLane &left, const AccLane &right) {
   return {wrap(alignTo(left, q) + alignTo(right, q)), q, left.poison || right.poison};
 }
 
-uint32_t roundLane(const AccLane &lane, isa::Emit format) {
-  if (lane.poison)
-    return kFp32NaN;
-  if (lane.m == 0)
+uint32_t roundInteger(int64_t m, int lowest, isa::Emit format) {
+  if (m == 0)
     return 0;
-  const uint32_t sign = lane.m < 0 ? 0x80000000 : 0;
-  const uint64_t magnitude = lane.m < 0 ? -static_cast<uint64_t>(lane.m) : lane.m;
+  const uint32_t sign = m < 0 ? 0x80000000 : 0;
+  const uint64_t magnitude = m < 0 ? -static_cast<uint64_t>(m) : m;
   const int top = 63 - std::countl_zero(magnitude);
   const int bits = format == isa::Emit::Bf16 ? 8 : 24;
   // Leading one at bit 63, then keep `bits` of it; the rest decides.
@@ -73,7 +71,7 @@ uint32_t roundLane(const AccLane &lane, isa::Emit format) {
   constexpr uint64_t half = uint64_t{1} << 63;
   if (rest > half || (rest == half && (significand & 1)))
     ++significand;
-  int exponent = top + 8 * lane.q - 152;
+  int exponent = top + lowest + 127;
   if (significand >> bits) {
     significand >>= 1;
     ++exponent;
@@ -84,6 +82,12 @@ uint32_t roundLane(const AccLane &lane, isa::Emit format) {
     return sign;
   const uint32_t mantissa = static_cast<uint32_t>(significand << (24 - bits)) & 0x7FFFFF;
   return sign | static_cast<uint32_t>(exponent) << 23 | mantissa;
+}
+
+uint32_t roundLane(const AccLane &lane, isa::Emit format) {
+  if (lane.poison)
+    return kFp32NaN;
+  return roundInteger(lane.m, 8 * lane.q - static_cast<int>(isa::kValueOffset), format);
 }
 
 // Vector unit ------------------------------------------------------------------

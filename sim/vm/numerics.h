@@ -102,6 +102,9 @@ private:
 void dotAccumulate(const TowardZero &, std::span<const uint16_t> x, const uint16_t *weights,
                    unsigned peTerms, const AccRow &acc);
 
+/// m * 2^exponent rounded to bf16 (zeros in the lower half) or fp32.
+uint32_t roundInteger(int64_t m, int exponent, isa::Emit format);
+
 /// Rounds an accumulator to bf16 (zeros in the lower half) or fp32.
 uint32_t roundLane(const AccLane &lane, isa::Emit format);
 

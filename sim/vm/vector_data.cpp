@@ -67,10 +67,9 @@ void VectorData::compute(const VectorInstruction &inst, const Addresses &address
   if (op.tableEn)
     tables[std::min<size_t>(op.tableId, tables.size() - 1)].row(value, value);
   if (reduces) {
-    carry = numerics::reduceMax(value, carry);
-    std::ranges::fill(value, *carry);
+    std::ranges::fill(value, reduction.add(op.reduce, value));
     if (reduceEnds)
-      carry.reset();
+      reduction.reset();
   }
   if (out.empty())
     return;

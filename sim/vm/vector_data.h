@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/vm/decode.h"
 #include "sim/vm/numerics.h"
+#include "sim/vm/reduction.h"
 #include "sim/vm/tensor_ram.h"
 
 namespace sluice::vm {
@@ -33,7 +33,7 @@ private:
   uint32_t lanes;
   std::vector<numerics::Table> tables; ///< one spare at the end
   Row a, b, c, value, imm;
-  std::optional<uint32_t> carry; ///< of the reduction under way
+  numerics::Reduction reduction; ///< under way
 };
 
 } // namespace sluice::vm

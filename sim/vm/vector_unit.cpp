@@ -1,6 +1,8 @@
 #include "sim/vm/vector_unit.h"
 
-#include <bit>
+#include <algorithm>
+
+#include "sim/vm/vector_path.h"
 
 namespace sluice::vm {
 
@@ -19,8 +21,11 @@ bool makesPacket(const VectorInstruction &inst, const UnitFront<VectorInstructio
 
 /// More than the longest pipeline has stages.
 uint32_t pipelineDepth(uint32_t lanes) {
-  return isa::kVecRead + 2 * isa::kVecAlu + isa::kVecTable + isa::kVecReduceBase + isa::kVecOut +
-         static_cast<uint32_t>(std::bit_width(lanes));
+  uint32_t longest = 0;
+  for (const isa::Reduce reduce : {isa::Reduce::Max, isa::Reduce::Sum, isa::Reduce::Argmax})
+    longest = std::max(
+        longest, vectorLatency(vectorPath(isa::Alu::Add, true, reduce, isa::Alu::Add), lanes));
+  return longest + 1;
 }
 
 } // namespace

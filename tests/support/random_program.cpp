@@ -329,7 +329,9 @@ private:
     vec.tableId = !tables.empty() && rng.percent(80)
                       ? tables[0].table
                       : static_cast<uint32_t>(rng.range(0, geometry.tables - 1));
-    vec.reduce = rng.percent(15) ? isa::Reduce::Max : isa::Reduce::None;
+    vec.reduce = rng.percent(20)
+                     ? rng.pick({isa::Reduce::Max, isa::Reduce::Sum, isa::Reduce::Argmax})
+                     : isa::Reduce::None;
     vec.reduceLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
     vec.alu2 = alu(vec.bWide ? isa::Alu::Gt : isa::Alu::Select);
     do

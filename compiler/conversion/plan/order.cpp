@@ -1,11 +1,12 @@
 #include "compiler/conversion/plan/order.h"
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <limits>
 #include <map>
 #include <tuple>
+
+#include "sim/vm/vector_path.h"
 
 namespace sluice::plan {
 namespace {
@@ -261,21 +262,14 @@ private:
 } // namespace
 
 unsigned vectorPath(const rows::VectorStep &step) {
-  return (step.alu1 != isa::Alu::Pass ? 1 : 0) | (step.table ? 2 : 0) |
-         (step.reduce != isa::Reduce::None ? 4 : 0) | (step.alu2 != isa::Alu::Pass ? 8 : 0);
+  return vm::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2);
 }
 
 unsigned vectorPath(const isa::Vec &vec) {
-  return (vec.alu1 != isa::Alu::Pass ? 1 : 0) | (vec.tableEn != 0 ? 2 : 0) |
-         (vec.reduce != isa::Reduce::None ? 4 : 0) | (vec.alu2 != isa::Alu::Pass ? 8 : 0);
+  return vm::vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2);
 }
 
-unsigned vectorLatency(unsigned path, unsigned lanes) {
-  return isa::kVecRead + ((path & 1) != 0 ? isa::kVecAlu : 0) +
-         ((path & 2) != 0 ? isa::kVecTable : 0) +
-         ((path & 4) != 0 ? std::bit_width(lanes) - 1 + isa::kVecReduceBase : 0) +
-         ((path & 8) != 0 ? isa::kVecAlu : 0) + isa::kVecOut;
-}
+unsigned vectorLatency(unsigned path, unsigned lanes) { return vm::vectorLatency(path, lanes); }
 
 std::optional<Order> makeOrder(const Graph &graph, const Work &work, const Placement &placement,
                                const Tails &tails) {

@@ -1,12 +1,13 @@
-// vec_reduce.sv against the library: groups of random length, gaps inside groups.
+// vec_reduce.sv against the library: every kind, groups of random length, gaps inside
+// groups, values that cancel, overflow, tie and are no numbers.
 #include <array>
 #include <deque>
-#include <optional>
 
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
-#include "sim/vm/numerics.h"
+#include "sim/vm/reduction.h"
+#include "sim/vm/vector_path.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
 #include "tests/unit/sim/vm/operands.h"
@@ -14,29 +15,35 @@
 namespace sluice::rtltest {
 namespace {
 
-constexpr unsigned kLanes = 8;
-constexpr unsigned kLatency = 3 + isa::kVecReduceBase;
+constexpr unsigned kLanes = SLUICE_LANES;
 
-TEST(VecReduce, MaximumOfLanesAndBeats) {
+class VecReduce : public ::testing::TestWithParam<isa::Reduce> {};
+
+TEST_P(VecReduce, LanesAndBeats) {
+  const isa::Reduce kind = GetParam();
   Testbench<SLUICE_MODULE> bench(1);
   numerics::testing::Operands operands(51);
   bench->valid_i = 0;
+  bench->kind_i = static_cast<uint8_t>(kind);
   bench.reset();
   struct Beat {
     bool valid = false;
     uint32_t value = 0;
   };
-  std::deque<Beat> beats(kLatency);
-  std::optional<uint32_t> carry;
+  std::deque<Beat> beats(vm::reduceLatency(kind, kLanes));
+  numerics::Reduction reduction;
   unsigned groups = 0;
   for (int cycle = 0; cycle < 60000; ++cycle) {
     const bool valid = bench.pick(6) != 0, last = bench.pick(4) == 0;
-    // Most groups without NaN, some with only negative values.
-    const bool any = bench.pick(6) == 0, negative = cycle % 50 < 20;
+    // Most groups without NaN and infinity, some with only negative values, some
+    // with exponents far apart, some with many equal lanes.
+    const bool any = bench.pick(10) == 0, negative = cycle % 50 < 10;
+    operands.spread = cycle % 300 < 100 ? 12 : cycle % 300 < 200 ? 60 : 250;
+    const bool equal = cycle % 70 < 10;
     std::array<uint32_t, kLanes> row{};
     for (unsigned i = 0; i < kLanes; ++i) {
-      row[i] = operands.fp32();
-      if (!any && numerics::isNaN(row[i]))
+      row[i] = equal && i > 0 && bench.pick(3) ? row[i - 1] : operands.fp32();
+      if (!any && (row[i] & 0x7F800000) == 0x7F800000)
         row[i] &= 0xBFFFFFFF;
       if (negative && i != 3)
         row[i] |= 0x80000000;
@@ -44,10 +51,9 @@ TEST(VecReduce, MaximumOfLanesAndBeats) {
     }
     Beat beat{valid, 0};
     if (valid) {
-      beat.value = numerics::reduceMax(row, carry);
-      carry = beat.value;
+      beat.value = reduction.add(kind, row);
       if (last) {
-        carry.reset();
+        reduction.reset();
         ++groups;
       }
     }
@@ -63,6 +69,10 @@ TEST(VecReduce, MaximumOfLanesAndBeats) {
   }
   EXPECT_GT(groups, 5000U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, VecReduce,
+                         ::testing::Values(isa::Reduce::Max, isa::Reduce::Sum,
+                                           isa::Reduce::Argmax));
 
 } // namespace
 } // namespace sluice::rtltest

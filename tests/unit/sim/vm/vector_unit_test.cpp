@@ -249,7 +249,9 @@ TEST(VectorUnit, ReadsAWideOperandFromTwoRows) {
 
 struct PathCase {
   const char *name;
-  bool alu1, table, reduce, alu2;
+  bool alu1, table;
+  isa::Reduce reduce;
+  bool alu2;
   uint64_t latency; ///< L for 8 lanes
 };
 
@@ -257,7 +259,7 @@ isa::Vec onPath(const PathCase &path) {
   isa::Vec vec = sendRow(0, 0);
   vec.alu1 = path.alu1 ? isa::Alu::Add : isa::Alu::Pass;
   vec.tableEn = path.table;
-  vec.reduce = path.reduce ? isa::Reduce::Max : isa::Reduce::None;
+  vec.reduce = path.reduce;
   vec.alu2 = path.alu2 ? isa::Alu::Add : isa::Alu::Pass;
   return vec;
 }
@@ -288,14 +290,17 @@ TEST_P(Paths, AnotherPathStartsWhenThePipelineIsEmpty) {
   EXPECT_EQ(outputs[2].cycle, plain ? first + 2 + 7 : first + 1 + latency + 1 + 7);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Paths,
-                         ::testing::Values(PathCase{"plain", false, false, false, false, 3},
-                                           PathCase{"alu1", true, false, false, false, 9},
-                                           PathCase{"table", false, true, false, false, 6},
-                                           PathCase{"reduce", false, false, true, false, 7},
-                                           PathCase{"alu2", false, false, false, true, 9},
-                                           PathCase{"all", true, true, true, true, 22}),
-                         [](const auto &one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, Paths,
+    ::testing::Values(PathCase{"plain", false, false, isa::Reduce::None, false, 3},
+                      PathCase{"alu1", true, false, isa::Reduce::None, false, 9},
+                      PathCase{"table", false, true, isa::Reduce::None, false, 6},
+                      PathCase{"max", false, false, isa::Reduce::Max, false, 7},
+                      PathCase{"sum", false, false, isa::Reduce::Sum, false, 12},
+                      PathCase{"argmax", false, false, isa::Reduce::Argmax, false, 8},
+                      PathCase{"alu2", false, false, isa::Reduce::None, true, 9},
+                      PathCase{"all", true, true, isa::Reduce::Sum, true, 27}),
+    [](const auto &one) { return std::string(one.param.name); });
 
 } // namespace
 } // namespace sluice::vm
