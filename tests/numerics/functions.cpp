@@ -73,6 +73,14 @@ const std::vector<Function> &functions() {
       {"Softplus", NODE("Softplus"), EXACT(softplus(x))},
       {"Softsign", NODE("Softsign"), EXACT(x / (1 + std::fabs(x)))},
       {"Exp", NODE("Exp"), EXACT(std::exp(x))},
+      {"Log", NODE("Log"), EXACT(std::log(x))},
+      {"Log of x + 1",
+       [](Model &model) {
+         model.floats("one", {}, {1});
+         model.node("Add", {"x", "one"}, {"s"});
+         model.node("Log", {"s"}, {"y"});
+       },
+       EXACT(std::log1p(x))},
       {"Sqrt", NODE("Sqrt"), EXACT(std::sqrt(x))},
       {"Reciprocal", NODE("Reciprocal"), EXACT(1 / x)},
       {"1 / Sqrt",

@@ -340,8 +340,9 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
   if (!plan)
     return lowering.fail(result.getDefiningOp(), "E0411",
                          "no vector instruction and no function table computes '" + why + "'",
-                         {"a function of one variable fits a table if it is constant, or a power "
-                          "of two times its argument, outside a window of 16 exponents"});
+                         {"a function of one variable fits a table if it is constant, a power of "
+                          "two times its argument, or its logarithm outside a window of 16 "
+                          "exponents"});
   return emitPlan(lowering, *plan, rows);
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/conversion/rows/split_functions.h"
 #include "compiler/conversion/rows/table_builder.h"
 
 namespace sluice::rows {
@@ -345,56 +346,14 @@ MapPlan Selector::plan() {
   return plan;
 }
 
-/// Whether `function` is constant in bf16 from `limit` on, on both sides.
-bool isFlatBeyond(const ScalarFunction &function, double limit) {
-  const uint16_t right = roundToBf16(function(limit)), left = roundToBf16(function(-limit));
-  for (uint16_t bits = roundToBf16(limit); bits <= 0x7F80; ++bits) {
-    const double x = bf16ToDouble(bits);
-    if (roundToBf16(function(x)) != right || roundToBf16(function(-x)) != left)
-      return false;
-  }
-  return true;
-}
-
-/// Replaces functions that have no table, but are constant at both ends, by
-/// c * (f(c) / c) with c the clamped argument: the quotient is nearly constant
-/// around zero where f itself is a line of no power-of-two slope.
-Expr splitCalls(const Expr &expr, TableCache &tables) {
-  Expr split;
-  split.result = split.splice(expr, [&](NodeId node, const auto &copy) -> std::optional<NodeId> {
-    const ScalarNode &n = expr[node];
-    if (n.op == ScalarOp::Input)
-      return split.input(n.input);
-    if (n.op != ScalarOp::Call || n.count != 1 || tables.of(expr, node, n.args[0]).image)
-      return std::nullopt;
-    const ScalarFunction function = expr.functionOf(node, n.args[0]);
-    for (double limit = 1; limit <= 4096; limit *= 2) {
-      if (!isFlatBeyond(function, limit))
-        continue;
-      const NodeId clamped = split.binary(
-          ScalarOp::Min, split.binary(ScalarOp::Max, copy[n.args[0]], split.constant(-limit)),
-          split.constant(limit));
-      constexpr double tiny = 0x1p-100;
-      const NodeId quotient = split.select(
-          split.binary(ScalarOp::Eq, clamped, split.constant(0)),
-          split.constant(function(tiny) / tiny),
-          split.binary(ScalarOp::Div, split.call(n.name, n.function, {clamped}), clamped));
-      return split.binary(ScalarOp::Mul, clamped, quotient);
-    }
-    return std::nullopt;
-  });
-  return split;
-}
-
 } // namespace
 
 std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
                                  TableCache &tables, std::string &why) {
   if (auto plan = Selector(expr, operands, tables).run(why))
     return plan;
-  const Expr split = splitCalls(expr, tables);
   std::string ignored;
-  return Selector(split, operands, tables).run(ignored);
+  return Selector(splitCalls(expr, tables), operands, tables).run(ignored);
 }
 
 } // namespace sluice::rows

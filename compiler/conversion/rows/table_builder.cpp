@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "sim/vm/numerics.h"
@@ -176,6 +177,62 @@ std::optional<format::TableImage> repeating(const Samples &samples) {
   return std::nullopt;
 }
 
+/// The 16-bit entry that gives the function at every exponent in [first, end) of
+/// one mantissa, near `guess`.
+bool chooseLogEntry(format::TableImage &image, uint16_t &entry, const Samples &samples,
+                    unsigned first, unsigned end, unsigned mantissa, double guess) {
+  const auto fits = [&] {
+    const Table table(image);
+    for (unsigned exponent = first; exponent < end; ++exponent) {
+      const uint16_t x = encode(false, exponent, mantissa);
+      if (table(uint32_t{x} << 16) >> 16 != samples[x])
+        return false;
+    }
+    return true;
+  };
+  for (const int off : {0, 1, -1, 2, -2}) {
+    const double value = std::nearbyint(guess) + off;
+    if (!(value >= 0 && value < 65536))
+      continue;
+    entry = static_cast<uint16_t>(value);
+    if (fits())
+      return true;
+  }
+  return false;
+}
+
+/// Natural logarithms: fixed point outside the window, to which the octaves are
+/// added. The mode has no other rule for positive x and one for all negative x.
+std::optional<format::TableImage> logarithmic(const ScalarFunction &function,
+                                              const Samples &samples) {
+  constexpr unsigned low = isa::kTableLogBase, high = low + kWindow;
+  Table::Header header = specialCases(samples);
+  header.mode = Table::Mode::Log;
+  header.base = low;
+  header.belowNeg = {false, samples(true, 127, 0)};
+  format::TableImage image;
+  image.header = Table::encodeHeader(header);
+  image.entries.assign(isa::kTableEntries, 0);
+  for (unsigned exponent = low; exponent < high; ++exponent)
+    for (unsigned m = 0; m < kMantissas; ++m)
+      image.entries[(exponent - low) << 7 | m] = samples(false, exponent, m);
+  for (const bool below : {false, true})
+    for (unsigned m = 0; m < kMantissas; ++m) {
+      // The octave next to the window tells the entry, but for its last bit.
+      const int octave = below ? -9 : 8;
+      const double x = std::ldexp(1 + m / double{kMantissas}, octave);
+      const double rest = below ? -function(x) - (-octave - 1) * std::numbers::ln2
+                                : function(x) - octave * std::numbers::ln2;
+      if (!chooseLogEntry(image, image.entries[2048U | (below ? 128U : 0U) | m], samples,
+                          below ? 1 : high, below ? low : kLastExponent + 1, m,
+                          std::ldexp(rest, Table::kLogFraction)))
+        return std::nullopt;
+    }
+  if (!agrees(image, samples, 0))
+    return std::nullopt;
+  return image;
+}
+
 } // namespace
 
 uint16_t roundToBf16(double value) {
@@ -209,6 +266,8 @@ std::optional<format::TableImage> buildTable(const ScalarFunction &function, uns
   if (auto image = direct(samples, 0, 0))
     return image;
   if (auto image = repeating(samples))
+    return image;
+  if (auto image = logarithmic(function, samples))
     return image;
   if (maxUlps == 0)
     return std::nullopt;

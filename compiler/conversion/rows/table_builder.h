@@ -23,8 +23,8 @@ double bf16ToDouble(uint16_t bits);
 /// inputs; with `maxUlps` its values outside the window of 16 exponents may be
 /// that many bf16 neighbours away. All inputs are checked before the table is
 /// returned. Nothing if no header does it: the function changes outside every
-/// window in a way that is neither constant nor a power of two times x, and
-/// does not repeat with the exponent either. TableImage::table is 0.
+/// window in a way that is neither constant nor a power of two times x, nor a natural
+/// logarithm, and does not repeat with the exponent either. TableImage::table is 0.
 std::optional<format::TableImage> buildTable(const ScalarFunction &function, unsigned maxUlps = 0);
 
 } // namespace sluice::rows

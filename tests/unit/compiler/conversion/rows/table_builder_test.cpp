@@ -115,13 +115,14 @@ INSTANTIATE_TEST_SUITE_P(
                     CASE("neg", negate), CASE("hard_sigmoid", hardSigmoid),
                     CASE("hard_swish", hardSwish), CASE("clip", clip),
                     CASE("tanh_shrunk", tanhShrunk), CASE("leaky_eighth", leakyEighth), STD(round),
-                    STD(floor), STD(ceil)),
+                    STD(log), STD(floor), STD(ceil)),
     [](const auto &info) { return std::string(info.param.name); });
 
 /// Functions that no header makes exact: neither end is constant or a scaled
 /// x, and they do not repeat with the exponent.
 TEST(TableBuilder, RefusesWhatDoesNotFit) {
-  EXPECT_FALSE(buildTable([](double x) { return std::log(x); }, 1));
+  EXPECT_FALSE(buildTable([](double x) { return std::log2(x); }, 1));
+  EXPECT_FALSE(buildTable([](double x) { return std::log1p(x); }, 1));
   EXPECT_FALSE(buildTable([](double x) { return std::sin(x); }, 1));
   EXPECT_FALSE(buildTable([](double x) { return std::cbrt(x); }, 1));
   EXPECT_FALSE(buildTable([](double x) { return std::erf(x); }, 1));
