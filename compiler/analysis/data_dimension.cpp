@@ -15,6 +15,9 @@ namespace {
 constexpr uint64_t kChainBudget = 5'000'000;
 constexpr uint64_t kFixBudget = 20'000'000;
 
+/// Steps of a chain that a person can follow.
+constexpr size_t kMaxChain = 100;
+
 void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
             const RelationSystem::Solution &solution, DataDimensions &result) {
   std::vector<Domain> chosen;
@@ -32,7 +35,7 @@ void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
     if (step.kind == Step::Kind::Operation)
       why = layout.tuple(step, chosen)->why.str();
     else if (step.kind == Step::Kind::Pin)
-      why = step.option.empty() ? "pinned by its type" : "pinned by " + step.option;
+      why = step.name.empty() ? step.origin() : "pinned by " + step.option();
   }
   result.cost = solution.cost;
   result.optimal = solution.optimal;
@@ -64,7 +67,20 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     }
     // Blame the last step and go on without it: the conflicts that are left do
     // not depend on this one.
-    conflicts.push_back({layout.system.minimise(solution.reason, kChainBudget)});
+    std::vector<RelationId> reason = solution.reason;
+    llvm::erase_if(reason, [&](RelationId id) { // allows all, only costs
+      return layout.steps[id].kind == Step::Kind::Input;
+    });
+    conflicts.push_back({layout.system.minimise(reason, kChainBudget)});
+    if (conflicts.back().chain.size() > kMaxChain) {
+      report(result, "E0310",
+             llvm::formatv("the data dimensions of {0} operations contradict each other, and no "
+                           "chain of at most {1} deductions was found that shows it; pin tensors",
+                           conflicts.back().chain.size(), kMaxChain),
+             function.getLoc());
+      conflicts.pop_back();
+      break;
+    }
     llvm::erase(active, conflicts.back().blamed());
   }
 

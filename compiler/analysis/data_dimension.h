@@ -13,12 +13,16 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace sluice::analysis {
 
 struct DataDimensionOptions {
   /// Tensors by ONNX name and the axis they must have as data dimension.
   std::vector<std::pair<std::string, int64_t>> pins;
+  /// Tensors by ONNX name, for pins; no value: a constant. Other names are
+  /// looked for in the function.
+  llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
   /// Whether a fix may be --allow-dynamic-weights: where what follows can lower it.
   bool offerDynamicWeights = false;

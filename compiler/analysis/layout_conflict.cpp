@@ -19,8 +19,10 @@ public:
       : layout(layout), chain(conflict.chain), last(layout.steps[conflict.blamed()]) {
     // Without the blamed step the rest has a solution, and propagation shows
     // what it forces. What it leaves open may be known from the other steps.
-    forced = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value();
-    domains = layout.system.propagate(others).value();
+    // A chain that could not be made minimal may force nothing.
+    const std::vector<Domain> full = *layout.system.propagate({});
+    forced = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value_or(full);
+    domains = layout.system.propagate(others).value_or(full);
     for (auto [known, force] : llvm::zip(domains, forced))
       known = (known & force) != 0 ? known & force : force;
     llvm::DenseMap<VariableId, RelationId> users;
@@ -32,7 +34,8 @@ public:
 
   Problem problem() const {
     Problem problem;
-    problem.node = ir::nodeOf(last.value.getLoc());
+    if (NodeRef node = ir::nodeOf(last.value.getLoc()); node.index >= 0 || !node.source.empty())
+      problem.node = node;
     if (last.kind == Step::Kind::Operation)
       refuse(problem);
     else
@@ -67,7 +70,7 @@ private:
   }
 
   void refusePin(Problem &problem) const {
-    const std::string name = tensorName(last.value);
+    const std::string name = last.name.empty() ? tensorName(last.value) : last.name;
     problem.code = "E0308";
     problem.message = llvm::formatv("{0} is pinned to {1} but must be {2}",
                                     name.empty() ? "a tensor" : "tensor '" + name + "'",
@@ -86,8 +89,8 @@ private:
   ChainStep link(const Step &step, Value value, std::string why) const {
     ChainStep link;
     // A pin on a graph input has no node.
-    link.node = step.op || !llvm::isa<BlockArgument>(step.value) ? ir::nodeOf(step.value.getLoc())
-                                                                 : NodeRef{};
+    if (step.op || !llvm::isa<BlockArgument>(step.value))
+      link.node = ir::nodeOf(step.value.getLoc());
     link.tensor = tensorName(value);
     link.shape.assign(ir::shapeOf(value).begin(), ir::shapeOf(value).end());
     link.dataDim = layout.dim(value, domains);
@@ -98,7 +101,7 @@ private:
   /// What a step forces, on the tensor that carries it on.
   ChainStep deduction(const Step &step) const {
     if (step.kind == Step::Kind::Pin)
-      return link(step, step.value, step.option.empty() ? "pinned by its type" : step.option);
+      return link(step, step.value, step.origin());
     Value shown = step.value;
     if (!isShared(shown))
       for (Value operand : step.op->getOperands())
@@ -120,7 +123,7 @@ private:
     if (last.kind == Step::Kind::Pin)
       return link(last, last.value,
                   "needs " + ir::notation(ir::carriedShape(last.value), last.axis) + ", " +
-                      (last.option.empty() ? "pinned by its type" : last.option));
+                      last.origin());
     // The last tensor of the operation that would do if it were otherwise.
     Value shown;
     Domain allowed = 0;
@@ -230,12 +233,12 @@ public:
     if (solution.status != RelationSystem::Status::Solved)
       return;
     const int64_t axis = solution.values[layout.variables.at(pin.value)];
-    if (pin.option.empty())
+    if (pin.name.empty())
       return offer(llvm::formatv("pin the tensor to {0} in its type",
                                  ir::notation(ir::carriedShape(pin.value), axis)),
                    std::nullopt);
-    const std::string flag = llvm::formatv("--data-dim {0}={1}", tensorName(pin.value), axis);
-    offer(llvm::formatv("replace {0} by {1}, or drop it", pin.option, flag), flag);
+    const std::string flag = llvm::formatv("--data-dim {0}={1}", pin.name, axis);
+    offer(llvm::formatv("replace {0} by {1}, or drop it", pin.option(), flag), flag);
   }
 
 private:

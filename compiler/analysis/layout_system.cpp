@@ -38,24 +38,68 @@ void report(DataDimensions &result, std::string code, std::string message, Locat
   Problem problem;
   problem.code = std::move(code);
   problem.message = std::move(message);
-  if (NodeRef node = ir::nodeOf(location); node.index >= 0)
+  if (NodeRef node = ir::nodeOf(location); node.index >= 0 || !node.source.empty())
     problem.node = node;
   report(result, std::move(problem), location);
 }
+
+namespace {
+
+/// The pins of --data-dim, by tensor: name and axis.
+using PinsByValue = llvm::DenseMap<Value, std::vector<std::pair<std::string, int64_t>>>;
+
+/// Tensors by name: those of the options, and the first of every other name.
+llvm::StringMap<Value> tensorsByName(Block &block, const DataDimensionOptions &options) {
+  llvm::StringMap<Value> tensors = options.names;
+  for (Value argument : block.getArguments())
+    tensors.try_emplace(tensorName(argument), argument);
+  for (Operation &op : block)
+    for (Value value : op.getResults())
+      tensors.try_emplace(tensorName(value), value);
+  return tensors;
+}
+
+/// The pins that can be; those that cannot become problems.
+PinsByValue resolvePins(FunctionOpInterface function, const DataDimensionOptions &options,
+                        const ConstantValues &constants, DataDimensions &result) {
+  PinsByValue pins;
+  if (options.pins.empty())
+    return pins;
+  const auto tensors = tensorsByName(function.getFunctionBody().front(), options);
+  llvm::StringMap<int64_t> seen;
+  for (const auto &[name, axis] : options.pins) {
+    std::string message;
+    Location where = function.getLoc();
+    if (auto [entry, isNew] = seen.try_emplace(name, axis); !isNew) {
+      if (entry->second == axis)
+        continue;
+      message = llvm::formatv("tensor '{0}' is pinned to axis {1} and to axis {2}", name,
+                              entry->second, axis);
+    } else if (auto found = tensors.find(name); name.empty() || found == tensors.end()) {
+      message = llvm::formatv("no tensor is called '{0}' (--data-dim {0}={1})", name, axis);
+    } else if (const Value value = found->second; !value || constants.contains(value)) {
+      message = llvm::formatv("tensor '{0}' is a constant and has no data dimension", name);
+    } else if (axis < 0 || axis >= static_cast<int64_t>(ir::carriedShape(value).size())) {
+      message = llvm::formatv("tensor '{0}' has no axis {1}, its shape is {2}", name, axis,
+                              ir::notation(ir::shapeOf(value), std::nullopt));
+      where = value.getLoc();
+    } else {
+      pins[value].emplace_back(name, axis);
+    }
+    if (!message.empty())
+      report(result, "E0308", std::move(message), where);
+  }
+  return pins;
+}
+
+} // namespace
 
 LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOptions &options,
                            DataDimensions &result) {
   const ConstantValues constants(function);
   Block &block = function.getFunctionBody().front();
 
-  // Options by name; the first tensor of that name is meant.
-  llvm::StringMap<int64_t> pins;
-  for (const auto &[name, axis] : options.pins)
-    if (auto [entry, isNew] = pins.try_emplace(name, axis); !isNew && entry->second != axis)
-      report(result, "E0308",
-             llvm::formatv("tensor '{0}' is pinned to axis {1} and to axis {2}", name,
-                           entry->second, axis),
-             function.getLoc());
+  const PinsByValue pins = resolvePins(function, options, constants, result);
 
   auto addValue = [&](Value value) {
     if (!ir::isSluiceTensor(value.getType()) || constants.contains(value))
@@ -64,25 +108,13 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
     values.push_back(value);
   };
   auto addPins = [&](Value value) {
-    const std::string name = pins.empty() ? "" : tensorName(value);
-    auto pin = name.empty() ? pins.end() : pins.find(name);
-    const bool runtime = variables.contains(value);
-    if (auto axis = ir::dataDim(value); axis && runtime)
-      addPin(value, *axis, "");
-    if (pin == pins.end())
+    if (!variables.contains(value))
       return;
-    const auto rank = runtime ? static_cast<int64_t>(ir::carriedShape(value).size()) : 0;
-    std::string message;
-    if (!runtime)
-      message = llvm::formatv("tensor '{0}' is a constant and has no data dimension", name);
-    else if (pin->second < 0 || pin->second >= rank)
-      message = llvm::formatv("tensor '{0}' has no axis {1}, its shape is {2}", name, pin->second,
-                              ir::notation(ir::shapeOf(value), std::nullopt));
-    else
-      addPin(value, pin->second, llvm::formatv("--data-dim {0}={1}", name, pin->second));
-    if (!message.empty())
-      report(result, "E0308", std::move(message), value.getLoc());
-    pins.erase(pin);
+    if (auto axis = ir::dataDim(value))
+      addPin(value, *axis, "");
+    if (auto pinned = pins.find(value); pinned != pins.end())
+      for (const auto &[name, axis] : pinned->second)
+        addPin(value, axis, name);
   };
 
   for (BlockArgument argument : block.getArguments()) {
@@ -107,18 +139,14 @@ LayoutSystem::LayoutSystem(FunctionOpInterface function, const DataDimensionOpti
     for (Value value : op.getResults())
       addPins(value);
   }
-  for (const auto &[name, axis] : options.pins)
-    if (pins.erase(name))
-      report(result, "E0308",
-             llvm::formatv("no tensor is called '{0}' (--data-dim {0}={1})", name, axis),
-             function.getLoc());
 }
 
-void LayoutSystem::addPin(Value value, int64_t axis, std::string option) {
+void LayoutSystem::addPin(Value value, int64_t axis, std::string name) {
   system.addRelation(variables.at(value), Choice{{static_cast<int8_t>(axis)}, 0});
-  steps.push_back(
-      {.kind = Step::Kind::Pin, .value = value, .axis = axis, .option = std::move(option)});
+  steps.push_back({.kind = Step::Kind::Pin, .value = value, .axis = axis, .name = std::move(name)});
 }
+
+std::string Step::option() const { return llvm::formatv("--data-dim {0}={1}", name, axis); }
 
 void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &options,
                                 const ConstantValues &constants, DataDimensions &result) {

@@ -19,11 +19,18 @@ struct Step {
   mlir::Operation *op = nullptr; ///< Operation
   mlir::Value value;             ///< Operation: its result
   int64_t axis = 0;
-  std::string option = {}; ///< Pin: the flag it comes from; empty: the type
+  std::string name = {}; ///< Pin: the tensor's, of a flag; empty: the type is the pin
 
   // Operation:
   ir::LayoutQuery query = {};
   ir::LayoutRelation relation = {};
+
+  /// The flag of a pin: "--data-dim x=1".
+  [[nodiscard]] std::string option() const;
+  /// What a pin comes from.
+  [[nodiscard]] std::string origin() const {
+    return name.empty() ? "pinned by its type" : option();
+  }
 };
 
 class LayoutSystem {
@@ -53,7 +60,7 @@ public:
   const ir::LayoutTuple *tuple(const Step &step, llvm::ArrayRef<Domain> domains) const;
 
 private:
-  void addPin(mlir::Value value, int64_t axis, std::string option);
+  void addPin(mlir::Value value, int64_t axis, std::string name);
   void addOperation(mlir::Operation *op, const DataDimensionOptions &options,
                     const ConstantValues &constants, DataDimensions &result);
 };

@@ -11,6 +11,7 @@
 #include "compiler/analysis/data_dimension.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/frontend/onnx/import.h"
+#include "compiler/pipeline/textual_model.h"
 #include "compiler/transforms/passes.h"
 
 namespace sluice::pipeline {
@@ -110,7 +111,9 @@ private:
     for (const auto &[name, shape] : options.inputShapes)
       import.inputShapes[name] = shape;
     mlir::OwningOpRef<mlir::ModuleOp> module =
-        frontend::importModel(context, import, info, problems);
+        llvm::StringRef(options.modelPath).ends_with(".mlir")
+            ? readTextualModel(context, options.modelPath, info, problems)
+            : frontend::importModel(context, import, info, problems);
     result.operators = static_cast<uint32_t>(info.nodes.size());
     result.parameters = info.parameters;
     return module;
@@ -119,12 +122,14 @@ private:
   bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
     analysis::DataDimensionOptions layoutOptions;
     layoutOptions.pins = options.dataDims;
+    for (const frontend::GraphTensor &tensor : info.tensors)
+      layoutOptions.names[tensor.name] = tensor.value;
     layoutOptions.lanes = geometry.lanes;
     const analysis::DataDimensions found = analysis::inferDataDimensions(main, layoutOptions);
-    listTensors(main, found);
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (!found.problems.empty())
       return false;
+    listTensors(found);
     ir::annotate(main, found);
     mlir::PassManager passes(&context);
     mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
@@ -136,28 +141,15 @@ private:
     return mlir::succeeded(passes.run(module));
   }
 
-  /// Inputs and node outputs in program order. Of a node that became several
-  /// operations, the last one computes the output.
-  void listTensors(mlir::func::FuncOp main, const analysis::DataDimensions &found) {
-    const auto add = [&](mlir::Value value) {
-      const std::string name = analysis::tensorName(value);
-      const auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
-      if (name.empty() || !type)
-        return;
-      TensorLayout tensor{name, type.getShape().vec(), std::nullopt, {}};
-      if (const auto entry = found.dims.find(value); entry != found.dims.end()) {
+  void listTensors(const analysis::DataDimensions &found) {
+    for (const frontend::GraphTensor &one : info.tensors) {
+      TensorLayout tensor{one.name, one.shape, std::nullopt, {}};
+      if (const auto entry = found.dims.find(one.value); entry != found.dims.end()) {
         tensor.dataDim = entry->second.dim;
         tensor.why = entry->second.why;
       }
-      if (!result.tensors.empty() && result.tensors.back().name == name)
-        result.tensors.pop_back();
       result.tensors.push_back(std::move(tensor));
-    };
-    for (mlir::Value argument : main.getArguments())
-      add(argument);
-    for (mlir::Operation &op : main.getBody().front())
-      for (mlir::Value value : op.getResults())
-        add(value);
+    }
   }
 };
 

@@ -27,7 +27,7 @@ enum class Stage : uint8_t {
 enum class Effort : uint8_t { Fast, Default, High };
 
 struct CompileOptions {
-  std::string modelPath;        ///< .onnx; "-" is standard input
+  std::string modelPath;        ///< .onnx, or .mlir (textual IR); "-" is standard input
   std::string target = "c6b32"; ///< preset name, or path of a .json file
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim

@@ -14,6 +14,7 @@ struct NodeRef {
   int64_t index = -1;
   std::string name;
   std::string op;
+  std::string source = {}; ///< "model.py:12": the line it was written in, if that is known
 };
 
 /// One deduction on the way to a data-dimension conflict.

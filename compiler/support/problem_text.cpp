@@ -7,15 +7,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string nodeText(const NodeRef &node) {
-  std::string text = node.index < 0 ? "node" : fmt::format("node {}", node.index);
-  if (!node.name.empty())
-    text += fmt::format(" \"{}\"", node.name);
-  if (!node.op.empty())
-    text += fmt::format(" ({})", node.op);
-  return text;
-}
-
 /// "[4! 5]", the axis marked ! is the data dimension.
 std::string layoutText(const std::vector<int64_t> &shape, std::optional<int64_t> dataDim) {
   std::string text;
@@ -25,10 +16,40 @@ std::string layoutText(const std::vector<int64_t> &shape, std::optional<int64_t>
   return "[" + text + "]";
 }
 
+/// Whether there is a node, not only a line of source.
+bool named(const NodeRef &node) { return node.index >= 0 || !node.name.empty(); }
+
+Json nodeJson(const NodeRef &node) {
+  return {{"index", node.index},
+          {"name", node.name},
+          {"op", node.op},
+          {"source", node.source.empty() ? Json(nullptr) : Json(node.source)}};
+}
+
+/// What JSON cannot hold as it is becomes U+FFFD when dumped; make it valid here
+/// so that every caller may dump strictly.
+std::string validUtf8(const std::string &text) {
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+} // namespace
+
+std::string nodeText(const NodeRef &node) {
+  std::string text = node.index < 0 ? "node" : fmt::format("node {}", node.index);
+  if (!node.name.empty())
+    text += fmt::format(" \"{}\"", node.name);
+  if (!node.op.empty())
+    text += fmt::format(" ({})", node.op);
+  return text;
+}
+
 std::string chainText(const ChainStep &step) {
   std::string text;
-  if (step.node.index >= 0 || !step.node.name.empty())
+  if (named(step.node))
     text += nodeText(step.node) + ": ";
+  else if (!step.node.source.empty())
+    text += step.node.source + ": ";
   if (!step.tensor.empty())
     text += fmt::format("'{}' ", step.tensor);
   text += layoutText(step.shape, step.dataDim);
@@ -46,26 +67,13 @@ std::string fixText(const Fix &fix) {
   return text;
 }
 
-Json nodeJson(const NodeRef &node) {
-  return {{"index", node.index}, {"name", node.name}, {"op", node.op}};
-}
-
-/// What JSON cannot hold as it is becomes U+FFFD when dumped; make it valid here
-/// so that every caller may dump strictly.
-std::string validUtf8(const std::string &text) {
-  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(quoted).get<std::string>();
-}
-
-void makeValid(Json &value) {
+void makeValidUtf8(Json &value) {
   if (value.is_string())
     value = validUtf8(value.get<std::string>());
   else if (value.is_structured())
     for (Json &item : value)
-      makeValid(item);
+      makeValidUtf8(item);
 }
-
-} // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -92,10 +100,14 @@ std::string problemText(const Problem &problem, const std::string &file, bool co
   auto line = [&](std::string_view label, const std::string &body) {
     text += fmt::format("{}{}{} {}\n", blue, label, reset, printable(body));
   };
-  if (problem.node)
+  if (problem.node && !named(*problem.node) && !problem.node->source.empty())
+    line("  -->", problem.node->source);
+  else if (problem.node)
     line("  -->", (file.empty() ? "" : file + ": ") + nodeText(*problem.node));
   else if (!file.empty())
     line("  -->", file);
+  if (problem.node && named(*problem.node) && !problem.node->source.empty())
+    line("  -->", problem.node->source);
   // Of a refusal by a rule: the operands, then the rule.
   for (const std::string &note : problem.notes)
     if (problem.rule.empty())
@@ -134,33 +146,8 @@ Json problemJson(const Problem &problem) {
                  {"notes", problem.notes},
                  {"chain", chain},
                  {"fixes", fixes}};
-  makeValid(result);
+  makeValidUtf8(result);
   return result;
-}
-
-Json problemsSarif(const Problems &problems, const std::string &file, const std::string &version) {
-  Json results = Json::array();
-  for (const Problem &problem : problems) {
-    Json location = {{"physicalLocation", {{"artifactLocation", {{"uri", file}}}}}};
-    if (problem.node)
-      location["logicalLocations"] = Json::array({{{"name", problem.node->name},
-                                                   {"fullyQualifiedName", nodeText(*problem.node)},
-                                                   {"kind", "member"}}});
-    std::string message = problem.message;
-    for (const std::string &note : problem.notes)
-      message += "\n" + note;
-    results.push_back({{"ruleId", problem.code},
-                       {"level", "error"},
-                       {"message", {{"text", message}}},
-                       {"locations", Json::array({location})}});
-  }
-  Json driver = {{"name", "sluice"}, {"version", version}};
-  Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
-  Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-              {"version", "2.1.0"},
-              {"runs", Json::array({run})}};
-  makeValid(log);
-  return log;
 }
 
 } // namespace sluice

@@ -1,4 +1,4 @@
-// Problems as the user sees them: text, JSON (schema 1) and SARIF.
+// Problems as the user sees them: text and JSON (schema 1).
 #pragma once
 
 #include <string>
@@ -35,8 +35,17 @@ std::string problemText(const Problem &problem, const std::string &file, bool co
 /// null where there is none.
 nlohmann::ordered_json problemJson(const Problem &problem);
 
-/// A SARIF 2.1.0 log with one result per problem.
-nlohmann::ordered_json problemsSarif(const Problems &problems, const std::string &file,
-                                     const std::string &version);
+/// `node 3 "fc" (Gemm)`; a node without an index is `node "fc"`.
+std::string nodeText(const NodeRef &node);
+
+/// `node 3 "fc" (Gemm): 't' [1 5!], why`.
+std::string chainText(const ChainStep &step);
+
+/// "text (--flag), checked, +12 cycles".
+std::string fixText(const Fix &fix);
+
+/// Replaces what is not UTF-8 in the strings by U+FFFD, so that callers may dump
+/// strictly.
+void makeValidUtf8(nlohmann::ordered_json &value);
 
 } // namespace sluice

@@ -8,7 +8,7 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
   let summary = "give every runtime tensor its data dimension";
   let description = [{
     Solves the operations' layout relations together and writes the result on the types:
-    `tensor<..xf32>` becomes `tensor<..xbf16, #sluice.dim<k>>`; constants keep theirs. Encodings
+    `tensor<2x3xf32>` becomes `tensor<2x3xbf16, #sluice<[2! 3]>>`; constants keep theirs. Encodings
     that are there already are pins. Every independent conflict is an error that starts with its
     code; notes carry the chain of deductions and the fixes.
   }];

@@ -17,7 +17,7 @@ void annotate(FunctionOpInterface function, const analysis::DataDimensions &dime
   for (const auto &[value, entry] : dimensions.dims) {
     Value tensor = value;
     tensor.setType(RankedTensorType::get(shapeOf(tensor), BFloat16Type::get(context),
-                                         DimAttr::get(context, entry.dim)));
+                                         DimAttr::get(context, entry.dim, carriedShape(tensor))));
   }
   Block &block = function.getFunctionBody().front();
   function.setType(FunctionType::get(context, block.getArgumentTypes(),

@@ -101,6 +101,8 @@ the data dimension
 by a product whose replaced axis that is, checked
              help: give operand 1 'right' a data dimension that fits: make it a graph input of its own, or compute \
 it by a product whose replaced axis that is, checked
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0301'
             """, models.two_layouts())
 
     def test_wrong_pin(self):
@@ -108,12 +110,14 @@ it by a product whose replaced axis that is, checked
             error[E0302]: the product contracts an axis that is not the data dimension
               --> m.onnx: node 0 "fc" (Gemm)
                |  operand 0 'x': activation [1! 8]
-               |  operand 1: constant [8 6]
+               |  operand 1 'W': constant [8 6]
              rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]
              chain:
                'x' [1! 8], --data-dim x=0
                node 0 "fc" (Gemm): 'x' [1! 8], needs [1 8!]
              help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0302'
             """, models.dense(), flags=("--data-dim", "x=0"))
 
     def test_reshape(self):
@@ -126,6 +130,8 @@ it by a product whose replaced axis that is, checked
                node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
                node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0303'
             """, models.lost_by_reshape())
 
     def test_two_activations(self):
@@ -139,6 +145,8 @@ it by a product whose replaced axis that is, checked
                node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
              help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
              help: export operand 0 as a constant, if it does not depend on the model's inputs, checked
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0306'
             """, models.two_activations())
 
     def test_pins(self):

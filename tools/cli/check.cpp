@@ -1,6 +1,7 @@
 // sluice check: would the model compile, and why is its layout what it is.
 #include <fmt/format.h>
 
+#include "compiler/support/problem_sarif.h"
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
@@ -61,7 +62,7 @@ int run(Options options, const Common &outer) {
     report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
                             result.operators, result.program.geometry.name));
   const Json json = options.format == "sarif"
-                        ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION)
+                        ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION, errorTitle)
                         : Json{{"schema", 1},
                                {"ok", problems.empty()},
                                {"errors", errorsJson(problems)},

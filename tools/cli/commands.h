@@ -18,4 +18,7 @@ void addTargets(CLI::App &app, const Common &common, int &exitCode);
 void addExplain(CLI::App &app, const Common &common, int &exitCode);
 void addVersion(CLI::App &app, const Common &common, int &exitCode);
 
+/// The title of an error code's page, without the code; empty if there is none.
+std::string_view errorTitle(std::string_view code);
+
 } // namespace sluice::cli

@@ -24,6 +24,29 @@ std::string_view title(std::string_view page) {
   return page.substr(page.find_first_not_of("# "));
 }
 
+/// A page as it is read: without the marks of the test that runs its examples.
+std::string readable(std::string_view page) {
+  std::string out;
+  while (!page.empty()) {
+    const std::string_view line = page.substr(0, page.find('\n'));
+    if (!line.starts_with("<!--"))
+      out.append(line).append("\n");
+    page.remove_prefix(std::min(line.size() + 1, page.size()));
+  }
+  return out;
+}
+
+} // namespace
+
+std::string_view errorTitle(std::string_view code) {
+  for (const auto &[name, page] : explainPages())
+    if (name == code)
+      return title(page).substr(code.size() + 2);
+  return {};
+}
+
+namespace {
+
 int run(std::string code, const Common &common) {
   const Report report(common);
   const auto &pages = explainPages();
@@ -39,8 +62,9 @@ int run(std::string code, const Common &common) {
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   for (const auto &[name, page] : pages)
     if (name == code) {
-      report.text(page);
-      return report.json({{"schema", 1}, {"code", name}, {"text", page}}) ? Ok : Usage;
+      const std::string text = readable(page);
+      report.text(text);
+      return report.json({{"schema", 1}, {"code", name}, {"text", text}}) ? Ok : Usage;
     }
   return report.fail("E0601", fmt::format("there is no error code '{}', allowed: {} to {}; "
                                           "'sluice explain' lists them",

@@ -32,7 +32,10 @@ std::optional<std::vector<int64_t>> numbers(std::string_view text) {
 } // namespace
 
 void ModelOptions::add(CLI::App &command) {
-  command.add_option("model", compile.modelPath, "ONNX model, - is standard input")->required();
+  command
+      .add_option("model", compile.modelPath,
+                  "ONNX model, - is standard input; or .mlir, textual IR")
+      ->required();
   addFlags(command);
 }
 

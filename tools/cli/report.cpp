@@ -71,6 +71,15 @@ void Report::log(const Problems &problems, const std::string &file) const {
   for (const Problem &one : problems)
     // E05xx name the file they are about, which may be another one.
     fmt::print(stderr, "{}", problemText(one, one.code.starts_with("E05") ? "" : file, color()));
+  // Once, for who meets the data dimension here.
+  const auto layout = std::find_if(problems.begin(), problems.end(),
+                                   [](const Problem &one) { return !one.chain.empty(); });
+  if (layout != problems.end())
+    fmt::print(
+        stderr,
+        "note: ! marks the data dimension of a tensor, the axis that lies along the lanes of "
+        "the hardware; see 'sluice explain {}'\n",
+        layout->code);
 }
 
 int Report::fail(const Problems &problems, const std::string &file) const {

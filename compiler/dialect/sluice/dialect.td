@@ -13,9 +13,10 @@ def Sluice_Dialect : Dialect {
   let summary = "what a network computes: maps, monoids, contractions and selections of tensors";
   let description = [{
     Tensors are static, of rank 0 or more, every extent at least 1. Before layout they are
-    `tensor<..xf32>`. After layout a runtime tensor is `tensor<..xbf16, #sluice.dim<k>>`, where k
-    is its data dimension; constants stay f32 and have none. A runtime tensor of rank 0 keeps its
-    type `tensor<bf16, #sluice.dim<0>>` and is carried as if its shape were [1].
+    `tensor<..xf32>`. After layout a runtime tensor is `tensor<2x3x4xbf16, #sluice<[2 3! 4]>>`,
+    where the axis marked `!` is its data dimension; constants stay f32 and have none. A runtime
+    tensor of rank 0 keeps its type `tensor<bf16, #sluice<[1!]>>` and is carried as if its shape
+    were [1].
 
     Before layout an encoding on a type is a pin: the solver must give that tensor that data
     dimension.
@@ -24,7 +25,12 @@ def Sluice_Dialect : Dialect {
     `sluice.name`. Locations carry `#sluice.node` attributes; see node.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
-  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute,
+                        ::mlir::DialectAsmPrinter &printer) const override;
+  }];
   let hasConstantMaterializer = 1;
 }
 
@@ -37,11 +43,16 @@ def Sluice_DimAttr : Sluice_Attr<"Dim", "dim",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "data dimension of a runtime tensor, as its type's encoding";
   let description = [{
-    The axis whose elements lie along the lanes of a row of tensor RAM. `[a b! c]` is
-    `tensor<axbxcxbf16, #sluice.dim<1>>`.
+    The axis whose elements lie along the lanes of a row of tensor RAM. It is written with the
+    extents, as `#sluice<[2 3! 4]>`, which must be those of the tensor; as a pin also without
+    them, as `#sluice.dim<1>`.
   }];
-  let parameters = (ins "int64_t":$axis);
-  let assemblyFormat = "`<` $axis `>`";
+  let parameters = (ins "int64_t":$axis,
+                        OptionalArrayRefParameter<"int64_t", "may be empty">:$extents);
+  let builders = [AttrBuilder<(ins "int64_t":$axis), [{
+    return $_get($_ctxt, axis, ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Sluice_NodeAttr : Sluice_Attr<"Node", "node"> {

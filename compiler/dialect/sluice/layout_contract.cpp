@@ -195,11 +195,25 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither side");
 }
 
+/// A constant vector times a matrix leaves [1! k], which loses its axis; the same
+/// product from the other side leaves [k 1!].
+void vectorFixes(const Contraction &contraction, const LayoutQuery &query,
+                 llvm::SmallVectorImpl<LayoutFix> &fixes) {
+  if (!query.constant[0] || contraction.lhs.size() != 1 || contraction.rhs.size() < 2)
+    return;
+  const auto inner = static_cast<int8_t>(contraction.rhs.size() - 2);
+  const auto result = static_cast<int8_t>(query.result.size() - 1);
+  fixes.push_back(
+      {"multiply from the other side: operand 1 with its last two axes exchanged, times "
+       "the vector, has the same result",
+       {{{kNoDim, inner, result}, "DD-MM-CONST", "", 0}}});
+}
+
 /// Two activations: either of them as a constant.
 void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
                       llvm::SmallVectorImpl<LayoutFix> &fixes) {
   if (query.constant[0] || query.constant[1])
-    return;
+    return vectorFixes(contraction, query, fixes);
   for (size_t side : {1, 0}) {
     LayoutQuery weights = query;
     weights.constant[side] = true;

@@ -9,7 +9,24 @@ namespace sluice::ir {
 Location nodeLoc(MLIRContext *context, const NodeRef &node, std::optional<Location> inner) {
   auto attribute = NodeAttr::get(context, node.index, StringAttr::get(context, node.name),
                                  StringAttr::get(context, node.op));
-  return FusedLoc::get(context, {inner.value_or(UnknownLoc::get(context))}, attribute);
+  llvm::SmallVector<Location, 2> parts{inner.value_or(UnknownLoc::get(context))};
+  const auto [file, digits] = llvm::StringRef(node.source).rsplit(':');
+  if (unsigned line = 0; !digits.getAsInteger(10, line))
+    parts.push_back(FileLineColLoc::get(context, file, line, 0));
+  return FusedLoc::get(context, parts, attribute);
+}
+
+/// "file:line" of the first file location in a location, or empty.
+static std::string sourceOf(Location location) {
+  std::string source;
+  location->walk([&](Location part) {
+    auto line = llvm::dyn_cast<FileLineColLoc>(part);
+    if (!line)
+      return WalkResult::advance();
+    source = (line.getFilename().getValue() + ":" + llvm::Twine(line.getLine())).str();
+    return WalkResult::interrupt();
+  });
+  return source;
 }
 
 llvm::SmallVector<NodeRef, 1> nodesOf(Location location) {
@@ -17,7 +34,8 @@ llvm::SmallVector<NodeRef, 1> nodesOf(Location location) {
   location->walk([&](Location part) {
     if (auto fused = llvm::dyn_cast<FusedLoc>(part))
       if (auto node = llvm::dyn_cast_if_present<NodeAttr>(fused.getMetadata()))
-        nodes.push_back({node.getIndex(), node.getNodeName().str(), node.getOpType().str()});
+        nodes.push_back(
+            {node.getIndex(), node.getNodeName().str(), node.getOpType().str(), sourceOf(fused)});
     return WalkResult::advance();
   });
   llvm::sort(nodes, [](const NodeRef &a, const NodeRef &b) { return a.index < b.index; });
@@ -29,7 +47,7 @@ llvm::SmallVector<NodeRef, 1> nodesOf(Location location) {
 
 NodeRef nodeOf(Location location) {
   auto nodes = nodesOf(location);
-  return nodes.empty() ? NodeRef{} : nodes.back();
+  return nodes.empty() ? NodeRef{-1, "", "", sourceOf(location)} : nodes.back();
 }
 
 Location fuseLocs(MLIRContext *context, llvm::ArrayRef<Location> locations) {

@@ -1,6 +1,7 @@
 // ONNX nodes in locations. An operation's location is
 //   loc(fused<#sluice.node<index, "name", "op">>[...])
-// or a fused location of several of these once operations have been merged.
+// or a fused location of several of these once operations have been merged. A
+// file location in the brackets is the line of source the node was made from.
 #pragma once
 
 #include "compiler/support/problem.h"
@@ -10,8 +11,8 @@
 
 namespace sluice::ir {
 
-/// Location of an operation made from a node. `inner` is where the node itself
-/// comes from (the exporter's source line) or names the tensor it makes.
+/// Location of an operation made from a node, with its source line. `inner`
+/// names the tensor it makes.
 mlir::Location nodeLoc(mlir::MLIRContext *context, const NodeRef &node,
                        std::optional<mlir::Location> inner = std::nullopt);
 
@@ -19,7 +20,8 @@ mlir::Location nodeLoc(mlir::MLIRContext *context, const NodeRef &node,
 llvm::SmallVector<NodeRef, 1> nodesOf(mlir::Location location);
 
 /// The node to name in a message: the last of nodesOf, which is the one that
-/// makes the operation's result. index -1 if there is none.
+/// makes the operation's result. Index -1 if there is none, the source line is
+/// then that of the operation itself.
 NodeRef nodeOf(mlir::Location location);
 
 /// Location of the operation that replaces several.

@@ -43,9 +43,9 @@ bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size(
 
 } // namespace
 
-Tensor Tensor::ofKnown(HostTensor tensor) {
+Tensor Tensor::ofKnown(HostTensor tensor, std::string name) {
   auto shared = std::make_shared<const HostTensor>(std::move(tensor));
-  return {shared->type, shared->shape, shared, {}};
+  return {shared->type, shared->shape, shared, {}, std::move(name)};
 }
 
 std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes) {
@@ -73,7 +73,7 @@ Shape stridesOf(const Shape &shape) {
 
 Tensor Emitter::computed(DataType type, mlir::Value value) const {
   llvm::ArrayRef<int64_t> shape = ir::shapeOf(value);
-  return {type, Shape(shape.begin(), shape.end()), nullptr, value};
+  return {type, Shape(shape.begin(), shape.end()), nullptr, value, {}};
 }
 
 mlir::Value Emitter::value(const Tensor &tensor) {
@@ -93,8 +93,12 @@ mlir::Value Emitter::value(const Tensor &tensor) {
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
   auto elements = mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(tensor.known->floats));
   // The location's name is the node's output, which an operand is not.
+  mlir::MLIRContext *context = builder.getContext();
+  std::optional<mlir::Location> named;
+  if (!tensor.name.empty())
+    named = mlir::NameLoc::get(builder.getStringAttr(tensor.name));
   auto node = ir::nodeOf(location);
-  auto where = node.index < 0 ? location : ir::nodeLoc(builder.getContext(), node);
+  auto where = node.index < 0 ? named.value_or(location) : ir::nodeLoc(context, node, named);
   return constant = builder.create<ir::ConstantOp>(where, elements);
 }
 
@@ -157,14 +161,15 @@ Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
   for (int64_t axis : permutation)
     strides.push_back(from[axis]);
   Shape target(shape.begin(), shape.end());
-  return Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)));
+  return Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)),
+                         input.name.empty() ? "" : input.name + ".T");
 }
 
 Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
   if (shape == input.shape)
     return input;
   if (input.known)
-    return Tensor::ofKnown(withShape(*input.known, shape));
+    return Tensor::ofKnown(withShape(*input.known, shape), input.name);
   std::string why;
   checked(ir::inferReshape(input.shape, shape, why), why);
   return computed(input.type, builder.create<ir::ReshapeOp>(location, input.value, shape));
@@ -176,7 +181,7 @@ Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
   std::string why;
   ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
   if (input.known)
-    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())));
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
   return computed(input.type, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
 }
 
@@ -186,7 +191,7 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
   std::string why;
   ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
   if (input.known)
-    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())));
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
   return computed(input.type, builder.create<ir::SqueezeOp>(location, input.value, axes));
 }
 

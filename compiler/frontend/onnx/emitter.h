@@ -20,10 +20,11 @@ struct Tensor {
   Shape shape;
   HostTensorRef known; ///< set if it does not depend on the model's inputs
   mlir::Value value;   ///< set if it does
+  std::string name;    ///< known: the ONNX name, "w.T" of its transpose; may be empty
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
-  static Tensor ofKnown(HostTensor tensor);
+  static Tensor ofKnown(HostTensor tensor, std::string name = {});
 };
 
 /// A node that cannot be imported; caught where the node is.

@@ -4,9 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <google/protobuf/unknown_field_set.h>
 
 #include "compiler/frontend/onnx/model_graph.h"
+#include "compiler/frontend/onnx/source_line.h"
+#include "compiler/frontend/onnx/unknown_field.h"
 
 namespace sluice::frontend {
 namespace {
@@ -21,16 +22,6 @@ constexpr size_t kMaxCallDepth = 64;
 constexpr int kFunctionOverload = 13;
 constexpr int kFunctionAttributeDefaults = 11;
 constexpr int kNodeOverload = 8;
-
-/// Contents of an unknown length-delimited field, in order of occurrence.
-std::vector<std::string> unknownField(const google::protobuf::UnknownFieldSet &fields, int number) {
-  std::vector<std::string> out;
-  for (int i = 0; i < fields.field_count(); ++i)
-    if (fields.field(i).number() == number &&
-        fields.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
-      out.push_back(fields.field(i).length_delimited());
-  return out;
-}
 
 template <typename Message> std::string overloadOf(const Message &message, int number) {
   auto values = unknownField(message.unknown_fields(), number);
@@ -77,7 +68,7 @@ public:
   ModelGraph run(const onnx::GraphProto &proto) {
     for (int i = 0; i < proto.node_size() && !stopped; ++i) {
       const onnx::NodeProto &node = proto.node(i);
-      add(node, {i, node.name(), node.op_type()}, modelOpsets);
+      add(node, {i, node.name(), node.op_type(), sourceLine(node)}, modelOpsets);
     }
     return std::move(graph);
   }
@@ -170,6 +161,7 @@ private:
       return name.empty() ? name : names.emplace(name, prefix + name).first->second;
     };
     for (const onnx::NodeProto &inner : proto.node()) {
+      const std::string line = sourceLine(inner);
       onnx::NodeProto copy = inner;
       for (std::string &name : *copy.mutable_input())
         name = renamed(name);
@@ -179,7 +171,7 @@ private:
       graph.inlined.push_back(std::move(copy));
       add(graph.inlined.back(),
           {ref.index, caller + "/" + (inner.name().empty() ? inner.op_type() : inner.name()),
-           inner.op_type()},
+           inner.op_type(), line.empty() ? ref.source : line},
           function.opsets);
       if (stopped)
         return;
@@ -195,7 +187,7 @@ private:
     identity.add_output(to);
     auto version = function.opsets.find("");
     graph.nodes.push_back({&identity,
-                           {ref.index, ref.name, "Identity"},
+                           {ref.index, ref.name, "Identity", ref.source},
                            version == function.opsets.end() ? kMaxOpset : version->second});
   }
 

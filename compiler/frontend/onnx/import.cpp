@@ -79,7 +79,7 @@ private:
       }
       if (value.isFloat())
         info.parameters += value.size();
-      tensors.emplace(tensor.name(), Tensor::ofKnown(std::move(value)));
+      tensors.emplace(tensor.name(), Tensor::ofKnown(std::move(value), tensor.name()));
     }
     for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
       names.insert(tensor.values().name());
@@ -102,7 +102,8 @@ private:
       function.insertArgument(index, type, builder.getDictionaryAttr(nameAttribute(input.name)),
                               location);
       tensors.emplace(input.name,
-                      Tensor{input.type, input.shape, nullptr, function.getArgument(index)});
+                      Tensor{input.type, input.shape, nullptr, function.getArgument(index), {}});
+      info.tensors.push_back({input.name, input.shape, function.getArgument(index)});
     }
   }
 
@@ -155,7 +156,14 @@ private:
       entry.build(target);
     for (int i = 0; i < node.proto->output_size(); ++i)
       if (target.wants(i) && target.results[i])
-        tensors.emplace(node.proto->output(i), std::move(*target.results[i]));
+        define(node.proto->output(i), std::move(*target.results[i]));
+  }
+
+  void define(const std::string &output, Tensor tensor) {
+    if (tensor.known)
+      tensor.name = output;
+    info.tensors.push_back({output, tensor.shape, tensor.value});
+    tensors.emplace(output, std::move(tensor));
   }
 
   const Operator *findOperator(const GraphNode &node) {

@@ -11,6 +11,7 @@
 #include "compiler/support/problem.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Value.h"
 #include "runtime/format/program.h"
 
 namespace sluice::frontend {
@@ -31,10 +32,18 @@ struct ImportedTensor {
   format::HostType type = format::HostType::Float32;
 };
 
+/// An input of the graph or output of a node.
+struct GraphTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  mlir::Value value; ///< in the imported function; none: known at import
+};
+
 struct ImportedModel {
   std::string name; ///< name of the ONNX graph, may be empty
   std::vector<ImportedTensor> inputs;
   std::vector<ImportedTensor> outputs;
+  std::vector<GraphTensor> tensors;      ///< inputs, then outputs of nodes in order of execution
   std::vector<format::SourceNode> nodes; ///< every node of the graph, in its order
   uint64_t parameters = 0;               ///< elements of the floating-point initializers
   int64_t irVersion = 0;

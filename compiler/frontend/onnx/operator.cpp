@@ -150,6 +150,7 @@ const OperatorTable &operatorTable() {
     ops::addSlices(out);
     ops::addConcat(out);
     ops::addConstants(out);
+    ops::addGather(out);
     ops::addFunctions(out);
     ops::addTrigonometry(out);
     ops::addComparisons(out);

@@ -394,3 +394,28 @@ func.func @f(%x: tensor<2x3xf32>) {
   %0 = sluice.pad %x low [0, -1] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{the data dimension is of a tensor [2 4!], this one is [2 3]}}
+func.func private @f(tensor<2x3xf32, #sluice<[2 4!]>>)
+
+// -----
+
+// expected-error @+1 {{'[2 3]' is not a list of extents with one data dimension, such as [2 3! 4]}}
+func.func private @f(tensor<2x3xf32, #sluice<[2 3]>>)
+
+// -----
+
+// expected-error @+1 {{'[2! 3!]' is not a list of extents with one data dimension, such as [2 3! 4]}}
+func.func private @f(tensor<2x3xf32, #sluice<[2! 3!]>>)
+
+// -----
+
+// expected-error @+1 {{'[2 x!]' is not a list of extents with one data dimension, such as [2 3! 4]}}
+func.func private @f(tensor<2x3xf32, #sluice<[2 x!]>>)
+
+// -----
+
+// expected-error @+1 {{unknown attribute 'lane' of sluice}}
+func.func private @f(tensor<2x3xf32, #sluice.lane<1>>)

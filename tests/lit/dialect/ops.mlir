@@ -58,3 +58,7 @@ func.func @laid_out(%x: tensor<2x3xbf16, #sluice.dim<1>>, %s: tensor<bf16, #slui
        : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<3x2xbf16, #sluice.dim<0>>
   return %0 : tensor<3x2xbf16, #sluice.dim<0>>
 }
+
+// The data dimension, with the extents or without.
+// CHECK-LABEL: func.func private @data_dimension(tensor<2x3x4xbf16, #sluice<[2 3! 4]>>, tensor<f32, #sluice<[1!]>>, tensor<2x3xf32, #sluice.dim<0>>)
+func.func private @data_dimension(tensor<2x3x4xbf16, #sluice<[2  3! 4]>>, tensor<f32, #sluice<[1!]>>, tensor<2x3xf32, #sluice.dim<0>>)

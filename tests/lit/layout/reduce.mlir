@@ -3,7 +3,7 @@
 
 // [2! 3] -> [1! 3]
 // CHECK-LABEL: func.func @along_keepdims(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<0>>) -> tensor<1x3xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<1x3xbf16, #sluice<[1! 3]>>
 func.func @along_keepdims(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<1x3xf32> {
   %r = sluice.reduce sum %x axes [0] keepdims : (tensor<2x3xf32, #sluice.dim<0>>) -> tensor<1x3xf32>
   return %r : tensor<1x3xf32>
@@ -11,7 +11,7 @@ func.func @along_keepdims(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<1x3xf32
 
 // [2! 3] -> [1! 3], from the result
 // CHECK-LABEL: func.func @along_keepdims_back(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<0>>) -> tensor<1x3xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<1x3xbf16, #sluice<[1! 3]>>
 func.func @along_keepdims_back(%x: tensor<2x3xf32>) -> tensor<1x3xf32, #sluice.dim<0>> {
   %r = sluice.reduce sum %x axes [0] keepdims : (tensor<2x3xf32>) -> tensor<1x3xf32, #sluice.dim<0>>
   return %r : tensor<1x3xf32, #sluice.dim<0>>
@@ -19,7 +19,7 @@ func.func @along_keepdims_back(%x: tensor<2x3xf32>) -> tensor<1x3xf32, #sluice.d
 
 // [2! 3] -> [2! 1]
 // CHECK-LABEL: func.func @off_keepdims(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<0>>) -> tensor<2x1xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<2x1xbf16, #sluice<[2! 1]>>
 func.func @off_keepdims(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2x1xf32> {
   %r = sluice.reduce max %x axes [1] keepdims : (tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2x1xf32>
   return %r : tensor<2x1xf32>
@@ -27,7 +27,7 @@ func.func @off_keepdims(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2x1xf32> 
 
 // [2! 3] -> [2! 1], from the result
 // CHECK-LABEL: func.func @off_keepdims_back(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<0>>) -> tensor<2x1xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<2x1xbf16, #sluice<[2! 1]>>
 func.func @off_keepdims_back(%x: tensor<2x3xf32>) -> tensor<2x1xf32, #sluice.dim<0>> {
   %r = sluice.reduce max %x axes [1] keepdims : (tensor<2x3xf32>) -> tensor<2x1xf32, #sluice.dim<0>>
   return %r : tensor<2x1xf32, #sluice.dim<0>>
@@ -35,7 +35,7 @@ func.func @off_keepdims_back(%x: tensor<2x3xf32>) -> tensor<2x1xf32, #sluice.dim
 
 // [2! 3] -> [2!]
 // CHECK-LABEL: func.func @off(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<0>>) -> tensor<2xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2! 3]>>) -> tensor<2xbf16, #sluice<[2!]>>
 func.func @off(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2xf32> {
   %r = sluice.reduce sum %x axes [1] : (tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2xf32>
   return %r : tensor<2xf32>
@@ -43,7 +43,7 @@ func.func @off(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<2xf32> {
 
 // [2 3! 4] -> [3! 4]
 // CHECK-LABEL: func.func @off_left(
-// CHECK-SAME: %{{.*}}: tensor<2x3x4xbf16, #sluice.dim<1>>) -> tensor<3x4xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3x4xbf16, #sluice<[2 3! 4]>>) -> tensor<3x4xbf16, #sluice<[3! 4]>>
 func.func @off_left(%x: tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<3x4xf32> {
   %r = sluice.reduce sum %x axes [0] : (tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<3x4xf32>
   return %r : tensor<3x4xf32>
@@ -51,7 +51,7 @@ func.func @off_left(%x: tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<3x4xf32> {
 
 // [2 3! 4] -> [3! 4], from the result
 // CHECK-LABEL: func.func @off_left_back(
-// CHECK-SAME: %{{.*}}: tensor<2x3x4xbf16, #sluice.dim<1>>) -> tensor<3x4xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3x4xbf16, #sluice<[2 3! 4]>>) -> tensor<3x4xbf16, #sluice<[3! 4]>>
 func.func @off_left_back(%x: tensor<2x3x4xf32>) -> tensor<3x4xf32, #sluice.dim<0>> {
   %r = sluice.reduce sum %x axes [0] : (tensor<2x3x4xf32>) -> tensor<3x4xf32, #sluice.dim<0>>
   return %r : tensor<3x4xf32, #sluice.dim<0>>
@@ -59,7 +59,7 @@ func.func @off_left_back(%x: tensor<2x3x4xf32>) -> tensor<3x4xf32, #sluice.dim<0
 
 // [2 3!] -> [2!]
 // CHECK-LABEL: func.func @along_last(
-// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2xbf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2xbf16, #sluice<[2!]>>
 func.func @along_last(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2xf32> {
   %r = sluice.reduce sum %x axes [1] : (tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2xf32>
   return %r : tensor<2xf32>
@@ -67,7 +67,7 @@ func.func @along_last(%x: tensor<2x3xf32, #sluice.dim<1>>) -> tensor<2xf32> {
 
 // [1 3!] -> rank-0 []
 // CHECK-LABEL: func.func @all(
-// CHECK-SAME: %{{.*}}: tensor<1x3xbf16, #sluice.dim<1>>) -> tensor<bf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<1x3xbf16, #sluice<[1 3!]>>) -> tensor<bf16, #sluice<[1!]>>
 func.func @all(%x: tensor<1x3xf32, #sluice.dim<1>>) -> tensor<f32> {
   %r = sluice.reduce mean %x axes [0, 1] : (tensor<1x3xf32, #sluice.dim<1>>) -> tensor<f32>
   return %r : tensor<f32>
@@ -75,7 +75,7 @@ func.func @all(%x: tensor<1x3xf32, #sluice.dim<1>>) -> tensor<f32> {
 
 // [3!] -> rank-0 []
 // CHECK-LABEL: func.func @everything(
-// CHECK-SAME: %{{.*}}: tensor<3xbf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<3xbf16, #sluice<[3!]>>) -> tensor<bf16, #sluice<[1!]>>
 func.func @everything(%x: tensor<3xf32, #sluice.dim<0>>) -> tensor<f32> {
   %r = sluice.reduce sum %x axes [0] : (tensor<3xf32, #sluice.dim<0>>) -> tensor<f32>
   return %r : tensor<f32>
@@ -83,7 +83,7 @@ func.func @everything(%x: tensor<3xf32, #sluice.dim<0>>) -> tensor<f32> {
 
 // [3!] -> rank-0 [], from the result
 // CHECK-LABEL: func.func @everything_back(
-// CHECK-SAME: %{{.*}}: tensor<3xbf16, #sluice.dim<0>>) -> tensor<bf16, #sluice.dim<0>>
+// CHECK-SAME: %{{.*}}: tensor<3xbf16, #sluice<[3!]>>) -> tensor<bf16, #sluice<[1!]>>
 func.func @everything_back(%x: tensor<3xf32>) -> tensor<f32, #sluice.dim<0>> {
   %r = sluice.reduce sum %x axes [0] : (tensor<3xf32>) -> tensor<f32, #sluice.dim<0>>
   return %r : tensor<f32, #sluice.dim<0>>

@@ -1,5 +1,5 @@
 // Constant, and the shape arithmetic that exporters leave: ConstantOfShape,
-// Shape, Gather, Cast. Their results are known at import.
+// Shape, Cast. Their results are known at import.
 #include <algorithm>
 #include <cmath>
 
@@ -111,46 +111,6 @@ Operator shape(bool hasRange) {
   return entry;
 }
 
-Operator gather() {
-  Operator entry;
-  entry.name = "Gather";
-  entry.form = "known at import";
-  entry.inputs = {{"data", Types::Any, Presence::Required, true},
-                  {"indices", Types::Integer, Presence::Required, true}};
-  entry.outputs = {{"output"}};
-  entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}}};
-  entry.requirements = {axisInRange("data"),
-                        {"the indices are in [-extent, extent-1] of 'axis'",
-                         [](const NodeView &node) -> std::string {
-                           int64_t extent =
-                               node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
-                           for (int64_t index : node.knownInts(1))
-                             if (index < -extent || index >= extent)
-                               return fmt::format("{} at extent {}", index, extent);
-                           return "";
-                         },
-                         "E0206"}};
-  entry.build = [](NodeBuilder &node) {
-    const Shape &from = node.in(0).shape, &indexShape = node.in(1).shape;
-    int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
-    int64_t extent = from[axis], inner = extentProduct(from, axis + 1, from.size());
-    Shape to(from.begin(), from.begin() + axis);
-    to.insert(to.end(), indexShape.begin(), indexShape.end());
-    to.insert(to.end(), from.begin() + axis + 1, from.end());
-    if (elementCount(to, kMaxKnownElements) < 0)
-      throw NodeError{"E0206", fmt::format("the result {} has more than {} elements", shapeText(to),
-                                           kMaxKnownElements)};
-    const std::vector<int64_t> &indices = node.knownInts(1);
-    auto count = static_cast<int64_t>(indices.size());
-    node.result(Tensor::ofKnown(node.in(0).known->select(to, [&](int64_t flat) {
-      int64_t index = indices[flat / inner % count];
-      return (flat / (inner * count) * extent + (index < 0 ? index + extent : index)) * inner +
-             flat % inner;
-    })));
-  };
-  return entry;
-}
-
 int64_t truncated(float value, DataType type) {
   double whole = std::trunc(static_cast<double>(value));
   // Not within [-2^63, 2^63): ONNX leaves the result open.
@@ -220,7 +180,6 @@ void addConstants(OperatorTable &table) {
   table.add({9, 20, 21, 23}, constantOfShape());
   table.add({1, 13}, shape(false));
   table.add({15, 19, 21, 23}, shape(true));
-  table.add({1, 11, 13}, gather());
   table.add({6, 9, 13}, cast(6));
   table.add({19, 21, 23}, cast(19));
 }

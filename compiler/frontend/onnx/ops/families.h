@@ -17,7 +17,8 @@ void addNormalisations(OperatorTable &table); ///< BatchNormalization, LayerNorm
 void addReshapes(OperatorTable &table);       ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
 void addSlices(OperatorTable &table);         ///< Slice, Split
 void addConcat(OperatorTable &table);         ///< Concat
+void addGather(OperatorTable &table);         ///< Gather by constant indices
 void addViews(OperatorTable &table);          ///< Transpose, Expand
-void addConstants(OperatorTable &table);      ///< Constant, ConstantOfShape, Shape, Gather, Cast
+void addConstants(OperatorTable &table);      ///< Constant, ConstantOfShape, Shape, Cast
 
 } // namespace sluice::frontend::ops

@@ -47,7 +47,7 @@ Tensor scaled(const Tensor &tensor, float factor) {
   HostTensor out = *tensor.known;
   for (float &value : out.floats)
     value *= factor;
-  return Tensor::ofKnown(std::move(out));
+  return Tensor::ofKnown(std::move(out), tensor.name);
 }
 
 /// Factor that is still to be applied after folding it into a known tensor.

@@ -38,6 +38,17 @@ TEST_F(Node, MergedLocationsAscendWithoutRepeats) {
   EXPECT_EQ(nodeOf(merged).name, "a");
 }
 
+TEST_F(Node, SourceLine) {
+  const mlir::Location loc = nodeLoc(&context, {3, "fc", "Gemm", "a:b/model.py:12"}, named("y"));
+  EXPECT_EQ(nodeOf(loc).source, "a:b/model.py:12");
+  EXPECT_EQ(tensorName(loc), "y");
+  EXPECT_EQ(nodeOf(nodeLoc(&context, {3, "fc", "Gemm", "no line"})).source, "");
+  // Of an operation without a node: its own line.
+  const NodeRef none = nodeOf(mlir::FileLineColLoc::get(&context, "m.mlir", 7, 3));
+  EXPECT_EQ(none.index, -1);
+  EXPECT_EQ(none.source, "m.mlir:7");
+}
+
 TEST_F(Node, NoNode) {
   const mlir::Location loc = mlir::UnknownLoc::get(&context);
   EXPECT_TRUE(nodesOf(loc).empty());

@@ -153,8 +153,8 @@ TEST(ShapeArithmetic, RefusesWhatItCannotKnow) {
     model.output(name);
   EXPECT_EQ(
       import(model).messages(),
-      "E0205 node 0 '' (Gather): Gather requires: input 'data' is known at import (a constant, "
-      "or computed from constants and shapes); found a run-time tensor float [2]\n"
+      "E0206 node 0 '' (Gather): Gather requires: the indices are in [-extent, extent-1] of "
+      "'axis'; found 5 at extent 2\n"
       "E0206 node 2 '' (Gather): Gather requires: the indices are in [-extent, extent-1] of "
       "'axis'; found 5 at extent 1\n"
       "E0206 node 3 '' (ConstantOfShape): ConstantOfShape requires: the shape has no negative "

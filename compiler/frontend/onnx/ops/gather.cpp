@@ -1,0 +1,89 @@
+// Gather with indices known at import: a selection.
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+/// The indices along an axis, counted from the front.
+std::vector<int64_t> indicesOf(const NodeView &node, int64_t extent) {
+  std::vector<int64_t> indices = node.knownInts(1);
+  for (int64_t &index : indices)
+    index += index < 0 ? extent : 0;
+  return indices;
+}
+
+/// The axis `axis` of `data` as the concatenation of runs of equal distance.
+Tensor selected(NodeBuilder &node, const std::vector<int64_t> &indices, int64_t axis) {
+  const Tensor &data = node.in(0);
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < indices.size();) {
+    const int64_t step = i + 1 < indices.size() ? indices[i + 1] - indices[i] : 1;
+    size_t end = i + 1;
+    while (step != 0 && end < indices.size() && indices[end] - indices[end - 1] == step)
+      ++end;
+    Shape starts(data.rank(), 0), sizes = data.shape, steps(data.rank(), 1);
+    starts[axis] = indices[i];
+    sizes[axis] = static_cast<int64_t>(end - i);
+    steps[axis] = end - i > 1 ? step : 1;
+    parts.push_back(node.emit.slice(data, starts, sizes, steps));
+    i = end;
+  }
+  return node.emit.concat(parts, axis);
+}
+
+Operator gather() {
+  Operator entry;
+  entry.name = "Gather";
+  entry.form = "slices, then concat and reshape";
+  entry.inputs = {{"data", Types::Any}, {"indices", Types::Integer, Presence::Required, true}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}}};
+  entry.requirements = {axisInRange("data"),
+                        {"the indices are in [-extent, extent-1] of 'axis'",
+                         [](const NodeView &node) -> std::string {
+                           int64_t extent =
+                               node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
+                           for (int64_t index : node.knownInts(1))
+                             if (index < -extent || index >= extent)
+                               return fmt::format("{} at extent {}", index, extent);
+                           return "";
+                         },
+                         "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    const Shape &from = node.in(0).shape, &indexShape = node.in(1).shape;
+    const int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
+    const std::vector<int64_t> indices = indicesOf(node, from[axis]);
+    Shape to(from.begin(), from.begin() + axis);
+    to.insert(to.end(), indexShape.begin(), indexShape.end());
+    to.insert(to.end(), from.begin() + axis + 1, from.end());
+    const int64_t elements = elementCount(to, kMaxKnownElements);
+    if (elements < 0)
+      throw NodeError{"E0206", fmt::format("the result {} has more than {} elements", shapeText(to),
+                                           kMaxKnownElements)};
+    if (node.in(0).known) {
+      const int64_t inner = extentProduct(from, axis + 1, from.size());
+      const auto count = static_cast<int64_t>(indices.size());
+      node.result(Tensor::ofKnown(node.in(0).known->select(to, [&](int64_t flat) {
+        return (flat / (inner * count) * from[axis] + indices[flat / inner % count]) * inner +
+               flat % inner;
+      })));
+      return;
+    }
+    if (elements == 0)
+      throw NodeError{"E0206", fmt::format("the result {} has no elements", shapeText(to))};
+    const Tensor picked = selected(node, indices, axis);
+    // A scalar index drops the axis, indices of other ranks split it.
+    node.result(indexShape.empty() ? node.emit.squeeze(picked, {axis})
+                                   : node.emit.reshape(picked, to));
+  };
+  return entry;
+}
+
+} // namespace
+
+void addGather(OperatorTable &table) { table.add({1, 11, 13}, gather()); }
+
+} // namespace sluice::frontend::ops
