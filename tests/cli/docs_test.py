@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every command shown in README.md and docs/*.md, and compares what it
-prints with the output shown.
+"""Runs every command shown in README.md, docs/*.md and the pages of layout errors,
+and compares what it prints with the output shown.
 
 usage: docs_test.py SLUICE SOURCE_FOLDER [page...]
 
@@ -83,7 +83,8 @@ class Page:
 
 def main():
     sluice, source = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    pages = [Path(p).resolve() for p in sys.argv[3:]] or [source / "README.md", *sorted((source / "docs").glob("*.md"))]
+    pages = [Path(p).resolve() for p in sys.argv[3:]] or [source / "README.md", *sorted((source / "docs").glob("*.md")),
+                                                          *sorted((source / "docs/errors").glob("E03*.md"))]
     failed = False
     for path in pages:
         page = Page(path, sluice, source)
