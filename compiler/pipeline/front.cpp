@@ -136,6 +136,8 @@ private:
     perFunction.addPass(ir::createExpandReductions());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createFuseMaps());
+    perFunction.addPass(ir::createHoistScalars());
+    perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createRemoveDeadCode());
     return mlir::succeeded(passes.run(module));

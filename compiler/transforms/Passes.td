@@ -47,6 +47,17 @@ def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInterface"> {
+  let summary = "compute before a broadcast what depends on it alone";
+  let description = [{
+    What a map computes from a broadcast operand alone is computed before the broadcast, once
+    instead of for every element; a division by it becomes a product with its reciprocal, which is
+    how the machine divides. Only where the broadcast value comes from a map of its own, into which
+    `sluice-fuse-maps` then merges it: no operation is added.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
   let summary = "remove operations whose results nobody uses";
 }
