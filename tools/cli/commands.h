@@ -13,6 +13,7 @@ void addCheck(CLI::App &app, const Common &common, int &exitCode);
 void addOps(CLI::App &app, const Common &common, int &exitCode);
 void addRun(CLI::App &app, const Common &common, int &exitCode);
 void addBench(CLI::App &app, const Common &common, int &exitCode);
+void addProfile(CLI::App &app, const Common &common, int &exitCode);
 void addInspect(CLI::App &app, const Common &common, int &exitCode);
 void addTargets(CLI::App &app, const Common &common, int &exitCode);
 void addExplain(CLI::App &app, const Common &common, int &exitCode);

@@ -48,6 +48,7 @@ int runDriver(int argc, char **argv) {
 #endif
   addRun(app, common, exitCode);
   addBench(app, common, exitCode);
+  addProfile(app, common, exitCode);
   addInspect(app, common, exitCode);
   addOps(app, common, exitCode);
   addTargets(app, common, exitCode);

@@ -194,6 +194,20 @@ UnitCounters EngineHandle::counters() const {
   return units;
 }
 
+void EngineHandle::record() { sluice_rt_device_record(device.get(), 1); }
+
+std::vector<sluice_rt_span> EngineHandle::recorded() const {
+  sluice_rt_recording *recording = nullptr;
+  if (sluice_rt_device_recording(device.get(), &recording) != SLUICE_RT_OK)
+    return {};
+  const sluice_rt_span *spans = nullptr;
+  size_t count = 0;
+  sluice_rt_recording_spans(recording, &spans, &count);
+  std::vector<sluice_rt_span> copy(spans, spans + count);
+  sluice_rt_recording_release(recording);
+  return copy;
+}
+
 std::optional<Problem> EngineHandle::reset() {
   if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
     return lastProblem();

@@ -91,6 +91,10 @@ public:
   /// Of all units since the start or the last reset.
   UnitCounters counters() const;
 
+  /// Records from now on; a reset begins anew.
+  void record();
+  std::vector<sluice_rt_span> recorded() const;
+
   /// Back to the initial state.
   std::optional<Problem> reset();
 

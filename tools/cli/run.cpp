@@ -9,13 +9,14 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/compare.h"
 #include "tools/cli/engine.h"
+#include "tools/cli/trace.h"
 
 namespace sluice::cli {
 namespace {
 
 struct Options {
   ModelChoice choice;
-  std::string engine = "rtl", dataSet, waves;
+  std::string engine = "rtl", dataSet, waves, trace;
   std::vector<std::string> inputs, outputs, expect;
   Bound bound;
   uint64_t steps = 1;
@@ -88,6 +89,9 @@ private:
   /// Inputs, references and output files.
   Problems gather() {
     Problems problems;
+    if (!options.trace.empty())
+      if (auto wrong = checkOutput(options.trace))
+        problems.push_back(std::move(*wrong));
     const std::vector<Port> &inputs = model.inputs();
     const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
@@ -128,6 +132,8 @@ private:
       if (const auto *wrong = std::get_if<Problem>(&opened))
         return *wrong;
       auto &engine = std::get<EngineHandle>(opened);
+      if (!options.trace.empty())
+        engine.record();
       EngineRun run{name, {}, {}};
       for (size_t i = 0; i < sets.size(); ++i) {
         // Data sets are independent of each other; steps are not.
@@ -142,6 +148,8 @@ private:
         run.inferences.push_back(std::get<Inference>(std::move(inference)));
       }
       addCounters(run.counters, engine.counters());
+      if (!options.trace.empty())
+        recording = engine.recorded();
       runs.push_back(std::move(run));
     }
     return std::nullopt;
@@ -180,6 +188,9 @@ private:
         if (const auto wrong =
                 writeOutput(path, io::writeNpy(runs.back().inferences.back().outputs[index])))
           return report.fail({*wrong}, "");
+    if (same && !options.trace.empty())
+      if (const auto wrong = writeOutput(options.trace, traceOf(recording)))
+        return report.fail({*wrong}, "");
     const bool toStdout = std::any_of(files.begin(), files.end(),
                                       [](const auto &file) { return file.second == "-"; });
     if (toStdout)
@@ -194,6 +205,12 @@ private:
                                       {"outputs", outputsJson},
                                       {"errors", errorsJson(problems)}});
     return !problems.empty() ? Different : written ? Ok : Usage;
+  }
+
+  /// From the first cycle since the last reset to the end of the last inference.
+  std::string traceOf(const std::vector<sluice_rt_span> &spans) const {
+    const uint64_t last = runs.back().inferences.back().cycles.last_output;
+    return traceText(cut(spans, 0, last), Listing(model.program()), model.program().machine());
   }
 
   /// The worst comparison of every output over all sets that have a reference.
@@ -242,6 +259,7 @@ private:
   std::vector<DataSet> sets;
   std::vector<std::pair<size_t, std::string>> files;
   std::vector<EngineRun> runs;
+  std::vector<sluice_rt_span> recording; ///< of the last engine, with --trace
 };
 
 } // namespace
@@ -285,6 +303,10 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
   command->add_flag("--counters", options->counters,
                     "print how every unit spent the cycles, from the start to the last output");
+  command
+      ->add_option("--trace", options->trace,
+                   "write what every unit did, for ui.perfetto.dev; of data sets, the last")
+      ->type_name("FILE");
   command->add_option("--waves", options->waves, "write waves (FST)")->type_name("FILE");
   command
       ->add_option("--stall-limit", options->stallLimit,

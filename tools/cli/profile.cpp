@@ -1,0 +1,137 @@
+// sluice profile: what every unit does in every cycle of an inference.
+#include <fmt/format.h>
+
+#include "compiler/support/problem_text.h"
+#include "tools/cli/activity.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/trace.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Options {
+  ModelChoice choice;
+  std::string engine = "rtl", spacing = "spaced", by = "layer", csv, trace;
+};
+
+/// Inferences before the one looked at: from rest, one that may find a machine
+/// that starts up; back to back, those that fill the pipeline.
+constexpr unsigned kBeforeSpaced = 1, kBeforeContiguous = 4;
+
+class Profile {
+public:
+  Profile(const Options &options, const Common &common) : options(options), report(common) {}
+
+  int run() {
+    for (const std::string &path : {options.csv, options.trace})
+      if (!path.empty())
+        if (const auto wrong = checkOutput(path))
+          return report.fail({*wrong}, "");
+    auto loaded = ModelHandle::load(options.choice);
+    if (const auto *wrong = std::get_if<Problem>(&loaded))
+      return report.fail({*wrong}, options.choice.file);
+    model = std::get<ModelHandle>(std::move(loaded));
+    for (const std::string name : {"vm", "rtl"})
+      if (options.engine == name || options.engine == "both")
+        if (const auto wrong = record(name))
+          return report.fail({*wrong}, options.choice.file);
+    if (activities.size() == 2)
+      if (const std::string where = difference(activities[0], activities[1]); !where.empty())
+        return report.fail("E0614", "the engines differ, vm / rtl: " + where, options.choice.file);
+    return print();
+  }
+
+private:
+  std::optional<Problem> record(const std::string &name) {
+    auto opened = EngineHandle::open(name, model);
+    if (const auto *wrong = std::get_if<Problem>(&opened))
+      return *wrong;
+    auto &engine = std::get<EngineHandle>(opened);
+    engine.record();
+    const bool spaced = options.spacing == "spaced";
+    const unsigned before = spaced ? kBeforeSpaced : kBeforeContiguous;
+    auto done = engine.inferPaced(model.someInputs(),
+                                  spaced ? SLUICE_RT_SPACED : SLUICE_RT_CONTIGUOUS, before + 1, "");
+    if (const auto *wrong = std::get_if<Problem>(&done))
+      return *wrong;
+    const auto &results = std::get<std::vector<Inference>>(done);
+    const uint64_t first =
+        spaced ? results[before].cycles.first_input : results[before - 1].cycles.last_output + 1;
+    activities.push_back(cut(engine.recorded(), first, results[before].cycles.last_output));
+    return std::nullopt;
+  }
+
+  int print() const {
+    const sluice_rt_machine machine = model.program().machine();
+    const Listing listing(model.program());
+    const Activity &activity = activities.back();
+    const ActivityTables tables(activity, listing, machine);
+    const Table chosen = options.by == "layer"  ? tables.byLayer()
+                         : options.by == "core" ? tables.byCore()
+                         : options.by == "unit" ? tables.byUnit()
+                                                : tables.byInstruction();
+    if (!options.csv.empty())
+      if (const auto wrong = writeOutput(options.csv, chosen.csv()))
+        return report.fail({*wrong}, "");
+    if (!options.trace.empty())
+      if (const auto wrong = writeOutput(options.trace, traceText(activity, listing, machine)))
+        return report.fail({*wrong}, "");
+    const uint64_t cycles = activity.cycles();
+    std::string text =
+        fmt::format("model {} on {}, {} inference: {} cycles, {:.3f} us at {} MHz\n",
+                    printable(model.info().name), machine.target, options.spacing, cycles,
+                    static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
+    text += options.engine == "both" ? "engines agree: every unit does the same in every cycle\n"
+                                     : fmt::format("engine {}\n", options.engine);
+    if (options.csv != "-" && options.trace != "-")
+      report.text(text + "\n" + chosen.text());
+    return report.json({{"schema", 1},
+                        {"engine", options.engine},
+                        {"equal", activities.size() == 2 ? Json(true) : Json(nullptr)},
+                        {"target", machine.target},
+                        {"model", model.info().name},
+                        {"spacing", options.spacing},
+                        {"clock_mhz", machine.clock_mhz},
+                        {"cycles", cycles},
+                        {"first_cycle", activity.first},
+                        {"layers", tables.byLayer().json()},
+                        {"cores", tables.byCore().json()},
+                        {"units", tables.byUnit().json()},
+                        {"instructions", tables.byInstruction().json()}})
+               ? Ok
+               : Usage;
+  }
+
+  const Options &options;
+  const Report report;
+  ModelHandle model;
+  std::vector<Activity> activities; ///< by engine
+};
+
+} // namespace
+
+void addProfile(CLI::App &app, const Common &common, int &exitCode) {
+  auto *command =
+      app.add_subcommand("profile", "say what every unit does in the cycles of an inference");
+  auto options = std::make_shared<Options>();
+  options->choice.add(*command);
+  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+      ->check(CLI::IsMember({"vm", "rtl", "both"}));
+  command
+      ->add_option("--by", options->by,
+                   "what the table has a row for: layer, core, unit or instruction (layer)")
+      ->check(CLI::IsMember({"layer", "core", "unit", "instruction"}));
+  command
+      ->add_option("--spacing", options->spacing,
+                   "spaced: from rest; contiguous: from the output of the one before (spaced)")
+      ->check(CLI::IsMember({"spaced", "contiguous"}));
+  command->add_option("--csv", options->csv, "write the table as CSV, - is standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", options->trace,
+                   "write a trace for ui.perfetto.dev (JSON trace events)")
+      ->type_name("FILE");
+  command->callback([options, &common, &exitCode] { exitCode = Profile(*options, common).run(); });
+}
+
+} // namespace sluice::cli
