@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Values of the benchmark rows against numpy, and the engines against each other.
+
+usage: rows_test.py SLUICE TARGET vm|both [ROW...]
+
+Every row is evaluated in float64 on seeded inputs. A result may be off by TOLERANCE
+of the largest reference: operands, activations and results are bf16 (2^-9 relative
+each), weights too, and the errors of a layer pass through the ones behind it. With
+`both`, the Verilated machine runs the same inferences: equal bits, equal cycles.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+import make_models
+
+TOLERANCE = 0.015
+STEPS = 2
+
+OPERATORS = {
+    "Relu": lambda x: np.maximum(x, 0),
+    "Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "Sqrt": np.sqrt,
+    "Identity": lambda x: x,
+    "Add": np.add,
+    "Mul": np.multiply,
+    "Div": np.divide,
+    "ReduceMean": lambda x, axes, keepdims: np.mean(x, axis=tuple(axes), keepdims=bool(keepdims)),
+    "Gemm": lambda x, w, b=0.0, transB=0: x @ (w.T if transB else w) + b,
+}
+
+
+def evaluate(model, x):
+    """The graph's output in float64; weights as the model has them."""
+    values = {i.name: numpy_helper.to_array(i).astype(np.float64) for i in model.graph.initializer}
+    values["x"] = x.astype(np.float64)
+    for node in model.graph.node:
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        values[node.output[0]] = OPERATORS[node.op_type](*(values[name] for name in node.input), **attributes)
+    return values["y"]
+
+
+def check(sluice, target, engine, name, folder):
+    """What is wrong with a row, and a line about it."""
+    model = make_models.ROWS[name](name)
+    path, wrong = folder / name, []
+    onnx.save(model, path.with_suffix(".onnx"))
+
+    def command(*args):
+        done = subprocess.run([sluice, *map(str, args), "--json"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{name} on {target}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+    program = f"{path}-{target}.sluice"
+    expected = command("compile", path.with_suffix(".onnx"), "--target", target, "-o", program)["latency"]["spaced"]
+    x = np.random.default_rng(1).standard_normal(model.graph.input[0].type.tensor_type.shape.dim[1].dim_value)
+    # The engines see bf16: so does the reference, and what remains is the machine's error.
+    x = (x.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).reshape(1, -1)
+    np.save(f"{path}-x.npy", x)
+    result = command("run", program, "--engine", engine, "--steps", STEPS, "--input", f"x=@{path}-x.npy", "--output",
+                     f"y=@{path}-y.npy")
+    y, reference = np.load(f"{path}-y.npy").astype(np.float64), evaluate(model, x)
+    error = np.abs(y - reference).max() / np.abs(reference).max()
+    if y.shape != reference.shape or not error <= TOLERANCE:
+        wrong.append(f"{name} on {target}: error {error:.4f} of the largest value, allowed {TOLERANCE}")
+    cycles = {engine: run["cycles"] for engine, run in result["engines"].items()}
+    if engine == "both" and (result["equal"] is not True or len(set(cycles.values())) != 1):
+        wrong.append(f"{name} on {target}: the engines differ: {result}")
+    if set(cycles.values()) != {expected}:
+        wrong.append(f"{name} on {target}: {cycles} cycles, the compiler says {expected}")
+    return wrong, f"{name} on {target}: error {100 * error:.2f} % of the largest value, {cycles} cycles"
+
+
+def main():
+    if len(sys.argv) < 4:
+        raise SystemExit(__doc__)
+    sluice, target, engine = sys.argv[1:4]
+    names = sys.argv[4:] or list(make_models.ROWS)
+    failed = False
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for wrong, line in pool.map(lambda name: check(sluice, target, engine, name, pathlib.Path(folder)), names):
+            print(line, *wrong, sep="\n", flush=True)
+            failed |= bool(wrong)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
