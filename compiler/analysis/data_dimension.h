@@ -24,8 +24,6 @@ struct DataDimensionOptions {
   /// looked for in the function.
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
-  /// Whether a fix may be --allow-dynamic-weights: where what follows can lower it.
-  bool offerDynamicWeights = false;
   int64_t lanes = 8;           ///< of the target, for costs
   uint64_t budget = 2'000'000; ///< revisions spent on searching one component
 };

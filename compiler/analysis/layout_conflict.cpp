@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "compiler/dialect/sluice/node.h"
+#include "hw/isa/isa.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -176,6 +177,10 @@ constexpr size_t kFixes = 2;
 /// Revisions spent on searching one component when a fix is verified.
 constexpr uint64_t kSearch = 1u << 16;
 
+/// Cycles from the last row of weights to the first product with them: that row
+/// passes the vector unit, its token is seen in the cycle after.
+constexpr int64_t kWriteLatency = isa::kVecRead + isa::kVecOut + 1;
+
 /// Tries changes of the system, offers those that work, until there are enough.
 class FixSearch {
 public:
@@ -199,7 +204,7 @@ public:
   /// Offers --allow-dynamic-weights, if that works.
   void allowDynamicWeights(FunctionOpInterface function, DataDimensionOptions options,
                            RelationId blamed) {
-    if (options.allowDynamicWeights || !options.offerDynamicWeights || enough() || !affordable())
+    if (options.allowDynamicWeights || enough() || !affordable())
       return;
     options.allowDynamicWeights = true;
     DataDimensions ignored;
@@ -208,17 +213,23 @@ public:
     const auto solution = changed.system.solve(active, kSearch);
     if (solution.status != RelationSystem::Status::Solved)
       return;
+    std::vector<Domain> chosen;
+    for (int8_t value : solution.values)
+      chosen.push_back(Domain{1} << value);
     std::string text = "compile with --allow-dynamic-weights";
-    if (const Step &step = changed.steps[blamed]; step.kind == Step::Kind::Operation) {
-      std::vector<Domain> chosen;
-      for (int8_t value : solution.values)
-        chosen.push_back(Domain{1} << value);
+    int64_t cycles = 0;
+    for (RelationId id : active) {
+      const Step &step = changed.steps[id];
+      const ir::LayoutTuple *tuple =
+          step.kind == Step::Kind::Operation ? changed.tuple(step, chosen) : nullptr;
+      if (!tuple || tuple->writes == 0)
+        continue;
+      cycles += tuple->writes + kWriteLatency;
       // Say which form applies, if the flag changes the blamed operation.
-      const ir::LayoutTuple *tuple = changed.tuple(step, chosen);
-      if (tuple->rule.starts_with("DD-MM-DYN"))
+      if (id == blamed)
         text += llvm::formatv(" ({0}): {1}", tuple->rule, tuple->why);
     }
-    offer(std::move(text), "--allow-dynamic-weights");
+    offer(std::move(text), "--allow-dynamic-weights", cycles);
   }
 
   /// Offers to leave out a pin, if that works.
@@ -245,8 +256,9 @@ private:
   [[nodiscard]] bool affordable() const { return budget > active.size(); }
   void spend() { budget -= std::min<uint64_t>(budget, 2 * active.size()); }
 
-  void offer(std::string text, std::optional<std::string> flag) {
-    problem.fixes.push_back({std::move(text), std::move(flag), true, std::nullopt});
+  void offer(std::string text, std::optional<std::string> flag,
+             std::optional<int64_t> cycles = std::nullopt) {
+    problem.fixes.push_back({std::move(text), std::move(flag), true, cycles});
   }
 
   const LayoutSystem &layout;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,24 @@ inline constexpr RowId kNoRow = std::numeric_limits<RowId>::max();
 struct Term {
   RowId x = kNoRow;
   uint32_t block = 0;
+};
+
+/// A row that becomes part of a weight block.
+struct BlockWrite {
+  RowId row = kNoRow;
+  uint32_t index = 0; ///< output lane, or input position if columns are written
+
+  auto operator<=>(const BlockWrite &) const = default;
+};
+
+/// What is written into a block in every inference. The other elements keep
+/// those of Graph::blocks.
+struct DynamicBlock {
+  /// Lane i goes to output lane i, input position `index`; else to output lane
+  /// `index`, input position i.
+  bool columns = false;
+  std::vector<BlockWrite> writes; ///< distinct indices; no row is constant
+  std::vector<uint32_t> nodes;    ///< source nodes, indices into Graph::nodes, ascending
 };
 
 /// The datapath of one vector beat: post(alu2(reduce(table(alu1(a, rhs1))), rhs2)).
@@ -82,10 +101,11 @@ struct Graph {
   std::string modelName;
   std::vector<Row> rows;
   std::vector<std::vector<uint16_t>>
-      blocks; ///< B*B bf16 each, [output lane][input position], distinct
-  std::vector<format::TableImage> tables; ///< distinct; TableImage::table is its index
-  std::vector<Port> inputs;               ///< every row is of kind Input
-  std::vector<Port> outputs;              ///< rows are Linear or Vector and distinct
+      blocks; ///< B*B bf16 each, [output lane][input position]; distinct, or dynamic
+  std::map<uint32_t, DynamicBlock> dynamic; ///< by block: those that rows are written to
+  std::vector<format::TableImage> tables;   ///< distinct; TableImage::table is its index
+  std::vector<Port> inputs;                 ///< every row is of kind Input
+  std::vector<Port> outputs;                ///< rows are Linear or Vector and distinct
   std::vector<format::SourceNode> nodes;
   uint64_t macs = 0;
   uint64_t parameters = 0;

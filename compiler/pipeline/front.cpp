@@ -125,6 +125,7 @@ private:
     for (const frontend::GraphTensor &tensor : info.tensors)
       layoutOptions.names[tensor.name] = tensor.value;
     layoutOptions.lanes = geometry.lanes;
+    layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
     const analysis::DataDimensions found = analysis::inferDataDimensions(main, layoutOptions);
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (!found.problems.empty())

@@ -32,6 +32,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
   for (const auto &[name, dim] : options.dataDims)
     text += fmt::format(" --data-dim {}={}", name, dim);
+  if (options.allowDynamicWeights)
+    text += " --allow-dynamic-weights";
   constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
 }

@@ -31,8 +31,9 @@ struct CompileOptions {
   std::string target = "c6b32"; ///< preset name, or path of a .json file
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim
-  std::string externalDataDir; ///< empty: the model's folder
-  std::string modelName;       ///< empty: the file's stem
+  bool allowDynamicWeights = false; ///< --allow-dynamic-weights
+  std::string externalDataDir;      ///< empty: the model's folder
+  std::string modelName;            ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   bool measure = true;  ///< run the finished program on the vm for the cycle counts

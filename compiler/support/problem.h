@@ -29,9 +29,9 @@ struct ChainStep {
 /// What the user can do about a problem.
 struct Fix {
   std::string text;
-  std::optional<std::string> flag; ///< the command-line flag, if the fix is one
-  bool verified = false;           ///< solved again with the fix applied, successfully
-  std::optional<int64_t> extraCycles;
+  std::optional<std::string> flag;    ///< the command-line flag, if the fix is one
+  bool verified = false;              ///< solved again with the fix applied, successfully
+  std::optional<int64_t> extraCycles; ///< an estimate of what it costs
 };
 
 /// One problem. Messages: lower case, no full stop, the value found and the

@@ -63,7 +63,7 @@ std::string fixText(const Fix &fix) {
   if (fix.verified)
     text += ", checked";
   if (fix.extraCycles)
-    text += fmt::format(", {:+} cycles", *fix.extraCycles);
+    text += fmt::format(", about {} more cycles", *fix.extraCycles);
   return text;
 }
 

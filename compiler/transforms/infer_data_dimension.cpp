@@ -64,7 +64,6 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     }
     analysis::DataDimensionOptions options;
     options.allowDynamicWeights = allowDynamicWeights;
-    options.offerDynamicWeights = true;
     options.lanes = lanes;
     for (const std::string &pin : pins) {
       const auto [name, axis] = llvm::StringRef(pin).rsplit('=');

@@ -97,10 +97,7 @@ data dimension
                node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted axis carries \
 the data dimension
                node 2 "sum" (Add): 'right' [4 5!], needs [4! 5]
-             help: give operand 0 'left' a data dimension that fits: make it a graph input of its own, or compute it \
-by a product whose replaced axis that is, checked
-             help: give operand 1 'right' a data dimension that fits: make it a graph input of its own, or compute \
-it by a product whose replaced axis that is, checked
+             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0301'
             """, models.two_layouts())
@@ -116,6 +113,8 @@ see 'sluice explain E0301'
                'x' [1! 8], --data-dim x=0
                node 0 "fc" (Gemm): 'x' [1! 8], needs [1 8!]
              help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept, \
+checked, about 12 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0302'
             """, models.dense(), flags=("--data-dim", "x=0"))
@@ -129,6 +128,7 @@ see 'sluice explain E0302'
              chain:
                node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
                node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
+             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
@@ -143,8 +143,9 @@ see 'sluice explain E0303'
              rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
              chain:
                node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
+dimensions: the rightmost axis by convention, checked, about 8 more cycles
              help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
-             help: export operand 0 as a constant, if it does not depend on the model's inputs, checked
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0306'
             """, models.two_activations())

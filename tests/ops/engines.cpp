@@ -45,60 +45,81 @@ std::string difference(const device::Device::Cycle &vm, const device::Device::Cy
 
 } // namespace
 
-RunResult runOnBoth(const format::Program &program,
-                    const std::vector<std::vector<double>> &inputs) {
-  RunResult result;
+namespace {
+
+/// The outputs of one inference from its rows, by address.
+std::vector<std::vector<double>> unpackAll(const format::Program &program,
+                                           const std::vector<Row> &rows) {
+  std::vector<std::vector<double>> outputs;
+  for (const format::HostTensor &tensor : program.models[0].outputs) {
+    std::vector<uint16_t> packed;
+    for (uint32_t row = 0; row < tensor.rows; ++row)
+      packed.insert(packed.end(), rows[tensor.firstRow + row].begin(),
+                    rows[tensor.firstRow + row].end());
+    outputs.emplace_back(runtime::elementCount(tensor));
+    runtime::unpack(tensor, program.geometry.lanes, packed, outputs.back().data(),
+                    format::HostType::Float64);
+  }
+  return outputs;
+}
+
+} // namespace
+
+std::vector<RunResult>
+runSequence(const format::Program &program,
+            const std::vector<std::vector<std::vector<double>>> &inferences) {
+  std::vector<RunResult> results;
   const auto vm = device::makeVm();
   const auto rtl = device::makeRtl(program.geometry);
   vm->load(program);
   rtl->load(program);
-  const std::vector<Row> offered = inputRows(program, inputs);
-  const uint32_t lanes = program.geometry.lanes;
-  const auto &tensors = program.models[0].outputs;
-  size_t missing = 0;
-  for (const format::HostTensor &tensor : tensors)
-    missing += tensor.rows;
-  std::vector<Row> taken;
-  size_t next = 0;
-  for (uint64_t quiet = 0; missing > 0; ++quiet) {
+  std::vector<Row> offered;
+  for (const auto &inputs : inferences) {
+    const std::vector<Row> rows = inputRows(program, inputs);
+    offered.insert(offered.end(), rows.begin(), rows.end());
+  }
+  size_t rows = 0;
+  for (const format::HostTensor &tensor : program.models[0].outputs)
+    rows = std::max<size_t>(rows, tensor.firstRow + tensor.rows);
+  std::vector<Row> taken(rows);
+  size_t next = 0, count = 0;
+  for (uint64_t quiet = 0; results.size() < inferences.size(); ++quiet) {
     const uint16_t *row = next < offered.size() ? offered[next].data() : nullptr;
     const auto one = vm->step(row, true), other = rtl->step(row, true);
     if (const std::string why = difference(one, other); !why.empty()) {
-      result.problem = fmt::format("cycle {}: {}", vm->cycle(), why);
-      return result;
+      results.push_back({fmt::format("cycle {}: {}", vm->cycle(), why), {}, vm->cycle()});
+      return results;
     }
     next += one.inputTaken ? 1 : 0;
     if (one.output) {
-      taken.resize(std::max<size_t>(taken.size(), one.output->address + 1));
-      taken[one.output->address] = one.output->lanes;
-      --missing;
+      taken.at(one.output->address) = one.output->lanes;
+      if (++count == rows) {
+        const auto counters = vm->counters();
+        const auto isWhole = [&](const device::UnitCounters &unit) {
+          return unit.total() == vm->cycle();
+        };
+        const bool counted = counters == rtl->counters() && std::ranges::all_of(counters, isWhole);
+        results.push_back({counted ? "" : "the counters differ, or do not add up to the cycles",
+                           unpackAll(program, taken), vm->cycle()});
+        count = 0;
+      }
     }
     if (one.progress)
       quiet = 0;
     if (quiet > kQuietLimit || vm->tokenFault() || rtl->tokenFault()) {
-      result.problem =
-          fmt::format("cycle {}: a stall or a fault, {} output rows missing", vm->cycle(), missing);
-      return result;
+      results.push_back({fmt::format("cycle {}: a stall or a fault, {} output rows missing",
+                                     vm->cycle(), rows - count),
+                         {},
+                         vm->cycle()});
+      return results;
     }
   }
-  result.cycles = vm->cycle();
-  const auto counters = vm->counters();
-  const auto isWhole = [&](const device::UnitCounters &unit) {
-    return unit.total() == result.cycles;
-  };
-  if (counters != rtl->counters() || !std::ranges::all_of(counters, isWhole)) {
-    result.problem = "the counters differ, or do not add up to the cycles";
-    return result;
-  }
-  for (const format::HostTensor &tensor : tensors) {
-    std::vector<uint16_t> packed;
-    for (uint32_t row = 0; row < tensor.rows; ++row)
-      packed.insert(packed.end(), taken[tensor.firstRow + row].begin(),
-                    taken[tensor.firstRow + row].end());
-    result.outputs.emplace_back(runtime::elementCount(tensor));
-    runtime::unpack(tensor, lanes, packed, result.outputs.back().data(), format::HostType::Float64);
-  }
-  return result;
+  return results;
+}
+
+RunResult runOnBoth(const format::Program &program,
+                    const std::vector<std::vector<double>> &inputs) {
+  return runSequence(program, {inputs}).at(0);
 }
 
 } // namespace sluice::ops_test

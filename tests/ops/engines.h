@@ -1,4 +1,4 @@
-// One inference of a program on both engines, step by step.
+// Inferences of a program on both engines, step by step.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,10 @@ struct RunResult {
 /// take the same row, give the same row and make progress, or it is a problem.
 /// `inputs` are row-major.
 RunResult runOnBoth(const format::Program &program, const std::vector<std::vector<double>> &inputs);
+
+/// The same for inferences one after the other, their rows always offered. After
+/// a problem the rest is missing.
+std::vector<RunResult> runSequence(const format::Program &program,
+                                   const std::vector<std::vector<std::vector<double>>> &inferences);
 
 } // namespace sluice::ops_test

@@ -34,8 +34,9 @@ class Cases:
         self.folder, self.count = folder, 0
 
     def add(self, name, nodes, inputs, outputs, constants=None, opset=17,
-            result=TensorProto.FLOAT):
-        """Inputs, outputs and constants are arrays by name; `result` is the outputs' type."""
+            result=TensorProto.FLOAT, flags=()):
+        """Inputs, outputs and constants are arrays by name; `result` is the outputs' type,
+        flags are of sluice compile."""
         def infos(tensors, kind):
             return [helper.make_tensor_value_info(k, kind, np.shape(v))
                     for k, v in tensors.items()]
@@ -50,6 +51,8 @@ class Cases:
         data = self.folder / name / "test_data_set_0"
         data.mkdir(parents=True)
         onnx.save(model, str(self.folder / name / "model.onnx"))
+        if flags:
+            (self.folder / name / "flags.txt").write_text("\n".join(flags) + "\n")
         for kind, tensors in (("input", inputs), ("output", outputs)):
             for i, value in enumerate(tensors.values()):
                 proto = numpy_helper.from_array(np.asarray(value, np.float32))
@@ -449,12 +452,74 @@ def views(cases):
                   {"y": v * np.ones(wanted, np.float32)}, {"s": np.int64(wanted)})
 
 
+def dynamic_weights(cases):
+    """Products of activations. Without --allow-dynamic-weights they are refused
+    (refused.txt); with it they run, several inferences in a row."""
+    def product(name, x, z, pins, swap=False):
+        inputs = {"z": z, "x": x} if swap else {"x": x, "z": z}
+        flags = [f"--data-dim {k}={v}" for k, v in zip("xz", pins)]
+        cases.add(f"dynamic_{name}", node("MatMul", "x z"), inputs, {"y": np.matmul(x, z)},
+                  flags=flags)
+
+    # Form, extents (below the lanes, several tiles), data dimensions of both sides.
+    for size, (i, j, k) in (("small", (3, 5, 4)), ("exact", (8, 8, 8)), ("tiles", (11, 19, 21))):
+        x, z = normal(i, j), normal(j, k)
+        product(f"both_contracted_{size}", x, z, (1, 0))
+        product(f"left_kept_{size}", x, z, (0, 0))
+        product(f"right_kept_{size}", x, z, (1, 1))
+        for name, a, b, pins in (("matrix_vector_rows", x, z[:, 0], (0, 0)),
+                                 ("matrix_vector_columns", x, z[:, 0], (1, 0)),
+                                 ("vector_matrix_rows", x[0], z, (0, 0)),
+                                 ("vector_matrix_columns", x[0], z, (0, 1))):
+            product(f"{name}_{size}", a, b, pins)
+        cases.add(f"dynamic_constant_left_{size}", node("MatMul", "c z"), {"z": z}, {"y": x @ z},
+                  {"c": x}, flags=["--data-dim z=1"])
+        cases.add(f"dynamic_constant_right_{size}", node("MatMul", "x c"), {"x": x}, {"y": x @ z},
+                  {"c": z}, flags=["--data-dim x=0"])
+    product("dot", normal(19), normal(19), (0, 0))
+    x, z = normal(3, 5, 9), normal(3, 9, 10)
+    for name, pins in (("both_contracted", (2, 1)), ("left_kept", (1, 1)), ("right_kept", (2, 2))):
+        product(f"batch_{name}", x, z, pins)
+        product(f"batch_right_only_{name}", x[0], z, (pins[0] - 1, pins[1]))
+        product(f"batch_left_only_{name}", x, z[0], (pins[0], pins[1] - 1))
+    four = normal(2, 1, 4, 9)
+    product("batch_broadcast", four, z[None], (3, 2))
+    product("operands_swapped", x[0], z[0], (1, 0), swap=True)
+    square = normal(9, 9)
+    cases.add("dynamic_square", node("MatMul", "x x"), {"x": square}, {"y": square @ square})
+    cases.add("dynamic_gram", [node("Transpose", "x", "t"), node("MatMul", "x t")],
+              {"x": x[0]}, {"y": x[0] @ x[0].T})
+    cases.add("dynamic_gemm", node("Gemm", "x z b", transB=1, alpha=0.5), {"x": x[0], "z": x[1]},
+              {"y": 0.5 * (x[0] @ x[1].T) + 1.25}, {"b": np.float32([1.25])})
+    w = normal(9, 9)
+    hidden = np.maximum(x[0] @ w, 0)
+    cases.add("dynamic_computed_weights", [node("MatMul", "x w", "h"), node("Relu", "h", "r"),
+                                           node("Transpose", "r", "t"), node("MatMul", "x t")],
+              {"x": x[0]}, {"y": x[0] @ hidden.T}, {"w": w})
+    cases.add("dynamic_weights_padding",
+              [node("Exp", "x", "e"), node("Transpose", "e", "t"), node("Exp", "z", "f"),
+               node("MatMul", "f t")],
+              {"x": x[0], "z": x[1]}, {"y": np.exp(x[1]) @ np.exp(x[0]).T})
+    left, top, bottom = normal(3, 11), normal(5, 4), normal(6, 4)
+    cases.add("dynamic_partly_constant", [node("Concat", "z c", "t", axis=0),
+                                          node("MatMul", "x t")],
+              {"x": left, "z": top}, {"y": left @ np.concatenate([top, bottom])}, {"c": bottom})
+    q, k, v = normal(2, 6, 5), normal(2, 6, 5), normal(2, 6, 5)
+    s = q @ k.transpose(0, 2, 1) / math.sqrt(5)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    cases.add("dynamic_attention",
+              [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "s"),
+               node("Mul", "s f", "m"), node("Softmax", "m", "p", axis=-1), node("MatMul", "p v")],
+              {"q": q, "k": k, "v": v}, {"y": p / p.sum(-1, keepdims=True) @ v},
+              {"f": np.float32(1 / math.sqrt(5))})
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
     cases = Cases(folder)
     for family in (linear, activations, softmax, arithmetic, selections, functions, reductions,
-                   normalisations, comparisons, views):
+                   normalisations, comparisons, views, dynamic_weights):
         family(cases)
     print(f"{cases.count} cases")
 

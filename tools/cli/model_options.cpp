@@ -47,6 +47,8 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--data-dim", dataDims, "data dimension of an input or output, such as x=1")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
+  command.add_flag("--allow-dynamic-weights", compile.allowDynamicWeights,
+                   "allow activations as the weights of a product");
   command
       .add_option("--external-data", compile.externalDataDir,
                   "folder of external data (the model's)")

@@ -42,13 +42,17 @@ struct Beat {
   bool operator==(const Beat &) const = default;
 };
 
+inline constexpr uint32_t kNoBlock = ~uint32_t{0};
+
 /// What a beat is for; never part of the encoding.
 struct BeatOrigin {
-  rows::RowId row = rows::kNoRow; ///< row it computes or carries; none: wait or signal only
+  rows::RowId row = rows::kNoRow; ///< row it computes, carries or writes as weights; none: wait or
+                                  ///< signal only
   rows::RowId read[3] = {rows::kNoRow, rows::kNoRow,
                          rows::kNoRow}; ///< rows at address[0..2] (matrix: x only)
-  uint32_t block = 0;                   ///< matrix: index into Graph::blocks
-  uint64_t time = 0;                    ///< estimated cycle, ascending within a unit
+  /// Index into Graph::blocks. Matrix: the weights; vector: the block it writes to.
+  uint32_t block = kNoBlock;
+  uint64_t time = 0; ///< estimated cycle, ascending within a unit
 };
 
 /// The beats of one unit in one inference. A form is an instruction without

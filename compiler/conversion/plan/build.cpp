@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace sluice::plan {
@@ -21,7 +22,8 @@ constexpr uint32_t kHostTokens = 5, kLocalTokens = 4;
 /// order.
 class Bank {
 public:
-  explicit Bank(size_t rows) : arrivals(rows) {}
+  /// Rows, and behind them whatever else is announced by number.
+  explicit Bank(size_t numbers) : arrivals(numbers) {}
 
   /// `row` is announced with `token`.
   void announce(RowId row, uint32_t token) { arrivals[row] = {token, ++given[token]}; }
@@ -31,6 +33,11 @@ public:
     const Arrival &arrival = arrivals[row];
     if (arrival.count > taken[arrival.token])
       wanted[arrival.token] = std::max(wanted[arrival.token], arrival.count);
+  }
+
+  /// The next beat needs everything that is announced with some tokens.
+  void needAll(uint32_t first, uint32_t count) {
+    std::copy_n(given.begin() + first, count, wanted.begin() + first);
   }
 
   /// The waits that satisfy all needs, in token order.
@@ -69,7 +76,8 @@ public:
         hostBank(graph.rows.size()) {
     result.doneToken = tokens.done;
     for (unsigned unit : {kMatrix, kVector})
-      banks[unit].assign(cores, Bank(graph.rows.size()));
+      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size()));
+    blockAddress.resize(cores);
     result.matrix.resize(cores);
     result.vector.resize(cores);
     result.weights.resize(cores);
@@ -78,9 +86,20 @@ public:
   MachineBeats run() {
     for (RowId row : work.stages[0])
       announce(row, kNone);
-    for (uint32_t core = 0; core < cores; ++core)
+    for (uint32_t core = 0; core < cores; ++core) {
+      std::map<uint32_t, size_t> writes; // left, by block
       for (const VectorItem &item : order.vector[core])
-        announce(item.row, core);
+        writes[item.block] += item.block != kNoBlock;
+      for (size_t i = 0; i < order.vector[core].size(); ++i) {
+        const VectorItem &item = order.vector[core][i];
+        if (item.block == kNoBlock) {
+          announce(item.row, core);
+        } else if (--writes[item.block] == 0) {
+          banks[kMatrix][core].announce(blockNumber(item.block), tokens.local);
+          lastWrites.insert({core, i});
+        }
+      }
+    }
     for (uint32_t core = 0; core < cores; ++core) {
       matrixBeats(core);
       vectorBeats(core);
@@ -99,7 +118,15 @@ private:
   const uint32_t cores;
   std::vector<Bank> banks[2]; ///< by core
   Bank hostBank;
+  std::vector<std::unordered_map<uint32_t, uint32_t>> blockAddress; ///< by core: of graph blocks
+  /// (core, position in its order) of the last write of a block there.
+  std::set<std::pair<uint32_t, size_t>> lastWrites;
   MachineBeats result;
+
+  /// What a written block is called in a bank.
+  [[nodiscard]] RowId blockNumber(uint32_t block) const {
+    return static_cast<RowId>(graph.rows.size() + block);
+  }
 
   uint32_t tokenOf(RowId row) const {
     const RowPlace &place = placement.rows[row];
@@ -186,10 +213,9 @@ private:
     UnitBeats &unit = result.matrix[core];
     const CoreMemory &memory = placement.cores[core];
     Bank &bank = banks[kMatrix][core];
-    std::unordered_map<uint32_t, uint32_t> blockAddress;
     const auto weight = [&](uint32_t block) {
       const auto [entry, added] =
-          blockAddress.try_emplace(block, static_cast<uint32_t>(result.weights[core].size()));
+          blockAddress[core].try_emplace(block, static_cast<uint32_t>(result.weights[core].size()));
       if (added)
         result.weights[core].push_back(block);
       return static_cast<int32_t>(entry->second);
@@ -211,12 +237,19 @@ private:
         beat.address[0] = address(core, term.x);
         if (!constant(term.x))
           bank.need(term.x);
+        if (graph.dynamic.contains(term.block))
+          bank.need(blockNumber(term.block));
       } else {
         origin.block = what.terms[0].block;
         beat.address[0] = static_cast<int32_t>(memory.zeroRow);
       }
       if (item.first && work[item.row].gate != kNoRow)
         bank.need(work[item.row].gate);
+      // Rows that become weights often go to cores that do not need them: the last
+      // result says that their tokens are taken, before the host gives those of the
+      // next inference.
+      if (!graph.dynamic.empty() && &item == &order.matrix[core].back())
+        bank.needAll(tokens.host, tokens.hosts);
       beat.address[1] = weight(origin.block);
       beat.address[2] = static_cast<int32_t>(item.acc);
       const uint32_t preload = memory.preloadRow[item.row];
@@ -289,12 +322,15 @@ private:
       return;
     ++result.busyCores;
     size_t lastRead = items.size(); // rows until the next inference may enter
-    while (lastRead > 0 && work[items[lastRead - 1].row].stage > release)
+    while (lastRead > 0 && items[lastRead - 1].stage > release)
       --lastRead;
     if (lastRead == 0)
       lastRead = items.size();
     for (size_t i = 0; i < items.size(); ++i) {
-      vectorRow(core, items[i], unit, bank);
+      if (items[i].block == kNoBlock)
+        vectorRow(core, items[i], unit, bank);
+      else
+        writeBlock(core, items[i], lastWrites.contains({core, i}), unit, bank);
       if (i + 1 == lastRead && lastRead != items.size())
         appendDone(unit, unit.origins.back().time, true);
     }
@@ -328,6 +364,30 @@ private:
     BeatOrigin origin;
     origin.time = time;
     append(unit, beat, origin, {}, isa::Vec{});
+  }
+
+  /// A row passes into a weight block. The token of the last of them stands for
+  /// all: a vector unit's beats finish in order. Nothing has to say that the
+  /// block may be written again: the vector unit has taken the results of all
+  /// products of an inference before it begins the next.
+  void writeBlock(uint32_t core, const VectorItem &item, bool last, UnitBeats &unit, Bank &bank) {
+    isa::Vec form;
+    form.aSrc = isa::Source::Ram;
+    form.dstKind = graph.dynamic.at(item.block).columns ? isa::Dst::Wcol : isa::Dst::Wrow;
+    bank.need(item.row);
+    Beat beat;
+    beat.form = unit.formOf(form);
+    beat.address[0] = address(core, item.row);
+    beat.address[3] =
+        static_cast<int32_t>(blockAddress[core].at(item.block) * graph.geometry.lanes + item.index);
+    if (last)
+      beat.signal = {true, tokens.local, kMatrixBit};
+    BeatOrigin origin;
+    origin.row = item.row;
+    origin.read[0] = item.row;
+    origin.block = item.block;
+    origin.time = item.time;
+    append(unit, beat, origin, bank.take(), vectorPause(form));
   }
 
   void vectorRow(uint32_t core, const VectorItem &item, UnitBeats &unit, Bank &bank) {

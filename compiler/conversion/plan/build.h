@@ -17,7 +17,8 @@ struct TokenLayout {
   uint32_t slotStride = 0;
   uint32_t host = 0;   ///< first of the tokens of rows from the host
   uint32_t hosts = 1;  ///< how many those are
-  uint32_t local = 0;  ///< first of the tokens of rows the core wrote itself
+  uint32_t local = 0;  ///< first of the tokens of rows the core wrote itself; weight
+                       ///< blocks take this one
   uint32_t locals = 1; ///< how many those are
   uint32_t done = 0;   ///< in the host port's bank: a core lets the next inference in
 

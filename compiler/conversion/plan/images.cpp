@@ -39,6 +39,11 @@ std::vector<format::RowImage> rowImages(const Graph &graph, const CoreMemory &me
   return images;
 }
 
+bool isZero(const std::vector<uint16_t> &elements) {
+  return std::all_of(elements.begin(), elements.end(),
+                     [](uint16_t element) { return element == 0; });
+}
+
 bool finite(const std::vector<uint16_t> &elements) {
   return std::none_of(elements.begin(), elements.end(),
                       [](uint16_t element) { return (element & 0x7F80) == 0x7F80; });
@@ -79,7 +84,8 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
     const CoreMemory &memory = placement.cores[core];
     const std::vector<uint32_t> &weights = beats.weights[core];
     for (uint32_t block = 0; block < weights.size(); ++block)
-      image.weights.push_back({block, graph.blocks[weights[block]]});
+      if (!isZero(graph.blocks[weights[block]])) // memory starts with zeros
+        image.weights.push_back({block, graph.blocks[weights[block]]});
     image.rows = rowImages(graph, memory);
     for (uint32_t row = 0; row < memory.preloads.size(); ++row)
       image.preloads.push_back(preloadImage(row, graph.rows[memory.preloads[row]].bias));

@@ -4,6 +4,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "sim/vm/vector_path.h"
@@ -55,6 +56,39 @@ private:
   std::vector<uint32_t> rank; ///< constants stay 0
 };
 
+/// What each core writes into its dynamic blocks: for every stage the blocks its
+/// rows there are the first to read, in the order in which the source rows are
+/// expected.
+std::vector<std::vector<VectorItem>> blockWrites(const Graph &graph, const Work &work,
+                                                 const Placement &placement,
+                                                 const Expectation &expected) {
+  std::vector<std::vector<VectorItem>> writes(placement.cores.size());
+  if (graph.dynamic.empty())
+    return writes;
+  std::vector<std::set<uint32_t>> seen(placement.cores.size());
+  for (uint32_t stage = 1; stage < work.stages.size(); ++stage) {
+    std::vector<size_t> before;
+    for (const std::vector<VectorItem> &mine : writes)
+      before.push_back(mine.size());
+    for (RowId row : work.stages[stage])
+      for (const rows::Term &term : work[row].terms) {
+        const uint32_t core = placement.rows[row].core;
+        const auto dynamic = graph.dynamic.find(term.block);
+        if (dynamic == graph.dynamic.end() || !seen[core].insert(term.block).second)
+          continue;
+        for (const rows::BlockWrite &write : dynamic->second.writes)
+          writes[core].push_back({write.row, 0, stage, term.block, write.index});
+      }
+    for (size_t core = 0; core < writes.size(); ++core)
+      std::sort(writes[core].begin() + static_cast<std::ptrdiff_t>(before[core]),
+                writes[core].end(), [&](const VectorItem &left, const VectorItem &right) {
+                  return std::tuple(expected(left.row), left.block, left.index) <
+                         std::tuple(expected(right.row), right.block, right.index);
+                });
+  }
+  return writes;
+}
+
 /// The block products of some rows of one stage on one core.
 class Sweep {
 public:
@@ -105,7 +139,8 @@ private:
 /// sequencers. Decides the order of the vector units.
 class Model {
 public:
-  Model(const Graph &graph, const Work &work, const Placement &placement, Order &order)
+  Model(const Graph &graph, const Work &work, const Placement &placement,
+        std::vector<std::vector<VectorItem>> writes, Order &order)
       : graph(graph), work(work), placement(placement), order(order),
         available(graph.rows.size(), kNever), cores(placement.cores.size()) {
     const format::Geometry &geometry = graph.geometry;
@@ -117,6 +152,11 @@ public:
       for (RowId row : work.stages[stage])
         if (graph.rows[row].kind == RowKind::Vector)
           cores[placement.rows[row].core].pending.push_back(row);
+    for (size_t core = 0; core < cores.size(); ++core) {
+      for (const VectorItem &write : writes[core])
+        ++cores[core].blocks[write.block].missing;
+      cores[core].writes = std::move(writes[core]);
+    }
     for (size_t i = 0; i < work.stages[0].size(); ++i)
       host.push_back({work.stages[0][i], i + 1});
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
@@ -148,7 +188,13 @@ private:
     size_t nextItem = 0;
     std::deque<Timed> results;
     std::deque<Timed> outbox;
-    std::vector<RowId> pending; ///< vector rows in stage order
+    std::vector<RowId> pending;     ///< vector rows in stage order
+    std::vector<VectorItem> writes; ///< likewise
+    struct Block {
+      uint32_t missing = 0; ///< writes
+      uint64_t ready = 0;   ///< first cycle the matrix unit may issue, if none is missing
+    };
+    std::map<uint32_t, Block> blocks; ///< dynamic ones
     uint64_t vectorFree = 0, pipelineEnd = 0;
     unsigned path = 0;
   };
@@ -186,7 +232,7 @@ private:
       return false;
     MatrixItem &item = order.matrix[index][core.nextItem];
     const RowId gate = work[item.row].gate;
-    if (item.term != kNone && available[work[item.row].terms[item.term].x] > now)
+    if (item.term != kNone && !ready(core, work[item.row].terms[item.term], now))
       return false;
     if (gate != kNoRow && available[gate] > now)
       return false;
@@ -198,6 +244,13 @@ private:
     item.time = now;
     ++core.nextItem;
     return true;
+  }
+
+  bool ready(const Core &core, const rows::Term &term, uint64_t now) const {
+    if (available[term.x] > now)
+      return false;
+    const auto block = core.blocks.find(term.block);
+    return block == core.blocks.end() || (block->second.missing == 0 && block->second.ready <= now);
   }
 
   bool ready(RowId operand, uint64_t now) const {
@@ -228,6 +281,8 @@ private:
         break;
       }
     }
+    if (write(index, chosen == kNoRow ? kNone : work[chosen].stage, now))
+      return true;
     if (chosen == kNoRow)
       return false;
     if (position != kNever)
@@ -238,17 +293,47 @@ private:
     return true;
   }
 
-  void issue(uint32_t index, RowId row, uint64_t now) {
+  /// Writes a row into a block, if one is there that a stage up to `stage` waits
+  /// for: weights come before what they delay.
+  bool write(uint32_t index, uint32_t stage, uint64_t now) {
     Core &core = cores[index];
-    const Row &what = graph.rows[row];
-    const unsigned path = vectorPath(what.step);
+    for (size_t i = 0; i < std::min(core.writes.size(), kWindow); ++i) {
+      VectorItem item = core.writes[i];
+      if (item.stage > stage)
+        return false;
+      if (!ready(item.row, now))
+        continue;
+      core.writes.erase(core.writes.begin() + static_cast<std::ptrdiff_t>(i));
+      const auto [start, end] = occupy(core, rows::VectorStep{}, 1, now);
+      Core::Block &block = core.blocks[item.block];
+      --block.missing;
+      block.ready = end + 1;
+      item.time = start;
+      order.vector[index].push_back(item);
+      return true;
+    }
+    return false;
+  }
+
+  /// Issues beats of a step; the first cycle and the one in which the last of
+  /// them is done.
+  std::pair<uint64_t, uint64_t> occupy(Core &core, const rows::VectorStep &step, uint64_t beats,
+                                       uint64_t now) const {
+    const unsigned path = vectorPath(step);
     const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
-    const uint64_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
     const uint64_t end = start + beats - 1 + vectorLatency(path, graph.geometry.lanes);
     core.path = path;
     core.vectorFree = start + beats;
     core.pipelineEnd = end;
-    order.vector[index].push_back({row, start});
+    return {start, end};
+  }
+
+  void issue(uint32_t index, RowId row, uint64_t now) {
+    Core &core = cores[index];
+    const Row &what = graph.rows[row];
+    const uint64_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
+    const auto [start, end] = occupy(core, what.step, beats, now);
+    order.vector[index].push_back({row, start, work[row].stage, kNoBlock, 0});
     --left;
     if (what.wide)
       core.outbox.push_back({kNoRow, end}); // the upper halves
@@ -287,7 +372,7 @@ std::optional<Order> makeOrder(const Graph &graph, const Work &work, const Place
                                       members.begin() + static_cast<std::ptrdiff_t>(end));
         Sweep(work, expected, part).append(tails[stage], order.matrix[core]);
       }
-  if (!Model(graph, work, placement, order).run())
+  if (!Model(graph, work, placement, blockWrites(graph, work, placement, expected), order).run())
     return std::nullopt;
   return order;
 }

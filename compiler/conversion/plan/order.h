@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/conversion/plan/beats.h"
 #include "compiler/conversion/plan/placement.h"
 
 namespace sluice::plan {
@@ -20,10 +21,13 @@ struct MatrixItem {
   uint64_t time = 0;  ///< estimated cycle
 };
 
-/// One row of a vector unit.
+/// One row of a vector unit, or one write of a row into a weight block.
 struct VectorItem {
   rows::RowId row = rows::kNoRow;
   uint64_t time = 0;
+  uint32_t stage = 0;        ///< of the row, or of the rows that read the block
+  uint32_t block = kNoBlock; ///< of a write
+  uint32_t index = 0;        ///< of a write: output lane or input position
 };
 
 struct Order {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <numeric>
+#include <set>
 
 namespace sluice::plan {
 namespace {
@@ -17,6 +20,70 @@ uint64_t costOf(const Graph &graph, const Work &work, RowId row) {
   return graph.rows[row].kind == RowKind::Linear ? std::max<size_t>(work[row].terms.size(), 1)
                                                  : graph.rows[row].a.size();
 }
+
+/// Rows of a stage that read the same dynamic blocks, divided into parts that
+/// each write a copy of them.
+class Clusters {
+public:
+  Clusters(const Graph &graph, const Work &work, const PlacementOptions &options,
+           const std::vector<RowId> &stage) {
+    if (graph.dynamic.empty())
+      return;
+    // Rows tied by a block, or by an operand, through the first row that had it.
+    std::vector<size_t> parent(stage.size());
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto root = [&](size_t i) {
+      while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+      return i;
+    };
+    std::map<uint32_t, size_t> byBlock;
+    std::map<RowId, size_t> byOperand;
+    std::vector<bool> dynamic(stage.size());
+    for (size_t i = 0; i < stage.size(); ++i)
+      for (const rows::Term &term : work[stage[i]].terms) {
+        if (!graph.dynamic.contains(term.block))
+          continue;
+        dynamic[i] = true;
+        parent[root(i)] = root(byBlock.try_emplace(term.block, i).first->second);
+        if (options.byOperand && graph.rows[term.x].kind != RowKind::Constant)
+          parent[root(i)] = root(byOperand.try_emplace(term.x, i).first->second);
+      }
+    std::map<size_t, std::vector<size_t>> members;
+    for (size_t i = 0; i < stage.size(); ++i)
+      if (dynamic[i])
+        members[root(i)].push_back(i);
+    for (const auto &[key, rows] : members) {
+      const auto first = static_cast<uint32_t>(loads.size());
+      loads.resize(first + options.copies);
+      std::vector<std::set<uint32_t>> blocks(options.copies);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto part = static_cast<uint32_t>(i * options.copies / rows.size());
+        parts[stage[rows[i]]] = first + part;
+        loads[first + part] += work[stage[rows[i]]].terms.size();
+        for (const rows::Term &term : work[stage[rows[i]]].terms)
+          if (const auto found = graph.dynamic.find(term.block);
+              found != graph.dynamic.end() && blocks[part].insert(term.block).second)
+            loads[first + part] += found->second.writes.size();
+      }
+    }
+    cores.assign(loads.size(), kNone);
+  }
+
+  /// The core of a row's part, to be set by the first of its rows; null if the
+  /// row reads no dynamic block.
+  uint32_t *coreOf(RowId row) {
+    const auto found = parts.find(row);
+    return found == parts.end() ? nullptr : &cores[found->second];
+  }
+  /// Products and writes of a row's part.
+  [[nodiscard]] uint64_t load(RowId row) const { return loads[parts.at(row)]; }
+
+private:
+  std::map<RowId, uint32_t> parts;
+  std::vector<uint64_t> loads;
+  std::vector<uint32_t> cores;
+};
 
 /// Gives cores to rows, stage by stage.
 class CoreAssignment {
@@ -64,6 +131,7 @@ private:
     uint32_t next = start, shared = kNone;
     std::vector<uint64_t> load(cores, 0);
     std::vector<uint32_t> members(cores, 0);
+    Clusters clusters(graph, work, options, stage);
     for (RowId row : stage) {
       uint32_t most = kNone;
       const uint32_t only = onlyProducer(row, most);
@@ -72,10 +140,18 @@ private:
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
       else if (core == kNone && graph.rows[row].kind == RowKind::Vector)
         core = only != kNone ? only : most;
-      if (core == kNone)
+      uint32_t *part = together ? nullptr : clusters.coreOf(row);
+      const bool joins = part && *part != kNone;
+      if (joins)
+        core = *part;
+      else if (core == kNone)
         core = leastLoaded(load, next);
-      next = (core + 1) % cores;
-      load[core] += costOf(graph, work, row);
+      if (!joins) {
+        next = (core + 1) % cores;
+        load[core] += part ? clusters.load(row) : costOf(graph, work, row);
+      }
+      if (part)
+        *part = core;
       result.rows[row].core = core;
       result.rows[row].indexInStage = members[core]++;
       if (graph.rows[row].kind == RowKind::Linear)

@@ -57,6 +57,10 @@ struct PlacementOptions {
   uint32_t reuse = 0;
   /// By row, kNone where free; null: all are free.
   const std::vector<uint32_t> *cores = nullptr;
+  /// Cores that may each write a copy of the same dynamic blocks, at least 1.
+  uint32_t copies = 1;
+  /// Rows that read different dynamic blocks with the same operand stay together.
+  bool byOperand = true;
 };
 
 Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);

@@ -5,6 +5,16 @@
 namespace sluice::plan {
 namespace {
 
+/// Source nodes of a beat; null for waits and signals. Writing weights is part of
+/// what reads them.
+const std::vector<uint32_t> *nodesOf(const rows::Graph &graph, const BeatOrigin &origin,
+                                     isa::Unit unit) {
+  if (origin.row == rows::kNoRow)
+    return nullptr;
+  const bool writes = unit == isa::Unit::Vec && origin.block != kNoBlock;
+  return writes ? &graph.dynamic.at(origin.block).nodes : &graph.rows[origin.row].nodes;
+}
+
 /// Rolls one unit's beats; empty lists for empty beats.
 std::optional<InstructionList> rollUnit(const rows::Graph &graph, const UnitBeats &unit,
                                         isa::Unit which) {
@@ -14,12 +24,12 @@ std::optional<InstructionList> rollUnit(const rows::Graph &graph, const UnitBeat
   InstructionList list;
   for (const Rolled &one : *rolled) {
     Scheduled scheduled{one.instruction, which, one.firstBeat, one.beats, {}};
+    const std::vector<uint32_t> *previous = nullptr;
     for (uint32_t i = 0; i < one.beats; ++i) {
-      const rows::RowId row = unit.origins[one.firstBeat + i].row;
-      if (row == rows::kNoRow || (i > 0 && unit.origins[one.firstBeat + i - 1].row == row))
-        continue;
-      const std::vector<uint32_t> &nodes = graph.rows[row].nodes;
-      scheduled.nodes.insert(scheduled.nodes.end(), nodes.begin(), nodes.end());
+      const std::vector<uint32_t> *nodes = nodesOf(graph, unit.origins[one.firstBeat + i], which);
+      if (nodes && nodes != previous)
+        scheduled.nodes.insert(scheduled.nodes.end(), nodes->begin(), nodes->end());
+      previous = nodes;
     }
     std::sort(scheduled.nodes.begin(), scheduled.nodes.end());
     scheduled.nodes.erase(std::unique(scheduled.nodes.begin(), scheduled.nodes.end()),

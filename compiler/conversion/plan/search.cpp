@@ -30,8 +30,8 @@ struct Choice {
   uint32_t release = kNone; ///< stage after which the next inference may enter
 
   auto key() const {
-    return std::tie(placement.keepTogether, placement.inputsEverywhere, placement.reuse, split,
-                    manySlots, tails, release);
+    return std::tie(placement.keepTogether, placement.copies, placement.byOperand,
+                    placement.inputsEverywhere, placement.reuse, split, manySlots, tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
@@ -52,6 +52,10 @@ struct Choice {
       text += fmt::format(", rows of stages {} split", fmt::join(split.stages, " "));
     if (split.skew != 0)
       text += ", cores end in turn";
+    if (placement.copies > 1)
+      text += fmt::format(", {} copies of written weights", placement.copies);
+    if (!placement.byOperand)
+      text += ", written weights apart";
     if (release != kNone)
       text += fmt::format(", next inference after stage {}", release);
     return text;
@@ -137,11 +141,20 @@ private:
     const Choice first = bestChoice;
     best.cycles = time(best);
     const uint32_t cores = graph.geometry.cores;
+    if (!graph.dynamic.empty())
+      for (const bool byOperand : {true, false})
+        for (uint32_t copies = 1; copies <= cores; ++copies) {
+          Choice other = bestChoice;
+          other.placement.copies = copies;
+          other.placement.byOperand = byOperand;
+          consider(std::move(other));
+        }
+    const PlacementOptions placement = bestChoice.placement;
     for (const uint32_t together : {4U, 8U, 16U, 0U})
       for (const bool manySlots : {false, true})
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
-          other.placement = first.placement;
+          other.placement = placement;
           other.placement.keepTogether = together;
           other.manySlots = manySlots;
           other.tails.assign(work.stages.size(), tail);
@@ -152,7 +165,7 @@ private:
     history.clear();
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
-    if (best.fits)
+    if (best.fits && graph.dynamic.empty()) // parts would need copies of written weights
       splitRows();
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());

@@ -23,6 +23,9 @@ public:
         split(row);
       renamed[id] = add(std::move(row));
     }
+    for (auto &[block, dynamic] : graph.dynamic)
+      for (rows::BlockWrite &write : dynamic.writes)
+        write.row = renamed[write.row];
     for (std::vector<rows::Port> *ports : {&graph.inputs, &graph.outputs})
       for (rows::Port &port : *ports)
         for (RowId &row : port.rows)

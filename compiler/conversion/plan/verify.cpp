@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/verify_blocks.h"
+
 namespace sluice::plan {
 namespace {
 
@@ -88,8 +90,8 @@ public:
   Verifier(const Graph &graph, const Placement &placement, const MachineBeats &beats,
            const Schedule &schedule)
       : graph(graph), placement(placement), beats(beats), schedule(schedule),
-        cores(graph.geometry.cores), units(2 * cores + 1), accumulators(cores), results(cores),
-        outputs(graph.rows.size(), 0) {
+        cores(graph.geometry.cores), units(2 * cores + 1), blocks(graph, beats),
+        accumulators(cores), results(cores), outputs(graph.rows.size(), 0) {
     for (uint32_t core = 0; core < cores; ++core) {
       units[core] = unit(isa::Unit::Mxu, core, beats.matrix[core]);
       units[cores + core] = unit(isa::Unit::Vec, core, beats.vector[core]);
@@ -129,6 +131,7 @@ private:
   const uint32_t cores;
   std::vector<UnitState> units; ///< matrix units, vector units, host port
   std::vector<std::vector<Cell>> cells;
+  BlockProof blocks;
   std::vector<std::vector<Accumulator>> accumulators;
   std::vector<std::deque<Result>> results;
   std::vector<uint32_t> outputs; ///< packets to the host, by row
@@ -336,6 +339,11 @@ private:
     const size_t w = static_cast<size_t>(beat.address[1]);
     if (w >= weights.size() || weights[w] != origin.block)
       return fail(u, "wrong weight block");
+    if (graph.dynamic.contains(origin.block))
+      if (const auto wrong =
+              blocks.read(state.core, static_cast<uint32_t>(w), {inferenceOf(state), state.issued},
+                          state.clock.arrived[cores + state.core]))
+        fail(u, *wrong);
     read(u, beat.address[0], origin.read[0]);
     if (origin.read[0] != kNoRow)
       acc.products.emplace_back(origin.read[0], weights[w]);
@@ -350,7 +358,20 @@ private:
     acc.row = kNoRow;
   }
 
+  void writeBlock(uint32_t u, const isa::Vec &vec, const Beat &beat, const BeatOrigin &origin) {
+    const UnitState &state = units[u];
+    read(u, beat.address[0], origin.row);
+    if (const auto wrong =
+            blocks.write(state.core, vec, beat.address[3], origin.row,
+                         {inferenceOf(state), state.issued}, state.clock.issued[state.core]))
+      fail(u, *wrong);
+    if (beat.signal.on)
+      giveCores(u, 1U << state.core, beat.signal);
+  }
+
   bool isZero(uint32_t block) const {
+    if (graph.dynamic.contains(block))
+      return false;
     const std::vector<uint16_t> &elements = graph.blocks[block];
     return std::all_of(elements.begin(), elements.end(),
                        [](uint16_t element) { return (element & 0x7F80) == 0; });
@@ -389,6 +410,8 @@ private:
         give(u, 2 * cores, beat.signal.token);
       return;
     }
+    if (vec.dstKind == isa::Dst::Wrow || vec.dstKind == isa::Dst::Wcol)
+      return writeBlock(u, vec, beat, origin);
     const Row &row = graph.rows[origin.row];
     if (takesResult(vec)) {
       const Result result = results[state.core].front();

@@ -13,7 +13,8 @@ namespace sluice::plan {
 /// carry what their giver knew (vector clocks). Proves that
 ///  - instructions stand for exactly the planned beats,
 ///  - every read happens after the write of the row it means, and no cell is
-///    overwritten before its last read, for every timing of the machine,
+///    overwritten before its last read, for every timing of the machine; the
+///    same for weight blocks that rows are written to,
 ///  - every row is the sum and the operands the graph says, and every output
 ///    row goes to its place once per inference,
 ///  - sequencer queues, result FIFOs and tokens never deadlock, tokens are

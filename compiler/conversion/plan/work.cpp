@@ -46,8 +46,8 @@ Work analyse(const Graph &graph) {
   Work work;
   work.rows.resize(graph.rows.size());
   work.zeroBlock.reserve(graph.blocks.size());
-  for (const std::vector<uint16_t> &block : graph.blocks)
-    work.zeroBlock.push_back(isZero(block));
+  for (uint32_t block = 0; block < graph.blocks.size(); ++block)
+    work.zeroBlock.push_back(isZero(graph.blocks[block]) && !graph.dynamic.contains(block));
   const RowId firstInput =
       graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
 
@@ -60,7 +60,9 @@ Work analyse(const Graph &graph) {
     for (const rows::Term &term : what.terms)
       if (!work.zeroBlock[term.block])
         work.rows[row].terms.push_back(term);
-    bool depends = false;
+    bool depends =
+        std::any_of(work.rows[row].terms.begin(), work.rows[row].terms.end(),
+                    [&](const rows::Term &term) { return graph.dynamic.contains(term.block); });
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       const bool first = what.kind == RowKind::Vector || byMatrix;
       depends |= first;

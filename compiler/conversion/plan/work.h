@@ -24,14 +24,15 @@ struct WorkRow {
 struct Work {
   std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
   std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
-  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks
+  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks; always zero
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };
 
 Work analyse(const rows::Graph &graph);
 
-/// Calls `fn` for every operand of a row that is not constant.
+/// Calls `fn(operand, byMatrix)` for every operand of a row that is not constant.
+/// The vector unit reads the rows that become weights.
 template <typename Fn>
 void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row, Fn fn) {
   const rows::Row &what = graph.rows[row];
@@ -39,8 +40,12 @@ void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row,
     if (operand != rows::kNoRow && graph.rows[operand].kind != rows::RowKind::Constant)
       fn(operand, byMatrix);
   };
-  for (const rows::Term &term : work[row].terms)
+  for (const rows::Term &term : work[row].terms) {
     visit(term.x, true);
+    if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+      for (const rows::BlockWrite &write : dynamic->second.writes)
+        visit(write.row, false);
+  }
   for (rows::RowId operand : what.a)
     visit(operand, false);
   visit(what.b, false);

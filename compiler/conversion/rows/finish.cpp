@@ -8,10 +8,14 @@ namespace sluice::rows {
 
 namespace {
 
-std::vector<RowId> operandsOf(const Row &row) {
+std::vector<RowId> operandsOf(const Graph &graph, const Row &row) {
   std::vector<RowId> operands = row.a;
-  for (const Term &term : row.terms)
+  for (const Term &term : row.terms) {
     operands.push_back(term.x);
+    if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+      for (const BlockWrite &write : dynamic->second.writes)
+        operands.push_back(write.row);
+  }
   for (const RowId id : {row.b, row.c})
     if (id != kNoRow)
       operands.push_back(id);
@@ -55,7 +59,7 @@ std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &sec
 void fuseSteps(Graph &graph) {
   std::vector<uint32_t> uses(graph.rows.size());
   for (const Row &row : graph.rows)
-    for (const RowId id : operandsOf(row))
+    for (const RowId id : operandsOf(graph, row))
       ++uses[id];
   for (const Port &port : graph.outputs)
     for (const RowId id : port.rows)
@@ -100,7 +104,7 @@ void compact(Graph &graph) {
   while (!open.empty()) {
     const RowId id = open.back();
     open.pop_back();
-    for (const RowId operand : operandsOf(graph.rows[id]))
+    for (const RowId operand : operandsOf(graph, graph.rows[id]))
       need(operand);
   }
   const auto rank = [&](RowId id) {
@@ -117,6 +121,7 @@ void compact(Graph &graph) {
   std::vector<RowId> number(graph.rows.size(), kNoRow);
   std::vector<Row> rows;
   std::vector<std::vector<uint16_t>> blocks;
+  std::map<uint32_t, DynamicBlock> dynamic;
   std::vector<format::TableImage> tables;
   std::map<uint32_t, uint32_t> blockNumbers, tableNumbers;
   uint32_t group = 0, lastGroup = 0;
@@ -131,8 +136,14 @@ void compact(Graph &graph) {
       renumber(term.x);
       const auto [it, inserted] =
           blockNumbers.try_emplace(term.block, static_cast<uint32_t>(blocks.size()));
-      if (inserted)
+      if (inserted) {
         blocks.push_back(std::move(graph.blocks[term.block]));
+        if (const auto found = graph.dynamic.find(term.block); found != graph.dynamic.end()) {
+          DynamicBlock &moved = dynamic[it->second] = std::move(found->second);
+          for (BlockWrite &write : moved.writes)
+            renumber(write.row);
+        }
+      }
       term.block = it->second;
     }
     if (row.step.table) {
@@ -160,6 +171,7 @@ void compact(Graph &graph) {
       std::for_each(port.rows.begin(), port.rows.end(), renumber);
   graph.rows = std::move(rows);
   graph.blocks = std::move(blocks);
+  graph.dynamic = std::move(dynamic);
   graph.tables = std::move(tables);
 }
 

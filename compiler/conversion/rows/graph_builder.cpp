@@ -29,6 +29,11 @@ bool Padding::finite() const {
   return kind == Kind::Live || (kind == Kind::Known && isFinite(value));
 }
 
+bool RowFacts::zeroBeyond(uint32_t lanes) const {
+  return used == lanes ||
+         (padding.kind == Padding::Kind::Known && numerics::toFloat(padding.value) == 0);
+}
+
 GraphBuilder::GraphBuilder(const format::Geometry &geometry) { graph.geometry = geometry; }
 
 void GraphBuilder::beginGroup(std::vector<uint32_t> sources) {
@@ -87,12 +92,12 @@ RowId GraphBuilder::mask(uint32_t used, double inside, double outside) {
 }
 
 RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
-                           bool uniform) {
+                           bool uniform, Padding beyond) {
   Row row;
   row.kind = RowKind::Linear;
   row.terms = std::move(terms);
   row.bias = std::move(bias);
-  return push(std::move(row), {used, uniform, uniform ? Padding::live() : Padding::known(0)});
+  return push(std::move(row), {used, uniform, uniform ? Padding::live() : beyond});
 }
 
 RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c,
@@ -139,6 +144,36 @@ uint32_t GraphBuilder::block(std::vector<uint16_t> elements) {
   graph.blocks.push_back(std::move(elements));
   blocksByHash.emplace(hash, number);
   return number;
+}
+
+uint32_t GraphBuilder::dynamicBlock(bool columns, std::vector<BlockWrite> writes) {
+  const auto [entry, added] = dynamicNumbers.try_emplace({columns, writes}, 0);
+  if (!added) {
+    if (const auto known = graph.dynamic.find(entry->second); known != graph.dynamic.end()) {
+      std::vector<uint32_t> &all = known->second.nodes;
+      std::vector<uint32_t> both;
+      std::set_union(all.begin(), all.end(), nodes.begin(), nodes.end(), std::back_inserter(both));
+      all = std::move(both);
+    }
+    return entry->second;
+  }
+  const size_t b = lanes();
+  std::vector<uint16_t> image(b * b);
+  std::vector<BlockWrite> rest;
+  for (const BlockWrite &write : writes) {
+    const Row &row = graph.rows[write.row];
+    if (row.kind != RowKind::Constant)
+      rest.push_back(write);
+    else
+      for (size_t i = 0; i < b; ++i)
+        image[columns ? i * b + write.index : write.index * b + i] = row.lanes[i];
+  }
+  if (rest.empty())
+    return entry->second = block(std::move(image));
+  graph.blocks.push_back(std::move(image));
+  entry->second = static_cast<uint32_t>(graph.blocks.size() - 1);
+  graph.dynamic[entry->second] = {columns, std::move(rest), nodes};
+  return entry->second;
 }
 
 bool GraphBuilder::isPlainLinear(RowId row) const {
@@ -219,7 +254,12 @@ Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, Row
 
 RowId GraphBuilder::withFinitePadding(RowId id) {
   const RowFacts facts = rowFacts[id];
-  if (facts.used == lanes() || facts.padding.finite())
+  return facts.used == lanes() || facts.padding.finite() ? id : withZeroPadding(id);
+}
+
+RowId GraphBuilder::withZeroPadding(RowId id) {
+  const RowFacts facts = rowFacts[id];
+  if (facts.zeroBeyond(lanes()))
     return id;
   const VectorStep &step = graph.rows[id].step;
   if (isComputed(id) && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {

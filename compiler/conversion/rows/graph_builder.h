@@ -33,6 +33,9 @@ struct RowFacts {
   uint32_t used = 0;    ///< lanes with elements, from lane 0
   bool uniform = false; ///< every one of the B lanes holds the same value
   Padding padding;
+
+  /// The lanes beyond the elements are zero, or there are none.
+  [[nodiscard]] bool zeroBeyond(uint32_t lanes) const;
 };
 
 class GraphBuilder {
@@ -50,12 +53,17 @@ public:
   RowId splat(double value);
   /// `inside` in the first `used` lanes, `outside` in the others.
   RowId mask(uint32_t used, double inside, double outside);
-  RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform);
+  /// `beyond` is what the lanes beyond `used` hold, if they are not uniform.
+  RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform,
+               Padding beyond = Padding::known(0));
   /// b and c may be kNoRow. Step.table indexes tables of this graph.
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
   uint32_t block(std::vector<uint16_t> elements);
+  /// A block these rows are written to in every inference, for the nodes of this
+  /// group. Constant rows are in it from the start.
+  uint32_t dynamicBlock(bool columns, std::vector<BlockWrite> writes);
 
   [[nodiscard]] const RowFacts &facts(RowId row) const { return rowFacts[row]; }
   /// Says that every lane of a row holds the same value.
@@ -66,6 +74,8 @@ public:
   [[nodiscard]] bool isComputed(RowId row) const;
   /// `row`, or a copy, with padding that cannot poison a matrix product.
   RowId withFinitePadding(RowId row);
+  /// `row`, or a copy, with zeros beyond its elements.
+  RowId withZeroPadding(RowId row);
 
   /// The graph so far; the builder is empty afterwards.
   Graph take() { return std::move(graph); }
@@ -81,6 +91,7 @@ private:
   std::vector<RowFacts> rowFacts;
   std::map<std::vector<uint16_t>, RowId> constants;
   std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
+  std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;
   std::vector<uint32_t> nodes;
   uint32_t group = 0;

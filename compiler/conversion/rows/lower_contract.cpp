@@ -2,90 +2,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/conversion/rows/contraction_loops.h"
+#include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
-#include "compiler/dialect/sluice/shapes.h"
 
 using namespace mlir;
 
 namespace sluice::rows {
 namespace {
-
-/// A contraction as loops: what one more trip adds to the row-major index of
-/// each tensor.
-struct Loops {
-  std::vector<int64_t> extents;
-  std::vector<int64_t> lhs, rhs, result;
-
-  void add(int64_t extent, int64_t left, int64_t right, int64_t out) {
-    extents.push_back(extent);
-    lhs.push_back(left);
-    rhs.push_back(right);
-    result.push_back(out);
-  }
-};
-
-std::vector<int64_t> stridesOf(Value value) {
-  const auto shape = ir::shapeOf(value);
-  return reference::strides({shape.begin(), shape.end()});
-}
-
-/// numpy's matmul: batch axes from the right, an extent of 1 stands still.
-Loops loopsOf(ir::MatmulOp op) {
-  const auto lhs = ir::shapeOf(op.getLhs()), rhs = ir::shapeOf(op.getRhs());
-  const auto lhsStrides = stridesOf(op.getLhs()), rhsStrides = stridesOf(op.getRhs()),
-             outStrides = stridesOf(op.getResult());
-  const size_t lhsRank = lhs.size(), rhsRank = rhs.size(), outRank = outStrides.size();
-  const size_t matrixAxes = (lhsRank > 1) + (rhsRank > 1);
-  const size_t batch = outRank - matrixAxes;
-  Loops loops;
-  const auto outShape = ir::shapeOf(op.getResult());
-  for (size_t axis = 0; axis < batch; ++axis) {
-    const auto strideIn = [&](llvm::ArrayRef<int64_t> shape, const std::vector<int64_t> &strides) {
-      const size_t batches = shape.size() < 2 ? 0 : shape.size() - 2;
-      if (axis + batches < batch)
-        return int64_t{0};
-      const size_t own = axis + batches - batch;
-      return shape[own] == 1 ? 0 : strides[own];
-    };
-    loops.add(outShape[axis], strideIn(lhs, lhsStrides), strideIn(rhs, rhsStrides),
-              outStrides[axis]);
-  }
-  if (lhsRank > 1)
-    loops.add(lhs[lhsRank - 2], lhsStrides[lhsRank - 2], 0, outStrides[batch]);
-  if (rhsRank > 1)
-    loops.add(rhs[rhsRank - 1], 0, rhsStrides[rhsRank - 1], outStrides[outRank - 1]);
-  loops.add(lhs[lhsRank - 1], lhsStrides[lhsRank - 1],
-            rhsRank > 1 ? rhsStrides[rhsRank - 2] : rhsStrides[0], 0);
-  return loops;
-}
-
-Loops loopsOf(ir::ContractOp op) {
-  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  std::string why;
-  const auto extents =
-      ir::contractLoops(maps, ir::shapeOf(op.getLhs()), ir::shapeOf(op.getRhs()), why);
-  Loops loops;
-  loops.extents.assign(extents->begin(), extents->end());
-  const auto spread = [&](AffineMap map, Value value) {
-    const auto strides = stridesOf(value);
-    std::vector<int64_t> perLoop(loops.extents.size());
-    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
-      perLoop[map.getDimPosition(axis)] = strides[axis];
-    return perLoop;
-  };
-  loops.lhs = spread(maps[0], op.getLhs());
-  loops.rhs = spread(maps[1], op.getRhs());
-  loops.result = spread(maps[2], op.getResult());
-  return loops;
-}
-
-/// Trips of some of the loops, as index offsets in the runtime operand, the
-/// weights and the result.
-struct Trip {
-  int64_t x = 0, w = 0, out = 0;
-};
 
 class LazyContraction final : public LazyLinear {
 public:
@@ -108,7 +34,6 @@ public:
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
 
 private:
-  [[nodiscard]] std::vector<Trip> trips(const std::vector<size_t> &which) const;
   /// A typical value of the runtime element at each trip of the summed loops:
   /// the mean over the outer loops of its nominal values.
   std::vector<double> typical(Lowering &lowering, const std::vector<Trip> &outer,
@@ -118,21 +43,6 @@ private:
   Loops loops;
   bool xFirst; ///< the left operand is the runtime one
 };
-
-std::vector<Trip> LazyContraction::trips(const std::vector<size_t> &which) const {
-  std::vector<Trip> all = {{}};
-  for (const size_t loop : which) {
-    std::vector<Trip> longer;
-    longer.reserve(all.size() * loops.extents[loop]);
-    for (const Trip &trip : all)
-      for (int64_t i = 0; i < loops.extents[loop]; ++i)
-        longer.push_back({trip.x + i * (xFirst ? loops.lhs : loops.rhs)[loop],
-                          trip.w + i * (xFirst ? loops.rhs : loops.lhs)[loop],
-                          trip.out + i * loops.result[loop]});
-    all = std::move(longer);
-  }
-  return all;
-}
 
 std::vector<double> LazyContraction::typical(Lowering &lowering, const std::vector<Trip> &outer,
                                              const std::vector<Trip> &sums) const {
@@ -166,6 +76,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   }
   lowering.macs += static_cast<uint64_t>(
       std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>()));
+  const auto trips = [&](const std::vector<size_t> &which) { return loops.trips(which, xFirst); };
   const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
   const std::vector<double> means = typical(lowering, bases, sums);
 
@@ -242,16 +153,15 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
 template <typename Op>
 struct ContractionModel : RowsInterface::ExternalModel<ContractionModel<Op>, Op> {
   void lowerToRows(Operation *op, Lowering &lowering) const {
-    const Value lhs = op->getOperand(0), rhs = op->getOperand(1), result = op->getResult(0);
-    if (!Lowering::isConstant(lhs) && !Lowering::isConstant(rhs)) {
-      lowering.define(result, lowering.fail(op, "E0413",
-                                            "both operands depend on the model's inputs, one must "
-                                            "be a constant"));
-      return;
-    }
-    lowering.defineLazy(result, std::make_unique<LazyContraction>(op, loopsOf(llvm::cast<Op>(op))));
+    const Loops loops = loopsOf(llvm::cast<Op>(op));
+    if (isDynamic(op, loops))
+      lowering.defineLazy(op->getResult(0), lowerDynamic(op, loops));
+    else
+      lowering.defineLazy(op->getResult(0), std::make_unique<LazyContraction>(op, loops));
   }
-  bool takesAffine(Operation *, Lowering &) const { return true; }
+  bool takesAffine(Operation *op, Lowering &) const {
+    return !isDynamic(op, loopsOf(llvm::cast<Op>(op)));
+  }
 };
 
 } // namespace

@@ -34,6 +34,7 @@ struct LayoutTuple {
   llvm::StringLiteral rule;          ///< "DD-PW"
   llvm::StringRef why;               ///< clause for a chain of deductions, a literal
   int64_t cost = 0;                  ///< cycles of a rough model, to choose between tuples
+  int64_t writes = 0;                ///< of them, rows of activations that become weights
 
   [[nodiscard]] int8_t result() const { return dims.back(); }
 };

@@ -110,7 +110,7 @@ public:
         const bool lhsInner = c.kinds[lhsLoop] == Loop::Inner;
         const bool rhsInner = c.kinds[rhsLoop] == Loop::Inner;
         if (c.kinds[lhsLoop] == Loop::Batch || c.kinds[rhsLoop] == Loop::Batch ||
-            (!lhsInner && !rhsInner))
+            (!lhsInner && !rhsInner) || (lhsInner && rhsInner && lhsLoop != rhsLoop))
           continue;
         if (vectors)
           add(lhs, rhs, lastOf(c.lhs.size() == 1 ? Loop::Right : Loop::Left), "DD-MM-DYN-2",
@@ -156,7 +156,7 @@ private:
     return reshapeDim(shape, llvm::find(c.full, loop) - c.full.begin(), query.result);
   }
 
-  /// Cost: block products, and the blocks to load when the weights are data.
+  /// Cost: block products, and the rows to write where weights are activations.
   void add(int8_t lhs, int8_t rhs, int64_t loop, llvm::StringLiteral rule, llvm::StringRef why,
            int64_t laneLoop) {
     auto axis = resultAxis(loop);
@@ -168,9 +168,15 @@ private:
       cost *=
           index == loop || index == laneLoop ? (extent + query.lanes - 1) / query.lanes : extent;
     }
-    if (rule != "DD-MM-CONST")
-      cost *= 2;
-    relation.push_back({{lhs, rhs, static_cast<int8_t>(*axis)}, rule, why, cost});
+    const int64_t writes = rule == "DD-MM-CONST" ? 0 : weightRows(lhs, rhs, loop);
+    relation.push_back({{lhs, rhs, static_cast<int8_t>(*axis)}, rule, why, cost + writes, writes});
+  }
+
+  /// Rows of the side that becomes weights: the one that has the result's lanes.
+  int64_t weightRows(int8_t lhs, int8_t rhs, int64_t loop) const {
+    const bool left = lhs != kNoDim && (c.lhs[lhs] == loop || rhs == kNoDim ||
+                                        (c.rhs[rhs] != loop && llvm::is_contained(c.lhs, loop)));
+    return query.rows(query.operands[left ? 0 : 1], left ? lhs : rhs);
   }
 
   const Contraction &c;

@@ -88,6 +88,31 @@ std::vector<RowId> GraphBuilder::dense(const std::vector<RowId> &x, uint32_t cou
   return result;
 }
 
+std::vector<RowId> GraphBuilder::product(const std::vector<RowId> &x, const std::vector<RowId> &w,
+                                         bool columns, const rows::VectorStep &step) {
+  const uint32_t lanes = graph.geometry.lanes, node = addNode("MatMul");
+  const auto block = static_cast<uint32_t>(graph.blocks.size());
+  graph.blocks.emplace_back(size_t{lanes} * lanes);
+  rows::DynamicBlock &dynamic = graph.dynamic[block];
+  dynamic.columns = columns;
+  dynamic.nodes = {node};
+  for (uint32_t i = 0; i < w.size(); ++i)
+    dynamic.writes.push_back({w[i], i});
+  std::vector<RowId> result;
+  for (RowId operand : x) {
+    Row row;
+    row.kind = RowKind::Linear;
+    row.step = step;
+    row.group = groups;
+    row.nodes = {node};
+    row.terms = {{operand, block}};
+    result.push_back(static_cast<RowId>(graph.rows.size()));
+    graph.rows.push_back(std::move(row));
+  }
+  ++groups;
+  return result;
+}
+
 RowId GraphBuilder::vector(const std::vector<RowId> &a, RowId b, RowId c,
                            const rows::VectorStep &step) {
   Row row;
@@ -176,10 +201,19 @@ std::vector<std::vector<uint16_t>> evaluate(const rows::Graph &graph,
     if (row.kind == RowKind::Linear) {
       std::vector<double> sum(row.bias.begin(), row.bias.end());
       sum.resize(lanes, 0);
-      for (const rows::Term &term : row.terms)
+      for (const rows::Term &term : row.terms) {
+        std::vector<double> weights(size_t{lanes} * lanes);
+        std::transform(graph.blocks[term.block].begin(), graph.blocks[term.block].end(),
+                       weights.begin(), fromBf16);
+        if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+          for (const rows::BlockWrite &write : dynamic->second.writes)
+            for (uint32_t i = 0; i < lanes; ++i)
+              weights[dynamic->second.columns ? i * lanes + write.index : write.index * lanes + i] =
+                  value[write.row][i];
         for (uint32_t o = 0; o < lanes; ++o)
           for (uint32_t i = 0; i < lanes; ++i)
-            sum[o] += fromBf16(graph.blocks[term.block][size_t{o} * lanes + i]) * value[term.x][i];
+            sum[o] += weights[size_t{o} * lanes + i] * value[term.x][i];
+      }
       beats.push_back(sum);
     } else {
       for (RowId a : row.a)

@@ -26,6 +26,11 @@ public:
   /// weights and biases, a block is zero with probability `zeros`.
   std::vector<rows::RowId> dense(const std::vector<rows::RowId> &x, uint32_t count,
                                  const rows::VectorStep &step, bool bias = true, double zeros = 0);
+  /// A product of activations: one row for each of `x`, all with the block that
+  /// `w` (at most B rows) is written to.
+  std::vector<rows::RowId> product(const std::vector<rows::RowId> &x,
+                                   const std::vector<rows::RowId> &w, bool columns,
+                                   const rows::VectorStep &step = {});
   /// One row computed by the vector unit, as an operation of its own.
   rows::RowId vector(const std::vector<rows::RowId> &a, rows::RowId b, rows::RowId c,
                      const rows::VectorStep &step);

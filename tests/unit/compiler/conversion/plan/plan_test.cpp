@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"

@@ -218,16 +218,6 @@ TEST(Contraction, RefusesNonFiniteWeights) {
   EXPECT_EQ(model.problems[0].code, "E0412");
 }
 
-TEST(Contraction, RefusesTwoRuntimeOperands) {
-  Model model(function("%x: tensor<2x2xbf16, #sluice.dim<1>>", R"(
-    %y = sluice.matmul %x, %x : (tensor<2x2xbf16, #sluice.dim<1>>, tensor<2x2xbf16, #sluice.dim<1>>)
-           -> tensor<2x2xbf16, #sluice.dim<1>>)",
-                       "%y", "tensor<2x2xbf16, #sluice.dim<1>>"));
-  EXPECT_FALSE(model.graph);
-  ASSERT_EQ(model.problems.size(), 1U);
-  EXPECT_EQ(model.problems[0].code, "E0413");
-}
-
 /// 1/x is infinite in the lanes beyond the elements: it must not reach the
 /// matrix unit.
 TEST(Contraction, PaddingNeverPoisons) {

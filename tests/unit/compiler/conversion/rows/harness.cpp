@@ -64,18 +64,36 @@ Lanes applyStep(const Graph &graph, const Row &row, const std::vector<Lanes> &as
   return rounded;
 }
 
+/// The weights of a block when it is complete.
+std::vector<double> blockOf(const Graph &graph, uint32_t block, const std::vector<Lanes> &values) {
+  const size_t lanes = graph.geometry.lanes;
+  std::vector<double> weights(lanes * lanes);
+  std::transform(graph.blocks[block].begin(), graph.blocks[block].end(), weights.begin(),
+                 bf16ToDouble);
+  const auto dynamic = graph.dynamic.find(block);
+  if (dynamic == graph.dynamic.end())
+    return weights;
+  for (const BlockWrite &write : dynamic->second.writes)
+    for (size_t i = 0; i < lanes; ++i)
+      weights[dynamic->second.columns ? i * lanes + write.index : write.index * lanes + i] =
+          values.at(write.row)[i];
+  return weights;
+}
+
 Lanes product(const Graph &graph, const Row &row, const std::vector<Lanes> &values) {
   const size_t lanes = graph.geometry.lanes;
   std::vector<double> sums(row.bias.begin(), row.bias.end());
   sums.resize(lanes);
   bool poison = false;
-  for (const Term &term : row.terms)
+  for (const Term &term : row.terms) {
+    const std::vector<double> weights = blockOf(graph, term.block, values);
     for (size_t i = 0; i < lanes; ++i) {
       const float x = values[term.x][i];
       poison |= !std::isfinite(x);
       for (size_t j = 0; j < lanes; ++j)
-        sums[j] += bf16ToDouble(graph.blocks[term.block][j * lanes + i]) * x;
+        sums[j] += x == 0 ? 0 : weights[j * lanes + i] * x;
     }
+  }
   Lanes result(lanes);
   for (size_t j = 0; j < lanes; ++j)
     result[j] = poison ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(sums[j]);

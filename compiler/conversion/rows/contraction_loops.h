@@ -1,0 +1,37 @@
+// A contraction as a nest of loops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/dialect/sluice/dialect.h"
+
+namespace sluice::rows {
+
+/// Trips of some of the loops, as index offsets in two operands and the result.
+struct Trip {
+  int64_t x = 0, w = 0, out = 0;
+};
+
+/// A contraction as loops: what one more trip adds to the row-major index of
+/// each tensor, and which loop runs along each axis.
+struct Loops {
+  std::vector<int64_t> extents;
+  std::vector<int64_t> lhs, rhs, result;
+  std::vector<size_t> lhsAxes, rhsAxes, resultAxes;
+
+  void add(int64_t extent, int64_t left, int64_t right, int64_t out) {
+    extents.push_back(extent);
+    lhs.push_back(left);
+    rhs.push_back(right);
+    result.push_back(out);
+  }
+
+  /// All trips of the nest of some loops; x is the left operand if `xFirst`.
+  [[nodiscard]] std::vector<Trip> trips(const std::vector<size_t> &which, bool xFirst) const;
+};
+
+Loops loopsOf(ir::MatmulOp op);
+Loops loopsOf(ir::ContractOp op);
+
+} // namespace sluice::rows

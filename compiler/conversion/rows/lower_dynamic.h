@@ -1,0 +1,21 @@
+// Contractions whose weights are activations.
+#pragma once
+
+#include <memory>
+
+#include "mlir/IR/Operation.h"
+
+#include "compiler/conversion/rows/contraction_loops.h"
+
+namespace sluice::rows {
+
+class Lazy;
+
+/// Whether a contraction needs weights that are computed: both sides are
+/// activations, or the one that is keeps its data dimension.
+bool isDynamic(mlir::Operation *op, const Loops &loops);
+
+/// The result of such a contraction.
+std::unique_ptr<Lazy> lowerDynamic(mlir::Operation *op, const Loops &loops);
+
+} // namespace sluice::rows
