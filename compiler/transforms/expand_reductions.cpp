@@ -43,8 +43,10 @@ public:
 private:
   Value withLayout(Value value) {
     const auto type = llvm::cast<RankedTensorType>(value.getType());
-    value.setType(
-        RankedTensorType::get(type.getShape(), layout.getElementType(), layout.getEncoding()));
+    Attribute encoding;
+    if (const std::optional<int64_t> dim = dataDim(layout))
+      encoding = DimAttr::get(op.getContext(), *dim, carriedShape(value));
+    value.setType(RankedTensorType::get(type.getShape(), layout.getElementType(), encoding));
     return value;
   }
   Value reduce(Monoid monoid, Value x) {

@@ -1,10 +1,10 @@
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-expand-reductions))" | FileCheck %s
 
 // CHECK-LABEL: func.func @kept(
-// CHECK-SAME: %[[X:.*]]: tensor<2x3xbf16, #sluice.dim<1>>)
-// CHECK-NEXT: %[[M:.*]] = sluice.reduce max %[[X]] axes [1] keepdims : {{.*}} -> tensor<2x1xbf16, #sluice.dim<1>>
-// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[M]] : {{.*}} -> tensor<2x3xbf16, #sluice.dim<1>>
-// CHECK-NEXT: %[[E:.*]] = sluice.map (%[[P:.*]] = %[[X]], %[[Q:.*]] = %[[B]]) : {{.*}} -> tensor<2x3xbf16, #sluice.dim<1>>
+// CHECK-SAME: %[[X:.*]]: tensor<2x3xbf16, #sluice<[2 3!]>>)
+// CHECK-NEXT: %[[M:.*]] = sluice.reduce max %[[X]] axes [1] keepdims : {{.*}} -> tensor<2x1xbf16, #sluice<[2 1!]>>
+// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[M]] : {{.*}} -> tensor<2x3xbf16, #sluice<[2 3!]>>
+// CHECK-NEXT: %[[E:.*]] = sluice.map (%[[P:.*]] = %[[X]], %[[Q:.*]] = %[[B]]) : {{.*}} -> tensor<2x3xbf16, #sluice<[2 3!]>>
 // CHECK-NEXT: %[[D:.*]] = arith.subf %[[P]], %[[Q]]
 // CHECK-NEXT: %[[F:.*]] = math.exp %[[D]]
 // CHECK-NEXT: sluice.yield %[[F]]
@@ -13,19 +13,19 @@
 // CHECK-NEXT: %[[L:.*]] = math.log %[[P]]
 // CHECK-NEXT: %[[A:.*]] = arith.addf %[[L]], %[[Q]]
 // CHECK-NEXT: sluice.yield %[[A]]
-// CHECK: return %[[Y]] : tensor<2x1xbf16, #sluice.dim<1>>
-func.func @kept(%x: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x1xbf16, #sluice.dim<1>> {
-  %y = sluice.reduce logsumexp %x axes [1] keepdims : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x1xbf16, #sluice.dim<1>>
-  return %y : tensor<2x1xbf16, #sluice.dim<1>>
+// CHECK: return %[[Y]] : tensor<2x1xbf16, #sluice<[2 1!]>>
+func.func @kept(%x: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x1xbf16, #sluice<[2 1!]>> {
+  %y = sluice.reduce logsumexp %x axes [1] keepdims : (tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x1xbf16, #sluice<[2 1!]>>
+  return %y : tensor<2x1xbf16, #sluice<[2 1!]>>
 }
 
 // CHECK-LABEL: func.func @dropped(
 // CHECK: sluice.reduce max {{.*}} keepdims
-// CHECK: %[[Y:.*]] = sluice.squeeze %{{.*}} : (tensor<2x1xbf16, #sluice.dim<1>>) -> tensor<2xbf16, #sluice.dim<0>>
+// CHECK: %[[Y:.*]] = sluice.squeeze %{{.*}} : (tensor<2x1xbf16, #sluice<[2 1!]>>) -> tensor<2xbf16, #sluice<[2!]>>
 // CHECK-NEXT: return %[[Y]]
-func.func @dropped(%x: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2xbf16, #sluice.dim<0>> {
-  %y = sluice.reduce logsumexp %x axes [1] : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2xbf16, #sluice.dim<0>>
-  return %y : tensor<2xbf16, #sluice.dim<0>>
+func.func @dropped(%x: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2xbf16, #sluice<[2!]>> {
+  %y = sluice.reduce logsumexp %x axes [1] : (tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2xbf16, #sluice<[2!]>>
+  return %y : tensor<2xbf16, #sluice<[2!]>>
 }
 
 // CHECK-LABEL: func.func @others(
