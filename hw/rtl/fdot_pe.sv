@@ -75,15 +75,21 @@ module fdot_pe #(
       end
     end
   end
-  // An anchor that none exceeds, all compared at once.
+  // The anchor that beats all others, each two compared once, all at the same time;
+  // of equal ones the first.
   always_comb begin
-    logic exceeded;
+    logic             first;
+    logic [Pairs-1:0] beaten;
+    beaten  = '0;
     largest = '0;
     for (int i = 0; i < Pairs; i++) begin
-      exceeded = 1'b0;
-      for (int k = 0; k < Pairs; k++) exceeded |= pair1_q[k*6+:6] > pair1_q[i*6+:6];
-      largest |= exceeded ? '0 : pair1_q[i*6+:6];
+      for (int k = i + 1; k < Pairs; k++) begin
+        first     = pair1_q[i*6+:6] >= pair1_q[k*6+:6];
+        beaten[i] = beaten[i] | !first;
+        beaten[k] = beaten[k] | first;
+      end
     end
+    for (int i = 0; i < Pairs; i++) largest |= beaten[i] ? '0 : pair1_q[i*6+:6];
   end
   always_ff @(posedge clk_i) begin
     if (stage_i[1]) largest2_q <= largest;
