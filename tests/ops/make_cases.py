@@ -344,6 +344,9 @@ def reductions(cases):
                     cases.add(f"{op.lower()}_{name}_{axis}_{keep}",
                               node(op, "x", axis=axis, keepdims=keep, select_last_index=i),
                               {"x": tied}, {"y": index}, result=TensorProto.INT64)
+        lanes = np.round(normal(3, 7) * 2) - 9
+        cases.add(f"{op.lower()}_lanes", node(op, "x", axis=1), {"x": lanes},
+                  {"y": f(lanes, axis=1, keepdims=True)}, result=TensorProto.INT64)
         cases.add(f"{op.lower()}_opset11", node(op, "x", axis=-1), {"x": tied},
                   {"y": f(tied, axis=-1, keepdims=True)}, opset=11, result=TensorProto.INT64)
         cases.add(f"{op.lower()}_wide", node(op, "x", axis=1), {"x": distinct},

@@ -140,10 +140,24 @@ RowId foldRow(GraphBuilder &graph, ir::Monoid monoid, const std::vector<RowId> &
   return acrossLanes(graph, monoid == ir::Monoid::Min, rows, lastUsed);
 }
 
+/// The index of the first maximum of the `used` lanes of a row, in every lane. The
+/// others come last and are no larger than any.
+RowId firstMaximumOfLanes(GraphBuilder &graph, RowId row, uint32_t used) {
+  VectorStep step;
+  step.reduce = isa::Reduce::Argmax;
+  if (used == graph.lanes())
+    return graph.vector(step, {row}, kNoRow, kNoRow, 1);
+  step.alu1 = isa::Alu::Min;
+  return graph.vector(step, {row}, graph.mask(used, kInfinity, -kInfinity), kNoRow, 1);
+}
+
 /// The index of the first maximum: where an element is the maximum, the distance
 /// of its index to the count; the largest distance belongs to the first.
 RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduction,
                    const std::vector<int64_t> &rows, uint32_t used) {
+  if (fold.across && rows.size() == 1)
+    return firstMaximumOfLanes(graph, fold.x.rows[rows[0]].row,
+                               static_cast<uint32_t>(fold.x.layout.used(rows[0])));
   std::vector<RowId> elements;
   for (const int64_t row : rows)
     elements.push_back(fold.x.rows[row].row);

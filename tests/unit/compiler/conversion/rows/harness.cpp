@@ -32,6 +32,7 @@ Lanes applyStep(const Graph &graph, const Row &row, const std::vector<Lanes> &as
   };
   std::vector<uint32_t> result(lanes);
   std::optional<uint32_t> most;
+  size_t beat = 0, first = 0;
   std::vector<uint32_t> middle(lanes);
   for (const Lanes &a : as) {
     for (size_t lane = 0; lane < lanes; ++lane) {
@@ -47,7 +48,15 @@ Lanes applyStep(const Graph &graph, const Row &row, const std::vector<Lanes> &as
     if (step.reduce == isa::Reduce::Max) {
       most = numerics::reduceMax(middle, most);
       std::fill(middle.begin(), middle.end(), *most);
+    } else if (step.reduce == isa::Reduce::Argmax) {
+      for (size_t lane = 0; lane < lanes; ++lane)
+        if (!most || toFloat(middle[lane]) > toFloat(*most)) {
+          most = middle[lane];
+          first = beat * lanes + lane;
+        }
+      std::fill(middle.begin(), middle.end(), toBits(static_cast<float>(first)));
     }
+    ++beat;
   }
   for (size_t lane = 0; lane < lanes; ++lane) {
     const uint32_t x = toBits(as.back()[lane]), b = operand(row.b, step.bBroadcast, lane),

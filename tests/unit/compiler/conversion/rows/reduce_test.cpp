@@ -101,6 +101,17 @@ TEST(Reductions, RefusesWhatTheMachineLacks) {
             "reduce logsumexp is not expanded, run sluice-expand-reductions first");
 }
 
+/// One reduction of the vector unit, as long as the elements are in one row.
+TEST(Reductions, IndexAcrossLanesIsOneStep) {
+  for (const std::string extent : {"8", "5"}) {
+    Model model(reduction("argmax", tensor("1x" + extent, 1), "1", tensor("1x1", 1)));
+    ASSERT_TRUE(model.graph);
+    EXPECT_EQ(model.computed(), 1U);
+    EXPECT_EQ(model.error(), 0);
+    EXPECT_EQ(model.error(-3, -2), 0);
+  }
+}
+
 TEST(Reductions, RefusesIndicesBeyondBf16) {
   Model most(reduction("argmax", tensor("1x256", 1), "1", tensor("1x1", 1)));
   ASSERT_TRUE(most.graph);
