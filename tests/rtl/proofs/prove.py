@@ -91,23 +91,29 @@ def prove(proof, args):
     return run.returncode == 0, run.stdout + run.stderr
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def check_all(description, checks, check, holds):
+    """Calls check(item, args) for every (module, item) asked for on the command line and
+    prints whether it `holds`; with --break, none may. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-package", required=True)
     parser.add_argument("--rtl", required=True)
     parser.add_argument("--break", dest="break_", action="store_true")
     parser.add_argument("modules", nargs="*")
     args = parser.parse_args()
     wrong = 0
-    for proof in PROOFS:
-        if args.modules and proof.module not in args.modules:
+    for module, item in checks:
+        if args.modules and module not in args.modules:
             continue
-        proved, log = prove(proof, args)
-        print(f"{proof.module}: {'proved' if proved else 'not proved'}", flush=True)
-        if proved == args.break_:
+        true, log = check(item, args)
+        print(f"{module}: {holds if true else 'not ' + holds}", flush=True)
+        if true == args.break_:
             wrong += 1
             print(log[-2000:])
     return 1 if wrong else 0
+
+
+def main():
+    return check_all(__doc__, [(proof.module, proof) for proof in PROOFS], prove, "proved")
 
 
 if __name__ == "__main__":

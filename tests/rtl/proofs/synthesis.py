@@ -7,13 +7,12 @@ The netlist of LUTs and flip-flops (synth -lut 6, as tools/depth.py measures it)
 compared with the module as read: equal outputs and next states for all inputs and
 states. --break makes every LUT constant and expects that no module is equal.
 """
-import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-from prove import closure
+from prove import check_all, closure
 
 MODULES = {
     "arbiter": {"Requesters": 7},
@@ -50,22 +49,8 @@ def equal(module, parameters, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--isa-package", required=True)
-    parser.add_argument("--rtl", required=True)
-    parser.add_argument("--break", dest="break_", action="store_true")
-    parser.add_argument("modules", nargs="*")
-    args = parser.parse_args()
-    wrong = 0
-    for module, parameters in MODULES.items():
-        if args.modules and module not in args.modules:
-            continue
-        same, log = equal(module, parameters, args)
-        print(f"{module}: {'equal' if same else 'not equal'}", flush=True)
-        if same == args.break_:
-            wrong += 1
-            print(log[-2000:])
-    return 1 if wrong else 0
+    return check_all(__doc__, [(module, (module, parameters)) for module, parameters in MODULES.items()],
+                     lambda item, args: equal(*item, args), "equal")
 
 
 if __name__ == "__main__":
