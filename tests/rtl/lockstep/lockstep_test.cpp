@@ -1,6 +1,7 @@
 // Random programs on the C++ model and on the Verilated machine: equal bits and
 // equal cycles. SLUICE_LOCKSTEP_INSTRUCTIONS sets how many instructions to run
-// (the default takes some seconds), SLUICE_LOCKSTEP_SEED the first seed.
+// (the default takes some seconds), SLUICE_LOCKSTEP_ASSERTING how many of them on
+// the flavour with assertions, SLUICE_LOCKSTEP_SEED the first seed.
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -22,6 +23,7 @@ uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
 }
 
 uint64_t firstSeed() { return fromEnvironment("SLUICE_LOCKSTEP_SEED", 1); }
+uint64_t instructions() { return fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000); }
 
 const format::Geometry &tiny() { return *format::findPreset("c2b8"); }
 
@@ -80,7 +82,7 @@ TEST(RandomPrograms, PassTheLoadersChecks) {
 }
 
 TEST(RandomPrograms, ComeToRestOnTheModel) {
-  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), nullptr, true);
+  runPrograms(tiny(), instructions(), nullptr, true);
 }
 
 TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
@@ -89,12 +91,11 @@ TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
   geometry.cores = 5;
   geometry.lanes = 16;
   geometry.peTerms = 2;
-  const uint64_t instructions = fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000);
-  runPrograms(geometry, instructions / 4, nullptr);
+  runPrograms(geometry, instructions() / 4, nullptr);
   for (const format::Geometry &preset : format::targetPresets())
     if (preset.name != tiny().name) {
       SCOPED_TRACE(preset.name);
-      runPrograms(preset, instructions / 50, nullptr);
+      runPrograms(preset, instructions() / 50, nullptr);
     }
 }
 
@@ -111,7 +112,7 @@ TEST(Lockstep, ModelAndRtlAgree) {
   const std::unique_ptr<device::Device> rtl = makeRtl(tiny(), false);
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name;
-  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000), rtl.get());
+  runPrograms(tiny(), instructions(), rtl.get());
 }
 
 /// The flavour with assertions; registers and memories start with random
@@ -120,7 +121,7 @@ TEST(Lockstep, ModelAndRtlAgreeFromRandomContents) {
   const std::unique_ptr<device::Device> rtl = makeRtl(tiny(), true);
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name << " with assertions";
-  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 20, rtl.get());
+  runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_ASSERTING", instructions() / 20), rtl.get());
 }
 
 /// Every other target that is built; they are large, so only a few programs.
@@ -132,7 +133,7 @@ TEST(Lockstep, ModelAndRtlAgreeOnLargeTargets) {
       continue;
     ++targets;
     SCOPED_TRACE(geometry.name);
-    runPrograms(geometry, fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000) / 50, rtl.get());
+    runPrograms(geometry, instructions() / 50, rtl.get());
   }
   if (targets == 0)
     GTEST_SKIP() << "this build has no RTL but that of " << tiny().name;
