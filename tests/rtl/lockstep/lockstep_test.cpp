@@ -81,9 +81,7 @@ TEST(RandomPrograms, PassTheLoadersChecks) {
   }
 }
 
-TEST(RandomPrograms, ComeToRestOnTheModel) {
-  runPrograms(tiny(), instructions(), nullptr, true);
-}
+TEST(RandomPrograms, ComeToRestOnTheModel) { runPrograms(tiny(), instructions(), nullptr, true); }
 
 TEST(RandomPrograms, ComeToRestOnOtherGeometries) {
   format::Geometry geometry = tiny();
