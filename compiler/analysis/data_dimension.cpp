@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "compiler/analysis/layout_conflict.h"
+#include "compiler/analysis/layout_rewrite.h"
 #include "compiler/analysis/layout_system.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -39,6 +40,23 @@ void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
   }
   result.cost = solution.cost;
   result.optimal = solution.optimal;
+}
+
+/// Finds rewrites that resolve all conflicts.
+bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
+             const DataDimensionOptions &options, DataDimensions &result) {
+  std::vector<RelationId> all(layout.steps.size()), chains;
+  std::iota(all.begin(), all.end(), 0);
+  for (const Conflict &conflict : conflicts)
+    llvm::append_range(chains, conflict.chain);
+  auto rewrites = findRewrites(layout, all, chains, options.budget);
+  if (!rewrites)
+    return false;
+  result.rewrites = std::move(*rewrites);
+  for (const Step &step : layout.steps)
+    if (step.kind == Step::Kind::Pin && !step.name.empty())
+      result.pinned.emplace_back(step.name, step.value);
+  return true;
 }
 
 } // namespace
@@ -83,6 +101,10 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     }
     llvm::erase(active, conflicts.back().blamed());
   }
+
+  if (options.rewriteLayout && !conflicts.empty() && result.problems.empty() &&
+      rewrite(layout, conflicts, options, result))
+    return result;
 
   uint64_t budget = kFixBudget;
   for (const Conflict &conflict : conflicts) {

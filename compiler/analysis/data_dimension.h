@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/dialect/sluice/layout.h"
 #include "compiler/support/problem.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -24,8 +25,25 @@ struct DataDimensionOptions {
   /// looked for in the function.
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
+  bool rewriteLayout = false;  ///< look for rewrites where there is no solution
+  bool offerRewrites = false;  ///< name the cheapest rewrites in refusals
   int64_t lanes = 8;           ///< of the target, for costs
   uint64_t budget = 2'000'000; ///< revisions spent on searching one component
+};
+
+/// A change at one operation that lets a function lay out.
+struct LayoutRewrite {
+  /// A tensor of the operation whose data dimension is another one on the outside.
+  struct Relayout {
+    unsigned tensor = 0; ///< operand; the number of operands: the result
+    int64_t outside = 0, inside = 0;
+  };
+  mlir::Operation *op = nullptr;
+  ir::LayoutTuple tuple; ///< of the operation
+  std::vector<Relayout> relayouts;
+  int64_t cycles = 0; ///< of a rough model, what it costs
+  std::string text;   ///< "relayout of operand 1 'x' from [3 4!] to [3! 4]"
+  NodeRef node;
 };
 
 /// What was found for one function.
@@ -38,6 +56,14 @@ struct DataDimensions {
   llvm::MapVector<mlir::Value, Entry> dims;
   int64_t cost = 0;    ///< of the choice, in cycles of a rough model
   bool optimal = true; ///< proved to be the least cost
+  /// Without a solution and with DataDimensionOptions::rewriteLayout: what has to
+  /// be done first (ir::layOut does it), and the tensors pinned by name. Then there are no
+  /// problems and no dims yet.
+  std::vector<LayoutRewrite> rewrites;
+  std::vector<std::pair<std::string, mlir::Value>> pinned;
+  /// After ir::layOut: tensors of the function before it that others stand for.
+  /// The keys may be gone.
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   Problems problems;
   /// Where each problem is, for diagnostics.
   std::vector<mlir::Location> locations;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "compiler/analysis/layout_rewrite.h"
 #include "compiler/dialect/sluice/node.h"
 #include "hw/isa/isa.h"
 #include "llvm/ADT/StringExtras.h"
@@ -232,6 +233,25 @@ public:
     offer(std::move(text), "--allow-dynamic-weights", cycles);
   }
 
+  /// Offers --rewrite-layout with what it would do, if that works.
+  void rewriteLayout(const DataDimensionOptions &options, llvm::ArrayRef<RelationId> chain) {
+    if (options.rewriteLayout || !options.offerRewrites || !affordable())
+      return;
+    spend();
+    const auto rewrites = findRewrites(layout, active, chain, kSearch);
+    if (!rewrites)
+      return;
+    std::vector<std::string> texts;
+    int64_t cycles = 0;
+    for (const LayoutRewrite &rewrite : *rewrites) {
+      const NodeRef &node = rewrite.node;
+      texts.push_back(rewrite.text +
+                      (node.index < 0 ? std::string() : " at node " + std::to_string(node.index)));
+      cycles += rewrite.cycles;
+    }
+    offer("compile with --rewrite-layout: " + llvm::join(texts, "; "), "--rewrite-layout", cycles);
+  }
+
   /// Offers to leave out a pin, if that works.
   void unpin(RelationId id) {
     if (enough() || !affordable())
@@ -323,6 +343,7 @@ void addFixes(const LayoutSystem &layout, const Conflict &conflict,
     for (size_t i = 0; i < blamed.query.operands.size(); ++i)
       if (!blamed.query.constant[i])
         search.change(conflict.blamed(), detach(blamed, i));
+  search.rewriteLayout(options, conflict.chain);
 }
 
 } // namespace sluice::analysis

@@ -126,7 +126,11 @@ private:
       layoutOptions.names[tensor.name] = tensor.value;
     layoutOptions.lanes = geometry.lanes;
     layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
-    const analysis::DataDimensions found = analysis::inferDataDimensions(main, layoutOptions);
+    layoutOptions.rewriteLayout = options.rewriteLayout;
+    layoutOptions.offerRewrites = true;
+    const analysis::DataDimensions found = ir::layOut(main, layoutOptions);
+    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
+      result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (!found.problems.empty())
       return false;
@@ -147,7 +151,9 @@ private:
   void listTensors(const analysis::DataDimensions &found) {
     for (const frontend::GraphTensor &one : info.tensors) {
       TensorLayout tensor{one.name, one.shape, std::nullopt, {}};
-      if (const auto entry = found.dims.find(one.value); entry != found.dims.end()) {
+      const auto other = found.replaced.find(one.value);
+      const auto entry = found.dims.find(other == found.replaced.end() ? one.value : other->second);
+      if (entry != found.dims.end()) {
         tensor.dataDim = entry->second.dim;
         tensor.why = entry->second.why;
       }

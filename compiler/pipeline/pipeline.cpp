@@ -34,6 +34,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += fmt::format(" --data-dim {}={}", name, dim);
   if (options.allowDynamicWeights)
     text += " --allow-dynamic-weights";
+  if (options.rewriteLayout)
+    text += " --rewrite-layout";
   constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
 }

@@ -32,6 +32,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim
   bool allowDynamicWeights = false; ///< --allow-dynamic-weights
+  bool rewriteLayout = false;       ///< --rewrite-layout
   std::string externalDataDir;      ///< empty: the model's folder
   std::string modelName;            ///< empty: the file's stem
   Stage stage = Stage::Program;
@@ -65,6 +66,13 @@ struct TensorLayout {
   std::string why;
 };
 
+/// A change of the model that --rewrite-layout made.
+struct Rewrite {
+  NodeRef node;
+  std::string text;
+  int64_t cycles = 0; ///< about so many more
+};
+
 struct CompileResult {
   format::Program program; ///< Stage::Program
   std::string text;        ///< the stages before
@@ -76,6 +84,7 @@ struct CompileResult {
   std::vector<MemoryUse> memory;
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
+  std::vector<Rewrite> rewrites;
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -56,6 +56,10 @@ std::string chainText(const ChainStep &step) {
   return step.why.empty() ? text : text + ", " + step.why;
 }
 
+std::string costText(int64_t extraCycles) {
+  return extraCycles == 0 ? "at no cost" : fmt::format("about {} more cycles", extraCycles);
+}
+
 std::string fixText(const Fix &fix) {
   std::string text = fix.text;
   if (fix.flag && text.find(*fix.flag) == std::string::npos)
@@ -63,7 +67,7 @@ std::string fixText(const Fix &fix) {
   if (fix.verified)
     text += ", checked";
   if (fix.extraCycles)
-    text += fmt::format(", about {} more cycles", *fix.extraCycles);
+    text += ", " + costText(*fix.extraCycles);
   return text;
 }
 

@@ -24,7 +24,7 @@ std::string shapeText(const std::vector<int64_t> &shape);
 ///      rule DD-PW: ...
 ///      chain:
 ///        node 2 "fc" (Gemm): 't' [1 5!], ...
-///      help: ... (--flag), checked, +12 cycles
+///      help: ... (--flag), checked, about 12 more cycles
 ///
 /// Without a rule, the notes follow as " note: ...".
 ///
@@ -41,7 +41,10 @@ std::string nodeText(const NodeRef &node);
 /// `node 3 "fc" (Gemm): 't' [1 5!], why`.
 std::string chainText(const ChainStep &step);
 
-/// "text (--flag), checked, +12 cycles".
+/// "about 12 more cycles", "at no cost".
+std::string costText(int64_t extraCycles);
+
+/// "text (--flag), checked, about 12 more cycles".
 std::string fixText(const Fix &fix);
 
 /// Replaces what is not UTF-8 in the strings by U+FFFD, so that callers may dump

@@ -16,6 +16,10 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
     ListOption<"pins", "pins", "std::string", "tensors with a given data dimension: name=axis">,
     Option<"allowDynamicWeights", "allow-dynamic-weights", "bool", "false",
            "allow activations as the weights of a product">,
+    Option<"rewriteLayout", "rewrite-layout", "bool", "false",
+           "change the function where no data dimensions satisfy every rule">,
+    Option<"offerRewrites", "offer-rewrites", "bool", "false",
+           "name the cheapest of such changes in errors">,
     Option<"lanes", "lanes", "int64_t", "8", "lanes of the target, for costs">
   ];
 }

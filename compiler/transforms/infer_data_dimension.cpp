@@ -64,6 +64,8 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     }
     analysis::DataDimensionOptions options;
     options.allowDynamicWeights = allowDynamicWeights;
+    options.rewriteLayout = rewriteLayout;
+    options.offerRewrites = offerRewrites;
     options.lanes = lanes;
     for (const std::string &pin : pins) {
       const auto [name, axis] = llvm::StringRef(pin).rsplit('=');
@@ -74,7 +76,9 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
       }
       options.pins.emplace_back(name.str(), number);
     }
-    const analysis::DataDimensions found = analysis::inferDataDimensions(function, options);
+    const analysis::DataDimensions found = layOut(function, options);
+    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
+      function.emitRemark(rewrite.text) << ", about " << rewrite.cycles << " cycles";
     for (auto [problem, location] : llvm::zip(found.problems, found.locations))
       emitProblem(location, problem);
     if (!found.problems.empty())

@@ -16,6 +16,11 @@ namespace sluice::ir {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/passes.h.inc"
 
+/// Infers the data dimensions of a function, after the rewrites that takes if
+/// options.rewriteLayout allows them; those are in the result.
+analysis::DataDimensions layOut(mlir::FunctionOpInterface function,
+                                analysis::DataDimensionOptions options);
+
 /// Writes inferred data dimensions on the types of a function.
 void annotate(mlir::FunctionOpInterface function, const analysis::DataDimensions &dimensions);
 

@@ -98,6 +98,8 @@ data dimension
 the data dimension
                node 2 "sum" (Add): 'right' [4 5!], needs [4! 5]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
+             help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0, \
+checked, about 44 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0301'
             """, models.two_layouts())
@@ -115,6 +117,8 @@ see 'sluice explain E0301'
              help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
              help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept, \
 checked, about 12 more cycles
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0, \
+checked, about 32 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0302'
             """, models.dense(), flags=("--data-dim", "x=0"))
@@ -130,6 +134,8 @@ see 'sluice explain E0302'
                node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: transpose of the constants behind the reshape at node 1, \
+checked, at no cost
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
             """, models.lost_by_reshape())

@@ -101,6 +101,8 @@ class ExplainLayout(Refusal):
                node 0 "reshape" (Reshape): 'x' [2 3! 4], needs [2! 3 4] or [2 3 4!]
              help: replace --data-dim x=1 by --data-dim x=2, or drop it, checked
              help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [2 3! 4] to [2! 3 4] at node 0, \
+checked, about 48 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
             """, one("Reshape", [[2, 3, 4]], [2, 12], {"s": [2, 12]}), flags=("--data-dim", "x=1"))
@@ -168,6 +170,8 @@ class Sources(Refusal):
                node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: transpose of the constants behind the reshape at node 1, \
+checked, at no cost
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
             """, with_trace(models.lost_by_reshape()))
@@ -176,6 +180,67 @@ see 'sluice explain E0303'
         self.assertEqual((code, error["node"]["source"]), (REFUSED, "/home/ann/net.py:8"))
         self.assertEqual([step["node"]["source"] for step in error["chain"]],
                          ["/home/ann/net.py:7", "/home/ann/net.py:8"])
+
+
+class Rewrites(Refusal):
+    """What --rewrite-layout did, where it is told: summary, JSON, the list of tensors."""
+
+    CONSTANTS = "transpose of the constants behind the reshape"
+    SWAPPED = "operands swapped and the result transposed"
+
+    def rewritten(self, proto, flags, node, name, text, cost, tensors):
+        onnx.save(proto, self.dir / "m.onnx")
+        arguments = ["m.onnx", "--target", "c2b8", "--rewrite-layout", *flags]
+        line = f"{text} at node {node} {name}, {cost}\n"
+        code, out, err = self.sluice("compile", *arguments, "-o", "m.sluice")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual([l for l in out.decode().splitlines(True) if l.startswith("rewritten")],
+                         [f"rewritten           {line}"])
+        code, out, err = self.sluice("check", *arguments, "--explain-layout")
+        self.assertEqual((code, err), (0, ""))
+        operators = len(proto.graph.node)
+        self.assertEqual(out.decode(),
+                         f"{tensors}rewritten: {line}m.onnx: {operators} operators, all supported; fits c2b8\n")
+        cycles = 0 if cost == "at no cost" else int(cost.split()[1])
+        for command in (("compile", "--json", "-o", "m.sluice"), ("check", "--format", "json")):
+            code, out, err = self.sluice(*command, *arguments)
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(json.loads(out)["rewrites"], [{"node": node, "text": text, "cycles": cycles}])
+
+    def test_constants(self):
+        """The reshape is another operation now; its tensor is listed as before."""
+        self.rewritten(models.lost_by_reshape(), (), 1, '"flat" (Flatten)', self.CONSTANTS, "at no cost",
+                       "x [4, 5]: data dimension 0, the operations that use it leave no other\n"
+                       f"h [4, 5]: data dimension 0, {LEFT}\n"
+                       f"f [1, 20]: data dimension 1, {KEPT}\n"
+                       f"y [1, 3]: data dimension 1, {RIGHT}\n")
+
+    def test_swapped(self):
+        """So is the product, and its result is the model's output."""
+        pins = {"x": 1, "z": 0, "y": 0}
+        flags = ["--allow-dynamic-weights", *(word for k, v in pins.items() for word in ("--data-dim", f"{k}={v}"))]
+        self.rewritten(matmul([7, 8], [8, 9], [7, 9], None), flags, 0, '"product" (MatMul)', self.SWAPPED,
+                       "at no cost",
+                       "x [7, 8]: data dimension 1, pinned by --data-dim x=1\n"
+                       "z [8, 9]: data dimension 0, pinned by --data-dim z=0\n"
+                       "y [7, 9]: data dimension 0, pinned by --data-dim y=0\n")
+
+    def test_relayout(self):
+        self.rewritten(models.two_layouts(), (), 0, '"left_weights" (MatMul)',
+                       "relayout of the result 'left' from [4! 5] to [4 5!]", "about 44 more cycles",
+                       "x [4, 5]: data dimension 0, the operations that use it leave no other\n"
+                       "z [4, 6]: data dimension 1, the operations that use it leave no other\n"
+                       "left [4, 5]: data dimension 1, moved by --rewrite-layout\n"
+                       f"right [4, 5]: data dimension 1, {RIGHT}\n"
+                       "y [4, 5]: data dimension 1, pointwise operands agree\n")
+
+    def test_nothing(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        arguments = ("m.onnx", "--target", "c2b8", "--rewrite-layout")
+        code, out, _ = self.sluice("compile", *arguments, "-o", "m.sluice")
+        self.assertEqual((code, b"rewritten" in out), (0, False))
+        code, out, _ = self.sluice("check", *arguments, "--format", "json")
+        self.assertEqual((code, json.loads(out)["rewrites"]), (0, []))
 
 
 TEXT = """\
@@ -238,6 +303,8 @@ class TextualIr(Refusal):
                node 2 "f" (sluice.reshape): 't' [4! 5], needs [4 5!]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: relayout of the result 't' from [4! 5] to [4 5!] at node 1, \
+checked, about 44 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
             """, "check", "m.mlir", "--target", "c2b8")
@@ -326,7 +393,7 @@ class Sarif(Refusal):
         self.assertEqual([step["physicalLocation"]["region"]["startLine"] for step in result["relatedLocations"]], [7, 8])
         self.assertEqual(result["properties"]["rule"], "DD-RESHAPE")
         fixes = result["properties"]["fixes"]
-        self.assertEqual([fix["flag"] for fix in fixes], ["--allow-dynamic-weights", None])
+        self.assertEqual([fix["flag"] for fix in fixes], ["--allow-dynamic-weights", None, "--rewrite-layout"])
         for fix in fixes:
             self.assertTrue(fix["verified"] and fix["text"] in result["message"]["text"], fix)
 

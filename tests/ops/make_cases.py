@@ -517,12 +517,46 @@ def dynamic_weights(cases):
               {"f": np.float32(1 / math.sqrt(5))})
 
 
+def rewrites(cases):
+    """Models that do not lay out. They are refused, with the code in refused.txt,
+    and run with --rewrite-layout."""
+    def case(name, nodes, inputs, y, pins, constants=None, flags=()):
+        cases.add(f"rewrite_{name}", nodes, inputs, {"y": y}, constants,
+                  flags=[f"--data-dim {k}={v}" for k, v in pins.items()] + list(flags))
+
+    dynamic = ["--allow-dynamic-weights"]
+    x, z = normal(5, 11), normal(5, 11)
+    for name, flags in (("selected", ()), ("written", dynamic)):
+        case(f"pointwise_{name}", node("Add", "x z"), {"x": x, "z": z}, x + z, {"x": 0, "z": 1},
+             flags=flags)
+        case(f"concat_{name}", node("Concat", "x z", axis=0), {"x": x, "z": z},
+             np.concatenate([x, z]), {"x": 0, "z": 1}, flags=flags)
+        case(f"reduce_{name}", node("ReduceMax", "x", axes=[0], keepdims=0), {"x": x}, x.max(0),
+             {"x": 0}, flags=flags)
+    deep, w = normal(2, 9, 10), normal(10, 3)
+    case("product", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 1}, {"w": w})
+    case("batch", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 0}, {"w": w}, flags=dynamic)
+    a, b = normal(4, 4), normal(20, 3)
+    mixed = (a @ x[:4, :5]).reshape(1, 20)
+    flatten = [node("MatMul", "a x", "h"), node("Flatten", "h", "f", axis=0), node("MatMul", "f b")]
+    case("constant", flatten, {"x": x[:4, :5]}, mixed @ b, {}, {"a": a, "b": b})
+    case("constant_twice",
+         [*flatten[:2], node("MatMul", "f b", "u"), node("MatMul", "f c", "v"), node("Add", "u v")],
+         {"x": x[:4, :5]}, mixed @ b + mixed @ b[::-1], {},
+         {"a": a, "b": b, "c": b[::-1].copy()})
+    case("swapped", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
+         {"x": 1, "z": 0, "y": 0}, flags=dynamic)
+    case("contracted_on_neither_side", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
+         {"x": 0, "z": 1}, flags=dynamic)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
     cases = Cases(folder)
     for family in (linear, activations, softmax, arithmetic, selections, functions, reductions,
-                   normalisations, comparisons, views, dynamic_weights):
+                   normalisations, comparisons, views, dynamic_weights,
+                   rewrites):
         family(cases)
     print(f"{cases.count} cases")
 

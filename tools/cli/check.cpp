@@ -58,6 +58,8 @@ int run(Options options, const Common &outer) {
 
   report.log(problems, compile.modelPath);
   report.text(tensorsText(tensors));
+  for (const pipeline::Rewrite &one : result.rewrites)
+    report.text(fmt::format("rewritten: {}\n", rewriteText(one)));
   if (problems.empty())
     report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
                             result.operators, result.program.geometry.name));
@@ -66,7 +68,8 @@ int run(Options options, const Common &outer) {
                         : Json{{"schema", 1},
                                {"ok", problems.empty()},
                                {"errors", errorsJson(problems)},
-                               {"tensors", tensorsJson(tensors)}};
+                               {"tensors", tensorsJson(tensors)},
+                               {"rewrites", rewritesJson(result.rewrites)}};
   return report.json(json) ? exitCodeOf(problems) : Usage;
 }
 

@@ -69,6 +69,8 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   text += fmt::format("parameters          {}\nfits, fullest core of each memory:\n",
                       result.parameters);
   text += fitText(result);
+  for (const pipeline::Rewrite &one : result.rewrites)
+    text += fmt::format("rewritten           {}\n", rewriteText(one));
   if (result.cycles) {
     text += fmt::format("latency, spaced     {}\n", time(result.cycles->spaced));
     text += fmt::format("latency, contiguous {}\n", time(result.cycles->contiguous));
@@ -102,6 +104,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"parameters", result.parameters},
           {"fits", fits},
           {"latency", latency},
+          {"rewrites", rewritesJson(result.rewrites)},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},
           {"seconds", seconds},

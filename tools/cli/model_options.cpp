@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/problem_text.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
@@ -44,11 +45,13 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--input-shape", inputShapes, "shape of an input, such as x=1,16")
       ->type_name("NAME=N,...")
       ->allow_extra_args(false);
-  command.add_option("--data-dim", dataDims, "data dimension of an input or output, such as x=1")
+  command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
   command.add_flag("--allow-dynamic-weights", compile.allowDynamicWeights,
                    "allow activations as the weights of a product");
+  command.add_flag("--rewrite-layout", compile.rewriteLayout,
+                   "change the model where its operations do not lay out");
   command
       .add_option("--external-data", compile.externalDataDir,
                   "folder of external data (the model's)")
@@ -98,6 +101,20 @@ ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &proble
     problems.push_back(problem("E0611", "the compiler gave up without a reason"));
   compiled.seconds = ticker.seconds();
   return compiled;
+}
+
+std::string rewriteText(const pipeline::Rewrite &rewrite) {
+  const std::string node = rewrite.node.index < 0 ? "" : " at " + nodeText(rewrite.node);
+  return printable(fmt::format("{}{}, {}", rewrite.text, node, costText(rewrite.cycles)));
+}
+
+Json rewritesJson(const std::vector<pipeline::Rewrite> &rewrites) {
+  Json list = Json::array();
+  for (const pipeline::Rewrite &one : rewrites)
+    list.push_back({{"node", one.node.index < 0 ? Json(nullptr) : Json(one.node.index)},
+                    {"text", one.text},
+                    {"cycles", one.cycles}});
+  return list;
 }
 
 } // namespace sluice::cli

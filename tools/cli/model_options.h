@@ -33,6 +33,12 @@ struct ModelOptions {
   Compiled run(std::string_view what, Problems &problems) const;
 };
 
+/// What --rewrite-layout changed: `transpose of ... at node 1 "flat" (Flatten), at no cost`.
+std::string rewriteText(const pipeline::Rewrite &rewrite);
+
+/// [{"node","text","cycles"}]; node is the index, null where there is none.
+Json rewritesJson(const std::vector<pipeline::Rewrite> &rewrites);
+
 /// sluice explain --plan; the exit code.
 int explainPlan(ModelOptions options, const Common &common);
 

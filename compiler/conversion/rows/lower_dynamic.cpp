@@ -172,7 +172,44 @@ RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
   return result;
 }
 
+class LazyRelayout final : public Lazy {
+public:
+  explicit LazyRelayout(Operation *op) : op(op) { ops.insert(op); }
+
+  RowTensor emit(Lowering &lowering) override {
+    GraphBuilder &graph = lowering.graph;
+    const auto lanes = static_cast<int64_t>(graph.lanes());
+    RowTensor x = lowering.rows(op->getOperand(0));
+    lowering.beginGroup(ops);
+    x = lowering.materialise(std::move(x));
+    RowTensor result{lowering.layoutOf(op->getResult(0)), {}};
+    for (int64_t row = 0; row < result.layout.rows(); ++row) {
+      // The elements of a row lie in the same lane of different source rows.
+      std::vector<BlockWrite> writes;
+      int64_t lane = 0;
+      for (int64_t i = 0; i < result.layout.used(row); ++i) {
+        const RowLayout::Place place = x.layout.place(result.layout.flat(row, i));
+        writes.push_back({x.rows[place.row].row, static_cast<uint32_t>(i)});
+        lane = place.lane;
+      }
+      std::vector<double> unit(lanes);
+      unit[lane] = 1;
+      std::vector<Term> terms = {{graph.constant(unit), graph.dynamicBlock(false, writes)}};
+      result.rows.push_back(
+          {graph.linear(std::move(terms), {}, static_cast<uint32_t>(writes.size()), false),
+           false,
+           {}});
+    }
+    return result;
+  }
+
+private:
+  Operation *op;
+};
+
 } // namespace
+
+std::unique_ptr<Lazy> lowerRelayout(Operation *op) { return std::make_unique<LazyRelayout>(op); }
 
 bool isDynamic(Operation *op, const Loops &loops) {
   const Value lhs = op->getOperand(0), rhs = op->getOperand(1);

@@ -18,4 +18,8 @@ bool isDynamic(mlir::Operation *op, const Loops &loops);
 /// The result of such a contraction.
 std::unique_ptr<Lazy> lowerDynamic(mlir::Operation *op, const Loops &loops);
 
+/// The result of a dynamic relayout: the input as rows of weights, times unit
+/// vectors.
+std::unique_ptr<Lazy> lowerRelayout(mlir::Operation *op);
+
 } // namespace sluice::rows

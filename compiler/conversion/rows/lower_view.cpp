@@ -2,6 +2,7 @@
 // operation's own definition, evaluated on tensors of labels.
 #include <bit>
 
+#include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
@@ -75,6 +76,20 @@ template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewMod
   }
 };
 
+/// Selects, unless its elements are to become weights.
+struct RelayoutModel : RowsInterface::ExternalModel<RelayoutModel, ir::RelayoutOp> {
+  void lowerToRows(Operation *op, Lowering &lowering) const {
+    if (llvm::cast<ir::RelayoutOp>(op).getDynamic())
+      lowering.defineLazy(op->getResult(0), lowerRelayout(op));
+    else
+      ViewModel<ir::RelayoutOp>().lowerToRows(op, lowering);
+  }
+  bool takesAffine(Operation *op, Lowering &lowering) const {
+    return !llvm::cast<ir::RelayoutOp>(op).getDynamic() &&
+           lowering.usersTakeAffine(op->getResult(0));
+  }
+};
+
 template <typename... Views> void attach(MLIRContext &context) {
   (Views::template attachInterface<ViewModel<Views>>(context), ...);
 }
@@ -82,6 +97,7 @@ template <typename... Views> void attach(MLIRContext &context) {
 } // namespace
 
 void attachViewModels(MLIRContext &context) {
+  ir::RelayoutOp::attachInterface<RelayoutModel>(context);
   attach<ir::TransposeOp, ir::ReverseOp, ir::SliceOp, ir::ReshapeOp, ir::UnsqueezeOp, ir::SqueezeOp,
          ir::BroadcastOp, ir::ConcatOp, ir::PadOp>(context);
 }

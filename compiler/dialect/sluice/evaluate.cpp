@@ -75,6 +75,8 @@ Tensor BroadcastOp::evaluate(Operands operands) {
   return reference::broadcast(*operands[0], plain(shapeOf(getResult())));
 }
 
+Tensor RelayoutOp::evaluate(Operands operands) { return *operands[0]; }
+
 Tensor ConcatOp::evaluate(Operands operands) {
   return reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()));
 }

@@ -25,7 +25,14 @@ def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
     InterfaceMethod<"variants of the operation that may satisfy what it refuses as it is",
       "void", "layoutFixes", (ins "const ::sluice::ir::LayoutQuery &":$query,
         "::llvm::SmallVectorImpl<::sluice::ir::LayoutFix> &":$fixes),
-      "", "return;">
+      "", "return;">,
+    InterfaceMethod<[{
+        The result of the operation in the form that a tuple with `rewrite` stands for, made from
+        the same operands.
+      }],
+      "::mlir::Value", "rewriteLayout", (ins "::mlir::OpBuilder &":$builder,
+                                            "const ::sluice::ir::LayoutTuple &":$tuple),
+      "", [{ ::llvm::report_fatal_error("an operation without another form was rewritten"); }]>
   ];
 }
 

@@ -23,6 +23,7 @@ struct LayoutQuery {
   llvm::SmallVector<int64_t, 4> result;
   int64_t lanes = 8; ///< elements of a row, for costs
   bool allowDynamicWeights = false;
+  bool allowRewrites = false; ///< adds tuples with LayoutTuple::rewrite
 
   /// Rows of tensor RAM that hold a tensor with this data dimension.
   [[nodiscard]] int64_t rows(llvm::ArrayRef<int64_t> shape, int64_t dim) const;
@@ -35,6 +36,8 @@ struct LayoutTuple {
   llvm::StringRef why;               ///< clause for a chain of deductions, a literal
   int64_t cost = 0;                  ///< cycles of a rough model, to choose between tuples
   int64_t writes = 0;                ///< of them, rows of activations that become weights
+  llvm::StringRef rewrite = {}; ///< how the operation changes to allow this; empty: it does not
+  int64_t rewriteCost = 0;      ///< cycles more than without the change
 
   [[nodiscard]] int8_t result() const { return dims.back(); }
 };
@@ -58,6 +61,14 @@ struct LayoutFix {
   std::string text;
   LayoutRelation relation; ///< of the changed operation, on the same operands and result
 };
+
+/// What it costs to move a tensor to another data dimension.
+struct RelayoutCost {
+  int64_t cycles = 0;
+  bool dynamic = false; ///< as weights times unit vectors; else by selection matrices
+};
+RelayoutCost relayoutCost(llvm::ArrayRef<int64_t> shape, int64_t from, int64_t to,
+                          const LayoutQuery &query);
 
 /// "[a b! c]": extents with the data dimension marked; "[]" for rank 0.
 std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim);

@@ -76,8 +76,10 @@ Contraction contractionLoops(ContractOp op) {
 /// Collects the tuples of one contraction.
 class Rules {
 public:
-  Rules(const Contraction &contraction, const LayoutQuery &query, LayoutRelation &relation)
-      : c(contraction), query(query), relation(relation) {}
+  /// `canSwap`: the operation has LayoutInterface::rewriteLayout.
+  Rules(const Contraction &contraction, const LayoutQuery &query, bool canSwap,
+        LayoutRelation &relation)
+      : c(contraction), query(query), canSwap(canSwap), relation(relation) {}
 
   void constantSide(bool lhsConstant) {
     const auto &runtime = lhsConstant ? c.rhs : c.lhs;
@@ -115,10 +117,11 @@ public:
         if (vectors)
           add(lhs, rhs, lastOf(c.lhs.size() == 1 ? Loop::Right : Loop::Left), "DD-MM-DYN-2",
               "a matrix times a vector", lhsLoop);
-        else if (lhsInner && rhsInner)
+        else if (lhsInner && rhsInner) {
           add(lhs, rhs, rightmost(), "DD-MM-DYN-4",
               "contracted along both data dimensions: the rightmost axis by convention", lhsLoop);
-        else
+          addSwapped(lhs, rhs, lhsLoop);
+        } else
           add(lhs, rhs, lhsInner ? rhsLoop : lhsLoop, "DD-MM-DYN-3",
               "the side that is not contracted along its data dimension keeps it",
               lhsInner ? lhsLoop : rhsLoop);
@@ -172,6 +175,21 @@ private:
     relation.push_back({{lhs, rhs, static_cast<int8_t>(*axis)}, rule, why, cost + writes, writes});
   }
 
+  /// DD-MM-DYN-4 with the operands in the other order: the leftmost axis.
+  void addSwapped(int8_t lhs, int8_t rhs, int64_t laneLoop) {
+    const auto *leftmost =
+        llvm::find_if(c.full, [&](int64_t l) { return c.kinds[l] == Loop::Left; });
+    if (!query.allowRewrites || !canSwap || leftmost == c.full.end())
+      return;
+    const int64_t usual = relation.back().cost;
+    const size_t before = relation.size();
+    add(lhs, rhs, *leftmost, "DD-MM-DYN-4", "operands swapped: the leftmost axis", laneLoop);
+    if (relation.size() == before)
+      return;
+    relation.back().rewrite = "operands swapped and the result transposed";
+    relation.back().rewriteCost = std::max<int64_t>(0, relation.back().cost - usual);
+  }
+
   /// Rows of the side that becomes weights: the one that has the result's lanes.
   int64_t weightRows(int8_t lhs, int8_t rhs, int64_t loop) const {
     const bool left = lhs != kNoDim && (c.lhs[lhs] == loop || rhs == kNoDim ||
@@ -181,12 +199,13 @@ private:
 
   const Contraction &c;
   const LayoutQuery &query;
+  const bool canSwap;
   LayoutRelation &relation;
 };
 
-void contractionLayouts(const Contraction &contraction, const LayoutQuery &query,
+void contractionLayouts(const Contraction &contraction, const LayoutQuery &query, bool canSwap,
                         LayoutRelation &relation) {
-  Rules rules(contraction, query, relation);
+  Rules rules(contraction, query, canSwap, relation);
   if (query.constant[0] || query.constant[1])
     rules.constantSide(query.constant[0]);
   else
@@ -224,7 +243,7 @@ void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
     LayoutQuery weights = query;
     weights.constant[side] = true;
     LayoutRelation relation;
-    contractionLayouts(contraction, weights, relation);
+    contractionLayouts(contraction, weights, false, relation);
     LayoutFix fix{"export operand " + std::to_string(side) +
                       " as a constant, if it does not depend on the model's inputs",
                   {}};
@@ -242,7 +261,7 @@ void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
 } // namespace
 
 void MatmulOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(matmulLoops(*this), query, relation);
+  contractionLayouts(matmulLoops(*this), query, true, relation);
 }
 
 LayoutRefusal MatmulOp::layoutRefusal(const LayoutQuery &query) {
@@ -253,8 +272,19 @@ void MatmulOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layou
   contractionFixes(matmulLoops(*this), query, fixes);
 }
 
+Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
+  // (x @ z) = (z^T @ x^T)^T.
+  const auto turned = [&](Value value) -> Value {
+    auto order =
+        llvm::to_vector<4>(llvm::seq<int64_t>(0, static_cast<int64_t>(shapeOf(value).size())));
+    std::swap(order[order.size() - 2], order.back());
+    return builder.create<TransposeOp>(getLoc(), value, order);
+  };
+  return turned(builder.create<MatmulOp>(getLoc(), turned(getRhs()), turned(getLhs())));
+}
+
 void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(contractionLoops(*this), query, relation);
+  contractionLayouts(contractionLoops(*this), query, false, relation);
 }
 
 LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {

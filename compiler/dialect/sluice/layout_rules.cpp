@@ -12,6 +12,13 @@ namespace {
 
 int64_t rank(llvm::ArrayRef<int64_t> shape) { return static_cast<int64_t>(shape.size()); }
 
+/// Whether a value is computed from constants alone.
+bool isKnown(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (llvm::isa<ConstantOp>(op) ||
+                (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isKnown)));
+}
+
 /// Adds one tuple of an operation with a single runtime operand.
 void addView(LayoutRelation &relation, int64_t from, int64_t to, llvm::StringLiteral rule,
              llvm::StringRef why, int64_t cost) {
@@ -38,6 +45,61 @@ void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRe
     if (auto to = reshapeDim(from, dim, query.result))
       addView(relation, dim, *to, rule, "the stride of the data dimension is kept",
               from[dim] == query.result[*to] ? 0 : query.rows(query.result, *to));
+}
+
+/// Axes of a reshape's input that become one axis of its result.
+struct Merged {
+  int64_t first = 0, count = 0; ///< of the input
+  int64_t to = 0;               ///< of the result
+};
+
+/// The axis of a product's operand `side` that is contracted with axis `axis` of
+/// the other operand; -1 if that is not contracted.
+int64_t contractedAxis(Operation *op, unsigned side, int64_t axis) {
+  if (auto matmul = llvm::dyn_cast<MatmulOp>(op)) {
+    const int64_t own = rank(shapeOf(op->getOperand(side))),
+                  other = rank(shapeOf(op->getOperand(1 - side)));
+    const auto inner = [](int64_t axes, unsigned which) {
+      return which == 0 || axes == 1 ? axes - 1 : axes - 2;
+    };
+    return axis == inner(other, 1 - side) ? inner(own, side) : -1;
+  }
+  return -1;
+}
+
+/// The merging of a reshape whose result goes into products with constants only,
+/// contracted along the merged axis.
+std::optional<Merged> mergedAxes(ReshapeOp op) {
+  const ExtentsRef from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
+  // Extents that agree from both ends, those of 1 in the result aside.
+  Merged merged;
+  int64_t low = 0, left = 0;
+  const auto skipOnes = [&](int64_t axis) {
+    while (axis < rank(to) && to[axis] == 1)
+      ++axis;
+    return axis;
+  };
+  left = skipOnes(0);
+  while (low < rank(from) && left < rank(to) && from[low] == to[left]) {
+    ++low;
+    left = skipOnes(left + 1);
+  }
+  if (left == rank(to))
+    return std::nullopt;
+  merged.first = low;
+  merged.to = left;
+  int64_t product = 1;
+  while (low < rank(from) && product < to[left])
+    product *= from[low++];
+  merged.count = low - merged.first;
+  if (product != to[left] || merged.count < 2)
+    return std::nullopt;
+  const bool used = llvm::all_of(op.getResult().getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return user->getNumOperands() == 2 && isKnown(user->getOperand(1 - use.getOperandNumber())) &&
+           contractedAxis(user, 1 - use.getOperandNumber(), merged.to) >= 0;
+  });
+  return used && !op.getResult().use_empty() ? std::optional(merged) : std::nullopt;
 }
 
 } // namespace
@@ -148,6 +210,14 @@ void BroadcastOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   });
 }
 
+void RelayoutOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  for (int64_t from = 0; from < rank(query.result); ++from)
+    for (int64_t to = 0; to < rank(query.result); ++to)
+      if (from != to)
+        addView(relation, from, to, "DD-RELAYOUT", "moved by --rewrite-layout",
+                relayoutCost(query.result, from, to, query).cycles);
+}
+
 //===-- reshapes ------------------------------------------------------------------------------===//
 
 void UnsqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
@@ -171,6 +241,53 @@ LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {
 
 void ReshapeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addReshape(query, query.operands[0], relation, "DD-RESHAPE");
+  const auto merged = query.allowRewrites ? mergedAxes(*this) : std::nullopt;
+  if (!merged)
+    return;
+  // The last of the merged axes keeps its stride by itself.
+  for (int64_t dim = merged->first; dim + 1 < merged->first + merged->count; ++dim) {
+    LayoutTuple tuple{{static_cast<int8_t>(dim), static_cast<int8_t>(merged->to)},
+                      "DD-RESHAPE",
+                      "elements in another order, as the constants of the products behind",
+                      0};
+    tuple.rewrite = "transpose of the constants behind the reshape";
+    relation.push_back(std::move(tuple));
+  }
+}
+
+Value ReshapeOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &tuple) {
+  // The axis with the data dimension becomes the last of those that merge.
+  const Merged merged = *mergedAxes(*this);
+  const ExtentsRef from = shapeOf(getInput());
+  const int64_t dim = tuple.dims[0], last = merged.first + merged.count - 1;
+  const auto move = [&](int64_t count, int64_t axis, int64_t end) {
+    auto order = llvm::to_vector<4>(llvm::seq<int64_t>(0, count));
+    order.erase(order.begin() + axis);
+    order.insert(order.begin() + end, axis);
+    return order;
+  };
+  const Value turned =
+      builder.create<TransposeOp>(getLoc(), getInput(), move(rank(from), dim, last));
+  const Value result = builder.create<ReshapeOp>(getLoc(), turned, shapeOf(getResult()));
+  for (OpOperand &use : getResult().getUses()) {
+    // The same order along the axis that the other side is contracted over.
+    Operation *user = use.getOwner();
+    const unsigned side = 1 - use.getOperandNumber();
+    const Value weights = user->getOperand(side);
+    const ExtentsRef shape = shapeOf(weights);
+    const int64_t axis = contractedAxis(user, side, merged.to);
+    Extents split(shape.begin(), shape.begin() + axis);
+    split.append(from.begin() + merged.first, from.begin() + last + 1);
+    split.append(shape.begin() + axis + 1, shape.end());
+    builder.setInsertionPoint(user);
+    Value moved = builder.create<ReshapeOp>(weights.getLoc(), weights, split);
+    moved = builder.create<TransposeOp>(
+        weights.getLoc(), moved,
+        move(rank(split), axis + dim - merged.first, axis + last - merged.first));
+    user->setOperand(side, builder.create<ReshapeOp>(weights.getLoc(), moved, shape));
+  }
+  builder.setInsertionPointAfter(result.getDefiningOp());
+  return result;
 }
 
 LayoutRefusal ReshapeOp::layoutRefusal(const LayoutQuery &) {

@@ -243,6 +243,11 @@ LogicalResult BroadcastOp::verify() {
   return verifyResult(*this, inferBroadcast(shapeOf(getInput()), shapeOf(getResult()), why), why);
 }
 
+LogicalResult RelayoutOp::verify() {
+  std::string why;
+  return verifyResult(*this, inferReverse(shapeOf(getInput()), {}, why), why);
+}
+
 void ConcatOp::build(OpBuilder &builder, OperationState &state, ValueRange inputs, int64_t axis) {
   std::string why;
   build(builder, state, resultType(inferConcat(shapesOf(inputs), axis, why), why, inputs.front()),

@@ -86,7 +86,8 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFix
       "::llvm::ArrayRef<int64_t>":$axes, "bool":$keepdims)>];
 }
 
-def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [], ["layoutRefusal", "layoutFixes"]> {
+def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
+    ["layoutRefusal", "layoutFixes", "rewriteLayout"]> {
   let summary = "matrix product with numpy's rules";
   let description = [{
     The last two axes are matrices, the others broadcast. A rank-1 operand is a vector and its axis
@@ -154,7 +155,7 @@ def Sluice_SliceOp : Sluice_View<"slice"> {
   let hasFolder = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes"]> {
+def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes", "rewriteLayout"]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
@@ -185,6 +186,18 @@ def Sluice_BroadcastOp : Sluice_View<"broadcast"> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
   let hasFolder = 1;
+}
+
+def Sluice_RelayoutOp : Sluice_View<"relayout"> {
+  let summary = "the same tensor along another data dimension";
+  let description = [{
+    Layout rewriting inserts it. Its elements are selected by 0/1 matrices, or with `dynamic`
+    written as weights that unit vectors are multiplied with.
+  }];
+  let arguments = (ins Sluice_Tensor:$input, UnitAttr:$dynamic);
+  let assemblyFormat = [{
+    $input (`dynamic` $dynamic^)? attr-dict `:` functional-type(operands, results)
+  }];
 }
 
 def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"]> {

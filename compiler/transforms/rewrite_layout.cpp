@@ -1,0 +1,93 @@
+// Applies what layout rewriting has decided (analysis/layout_rewrite.h).
+#include "compiler/transforms/passes.h"
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+/// The type without a data dimension.
+RankedTensorType plain(Type type) {
+  const auto tensor = llvm::cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+}
+
+Value relayout(OpBuilder &builder, Location location, Value value, Type type, bool dynamic) {
+  return builder.create<RelayoutOp>(location, type, value, dynamic);
+}
+
+/// Whether a relayout is cheaper with dynamic weights, if they are allowed.
+bool isDynamic(Value value, const analysis::LayoutRewrite::Relayout &change, bool result,
+               const analysis::DataDimensionOptions &options) {
+  LayoutQuery query;
+  query.lanes = options.lanes;
+  query.allowDynamicWeights = options.allowDynamicWeights;
+  return relayoutCost(carriedShape(value), result ? change.inside : change.outside,
+                      result ? change.outside : change.inside, query)
+      .dynamic;
+}
+
+/// Returns what stands for the result of the operation.
+Value apply(const analysis::LayoutRewrite &rewrite, const analysis::DataDimensionOptions &options) {
+  Operation *op = rewrite.op;
+  const unsigned operands = op->getNumOperands();
+  OpBuilder builder(op);
+  for (const auto &change : rewrite.relayouts)
+    if (change.tensor < operands) {
+      const Value operand = op->getOperand(change.tensor);
+      op->setOperand(change.tensor,
+                     relayout(builder, op->getLoc(), operand, plain(operand.getType()),
+                              isDynamic(operand, change, false, options)));
+    }
+  Value result = op->getResult(0);
+  const Type outside = result.getType();
+  if (!rewrite.tuple.rewrite.empty()) {
+    result.setType(plain(outside));
+    Value other = llvm::cast<LayoutInterface>(op).rewriteLayout(builder, rewrite.tuple);
+    other.setType(llvm::cast<RankedTensorType>(outside));
+    result.replaceAllUsesWith(other);
+    op->erase();
+    result = other;
+  }
+  for (const auto &change : rewrite.relayouts)
+    if (change.tensor == operands) {
+      builder.setInsertionPointAfter(result.getDefiningOp());
+      const Value moved = relayout(builder, result.getLoc(), result, outside,
+                                   isDynamic(result, change, true, options));
+      result.setType(plain(outside));
+      result.replaceAllUsesExcept(moved, moved.getDefiningOp());
+      return moved;
+    }
+  return result;
+}
+
+} // namespace
+
+analysis::DataDimensions layOut(FunctionOpInterface function,
+                                analysis::DataDimensionOptions options) {
+  analysis::DataDimensions found = analysis::inferDataDimensions(function, options);
+  if (found.rewrites.empty())
+    return found;
+  llvm::DenseMap<Value, Value> replaced;
+  for (const analysis::LayoutRewrite &rewrite : found.rewrites) {
+    const Value before = rewrite.op->getResult(0);
+    replaced[before] = apply(rewrite, options);
+  }
+  // Tensors have new neighbours of the same name.
+  for (const auto &[name, before] : found.pinned) {
+    const auto other = replaced.find(before);
+    options.names[name] = other == replaced.end() ? before : other->second;
+  }
+  options.rewriteLayout = false;
+  analysis::DataDimensions again = analysis::inferDataDimensions(function, options);
+  again.replaced = std::move(replaced);
+  again.rewrites = std::move(found.rewrites);
+  for (analysis::LayoutRewrite &rewrite : again.rewrites)
+    rewrite.op = nullptr; // it may be gone
+  return again;
+}
+
+} // namespace sluice::ir
