@@ -34,8 +34,9 @@ GEOMETRY = {"c2b8": (2, 8), "c6b32": (6, 32), "c3b64": (3, 64)}  # cores, lanes
 BENCHMARKS = list(make_models.ROWS)
 DENSE = [name for name in BENCHMARKS if name.startswith("slp-") or name[4].isdigit()]
 FOUND = {"acasxu": SHARED / "models/acasxu/model.onnx", "go1_policy": SHARED / "models/go1_policy/model.onnx",
-         "digits": SOURCE / "tools/digits/digits.onnx"}
-ROWS = {"c6b32": [*BENCHMARKS, *FOUND], "c3b64": BENCHMARKS, "c2b8": list(FOUND)}
+         "digits": SOURCE / "tools/digits/digits.onnx", "sdp": SHARED / "models/sdp/model.onnx"}
+FLAGS = {"sdp": ["--allow-dynamic-weights"]}
+ROWS = {"c6b32": [*BENCHMARKS, *FOUND], "c3b64": BENCHMARKS, "c2b8": [name for name in FOUND if name != "sdp"]}
 SKIPPED = 77
 
 
@@ -81,7 +82,7 @@ def measure(sluice):
         def one(row):
             target, name = row
             done = subprocess.run([sluice, "compile", str(paths[name]), "--target", target, "--json",
-                                   "-o", str(folder / f"{name}-{target}.sluice")], capture_output=True, text=True)
+                                   *FLAGS.get(name, []), "-o", str(folder / f"{name}-{target}.sluice")], capture_output=True, text=True)
             if done.returncode != 0:
                 raise SystemExit(f"{name} on {target} does not compile: {done.stderr}")
             return target, name, json.loads(done.stdout)["latency"]

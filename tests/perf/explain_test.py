@@ -53,7 +53,8 @@ def main():
         def one(row):
             target, name = row
             path = cycles.FOUND.get(name, folder / f"{name}.onnx")
-            done = subprocess.run([sluice, "explain", "--plan", str(path), "--target", target, "--json"],
+            done = subprocess.run([sluice, "explain", "--plan", str(path), "--target", target, "--json",
+                                   *cycles.FLAGS.get(name, [])],
                                   capture_output=True, text=True)
             if done.returncode != 0:
                 return [done.stderr]

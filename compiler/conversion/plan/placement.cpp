@@ -106,19 +106,39 @@ private:
   const uint32_t cores;
   std::vector<uint64_t> totalLoad;
 
-  /// The core that computes all computed operands; none if there are several
-  /// or if all operands are inputs. `most` is the core of most operands.
-  uint32_t onlyProducer(RowId row, uint32_t &most) const {
+  /// How many operands of a row every core computes; of a linear row either all,
+  /// or those it multiplies weights by.
+  std::vector<uint32_t> producers(RowId row, bool all) const {
     std::vector<uint32_t> count(cores, 0);
-    forEachOperand(graph, work, row, [&](RowId operand, bool) {
-      if (result.rows[operand].core != kNone)
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      if (result.rows[operand].core != kNone && (all || byMatrix))
         ++count[result.rows[operand].core];
     });
-    most = static_cast<uint32_t>(std::max_element(count.begin(), count.end()) - count.begin());
-    if (count[most] == 0)
-      return most = kNone;
-    const bool only = std::count(count.begin(), count.end(), 0U) == cores - 1;
-    return only ? most : kNone;
+    return count;
+  }
+
+  /// The core of most operands; none if all are inputs.
+  static uint32_t mostOf(const std::vector<uint32_t> &count) {
+    const auto most = std::max_element(count.begin(), count.end());
+    return *most == 0 ? kNone : static_cast<uint32_t>(most - count.begin());
+  }
+
+  /// The core that computes all computed operands; none if there are several or
+  /// if all operands are inputs.
+  static uint32_t onlyOf(const std::vector<uint32_t> &count) {
+    const bool only =
+        std::count(count.begin(), count.end(), 0U) + 1 == static_cast<std::ptrdiff_t>(count.size());
+    return only ? mostOf(count) : kNone;
+  }
+
+  /// Where a row has to be, or does best to be, for its operands' sake.
+  uint32_t follow(RowId row, bool linear, uint32_t most) const {
+    if (!linear)
+      return most;
+    if (!options.follow)
+      return kNone;
+    const uint32_t core = onlyOf(producers(row, false));
+    return core != kNone ? core : onlyOf(producers(row, true));
   }
 
   void assignStage(const std::vector<RowId> &stage) {
@@ -133,14 +153,13 @@ private:
     std::vector<uint32_t> members(cores, 0);
     Clusters clusters(graph, work, options, stage);
     for (RowId row : stage) {
-      uint32_t most = kNone;
-      const uint32_t only = onlyProducer(row, most);
+      const uint32_t most = mostOf(producers(row, true));
       uint32_t core = options.cores ? (*options.cores)[row] : kNone;
       if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
-      else if (core == kNone && graph.rows[row].kind == RowKind::Vector)
-        core = only != kNone ? only : most;
-      uint32_t *part = together ? nullptr : clusters.coreOf(row);
+      else if (core == kNone)
+        core = follow(row, graph.rows[row].kind == RowKind::Linear, most);
+      uint32_t *part = core == kNone ? clusters.coreOf(row) : nullptr;
       const bool joins = part && *part != kNone;
       if (joins)
         core = *part;

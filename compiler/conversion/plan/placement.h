@@ -61,6 +61,9 @@ struct PlacementOptions {
   uint32_t copies = 1;
   /// Rows that read different dynamic blocks with the same operand stay together.
   bool byOperand = true;
+  /// A row stays on the core that computes its operands, if there is only one;
+  /// the rows that become weights are not asked if the others say it.
+  bool follow = false;
 };
 
 Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);

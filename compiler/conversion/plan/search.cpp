@@ -30,7 +30,7 @@ struct Choice {
   uint32_t release = kNone; ///< stage after which the next inference may enter
 
   auto key() const {
-    return std::tie(placement.keepTogether, placement.copies, placement.byOperand,
+    return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
                     placement.inputsEverywhere, placement.reuse, split, manySlots, tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
@@ -56,6 +56,8 @@ struct Choice {
       text += fmt::format(", {} copies of written weights", placement.copies);
     if (!placement.byOperand)
       text += ", written weights apart";
+    if (placement.follow)
+      text += ", rows where their operands are";
     if (release != kNone)
       text += fmt::format(", next inference after stage {}", release);
     return text;
@@ -142,13 +144,15 @@ private:
     best.cycles = time(best);
     const uint32_t cores = graph.geometry.cores;
     if (!graph.dynamic.empty())
-      for (const bool byOperand : {true, false})
-        for (uint32_t copies = 1; copies <= cores; ++copies) {
-          Choice other = bestChoice;
-          other.placement.copies = copies;
-          other.placement.byOperand = byOperand;
-          consider(std::move(other));
-        }
+      for (const bool follow : {true, false})
+        for (const bool byOperand : {true, false})
+          for (uint32_t copies = 1; copies <= cores; ++copies) {
+            Choice other = bestChoice;
+            other.placement.copies = copies;
+            other.placement.byOperand = byOperand;
+            other.placement.follow = follow;
+            consider(std::move(other));
+          }
     const PlacementOptions placement = bestChoice.placement;
     for (const uint32_t together : {4U, 8U, 16U, 0U})
       for (const bool manySlots : {false, true})

@@ -121,6 +121,32 @@ TEST(DynamicPlan, ManyInputRowsForDifferentCores) {
   expectRuns(graph, 8);
 }
 
+/// What is computed from one head stays on its core: only inputs and outputs travel.
+TEST(DynamicPlan, RowsFollowTheirOperands) {
+  GraphBuilder builder("c6b32", 9);
+  const auto x = builder.input(4 * 8);
+  std::vector<RowId> out;
+  for (uint32_t head = 0; head < 4; ++head) {
+    const std::vector<RowId> w(x.begin() + head * 8, x.begin() + head * 8 + 8);
+    const auto scores = builder.product(w, w, false, test::relu());
+    const auto sums = builder.dense(scores, 2, test::relu());
+    for (RowId row : builder.product(sums, scores, true))
+      out.push_back(row);
+  }
+  builder.output(out);
+  const Work work = analyse(builder.graph);
+  const auto packets = [&](bool follow) {
+    PlacementOptions options;
+    options.follow = follow;
+    const Placement placement = place(builder.graph, work, options);
+    return std::count_if(placement.rows.begin(), placement.rows.end(),
+                         [](const RowPlace &row) { return row.net; });
+  };
+  EXPECT_EQ(packets(true), 4 * 8 + 4 * 2);
+  EXPECT_GT(packets(false), 4 * 8 + 4 * 2);
+  expectRuns(builder.graph, 24);
+}
+
 TEST(DynamicPlan, BlocksCountInTheWeightMemory) {
   rows::Graph graph = heads("c2b8", 3, 4, 7);
   graph.geometry.weightBlocks = 3;
