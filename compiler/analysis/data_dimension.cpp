@@ -52,7 +52,7 @@ bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
   auto rewrites = findRewrites(layout, all, chains, options.budget);
   if (!rewrites)
     return false;
-  result.rewrites = std::move(*rewrites);
+  result.rewrites = std::move(rewrites->list);
   for (const Step &step : layout.steps)
     if (step.kind == Step::Kind::Pin && !step.name.empty())
       result.pinned.emplace_back(step.name, step.value);

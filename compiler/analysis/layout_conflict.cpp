@@ -4,7 +4,6 @@
 
 #include "compiler/analysis/layout_rewrite.h"
 #include "compiler/dialect/sluice/node.h"
-#include "hw/isa/isa.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -178,10 +177,6 @@ constexpr size_t kFixes = 2;
 /// Revisions spent on searching one component when a fix is verified.
 constexpr uint64_t kSearch = 1u << 16;
 
-/// Cycles from the last row of weights to the first product with them: that row
-/// passes the vector unit, its token is seen in the cycle after.
-constexpr int64_t kWriteLatency = isa::kVecRead + isa::kVecOut + 1;
-
 /// Tries changes of the system, offers those that work, until there are enough.
 class FixSearch {
 public:
@@ -204,7 +199,7 @@ public:
 
   /// Offers --allow-dynamic-weights, if that works.
   void allowDynamicWeights(FunctionOpInterface function, DataDimensionOptions options,
-                           RelationId blamed) {
+                           const Conflict &conflict) {
     if (options.allowDynamicWeights || enough() || !affordable())
       return;
     options.allowDynamicWeights = true;
@@ -217,7 +212,7 @@ public:
     std::vector<Domain> chosen;
     for (int8_t value : solution.values)
       chosen.push_back(Domain{1} << value);
-    std::string text = "compile with --allow-dynamic-weights";
+    std::string text = llvm::formatv("compile with {0}", kDynamic);
     int64_t cycles = 0;
     for (RelationId id : active) {
       const Step &step = changed.steps[id];
@@ -225,31 +220,29 @@ public:
           step.kind == Step::Kind::Operation ? changed.tuple(step, chosen) : nullptr;
       if (!tuple || tuple->writes == 0)
         continue;
-      cycles += tuple->writes + kWriteLatency;
+      cycles += writeCycles(*tuple);
       // Say which form applies, if the flag changes the blamed operation.
-      if (id == blamed)
+      if (id == conflict.blamed())
         text += llvm::formatv(" ({0}): {1}", tuple->rule, tuple->why);
     }
-    offer(std::move(text), "--allow-dynamic-weights", cycles);
+    offer(std::move(text), kDynamic, cycles);
   }
 
-  /// Offers --rewrite-layout with what it would do, if that works.
-  void rewriteLayout(const DataDimensionOptions &options, llvm::ArrayRef<RelationId> chain) {
-    if (options.rewriteLayout || !options.offerRewrites || !affordable())
+  /// Offers --rewrite-layout, if that works; or with --allow-dynamic-weights, if
+  /// neither works alone.
+  void rewriteLayout(FunctionOpInterface function, DataDimensionOptions options,
+                     const Conflict &conflict) {
+    const std::string rewrite = "--rewrite-layout";
+    if (!options.offerRewrites || (!options.rewriteLayout && rewrites(layout, rewrite, conflict)))
       return;
+    if (options.allowDynamicWeights || !affordable() ||
+        llvm::any_of(problem.fixes, [](const Fix &fix) { return fix.flag == kDynamic; }))
+      return;
+    options.allowDynamicWeights = true;
+    DataDimensions ignored;
+    const LayoutSystem changed(function, options, ignored);
     spend();
-    const auto rewrites = findRewrites(layout, active, chain, kSearch);
-    if (!rewrites)
-      return;
-    std::vector<std::string> texts;
-    int64_t cycles = 0;
-    for (const LayoutRewrite &rewrite : *rewrites) {
-      const NodeRef &node = rewrite.node;
-      texts.push_back(rewrite.text +
-                      (node.index < 0 ? std::string() : " at node " + std::to_string(node.index)));
-      cycles += rewrite.cycles;
-    }
-    offer("compile with --rewrite-layout: " + llvm::join(texts, "; "), "--rewrite-layout", cycles);
+    rewrites(changed, kDynamic + (" " + rewrite), conflict);
   }
 
   /// Offers to leave out a pin, if that works.
@@ -273,6 +266,23 @@ public:
   }
 
 private:
+  static constexpr const char *kDynamic = "--allow-dynamic-weights";
+
+  /// Offers the flags that give `changed` and rewrite it, if that works.
+  bool rewrites(const LayoutSystem &changed, const std::string &flags, const Conflict &conflict) {
+    if (!affordable())
+      return false;
+    spend();
+    const auto found = findRewrites(changed, active, conflict.chain, kSearch);
+    if (!found)
+      return false;
+    int64_t cycles = &changed == &layout ? 0 : found->writeCycles;
+    for (const LayoutRewrite &rewrite : found->list)
+      cycles += rewrite.cycles;
+    offer("compile with " + flags + ": " + rewritesText(found->list), flags, cycles);
+    return true;
+  }
+
   [[nodiscard]] bool affordable() const { return budget > active.size(); }
   void spend() { budget -= std::min<uint64_t>(budget, 2 * active.size()); }
 
@@ -327,7 +337,7 @@ void addFixes(const LayoutSystem &layout, const Conflict &conflict,
   for (RelationId id : llvm::reverse(conflict.chain))
     if (layout.steps[id].kind == Step::Kind::Pin)
       search.unpin(id);
-  search.allowDynamicWeights(function, options, conflict.blamed());
+  search.allowDynamicWeights(function, options, conflict);
   for (RelationId id : llvm::reverse(conflict.chain)) {
     const Step &step = layout.steps[id];
     if (step.kind != Step::Kind::Operation || search.enough())
@@ -343,7 +353,7 @@ void addFixes(const LayoutSystem &layout, const Conflict &conflict,
     for (size_t i = 0; i < blamed.query.operands.size(); ++i)
       if (!blamed.query.constant[i])
         search.change(conflict.blamed(), detach(blamed, i));
-  search.rewriteLayout(options, conflict.chain);
+  search.rewriteLayout(function, options, conflict);
 }
 
 } // namespace sluice::analysis

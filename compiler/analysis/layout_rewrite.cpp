@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/dialect/sluice/node.h"
+#include "hw/isa/isa.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -129,10 +130,9 @@ std::string describe(const LayoutRewrite &rewrite, const Step &step) {
 }
 
 /// The least-cost rewrites at some of the operations.
-std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
-                                                    llvm::ArrayRef<RelationId> active,
-                                                    const std::vector<bool> &where,
-                                                    uint64_t budget) {
+std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
+                                        llvm::ArrayRef<RelationId> active,
+                                        const std::vector<bool> &where, uint64_t budget) {
   RelationSystem system = layout.system;
   std::map<RelationId, Wrappings> wrappings;
   for (RelationId id : active)
@@ -144,7 +144,13 @@ std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
   if (solution.status != RelationSystem::Status::Solved)
     return std::nullopt;
 
-  std::vector<LayoutRewrite> rewrites;
+  LayoutRewrites rewrites;
+  std::vector<Domain> domains;
+  for (int8_t value : solution.values)
+    domains.push_back(Domain{1} << value);
+  for (RelationId id : active)
+    if (layout.steps[id].kind == Step::Kind::Operation && !wrappings.contains(id))
+      rewrites.writeCycles += writeCycles(*layout.tuple(layout.steps[id], domains));
   for (const auto &[id, around] : wrappings) {
     const Step &step = layout.steps[id];
     Dims outside;
@@ -155,6 +161,7 @@ std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
     }
     outside.push_back(solution.values[layout.variables.at(step.value)]);
     const Wrapped &chosen = around.at(outside);
+    rewrites.writeCycles += writeCycles(chosen.tuple);
     LayoutRewrite rewrite{
         step.op, chosen.tuple, {}, chosen.tuple.rewriteCost, {}, ir::nodeOf(step.op->getLoc())};
     for (size_t i = 0; i < outside.size(); ++i)
@@ -171,17 +178,16 @@ std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
               .cycles;
     }
     rewrite.text = describe(rewrite, step);
-    rewrites.push_back(std::move(rewrite));
+    rewrites.list.push_back(std::move(rewrite));
   }
   return rewrites;
 }
 
 } // namespace
 
-std::optional<std::vector<LayoutRewrite>> findRewrites(const LayoutSystem &layout,
-                                                       llvm::ArrayRef<RelationId> active,
-                                                       llvm::ArrayRef<RelationId> chains,
-                                                       uint64_t budget) {
+std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
+                                           llvm::ArrayRef<RelationId> active,
+                                           llvm::ArrayRef<RelationId> chains, uint64_t budget) {
   // A chain is minimal: a change at any of its steps resolves it. Few places keep
   // the search small.
   std::vector<bool> where(layout.system.relations());
@@ -190,6 +196,21 @@ std::optional<std::vector<LayoutRewrite>> findRewrites(const LayoutSystem &layou
   if (auto rewrites = rewriteAt(layout, active, where, budget))
     return rewrites;
   return rewriteAt(layout, active, tiedTo(layout, active, chains), budget);
+}
+
+std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites) {
+  std::vector<std::string> texts;
+  for (const LayoutRewrite &rewrite : rewrites)
+    texts.push_back(rewrite.text + (rewrite.node.index < 0
+                                        ? std::string()
+                                        : " at node " + std::to_string(rewrite.node.index)));
+  return llvm::join(texts, "; ");
+}
+
+int64_t writeCycles(const ir::LayoutTuple &tuple) {
+  // The last row of weights passes the vector unit, its token is seen in the cycle after.
+  constexpr int64_t kLatency = isa::kVecRead + isa::kVecOut + 1;
+  return tuple.writes == 0 ? 0 : tuple.writes + kLatency;
 }
 
 } // namespace sluice::analysis

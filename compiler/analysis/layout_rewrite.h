@@ -7,13 +7,24 @@
 
 namespace sluice::analysis {
 
-/// The rewrites at the least cost that make `active` solvable, in program order:
-/// at operations of `chains`, the steps of all conflicts, or where that is not
-/// enough at any that are tied to them. Nothing if no rewrites do. `budget` bounds
-/// the search of one component.
-std::optional<std::vector<LayoutRewrite>> findRewrites(const LayoutSystem &layout,
-                                                       llvm::ArrayRef<RelationId> active,
-                                                       llvm::ArrayRef<RelationId> chains,
-                                                       uint64_t budget);
+struct LayoutRewrites {
+  std::vector<LayoutRewrite> list; ///< in program order
+  int64_t writeCycles = 0;         ///< of the operations, see writeCycles()
+};
+
+/// The rewrites at the least cost that make `active` solvable: at operations of
+/// `chains`, the steps of all conflicts, or where that is not enough at any that
+/// are tied to them. Nothing if no rewrites do. `budget` bounds the search of one
+/// component.
+std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
+                                           llvm::ArrayRef<RelationId> active,
+                                           llvm::ArrayRef<RelationId> chains, uint64_t budget);
+
+/// "relayout of operand 0 'x' from [3 4!] to [3! 4] at node 2; ...".
+std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites);
+
+/// What a product takes longer than with constants as weights: the rows of
+/// activations that it writes, and the time from the last one to the first product.
+int64_t writeCycles(const ir::LayoutTuple &tuple);
 
 } // namespace sluice::analysis

@@ -156,6 +156,44 @@ dimensions: the rightmost axis by convention, checked, about 8 more cycles
 see 'sluice explain E0306'
             """, models.two_activations())
 
+    def test_contracted_on_neither_side(self):
+        pins = ("--data-dim", "x=0", "--data-dim", "z=1")
+        self.compile_refused(REFUSED, """
+            error[E0307]: the contracted axis is the data dimension of neither side
+              --> m.onnx: node 0 "attention" (MatMul)
+               |  operand 0 'x': activation [4! 8]
+               |  operand 1 'z': activation [8 4!]
+             rule DD-MM-DYN-X: [* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ \
+[* j! k] -> [* i k!]
+             chain:
+               'x' [4! 8], --data-dim x=0
+               'z' [8 4!], --data-dim z=1
+               node 0 "attention" (MatMul): 'z' [8 4!], needs [8! 4]
+             help: replace --data-dim z=1 by --data-dim z=0, or drop it, checked
+             help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0, \
+checked, about 36 more cycles
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0307'
+            """, models.two_activations(), flags=("--allow-dynamic-weights", *pins))
+        # Without the first flag the message names both.
+        self.compile_refused(REFUSED, """
+            error[E0306]: both sides of the product are activations
+              --> m.onnx: node 0 "attention" (MatMul)
+               |  operand 0 'x': activation [4! 8]
+               |  operand 1 'z': activation [8 4!]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
+             help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
+[4 8!] at node 0, checked, about 48 more cycles
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0306'
+            """, models.two_activations(), flags=pins)
+        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--allow-dynamic-weights",
+                                   "--rewrite-layout", *pins)
+        self.assertEqual((code, err), (0, ""))
+
     def test_pins(self):
         for pin, message in (("x=7", "tensor 'x' has no axis 7, its shape is [1 8]"),
                              ("q=0", "no tensor is called 'q' (--data-dim q=0)")):

@@ -40,8 +40,8 @@ def tensors(form):
 class Form:
     """One operation on the tensors of a form: operands x0, x1, ..., result y."""
 
-    def __init__(self, rule, form, op, function, ints=(), back=True, opset=17, **attributes):
-        self.rule, self.form, self.function, self.back = rule, form, function, back
+    def __init__(self, rule, form, op, function, ints=(), back=True, opset=17, flags=(), **attributes):
+        self.rule, self.form, self.function, self.back, self.flags = rule, form, function, back, flags
         *operands, (self.shape, self.dim) = tensors(form)
         random = np.random.default_rng(len(form))
         self.values = [random.standard_normal(shape).astype(np.float32) for shape, _ in operands]
@@ -122,8 +122,13 @@ def relu(form, **more):
     return Form("DD-PW", form, "Relu", lambda x: np.maximum(x, 0), **more)
 
 
-def matmul(form, **more):
-    return Form("DD-MM-CONST", form, "MatMul", np.matmul, **more)
+def matmul(form, rule="DD-MM-CONST", **more):
+    return Form(rule, form, "MatMul", np.matmul, **more)
+
+
+def dynamic(number, form, **more):
+    """With dynamic weights. Several forms have the same result, unless `back`."""
+    return matmul(form, f"DD-MM-DYN-{number}", flags=["--allow-dynamic-weights"], **{"back": False, **more})
 
 
 ALL = slice(None)
@@ -179,6 +184,14 @@ ACCEPTED = [
     matmul("[2 2 3!] @ [2 3 5] -> [2 2 5!]"), matmul("[3 1 2 3!] @ [2 3 5] -> [3 2 2 5!]"),
     matmul("[2 3 5] @ [1 5! 2] -> [2 3! 2]"),
     Form("DD-MM-CONST", "[10! 2] @ [9 10] -> [2 9!]", "Gemm", lambda x, w: x.T @ w.T, transA=1, transB=1),
+
+    dynamic(1, "[5 3] @ [3 9!] -> [5 9!]", back=True), dynamic(1, "[9! 3] @ [3 5] -> [9! 5]", back=True),
+    dynamic(1, "[2 5 3] @ [2 3 4!] -> [2 5 4!]", back=True), dynamic(1, "[4! 3] @ [3] -> [4!]"),
+    dynamic(2, "[9! 3] @ [3!] -> [9!]"), dynamic(2, "[4 9!] @ [9!] -> [4!]"), dynamic(2, "[9!] @ [9! 4] -> [4!]"),
+    dynamic(2, "[3!] @ [3 9!] -> [9!]"), dynamic(2, "[2 4! 3] @ [3!] -> [2 4!]"), dynamic(2, "[9!] @ [9!] -> [!]"),
+    dynamic(3, "[9! 3] @ [3! 4] -> [9! 4]", back=True), dynamic(3, "[4 9!] @ [9 10!] -> [4 10!]"),
+    dynamic(3, "[2 5! 3] @ [2 3! 4] -> [2 5! 4]", back=True),
+    dynamic(4, "[5 9!] @ [9! 10] -> [5 10!]"), dynamic(4, "[2 5 3!] @ [1 3! 4] -> [2 5 4!]"),
 ]
 
 # The code, the rule, and a form whose operands have the data dimensions it shows.
@@ -195,6 +208,11 @@ OPERANDS_REFUSED = [
     ("E0302", matmul("[5 3] @ [3 4!] -> [5 4!]")), ("E0302", matmul("[4! 3] @ [3 5] -> [4! 5]")),
     ("E0302", matmul("[2! 4 3] @ [3 5] -> [2! 4 5]")), ("E0302", matmul("[3] @ [3! 4] -> [4!]")),
     ("E0302", matmul("[4! 3] @ [3] -> [4!]")),
+    # Two activations: without the flag never, with it not this form, nor along a batch axis.
+    ("E0306", matmul("[5 3!] @ [3! 4] -> [5 4!]", "DD-MM-DYN")), ("E0306", matmul("[4 3!] @ [3!] -> [4!]", "DD-MM-DYN")),
+    ("E0307", dynamic("X", "[5! 3] @ [3 4!] -> [5! 4]")), ("E0307", dynamic("X", "[5! 9] @ [9 4!] -> [5 4!]")),
+    ("E0307", dynamic("X", "[2! 5 3] @ [2 3! 4] -> [2! 5 4]")),
+    ("E0302", matmul("[2! 5 3] @ [3 4] -> [2! 5 4]", flags=["--allow-dynamic-weights"])),
 ]
 
 # A form whose result cannot have the data dimension it shows.
@@ -202,7 +220,7 @@ RESULT_REFUSED = [
     unsqueeze("[2! 3] -> [1! 2 3]", 0), broadcast("[3!] -> [2! 3]"), matmul("[5 3] @ [3! 4] -> [5 4!]"),
     matmul("[4 3!] @ [3 5] -> [4! 5]"), matmul("[2 4 3!] @ [3 5] -> [2! 4 5]"), reshape("[2! 12] -> [2 3! 4]"),
     # Of several candidates only the leftmost is taken.
-    reshape("[3! 4] -> [3 1! 4]"),
+    reshape("[3! 4] -> [3 1! 4]"), dynamic("X", "[2 5 3!] @ [2 3! 4] -> [2! 5 4]"),
 ]
 
 
@@ -222,7 +240,7 @@ class Rules(unittest.TestCase):
         """Exit code, data dimensions by name, errors."""
         onnx.save(form.model, self.dir / "m.onnx")
         code, out, err = self.sluice("check", "m.onnx", "--target", "c2b8", "--format", "json",
-                                     "--explain-layout=all", *pins)
+                                     "--explain-layout=all", *form.flags, *pins)
         self.assertTrue(out, err)
         result = json.loads(out)
         return code, {t["name"]: t["data_dim"] for t in result["tensors"]}, result["errors"]
@@ -243,7 +261,8 @@ class Rules(unittest.TestCase):
             if name in form.dims:
                 np.save(self.dir / f"{name}.npy", value)
                 inputs += ["--input", f"{name}=@{name}.npy"]
-        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *form.operand_pins())
+        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *form.flags,
+                                   *form.operand_pins())
         self.assertEqual((code, err), (0, ""))
         code, out, err = self.sluice("run", "m.sluice", "--engine", "both", *inputs, "--expect", "y=@y.npy",
                                      "--rtol", "0.02", "--atol", "0.02")
