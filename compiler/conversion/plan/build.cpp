@@ -295,11 +295,23 @@ private:
     form.rhs2 = step.rhs2;
     form.imm2 = std::bit_cast<uint32_t>(step.imm2);
     form.post = step.post;
-    form.dstKind = place.net ? isa::Dst::Net : isa::Dst::Local;
+    form.dstKind = place.weights ? intoBlock(place.weights->first)
+                   : place.net   ? isa::Dst::Net
+                                 : isa::Dst::Local;
     if (place.net)
       form.mask = place.readers() | (work[row].output ? kHostMask : 0);
     return form;
   }
+
+  isa::Dst intoBlock(uint32_t block) const {
+    return graph.dynamic.at(block).columns ? isa::Dst::Wcol : isa::Dst::Wrow;
+  }
+
+  /// The token of the last row of a block stands for all: a vector unit's beats
+  /// finish in order. Nothing has to say that the block may be written again: the
+  /// vector unit has taken the results of all products of an inference before it
+  /// begins the next.
+  [[nodiscard]] Signal blockSignal() const { return {true, tokens.local, kMatrixBit}; }
 
   /// Waits only, on the path of the beat that follows.
   static isa::Instruction vectorPause(const isa::Vec &like) {
@@ -327,10 +339,11 @@ private:
     if (lastRead == 0)
       lastRead = items.size();
     for (size_t i = 0; i < items.size(); ++i) {
-      if (items[i].block == kNoBlock)
-        vectorRow(core, items[i], unit, bank);
+      const bool last = lastWrites.contains({core, i});
+      if (items[i].block == kNoBlock || placement.rows[items[i].row].weights)
+        vectorRow(core, items[i], last, unit, bank);
       else
-        writeBlock(core, items[i], lastWrites.contains({core, i}), unit, bank);
+        copyToBlock(core, items[i], last, unit, bank);
       if (i + 1 == lastRead && lastRead != items.size())
         appendDone(unit, unit.origins.back().time, true);
     }
@@ -366,22 +379,18 @@ private:
     append(unit, beat, origin, {}, isa::Vec{});
   }
 
-  /// A row passes into a weight block. The token of the last of them stands for
-  /// all: a vector unit's beats finish in order. Nothing has to say that the
-  /// block may be written again: the vector unit has taken the results of all
-  /// products of an inference before it begins the next.
-  void writeBlock(uint32_t core, const VectorItem &item, bool last, UnitBeats &unit, Bank &bank) {
+  /// A row passes into a weight block.
+  void copyToBlock(uint32_t core, const VectorItem &item, bool last, UnitBeats &unit, Bank &bank) {
     isa::Vec form;
     form.aSrc = isa::Source::Ram;
-    form.dstKind = graph.dynamic.at(item.block).columns ? isa::Dst::Wcol : isa::Dst::Wrow;
+    form.dstKind = intoBlock(item.block);
     bank.need(item.row);
     Beat beat;
     beat.form = unit.formOf(form);
     beat.address[0] = address(core, item.row);
-    beat.address[3] =
-        static_cast<int32_t>(blockAddress[core].at(item.block) * graph.geometry.lanes + item.index);
+    beat.address[3] = destination(core, item);
     if (last)
-      beat.signal = {true, tokens.local, kMatrixBit};
+      beat.signal = blockSignal();
     BeatOrigin origin;
     origin.row = item.row;
     origin.read[0] = item.row;
@@ -390,9 +399,19 @@ private:
     append(unit, beat, origin, bank.take(), vectorPause(form));
   }
 
-  void vectorRow(uint32_t core, const VectorItem &item, UnitBeats &unit, Bank &bank) {
-    const Row &what = graph.rows[item.row];
+  int32_t destination(uint32_t core, const VectorItem &item) const {
     const RowPlace &place = placement.rows[item.row];
+    if (item.block != kNoBlock)
+      return static_cast<int32_t>(blockAddress[core].at(item.block) * graph.geometry.lanes +
+                                  item.index);
+    return static_cast<int32_t>(place.net ? place.inbox
+                                          : placement.cores[core].localAddress[item.row]);
+  }
+
+  /// `completes`: the row is the last of a weight block.
+  void vectorRow(uint32_t core, const VectorItem &item, bool completes, UnitBeats &unit,
+                 Bank &bank) {
+    const Row &what = graph.rows[item.row];
     isa::Vec form = vectorForm(core, item.row);
     // All operands are there before the first beat: a reduction is one
     // instruction without waits inside.
@@ -423,13 +442,12 @@ private:
         beat.address[s] = address(core, origin.read[s]);
       if (isWide(what.b))
         ++beat.address[2];
-      beat.address[3] = static_cast<int32_t>(
-          place.net ? place.inbox : placement.cores[core].localAddress[item.row]);
+      beat.address[3] = destination(core, item);
       if (what.wide && last)
         ++beat.address[3];
       beat.last = last && what.step.reduce != isa::Reduce::None;
       if (last)
-        beat.signal = signalOf(item.row);
+        beat.signal = completes ? blockSignal() : signalOf(item.row);
       append(unit, beat, origin, bank.take(), vectorPause(form));
     }
   }

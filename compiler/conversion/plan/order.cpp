@@ -56,7 +56,7 @@ private:
   std::vector<uint32_t> rank; ///< constants stay 0
 };
 
-/// What each core writes into its dynamic blocks: for every stage the blocks its
+/// What each core copies into its dynamic blocks: for every stage the blocks its
 /// rows there are the first to read, in the order in which the source rows are
 /// expected.
 std::vector<std::vector<VectorItem>> blockWrites(const Graph &graph, const Work &work,
@@ -77,7 +77,8 @@ std::vector<std::vector<VectorItem>> blockWrites(const Graph &graph, const Work 
         if (dynamic == graph.dynamic.end() || !seen[core].insert(term.block).second)
           continue;
         for (const rows::BlockWrite &write : dynamic->second.writes)
-          writes[core].push_back({write.row, 0, stage, term.block, write.index});
+          if (!placement.rows[write.row].weights)
+            writes[core].push_back({write.row, 0, stage, term.block, write.index});
       }
     for (size_t core = 0; core < writes.size(); ++core)
       std::sort(writes[core].begin() + static_cast<std::ptrdiff_t>(before[core]),
@@ -157,6 +158,9 @@ public:
         ++cores[core].blocks[write.block].missing;
       cores[core].writes = std::move(writes[core]);
     }
+    for (const RowPlace &place : placement.rows)
+      if (place.weights)
+        ++cores[place.core].blocks[place.weights->first].missing;
     for (size_t i = 0; i < work.stages[0].size(); ++i)
       host.push_back({work.stages[0][i], i + 1});
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
@@ -305,14 +309,18 @@ private:
         continue;
       core.writes.erase(core.writes.begin() + static_cast<std::ptrdiff_t>(i));
       const auto [start, end] = occupy(core, rows::VectorStep{}, 1, now);
-      Core::Block &block = core.blocks[item.block];
-      --block.missing;
-      block.ready = end + 1;
+      written(core, item.block, end);
       item.time = start;
       order.vector[index].push_back(item);
       return true;
     }
     return false;
+  }
+
+  static void written(Core &core, uint32_t number, uint64_t end) {
+    Core::Block &block = core.blocks[number];
+    --block.missing;
+    block.ready = std::max(block.ready, end + 1);
   }
 
   /// Issues beats of a step; the first cycle and the one in which the last of
@@ -333,11 +341,15 @@ private:
     const Row &what = graph.rows[row];
     const uint64_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
     const auto [start, end] = occupy(core, what.step, beats, now);
-    order.vector[index].push_back({row, start, work[row].stage, kNoBlock, 0});
+    const RowPlace &place = placement.rows[row];
+    const auto [block, at] = place.weights.value_or(std::pair(kNoBlock, 0U));
+    order.vector[index].push_back({row, start, work[row].stage, block, at});
     --left;
     if (what.wide)
       core.outbox.push_back({kNoRow, end}); // the upper halves
-    if (placement.rows[row].net)
+    if (place.weights)
+      written(core, block, end);
+    else if (place.net)
       core.outbox.push_back({row, end + 1});
     else
       available[row] = end + 1;

@@ -21,11 +21,11 @@ struct MatrixItem {
   uint64_t time = 0;  ///< estimated cycle
 };
 
-/// One row of a vector unit, or one write of a row into a weight block.
+/// One row of a vector unit, one copy of a row into a weight block, or both in one.
 struct VectorItem {
   rows::RowId row = rows::kNoRow;
   uint64_t time = 0;
-  uint32_t stage = 0;        ///< of the row, or of the rows that read the block
+  uint32_t stage = 0;        ///< of the row, or of the rows that read the block it is copied to
   uint32_t block = kNoBlock; ///< of a write
   uint32_t index = 0;        ///< of a write: output lane or input position
 };

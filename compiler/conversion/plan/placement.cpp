@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace sluice::plan {
 namespace {
@@ -189,14 +190,48 @@ private:
   }
 };
 
+/// Finds the rows that are written into one weight block of their own core and not
+/// read otherwise.
+void findWeights(const Graph &graph, const Work &work, Placement &placement) {
+  if (graph.dynamic.empty())
+    return;
+  std::vector<bool> read(graph.rows.size());
+  std::map<RowId, std::set<std::tuple<uint32_t, uint32_t, uint32_t>>> written; // core, block, index
+  const auto reads = [&](RowId operand) {
+    if (operand != kNoRow)
+      read[operand] = true;
+  };
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const Row &what = graph.rows[row];
+      std::for_each(what.a.begin(), what.a.end(), reads);
+      reads(what.b);
+      reads(what.c);
+      read[row] = read[row] || work[row].output || what.wide;
+      for (const rows::Term &term : work[row].terms) {
+        reads(term.x);
+        if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+          for (const rows::BlockWrite &write : dynamic->second.writes)
+            written[write.row].insert({placement.rows[row].core, term.block, write.index});
+      }
+    }
+  for (const auto &[row, places] : written) {
+    const auto &[core, block, index] = *places.begin();
+    if (!read[row] && places.size() == 1 && placement.rows[row].core == core)
+      placement.rows[row].weights = {block, index};
+  }
+}
+
 void findReaders(const Graph &graph, const Work &work, const PlacementOptions &options,
                  Placement &placement) {
+  findWeights(graph, work, placement);
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       const uint32_t mask = 1U << placement.rows[row].core;
       forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
         RowPlace &place = placement.rows[operand];
-        (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
+        if (!place.weights)
+          (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
       });
     }
   if (options.inputsEverywhere) {
@@ -211,7 +246,7 @@ void findReaders(const Graph &graph, const Work &work, const PlacementOptions &o
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       RowPlace &place = placement.rows[row];
-      place.net = work[row].output || place.readers() != 1U << place.core;
+      place.net = !place.weights && (work[row].output || place.readers() != 1U << place.core);
     }
   // A reduction walks its rows in one affine stream, so they lie in one memory.
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
@@ -349,7 +384,7 @@ void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &o
       constant(place.core, what.c);
       if (what.kind == RowKind::Linear && work[row].terms.empty() && memory.zeroRow == kNone)
         memory.zeroRow = isa::kLocalBase + cells[place.core].keep();
-      if (!place.net)
+      if (!place.net && !place.weights)
         memory.localAddress[row] = isa::kLocalBase + cells[place.core].take(1, stage, last[row]);
       const bool biased =
           std::any_of(what.bias.begin(), what.bias.end(), [](float value) { return value != 0; });

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/conversion/plan/work.h"
@@ -20,7 +22,10 @@ struct RowPlace {
   uint32_t vectorReaders = 0; ///< mask of cores
   bool net = false;           ///< travels as a packet; else a local row
   uint32_t inbox = kNone;     ///< address at every reader, if net; a wide row has the next too
-  uint32_t indexInStage = 0;  ///< position among the rows of its stage on its core (inputs: of all)
+  /// Computed into a weight block of its own core, and nowhere else: the block and
+  /// the index there. Nobody reads it as a row.
+  std::optional<std::pair<uint32_t, uint32_t>> weights;
+  uint32_t indexInStage = 0; ///< position among the rows of its stage on its core (inputs: of all)
 
   uint32_t readers() const { return matrixReaders | vectorReaders; }
   uint32_t units() const {

@@ -54,7 +54,11 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
       if (kind == rows::RowKind::Linear)
         text += fmt::format(", {} blocks{}", work[row].terms.size(),
                             graph.rows[row].wide ? " of the next row's sum, as fp32" : "");
-      if (!place.net)
+      if (place.weights)
+        text += fmt::format(", {} {} of weight block {}",
+                            graph.dynamic.at(place.weights->first).columns ? "column" : "row",
+                            place.weights->second, place.weights->first);
+      else if (!place.net)
         text += fmt::format(", local row {}", addressAt(candidate.placement, place.core, row));
       else if (place.readers() != 0)
         text += fmt::format(", inbox row {} of cores {:#x}", place.inbox, place.readers());

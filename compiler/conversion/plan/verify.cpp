@@ -358,12 +358,23 @@ private:
     acc.row = kNoRow;
   }
 
-  void writeBlock(uint32_t u, const isa::Vec &vec, const Beat &beat, const BeatOrigin &origin) {
-    const UnitState &state = units[u];
+  void copyToBlock(uint32_t u, const isa::Vec &vec, const Beat &beat, const BeatOrigin &origin) {
     read(u, beat.address[0], origin.row);
+    const isa::Vec pass;
+    if (vec.aSrc != isa::Source::Ram || vec.alu1 != pass.alu1 || vec.tableEn != 0 ||
+        vec.reduce != pass.reduce || vec.alu2 != pass.alu2 || vec.post != pass.post ||
+        vec.part != pass.part)
+      fail(u, fmt::format("row {} changes on its way into a weight block", origin.row));
+    writeBlock(u, vec, beat, origin.row);
+  }
+
+  void writeBlock(uint32_t u, const isa::Vec &vec, const Beat &beat, RowId row) {
+    const UnitState &state = units[u];
+    if (vec.dstKind != isa::Dst::Wrow && vec.dstKind != isa::Dst::Wcol)
+      return fail(u, fmt::format("row {} does not go into a weight block", row));
     if (const auto wrong =
-            blocks.write(state.core, vec, beat.address[3], origin.row,
-                         {inferenceOf(state), state.issued}, state.clock.issued[state.core]))
+            blocks.write(state.core, vec, beat.address[3], row, {inferenceOf(state), state.issued},
+                         state.clock.issued[state.core]))
       fail(u, *wrong);
     if (beat.signal.on)
       giveCores(u, 1U << state.core, beat.signal);
@@ -410,8 +421,8 @@ private:
         give(u, 2 * cores, beat.signal.token);
       return;
     }
-    if (vec.dstKind == isa::Dst::Wrow || vec.dstKind == isa::Dst::Wcol)
-      return writeBlock(u, vec, beat, origin);
+    if (origin.block != kNoBlock)
+      return copyToBlock(u, vec, beat, origin);
     const Row &row = graph.rows[origin.row];
     if (takesResult(vec)) {
       const Result result = results[state.core].front();
@@ -446,6 +457,8 @@ private:
 
   void deliver(uint32_t u, const isa::Vec &vec, const Beat &beat, RowId row) {
     const UnitState &state = units[u];
+    if (vec.dstKind == isa::Dst::Wrow || vec.dstKind == isa::Dst::Wcol)
+      return writeBlock(u, vec, beat, row);
     if (vec.dstKind == isa::Dst::Local) {
       writeCell(u, state.core, beat.address[3], row);
       if (beat.signal.on)

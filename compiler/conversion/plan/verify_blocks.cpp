@@ -36,10 +36,6 @@ std::optional<std::string> BlockProof::write(uint32_t core, const isa::Vec &vec,
       !wanted(dynamic->second.writes))
     return fmt::format("writes row {} to {} {} of weight block {}", row, column ? "column" : "row",
                        write.index, address);
-  const isa::Vec pass;
-  if (vec.aSrc != isa::Source::Ram || vec.alu1 != pass.alu1 || vec.tableEn != 0 ||
-      vec.reduce != pass.reduce || vec.alu2 != pass.alu2 || vec.post != pass.post)
-    return fmt::format("row {} changes on its way into a weight block", row);
   Cell &cell = cells[core][address];
   if (cell.lastRead > issuedReads)
     return fmt::format("may overwrite weight block {} before its last read", address);

@@ -160,9 +160,14 @@ TEST(DynamicPlan, BlocksCountInTheWeightMemory) {
 /// The proof notices mistakes with weight blocks.
 class BlockProofs : public testing::Test {
 protected:
-  rows::Graph graph = heads("c2b8", 2, 8, 8);
+  explicit BlockProofs(rows::Graph graph = heads("c2b8", 2, 8, 8),
+                       const PlacementOptions &options = {})
+      : graph(std::move(graph)), options(options) {}
+
+  rows::Graph graph;
+  PlacementOptions options;
   Work work = analyse(graph);
-  Placement placement = place(graph, work, PlacementOptions{});
+  Placement placement = place(graph, work, options);
   MachineBeats beats = buildBeats(graph, work, placement,
                                   *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
                                   TokenLayout::make(2, false));
@@ -221,6 +226,80 @@ TEST_F(BlockProofs, AWriteBeforeTheLastRead) {
   std::rotate(unit.beats.begin() + from, unit.beats.begin() + from + 1, unit.beats.end());
   std::rotate(unit.origins.begin() + from, unit.origins.begin() + from + 1, unit.origins.end());
   EXPECT_NE(verdict(), "sound");
+}
+
+TEST_F(BlockProofs, AnotherValueThanTheRow) {
+  UnitBeats &unit = beats.vector[0];
+  Beat &beat = unit.beats[writes()[0]];
+  auto form = std::get<isa::Vec>(unit.forms[beat.form]);
+  form.post = isa::Post::Relu;
+  beat.form = unit.formOf(form);
+  EXPECT_THAT(verdict(), HasSubstr("changes on its way into a weight block"));
+}
+
+/// Two heads whose scores are weights of a second product.
+rows::Graph chains() {
+  GraphBuilder builder("c2b8", 10);
+  std::vector<RowId> out;
+  for (uint32_t head = 0; head < 2; ++head) {
+    const auto x = builder.input(8), w = builder.input(8);
+    for (RowId row : builder.product(x, builder.product(x, w, false, test::relu()), true))
+      out.push_back(row);
+  }
+  builder.output(out);
+  return builder.graph;
+}
+
+/// Rows that are computed into weight blocks.
+class DirectBlockProofs : public BlockProofs {
+protected:
+  static PlacementOptions following() {
+    PlacementOptions options;
+    options.follow = true;
+    return options;
+  }
+  DirectBlockProofs() : BlockProofs(chains(), following()) {}
+
+  /// A beat of core 0 that computes a row into a block.
+  Beat &direct() {
+    UnitBeats &unit = beats.vector[0];
+    for (size_t i = 0; i < unit.beats.size(); ++i)
+      if (const RowId row = unit.origins[i].row; row != rows::kNoRow && placement.rows[row].weights)
+        return unit.beats[i];
+    throw std::logic_error("no row is computed into a block");
+  }
+};
+
+TEST_F(DirectBlockProofs, NothingIsCopied) {
+  EXPECT_EQ(verdict(), "sound");
+  // Copied are the inputs alone: 8 rows of the core's head.
+  EXPECT_EQ(writes().size(), 8U);
+  EXPECT_EQ(std::count_if(placement.rows.begin(), placement.rows.end(),
+                          [](const RowPlace &row) { return row.weights.has_value(); }),
+            2 * 8);
+  expectRuns(graph, 0);
+  expectRuns(graph, 24);
+}
+
+TEST_F(DirectBlockProofs, AWrongPlaceInTheBlock) {
+  direct().address[3] += 1;
+  EXPECT_THAT(verdict(), HasSubstr("of weight block"));
+}
+
+TEST_F(DirectBlockProofs, AColumnAsARow) {
+  UnitBeats &unit = beats.vector[0];
+  auto form = std::get<isa::Vec>(unit.forms[direct().form]);
+  form.dstKind = isa::Dst::Wrow;
+  direct().form = unit.formOf(form);
+  EXPECT_THAT(verdict(), HasSubstr("to row 0 of weight block"));
+}
+
+TEST_F(DirectBlockProofs, ALostAnnouncement) {
+  for (Beat &beat : beats.vector[0].beats)
+    if (beat.signal.on && beat.signal.units == kMatrixBit &&
+        std::get<isa::Vec>(beats.vector[0].forms[beat.form]).dstKind == isa::Dst::Wcol)
+      beat.signal = {};
+  EXPECT_THAT(verdict(), HasSubstr("never issues"));
 }
 
 } // namespace
