@@ -9,12 +9,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 constexpr unsigned kMatrix = 0, kVector = 1;
 constexpr uint32_t kHostTokens = 5, kLocalTokens = 4;
 
@@ -85,7 +79,7 @@ public:
 
   MachineBeats run() {
     for (RowId row : work.stages[0])
-      announce(row, kNone);
+      announce(row, 0);
     for (uint32_t core = 0; core < cores; ++core) {
       std::map<uint32_t, size_t> writes; // left, by block
       for (const VectorItem &item : order.vector[core])
@@ -93,7 +87,7 @@ public:
       for (size_t i = 0; i < order.vector[core].size(); ++i) {
         const VectorItem &item = order.vector[core][i];
         if (item.block == kNoBlock) {
-          announce(item.row, core);
+          announce(item.row, 1U << core);
         } else if (--writes[item.block] == 0) {
           banks[kMatrix][core].announce(blockNumber(item.block), tokens.local);
           lastWrites.insert({core, i});
@@ -136,13 +130,14 @@ private:
                      : tokens.ofLocal(place.indexInStage);
   }
 
-  /// Counts the row's announcement in every bank it reaches.
+  /// Counts the row's announcement in every bank it reaches: those of its readers, or
+  /// of `producer` (a mask) if it does not leave its core.
   void announce(RowId row, uint32_t producer) {
     const RowPlace &place = placement.rows[row];
     // A token for cores rides on the same packet to the host, if it goes there.
     if (work[row].output && place.readers() != 0)
       hostBank.announce(row, tokenOf(row));
-    const uint32_t where = place.net ? place.readers() : 1U << producer;
+    const uint32_t where = place.net ? place.readers() : producer;
     for (uint32_t core = 0; core < cores; ++core) {
       if ((where >> core & 1) == 0)
         continue;

@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/explain.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <ranges>
 
@@ -10,12 +11,6 @@
 
 namespace sluice::plan {
 namespace {
-
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
 
 Cause causeOf(Delay delay) {
   switch (delay) {
@@ -128,6 +123,7 @@ public:
             const Timeline &timeline)
       : graph(graph), work(work), placement(placement), timeline(timeline) {
     result.cores = graph.geometry.cores;
+    assert(result.cores != 0);
     result.cycles = timeline.latency();
     result.stages.resize(work.stages.size());
   }

@@ -9,12 +9,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 struct Kind {
   std::string_view memory;
   std::string_view code;

@@ -10,10 +10,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::Row;
-using rows::RowId;
-
 format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
   format::PreloadImage image{row, {}};
   for (float value : bias) {

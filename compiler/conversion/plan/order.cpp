@@ -12,12 +12,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 /// Vector rows looked at before their turn.
 constexpr size_t kWindow = 16;

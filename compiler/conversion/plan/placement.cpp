@@ -10,12 +10,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 /// Block products or vector beats of a row.
 uint64_t costOf(const Graph &graph, const Work &work, RowId row) {
   return graph.rows[row].kind == RowKind::Linear ? std::max<size_t>(work[row].terms.size(), 1)

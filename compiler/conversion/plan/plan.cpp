@@ -13,9 +13,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::RowId;
-
 Problem internalError(const std::string &what) {
   Problem problem;
   problem.code = "E0499";

@@ -15,8 +15,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-
 constexpr uint32_t kAll = kNone;
 /// Plans with split rows that are looked at as a whole.
 constexpr size_t kFinalists = 16;

@@ -9,12 +9,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 /// Products below which a part is not worth its way to the other core.
 constexpr uint32_t kLeastPart = 2;
 

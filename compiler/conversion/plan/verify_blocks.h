@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/build.h"
+#include "compiler/conversion/plan/verify_moment.h"
 
 namespace sluice::plan {
 
@@ -17,12 +18,6 @@ class BlockProof {
 public:
   BlockProof(const rows::Graph &graph, const MachineBeats &beats)
       : graph(graph), beats(beats), cells(beats.weights.size()) {}
-
-  /// A beat of a unit, counted from 1 over all inferences.
-  struct Moment {
-    uint32_t inference = 0;
-    uint32_t beat = 0;
-  };
 
   /// The matrix unit of a core reads a dynamic block; it knows that so many beats of
   /// the core's vector unit have arrived. What is wrong, or nothing.

@@ -6,12 +6,6 @@
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
-
 /// bf16 zeros of either sign; denormals count as zero in the machine.
 bool isZero(const std::vector<uint16_t> &elements) {
   return std::all_of(elements.begin(), elements.end(),

@@ -9,6 +9,13 @@
 
 namespace sluice::plan {
 
+// What is planned.
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+
 /// A row and what it needs. Constant operands are included.
 struct WorkRow {
   std::vector<rows::Term> terms; ///< Linear: the terms whose block is not zero
