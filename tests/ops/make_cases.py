@@ -155,6 +155,15 @@ def activations(cases):
               {"y": np.minimum(x, 2)}, {"high": np.float32(2)})
     cases.add("clip_crossed", node("Clip", "x low high"), {"x": x}, {"y": np.full_like(x, -3)},
               {"low": np.float32(2), "high": np.float32(-3)})
+    for name, slope in (("scalar", np.float32([0.25])), ("lanes", normal(13)),
+                        ("rows", normal(4, 1))):
+        cases.add(f"prelu_{name}", node("PRelu", "x a"), {"x": x},
+                  {"y": np.where(x < 0, slope * x, x)}, {"a": slope})
+    cases.add("prelu_runtime", node("PRelu", "x a"), {"x": x, "a": x[::-1].copy()},
+              {"y": np.where(x < 0, x[::-1] * x, x)})
+    cases.unary("shrink", "Shrink",
+                lambda v: np.where(v < -1.5, v + 0.5, np.where(v > 1.5, v - 0.5, 0)), x,
+                lambd=1.5, bias=0.5)
     cases.add("silu", [node("Sigmoid", "x", "s"), node("Mul", "x s")], {"x": x},
               {"y": x / (1 + np.exp(-np.float64(x)))})
     cases.unary("relu_scalar", "Relu", lambda v: np.maximum(v, 0), np.float32(-2.5))
@@ -391,7 +400,31 @@ def normalisations(cases):
     s = normal(13, 3)
     cases.add("layer_norm_axis", node("LayerNormalization", "x s", axis=1), {"x": deep},
               {"y": layer(np.float64(deep), (1, 2), s, 0)}, {"s": s})
+    for name, axes in (("lanes", [1]), ("rows", [0]), ("all", [0, 1])):
+        cases.add(f"mean_variance_{name}", node("MeanVarianceNormalization", "x", axes=axes),
+                  {"x": x}, {"y": layer(np.float64(x), tuple(axes), 1, 0)})
+    for name, axis in (("lanes", -1), ("rows", 0)):
+        for order, size in ((1, np.abs(x).sum(axis, keepdims=True)),
+                            (2, np.sqrt((x * x).sum(axis, keepdims=True)))):
+            cases.add(f"lp_norm_{order}_{name}", node("LpNormalization", "x", axis=axis, p=order),
+                      {"x": x}, {"y": x / size})
+    wide = normal(2, 6, 11)
+    s6, b6, s3, b3 = normal(6), normal(6), normal(3), normal(3)
+    cases.add("instance_norm", node("InstanceNormalization", "x s b"), {"x": wide},
+              {"y": layer(np.float64(wide), 2, s6[:, None], b6[:, None])}, {"s": s6, "b": b6})
+    grouped = layer(np.float64(wide).reshape(2, 3, 2, 11), (2, 3), 1, 0)
+    cases.add("group_norm_18", node("GroupNormalization", "x s b", num_groups=3), {"x": wide},
+              {"y": (grouped * s3[:, None, None] + b3[:, None, None]).reshape(wide.shape)},
+              {"s": s3, "b": b3}, opset=18)
+    cases.add("group_norm_21", node("GroupNormalization", "x s b", num_groups=3), {"x": wide},
+              {"y": grouped.reshape(wide.shape) * s6[:, None] + b6[:, None]},
+              {"s": s6, "b": b6}, opset=21)
     root = np.sqrt((np.float64(x) ** 2).mean(-1, keepdims=True) + 1e-5)
+    cases.add("rms_norm_operator", node("RMSNormalization", "x s"), {"x": x},
+              {"y": x / root * scale}, {"s": scale}, opset=23)
+    both = np.sqrt((np.float64(deep) ** 2).mean((1, 2), keepdims=True) + 1e-5)
+    cases.add("rms_norm_axes", node("RMSNormalization", "x s", axis=1), {"x": deep},
+              {"y": deep / both * s}, {"s": s}, opset=23)
     rms = [node("Mul", "x x", "q"), node("ReduceMean", "q", "a", axes=[-1]),
            node("Add", "a e", "f"), node("Sqrt", "f", "r"), node("Div", "x r", "d"),
            node("Mul", "d s")]
@@ -433,6 +466,26 @@ def comparisons(cases):
                   {"c": np.float32(1)})
         cases.add(f"{low}_one", node(op, "x"), {"x": x}, {"y": x})
         cases.add(f"{low}_row", node(op, "c x"), {"x": x}, {"y": f(x, z[0])}, {"c": z[0]})
+    cases.add("sum_three", node("Sum", "x c z"), {"x": x, "z": z}, {"y": x + z[0] + z},
+              {"c": z[0]})
+    cases.add("mean_three", node("Mean", "x c z"), {"x": x, "z": z}, {"y": (x + z[0] + z) / 3},
+              {"c": z[0]})
+    cases.add("mean_outer", node("Mean", "r q"), {"r": x[:, :1].copy(), "q": z[:1]},
+              {"y": (x[:, :1] + z[:1]) / 2})
+    square = normal(2, 9, 9)
+    for name, function, upper, k in (("upper", np.triu, 1, 0), ("lower", np.tril, 0, 0),
+                                     ("above", np.triu, 1, 3), ("below", np.tril, 0, -2)):
+        cases.add(f"trilu_{name}", node("Trilu", "x k", upper=upper), {"x": square},
+                  {"y": function(square, k)}, {"k": np.int64(k)})
+    causal = [node("Constant", "", "l", value=numpy_helper.from_array(np.int64([9, 9]))),
+              node("ConstantOfShape", "l", "o", value=numpy_helper.from_array(np.bool_([True]))),
+              node("Trilu", "o", "m", upper=0), node("Where", "m x c")]
+    cases.add("trilu_causal_mask", causal, {"x": square},
+              {"y": np.where(np.tril(np.ones((9, 9))) > 0, square, -100)}, {"c": np.float32(-100)})
+    broken = x.copy()
+    broken[1, 3:5] = np.nan
+    cases.add("is_nan_where", [node("IsNaN", "x", "t"), node("Where", "t c x")], {"x": broken},
+              {"y": np.nan_to_num(broken, nan=0.5)}, {"c": np.float32(0.5)})
     cases.add("cast_float", node("Cast", "x", to=1), {"x": x}, {"y": x})
 
 
@@ -453,6 +506,51 @@ def views(cases):
         v = normal(*shape)
         cases.add(f"expand_{name}", node("Expand", "x s"), {"x": v},
                   {"y": v * np.ones(wanted, np.float32)}, {"s": np.int64(wanted)})
+
+
+    for name, shape, repeats in (("lanes", (3, 5), (1, 3)), ("rows", (3, 11), (4, 1)),
+                                 ("both", (3, 5), (2, 2)), ("ones", (1, 5, 1), (3, 1, 2)),
+                                 ("vector", (11,), (2,)), ("once", (3, 5), (1, 1))):
+        v = normal(*shape)
+        cases.add(f"tile_{name}", node("Tile", "x r"), {"x": v}, {"y": np.tile(v, repeats)},
+                  {"r": np.int64(repeats)})
+
+
+def einsum(cases):
+    def case(name, equation, x, w=None, constants=True):
+        operands = [v for v in (x, w) if v is not None]
+        y = np.einsum(equation, *map(np.float64, operands))
+        weights = {} if w is None else {"w": w}
+        cases.add(f"einsum_{name}", node("Einsum", "x w" if weights else "x", equation=equation),
+                  {"x": x, **({} if constants else weights)}, {"y": y},
+                  weights if constants else None)
+
+    x, heads = normal(5, 9), normal(2, 5, 9)
+    case("transpose", "ij->ji", x)
+    case("row_sums", "ij->i", x)
+    case("column_sums", "ij->j", x)
+    case("implied", "ji", x)
+    case("ellipsis_sum", "...j->...", heads)
+    case("ellipsis_transpose", "i...j -> j...i", heads)
+    case("dense", "ij,jk->ik", x, normal(9, 4))
+    case("dense_transposed", "ij,kj->ik", x, normal(4, 9))
+    case("dense_implied", "ij,jk", x, normal(9, 4))
+    case("dense_turned", "ij,jk->ki", x, normal(9, 4))
+    case("ellipsis_dense", "...j,jk->...k", heads, normal(9, 4))
+    case("projection", "bsd,dhk->bshk", heads, normal(9, 3, 2))
+    case("projection_heads_first", "bsd,dhk->bhsk", heads, normal(9, 3, 2))
+    case("merge_heads", "bshk,hkd->bsd", normal(1, 3, 2, 4), normal(2, 4, 7))
+    case("weights_left", "ij,jk->ik", normal(9, 4).T.copy(), normal(9, 3))
+    case("batched_weights", "bij,bjk->bik", heads, normal(2, 9, 3))
+    case("vector", "ij,j->i", x, normal(9))
+    case("inner", "i,i->", normal(9), normal(9))
+    case("product", "ij,ij->ij", x, normal(5, 9))
+    case("scaled_rows", "ij,i->ij", x, normal(5))
+    case("outer", "i,j->ij", normal(5), normal(9))
+    case("sum_of_product", "ij,ik->i", x, normal(5, 3))
+    q, k = normal(1, 2, 4, 8), normal(1, 2, 5, 8)
+    case("dynamic_scores", "bhid,bhjd->bhij", q, k, False)
+    case("dynamic_values", "bhij,bhjd->bhid", q[..., :5].copy(), k, False)
 
 
 def dynamic_weights(cases):
@@ -555,8 +653,8 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     cases = Cases(folder)
     for family in (linear, activations, softmax, arithmetic, selections, functions, reductions,
-                   normalisations, comparisons, views, dynamic_weights,
-                   rewrites):
+                   normalisations, comparisons, views, einsum,
+                   dynamic_weights, rewrites):
         family(cases)
     print(f"{cases.count} cases")
 

@@ -145,6 +145,7 @@ const OperatorTable &operatorTable() {
     ops::addArithmetic(out);
     ops::addActivations(out);
     ops::addLinear(out);
+    ops::addEinsum(out);
     ops::addSoftmax(out);
     ops::addReshapes(out);
     ops::addSlices(out);
@@ -153,8 +154,10 @@ const OperatorTable &operatorTable() {
     ops::addGather(out);
     ops::addFunctions(out);
     ops::addTrigonometry(out);
+    ops::addVariadic(out);
     ops::addComparisons(out);
     ops::addReductions(out);
+    ops::addBatchNormalisation(out);
     ops::addNormalisations(out);
     ops::addViews(out);
     return out;

@@ -1,4 +1,4 @@
-// Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu: maps of one operand.
+// Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/scalars.h"
@@ -30,6 +30,18 @@ mlir::Value sigmoid(const Scalars &s, mlir::Value x, const NodeView &) {
 
 mlir::Value tanh(const Scalars &s, mlir::Value x, const NodeView &) {
   return s.make<math::TanhOp>(x);
+}
+
+/// x + bias below -lambd, x - bias above lambd, 0 between.
+mlir::Value shrink(const Scalars &s, mlir::Value x, const NodeView &node) {
+  const auto beyond = [&](arith::CmpFPredicate predicate, float limit, float offset,
+                          mlir::Value otherwise) {
+    mlir::Value test = s.b.create<arith::CmpFOp>(s.where, predicate, x, s.constant(limit));
+    return s.make<arith::SelectOp>(test, s.add(x, s.constant(offset)), otherwise);
+  };
+  const float lambd = node.real("lambd"), bias = node.real("bias");
+  return beyond(arith::CmpFPredicate::OLT, -lambd, bias,
+                beyond(arith::CmpFPredicate::OGT, lambd, -bias, s.constant(0)));
 }
 
 Operator withAlpha(Operator entry, float byDefault) {
@@ -94,6 +106,23 @@ Operator clipWithInputs() {
   return entry;
 }
 
+Operator prelu() {
+  Operator entry;
+  entry.name = "PRelu";
+  entry.form = "map: x < 0 ? slope * x : x";
+  entry.inputs = {{"X"}, {"slope"}};
+  entry.outputs = {{"Y"}};
+  entry.requirements = {sameTypes(), broadcastsTo("X", "input 'slope' broadcasts")};
+  entry.build = [](NodeBuilder &node) {
+    node.result(node.emit.pointwise(
+        {node.in(0), node.in(1)}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          Scalars s{b, where};
+          return s.ifNegative(x[0], s.mul(x[1], x[0]));
+        }));
+  };
+  return entry;
+}
+
 } // namespace
 
 void addActivations(OperatorTable &table) {
@@ -102,6 +131,12 @@ void addActivations(OperatorTable &table) {
   table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
   table.add({6, 13}, unary("Tanh", "map: tanh(x)", tanh));
+  table.add({7, 9, 16}, prelu());
+  Operator threshold =
+      unary("Shrink", "map: x < -lambd ? x + bias : x > lambd ? x - bias : 0", shrink);
+  threshold.attributes = {{"lambd", AttributeKind::Float, 0.5F},
+                          {"bias", AttributeKind::Float, 0.0F}};
+  table.add({9}, threshold);
   table.add({6}, clipWithAttributes());
   table.add({11, 12, 13}, clipWithInputs());
 }

@@ -34,6 +34,18 @@ Requirement broadcastable() {
           "E0206"};
 }
 
+Requirement broadcastsTo(const std::string &first, const std::string &others) {
+  return {fmt::format("{} to the shape of '{}'", others, first),
+          [](const NodeView &node) -> std::string {
+            for (size_t i = 1; i < node.inputCount(); ++i)
+              if (node.has(i) &&
+                  broadcastShape({node.in(0).shape, node.in(i).shape}) != node.in(0).shape)
+                return inputShapes(node);
+            return "";
+          },
+          "E0206"};
+}
+
 Requirement axisInRange(const std::string &input, bool pastEnd) {
   return {fmt::format("attribute 'axis' is in [-rank, rank{}] of input '{}'", pastEnd ? "" : "-1",
                       input),

@@ -12,6 +12,10 @@ Requirement sameTypes();
 /// "the inputs broadcast to one shape" (E0206).
 Requirement broadcastable();
 
+/// "input 'slope' broadcasts to the shape of 'X'" (E0206), of every input after the
+/// first; `others` is the sentence's beginning.
+Requirement broadcastsTo(const std::string &first, const std::string &others);
+
 /// "attribute 'axis' is in [-rank, rank-1] of input ..." (E0206); with `pastEnd` also rank.
 Requirement axisInRange(const std::string &input, bool pastEnd = false);
 

@@ -1,5 +1,6 @@
-// Max, Min, Equal, Greater, Less, GreaterOrEqual, LessOrEqual, Not, And, Or,
-// Xor, Where. A bool tensor is one of 0 and 1.
+// Equal, Greater, Less, GreaterOrEqual, LessOrEqual, IsNaN, Not, And, Or, Xor,
+// Where, Trilu. A bool tensor is one of 0 and 1.
+#include <algorithm>
 #include <functional>
 
 #include "compiler/frontend/onnx/ops/common.h"
@@ -46,32 +47,6 @@ Tensor asFloats(const Tensor &tensor) {
 Tensor ofType(Tensor tensor, DataType type) {
   tensor.type = type;
   return tensor;
-}
-
-template <typename Op> Operator extreme(const char *name, const char *form) {
-  Operator entry;
-  entry.name = name;
-  entry.form = form;
-  entry.inputs = {{"data_0", Types::Float, Presence::Variadic}};
-  entry.outputs = {{name[1] == 'a' ? "max" : "min"}};
-  entry.requirements = {sameTypes(), broadcastable()};
-  entry.build = [](NodeBuilder &node) {
-    std::vector<Tensor> operands;
-    for (size_t i = 0; i < node.inputCount(); ++i)
-      operands.push_back(node.in(i));
-    if (operands.size() == 1) {
-      node.result(operands.front());
-      return;
-    }
-    node.result(node.emit.pointwise(
-        operands, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          mlir::Value y = x[0];
-          for (size_t i = 1; i < x.size(); ++i)
-            y = b.create<Op>(where, y, x[i]);
-          return y;
-        }));
-  };
-  return entry;
 }
 
 mlir::Value isTrue(const Scalars &s, mlir::Value x) {
@@ -140,6 +115,25 @@ template <typename Op> Operator logical(const char *name, const char *form) {
   });
 }
 
+Operator isNaN() {
+  Operator entry;
+  entry.name = "IsNaN";
+  entry.form = "map: x != x";
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.build = [](NodeBuilder &node) {
+    node.result(ofType(
+        node.emit.pointwise({node.in(0)},
+                            [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+                              Scalars s{b, where};
+                              return asNumber(
+                                  s, s.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]));
+                            }),
+        onnx::TensorProto::BOOL));
+  };
+  return entry;
+}
+
 Operator negation() {
   Operator entry;
   entry.name = "Not";
@@ -194,22 +188,91 @@ Operator where() {
   return entry;
 }
 
+/// Whether column - row is on the side of diagonal k that Trilu keeps.
+std::function<bool(int64_t, int64_t)> triangle(const NodeView &node) {
+  const Shape &shape = node.in(0).shape;
+  // Beyond the corners nothing changes; clamped, no comparison can overflow.
+  const int64_t limit = shape[shape.size() - 2] + shape.back();
+  const int64_t k = node.has(1) ? std::clamp(node.knownInts(1).front(), -limit, limit) : 0;
+  const bool upper = node.integer("upper") != 0;
+  return [k, upper](int64_t row, int64_t column) {
+    return upper ? column - row >= k : column - row <= k;
+  };
+}
+
+void buildTrilu(NodeBuilder &node) {
+  const Shape &shape = node.in(0).shape;
+  const Shape matrix(shape.end() - 2, shape.end());
+  if (elementCount(matrix, kMaxKnownElements) < 0)
+    throw NodeError{"E0206", "a matrix " + shapeText(matrix) + " has more than " +
+                                 std::to_string(kMaxKnownElements) + " elements"};
+  const auto kept = triangle(node);
+  std::vector<float> mask;
+  for (int64_t row = 0; row < matrix[0]; ++row)
+    for (int64_t column = 0; column < matrix[1]; ++column)
+      mask.push_back(kept(row, column) ? 1.0F : 0.0F);
+  node.result(node.emit.pointwise(
+      {Tensor::ofKnown(HostTensor::ofFloats(matrix, std::move(mask))), node.in(0)},
+      [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+        Scalars s{b, where};
+        return s.make<arith::SelectOp>(isTrue(s, x[0]), x[1], s.constant(0));
+      }));
+}
+
+void evaluateTrilu(NodeBuilder &node) {
+  HostTensor out = *node.in(0).known;
+  const auto kept = triangle(node);
+  const int64_t rows = out.shape[out.shape.size() - 2], columns = out.shape.back();
+  for (int64_t i = 0; i < out.size(); ++i)
+    if (!kept(i / columns % rows, i % columns)) {
+      if (out.isFloat())
+        out.floats[i] = 0;
+      else
+        out.ints[i] = 0;
+    }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
+Operator trilu() {
+  Operator entry;
+  entry.name = "Trilu";
+  entry.form = "map: on the side of the diagonal that stays ? x : 0";
+  entry.inputs = {{"input", Types::Any}, {"k", Types::Integer, Presence::Optional, true}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"upper", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
+  entry.requirements = {{"input 'input' has rank 2 or more",
+                         [](const NodeView &node) -> std::string {
+                           return node.in(0).rank() >= 2 ? "" : shapeText(node.in(0).shape);
+                         },
+                         "E0206"},
+                        {"input 'k' has one element",
+                         [](const NodeView &node) -> std::string {
+                           return !node.has(1) || node.in(1).known->size() == 1
+                                      ? ""
+                                      : "the shape " + shapeText(node.in(1).shape);
+                         },
+                         "E0206"}};
+  entry.build = buildTrilu;
+  entry.evaluate = evaluateTrilu;
+  return entry;
+}
+
 } // namespace
 
 void addComparisons(OperatorTable &table) {
   using P = arith::CmpFPredicate;
-  table.add({6, 8, 12, 13}, extreme<arith::MaximumFOp>("Max", "map: max(a, b, ...)"));
-  table.add({6, 8, 12, 13}, extreme<arith::MinimumFOp>("Min", "map: min(a, b, ...)"));
   table.add({7, 11, 13, 19}, comparison("Equal", "map: a == b", P::OEQ, std::equal_to<>()));
   table.add({7, 9, 13}, comparison("Greater", "map: a > b", P::OGT, std::greater<>()));
   table.add({7, 9, 13}, comparison("Less", "map: a < b", P::OLT, std::less<>()));
   table.add({12, 16}, comparison("GreaterOrEqual", "map: a >= b", P::OGE, std::greater_equal<>()));
   table.add({12, 16}, comparison("LessOrEqual", "map: a <= b", P::OLE, std::less_equal<>()));
+  table.add({9, 13, 20}, isNaN());
   table.add({1}, negation());
   table.add({7}, logical<arith::AndIOp>("And", "map: a and b"));
   table.add({7}, logical<arith::OrIOp>("Or", "map: a or b"));
   table.add({7}, logical<arith::XOrIOp>("Xor", "map: a xor b"));
   table.add({9, 16}, where());
+  table.add({14}, trilu());
 }
 
 } // namespace sluice::frontend::ops

@@ -1,7 +1,8 @@
 // Constant, and the shape arithmetic that exporters leave: ConstantOfShape,
-// Shape, Cast. Their results are known at import.
+// Shape, Size, Range, Cast, CastLike. Their results are known at import.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,72 @@ Operator shape(bool hasRange) {
   return entry;
 }
 
+Operator size() {
+  Operator entry;
+  entry.name = "Size";
+  entry.form = "known at import";
+  entry.inputs = {{"data", Types::Any}};
+  entry.outputs = {{"size"}};
+  entry.build = [](NodeBuilder &node) {
+    const Shape &shape = node.in(0).shape;
+    node.result(Tensor::ofKnown(HostTensor::ofInts({}, {extentProduct(shape, 0, shape.size())})));
+  };
+  return entry;
+}
+
+double rangeValue(const NodeView &node, size_t input) {
+  const HostTensor &known = *node.in(input).known;
+  return known.isFloat() ? double{known.floats[0]} : static_cast<double>(known.ints[0]);
+}
+
+/// How many elements a Range has: max(ceil((limit - start) / delta), 0).
+double rangeCount(const NodeView &node) {
+  const double distance = rangeValue(node, 1) - rangeValue(node, 0);
+  return std::max(std::ceil(distance / rangeValue(node, 2)), 0.0);
+}
+
+Operator range() {
+  Operator entry;
+  entry.name = "Range";
+  entry.form = "a constant";
+  entry.inputs = {{"start", Types::Numeric, Presence::Required, true},
+                  {"limit", Types::Numeric, Presence::Required, true},
+                  {"delta", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"output"}};
+  entry.requirements = {
+      sameTypes(),
+      {"the inputs have one element each",
+       [](const NodeView &node) -> std::string {
+         for (size_t i = 0; i < 3; ++i)
+           if (node.in(i).known->size() != 1)
+             return inputShapes(node);
+         return "";
+       },
+       "E0206"},
+      {"input 'delta' is not 0",
+       [](const NodeView &node) -> std::string { return rangeValue(node, 2) != 0 ? "" : "0"; },
+       "E0206"},
+      {fmt::format("the result has at most {} elements", kMaxKnownElements),
+       [](const NodeView &node) -> std::string {
+         const double count = rangeCount(node); // not finite where an input is not
+         return count <= static_cast<double>(kMaxKnownElements) ? "" : fmt::format("{}", count);
+       },
+       "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    const HostTensor &start = *node.in(0).known, &delta = *node.in(2).known;
+    const auto count = static_cast<int64_t>(rangeCount(node));
+    HostTensor out{start.type, {count}, {}, {}};
+    for (int64_t i = 0; i < count; ++i)
+      if (start.isFloat())
+        out.floats.push_back(
+            roundToType(start.floats[0] + static_cast<double>(i) * delta.floats[0], start.type));
+      else
+        out.ints.push_back(wrapToType(start.ints[0] + i * delta.ints[0], start.type));
+    node.result(Tensor::ofKnown(std::move(out)));
+  };
+  return entry;
+}
+
 int64_t truncated(float value, DataType type) {
   double whole = std::trunc(static_cast<double>(value));
   // Not within [-2^63, 2^63): ONNX leaves the result open.
@@ -135,27 +202,23 @@ HostTensor casted(const HostTensor &from, DataType type) {
   return out;
 }
 
-Operator cast(int64_t since) {
+/// The type a node casts to, or UNDEFINED.
+using Target = std::function<DataType(const NodeView &)>;
+
+Operator castTo(const char *name, const char *what, const Target &target) {
   Operator entry;
-  entry.name = "Cast";
+  entry.name = name;
   entry.form = "known at import; between floating-point types nothing: the machine has one";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
-  entry.attributes = {{"to", AttributeKind::Int, std::nullopt, true}};
-  if (since >= 19) // concerns 8-bit floats only
-    entry.attributes.push_back({"saturate", AttributeKind::Int, int64_t{1}});
-  const auto target = [](const NodeView &node) {
-    int64_t to = node.integer("to");
-    // Checked as int64: the attribute may hold anything.
-    return static_cast<DataType>(to >= 0 && to <= 100 ? to : 0);
-  };
   entry.requirements = {
-      {"attribute 'to' is a float, integer or bool type",
+      {fmt::format("{} is a float, integer or bool type", what),
        [target](const NodeView &node) -> std::string {
          DataType type = target(node);
-         return isFloatType(type) || isIntegerType(type)
-                    ? ""
-                    : fmt::format("{} ({})", node.integer("to"), dataTypeName(type));
+         if (isFloatType(type) || isIntegerType(type))
+           return "";
+         return node.given("to") ? fmt::format("{} ({})", node.integer("to"), dataTypeName(type))
+                                 : dataTypeName(type);
        }},
       {"a run-time tensor is cast to a floating-point type",
        [target](const NodeView &node) -> std::string {
@@ -164,11 +227,32 @@ Operator cast(int64_t since) {
   entry.build = [target](NodeBuilder &node) {
     Tensor tensor = node.in(0);
     tensor.type = target(node);
-    node.result(std::move(tensor));
+    node.result(tensor.known ? Tensor::ofKnown(casted(*tensor.known, tensor.type))
+                             : std::move(tensor));
   };
-  entry.evaluate = [target](NodeBuilder &node) {
-    node.result(Tensor::ofKnown(casted(*node.in(0).known, target(node))));
-  };
+  return entry;
+}
+
+/// From opset 19 on with an attribute that concerns 8-bit floats only.
+Operator withSaturate(Operator entry) {
+  entry.attributes.push_back({"saturate", AttributeKind::Int, int64_t{1}});
+  return entry;
+}
+
+Operator cast() {
+  Operator entry = castTo("Cast", "attribute 'to'", [](const NodeView &node) {
+    int64_t to = node.integer("to");
+    // Checked as int64: the attribute may hold anything.
+    return static_cast<DataType>(to >= 0 && to <= 100 ? to : 0);
+  });
+  entry.attributes = {{"to", AttributeKind::Int, std::nullopt, true}};
+  return entry;
+}
+
+Operator castLike() {
+  Operator entry = castTo("CastLike", "the type of 'target_type'",
+                          [](const NodeView &node) { return node.in(1).type; });
+  entry.inputs.push_back({"target_type", Types::Any});
   return entry;
 }
 
@@ -180,8 +264,12 @@ void addConstants(OperatorTable &table) {
   table.add({9, 20, 21, 23}, constantOfShape());
   table.add({1, 13}, shape(false));
   table.add({15, 19, 21, 23}, shape(true));
-  table.add({6, 9, 13}, cast(6));
-  table.add({19, 21, 23}, cast(19));
+  table.add({1, 13, 19, 21, 23}, size());
+  table.add({11}, range());
+  table.add({6, 9, 13}, cast());
+  table.add({19, 21, 23}, withSaturate(cast()));
+  table.add({15}, castLike());
+  table.add({19, 21, 23}, withSaturate(castLike()));
 }
 
 } // namespace sluice::frontend::ops

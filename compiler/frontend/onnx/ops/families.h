@@ -5,20 +5,23 @@
 
 namespace sluice::frontend::ops {
 
-void addArithmetic(OperatorTable &table);     ///< Add, Sub, Mul, Div, Neg
-void addActivations(OperatorTable &table);    ///< Relu, LeakyRelu, Clip, Sigmoid, Tanh, Elu
-void addFunctions(OperatorTable &table);      ///< Abs to Pow: further maps of one operand
-void addTrigonometry(OperatorTable &table);   ///< Sin, Cos, Tan, inverses, Sinh, Cosh, Atanh
-void addComparisons(OperatorTable &table);    ///< Max, Min, comparisons, logic, Where
-void addLinear(OperatorTable &table);         ///< Gemm, MatMul
-void addReductions(OperatorTable &table);     ///< ReduceMean, ReduceSum, ...
-void addSoftmax(OperatorTable &table);        ///< Softmax, LogSoftmax
-void addNormalisations(OperatorTable &table); ///< BatchNormalization, LayerNormalization
-void addReshapes(OperatorTable &table);       ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
-void addSlices(OperatorTable &table);         ///< Slice, Split
-void addConcat(OperatorTable &table);         ///< Concat
-void addGather(OperatorTable &table);         ///< Gather by constant indices
-void addViews(OperatorTable &table);          ///< Transpose, Expand
-void addConstants(OperatorTable &table);      ///< Constant, ConstantOfShape, Shape, Cast
+void addArithmetic(OperatorTable &table);         ///< Add, Sub, Mul, Div, Neg
+void addActivations(OperatorTable &table);        ///< Relu, PRelu, Clip, Shrink, Elu, ...
+void addFunctions(OperatorTable &table);          ///< Abs to Pow: further maps of one operand
+void addTrigonometry(OperatorTable &table);       ///< Sin, Cos, Tan, inverses, Sinh, Cosh, Atanh
+void addVariadic(OperatorTable &table);           ///< Max, Min, Sum, Mean
+void addComparisons(OperatorTable &table);        ///< comparisons, IsNaN, logic, Where, Trilu
+void addLinear(OperatorTable &table);             ///< Gemm, MatMul
+void addEinsum(OperatorTable &table);             ///< Einsum
+void addReductions(OperatorTable &table);         ///< ReduceMean, ReduceSum, ...
+void addSoftmax(OperatorTable &table);            ///< Softmax, LogSoftmax
+void addBatchNormalisation(OperatorTable &table); ///< BatchNormalization
+void addNormalisations(OperatorTable &table);     ///< LayerNormalization, RMSNormalization, ...
+void addReshapes(OperatorTable &table);  ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
+void addSlices(OperatorTable &table);    ///< Slice, Split
+void addConcat(OperatorTable &table);    ///< Concat
+void addGather(OperatorTable &table);    ///< Gather by constant indices
+void addViews(OperatorTable &table);     ///< Transpose, Expand, Tile
+void addConstants(OperatorTable &table); ///< Constant, ConstantOfShape, Shape, Size, Range, Cast
 
 } // namespace sluice::frontend::ops

@@ -1,5 +1,6 @@
-// BatchNormalization with known statistics, and LayerNormalization.
-#include <cmath>
+// Normalisations by statistics of the input itself: LayerNormalization,
+// RMSNormalization, InstanceNormalization, GroupNormalization,
+// MeanVarianceNormalization, LpNormalization.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -11,131 +12,248 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// x * factor + offset per channel: both are known at import.
-void buildBatch(NodeBuilder &node) {
-  const auto values = [&](size_t input) -> const std::vector<float> & {
-    return node.in(input).known->floats;
-  };
-  const std::vector<float> &scale = values(1), &bias = values(2), &mean = values(3),
-                           &variance = values(4);
-  std::vector<float> factor, offset;
-  for (size_t c = 0; c < scale.size(); ++c) {
-    double by = scale[c] / std::sqrt(double{variance[c]} + node.real("epsilon"));
-    factor.push_back(static_cast<float>(by));
-    offset.push_back(static_cast<float>(bias[c] - mean[c] * by));
-  }
-  Shape shape(std::max<int64_t>(node.in(0).rank() - 1, 1), 1);
-  shape[0] = static_cast<int64_t>(scale.size());
-  node.result(node.emit.pointwise({node.in(0), Tensor::ofKnown(HostTensor::ofFloats(shape, factor)),
-                                   Tensor::ofKnown(HostTensor::ofFloats(shape, offset))},
-                                  [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                                    Scalars s{b, where};
-                                    return s.add(s.mul(x[0], x[1]), x[2]);
-                                  }));
+using Body = std::function<mlir::Value(const Scalars &, mlir::ValueRange)>;
+
+Tensor mapped(Emitter &emit, const std::vector<Tensor> &operands, const Body &body) {
+  return emit.pointwise(operands, [&](mlir::OpBuilder &b, mlir::Location where,
+                                      mlir::ValueRange x) { return body(Scalars{b, where}, x); });
 }
 
-Operator batchNormalization(bool hasTrainingMode) {
-  Operator entry;
-  entry.name = "BatchNormalization";
-  entry.form = "map: x * factor + offset per channel, both folded at import";
-  entry.inputs = {{"X"},
-                  {"scale", Types::Float, Presence::Required, true},
-                  {"B", Types::Float, Presence::Required, true},
-                  {"mean", Types::Float, Presence::Required, true},
-                  {"var", Types::Float, Presence::Required, true}};
-  entry.outputs = {{"Y"},
-                   {"mean", Presence::Refused},
-                   {"var", Presence::Refused},
-                   {"saved_mean", Presence::Refused},
-                   {"saved_var", Presence::Refused}};
-  entry.attributes = {{"epsilon", AttributeKind::Float, 1e-5F},
-                      {"momentum", AttributeKind::Float, 0.9F}};
-  if (hasTrainingMode)
-    entry.attributes.push_back({"training_mode", AttributeKind::Int, int64_t{0}, false, {0}});
-  entry.requirements = {
-      {"input 'X' has rank 2 or more, and the others one element per channel (axis 1)",
-       [](const NodeView &node) -> std::string {
-         bool fits = node.in(0).rank() >= 2;
-         for (size_t i = 1; i < 5; ++i)
-           fits = fits && node.in(i).shape == Shape{node.in(0).shape[1]};
-         return fits ? "" : inputShapes(node);
-       },
-       "E0206"}};
-  entry.build = buildBatch;
-  return entry;
+mlir::Value product(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }
+mlir::Value square(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[0]); }
+mlir::Value difference(const Scalars &s, mlir::ValueRange x) { return s.sub(x[0], x[1]); }
+/// x0 * x1 * scale, + bias where there is one.
+mlir::Value scaled(const Scalars &s, mlir::ValueRange x) {
+  mlir::Value y = s.mul(s.mul(x[0], x[1]), x[2]);
+  return x.size() == 4 ? s.add(y, x[3]) : y;
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias over the last axes.
+/// 1 / sqrt(mean of x^2 + epsilon) over `axes`, which are kept.
+Tensor inverseRms(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon) {
+  Tensor mean = emit.reduce(ir::Monoid::Mean, mapped(emit, {x}, square), axes, true);
+  return mapped(emit, {mean}, [epsilon](const Scalars &s, mlir::ValueRange v) {
+    return s.make<mlir::math::RsqrtOp>(s.add(v[0], s.constant(epsilon)));
+  });
+}
+
+/// x - mean over `axes`, and 1 / sqrt(variance + epsilon).
+struct Standard {
+  Tensor mean, distance, inverse;
+  Standard(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon)
+      : mean(emit.reduce(ir::Monoid::Mean, x, axes, true)),
+        distance(mapped(emit, {x, mean}, difference)),
+        inverse(inverseRms(emit, distance, axes, epsilon)) {}
+};
+
+/// The axes from `first` to the last.
+Shape axesFrom(int64_t first, int64_t rank) {
+  Shape axes(rank - first);
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+/// One value per channel of a tensor of `rank` whose axis 1 has the channels.
+Tensor perChannel(Emitter &emit, const Tensor &values, int64_t rank) {
+  Shape shape(rank - 1, 1);
+  shape[0] = values.shape[0];
+  return emit.reshape(values, shape);
+}
+
 void buildLayer(NodeBuilder &node) {
   const Tensor &x = node.in(0);
-  Shape axes(x.rank() - node.axis(node.integer("axis"), x.rank()));
-  std::iota(axes.begin(), axes.end(), x.rank() - static_cast<int64_t>(axes.size()));
-  Tensor mean = node.emit.reduce(ir::Monoid::Mean, x, axes, true);
-  Tensor distance = node.emit.pointwise(
-      {x, mean}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        return Scalars{b, where}.sub(v[0], v[1]);
-      });
-  Tensor square = node.emit.pointwise(
-      {distance}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        return Scalars{b, where}.mul(v[0], v[0]);
-      });
-  Tensor variance = node.emit.reduce(ir::Monoid::Mean, square, axes, true);
-  float epsilon = node.real("epsilon");
-  Tensor inverse = node.emit.pointwise(
-      {variance}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        Scalars s{b, where};
-        return s.make<mlir::math::RsqrtOp>(s.add(v[0], s.constant(epsilon)));
-      });
-  std::vector<Tensor> operands = {distance, inverse, node.in(1)};
+  const Shape axes = axesFrom(node.axis(node.integer("axis"), x.rank()), x.rank());
+  Standard by(node.emit, x, axes, node.real("epsilon"));
+  std::vector<Tensor> operands = {by.distance, by.inverse, node.in(1)};
   if (node.has(2))
     operands.push_back(node.in(2));
-  node.result(node.emit.pointwise(operands,
-                                  [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-                                    Scalars s{b, where};
-                                    mlir::Value y = s.mul(s.mul(v[0], v[1]), v[2]);
-                                    return v.size() == 4 ? s.add(y, v[3]) : y;
-                                  }));
-  mean.type = inverse.type = onnx::TensorProto::FLOAT; // stash_type
-  node.result(1, mean);
-  node.result(2, inverse);
+  node.result(mapped(node.emit, operands, scaled));
+  by.mean.type = by.inverse.type = onnx::TensorProto::FLOAT; // stash_type
+  node.result(1, by.mean);
+  node.result(2, by.inverse);
 }
 
-Operator layerNormalization() {
+/// What LayerNormalization and RMSNormalization share.
+Operator overLastAxes(const char *name, const char *form, const char *broadcasting) {
   Operator entry;
-  entry.name = "LayerNormalization";
-  entry.form = "reduce mean, map (x - mean)^2, reduce mean, map (x - mean) * rsqrt(var + epsilon) "
-               "* scale + bias";
-  entry.inputs = {{"X"}, {"Scale"}, {"B", Types::Float, Presence::Optional}};
-  entry.outputs = {{"Y"}, {"Mean", Presence::Optional}, {"InvStdDev", Presence::Optional}};
+  entry.name = name;
+  entry.form = form;
+  entry.outputs = {{"Y"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
                       {"epsilon", AttributeKind::Float, 1e-5F},
                       {"stash_type", AttributeKind::Int, int64_t{1}, false, {1}}};
-  entry.requirements = {sameTypes(),
-                        axisInRange("X"),
-                        {"inputs 'Scale' and 'B' broadcast to the shape of 'X'",
-                         [](const NodeView &node) -> std::string {
-                           for (size_t i = 1; i < node.inputCount(); ++i)
-                             if (node.has(i) &&
-                                 broadcastShape({node.in(0).shape, node.in(i).shape}) !=
-                                     node.in(0).shape)
-                               return inputShapes(node);
-                           return "";
-                         },
-                         "E0206"}};
+  entry.requirements = {sameTypes(), axisInRange("X"), broadcastsTo("X", broadcasting)};
+  return entry;
+}
+
+Operator layerNormalization() {
+  Operator entry = overLastAxes("LayerNormalization",
+                                "reduce mean, map (x - mean)^2, reduce mean, map (x - mean) * "
+                                "rsqrt(var + epsilon) * scale + bias",
+                                "inputs 'Scale' and 'B' broadcast");
+  entry.inputs = {{"X"}, {"Scale"}, {"B", Types::Float, Presence::Optional}};
+  entry.outputs = {{"Y"}, {"Mean", Presence::Optional}, {"InvStdDev", Presence::Optional}};
   entry.build = buildLayer;
+  return entry;
+}
+
+Operator rmsNormalization() {
+  Operator entry = overLastAxes("RMSNormalization",
+                                "map x^2, reduce mean, map x * rsqrt(mean + epsilon) * scale",
+                                "input 'scale' broadcasts");
+  entry.inputs = {{"X"}, {"scale"}};
+  entry.build = [](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    const Shape axes = axesFrom(node.axis(node.integer("axis"), x.rank()), x.rank());
+    node.result(mapped(
+        node.emit, {x, inverseRms(node.emit, x, axes, node.real("epsilon")), node.in(1)}, scaled));
+  };
+  return entry;
+}
+
+const char *const kStandardise =
+    "reduce mean, map (x - mean)^2, reduce mean, map (x - mean) * rsqrt(var + epsilon)";
+
+Operator meanVarianceNormalization() {
+  Operator entry;
+  entry.name = "MeanVarianceNormalization";
+  entry.form = kStandardise;
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.attributes = {{"axes", AttributeKind::Ints, std::vector<int64_t>{0, 2, 3}}};
+  entry.requirements = {
+      {"attribute 'axes' are distinct axes of 'X'",
+       [](const NodeView &node) { return axesProblem(node.integers("axes"), node.in(0).rank()); },
+       "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    // The definition adds 1e-9 to the deviation; its square keeps 0 / 0 away as well.
+    const Standard by(node.emit, x, sortedAxes(node.integers("axes"), x.rank()), 1e-18F);
+    node.result(mapped(node.emit, {by.distance, by.inverse}, product));
+  };
+  return entry;
+}
+
+Operator lpNormalization() {
+  Operator entry;
+  entry.name = "LpNormalization";
+  entry.form = "map |x| or x^2, reduce sum, map x / sum or x / sqrt(sum)";
+  entry.inputs = {{"input"}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
+                      {"p", AttributeKind::Int, int64_t{2}, false, {1, 2}}};
+  entry.requirements = {axisInRange("input")};
+  entry.build = [](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    const bool euclidean = node.integer("p") == 2;
+    const Tensor size = mapped(node.emit, {x}, [&](const Scalars &s, mlir::ValueRange v) {
+      return euclidean ? square(s, v) : s.make<mlir::math::AbsFOp>(v[0]);
+    });
+    const Tensor sum =
+        node.emit.reduce(ir::Monoid::Sum, size, {node.axis(node.integer("axis"), x.rank())}, true);
+    node.result(mapped(node.emit, {x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
+      return s.div(v[0], euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]);
+    }));
+  };
+  return entry;
+}
+
+/// Requires `input` and its companions 1 and 2 to have `count` elements each.
+Requirement perChannelInputs(const char *sentence, std::function<int64_t(const NodeView &)> count) {
+  return {sentence,
+          [count = std::move(count)](const NodeView &node) -> std::string {
+            const bool fits = node.in(0).rank() >= 3 && node.in(1).shape == Shape{count(node)} &&
+                              node.in(2).shape == Shape{count(node)};
+            return fits ? "" : inputShapes(node);
+          },
+          "E0206"};
+}
+
+int64_t channels(const NodeView &node) { return node.in(0).shape[1]; }
+
+Operator instanceNormalization() {
+  Operator entry;
+  entry.name = "InstanceNormalization";
+  entry.form = std::string(kStandardise) + " * scale + bias, per channel";
+  entry.inputs = {{"input"}, {"scale"}, {"B"}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"epsilon", AttributeKind::Float, 1e-5F}};
+  entry.requirements = {
+      sameTypes(),
+      perChannelInputs("input 'input' has rank 3 or more, and the others one element per channel "
+                       "(axis 1)",
+                       channels)};
+  entry.build = [](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    const Standard by(node.emit, x, axesFrom(2, x.rank()), node.real("epsilon"));
+    node.result(mapped(node.emit,
+                       {by.distance, by.inverse, perChannel(node.emit, node.in(1), x.rank()),
+                        perChannel(node.emit, node.in(2), x.rank())},
+                       scaled));
+  };
+  return entry;
+}
+
+/// Up to opset 20 scale and bias are of groups, then of channels.
+void buildGroup(NodeBuilder &node, bool ofGroups) {
+  const Tensor &x = node.in(0);
+  const int64_t groups = node.integer("num_groups"), each = channels(node) / groups;
+  Shape split = x.shape;
+  split[1] = each;
+  split.insert(split.begin() + 1, groups);
+  const Tensor grouped = node.emit.reshape(x, split);
+  const Standard by(node.emit, grouped, axesFrom(2, grouped.rank()), node.real("epsilon"));
+  const auto spread = [&](const Tensor &values) {
+    Shape shape(split.size() - 1, 1);
+    shape[0] = groups;
+    shape[1] = ofGroups ? 1 : each;
+    return node.emit.reshape(values, shape);
+  };
+  node.result(node.emit.reshape(
+      mapped(node.emit, {by.distance, by.inverse, spread(node.in(1)), spread(node.in(2))}, scaled),
+      x.shape));
+}
+
+Operator groupNormalization(bool ofGroups) {
+  Operator entry;
+  entry.name = "GroupNormalization";
+  entry.form = std::string(kStandardise) + " * scale + bias, per group of channels";
+  entry.inputs = {{"X"}, {"scale"}, {"bias"}};
+  entry.outputs = {{"Y"}};
+  entry.attributes = {{"num_groups", AttributeKind::Int, std::nullopt, true},
+                      {"epsilon", AttributeKind::Float, 1e-5F}};
+  if (!ofGroups)
+    entry.attributes.push_back({"stash_type", AttributeKind::Int, int64_t{1}, false, {1}});
+  entry.requirements = {
+      sameTypes(),
+      perChannelInputs(ofGroups ? "input 'X' has rank 3 or more, and the others one element per "
+                                  "group"
+                                : "input 'X' has rank 3 or more, and the others one element per "
+                                  "channel (axis 1)",
+                       [ofGroups](const NodeView &node) {
+                         return ofGroups ? node.integer("num_groups") : channels(node);
+                       }),
+      {"attribute 'num_groups' divides the channels (axis 1)",
+       [](const NodeView &node) -> std::string {
+         const int64_t groups = node.integer("num_groups");
+         return groups > 0 && channels(node) % groups == 0
+                    ? ""
+                    : fmt::format("{} of {}", groups, channels(node));
+       },
+       "E0206"}};
+  entry.build = [ofGroups](NodeBuilder &node) { buildGroup(node, ofGroups); };
   return entry;
 }
 
 } // namespace
 
 void addNormalisations(OperatorTable &table) {
-  Operator old = batchNormalization(false);
-  Operator first = old;
-  first.attributes.push_back({"spatial", AttributeKind::Int, int64_t{1}, false, {1}});
-  table.add({7}, first);
-  table.add({9}, old);
-  table.add({14, 15}, batchNormalization(true));
   table.add({17}, layerNormalization());
+  table.add({23}, rmsNormalization());
+  table.add({6, 22}, instanceNormalization());
+  table.add({18}, groupNormalization(true));
+  table.add({21}, groupNormalization(false));
+  table.add({9, 13}, meanVarianceNormalization());
+  table.add({1, 22}, lpNormalization());
 }
 
 } // namespace sluice::frontend::ops

@@ -1,4 +1,4 @@
-// Transpose and Expand.
+// Transpose, Expand, Tile.
 #include <algorithm>
 #include <numeric>
 
@@ -65,11 +65,86 @@ Operator expand() {
   return entry;
 }
 
+Shape tiledShape(const NodeView &node) {
+  Shape shape = node.in(0).shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    shape[axis] *= node.knownInts(1)[axis];
+  return shape;
+}
+
+/// A copy is a position on an axis of its own in front of the repeated one: both
+/// together are one axis of the result.
+void buildTile(NodeBuilder &node) {
+  const Shape &repeats = node.knownInts(1);
+  Tensor x = node.in(0);
+  for (size_t axis = repeats.size(); axis-- > 0;) {
+    if (repeats[axis] == 1)
+      continue;
+    Shape wide = x.shape;
+    if (x.shape[axis] == 1) {
+      wide[axis] = repeats[axis];
+      x = node.emit.broadcast(x, wide);
+      continue;
+    }
+    wide.insert(wide.begin() + static_cast<int64_t>(axis), repeats[axis]);
+    Shape flat = x.shape;
+    flat[axis] *= repeats[axis];
+    x = node.emit.reshape(
+        node.emit.broadcast(node.emit.unsqueeze(x, {static_cast<int64_t>(axis)}), wide), flat);
+  }
+  node.result(std::move(x));
+}
+
+void evaluateTile(NodeBuilder &node) {
+  const Shape &from = node.in(0).shape;
+  Shape to = tiledShape(node);
+  node.result(Tensor::ofKnown(node.in(0).known->select(to, [&](int64_t flat) {
+    int64_t source = 0, stride = 1;
+    for (size_t axis = to.size(); axis-- > 0;) {
+      source += flat % to[axis] % from[axis] * stride;
+      stride *= from[axis];
+      flat /= to[axis];
+    }
+    return source;
+  })));
+}
+
+Operator tile() {
+  Operator entry;
+  entry.name = "Tile";
+  entry.form = "broadcast along an axis of its own, reshape";
+  entry.inputs = {{"input", Types::Any}, {"repeats", Types::Integer, Presence::Required, true}};
+  entry.outputs = {{"output"}};
+  entry.requirements = {
+      {"input 'repeats' has one element per axis of 'input', none of them negative",
+       [](const NodeView &node) -> std::string {
+         const Shape &repeats = node.knownInts(1);
+         const bool fits =
+             node.in(1).shape == Shape{node.in(0).rank()} &&
+             std::all_of(repeats.begin(), repeats.end(), [](int64_t count) { return count >= 0; });
+         return fits ? "" : fmt::format("{} for {}", shapeText(repeats), inputShapes(node));
+       },
+       "E0206"},
+      {fmt::format("the result has at least one element and at most {}", kMaxKnownElements),
+       [](const NodeView &node) -> std::string {
+         Shape factors = node.in(0).shape;
+         factors.insert(factors.end(), node.knownInts(1).begin(), node.knownInts(1).end());
+         return elementCount(factors, kMaxKnownElements) > 0
+                    ? ""
+                    : fmt::format("{} times {}", shapeText(node.in(0).shape),
+                                  shapeText(node.knownInts(1)));
+       }}};
+  entry.build = buildTile;
+  entry.evaluate = evaluateTile;
+  return entry;
+}
+
 } // namespace
 
 void addViews(OperatorTable &table) {
   table.add({1, 13, 21, 23}, transpose());
   table.add({8, 13}, expand());
+  table.add({6, 13}, tile());
 }
 
 } // namespace sluice::frontend::ops

@@ -166,5 +166,22 @@ TEST(Softmax, AxisIsInRange) {
       "input 'input'; found axis -1 at rank 0");
 }
 
+TEST(PRelu, HasASlopePerElement) {
+  Model model(16);
+  model.input("x", {2, 2}).input("s", {2}).output("y");
+  model.node("PRelu", {"x", "s"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {{{2, 2}, {-1, -2, 3, 4}}, {{2}, {0.5, 3}}}).values,
+            (std::vector<double>{-0.5, -6, 3, 4}));
+}
+
+TEST(PRelu, RefusesASlopeLargerThanItsInput) {
+  Model model(16);
+  model.input("x", {2}).input("s", {2, 2}).output("y");
+  model.node("PRelu", {"x", "s"}, {"y"});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (PRelu): PRelu requires: input 'slope' broadcasts to the shape of "
+            "'X'; found [2] and [2 2]");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

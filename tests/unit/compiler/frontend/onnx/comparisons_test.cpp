@@ -118,5 +118,40 @@ TEST(Expand, RefusesAShapeThatDoesNotBroadcast) {
   }
 }
 
+Model trilu(const Ints &shape, const Ints &k, int64_t upper) {
+  Model model(14);
+  model.input("x", shape).ints("k", {static_cast<int64_t>(k.size())}, k).output("y");
+  model.node("Trilu", {"x", "k"}, {"y"}).attribute("upper", upper);
+  return model;
+}
+
+TEST(Trilu, KeepsOneSideOfADiagonal) {
+  const reference::Tensor x = counting({2, 3});
+  EXPECT_EQ(evaluateModel(trilu({2, 3}, {0}, 1), {x}).values, (Doubles{0, 1, 2, 0, 4, 5}));
+  EXPECT_EQ(evaluateModel(trilu({2, 3}, {0}, 0), {x}).values, (Doubles{0, 0, 0, 3, 4, 0}));
+  EXPECT_EQ(evaluateModel(trilu({2, 3}, {1}, 1), {x}).values, (Doubles{0, 1, 2, 0, 0, 5}));
+  // Diagonals beyond the corners, as far as int64 goes.
+  EXPECT_EQ(evaluateModel(trilu({2, 3}, {INT64_MAX}, 0), {x}).values, x.values);
+  EXPECT_EQ(evaluateModel(trilu({2, 3}, {INT64_MIN}, 1), {x}).values, x.values);
+}
+
+TEST(Trilu, OfAConstantIsKnown) {
+  Model model(14);
+  model.input("x", {2}).output("y");
+  model.ints("m", {2, 2}, {1, 2, 3, 4}).ints("axes", {1}, {1});
+  model.node("Trilu", {"m"}, {"t"});
+  model.node("Cast", {"t"}, {"f"}).attribute("to", int64_t{1});
+  model.node("Add", {"x", "f"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({2})}).values, (Doubles{1, 3, 0, 5}));
+}
+
+TEST(Trilu, RefusesOtherShapes) {
+  EXPECT_EQ(import(trilu({3}, {0}, 1)).messages(),
+            "E0206 node 0 '' (Trilu): Trilu requires: input 'input' has rank 2 or more; found [3]");
+  EXPECT_EQ(import(trilu({3, 3}, {0, 1}, 1)).messages(),
+            "E0206 node 0 '' (Trilu): Trilu requires: input 'k' has one element; found the shape "
+            "[2]");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -173,5 +173,54 @@ TEST(ShapeArithmetic, MayNotReachTheAccelerator) {
             "E0206 node 1 '' (Concat): Concat: the constant operand [0] has no elements");
 }
 
+Model range(const Ints &values) {
+  Model model(13);
+  model.input("x", {1}).output("y");
+  const Names names = {"start", "limit", "delta"};
+  for (size_t i = 0; i < 3; ++i)
+    model.ints(names[i], {}, {values[i]});
+  model.node("Range", names, {"r"});
+  model.node("Cast", {"r"}, {"f"}).attribute("to", int64_t{1});
+  model.node("Add", {"x", "f"}, {"y"});
+  return model;
+}
+
+TEST(Range, CountsToTheLimit) {
+  const reference::Tensor zero({1}, {0});
+  EXPECT_EQ(evaluateModel(range({1, 8, 3}), {zero}).values, (std::vector<double>{1, 4, 7}));
+  EXPECT_EQ(evaluateModel(range({2, -1, -2}), {zero}).values, (std::vector<double>{2, 0}));
+}
+
+TEST(Range, RefusesWhatDoesNotEnd) {
+  const std::string sentence = "E0206 node 0 '' (Range): Range requires: ";
+  EXPECT_EQ(import(range({0, 1, 0})).messages(), sentence + "input 'delta' is not 0; found 0");
+  EXPECT_EQ(import(range({0, INT64_MAX, 1})).messages(),
+            sentence + "the result has at most 268435456 elements; found 9.223372036854776e+18");
+}
+
+TEST(Size, IsKnown) {
+  Model model(13);
+  model.input("x", {2, 3}).output("y");
+  model.node("Size", {"x"}, {"n"});
+  model.node("Cast", {"n"}, {"f"}).attribute("to", int64_t{1});
+  model.node("Mul", {"x", "f"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({2, 3})}).values,
+            (std::vector<double>{0, 6, 12, 18, 24, 30}));
+}
+
+TEST(CastLike, TakesTheTypeOfItsSecondInput) {
+  Model model(15);
+  model.input("x", {2}).ints("n", {2}, {3, 4}).output("y");
+  model.node("CastLike", {"n", "x"}, {"f"});
+  model.node("Add", {"x", "f"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({2})}).values, (std::vector<double>{3, 5}));
+  Model whole(15);
+  whole.input("x", {2}).ints("n", {2}, {3, 4}).output("y");
+  whole.node("CastLike", {"x", "n"}, {"y"});
+  EXPECT_EQ(import(whole).messages(),
+            "E0205 node 0 '' (CastLike): CastLike requires: a run-time tensor is cast to a "
+            "floating-point type; found int64");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -66,7 +66,7 @@ TEST(Operators, ListsAllThatAreUnsupported) {
   Model model = identityModel(11);
   model.node("Frobnicate", {"y"}, {"a"}).name("f1");
   model.node("Custom", {"a"}, {"b"}).proto->set_domain("my.domain");
-  model.node("Trilu", {"a"}, {"c"});
+  model.node("NonZero", {"a"}, {"c"});
   Node loop = model.node("Loop", {"c"}, {"d"});
   loop.attribute("body").set_type(onnx::AttributeProto::GRAPH);
   loop.proto->mutable_attribute(0)->mutable_g();
@@ -80,7 +80,7 @@ TEST(Operators, ListsAllThatAreUnsupported) {
             "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
             "E0201 node 2 '' (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
             "neither ONNX's own nor a function of the model\n"
-            "E0201 node 3 '' (Trilu): operator 'Trilu' is not supported\n"
+            "E0201 node 3 '' (NonZero): operator 'NonZero' is not supported\n"
             "E0201 node 4 '' (Loop): operator 'Loop' is not supported: its attribute 'body' is a "
             "graph, control flow cannot be compiled\n"
             "E0203 node 5 '' (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "

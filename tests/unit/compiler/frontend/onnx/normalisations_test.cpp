@@ -66,5 +66,67 @@ TEST(LayerNormalization, RefusesWhatDoesNotBroadcast) {
               HasSubstr("attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2"));
 }
 
+Model group(int64_t opset, int64_t groups, const Ints &scale) {
+  Model model(opset);
+  model.input("x", {1, 4, 2}).output("y");
+  model.floats("s", scale, Floats(scale[0], 1)).floats("b", scale, Floats(scale[0], 0));
+  model.node("GroupNormalization", {"x", "s", "b"}, {"y"})
+      .attribute("num_groups", groups)
+      .attribute("epsilon", 0.0F);
+  return model;
+}
+
+TEST(GroupNormalization, HasScalesOfGroupsThenOfChannels) {
+  const Doubles x = {1, 3, 3, 1, 0, 8, 0, 8}, y = {-1, 1, 1, -1, -1, 1, -1, 1};
+  EXPECT_EQ(evaluateModel(group(18, 2, {2}), {{{1, 4, 2}, x}}).values, y);
+  EXPECT_EQ(evaluateModel(group(21, 2, {4}), {{{1, 4, 2}, x}}).values, y);
+}
+
+TEST(GroupNormalization, RefusesOtherShapes) {
+  const std::string requires_ =
+      "E0206 node 0 '' (GroupNormalization): GroupNormalization requires: ";
+  EXPECT_EQ(import(group(18, 2, {4})).messages(),
+            requires_ + "input 'X' has rank 3 or more, and the others one element per group; found "
+                        "[1 4 2] and [4] and [4]");
+  EXPECT_EQ(import(group(21, 2, {2})).messages(),
+            requires_ + "input 'X' has rank 3 or more, and the others one element per channel "
+                        "(axis 1); found [1 4 2] and [2] and [2]");
+  EXPECT_EQ(import(group(21, 3, {4})).messages(),
+            requires_ + "attribute 'num_groups' divides the channels (axis 1); found 3 of 4");
+  EXPECT_EQ(import(group(21, 0, {4})).messages(),
+            requires_ + "attribute 'num_groups' divides the channels (axis 1); found 0 of 4");
+}
+
+TEST(InstanceNormalization, RefusesOtherShapes) {
+  Model model(13);
+  model.input("x", {1, 2, 2}).floats("s", {3}, {1, 1, 1}).output("y");
+  model.node("InstanceNormalization", {"x", "s", "s"}, {"y"});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (InstanceNormalization): InstanceNormalization requires: input "
+            "'input' has rank 3 or more, and the others one element per channel (axis 1); found "
+            "[1 2 2] and [3] and [3]");
+}
+
+TEST(MeanVarianceNormalization, HasNoDivisionByZero) {
+  Model model(13);
+  model.input("x", {1, 2}).output("y");
+  model.node("MeanVarianceNormalization", {"x"}, {"y"}).attribute("axes", Ints{1});
+  EXPECT_EQ(evaluateModel(model, {{{1, 2}, {5, 5}}}).values, (Doubles{0, 0}));
+  Node(model.graph().mutable_node(0)).proto->clear_attribute();
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (MeanVarianceNormalization): MeanVarianceNormalization requires: "
+            "attribute 'axes' are distinct axes of 'X'; found axis 2 at rank 2");
+}
+
+TEST(LpNormalization, RefusesOtherNorms) {
+  Model model(13);
+  model.input("x", {1, 2}).output("y");
+  model.node("LpNormalization", {"x"}, {"y"}).attribute("p", int64_t{3});
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0203 node 0 '' (LpNormalization): LpNormalization requires: attribute 'p' is 1 or 2, 2 "
+      "by default; found 3");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -169,5 +169,47 @@ TEST(Dropout, IsForInference) {
   EXPECT_EQ(shapeOf(model), (Ints{2}));
 }
 
+Model tile(const Ints &shape, const Ints &repeats) {
+  Model model(13);
+  model.input("x", shape).output("y");
+  model.ints("r", {static_cast<int64_t>(repeats.size())}, repeats);
+  model.node("Tile", {"x", "r"}, {"y"});
+  return model;
+}
+
+TEST(Tile, RepeatsEveryAxis) {
+  EXPECT_EQ(evaluateModel(tile({2, 1}, {2, 3}), {counting({2, 1})}).values,
+            (std::vector<double>{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}));
+}
+
+TEST(Tile, OfAConstantIsKnown) {
+  Model model(13);
+  model.input("x", {4}).ints("n", {2}, {1, 2}).ints("r", {1}, {2}).output("y");
+  model.node("Tile", {"n", "r"}, {"t"});
+  model.node("Cast", {"t"}, {"f"}).attribute("to", int64_t{1});
+  model.node("Add", {"x", "f"}, {"y"});
+  EXPECT_EQ(evaluateModel(model, {counting({4})}).values, (std::vector<double>{1, 3, 3, 5}));
+}
+
+TEST(Tile, RefusesOtherRepeats) {
+  const std::string whose = "node 0 '' (Tile): Tile requires: ";
+  EXPECT_EQ(import(tile({2, 1}, {2})).messages(),
+            "E0206 " + whose +
+                "input 'repeats' has one element per axis of 'input', none of them "
+                "negative; found [2] for [2 1] and [1]");
+  EXPECT_EQ(import(tile({2}, {-1})).messages(),
+            "E0206 " + whose +
+                "input 'repeats' has one element per axis of 'input', none of them "
+                "negative; found [-1] for [2] and [1]");
+  EXPECT_EQ(import(tile({2}, {0})).messages(),
+            "E0205 " + whose +
+                "the result has at least one element and at most 268435456; found "
+                "[2] times [0]");
+  EXPECT_EQ(import(tile({2}, {INT64_MAX})).messages(),
+            "E0205 " + whose +
+                "the result has at least one element and at most 268435456; found "
+                "[2] times [9223372036854775807]");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

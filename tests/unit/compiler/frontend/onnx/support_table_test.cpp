@@ -18,17 +18,19 @@ TEST(SupportTable, HasTheOperators) {
   EXPECT_THAT(names,
               testing::ElementsAre(
                   "Abs", "Acos", "Add", "And", "ArgMax", "ArgMin", "Asin", "Atan", "Atanh",
-                  "BatchNormalization", "Cast", "Ceil", "Celu", "Clip", "Concat", "Constant",
-                  "ConstantOfShape", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp",
-                  "Expand", "Flatten", "Floor", "Gather", "Gelu", "Gemm", "Greater",
-                  "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "LayerNormalization",
-                  "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "MatMul", "Max", "Min",
-                  "Mish", "Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "ReduceL1", "ReduceL2",
+                  "BatchNormalization", "Cast", "CastLike", "Ceil", "Celu", "Clip", "Concat",
+                  "Constant", "ConstantOfShape", "Cos", "Cosh", "Div", "Dropout", "Einsum", "Elu",
+                  "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor", "Gather", "Gelu", "Gemm",
+                  "Greater", "GreaterOrEqual", "GroupNormalization", "HardSigmoid", "HardSwish",
+                  "Identity", "InstanceNormalization", "IsNaN", "LayerNormalization", "LeakyRelu",
+                  "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "MatMul", "Max",
+                  "Mean", "MeanVarianceNormalization", "Min", "Mish", "Mul", "Neg", "Not", "Or",
+                  "PRelu", "Pow", "RMSNormalization", "Range", "Reciprocal", "ReduceL1", "ReduceL2",
                   "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
                   "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Round", "Selu",
-                  "Shape", "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus",
-                  "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Tan", "Tanh", "ThresholdedRelu",
-                  "Transpose", "Unsqueeze", "Where", "Xor"));
+                  "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Slice", "Softmax",
+                  "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan", "Tanh",
+                  "ThresholdedRelu", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {

@@ -1,0 +1,50 @@
+// Max, Min, Sum, Mean: one map of any number of operands.
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/scalars.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+
+/// Folds the operands by `Op`, from the left; with `average` divided by their number.
+template <typename Op>
+Operator variadic(const char *name, const char *result, const char *form, bool average = false) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"data_0", Types::Float, Presence::Variadic}};
+  entry.outputs = {{result}};
+  entry.requirements = {sameTypes(), broadcastable()};
+  entry.build = [average](NodeBuilder &node) {
+    std::vector<Tensor> operands;
+    for (size_t i = 0; i < node.inputCount(); ++i)
+      operands.push_back(node.in(i));
+    if (operands.size() == 1) {
+      node.result(operands.front());
+      return;
+    }
+    node.result(node.emit.pointwise(
+        operands, [average](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
+          Scalars s{b, where};
+          mlir::Value y = x[0];
+          for (size_t i = 1; i < x.size(); ++i)
+            y = s.make<Op>(y, x[i]);
+          return average ? s.scale(y, 1.0F / static_cast<float>(x.size())) : y;
+        }));
+  };
+  return entry;
+}
+
+} // namespace
+
+void addVariadic(OperatorTable &table) {
+  const std::vector<int64_t> since = {6, 8, 13};
+  table.add({6, 8, 12, 13}, variadic<arith::MaximumFOp>("Max", "max", "map: max(a, b, ...)"));
+  table.add({6, 8, 12, 13}, variadic<arith::MinimumFOp>("Min", "min", "map: min(a, b, ...)"));
+  table.add(since, variadic<arith::AddFOp>("Sum", "sum", "map: a + b + ..."));
+  table.add(since, variadic<arith::AddFOp>("Mean", "mean", "map: (a + b + ...) / n", true));
+}
+
+} // namespace sluice::frontend::ops
