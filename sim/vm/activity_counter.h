@@ -14,12 +14,11 @@ using device::Activity;
 /// comparison.
 class ActivityCounter {
 public:
-  /// Without `counts` nothing is kept: for runs without data, which are to be fast.
-  ActivityCounter(Activity first, bool counts) : current(first), counts(counts) {}
+  explicit ActivityCounter(Activity first) : current(first) {}
 
   /// From cycle `now` on, which is not before the last change, the unit does `next`.
   void enter(Activity next, Cycle now) {
-    if (next == current || !counts)
+    if (next == current)
       return;
     cycles[static_cast<size_t>(current)] += now - since;
     since = now;
@@ -35,7 +34,6 @@ public:
 
 private:
   Activity current;
-  bool counts;
   Cycle since = 0;
   device::ActivityCycles cycles{};
 };

@@ -4,11 +4,9 @@
 
 namespace sluice::vm {
 
-Core::Core(const format::Geometry &geometry, const format::CoreImage &image, bool withData)
-    : code(decodeCode(image.instructions, geometry.lanes)), sequencer(code, withData),
-      matrix(geometry, withData ? &image : nullptr), vector(geometry, withData ? &image : nullptr) {
-  if (withData)
-    ram.emplace(geometry, image.rows);
+Core::Core(const format::Geometry &geometry, const format::CoreImage &image)
+    : code(decodeCode(image.instructions, geometry.lanes)), sequencer(code),
+      matrix(geometry, image), vector(geometry, image), ram(geometry, image.rows) {
   upcoming = findNextEvent();
 }
 
@@ -26,16 +24,16 @@ bool Core::push(const Step &step, Cycle now) {
   return true; // not an instruction of a core
 }
 
-Core::Issued Core::decide(Cycle now) {
+bool Core::decide(Cycle now) {
   // In this order, so that nothing sees what another does in the same cycle:
   // the sequencer looks at the queues the units take from, the matrix unit at
   // the results the vector unit takes. What they add carries its cycle.
   if (sequencer.wakeCycle() <= now)
     sequencer.tick(now, [&](const Step &step) { return push(step, now); });
-  Issued issued;
+  bool issued = false;
   if (matrix.front.wakeCycle() <= now) {
     const bool wasFull = matrix.front.full(), hadResults = matrix.resultReady() != kNever;
-    issued.matrix = matrix.tick(now);
+    issued = matrix.tick(now);
     if (wasFull && !matrix.front.full())
       sequencer.queueFreed(now);
     if (!hadResults)
@@ -43,7 +41,7 @@ Core::Issued Core::decide(Cycle now) {
   }
   if (vector.front.wakeCycle() <= now) {
     const bool wasFull = vector.front.full();
-    issued.vector = vector.tick(matrix, now);
+    issued |= vector.tick(matrix, now);
     if (wasFull && !vector.front.full())
       sequencer.queueFreed(now);
   }
@@ -57,21 +55,18 @@ void Core::settle(Cycle now) {
     give(matrix.signals.front().units, matrix.signals.front().token, now);
     matrix.signals.pop();
   }
-  vector.retire(ram ? &*ram : nullptr, matrix, now,
-                [&](uint8_t units, uint8_t token) { give(units, token, now); });
-  if (ram) {
-    // Every write of the cycle has been done.
-    matrix.data->captureX(*ram);
-    vector.compute(*ram, matrix);
-  }
+  vector.retire(ram, matrix, now, [&](uint8_t units, uint8_t token) { give(units, token, now); });
+  // Every write of the cycle has been done.
+  matrix.data.captureX(ram);
+  vector.compute(ram, matrix);
   upcoming = findNextEvent();
   touched = false;
 }
 
 void Core::receive(const Packet &packet, Cycle now) {
   touched = true;
-  if (packet.hasRow && ram)
-    std::ranges::copy(packet.row, ram->row(packet.address & 0xFFFF).begin());
+  if (packet.hasRow)
+    std::ranges::copy(packet.row, ram.row(packet.address & 0xFFFF).begin());
   if (packet.signals)
     give(packet.units, packet.token, now);
 }

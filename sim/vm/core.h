@@ -1,8 +1,6 @@
 // One core: sequencer, matrix unit, vector unit, tensor RAM.
 #pragma once
 
-#include <optional>
-
 #include "sim/vm/sequencer.h"
 #include "sim/vm/vector_unit.h"
 
@@ -12,19 +10,15 @@ namespace sluice::vm {
 /// network has moved, `settle` on every core.
 class Core {
 public:
-  Core(const format::Geometry &geometry, const format::CoreImage &image, bool withData);
+  Core(const format::Geometry &geometry, const format::CoreImage &image);
 
   // The sequencer and the queues point into this object.
   Core(const Core &) = delete;
   Core &operator=(const Core &) = delete;
 
-  /// Beats that issue from a cycle on.
-  struct Issued {
-    uint32_t matrix = 0, vector = 0;
-    explicit operator bool() const { return (matrix | vector) != 0; }
-  };
-  /// What the units do in cycle `now`, from the state at its start.
-  Issued decide(Cycle now);
+  /// What the units do in cycle `now`, from the state at its start; whether a beat
+  /// issues.
+  bool decide(Cycle now);
   /// The writes and signals due at the end of cycle `now`, then the reads of the
   /// beats issued in it.
   void settle(Cycle now);
@@ -38,7 +32,7 @@ public:
   void addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &to) const;
   void addCounters(uint32_t core, Cycle now, std::vector<device::UnitCounters> &to) const;
   bool tokenFault() const { return matrix.front.tokens().fault() || vector.front.tokens().fault(); }
-  const TensorRam &tensorRam() const { return *ram; }
+  const TensorRam &tensorRam() const { return ram; }
 
   /// The network takes packets from here and then calls outboxGranted.
   Ring<Packet> &outbox() { return vector.outbox; }
@@ -56,7 +50,7 @@ private:
   Sequencer sequencer;
   MatrixUnit matrix;
   VectorUnit vector;
-  std::optional<TensorRam> ram;
+  TensorRam ram;
   Cycle upcoming;       ///< nextEvent
   bool touched = false; ///< from outside, since `upcoming` was found
 };

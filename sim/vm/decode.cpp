@@ -19,12 +19,6 @@ template <class Inst> void copyCommon(UnitInstruction &to, const Inst &from, uin
   to.sigLevel = static_cast<uint8_t>(from.sigLevel);
 }
 
-/// Waits and signals happen at the ends of the innermost loop only.
-bool syncsAtEnds(const UnitInstruction &inst) {
-  return (!inst.waits || inst.waitLevel <= inst.nest.inner) &&
-         (!inst.signals || inst.sigLevel <= inst.nest.inner);
-}
-
 MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
   MatrixInstruction out;
   copyCommon(out, mm, index);
@@ -37,8 +31,6 @@ MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
   out.initLevel = static_cast<uint8_t>(mm.initLevel);
   out.emit = mm.emit;
   out.emitLevel = static_cast<uint8_t>(mm.emitLevel);
-  const bool makesResults = !out.skip && (mm.emit == isa::Emit::Bf16 || mm.emit == isa::Emit::Fp32);
-  out.quietInside = syncsAtEnds(out) && (!makesResults || mm.emitLevel <= out.nest.inner);
   return out;
 }
 
@@ -51,13 +43,8 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
              static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
   out.op = vec;
   out.takesResult = vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
-  const bool reduce = vec.reduce != isa::Reduce::None;
   out.path = static_cast<uint8_t>(vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2));
   out.latency = vectorLatency(out.path, lanes);
-  const bool packets = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
-  const bool silent =
-      !packets || vec.dstKind == isa::Dst::Signal || (reduce && vec.reduceLevel <= out.nest.inner);
-  out.quietInside = syncsAtEnds(out) && !out.takesResult && silent;
   return out;
 }
 

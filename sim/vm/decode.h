@@ -25,9 +25,6 @@ struct UnitInstruction {
   uint8_t sigToken = 0;
   uint8_t sigUnits = 0;
   uint8_t sigLevel = 0;
-  /// Beats inside the innermost loop touch nothing another unit's timing
-  /// depends on, so a timing run may pass over them.
-  bool quietInside = false;
 };
 
 enum MatrixStream : uint8_t { StreamX, StreamW, StreamAcc, StreamP };

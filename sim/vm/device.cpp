@@ -11,10 +11,10 @@ class VmDevice final : public Device {
 public:
   std::string name() const override { return "vm"; }
 
-  void load(const format::Program &program) override { machine.emplace(program, true); }
+  void load(const format::Program &program) override { machine.emplace(program); }
 
   Cycle step(const uint16_t *inputRow, bool outputReady) override {
-    const vm::Machine::Events events = machine->step(inputRow != nullptr, inputRow, outputReady);
+    const vm::Machine::Events events = machine->step(inputRow, outputReady);
     Cycle cycle{.inputTaken = events.inputTaken, .output = {}, .progress = events.progress};
     if (events.output)
       cycle.output =

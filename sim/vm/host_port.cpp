@@ -5,9 +5,8 @@
 namespace sluice::vm {
 
 HostPort::HostPort(const format::Geometry &geometry,
-                   const std::vector<format::InstructionWords> &words, bool withData)
-    : lanes(geometry.lanes), withData(withData), code(decodeCode(words, geometry.lanes)),
-      sequencer(code, withData), front(2, withData),
+                   const std::vector<format::InstructionWords> &words)
+    : lanes(geometry.lanes), code(decodeCode(words, geometry.lanes)), sequencer(code), front(2),
       inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
       outputRows(isa::kHostOutDepth + 1, geometry.lanes) {}
 
@@ -24,7 +23,7 @@ Block HostPort::block(bool offered) const {
   return offered ? Block::None : Block::HostInput;
 }
 
-HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
+HostPort::Issue HostPort::decide(Cycle now, const uint16_t *row) {
   if (sequencer.wakeCycle() <= now)
     sequencer.tick(now, [&](const Step &step) {
       if (step.op != isa::Opcode::Input)
@@ -34,7 +33,7 @@ HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
       front.push(code.input[step.unit], sequencer.resolve(code.input[step.unit]), now);
       return true;
     });
-  const Block reason = block(offered);
+  const Block reason = block(row != nullptr);
   const bool wasFull = front.full();
   Issue result;
   if (reason == Block::Idle) {
@@ -46,11 +45,8 @@ HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
     front.take(now);
     result = {true, !inst.skip};
     if (!inst.skip) {
-      std::span<uint16_t> copy;
-      if (withData) {
-        copy = inputRows.next();
-        std::copy_n(row, lanes, copy.begin());
-      }
+      const std::span<uint16_t> copy = inputRows.next();
+      std::copy_n(row, lanes, copy.begin());
       input.push({.from = now + 1,
                   .address = front.beat().address(0) & 0x3FFFF,
                   .mask = inst.mask,
@@ -69,24 +65,12 @@ HostPort::Issue HostPort::decide(Cycle now, bool offered, const uint16_t *row) {
 
 void HostPort::receive(const Packet &packet, Cycle now) {
   if (packet.hasRow) {
-    std::span<uint16_t> copy;
-    if (withData) {
-      copy = outputRows.next();
-      std::ranges::copy(packet.row, copy.begin());
-    }
+    const std::span<uint16_t> copy = outputRows.next();
+    std::ranges::copy(packet.row, copy.begin());
     output.push({now + 1, packet.address, copy});
   }
   if (packet.signals)
     front.give(packet.token, now);
-}
-
-Cycle HostPort::nextEvent(Cycle now, bool offered) const {
-  Cycle next = std::min(sequencer.wakeCycle(), front.wakeCycle());
-  if (!output.empty())
-    next = std::min(next, output.front().from);
-  if (offered && block(true) == Block::None)
-    next = std::min(next, now);
-  return next;
 }
 
 } // namespace sluice::vm

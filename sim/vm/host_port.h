@@ -13,13 +13,12 @@ namespace sluice::vm {
 struct OutputHead {
   Cycle from = 0;
   uint32_t address = 0;
-  std::span<const uint16_t> row; ///< empty in runs without data
+  std::span<const uint16_t> row;
 };
 
 class HostPort {
 public:
-  HostPort(const format::Geometry &geometry, const std::vector<format::InstructionWords> &words,
-           bool withData);
+  HostPort(const format::Geometry &geometry, const std::vector<format::InstructionWords> &words);
   HostPort(const HostPort &) = delete;
   HostPort &operator=(const HostPort &) = delete;
 
@@ -27,9 +26,8 @@ public:
     bool issued = false; ///< a beat issued
     bool taken = false;  ///< and took the row
   };
-  /// Input side of cycle `now`. `offered`: a row is offered; its lanes are `row`
-  /// (null in runs without data).
-  Issue decide(Cycle now, bool offered, const uint16_t *row);
+  /// Input side of cycle `now`. `row` holds the lanes of the row offered; null: none.
+  Issue decide(Cycle now, const uint16_t *row);
 
   /// Output side: the row the host may take in cycle `now`, and taking it.
   const OutputHead *head(Cycle now) const {
@@ -48,10 +46,6 @@ public:
   /// A packet arrives at the end of cycle `now`.
   void receive(const Packet &packet, Cycle now);
 
-  /// First cycle from which on something happens here, given that a row is
-  /// offered or not, and that the host takes rows.
-  Cycle nextEvent(Cycle now, bool offered) const;
-
   device::UnitStatus status(uint32_t core) const {
     return front.status("input", core, block(false));
   }
@@ -63,7 +57,6 @@ private:
   Block block(bool offered) const;
 
   uint32_t lanes;
-  bool withData;
   Code code;
   Sequencer sequencer;
   UnitFront<InputInstruction> front;

@@ -12,9 +12,6 @@ NestShape::NestShape(const std::array<uint32_t, kLoops> &loopTrips, const Stride
       rewind += stride * (trips[l] - 1);
     }
   }
-  for (unsigned l = 0; l < kLoops; ++l)
-    if (trips[l] > 1)
-      inner = l;
 }
 
 void LoopNest::start(const NestShape &shapeToWalk, const Addresses &base) {
@@ -40,14 +37,6 @@ void LoopNest::advance() {
   for (unsigned s = 0; s < kStreams; ++s)
     at[s] += shape->step[l][s];
   firstLevel = l + 1;
-  findLastLevel();
-}
-
-void LoopNest::skip(uint32_t beats) {
-  const unsigned l = shape->inner;
-  index[l] += beats;
-  for (unsigned s = 0; s < kStreams; ++s)
-    at[s] += shape->step[l][s] * beats;
   findLastLevel();
 }
 

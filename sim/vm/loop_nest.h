@@ -19,8 +19,6 @@ struct NestShape {
   std::array<uint32_t, kLoops> trips{1, 1, 1, 1};
   /// Added to the addresses when loop l advances and the loops inside restart.
   std::array<Addresses, kLoops> step{};
-  /// Innermost loop of more than one trip; 0 if there is none.
-  unsigned inner = 0;
 
   using Strides = std::array<std::array<int32_t, kLoops>, kStreams>;
   NestShape() = default;
@@ -41,14 +39,6 @@ public:
 
   /// Goes to the next beat; there must be one.
   void advance();
-
-  /// Beats from this one on that are at neither end of the innermost loop.
-  uint32_t quietBeats() const {
-    const uint32_t i = index[shape->inner], n = shape->trips[shape->inner];
-    return i == 0 || i + 1 >= n ? 0 : n - 1 - i;
-  }
-  /// Passes over `beats` quiet beats.
-  void skip(uint32_t beats);
 
 private:
   void findLastLevel();

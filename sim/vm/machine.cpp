@@ -4,38 +4,27 @@
 
 namespace sluice::vm {
 
-Machine::Machine(const format::Program &program, bool withData)
-    : host(program.geometry, program.hostInstructions, withData),
-      network(program.geometry.cores, withData) {
+Machine::Machine(const format::Program &program)
+    : host(program.geometry, program.hostInstructions), network(program.geometry.cores) {
   for (uint32_t core = 0; core < program.geometry.cores; ++core) {
     static const format::CoreImage none;
     const format::CoreImage &image = core < program.cores.size() ? program.cores[core] : none;
-    cores.push_back(std::make_unique<Core>(program.geometry, image, withData));
+    cores.push_back(std::make_unique<Core>(program.geometry, image));
   }
 }
 
-Machine::Events Machine::step(bool offered, const uint16_t *row, bool outputReady) {
+Machine::Events Machine::step(const uint16_t *row, bool outputReady) {
   Events events;
   // Decisions, from the state at the start of the cycle: senders before the
   // arbiter, which takes from their FIFOs, and the arbiter before the host,
   // which makes room in the output.
-  for (uint32_t core = 0; core < cores.size(); ++core)
-    if (cores[core]->nextEvent() <= now) {
-      const Core::Issued issued = cores[core]->decide(now);
-      events.progress |= bool(issued);
-      if (watch)
-        tell(core, issued);
-    }
-  const HostPort::Issue issue = host.decide(now, offered, row);
+  for (const std::unique_ptr<Core> &core : cores)
+    if (core->nextEvent() <= now)
+      events.progress |= core->decide(now);
+  const HostPort::Issue issue = host.decide(now, row);
   events.inputTaken = issue.taken;
   events.progress |= issue.issued;
-  if (issue.issued && watch)
-    watch->issued(Watch::Unit::Host, static_cast<uint32_t>(cores.size()), now, 1);
-  if (const auto source = network.arbitrate(cores, host, now)) {
-    events.progress = true;
-    if (watch)
-      watch->granted(*source, now);
-  }
+  events.progress |= network.arbitrate(cores, host, now);
   if (const OutputHead *head = outputReady ? host.head(now) : nullptr) {
     taken = *head;
     host.takeHead();
@@ -48,20 +37,6 @@ Machine::Events Machine::step(bool offered, const uint16_t *row, bool outputRead
     core->settle(now);
   ++now;
   return events;
-}
-
-void Machine::tell(uint32_t core, const Core::Issued &issued) {
-  if (issued.matrix)
-    watch->issued(Watch::Unit::Matrix, core, now, issued.matrix);
-  if (issued.vector)
-    watch->issued(Watch::Unit::Vector, core, now, issued.vector);
-}
-
-Cycle Machine::nextEvent(bool offered) {
-  Cycle next = std::min(network.nextEvent(cores, host), host.nextEvent(now, offered));
-  for (const std::unique_ptr<Core> &core : cores)
-    next = std::min(next, core->nextEvent());
-  return next == kNever ? kNever : std::max(next, now);
 }
 
 std::vector<device::UnitStatus> Machine::status() const {

@@ -12,11 +12,8 @@ bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
 
 } // namespace
 
-MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage *image)
-    : front(2, image != nullptr), delay(accumulateDelay(geometry)) {
-  if (image)
-    data.emplace(geometry, *image);
-}
+MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage &image)
+    : front(2), data(geometry, image), delay(accumulateDelay(geometry)) {}
 
 Block MatrixUnit::block() const {
   const MatrixInstruction *inst = front.active();
@@ -29,14 +26,14 @@ Block MatrixUnit::block() const {
   return Block::None;
 }
 
-uint32_t MatrixUnit::tick(Cycle now) {
+bool MatrixUnit::tick(Cycle now) {
   const Block reason = block();
   if (reason == Block::Idle)
     front.refill(now);
   else if (reason != Block::None)
     front.sleep(reason, now);
   if (reason != Block::None)
-    return 0;
+    return false;
 
   const MatrixInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
@@ -45,10 +42,10 @@ uint32_t MatrixUnit::tick(Cycle now) {
     results.push(now + delay + isa::kMmNormalise + 1);
   if (front.signalsHere())
     signals.push({now + delay + isa::kMmAccumulate, inst.sigToken, inst.sigUnits});
-  if (data && !inst.skip)
-    data->issue(inst, beat, now);
+  if (!inst.skip)
+    data.issue(inst, beat, now);
   front.next(now);
-  return 1 + (data ? 0 : front.skipQuiet());
+  return true;
 }
 
 void MatrixUnit::popResult(Cycle now) {

@@ -1,8 +1,6 @@
 // The matrix unit's timing: when beats issue, results appear and signals count.
 #pragma once
 
-#include <optional>
-
 #include "sim/vm/matrix_data.h"
 #include "sim/vm/unit_front.h"
 
@@ -17,17 +15,15 @@ struct Signal {
 
 class MatrixUnit {
 public:
-  /// Without an image there is no data, only timing.
-  MatrixUnit(const format::Geometry &geometry, const format::CoreImage *image);
+  MatrixUnit(const format::Geometry &geometry, const format::CoreImage &image);
 
   UnitFront<MatrixInstruction> front;
-  std::optional<MatrixData> data;
+  MatrixData data;
   Ring<Signal> signals; ///< under way, ascending due
 
   Block block() const;
-  /// Decides cycle `now`; how many beats issue from it on, one per cycle: more
-  /// than one where quiet beats are passed over.
-  uint32_t tick(Cycle now);
+  /// Decides cycle `now`; whether a beat issues.
+  bool tick(Cycle now);
 
   /// Cycle from which on the oldest result can be popped; kNever if there is none.
   Cycle resultReady() const { return results.empty() ? kNever : results.front(); }

@@ -19,7 +19,7 @@ struct Packet {
   uint8_t token = 0;
   uint8_t units = 0;
   /// The row, in the sender's memory; stays valid until two cycles after the
-  /// grant. Empty in runs without data.
+  /// grant.
   std::span<const uint16_t> row;
 
   bool forHost() const { return mask >> isa::kHostBit & 1; }

@@ -13,7 +13,7 @@ namespace sluice::vm {
 class Sequencer {
 public:
   /// Cycle 0 is the fetch of instruction 0.
-  Sequencer(const Code &code, bool counts) : code(&code), activity(Activity::Busy, counts) {}
+  explicit Sequencer(const Code &code) : code(&code), activity(Activity::Busy) {}
 
   Cycle wakeCycle() const { return wake; }
   /// A queue that was full is no longer, from the next cycle on.

@@ -1,6 +1,6 @@
 #include "sim/vm/timing.h"
 
-#include "sim/vm/machine.h"
+#include "sim/vm/timed/machine.h"
 
 namespace sluice::vm {
 
@@ -27,36 +27,13 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
                     size_t model, uint64_t maxCycles, Watch *watch) {
   const uint64_t rowsIn = countRows(program.models[model].inputs);
   const uint64_t rowsOut = countRows(program.models[model].outputs);
-  Machine machine(program, false);
-  machine.setWatch(watch);
+  timed::Offers offers(arrival, inferences, rowsIn, rowsOut);
+  timed::Machine machine(program, offers, watch);
+  machine.run(maxCycles);
   TimingRun run;
-  std::vector<Cycle> starts; // first input of each inference begun
-  uint64_t taken = 0, delivered = 0;
-
-  while (run.inferences.size() < inferences) {
-    const bool between = taken % rowsIn == 0;
-    const bool mayStart =
-        arrival == Arrival::Streaming || // beyond the last one too: no end is in sight
-        (starts.size() < inferences && run.inferences.size() == starts.size());
-    bool offered = !between || mayStart;
-    Cycle next = machine.nextEvent(offered);
-    if (between && offered && arrival == Arrival::Spaced) {
-      const Cycle rest = machine.nextEvent(false);
-      offered = rest == kNever;
-      if (!offered)
-        next = rest;
-    }
-    if (next >= maxCycles) // or never
-      break;
-    machine.skipTo(next);
-    const Machine::Events events = machine.step(offered, nullptr, true);
-    if (events.inputTaken && taken++ % rowsIn == 0)
-      starts.push_back(next);
-    if (events.output && ++delivered % rowsOut == 0 && run.inferences.size() < starts.size())
-      run.inferences.push_back({starts[run.inferences.size()], next});
-  }
-  run.stalled = run.inferences.size() < inferences;
+  run.stalled = !offers.complete();
   run.status = machine.status();
+  run.inferences = std::move(offers.inferences());
   return run;
 }
 

@@ -1,6 +1,5 @@
 // How many cycles a program takes, without computing anything: the planner's
-// cost model. The cycles are those of the engines, because it is the same model
-// without its data.
+// cost model. The cycles are those of the engines (docs/machine.md).
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ using Block = device::UnitStatus::Block;
 /// calls wakeAt.
 template <class Inst> class UnitFront {
 public:
-  UnitFront(Cycle now, bool counts) : wake(now), activity(Activity::Idle, counts) {}
+  explicit UnitFront(Cycle now) : wake(now), activity(Activity::Idle) {}
 
   // The sequencer's side.
   bool full() const { return queue.size() >= isa::kUnitQueueDepth; }
@@ -35,7 +35,7 @@ public:
     bank.give(token);
     wakeAt(now + 1);
   }
-  void wakeAt(Cycle cycle) { wake = std::min(wake, std::max(cycle, skippedUntil)); }
+  void wakeAt(Cycle cycle) { wake = std::min(wake, cycle); }
 
   // The unit's side.
   Cycle wakeCycle() const { return wake; }
@@ -87,19 +87,6 @@ public:
     }
   }
 
-  /// Passes over the quiet beats that follow; returns how many. Only for runs
-  /// without data.
-  uint32_t skipQuiet() {
-    if (!current || !current->quietInside)
-      return 0;
-    const uint32_t beats = nest.quietBeats();
-    if (beats) {
-      nest.skip(beats);
-      skippedUntil = wake += beats; // a token that comes meanwhile is for later beats
-    }
-    return beats;
-  }
-
   device::UnitStatus status(const char *unit, uint32_t core, Block block) const {
     device::UnitStatus out{.unit = unit, .core = core, .block = block};
     if (current)
@@ -127,8 +114,6 @@ private:
   unsigned token = 0; ///< of the next wait
   TokenBank bank;
   Cycle wake;
-  Cycle skippedTo = 0;    ///< beats before this cycle have been passed over
-  Cycle skippedUntil = 0; ///< the cycles of the beats passed over
   ActivityCounter activity;
 };
 

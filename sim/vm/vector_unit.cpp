@@ -30,13 +30,9 @@ uint32_t pipelineDepth(uint32_t lanes) {
 
 } // namespace
 
-VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage *image)
-    : front(2, image != nullptr),
-      pipelineRows(image ? pipelineDepth(geometry.lanes) : 1, geometry.lanes),
-      packetRows(image ? packetRowCount(isa::kOutboxDepth) : 1, geometry.lanes) {
-  if (image)
-    data.emplace(geometry, *image);
-}
+VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage &image)
+    : front(2), data(geometry, image), pipelineRows(pipelineDepth(geometry.lanes), geometry.lanes),
+      packetRows(packetRowCount(isa::kOutboxDepth), geometry.lanes) {}
 
 Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
   const VectorInstruction *inst = front.active();
@@ -53,27 +49,28 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
   return Block::None;
 }
 
-uint32_t VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
+bool VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
   const Block reason = block(matrix, now);
   switch (reason) {
   case Block::None:
-    return issue(matrix, now);
+    issue(matrix, now);
+    return true;
   case Block::Idle:
     front.refill(now);
-    return 0;
+    return false;
   case Block::ResultFifoEmpty:
     front.sleep(reason, now, matrix.resultReady());
-    return 0;
+    return false;
   case Block::PipelineBusy:
     front.sleep(reason, now, pipelineFree);
-    return 0;
+    return false;
   default:
     front.sleep(reason, now);
-    return 0;
+    return false;
   }
 }
 
-uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
+void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
   const VectorInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
   const bool produced = produces(inst, beat), signalled = front.signalsHere();
@@ -81,7 +78,7 @@ uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
   const Cycle end = now + inst.latency;
   std::span<uint16_t> out;
   if (makesPacket(inst, front)) {
-    if (data && produced)
+    if (produced)
       out = packetRows.next();
     outbox.push({.from = end + 1,
                  .address = beat.address(StreamDst) & 0x3FFFF,
@@ -92,7 +89,7 @@ uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
                  .units = inst.sigUnits,
                  .row = out});
   } else if (inst.op.dstKind != isa::Dst::Net && inst.op.dstKind != isa::Dst::Signal) {
-    if (data && produced)
+    if (produced)
       out = pipelineRows.next();
     if (signalled || !out.empty())
       writes.push({.due = end,
@@ -103,19 +100,15 @@ uint32_t VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
                    .token = inst.sigToken,
                    .units = inst.sigUnits});
   }
-  if (data)
-    issued = {&inst,
-              {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
-              beat.lastAt(inst.op.reduceLevel),
-              out};
+  issued = {&inst,
+            {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
+            beat.lastAt(inst.op.reduceLevel),
+            out};
   if (inst.op.aSrc == isa::Source::Mxu)
     matrix.popResult(now);
   path = inst.path;
   pipelineFree = end + 1;
   front.next(now);
-  const uint32_t skipped = data ? 0 : front.skipQuiet();
-  pipelineFree += skipped;
-  return 1 + skipped;
 }
 
 void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {
@@ -123,10 +116,10 @@ void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {
     return;
   std::span<const uint32_t> result;
   if (issued.inst->takesResult)
-    result = matrix.data->peekResult();
-  data->compute(*issued.inst, issued.addresses, issued.reduceEnds, ram, result, issued.out);
+    result = matrix.data.peekResult();
+  data.compute(*issued.inst, issued.addresses, issued.reduceEnds, ram, result, issued.out);
   if (issued.inst->op.aSrc == isa::Source::Mxu)
-    matrix.data->popResult();
+    matrix.data.popResult();
   issued.inst = nullptr;
 }
 
@@ -134,9 +127,9 @@ void VectorUnit::store(const Write &write, TensorRam &ram, MatrixUnit &matrix, C
   if (write.kind == isa::Dst::Local)
     std::ranges::copy(write.row, ram.row(write.address).begin());
   else if (write.kind == isa::Dst::Wrow)
-    matrix.data->writeRow(write.address, write.row, now);
+    matrix.data.writeRow(write.address, write.row, now);
   else
-    matrix.data->writeColumn(write.address, write.row, now);
+    matrix.data.writeColumn(write.address, write.row, now);
 }
 
 } // namespace sluice::vm

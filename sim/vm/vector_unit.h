@@ -2,8 +2,6 @@
 // pipeline.
 #pragma once
 
-#include <optional>
-
 #include "sim/vm/matrix_unit.h"
 #include "sim/vm/packet.h"
 #include "sim/vm/vector_data.h"
@@ -12,23 +10,23 @@ namespace sluice::vm {
 
 class VectorUnit {
 public:
-  VectorUnit(const format::Geometry &geometry, const format::CoreImage *image);
+  VectorUnit(const format::Geometry &geometry, const format::CoreImage &image);
 
   UnitFront<VectorInstruction> front;
   Ring<Packet> outbox; ///< outstanding packets, those in the pipeline included
 
   /// `matrix` is the unit this one is chained behind.
   Block block(const MatrixUnit &matrix, Cycle now) const;
-  /// Decides cycle `now`; how many beats issue from it on (see MatrixUnit).
-  uint32_t tick(MatrixUnit &matrix, Cycle now);
+  /// Decides cycle `now`; whether a beat issues.
+  bool tick(MatrixUnit &matrix, Cycle now);
 
   /// The end of cycle `now`, first part: writes that are due. `give` is called
   /// for every token given to a bank of this core.
-  template <class Give> void retire(TensorRam *ram, MatrixUnit &matrix, Cycle now, Give &&give) {
+  template <class Give> void retire(TensorRam &ram, MatrixUnit &matrix, Cycle now, Give &&give) {
     while (!writes.empty() && writes.front().due <= now) {
       const Write &write = writes.front();
-      if (ram && !write.row.empty())
-        store(write, *ram, matrix, now);
+      if (!write.row.empty())
+        store(write, ram, matrix, now);
       if (write.signals)
         give(write.units, write.token);
       writes.pop();
@@ -53,10 +51,10 @@ private:
     uint8_t units = 0;
   };
 
-  uint32_t issue(MatrixUnit &matrix, Cycle now);
+  void issue(MatrixUnit &matrix, Cycle now);
   void store(const Write &write, TensorRam &ram, MatrixUnit &matrix, Cycle now);
 
-  std::optional<VectorData> data;
+  VectorData data;
   Ring<Write> writes; ///< in the pipeline, ascending due
 
   uint8_t path = 0;       ///< of the instruction before

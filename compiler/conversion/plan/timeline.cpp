@@ -35,11 +35,11 @@ std::optional<Timeline> Timeline::run(const rows::Graph &graph, const MachineBea
   return timeline;
 }
 
-void Timeline::issued(Unit unit, uint32_t core, uint64_t from, uint32_t count) {
+void Timeline::issued(Unit unit, uint32_t core, uint64_t from, uint64_t count) {
   const uint32_t index = unit == Unit::Matrix   ? core
                          : unit == Unit::Vector ? cores + core
                                                 : 2 * cores;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint64_t i = 0; i < count; ++i)
     issues[index].push_back(from + i);
 }
 

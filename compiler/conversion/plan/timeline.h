@@ -82,7 +82,7 @@ private:
 
   Timeline(const MachineBeats &beats, const format::Geometry &geometry);
 
-  void issued(Unit unit, uint32_t core, uint64_t first, uint32_t count) override;
+  void issued(Unit unit, uint32_t core, uint64_t first, uint64_t count) override;
   void granted(uint32_t source, uint64_t cycle) override;
 
   const UnitBeats &plan(uint32_t unit) const;

@@ -81,7 +81,7 @@ TEST(Timing, StopsAtTheLimit) {
 }
 
 TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
-  unsigned compared = 0;
+  unsigned compared = 0, comparedSpaced = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     testing::RandomProgram random = testing::makeRandomProgram(seed, *format::findPreset("c2b8"));
     if (random.inputRows.empty())
@@ -104,6 +104,17 @@ TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
     TestMachine one(random.program);
     one.run(3000, {rows.begin(), rows.begin() + static_cast<int64_t>(rowsIn)});
     compare(runTiming(random.program, Arrival::Contiguous, 1, 0, 3000), one);
+    const TimingRun spaced = runTiming(random.program, Arrival::Spaced, 1, 0, 4000);
+    if (!spaced.stalled) { // offered when the run says that the machine is at rest
+      TestMachine rested(random.program);
+      rested.run(static_cast<unsigned>(spaced.inferences[0].firstInput));
+      EXPECT_FALSE(rested.device->step(nullptr, true).progress) << "seed " << seed;
+      TestMachine again(random.program);
+      again.run(static_cast<unsigned>(spaced.inferences[0].firstInput));
+      again.run(4000, {rows.begin(), rows.begin() + static_cast<int64_t>(rowsIn)});
+      compare(spaced, again);
+      ++comparedSpaced;
+    }
     if (random.passes == 1)
       continue;
     TestMachine many(random.program);
@@ -114,6 +125,43 @@ TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
     compare(runTiming(random.program, Arrival::Streaming, random.passes, 0, 3000), many);
   }
   EXPECT_GT(compared, 100U);
+  EXPECT_GT(comparedSpaced, 100U);
+}
+
+TEST(Timing, AgreesWhereUnitsRunOnForLong) {
+  // 8,000 products, each telling the vector unit, before the one that waits for a row.
+  TestProgram test = rowByRow(1);
+  isa::Mm many = product(0, 0);
+  many.n = {1, 1, 2, 4000};
+  many.emit = isa::Emit::None;
+  many.sigEn = 1;
+  many.sigToken = 5;
+  many.sigUnits = 2;
+  many.sigLevel = 4;
+  isa::Vec count; // takes what it is told, one by one
+  count.n = {1, 1, 2, 4000};
+  count.waitEn = 1;
+  count.waitToken = 5;
+  count.waitCount = 1;
+  count.waitLevel = 4;
+  isa::Mm mm = product(0, 0);
+  mm.waitEn = 1;
+  mm.waitCount = 1;
+  test.program.cores[0].instructions.clear();
+  test.core(0, {many, count, mm, sendResult(0), isa::Restart{}});
+  test.program.cores[1].instructions.clear();
+  test.core(1, {isa::Setreg{.index = 1, .imm = 1}, isa::Restart{}}); // never comes to rest
+  const TimingRun run = runTiming(test.program, Arrival::Contiguous, 3);
+  ASSERT_THAT(run.inferences, SizeIs(3));
+  TestMachine machine(test.program);
+  for (const InferenceTimes &one : run.inferences) {
+    machine.run(static_cast<unsigned>(one.lastOutput + 1 - machine.device->cycle()),
+                {test.lanes(0x3F80)});
+    EXPECT_EQ(machine.taken.back(), one.firstInput);
+    ASSERT_FALSE(machine.outputs.empty());
+    EXPECT_EQ(machine.outputs.back().cycle, one.lastOutput);
+  }
+  EXPECT_TRUE(runTiming(test.program, Arrival::Spaced, 1, 0, 100000).stalled);
 }
 
 /// Counts the cycles in which each unit issued.
@@ -121,8 +169,8 @@ struct Issues final : Watch {
   std::map<std::tuple<Unit, uint32_t, uint64_t>, unsigned> at;
   std::vector<std::pair<uint32_t, uint64_t>> grants;
 
-  void issued(Unit unit, uint32_t core, uint64_t first, uint32_t beats) override {
-    for (uint32_t i = 0; i < beats; ++i)
+  void issued(Unit unit, uint32_t core, uint64_t first, uint64_t beats) override {
+    for (uint64_t i = 0; i < beats; ++i)
       ++at[{unit, core, first + i}];
   }
   void granted(uint32_t source, uint64_t cycle) override { grants.emplace_back(source, cycle); }
