@@ -16,12 +16,12 @@ constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 /// Vector rows looked at before their turn.
 constexpr size_t kWindow = 16;
 
-/// Linear rows by (core, stage), in row order.
+/// Linear rows by (core, stage), in the order of their turns.
 std::vector<std::map<uint32_t, std::vector<RowId>>> linearJobs(const Graph &graph, const Work &work,
                                                                const Placement &placement) {
   std::vector<std::map<uint32_t, std::vector<RowId>>> jobs(placement.cores.size());
   for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
-    for (RowId row : work.stages[stage])
+    for (RowId row : inTurn(work.stages[stage], placement))
       if (graph.rows[row].kind == RowKind::Linear)
         jobs[placement.rows[row].core][stage].push_back(row);
   return jobs;
@@ -35,12 +35,7 @@ public:
       : rank(graph.rows.size(), 0) {
     uint32_t next = 1;
     for (const std::vector<RowId> &stage : work.stages) {
-      std::vector<RowId> sorted = stage;
-      std::sort(sorted.begin(), sorted.end(), [&](RowId left, RowId right) {
-        return std::pair(placement.rows[left].indexInStage, left) <
-               std::pair(placement.rows[right].indexInStage, right);
-      });
-      for (RowId row : sorted)
+      for (RowId row : inTurn(stage, placement))
         rank[row] = next++;
     }
   }
@@ -144,7 +139,7 @@ public:
       if (graph.rows[row].kind == RowKind::Constant)
         available[row] = 0;
     for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
-      for (RowId row : work.stages[stage])
+      for (RowId row : inTurn(work.stages[stage], placement))
         if (graph.rows[row].kind == RowKind::Vector)
           cores[placement.rows[row].core].pending.push_back(row);
     for (size_t core = 0; core < cores.size(); ++core) {

@@ -86,11 +86,14 @@ public:
   CoreAssignment(const Graph &graph, const Work &work, const PlacementOptions &options,
                  Placement &result)
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
-        totalLoad(cores, 0) {}
+        totalLoad(cores, 0), arrival(graph.rows.size(), 0) {}
 
   void run() {
-    for (size_t stage = 1; stage < work.stages.size(); ++stage)
-      assignStage(work.stages[stage]);
+    arrive(work.stages[0]);
+    for (size_t stage = 1; stage < work.stages.size(); ++stage) {
+      assignStage(byArrival(work.stages[stage]));
+      arrive(work.stages[stage]);
+    }
   }
 
 private:
@@ -100,6 +103,31 @@ private:
   Placement &result;
   const uint32_t cores;
   std::vector<uint64_t> totalLoad;
+  std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
+  uint32_t arrived = 0;
+
+  void arrive(const std::vector<RowId> &stage) {
+    for (RowId row : inTurn(stage, result))
+      arrival[row] = ++arrived;
+  }
+
+  /// The rows of a stage in the order in which the last operand of each is expected.
+  std::vector<RowId> byArrival(std::vector<RowId> stage) const {
+    if (!options.byArrival || (options.cores && (*options.cores)[stage.front()] != kNone))
+      return stage;
+    std::vector<std::pair<uint32_t, size_t>> keys;
+    for (size_t i = 0; i < stage.size(); ++i) {
+      uint32_t last = 0;
+      forEachOperand(graph, work, stage[i],
+                     [&](RowId operand, bool) { last = std::max(last, arrival[operand]); });
+      keys.emplace_back(last, i);
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<RowId> sorted;
+    for (const auto &[last, i] : keys)
+      sorted.push_back(stage[i]);
+    return sorted;
+  }
 
   /// How many operands of a row every core computes; of a linear row either all,
   /// or those it multiplies weights by.
@@ -143,7 +171,7 @@ private:
     const bool together = stage.size() == 1 || cost <= options.keepTogether;
     const uint32_t start = static_cast<uint32_t>(
         std::min_element(totalLoad.begin(), totalLoad.end()) - totalLoad.begin());
-    uint32_t next = start, shared = kNone;
+    uint32_t next = start, shared = kNone, turn = 0;
     std::vector<uint64_t> load(cores, 0);
     std::vector<uint32_t> members(cores, 0);
     Clusters clusters(graph, work, options, stage);
@@ -168,6 +196,7 @@ private:
         *part = core;
       result.rows[row].core = core;
       result.rows[row].indexInStage = members[core]++;
+      result.rows[row].turn = turn++;
       if (graph.rows[row].kind == RowKind::Linear)
         totalLoad[core] += costOf(graph, work, row);
     }
@@ -307,13 +336,8 @@ std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
 /// which they are expected to arrive.
 std::vector<RowId> addressOrder(const std::vector<RowId> &stage, const PlacementOptions &options,
                                 const Placement &placement) {
-  std::vector<RowId> sorted = stage;
-  if (options.cores && (*options.cores)[stage.front()] != kNone)
-    std::sort(sorted.begin(), sorted.end(), [&](RowId left, RowId right) {
-      return std::pair(placement.rows[left].indexInStage, left) <
-             std::pair(placement.rows[right].indexInStage, right);
-    });
-  return sorted;
+  return options.cores && (*options.cores)[stage.front()] != kNone ? inTurn(stage, placement)
+                                                                   : stage;
 }
 
 void assignInbox(const Graph &graph, const Work &work, const PlacementOptions &options,
@@ -405,6 +429,15 @@ Placement place(const Graph &graph, const Work &work, const PlacementOptions &op
   assignInbox(graph, work, options, placement);
   assignLocal(graph, work, options, placement);
   return placement;
+}
+
+std::vector<RowId> inTurn(std::vector<RowId> stage, const Placement &placement) {
+  const auto key = [&](RowId row) {
+    return std::tuple(placement.rows[row].indexInStage, placement.rows[row].turn, row);
+  };
+  std::sort(stage.begin(), stage.end(),
+            [&](RowId left, RowId right) { return key(left) < key(right); });
+  return stage;
 }
 
 uint32_t addressAt(const Placement &placement, uint32_t core, RowId row) {

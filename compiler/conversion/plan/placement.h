@@ -26,6 +26,7 @@ struct RowPlace {
   /// the index there. Nobody reads it as a row.
   std::optional<std::pair<uint32_t, uint32_t>> weights;
   uint32_t indexInStage = 0; ///< position among the rows of its stage on its core (inputs: of all)
+  uint32_t turn = 0;         ///< position among all rows of its stage
 
   uint32_t readers() const { return matrixReaders | vectorReaders; }
   uint32_t units() const {
@@ -69,9 +70,15 @@ struct PlacementOptions {
   /// A row stays on the core that computes its operands, if there is only one;
   /// the rows that become weights are not asked if the others say it.
   bool follow = false;
+  /// Rows of a stage go round the cores in the order in which their operands are
+  /// expected, not in that of the graph.
+  bool byArrival = false;
 };
 
 Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);
+
+/// The rows of a stage in the order in which the cores take turns to finish them.
+std::vector<rows::RowId> inTurn(std::vector<rows::RowId> stage, const Placement &placement);
 
 /// Address at which `core` reads a row.
 uint32_t addressAt(const Placement &placement, uint32_t core, rows::RowId row);

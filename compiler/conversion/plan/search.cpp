@@ -29,7 +29,8 @@ struct Choice {
 
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
-                    placement.inputsEverywhere, placement.reuse, split, manySlots, tails, release);
+                    placement.byArrival, placement.inputsEverywhere, placement.reuse, split,
+                    manySlots, tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
@@ -56,6 +57,8 @@ struct Choice {
       text += ", written weights apart";
     if (placement.follow)
       text += ", rows where their operands are";
+    if (placement.byArrival)
+      text += ", rows in the order of their operands";
     if (release != kNone)
       text += fmt::format(", next inference after stage {}", release);
     return text;
@@ -151,19 +154,8 @@ private:
             other.placement.follow = follow;
             consider(std::move(other));
           }
-    const PlacementOptions placement = bestChoice.placement;
-    for (const uint32_t together : {4U, 8U, 16U, 0U})
-      for (const bool manySlots : {false, true})
-        for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
-          Choice other;
-          other.placement = placement;
-          other.placement.keepTogether = together;
-          other.manySlots = manySlots;
-          other.tails.assign(work.stages.size(), tail);
-          consider(std::move(other));
-        }
-    while (improveTails()) {
-    }
+    explore(bestChoice.placement);
+    reorderRows();
     history.clear();
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
@@ -177,6 +169,46 @@ private:
       bestChoice = first;
       best.cycles = time(best);
     }
+  }
+
+  /// Tries what does not depend on the split of rows.
+  void explore(const PlacementOptions &placement) {
+    const uint32_t cores = graph.geometry.cores;
+    for (const uint32_t together : {4U, 8U, 16U, 0U})
+      for (const bool manySlots : {false, true})
+        for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
+          Choice other;
+          other.placement = placement;
+          other.placement.keepTogether = together;
+          other.manySlots = manySlots;
+          other.tails.assign(work.stages.size(), tail);
+          consider(std::move(other));
+        }
+    while (best.fits && improveTails()) {
+    }
+  }
+
+  /// Tries rows in the order of their operands, from there to its own best.
+  void reorderRows() {
+    PlacementOptions placement = bestChoice.placement;
+    placement.byArrival = true;
+    if (sameTurns(place(graph, work, placement), best.placement))
+      return;
+    Candidate kept = std::exchange(best, {});
+    const Choice keptChoice = bestChoice;
+    budget = total;
+    explore(placement);
+    if (best.fits && best.cycles < kept.cycles)
+      return;
+    best = std::move(kept);
+    bestChoice = keptChoice;
+  }
+
+  /// Whether every row is on the same core and has the same turn there.
+  static bool sameTurns(const Placement &left, const Placement &right) {
+    return std::ranges::equal(left.rows, right.rows, [](const RowPlace &l, const RowPlace &r) {
+      return l.core == r.core && l.indexInStage == r.indexInStage;
+    });
   }
 
   /// The best choice found by splitting rows that also takes no more cycles per
@@ -271,6 +303,10 @@ private:
       choice.tails.assign(work.stages.size(), tail);
       improved |= consider(choice);
     }
+    choice = bestChoice;
+    choice.split = split;
+    choice.placement.byArrival = true;
+    improved |= consider(choice);
     return improved;
   }
 

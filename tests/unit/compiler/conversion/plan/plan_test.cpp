@@ -164,18 +164,33 @@ Problems refused(const rows::Graph &graph) {
   return problems;
 }
 
-/// `layers` layers of one product each on every one of `count` rows.
-rows::Graph batch(const char *target, uint32_t count, uint32_t layers) {
+/// `layers` layers of one product each on every one of `count` rows; before each
+/// layer the rows may be reversed.
+rows::Graph batch(const char *target, uint32_t count, uint32_t layers, bool reversed = false) {
   GraphBuilder builder(target, 6);
   auto x = builder.input(count);
-  for (uint32_t layer = 0; layer < layers; ++layer)
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    if (reversed)
+      std::reverse(x.begin(), x.end());
     for (rows::RowId &row : x) {
       row = builder.dense({row}, 1, relu(), false)[0];
       builder.graph.rows[row].group = layer;
       builder.graph.rows[row].terms[0].block = layer; // the same weights for every row
     }
+  }
   builder.output(x);
   return builder.graph;
+}
+
+TEST(Plan, ReversedRowsCostNothing) {
+  for (const char *target : {"c2b8", "c6b32"})
+    for (const uint32_t count : {2U, 7U, 12U, 60U}) {
+      SCOPED_TRACE(testing::Message() << target << ", " << count << " rows");
+      const rows::Graph graph = batch(target, count, 2, true);
+      const Plan plan = planned(graph, 64), straight = planned(batch(target, count, 2), 64);
+      EXPECT_LE(plan.spaced, straight.spaced);
+      expectRuns(graph, plan);
+    }
 }
 
 TEST(Plan, PlacesAreUsedAgain) {
