@@ -141,6 +141,8 @@ private:
     perFunction.addPass(ir::createExpandReductions());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createFuseMaps());
+    perFunction.addPass(ir::createMapsBeforeViews());
+    perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createHoistScalars());
     perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createFoldConstants());

@@ -62,6 +62,15 @@ def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInte
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::FunctionOpInterface"> {
+  let summary = "move maps before the views that keep them from being merged";
+  let description = [{
+    A map that reads one activation, through views that keep every element and its lane, is computed
+    before them where their source is a map that nothing else reads, into which `sluice-fuse-maps`
+    then merges it. Its constants are reordered instead, which is free.
+  }];
+}
+
 def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
   let summary = "remove operations whose results nobody uses";
 }

@@ -506,8 +506,18 @@ def views(cases):
         v = normal(*shape)
         cases.add(f"expand_{name}", node("Expand", "x s"), {"x": v},
                   {"y": v * np.ones(wanted, np.float32)}, {"s": np.int64(wanted)})
-
-
+    # Views between maps, whose constants are reordered to let them be one.
+    c = normal(4, 3, 11)
+    t = np.tanh(x).transpose(1, 0, 2)
+    between = [node("Tanh", "x", "h"), node("Transpose", "h", "t", perm=[1, 0, 2]),
+               node("Mul", "t c", "m"), node("Reshape", "m s", "r")]
+    cases.add("views_between_maps", [*between, node("Add", "r d", "a"), node("Sigmoid", "a")],
+              {"x": x}, {"y": 1 / (1 + np.exp(-((t * c).reshape(2, 6, 11) + c.reshape(2, 6, 11))))},
+              {"c": c, "d": c.reshape(2, 6, 11), "s": np.int64([2, 6, 11])})
+    cases.add("views_between_maps_two_readers",
+              [*between, node("Exp", "r", "e"), node("Relu", "m")], {"x": x},
+              {"e": np.exp((t * c).reshape(2, 6, 11)), "y": np.maximum(t * c, 0)},
+              {"c": c, "s": np.int64([2, 6, 11])})
     for name, shape, repeats in (("lanes", (3, 5), (1, 3)), ("rows", (3, 11), (4, 1)),
                                  ("both", (3, 5), (2, 2)), ("ones", (1, 5, 1), (3, 1, 2)),
                                  ("vector", (11,), (2,)), ("once", (3, 5), (1, 1))):

@@ -1,0 +1,99 @@
+#include "compiler/transforms/passes.h"
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/node.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+#define GEN_PASS_DEF_MAPSBEFOREVIEWS
+#include "compiler/transforms/passes.h.inc"
+
+namespace {
+
+/// Whether the operation is a view that keeps every element in its lane, and that
+/// only one operation reads.
+bool isPlainView(Operation *op) {
+  if (!llvm::isa_and_nonnull<TransposeOp, ReshapeOp, UnsqueezeOp, SqueezeOp>(op) ||
+      !op->getResult(0).hasOneUse())
+    return false;
+  const Value input = op->getOperand(0), result = op->getResult(0);
+  const auto from = dataDim(input), to = dataDim(result);
+  return from && to && carriedShape(input)[*from] == carriedShape(result)[*to];
+}
+
+/// A constant as it was before the view: seen through the view it is `value`.
+Value before(OpBuilder &builder, Operation *view, Value value) {
+  auto transpose = llvm::dyn_cast<TransposeOp>(view);
+  if (!transpose)
+    return builder.create<ReshapeOp>(value.getLoc(), value, shapeOf(view->getOperand(0)));
+  llvm::SmallVector<int64_t> inverse(transpose.getPermutation().size());
+  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+    inverse[from] = static_cast<int64_t>(to);
+  return builder.create<TransposeOp>(value.getLoc(), value, inverse);
+}
+
+struct MapsBeforeViews : impl::MapsBeforeViewsBase<MapsBeforeViews> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front()))
+      if (auto map = llvm::dyn_cast<MapOp>(op))
+        while (Operation *view = viewBefore(map))
+          map = exchange(map, view);
+  }
+
+private:
+  /// The view to move behind the map: all the map reads beside constants, and
+  /// behind it, maybe after further views, another map.
+  static Operation *viewBefore(MapOp map) {
+    Operation *view = nullptr;
+    for (Value operand : map.getInputs()) {
+      Operation *op = operand.getDefiningOp();
+      if (llvm::isa_and_nonnull<ConstantOp>(op))
+        continue;
+      if (!op || (view && view != op))
+        return nullptr;
+      view = op;
+    }
+    Operation *source = view;
+    while (isPlainView(source))
+      source = source->getOperand(0).getDefiningOp();
+    const bool merges = llvm::isa_and_nonnull<MapOp>(source) && source->getResult(0).hasOneUse();
+    return merges && source != view ? view : nullptr;
+  }
+
+  /// map(view(x)) becomes view(map(x)); the map that was made.
+  static MapOp exchange(MapOp map, Operation *view) {
+    OpBuilder builder(map);
+    llvm::SmallVector<Value> inputs;
+    for (Value operand : map.getInputs())
+      inputs.push_back(operand.getDefiningOp() == view ? view->getOperand(0)
+                                                       : before(builder, view, operand));
+    auto moved = builder.create<MapOp>(
+        map.getLoc(), inputs, [&](OpBuilder &b, Location, ValueRange arguments) {
+          IRMapping mapping;
+          mapping.map(map.getBody().getArguments(), arguments);
+          Block &block = map.getBody().front();
+          for (Operation &op : block.without_terminator())
+            b.clone(op, mapping);
+          return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+        });
+    moved.getResult().setType(llvm::cast<RankedTensorType>(view->getOperand(0).getType()));
+    IRMapping mapping;
+    mapping.map(view->getOperand(0), moved.getResult());
+    Operation *after = builder.clone(*view, mapping);
+    after->setLoc(fuseLocs(map.getContext(), {map.getLoc(), view->getLoc()}));
+    after->getResult(0).setType(map.getResult().getType());
+    map.getResult().replaceAllUsesWith(after->getResult(0));
+    map.erase();
+    view->erase();
+    return moved;
+  }
+};
+
+} // namespace
+} // namespace sluice::ir
