@@ -59,28 +59,27 @@ public:
     context.printOpOnDiagnostic(false);
   }
 
-  std::optional<rows::Graph> run() {
+  std::vector<rows::Graph> run() {
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
-      return std::nullopt;
+      return {};
     if (options.stage == Stage::Graph) {
       result.text = printed(*module);
-      return std::nullopt;
+      return {};
     }
-    auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
+    auto main = mainOf(*module);
     if (!main || !layout(*module, main))
-      return std::nullopt;
+      return {};
     if (options.stage == Stage::Layout) {
       result.text = printed(*module);
-      return std::nullopt;
+      return {};
     }
-    rows::ModelInfo model;
-    model.name = modelName(options, info.name);
-    model.inputs = hostTensors(info.inputs);
-    model.outputs = hostTensors(info.outputs);
-    model.nodes = info.nodes;
-    model.parameters = info.parameters;
-    return rows::lowerToRows(main, geometry, model, problems);
+    std::vector<rows::Graph> graphs;
+    if (auto graph = lower(main, problems))
+      graphs.push_back(std::move(*graph));
+    if (!graphs.empty())
+      addSunk(*module, graphs);
+    return graphs;
   }
 
   /// If a phase failed without a problem of its own.
@@ -103,6 +102,43 @@ private:
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
   frontend::ImportedModel info;
+
+  static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
+    return module.lookupSymbol<mlir::func::FuncOp>("main");
+  }
+
+  std::optional<rows::Graph> lower(mlir::func::FuncOp main, Problems &found) const {
+    rows::ModelInfo model;
+    model.name = modelName(options, info.name);
+    model.inputs = hostTensors(info.inputs);
+    model.outputs = hostTensors(info.outputs);
+    model.nodes = info.nodes;
+    model.parameters = info.parameters;
+    return rows::lowerToRows(main, geometry, model, found);
+  }
+
+  /// Adds the graphs with factors behind the products of two activations, and behind
+  /// those with constant weights too, where there are any.
+  void addSunk(mlir::ModuleOp module, std::vector<rows::Graph> &graphs) {
+    unsigned before = 0;
+    for (const bool constantWeights : {false, true}) {
+      const mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+      const unsigned sunk = ir::sinkFactors(mainOf(*copy), constantWeights);
+      if (sunk == before)
+        continue;
+      before = sunk;
+      mlir::PassManager passes(&context);
+      mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
+      perFunction.addPass(ir::createFuseMaps());
+      perFunction.addPass(ir::createFoldConstants());
+      perFunction.addPass(ir::createRemoveDeadCode());
+      Problems ignored; // the plain graph remains
+      if (mlir::failed(passes.run(*copy)))
+        continue;
+      if (auto graph = lower(mainOf(*copy), ignored))
+        graphs.push_back(std::move(*graph));
+    }
+  }
 
   mlir::OwningOpRef<mlir::ModuleOp> import() {
     frontend::ImportOptions import;
@@ -166,13 +202,13 @@ private:
 
 } // namespace
 
-std::optional<rows::Graph> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                    CompileResult &result, Problems &problems) {
+std::vector<rows::Graph> runFront(const CompileOptions &options, const format::Geometry &geometry,
+                                  CompileResult &result, Problems &problems) {
   Front front(options, geometry, result, problems);
-  std::optional<rows::Graph> graph = front.run();
-  if (!graph && result.text.empty())
+  std::vector<rows::Graph> graphs = front.run();
+  if (graphs.empty() && result.text.empty())
     front.explainFailure();
-  return graph;
+  return graphs;
 }
 
 } // namespace sluice::pipeline

@@ -93,6 +93,31 @@ bool measure(CompileResult &result, Problems &problems) {
   return true;
 }
 
+/// No cycle more by any measure, and fewer from rest.
+bool faster(const plan::Plan &plan, const plan::Plan &than) {
+  return plan.timing && than.timing && plan.timing->spaced < than.timing->spaced &&
+         plan.timing->contiguous <= than.timing->contiguous &&
+         plan.timing->period <= than.timing->period;
+}
+
+/// Plans the graph that is fastest; the first that fits if they are not timed.
+bool planFastest(const std::vector<rows::Graph> &graphs, const plan::PlanOptions &options,
+                 plan::Plan &plan, Problems &problems) {
+  Problems found;
+  bool planned = plan::makePlan(graphs.front(), options, plan, found);
+  for (size_t i = 1; i < graphs.size() && (!planned || options.candidates != 0); ++i) {
+    plan::Plan other;
+    Problems ignored;
+    if (!plan::makePlan(graphs[i], options, other, ignored) || (planned && !faster(other, plan)))
+      continue;
+    plan = std::move(other);
+    planned = true;
+  }
+  if (!planned)
+    problems.insert(problems.end(), found.begin(), found.end());
+  return planned;
+}
+
 } // namespace
 
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
@@ -108,24 +133,24 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   result.program.geometry = geometry;
   result.peakMacsPerCycle = uint64_t{geometry.cores} * geometry.lanes * geometry.lanes;
 
-  std::optional<rows::Graph> graph = runFront(options, geometry, result, problems);
+  std::vector<rows::Graph> graphs = runFront(options, geometry, result, problems);
   if (!problems.empty())
     return false;
-  if (!graph)
+  if (graphs.empty())
     return true; // an earlier stage was asked for
   result.accelerated = result.operators;
-  result.macs = graph->macs;
+  result.macs = graphs.front().macs;
 
   plan::Plan plan;
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
   planOptions.explain = options.explain;
-  const bool planned = plan::makePlan(*graph, planOptions, plan, problems);
+  const bool planned = planFastest(graphs, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
     result.memory.push_back({use.core, use.memory, use.used, use.capacity});
   if (!planned)
     return false;
-  graph.reset();
+  graphs.clear();
   result.explanation = std::move(plan.explanation);
   if (options.stage == Stage::Plan) {
     result.text = std::move(plan.text);

@@ -71,6 +71,21 @@ def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::Functio
   }];
 }
 
+def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterface"> {
+  let summary = "multiply behind a matrix product instead of before it";
+  let description = [{
+    A broadcast factor (or divisor) of a map that only matrix products use, and that does not vary
+    along the axis they sum over, becomes a factor of their results: the products need not wait for
+    it, and no pass of the vector unit is left where the map was nothing else. The softmax of
+    attention and the norm in front of a layer are such.
+  }];
+  let options = [
+    Option<"constantWeights", "constant-weights", "bool", "true",
+           "also where the other side of the product is constant">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
   let summary = "remove operations whose results nobody uses";
 }

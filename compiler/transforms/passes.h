@@ -21,6 +21,9 @@ namespace sluice::ir {
 analysis::DataDimensions layOut(mlir::FunctionOpInterface function,
                                 analysis::DataDimensionOptions options);
 
+/// What the pass `sluice-sink-factors` does; how many maps lost a factor.
+unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
+
 /// Writes inferred data dimensions on the types of a function.
 void annotate(mlir::FunctionOpInterface function, const analysis::DataDimensions &dimensions);
 

@@ -99,7 +99,7 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
     problems.push_back(internalError("an address does not fit its field"));
     return false;
   }
-  result.spaced = best.cycles == kUntimed ? 0 : best.cycles;
+  result.timing = best.timing;
   result.text = describe(planned, plannedWork, best);
   result.explanation = std::move(best.explanation);
   return true;

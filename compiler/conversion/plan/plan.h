@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
 #include "runtime/format/program.h"
+#include "sim/vm/timing.h"
 
 namespace sluice::plan {
 
@@ -34,8 +36,8 @@ struct Plan {
   /// By core, the host port's list last.
   std::vector<std::vector<PlannedInstruction>> lists;
   std::vector<MemoryUse> memory;
-  uint64_t spaced = 0; ///< cycles of one inference from rest; 0 if not timed
-  std::string text;    ///< the plan in words, stage by stage
+  std::optional<vm::Timing> timing; ///< nothing if no candidate was timed
+  std::string text;                 ///< the plan in words, stage by stage
   std::optional<Explanation> explanation;
 };
 

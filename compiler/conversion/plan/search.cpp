@@ -10,7 +10,6 @@
 
 #include "compiler/conversion/plan/images.h"
 #include "compiler/conversion/plan/verify.h"
-#include "sim/vm/timing.h"
 
 namespace sluice::plan {
 namespace {
@@ -78,8 +77,10 @@ public:
 
   Candidate run() {
     start();
-    if (best.stuck == Stuck::No && budget != 0)
+    if (best.stuck == Stuck::No && budget != 0) {
       improve();
+      best.timing = timeAll(best);
+    }
     if (explaining && best.fits) {
       best.explanation = explanationOf(best);
       if (best.explanation)

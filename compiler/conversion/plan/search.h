@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compiler/conversion/plan/explain.h"
 #include "compiler/conversion/plan/fit.h"
 #include "compiler/conversion/plan/order.h"
 #include "compiler/conversion/plan/split_contractions.h"
+#include "sim/vm/timing.h"
 
 namespace sluice::plan {
 
@@ -31,7 +33,8 @@ struct Candidate {
   Schedule schedule;
   std::vector<MemoryUse> use;
   bool fits = false;
-  uint64_t cycles = kUntimed; ///< spaced latency
+  uint64_t cycles = kUntimed;       ///< spaced latency
+  std::optional<vm::Timing> timing; ///< of the one kept, if candidates are timed
   Stuck stuck = Stuck::No;
   std::optional<Explanation> explanation; ///< if asked for
 };

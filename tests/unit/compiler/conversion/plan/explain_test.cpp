@@ -64,7 +64,7 @@ TEST(Explain, EveryCycleHasItsCause) {
            {std::vector<uint32_t>{1, 1}, {4, 7, 5}, {9, 40, 3}, {2, 12, 12, 12, 1}}) {
         const Plan plan = explained(perceptron(target, widths, 3, 0.2), candidates);
         if (candidates != 0) {
-          EXPECT_EQ(plan.explanation->cycles, plan.spaced);
+          EXPECT_EQ(plan.explanation->cycles, plan.timing->spaced);
         }
         expectAddsUp(*plan.explanation);
       }

@@ -123,7 +123,7 @@ TEST(Plan, ContiguousCostsNoMoreThanSpaced) {
   const Plan plan = planned(perceptron("c6b32", {2, 16, 16, 4}, 4), 40);
   const auto timing = vm::measureTiming(assemble(plan));
   ASSERT_TRUE(timing);
-  EXPECT_EQ(timing->spaced, plan.spaced);
+  EXPECT_EQ(timing->spaced, plan.timing->spaced);
   EXPECT_LE(timing->contiguous, static_cast<double>(timing->spaced) + 1);
 }
 
@@ -142,10 +142,10 @@ double overheadPerLayer(const std::string &target, uint32_t rows, uint32_t layer
   const Plan plan = planned(graph, 120);
   const uint32_t cores = graph.geometry.cores;
   const double floor = static_cast<double>(layers) * rows * rows / cores;
-  const double overhead = (static_cast<double>(plan.spaced) - floor) / layers;
+  const double overhead = (static_cast<double>(plan.timing->spaced) - floor) / layers;
   std::printf("%s, %u layers of %u rows: %llu cycles, floor %.0f, %.1f above it per layer\n",
-              target.c_str(), layers, rows, static_cast<unsigned long long>(plan.spaced), floor,
-              overhead);
+              target.c_str(), layers, rows, static_cast<unsigned long long>(plan.timing->spaced),
+              floor, overhead);
   return overhead;
 }
 
@@ -188,7 +188,7 @@ TEST(Plan, ReversedRowsCostNothing) {
       SCOPED_TRACE(testing::Message() << target << ", " << count << " rows");
       const rows::Graph graph = batch(target, count, 2, true);
       const Plan plan = planned(graph, 64), straight = planned(batch(target, count, 2), 64);
-      EXPECT_LE(plan.spaced, straight.spaced);
+      EXPECT_LE(plan.timing->spaced, straight.timing->spaced);
       expectRuns(graph, plan);
     }
 }
