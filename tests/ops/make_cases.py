@@ -615,14 +615,38 @@ def dynamic_weights(cases):
     cases.add("dynamic_partly_constant", [node("Concat", "z c", "t", axis=0),
                                           node("MatMul", "x t")],
               {"x": left, "z": top}, {"y": left @ np.concatenate([top, bottom])}, {"c": bottom})
-    q, k, v = normal(2, 6, 5), normal(2, 6, 5), normal(2, 6, 5)
-    s = q @ k.transpose(0, 2, 1) / math.sqrt(5)
-    p = np.exp(s - s.max(-1, keepdims=True))
-    cases.add("dynamic_attention",
-              [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "s"),
-               node("Mul", "s f", "m"), node("Softmax", "m", "p", axis=-1), node("MatMul", "p v")],
-              {"q": q, "k": k, "v": v}, {"y": p / p.sum(-1, keepdims=True) @ v},
-              {"f": np.float32(1 / math.sqrt(5))})
+
+    def attention(name, heads, queries, keys, depth, pins=()):
+        q, k, v = normal(heads, queries, depth), normal(heads, keys, depth), normal(heads, keys, depth)
+        s = q @ k.transpose(0, 2, 1) / math.sqrt(depth)
+        p = np.exp(s - s.max(-1, keepdims=True))
+        cases.add(name,
+                  [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "s"),
+                   node("Mul", "s f", "m"), node("Softmax", "m", "p", axis=-1), node("MatMul", "p v")],
+                  {"q": q, "k": k, "v": v}, {"y": p / p.sum(-1, keepdims=True) @ v},
+                  {"f": np.float32(1 / math.sqrt(depth))},
+                  flags=[f"--data-dim {k}={v}" for k, v in zip("qkv", pins)])
+
+    attention("dynamic_attention", 2, 6, 6, 5)
+    # Whole rows, more keys than lanes; the softmax across lanes or across rows.
+    for layout, pins in (("lanes", (2, 1, 2)), ("rows", (1, 2, 1)), ("depth", (2, 2, 2))):
+        attention(f"dynamic_attention_{layout}", 3, 8, 16, 8, pins)
+
+
+def factors(cases):
+    """Norms in front of layers: the compiler may multiply by the root behind them."""
+    x, w, v = normal(1, 19), normal(19, 40) / 4, normal(19, 40) / 4
+    g, b = 1 + normal(19) / 8, normal(40)
+    root = np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+    norm = [node("Mul", "x x", "q"), node("ReduceMean", "q", "m", axes=[-1]), node("Add", "m e", "a"),
+            node("Sqrt", "a", "r"), node("Div", "x r", "d"), node("Mul", "d g", "n")]
+    constants = {"e": np.float32(1e-5), "g": g, "w": w}
+    y = x / root * g
+    cases.add("norm_relu", norm + [node("Gemm", "n w b", "l"), node("Relu", "l")], {"x": x},
+              {"y": np.maximum(y @ w + b, 0)}, {**constants, "b": b})
+    cases.add("norm_gate", norm + [node("MatMul", "n w", "u"), node("MatMul", "n v", "l"),
+                                   node("Sigmoid", "l", "s"), node("Mul", "u s")], {"x": x},
+              {"y": (y @ w) / (1 + np.exp(-(y @ v)))}, {**constants, "v": v})
 
 
 def rewrites(cases):
@@ -664,7 +688,7 @@ def main():
     cases = Cases(folder)
     for family in (linear, activations, softmax, arithmetic, selections, functions, reductions,
                    normalisations, comparisons, views, einsum,
-                   dynamic_weights, rewrites):
+                   dynamic_weights, factors, rewrites):
         family(cases)
     print(f"{cases.count} cases")
 

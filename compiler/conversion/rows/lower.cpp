@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/conversion/rows/block_sums.h"
 #include "compiler/conversion/rows/finish.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
@@ -90,6 +91,7 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   graph.nodes = info.nodes;
   graph.macs = lowering.macs;
   graph.parameters = info.parameters;
+  sumOverBlocks(graph);
   fuseSteps(graph);
   compact(graph);
   return graph;
