@@ -59,6 +59,20 @@ bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
   return true;
 }
 
+/// Leaves out the conflicts that rewrites resolve, one by one, if others are left.
+void dropRewritable(const LayoutSystem &layout, llvm::ArrayRef<RelationId> others, uint64_t budget,
+                    std::vector<Conflict> &conflicts) {
+  std::vector<Conflict> left;
+  for (const Conflict &conflict : conflicts) {
+    std::vector<RelationId> active(others.begin(), others.end());
+    active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
+    if (!findRewrites(layout, active, conflict.chain, budget))
+      left.push_back(conflict);
+  }
+  if (!left.empty())
+    conflicts = std::move(left);
+}
+
 } // namespace
 
 DataDimensions inferDataDimensions(FunctionOpInterface function,
@@ -102,9 +116,11 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     llvm::erase(active, conflicts.back().blamed());
   }
 
-  if (options.rewriteLayout && !conflicts.empty() && result.problems.empty() &&
-      rewrite(layout, conflicts, options, result))
-    return result;
+  if (options.rewriteLayout && !conflicts.empty() && result.problems.empty()) {
+    if (rewrite(layout, conflicts, options, result))
+      return result;
+    dropRewritable(layout, active, options.budget, conflicts);
+  }
 
   uint64_t budget = kFixBudget;
   for (const Conflict &conflict : conflicts) {

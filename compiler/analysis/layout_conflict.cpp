@@ -125,24 +125,27 @@ private:
       return link(last, last.value,
                   "needs " + ir::notation(ir::carriedShape(last.value), last.axis) + ", " +
                       last.origin());
-    // The last tensor of the operation that would do if it were otherwise.
+    if (last.relation.empty())
+      return link(last, last.value, "refused whatever the data dimensions");
+    // The last tensor of the operation that would do if it were otherwise; if what
+    // the other steps say of the rest leaves none, as far as the chain alone does.
     Value shown;
     Domain allowed = 0;
     llvm::SmallVector<Value> tensors(last.op->getOperands());
     tensors.push_back(last.value);
-    for (auto [i, value] : llvm::enumerate(tensors)) {
-      if (!isShared(value))
-        continue;
-      const Domain dims = allowedFor(tensors, i);
-      if (dims != 0 || !shown) {
-        shown = value;
-        allowed = dims;
+    for (const std::vector<Domain> *known : {&domains, &forced}) {
+      if (allowed != 0)
+        break;
+      for (auto [i, value] : llvm::enumerate(tensors)) {
+        const Domain dims = isShared(value) ? allowedFor(tensors, i, *known) : 0;
+        if (dims != 0 || (isShared(value) && !shown)) {
+          shown = value;
+          allowed = dims;
+        }
       }
     }
-    if (!shown)
-      return link(last, last.value, "no data dimension is allowed");
     if (allowed == 0)
-      return link(last, shown, "no data dimension is allowed");
+      return link(last, shown ? shown : last.value, "no data dimension is allowed");
     return link(last, shown,
                 layout.dim(shown, forced) ? "needs " + forms(shown, allowed)
                                           : "no choice fits every step");
@@ -150,13 +153,14 @@ private:
 
   /// Values of tensor `index` for which the operation has a tuple, given what
   /// is known of its other tensors.
-  Domain allowedFor(llvm::ArrayRef<Value> tensors, size_t index) const {
+  Domain allowedFor(llvm::ArrayRef<Value> tensors, size_t index,
+                    llvm::ArrayRef<Domain> known) const {
     Domain allowed = 0;
     for (const ir::LayoutTuple &tuple : last.relation) {
       bool fits = true;
       for (size_t i = 0; i < tensors.size() && fits; ++i)
         if (i != index && tuple.dims[i] != ir::kNoDim)
-          fits = (domains[layout.variables.at(tensors[i])] >> tuple.dims[i]) & 1;
+          fits = (known[layout.variables.at(tensors[i])] >> tuple.dims[i]) & 1;
       if (fits && tuple.dims[index] != ir::kNoDim)
         allowed |= Domain{1} << tuple.dims[index];
     }

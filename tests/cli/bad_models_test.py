@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 import bad_models as models
 from refusal import MALFORMED, REFUSED, TOO_BIG, USAGE, Refusal, main
@@ -104,6 +104,49 @@ checked, about 44 more cycles
 see 'sluice explain E0301'
             """, models.two_layouts())
 
+    def test_two_products_of_one_input(self):
+        """What the last step needs is said of the chain, whatever else depends on the result."""
+        self.compile_refused(REFUSED, """
+            error[E0302]: the product contracts an axis that is not the data dimension
+              --> m.onnx: node 1 "right" (MatMul)
+               |  operand 0 'x': activation [4! 4]
+               |  operand 1 'W': constant [4 4]
+             rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]
+             chain:
+               node 0 "left" (MatMul): 'x' [4! 4], weights on the left: the contracted axis carries the data dimension
+               node 1 "right" (MatMul): 'x' [4! 4], needs [4 4!]
+             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
+             help: compile with --rewrite-layout: relayout of operand 1 'x' from [4 4!] to [4! 4], relayout of the \
+result 'l' from [4! 4] to [4 4!] at node 0, checked, about 80 more cycles
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0302'
+            """, models.model([helper.make_node("MatMul", ["W", "x"], ["l"], name="left"),
+                               helper.make_node("MatMul", ["x", "W"], ["r"], name="right"),
+                               helper.make_node("Concat", ["l", "r"], ["y"], name="join", axis=0)],
+                              [models.tensor("x", 4, 4)], [models.tensor("y", 8, 4)],
+                              [models.constant("W", models.values(4, 4))]))
+
+    def test_transposed_before_a_reshape(self):
+        """Fixes exchange axes of more than one element where they can."""
+        self.compile_refused(REFUSED, """
+            error[E0303]: no axis after the reshape has the stride of the data dimension
+              --> m.onnx: node 1 "flat" (Flatten)
+               |  operand 0 'h': activation [1 5! 16]
+             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             chain:
+               node 0 "mix" (MatMul): 'h' [1 5! 16], weights on the left: the contracted axis carries the data dimension
+               node 1 "flat" (Flatten): 'h' [1 5! 16], needs [1! 5 16] or [1 5 16!]
+             help: compile with --allow-dynamic-weights, checked, about 10 more cycles
+             help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1, \
+checked, about 104 more cycles
+            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
+see 'sluice explain E0303'
+            """, models.model([helper.make_node("MatMul", ["W", "x"], ["h"], name="mix"),
+                               helper.make_node("Flatten", ["h"], ["y"], name="flat", axis=1)],
+                              [models.tensor("x", 1, 3, 16)], [models.tensor("y", 1, 80)],
+                              [models.constant("W", models.values(5, 3))]))
+
     def test_wrong_pin(self):
         self.compile_refused(REFUSED, """
             error[E0302]: the product contracts an axis that is not the data dimension
@@ -148,7 +191,7 @@ see 'sluice explain E0303'
                |  operand 1 'z': activation [8 4]
              rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
              chain:
-               node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
+               node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
              help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
 dimensions: the rightmost axis by convention, checked, about 8 more cycles
              help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
@@ -184,7 +227,7 @@ see 'sluice explain E0307'
                |  operand 1 'z': activation [8 4!]
              rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
              chain:
-               node 0 "attention" (MatMul): 'y' [4 4], no data dimension is allowed
+               node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
 [4 8!] at node 0, checked, about 48 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \

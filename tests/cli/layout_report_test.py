@@ -234,6 +234,20 @@ class Rewrites(Refusal):
                        f"right [4, 5]: data dimension 1, {RIGHT}\n"
                        "y [4, 5]: data dimension 1, pointwise operands agree\n")
 
+    def test_what_is_left(self):
+        """Of several conflicts only those that the flag does not resolve."""
+        nodes = [helper.make_node("MatMul", ["W", "x"], ["a"], name="left"),
+                 helper.make_node("MatMul", ["z", "W"], ["b"], name="right"),
+                 helper.make_node("Add", ["a", "b"], ["s"], name="sum"),
+                 helper.make_node("MatMul", ["x", "z"], ["q"], name="attention")]
+        onnx.save(models.model(nodes, [models.tensor("x", 4, 4), models.tensor("z", 4, 4)],
+                               [models.tensor("s", 4, 4), models.tensor("q", 4, 4)],
+                               [models.constant("W", models.values(4, 4))]), self.dir / "m.onnx")
+        for flags, codes in (((), ["E0301", "E0306"]), (("--rewrite-layout",), ["E0306"]),
+                             (("--rewrite-layout", "--allow-dynamic-weights"), [])):
+            code, _, err = self.sluice("check", "m.onnx", "--target", "c2b8", *flags)
+            self.assertEqual((code, re.findall(r"error\[(E\d+)\]", err)), (REFUSED if codes else 0, codes))
+
     def test_nothing(self):
         onnx.save(models.dense(), self.dir / "m.onnx")
         arguments = ("m.onnx", "--target", "c2b8", "--rewrite-layout")

@@ -301,35 +301,42 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
   auto exchange = [](int64_t dim, int64_t a, int64_t b) {
     return dim == a ? b : dim == b ? a : dim;
   };
-  for (int64_t a = 0; a < rank(to); ++a) {
-    for (int64_t b = a + 1; b < rank(to); ++b) {
-      Extents target(to);
-      std::swap(target[a], target[b]);
-      LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
-                                  "order of elements may change",
-                                  notation(target, std::nullopt), a, b),
-                    {}};
-      for (int64_t dim = 0; dim < rank(from); ++dim)
-        if (auto moved = reshapeDim(from, dim, target))
-          addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
-                  "the stride of the data dimension is kept", 0);
-      fixes.push_back(std::move(fix));
-    }
-  }
-  for (int64_t a = 0; a < rank(from); ++a) {
-    for (int64_t b = a + 1; b < rank(from); ++b) {
-      Extents source(from);
-      std::swap(source[a], source[b]);
-      LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
-                                  "order of elements may change",
-                                  a, b),
-                    {}};
-      for (int64_t dim = 0; dim < rank(from); ++dim)
-        if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
-          addView(fix.relation, dim, *moved, "DD-RESHAPE",
-                  "the stride of the data dimension is kept", 0);
-      fixes.push_back(std::move(fix));
-    }
+  auto after = [&](int64_t a, int64_t b) {
+    Extents target(to);
+    std::swap(target[a], target[b]);
+    LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
+                                "order of elements may change",
+                                notation(target, std::nullopt), a, b),
+                  {}};
+    for (int64_t dim = 0; dim < rank(from); ++dim)
+      if (auto moved = reshapeDim(from, dim, target))
+        addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
+                "the stride of the data dimension is kept", 0);
+    fixes.push_back(std::move(fix));
+  };
+  auto before = [&](int64_t a, int64_t b) {
+    Extents source(from);
+    std::swap(source[a], source[b]);
+    LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
+                                "order of elements may change",
+                                a, b),
+                  {}};
+    for (int64_t dim = 0; dim < rank(from); ++dim)
+      if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
+        addView(fix.relation, dim, *moved, "DD-RESHAPE", "the stride of the data dimension is kept",
+                0);
+    fixes.push_back(std::move(fix));
+  };
+  auto pairs = [](ExtentsRef shape, bool ones, llvm::function_ref<void(int64_t, int64_t)> add) {
+    for (int64_t a = 0; a < rank(shape); ++a)
+      for (int64_t b = a + 1; b < rank(shape); ++b)
+        if ((shape[a] == 1 || shape[b] == 1) == ones)
+          add(a, b);
+  };
+  // Axes of extent 1 last: to exchange them works, but is no way to write it.
+  for (const bool ones : {false, true}) {
+    pairs(to, ones, after);
+    pairs(from, ones, before);
   }
 }
 

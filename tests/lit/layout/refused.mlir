@@ -133,7 +133,7 @@ func.func @both_runtime(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>) -> tensor<5x4x
   // expected-note @+6 {{operand 0: activation [5 3]}}
   // expected-note @+5 {{operand 1: activation [3 4]}}
   // expected-note @+4 {{rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed}}
-  // expected-note @+3 {{chain: [5 4], no data dimension is allowed}}
+  // expected-note @+3 {{chain: [5 4], refused whatever the data dimensions}}
   // expected-note @+2 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the side that is not contracted along its data dimension keeps it}}
   // expected-note @+1 {{help: export operand 1 as a constant, if it does not depend on the model's inputs}}
   %0 = sluice.matmul %x, %y : (tensor<5x3xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>

@@ -75,8 +75,10 @@ std::optional<Shape> reshapeTarget(const NodeView &node, std::string &found) {
   found = fmt::format("{} for {}", shapeText(wanted), shapeText(from));
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zeroIsZero) {
-      if (i >= from.size())
+      if (i >= from.size()) {
+        found += fmt::format(", which has no axis {} for a 0 to copy", i);
         return std::nullopt;
+      }
       shape[i] = from[i];
     } else if (shape[i] == -1) {
       if (inferred)
@@ -89,9 +91,12 @@ std::optional<Shape> reshapeTarget(const NodeView &node, std::string &found) {
   int64_t named = elementCount(shape, kMaxElements);
   if (inferred && named > 0 && have % named == 0)
     shape[*inferred] = have / named;
-  if (elementCount(shape, kMaxElements) != have || (inferred && named <= 0))
-    return std::nullopt;
-  return shape;
+  if (elementCount(shape, kMaxElements) == have && (!inferred || named > 0))
+    return shape;
+  if (named > 0)
+    found += inferred ? fmt::format(", {} elements in parts of {}", have, named)
+                      : fmt::format(", {} elements for {}", named, have);
+  return std::nullopt;
 }
 
 Operator reshape(bool hasAllowZero) {

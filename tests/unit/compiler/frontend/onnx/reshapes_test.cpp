@@ -39,11 +39,14 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
   const std::string sentence =
       "E0206 node 0 '' (Reshape): Reshape requires: input 'shape' names as "
       "many elements as 'data' has, with at most one -1; found ";
-  EXPECT_EQ(import(reshape({2, 6}, {5, 2})).messages(), sentence + "[5 2] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {5, 2})).messages(),
+            sentence + "[5 2] for [2 6], 10 elements for 12");
   EXPECT_EQ(import(reshape({2, 6}, {-1, -1})).messages(), sentence + "[-1 -1] for [2 6]");
-  EXPECT_EQ(import(reshape({2, 6}, {-1, 5})).messages(), sentence + "[-1 5] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {-1, 5})).messages(),
+            sentence + "[-1 5] for [2 6], 12 elements in parts of 5");
   EXPECT_EQ(import(reshape({2, 6}, {-2, -6})).messages(), sentence + "[-2 -6] for [2 6]");
-  EXPECT_EQ(import(reshape({2, 6}, {2, 6, 0})).messages(), sentence + "[2 6 0] for [2 6]");
+  EXPECT_EQ(import(reshape({2, 6}, {2, 6, 0})).messages(),
+            sentence + "[2 6 0] for [2 6], which has no axis 2 for a 0 to copy");
   Ints overflow = {int64_t{1} << 62, int64_t{1} << 62, -1};
   EXPECT_EQ(import(reshape({2, 6}, overflow)).messages(),
             sentence + "[4611686018427387904 4611686018427387904 -1] for [2 6]");
