@@ -4,11 +4,13 @@
 // operation reads.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compiler/support/problem.h"
@@ -59,7 +61,15 @@ struct VectorStep {
   bool bBroadcast = false; ///< lane 0 of b in every lane
   bool cBroadcast = false;
 
-  bool operator==(const VectorStep &) const = default;
+  /// The same operation: immediates are compared by their bits, so that NaN equals itself.
+  bool operator==(const VectorStep &other) const {
+    const auto key = [](const VectorStep &s) {
+      return std::tuple(s.alu1, s.rhs1, std::bit_cast<uint32_t>(s.imm1), s.table, s.reduce, s.alu2,
+                        s.rhs2, std::bit_cast<uint32_t>(s.imm2), s.post, s.bBroadcast,
+                        s.cBroadcast);
+    };
+    return key(*this) == key(other);
+  }
 };
 
 /// How a row comes to be.

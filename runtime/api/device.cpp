@@ -16,10 +16,6 @@ namespace {
 
 using Engine = sluice_rt_device::Engine;
 
-sluice_rt_status invalid(std::string message) {
-  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
-}
-
 std::unique_ptr<device::Device> makeEngine(Engine engine, const format::Geometry &geometry,
                                            bool waves) {
 #ifdef SLUICE_HAVE_VM

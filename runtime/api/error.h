@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "runtime/api/sluice_rt.h"
@@ -13,6 +14,12 @@ namespace sluice::runtime {
 
 /// Remembers the message for sluice_rt_last_error and returns `status`.
 sluice_rt_status fail(sluice_rt_status status, std::string code, std::string message);
+
+/// fail() with what is wrong with an argument.
+sluice_rt_status invalid(std::string message);
+
+/// fail() with an index that is not below `count`: "node 7 of 5".
+sluice_rt_status noSuch(std::string_view what, size_t index, size_t count);
 
 /// Runs the body of an API function; no exception leaves it.
 template <typename Body> sluice_rt_status guarded(Body body) {

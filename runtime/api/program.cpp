@@ -15,10 +15,6 @@ namespace {
 thread_local std::string lastMessage;
 thread_local std::string lastCode;
 
-sluice_rt_status invalid(std::string message) {
-  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
-}
-
 sluice_rt_status finishLoad(format::ReadResult result, sluice_rt_program **program) {
   if (!result.program) {
     std::string message;
@@ -43,8 +39,7 @@ sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, ui
     return invalid(fmt::format("null argument, or no model {}", model));
   const auto &tensors = isOutput ? found->outputs : found->inputs;
   if (index >= tensors.size())
-    return invalid(
-        fmt::format("{} {} of {}", isOutput ? "output" : "input", index, tensors.size()));
+    return noSuch(isOutput ? "output" : "input", index, tensors.size());
   const format::HostTensor &tensor = tensors[index];
   *info = {tensor.name.c_str(),
            static_cast<sluice_rt_type>(tensor.type),
@@ -61,6 +56,14 @@ sluice_rt_status fail(sluice_rt_status status, std::string code, std::string mes
   lastCode = std::move(code);
   lastMessage = std::move(message);
   return status;
+}
+
+sluice_rt_status invalid(std::string message) {
+  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
+}
+
+sluice_rt_status noSuch(std::string_view what, size_t index, size_t count) {
+  return invalid(fmt::format("{} {} of {}", what, index, count));
 }
 
 } // namespace sluice::runtime

@@ -19,10 +19,6 @@ struct sluice_rt_recording {
 
 namespace {
 
-sluice_rt_status invalid(std::string message) {
-  return fail(SLUICE_RT_INVALID_ARGUMENT, "E0601", std::move(message));
-}
-
 /// The instruction memory of a core or of the host port; null if there is none.
 const std::vector<format::InstructionWords> *memory(const format::Program &program, uint32_t core) {
   return core < program.cores.size()    ? &program.cores[core].instructions
@@ -79,7 +75,7 @@ sluice_rt_status sluice_rt_program_instruction(const sluice_rt_program *program,
     if (!list)
       return noCore(*program->program, core);
     if (instruction >= list->size())
-      return invalid(fmt::format("instruction {} of {}", instruction, list->size()));
+      return noSuch("instruction", instruction, list->size());
     std::call_once(program->listed, describe, *program);
     const auto &found = program->listing[core][instruction];
     *info = {found.text.c_str(), found.unit, found.multiplies,
@@ -101,7 +97,7 @@ sluice_rt_status sluice_rt_program_node(const sluice_rt_program *program, uint32
     return invalid("null argument");
   const auto &nodes = program->program->nodes;
   if (node >= nodes.size())
-    return invalid(fmt::format("node {} of {}", node, nodes.size()));
+    return noSuch("node", node, nodes.size());
   *info = {nodes[node].index, nodes[node].name.c_str(), nodes[node].op.c_str()};
   return SLUICE_RT_OK;
 }

@@ -31,6 +31,15 @@ def dense(batch=1):
                  [constant("W", values(8, 6)), constant("b", values(6))])
 
 
+def biased(*numbers):
+    """x W and then the numbers added one by one."""
+    names = ["h0", *(f"h{i + 1}" for i in range(len(numbers)))]
+    nodes = [helper.make_node("MatMul", ["x", "W"], ["h0"], name="fc"),
+             *(helper.make_node("Add", [a, f"c{b}"], [b]) for a, b in zip(names, names[1:]))]
+    constants = [constant(f"c{name}", np.full(6, n, np.float32)) for name, n in zip(names[1:], numbers)]
+    return model(nodes, [tensor("x", 1, 8)], [tensor(names[-1], 1, 6)], [constant("W", values(8, 6)), *constants])
+
+
 def with_weights(change):
     """The dense network after `change` of its initializer W."""
     result = dense()

@@ -73,6 +73,14 @@ two broadcast, and both ranks are at least 1; found [1 8] and [9 6]
                  help: export the model with opset 7 to 23, or convert it with onnx.version_converter
                 """, proto)
 
+    def test_bias_overflows(self):
+        """Constants that are added behind a product become its bias."""
+        for numbers in ((3e38, 3e37, 3e37), (-3e38, -3e38)):
+            self.compile_refused(REFUSED, """
+                error[E0408]: a bias is not finite, biases must be below 3.4e38
+                  --> m.onnx: node 0 "fc" (MatMul)
+                """, models.biased(*numbers))
+
     def test_too_big(self):
         self.compile_refused(TOO_BIG, """
             error[E0401]: the model does not fit c2b8: core 0 needs 2176 weight blocks, 128 more than its 2048

@@ -123,7 +123,6 @@ public:
             const Timeline &timeline)
       : graph(graph), work(work), placement(placement), timeline(timeline) {
     result.cores = graph.geometry.cores;
-    assert(result.cores != 0);
     result.cycles = timeline.latency();
     result.stages.resize(work.stages.size());
   }
@@ -134,6 +133,7 @@ public:
       matrixUnit(core);
     for (uint32_t unit = result.cores; unit < timeline.units(); ++unit)
       forBeats(unit, [&](const Timeline::Event &event, uint64_t cycle) { extend(event, cycle); });
+    assert(result.cores != 0);
     result.floor.work = (result.floor.products + result.cores - 1) / result.cores;
     Bounds(graph, work).fill(result.floor);
     path();

@@ -1,9 +1,8 @@
 #include "compiler/conversion/plan/images.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "sim/vm/numerics.h"
 
@@ -40,7 +39,7 @@ bool isZero(const std::vector<uint16_t> &elements) {
                      [](uint16_t element) { return element == 0; });
 }
 
-bool finite(const std::vector<uint16_t> &elements) {
+[[maybe_unused]] bool finite(const std::vector<uint16_t> &elements) {
   return std::none_of(elements.begin(), elements.end(),
                       [](uint16_t element) { return (element & 0x7F80) == 0x7F80; });
 }
@@ -79,9 +78,11 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
     format::CoreImage &image = program.cores[core];
     const CoreMemory &memory = placement.cores[core];
     const std::vector<uint32_t> &weights = beats.weights[core];
-    for (uint32_t block = 0; block < weights.size(); ++block)
+    for (uint32_t block = 0; block < weights.size(); ++block) {
+      assert(finite(graph.blocks[weights[block]]) && "weights are checked where they are rounded");
       if (!isZero(graph.blocks[weights[block]])) // memory starts with zeros
         image.weights.push_back({block, graph.blocks[weights[block]]});
+    }
     image.rows = rowImages(graph, memory);
     for (uint32_t row = 0; row < memory.preloads.size(); ++row)
       image.preloads.push_back(preloadImage(row, graph.rows[memory.preloads[row]].bias));
@@ -93,38 +94,25 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
   return program;
 }
 
-Problems finiteProblems(const Graph &graph, const Work &work) {
+Problems biasProblems(const Graph &graph, const Work &work) {
   Problems problems;
-  const auto report = [&](const Row &row, std::string_view what) {
+  const auto same = [](const Problem &one, const Problem &other) {
+    return one.node && other.node && one.node->index == other.node->index &&
+           one.node->name == other.node->name;
+  };
+  for (RowId id = 0; id < graph.rows.size(); ++id) {
+    const Row &row = graph.rows[id];
+    if (!work[id].live || std::ranges::all_of(row.bias, [](float v) { return std::isfinite(v); }))
+      continue;
     Problem problem;
     problem.code = "E0408";
+    problem.message = "a bias is not finite, biases must be below 3.4e38";
     if (!row.nodes.empty()) {
       const format::SourceNode &node = graph.nodes[row.nodes.front()];
       problem.node = NodeRef{node.index, node.name, node.op};
     }
-    problem.message = fmt::format("{} is not a finite bf16 number; the matrix unit needs "
-                                  "magnitudes below 3.4e38",
-                                  what);
-    const auto same = [&](const Problem &other) {
-      return other.message == problem.message && other.node && problem.node &&
-             other.node->index == problem.node->index && other.node->name == problem.node->name;
-    };
-    if (std::none_of(problems.begin(), problems.end(), same))
+    if (std::ranges::none_of(problems, [&](const Problem &p) { return same(p, problem); }))
       problems.push_back(std::move(problem));
-  };
-  std::vector<bool> bad(graph.blocks.size());
-  for (size_t block = 0; block < graph.blocks.size(); ++block)
-    bad[block] = !finite(graph.blocks[block]);
-  for (RowId id = 0; id < graph.rows.size(); ++id) {
-    const Row &row = graph.rows[id];
-    if (!work[id].live)
-      continue;
-    if (std::any_of(row.terms.begin(), row.terms.end(),
-                    [&](const rows::Term &term) { return bad[term.block]; }))
-      report(row, "a weight");
-    if (std::any_of(row.bias.begin(), row.bias.end(),
-                    [](float value) { return !std::isfinite(value); }))
-      report(row, "a bias");
   }
   return problems;
 }

@@ -14,7 +14,7 @@ format::Program makeImages(const rows::Graph &graph, const Work &work, const Pla
 /// Only what timing looks at: geometry and the row counts of the model.
 format::Program makeShell(const rows::Graph &graph);
 
-/// E0408: weights, biases and constants that are not finite.
-Problems finiteProblems(const rows::Graph &graph, const Work &work);
+/// E0408: biases that are not finite.
+Problems biasProblems(const rows::Graph &graph, const Work &work);
 
 } // namespace sluice::plan

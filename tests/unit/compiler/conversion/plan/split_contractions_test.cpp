@@ -2,6 +2,7 @@
 // values as exact as fp32, and a proof that notices mistakes.
 #include "compiler/conversion/plan/split_contractions.h"
 
+#include <cmath>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -54,6 +55,12 @@ TEST(SplitContractions, TheSecondStageEvensOutTheFirst) {
   EXPECT_EQ(products[0] + products[1], 49U);
   EXPECT_THAT(products, UnorderedElementsAre(23, 26));
   EXPECT_EQ(verifySplit(graph, split.graph), std::nullopt);
+}
+
+TEST(SplitContractions, AnImmediateThatIsNaN) {
+  rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
+  graph.rows[graph.outputs[0].rows[0]].step.imm1 = NAN;
+  EXPECT_EQ(verifySplit(graph, splitOf(graph, {{2}, 0}).graph), std::nullopt);
 }
 
 TEST(SplitContractions, OnlyWhatTheDatapathCanAdd) {

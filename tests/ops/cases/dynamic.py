@@ -1,0 +1,109 @@
+"""Products of activations, and what --rewrite-layout makes fit."""
+import math
+
+import numpy as np
+
+from cases.common import node, normal
+
+
+def dynamic_weights(cases):
+    """Products of activations. Without --allow-dynamic-weights they are refused
+    (refused.txt); with it they run, several inferences in a row."""
+    def product(name, x, z, pins, swap=False):
+        inputs = {"z": z, "x": x} if swap else {"x": x, "z": z}
+        flags = [f"--data-dim {k}={v}" for k, v in zip("xz", pins)]
+        cases.add(f"dynamic_{name}", node("MatMul", "x z"), inputs, {"y": np.matmul(x, z)},
+                  flags=flags)
+
+    # Form, extents (below the lanes, several tiles), data dimensions of both sides.
+    for size, (i, j, k) in (("small", (3, 5, 4)), ("exact", (8, 8, 8)), ("tiles", (11, 19, 21))):
+        x, z = normal(i, j), normal(j, k)
+        product(f"both_contracted_{size}", x, z, (1, 0))
+        product(f"left_kept_{size}", x, z, (0, 0))
+        product(f"right_kept_{size}", x, z, (1, 1))
+        for name, a, b, pins in (("matrix_vector_rows", x, z[:, 0], (0, 0)),
+                                 ("matrix_vector_columns", x, z[:, 0], (1, 0)),
+                                 ("vector_matrix_rows", x[0], z, (0, 0)),
+                                 ("vector_matrix_columns", x[0], z, (0, 1))):
+            product(f"{name}_{size}", a, b, pins)
+        cases.add(f"dynamic_constant_left_{size}", node("MatMul", "c z"), {"z": z}, {"y": x @ z},
+                  {"c": x}, flags=["--data-dim z=1"])
+        cases.add(f"dynamic_constant_right_{size}", node("MatMul", "x c"), {"x": x}, {"y": x @ z},
+                  {"c": z}, flags=["--data-dim x=0"])
+    product("dot", normal(19), normal(19), (0, 0))
+    x, z = normal(3, 5, 9), normal(3, 9, 10)
+    for name, pins in (("both_contracted", (2, 1)), ("left_kept", (1, 1)), ("right_kept", (2, 2))):
+        product(f"batch_{name}", x, z, pins)
+        product(f"batch_right_only_{name}", x[0], z, (pins[0] - 1, pins[1]))
+        product(f"batch_left_only_{name}", x, z[0], (pins[0], pins[1] - 1))
+    four = normal(2, 1, 4, 9)
+    product("batch_broadcast", four, z[None], (3, 2))
+    product("operands_swapped", x[0], z[0], (1, 0), swap=True)
+    square = normal(9, 9)
+    cases.add("dynamic_square", node("MatMul", "x x"), {"x": square}, {"y": square @ square})
+    cases.add("dynamic_gram", [node("Transpose", "x", "t"), node("MatMul", "x t")],
+              {"x": x[0]}, {"y": x[0] @ x[0].T})
+    cases.add("dynamic_gemm", node("Gemm", "x z b", transB=1, alpha=0.5), {"x": x[0], "z": x[1]},
+              {"y": 0.5 * (x[0] @ x[1].T) + 1.25}, {"b": np.float32([1.25])})
+    w = normal(9, 9)
+    hidden = np.maximum(x[0] @ w, 0)
+    cases.add("dynamic_computed_weights", [node("MatMul", "x w", "h"), node("Relu", "h", "r"),
+                                           node("Transpose", "r", "t"), node("MatMul", "x t")],
+              {"x": x[0]}, {"y": x[0] @ hidden.T}, {"w": w})
+    cases.add("dynamic_weights_padding",
+              [node("Exp", "x", "e"), node("Transpose", "e", "t"), node("Exp", "z", "f"),
+               node("MatMul", "f t")],
+              {"x": x[0], "z": x[1]}, {"y": np.exp(x[1]) @ np.exp(x[0]).T})
+    left, top, bottom = normal(3, 11), normal(5, 4), normal(6, 4)
+    cases.add("dynamic_partly_constant", [node("Concat", "z c", "t", axis=0),
+                                          node("MatMul", "x t")],
+              {"x": left, "z": top}, {"y": left @ np.concatenate([top, bottom])}, {"c": bottom})
+
+    def attention(name, heads, queries, keys, depth, pins=()):
+        q, k, v = normal(heads, queries, depth), normal(heads, keys, depth), normal(heads, keys, depth)
+        s = q @ k.transpose(0, 2, 1) / math.sqrt(depth)
+        p = np.exp(s - s.max(-1, keepdims=True))
+        cases.add(name,
+                  [node("Transpose", "k", "t", perm=[0, 2, 1]), node("MatMul", "q t", "s"),
+                   node("Mul", "s f", "m"), node("Softmax", "m", "p", axis=-1), node("MatMul", "p v")],
+                  {"q": q, "k": k, "v": v}, {"y": p / p.sum(-1, keepdims=True) @ v},
+                  {"f": np.float32(1 / math.sqrt(depth))},
+                  flags=[f"--data-dim {k}={v}" for k, v in zip("qkv", pins)])
+
+    attention("dynamic_attention", 2, 6, 6, 5)
+    # Whole rows, more keys than lanes; the softmax across lanes or across rows.
+    for layout, pins in (("lanes", (2, 1, 2)), ("rows", (1, 2, 1)), ("depth", (2, 2, 2))):
+        attention(f"dynamic_attention_{layout}", 3, 8, 16, 8, pins)
+
+
+def rewrites(cases):
+    """Models that do not lay out. They are refused, with the code in refused.txt,
+    and run with --rewrite-layout."""
+    def case(name, nodes, inputs, y, pins, constants=None, flags=()):
+        cases.add(f"rewrite_{name}", nodes, inputs, {"y": y}, constants,
+                  flags=[f"--data-dim {k}={v}" for k, v in pins.items()] + list(flags))
+
+    dynamic = ["--allow-dynamic-weights"]
+    x, z = normal(5, 11), normal(5, 11)
+    for name, flags in (("selected", ()), ("written", dynamic)):
+        case(f"pointwise_{name}", node("Add", "x z"), {"x": x, "z": z}, x + z, {"x": 0, "z": 1},
+             flags=flags)
+        case(f"concat_{name}", node("Concat", "x z", axis=0), {"x": x, "z": z},
+             np.concatenate([x, z]), {"x": 0, "z": 1}, flags=flags)
+        case(f"reduce_{name}", node("ReduceMax", "x", axes=[0], keepdims=0), {"x": x}, x.max(0),
+             {"x": 0}, flags=flags)
+    deep, w = normal(2, 9, 10), normal(10, 3)
+    case("product", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 1}, {"w": w})
+    case("batch", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 0}, {"w": w}, flags=dynamic)
+    a, b = normal(4, 4), normal(20, 3)
+    mixed = (a @ x[:4, :5]).reshape(1, 20)
+    flatten = [node("MatMul", "a x", "h"), node("Flatten", "h", "f", axis=0), node("MatMul", "f b")]
+    case("constant", flatten, {"x": x[:4, :5]}, mixed @ b, {}, {"a": a, "b": b})
+    case("constant_twice",
+         [*flatten[:2], node("MatMul", "f b", "u"), node("MatMul", "f c", "v"), node("Add", "u v")],
+         {"x": x[:4, :5]}, mixed @ b + mixed @ b[::-1], {},
+         {"a": a, "b": b, "c": b[::-1].copy()})
+    case("swapped", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
+         {"x": 1, "z": 0, "y": 0}, flags=dynamic)
+    case("contracted_on_neither_side", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
+         {"x": 0, "z": 1}, flags=dynamic)
