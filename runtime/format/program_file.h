@@ -39,7 +39,8 @@ struct SectionInfo {
 std::vector<uint8_t> write(const Program &program);
 
 /// Writes a whole file or none: into a temporary file beside `path`, which is
-/// then renamed. `path` keeps its old content on failure.
+/// then renamed. `path` keeps its old content on failure. A link stays one; into
+/// a device or a pipe the bytes are written as they are.
 std::optional<FileProblem> writeAtomically(const std::string &path, std::span<const uint8_t> bytes);
 
 /// Whether writeAtomically could begin, for a refusal before long work. Leaves nothing behind.
@@ -52,8 +53,10 @@ ReadResult read(std::span<const uint8_t> bytes);
 /// Reads a file ("-" is not special here); E0501 if it cannot be read.
 ReadResult readFile(const std::string &path);
 
-/// The bytes of a regular file or stream, or the reason why not (E0501).
-std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes);
+/// The bytes of a regular file or stream, or the reason why not (E0501). Only the
+/// first of them if they do not begin with `magic`.
+std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes,
+                                     std::span<const uint8_t> magic = {});
 
 /// The section table of a file that `read` accepts.
 std::vector<SectionInfo> sections(std::span<const uint8_t> bytes);

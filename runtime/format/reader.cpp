@@ -269,7 +269,8 @@ ReadResult read(std::span<const uint8_t> bytes) {
   return result;
 }
 
-std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes) {
+std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes,
+                                     std::span<const uint8_t> magic) {
   auto failure = [&](const char *reason) {
     return FileProblem{"E0501", fmt::format("cannot read '{}': {}", path, reason)};
   };
@@ -282,7 +283,11 @@ std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_
     problem = failure("it is a directory");
   bytes.clear();
   std::vector<uint8_t> chunk(size_t{1} << 20);
-  while (!problem) {
+  const auto begins = [&] {
+    const size_t seen = std::min(bytes.size(), magic.size());
+    return std::equal(magic.begin(), magic.begin() + seen, bytes.begin());
+  };
+  while (!problem && begins()) {
     const ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
     if (count == 0)
       break;
@@ -297,7 +302,7 @@ std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_
 
 ReadResult readFile(const std::string &path) {
   std::vector<uint8_t> bytes;
-  if (auto problem = readBytes(path, bytes))
+  if (auto problem = readBytes(path, bytes, kMagic))
     return {std::nullopt, {*problem}};
   ReadResult result = read(bytes);
   for (FileProblem &problem : result.problems)

@@ -138,6 +138,37 @@ FileProblem cannotWrite(const std::string &path, int error) {
   return {"E0516", fmt::format("cannot write '{}': {}", path, std::strerror(error))};
 }
 
+namespace fs = std::filesystem;
+
+/// Whether `path` is a device, a pipe or the like: written to as it is, never replaced.
+bool isSpecial(const std::string &path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+/// The file behind a link, which stays one; there need not be a file yet.
+std::string target(const std::string &path) {
+  constexpr int kMostLinks = 40; // as the kernel has it
+  std::error_code ignored;
+  fs::path file = path;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(file, ignored); ++i)
+    file = file.parent_path() / fs::read_symlink(file, ignored);
+  return file.string();
+}
+
+/// 0, or the errno of the write that failed.
+int writeAll(int descriptor, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count >= 0)
+      bytes = bytes.subspan(static_cast<size_t>(count));
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
 /// A new file beside `path`, open for writing; negative if there cannot be one (errno).
 int openTemporary(const std::string &path, std::string &name) {
   // A name of our own, so that the file gets the permissions of the user's mask.
@@ -181,36 +212,35 @@ std::vector<uint8_t> write(const Program &program) {
 
 std::optional<FileProblem> writeAtomically(const std::string &path,
                                            std::span<const uint8_t> bytes) {
+  const bool special = isSpecial(path);
+  const std::string file = target(path);
   std::string temporary;
-  const int descriptor = openTemporary(path, temporary);
+  const int descriptor =
+      special ? open(path.c_str(), O_WRONLY | O_CLOEXEC) : openTemporary(file, temporary);
   if (descriptor < 0)
     return cannotWrite(path, errno);
-  int error = 0;
-  for (size_t done = 0; done < bytes.size() && error == 0;) {
-    const ssize_t count = ::write(descriptor, bytes.data() + done, bytes.size() - done);
-    if (count >= 0)
-      done += static_cast<size_t>(count);
-    else if (errno != EINTR)
-      error = errno;
-  }
-  if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL)
+  int error = writeAll(descriptor, bytes);
+  if (error == 0 && !special && fsync(descriptor) != 0 && errno != EINVAL)
     error = errno;
   if (close(descriptor) != 0 && error == 0)
     error = errno;
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0)
+  if (error == 0 && !special && std::rename(temporary.c_str(), file.c_str()) != 0)
     error = errno;
   if (error == 0)
     return std::nullopt;
-  unlink(temporary.c_str());
+  if (!special)
+    unlink(temporary.c_str());
   return cannotWrite(path, error);
 }
 
 std::optional<FileProblem> checkWritable(const std::string &path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
+  if (fs::is_directory(path, ignored))
     return cannotWrite(path, EISDIR);
+  if (isSpecial(path))
+    return access(path.c_str(), W_OK) == 0 ? std::nullopt : std::optional(cannotWrite(path, errno));
   std::string temporary;
-  const int descriptor = openTemporary(path, temporary);
+  const int descriptor = openTemporary(target(path), temporary);
   if (descriptor < 0)
     return cannotWrite(path, errno);
   close(descriptor);

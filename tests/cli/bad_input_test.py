@@ -5,12 +5,15 @@ output and no output file.
 usage: bad_input_test.py SLUICE [unittest arguments]
 """
 import hashlib
+import os
 import struct
 
+import numpy as np
 import onnx
+from onnx import helper
 
 import bad_models as models
-from refusal import MALFORMED, Refusal, main
+from refusal import MALFORMED, REFUSED, Refusal, main
 
 HEADER, ENTRY, SECTIONS = 64, 64, 9
 
@@ -158,6 +161,51 @@ class Files(Refusal):
               --> missing.onnx
             """, file="missing.onnx")
 
+    def test_sizes_beyond_memory(self):
+        """Three gigabytes that take no room on the disk are neither read nor allocated."""
+        for data in (b"", models.dense().SerializeToString()):
+            self.save("sparse.onnx", data)
+            os.truncate(self.dir / "sparse.onnx", 3 << 30)
+            code, out, err = self.sluice("check", "sparse.onnx")
+            self.assertEqual((code, out, err), (REFUSED, b"", (
+                "error[E0103]: the model has 3221225472 bytes, at most 2147483647 are allowed\n  --> sparse.onnx\n"
+                " help: store the weights as external data\n")))
+        (self.dir / "sparse.onnx").unlink()
+        huge = models.dense(2**62)
+        self.compile_refused(MALFORMED, """
+            error[E0110]: input 'x' has the shape [4611686018427387904 8], more than 2147483647 elements
+              --> m.onnx
+            """, huge)
+        self.compile_refused(REFUSED, """
+            error[E0206]: Expand: the result has more than 2147483647 elements
+              --> m.onnx: node 0 "grow" (Expand)
+            """, models.model([helper.make_node("Expand", ["x", "s"], ["y"], name="grow")], [models.tensor("x", 1, 1)],
+                              [models.tensor("y", 2**31, 2**31)], [models.constant("s", np.int64([2**31, 2**31]))]))
+
+    def test_no_elements(self):
+        self.compile_refused(REFUSED, """
+            error[E0206]: MatMul: the constant operand [8 0] has no elements
+              --> m.onnx: node 0 "fc" (MatMul)
+            """, models.model([helper.make_node("MatMul", ["x", "W"], ["y"], name="fc")], [models.tensor("x", 1, 8)],
+                              [models.tensor("y", 1, 0)], [models.constant("W", np.zeros((8, 0), np.float32))]))
+
+    def test_nested_deeply(self):
+        """Graphs in attributes of nodes of graphs: no recursion of ours, and a limit to protobuf's."""
+        def field(number, payload):
+            size = b""
+            length = len(payload)
+            while length > 127:
+                size, length = size + bytes([length & 127 | 128]), length >> 7
+            return bytes([number << 3 | 2]) + size + bytes([length]) + payload
+        graph = b""
+        for _ in range(3000):
+            graph = field(1, field(4, b"If") + field(5, field(6, graph) + field(1, b"then_branch")))
+        self.save("m.onnx", field(7, graph))
+        self.compile_refused(MALFORMED, """
+            error[E0102]: malformed protobuf inside a field, or messages nested more than 100 deep
+              --> m.onnx
+            """)
+
     def test_initializer_size(self):
         for change, message in (
                 (models.raw_of(188), "has 188 bytes of raw data, float of shape [8 6] needs 192"),
@@ -199,6 +247,13 @@ class Files(Refusal):
                 (2**63, "external data takes 9223372036854775808 bytes from byte 0 of 'short.bin', which has 100")):
             self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",
                                  models.with_weights(models.external("short.bin", length)))
+        for offset, message in (
+                ("-5", "offset of external data is '-5', a number of bytes is needed"),
+                (2**64 - 8, "external data starts at byte 18446744073709551608 of 'short.bin', which has 100"),
+                (2**64, "offset of external data is '18446744073709551616', a number of bytes is needed")):
+            proto = models.with_weights(models.external("short.bin"))
+            proto.graph.initializer[0].external_data.add(key="offset", value=str(offset))
+            self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n", proto)
         self.save("inside.bin", bytes(192))
         onnx.save(models.with_weights(models.external("inside.bin")), self.dir / "m.onnx")
         self.assertEqual(self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")[0], 0)

@@ -5,10 +5,12 @@ host's memory, a program onto the disk.
 usage: limits_test.py SLUICE TARGETS_FOLDER [unittest arguments]
 """
 import json
+import os
 import pathlib
 import resource
 import subprocess
 import sys
+import unittest
 
 import numpy as np
 import onnx
@@ -136,6 +138,29 @@ class Host(Refusal):
             self.assertEqual(found, (USAGE, f"error[E0516]: cannot write '{output}': File too large\n"))
         self.assertEqual((self.dir / "old.sluice").read_bytes(), self.old_output)
         self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["m.onnx", "old.sluice"])
+
+    def test_full_device(self):
+        """Behind a link: a device is written to, not replaced."""
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        (self.dir / "full").symlink_to("/dev/full")
+        command = ("compile", "m.onnx", "--target", "c2b8", "-o")
+        self.refused(USAGE, "error[E0516]: cannot write 'full': No space left on device\n", *command, "full")
+        code, _, err = self.sluice(*command, "m.sluice", "--json=full")
+        self.assertEqual((code, err), (USAGE, "error[E0516]: cannot write 'full': No space left on device\n"))
+        self.assertTrue((self.dir / "full").is_char_device())
+        for args in ((*command, "m.sluice"), (*command, "m.sluice", "--json"), ("check", "m.onnx"), ("--help",)):
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                done = subprocess.run([SLUICE, *args], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, check=False)
+                self.assertEqual((done.returncode, done.stderr.decode()),
+                                 (USAGE, "error[E0516]: cannot write to standard output\n"))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_folder_that_is_read_only(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        self.dir.chmod(0o500)
+        self.addCleanup(self.dir.chmod, 0o700)
+        self.refused(USAGE, "error[E0516]: cannot write 'm.sluice': Permission denied\n", "compile", "m.onnx",
+                     "--target", "c2b8", "-o", "m.sluice")
 
     def test_little_memory(self):
         """With any limit either all goes well or the reason is memory; never a crash, never half a file."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -27,12 +28,7 @@ std::vector<std::string> arguments(int argc, char **argv) {
   return result;
 }
 
-} // namespace
-
-int runDriver(int argc, char **argv) {
-  // A file that may not grow is reported like a full disk, by the write that fails.
-  std::signal(SIGXFSZ, SIG_IGN);
-  Common common;
+int run(int argc, char **argv, Common &common) {
   int exitCode = Ok;
   CLI::App app("compiles ONNX models for the Sluice accelerator and runs them", "sluice");
   app.require_subcommand(1);
@@ -92,6 +88,21 @@ int runDriver(int argc, char **argv) {
     return Report(common).fail("E0611", error.what());
   }
   return exitCode;
+}
+
+} // namespace
+
+int runDriver(int argc, char **argv) {
+  // A file that may not grow is reported like a full disk, by the write that fails.
+  std::signal(SIGXFSZ, SIG_IGN);
+  Common common;
+  const int exitCode = run(argc, argv, common);
+  // What was said was perhaps not heard.
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || exitCode != Ok)
+    return exitCode;
+  Report(common).log({problem("E0516", "cannot write to standard output")}, "");
+  return Usage;
 }
 
 } // namespace sluice::cli

@@ -154,6 +154,39 @@ TEST(ProgramFile, FilesAreWrittenWholeOrNotAtAll) {
   EXPECT_TRUE(writeAtomically(folder + "/missing/p.sluice", bytes));
 }
 
+TEST(ProgramFile, DevicesAndLinksAreNotReplaced) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / "sluice_special";
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  const std::vector<uint8_t> bytes = write(smallProgram());
+  fs::create_symlink("/dev/full", folder / "full");
+  const auto problem = writeAtomically(folder / "full", bytes);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->message,
+            "cannot write '" + (folder / "full").string() + "': No space left on device");
+  EXPECT_TRUE(fs::is_character_file(folder / "full"));
+  EXPECT_FALSE(checkWritable(folder / "full"));
+  fs::create_symlink("behind.sluice", folder / "link.sluice");
+  for (int round = 0; round < 2; ++round) { // where there is no file yet, and where there is
+    EXPECT_FALSE(checkWritable(folder / "link.sluice"));
+    ASSERT_FALSE(writeAtomically(folder / "link.sluice", bytes));
+    EXPECT_TRUE(fs::is_symlink(folder / "link.sluice"));
+    EXPECT_TRUE(readFile(folder / "behind.sluice").program);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 3);
+}
+
+TEST(ProgramFile, OnlyTheBeginningOfAnotherFileIsRead) {
+  const std::string path = testing::TempDir() + "/sluice_sparse";
+  std::ofstream(path) << "not a program";
+  std::filesystem::resize_file(path, uintmax_t{1} << 36); // more than there is memory
+  const ReadResult result = readFile(path);
+  std::filesystem::remove(path);
+  ASSERT_EQ(result.problems.size(), 1U);
+  EXPECT_EQ(result.problems[0].code, "E0502");
+}
+
 TEST(ProgramFile, WhetherAFileCanBeWrittenIsSaidWithoutWritingIt) {
   const std::string folder = testing::TempDir() + "/sluice_writable";
   std::filesystem::remove_all(folder);
