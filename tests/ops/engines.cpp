@@ -81,8 +81,11 @@ runSequence(const format::Program &program,
   size_t rows = 0;
   for (const format::HostTensor &tensor : program.models[0].outputs)
     rows = std::max<size_t>(rows, tensor.firstRow + tensor.rows);
-  std::vector<Row> taken(rows);
-  size_t next = 0, count = 0;
+  // The k-th arrival of a row belongs to the k-th inference: early rows of the next
+  // one may come before late rows of this one.
+  std::vector<std::vector<Row>> taken(inferences.size(), std::vector<Row>(rows));
+  std::vector<size_t> arrivals(rows), counts(inferences.size());
+  size_t next = 0;
   for (uint64_t quiet = 0; results.size() < inferences.size(); ++quiet) {
     const uint16_t *row = next < offered.size() ? offered[next].data() : nullptr;
     const auto one = vm->step(row, true), other = rtl->step(row, true);
@@ -92,23 +95,23 @@ runSequence(const format::Program &program,
     }
     next += one.inputTaken ? 1 : 0;
     if (one.output) {
-      taken.at(one.output->address) = one.output->lanes;
-      if (++count == rows) {
+      const size_t inference = arrivals.at(one.output->address)++;
+      taken.at(inference).at(one.output->address) = one.output->lanes;
+      if (++counts[inference] == rows) {
         const auto counters = vm->counters();
         const auto isWhole = [&](const device::UnitCounters &unit) {
           return unit.total() == vm->cycle();
         };
         const bool counted = counters == rtl->counters() && std::ranges::all_of(counters, isWhole);
         results.push_back({counted ? "" : "the counters differ, or do not add up to the cycles",
-                           unpackAll(program, taken), vm->cycle()});
-        count = 0;
+                           unpackAll(program, taken[inference]), vm->cycle()});
       }
     }
     if (one.progress)
       quiet = 0;
     if (quiet > kQuietLimit || vm->tokenFault() || rtl->tokenFault()) {
       results.push_back({fmt::format("cycle {}: a stall or a fault, {} output rows missing",
-                                     vm->cycle(), rows - count),
+                                     vm->cycle(), rows - counts[results.size()]),
                          {},
                          vm->cycle()});
       return results;

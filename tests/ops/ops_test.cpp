@@ -79,8 +79,8 @@ pipeline::CompileOptions optionsOf(const fs::path &folder) {
   std::ifstream file(folder / "flags.txt");
   std::string flag, value;
   while (file >> flag) {
-    if (flag == "--allow-dynamic-weights") {
-      options.allowDynamicWeights = true;
+    if (flag == "--allow-dynamic-weights" || flag == "--rewrite-layout") {
+      (flag[2] == 'a' ? options.allowDynamicWeights : options.rewriteLayout) = true;
       continue;
     }
     file >> value;
@@ -237,6 +237,7 @@ void checkAll(const char *path, size_t atLeast) {
 
 TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
+TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
 
 } // namespace
 } // namespace sluice::ops_test

@@ -32,15 +32,25 @@ RowId fold(GraphBuilder &graph, isa::Alu alu, std::vector<RowId> rows, uint32_t 
   return rows.front();
 }
 
-/// Largest (or smallest) lane of the rows, in every lane. Lanes without
+/// A row and how many of its lanes are folded. All that are not full have equally many.
+struct Part {
+  RowId row;
+  uint32_t used;
+};
+
+/// Largest (or smallest) lane of the parts, in every lane. Lanes without
 /// elements are masked in the step that reduces them. A minimum is the negated
 /// maximum of the negated lanes.
-RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<RowId> &rows,
-                  uint32_t lastUsed) {
+RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<Part> &parts) {
   std::vector<RowId> full, partial;
-  for (const RowId row : rows)
-    (graph.facts(row).uniform || graph.facts(row).used == graph.lanes() ? full : partial)
-        .push_back(row);
+  uint32_t lastUsed = graph.lanes();
+  for (const auto [row, used] : parts)
+    if (used == graph.lanes() || graph.facts(row, used).uniform) {
+      full.push_back(row);
+    } else {
+      partial.push_back(row);
+      lastUsed = used;
+    }
   std::optional<uint32_t> negate;
   if (smallest)
     negate = graph.table(
@@ -78,14 +88,16 @@ RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<RowId> &
 
 /// Product of all used lanes of the rows, in every lane: in each round a lane is
 /// multiplied by the one half as far away as in the round before.
-RowId productAcrossLanes(GraphBuilder &graph, std::vector<RowId> rows) {
+RowId productAcrossLanes(GraphBuilder &graph, const std::vector<Part> &parts) {
   const uint32_t lanes = graph.lanes();
   VectorStep choose, multiply;
   choose.alu2 = isa::Alu::Select;
   multiply.alu1 = isa::Alu::Mul;
-  for (RowId &row : rows)
-    if (const uint32_t used = graph.facts(row).used; used != lanes)
-      row = graph.vector(choose, {graph.mask(used, 1, 0)}, row, graph.splat(1), lanes);
+  std::vector<RowId> rows;
+  for (const auto [row, used] : parts)
+    rows.push_back(
+        used == lanes ? row
+                      : graph.vector(choose, {graph.mask(used, 1, 0)}, row, graph.splat(1), lanes));
   RowId product = fold(graph, isa::Alu::Mul, std::move(rows), lanes);
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     std::vector<uint16_t> elements(size_t{lanes} * lanes);
@@ -118,37 +130,41 @@ struct Fold {
   [[nodiscard]] uint32_t used(int64_t row) const {
     return static_cast<uint32_t>(result.layout.used(row));
   }
+  [[nodiscard]] Part source(int64_t row) const {
+    return {x.rows[row].row, static_cast<uint32_t>(x.layout.used(row))};
+  }
 
   RowTensor x, result;
   std::vector<std::vector<int64_t>> sources; ///< rows of x, by row of the result
   bool across;                               ///< the lanes become one
 };
 
-/// One row of a maximum, minimum or product of `rows`.
-RowId foldRow(GraphBuilder &graph, ir::Monoid monoid, const std::vector<RowId> &rows, bool across,
+/// One row of a maximum, minimum or product of `parts`, with `used` elements.
+RowId foldRow(GraphBuilder &graph, ir::Monoid monoid, const std::vector<Part> &parts, bool across,
               uint32_t used) {
   const isa::Alu alu = monoid == ir::Monoid::Max   ? isa::Alu::Max
                        : monoid == ir::Monoid::Min ? isa::Alu::Min
                                                    : isa::Alu::Mul;
-  if (!across)
+  if (!across) {
+    std::vector<RowId> rows;
+    for (const Part &part : parts)
+      rows.push_back(part.row);
     return fold(graph, alu, rows, used);
+  }
   if (monoid == ir::Monoid::Product)
-    return productAcrossLanes(graph, rows);
-  uint32_t lastUsed = graph.lanes();
-  for (const RowId row : rows)
-    lastUsed = std::min(lastUsed, graph.facts(row).used);
-  return acrossLanes(graph, monoid == ir::Monoid::Min, rows, lastUsed);
+    return productAcrossLanes(graph, parts);
+  return acrossLanes(graph, monoid == ir::Monoid::Min, parts);
 }
 
-/// The index of the first maximum of the `used` lanes of a row, in every lane. The
+/// The index of the first maximum of the lanes of a part, in every lane. The
 /// others come last and are no larger than any.
-RowId firstMaximumOfLanes(GraphBuilder &graph, RowId row, uint32_t used) {
+RowId firstMaximumOfLanes(GraphBuilder &graph, const Part &part) {
   VectorStep step;
   step.reduce = isa::Reduce::Argmax;
-  if (used == graph.lanes())
-    return graph.vector(step, {row}, kNoRow, kNoRow, 1);
+  if (part.used == graph.lanes())
+    return graph.vector(step, {part.row}, kNoRow, kNoRow, 1);
   step.alu1 = isa::Alu::Min;
-  return graph.vector(step, {row}, graph.mask(used, kInfinity, -kInfinity), kNoRow, 1);
+  return graph.vector(step, {part.row}, graph.mask(part.used, kInfinity, -kInfinity), kNoRow, 1);
 }
 
 /// The index of the first maximum: where an element is the maximum, the distance
@@ -156,23 +172,24 @@ RowId firstMaximumOfLanes(GraphBuilder &graph, RowId row, uint32_t used) {
 RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduction,
                    const std::vector<int64_t> &rows, uint32_t used) {
   if (fold.across && rows.size() == 1)
-    return firstMaximumOfLanes(graph, fold.x.rows[rows[0]].row,
-                               static_cast<uint32_t>(fold.x.layout.used(rows[0])));
-  std::vector<RowId> elements;
+    return firstMaximumOfLanes(graph, fold.source(rows[0]));
+  std::vector<Part> elements;
   for (const int64_t row : rows)
-    elements.push_back(fold.x.rows[row].row);
+    elements.push_back(fold.source(row));
   const RowId most = foldRow(graph, ir::Monoid::Max, elements, fold.across, used);
   VectorStep match;
   match.alu1 = isa::Alu::Eq;
   match.alu2 = isa::Alu::Mul;
-  std::vector<RowId> distances;
+  std::vector<Part> distances;
   for (const int64_t row : rows) {
     std::vector<double> distance;
     for (int64_t lane = 0; lane < fold.x.layout.used(row); ++lane)
       distance.push_back(
           static_cast<double>(reduction.count - reduction.ordinal[fold.x.layout.flat(row, lane)]));
-    distances.push_back(graph.vector(match, {fold.x.rows[row].row}, most, graph.constant(distance),
-                                     static_cast<uint32_t>(distance.size())));
+    const auto lanes = static_cast<uint32_t>(distance.size());
+    distances.push_back(
+        {graph.vector(match, {fold.x.rows[row].row}, most, graph.constant(distance), lanes),
+         lanes});
   }
   const RowId largest = foldRow(graph, ir::Monoid::Max, distances, fold.across, used);
   VectorStep subtract;
@@ -193,10 +210,10 @@ RowTensor foldRows(Lowering &lowering, ir::ReduceOp op, const Reduction &reducti
     if (op.getMonoid() == ir::Monoid::ArgMax) {
       id = firstMaximum(graph, fold, reduction, fold.sources[row], fold.used(row));
     } else {
-      std::vector<RowId> rows;
+      std::vector<Part> parts;
       for (const int64_t source : fold.sources[row])
-        rows.push_back(fold.x.rows[source].row);
-      id = foldRow(graph, op.getMonoid(), rows, fold.across, fold.used(row));
+        parts.push_back(fold.source(source));
+      id = foldRow(graph, op.getMonoid(), parts, fold.across, fold.used(row));
     }
     fold.result.rows.push_back({id, false, {}});
   }

@@ -34,6 +34,19 @@ bool RowFacts::zeroBeyond(uint32_t lanes) const {
          (padding.kind == Padding::Kind::Known && numerics::toFloat(padding.value) == 0);
 }
 
+namespace {
+
+/// What lanes [used, B) of a constant row hold.
+Padding paddingOf(const std::vector<uint16_t> &lanes, uint32_t used) {
+  const auto isFiniteLane = [](uint16_t lane) { return isFinite(lane << 16); };
+  if (std::all_of(lanes.begin() + used, lanes.end(),
+                  [&](uint16_t lane) { return lane == lanes.back(); }))
+    return {Padding::Kind::Known, numerics::widen(lanes.back())};
+  return std::all_of(lanes.begin(), lanes.end(), isFiniteLane) ? Padding::live() : Padding::open();
+}
+
+} // namespace
+
 GraphBuilder::GraphBuilder(const format::Geometry &geometry) { graph.geometry = geometry; }
 
 void GraphBuilder::beginGroup(std::vector<uint32_t> sources) {
@@ -46,7 +59,18 @@ RowId GraphBuilder::push(Row row, RowFacts facts) {
   row.nodes = nodes;
   graph.rows.push_back(std::move(row));
   rowFacts.push_back(facts);
+  isRead.push_back(false);
   return static_cast<RowId>(graph.rows.size() - 1);
+}
+
+RowFacts GraphBuilder::facts(RowId row, uint32_t used) const {
+  RowFacts facts = rowFacts[row];
+  if (graph.rows[row].kind == RowKind::Constant)
+    facts.padding = paddingOf(graph.rows[row].lanes, used);
+  else if (facts.used > used)
+    facts.padding = Padding::live();
+  facts.used = used;
+  return facts;
 }
 
 RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used) {
@@ -64,13 +88,7 @@ RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
   row.kind = RowKind::Constant;
   row.lanes = lanes;
   const bool uniform = std::equal(lanes.begin() + 1, lanes.end(), lanes.begin());
-  const auto finite = [](uint16_t lane) { return isFinite(lane << 16); };
-  const auto rest = std::all_of(lanes.begin() + used, lanes.end(),
-                                [&](uint16_t lane) { return lane == lanes.back(); });
-  const Padding padding = rest ? Padding{Padding::Kind::Known, numerics::widen(lanes.back())}
-                          : std::all_of(lanes.begin(), lanes.end(), finite) ? Padding::live()
-                                                                            : Padding::open();
-  const RowId id = push(std::move(row), {used, uniform, padding});
+  const RowId id = push(std::move(row), {used, uniform, paddingOf(lanes, used)});
   constants.emplace(std::move(lanes), id);
   return id;
 }
@@ -95,6 +113,8 @@ RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uin
                            bool uniform, Padding beyond) {
   Row row;
   row.kind = RowKind::Linear;
+  for (const Term &term : terms)
+    isRead[term.x] = true;
   row.terms = std::move(terms);
   row.bias = std::move(bias);
   return push(std::move(row), {used, uniform, uniform ? Padding::live() : beyond});
@@ -110,7 +130,12 @@ RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b
   facts.used = used;
   facts.uniform =
       (reduces || same(a[0], false)) && same(b, step.bBroadcast) && same(c, step.cBroadcast);
-  facts.padding = facts.uniform ? Padding::live() : paddingAfter(step, a[0], b, c);
+  facts.padding = facts.uniform ? Padding::live() : paddingAfter(step, a[0], b, c, used);
+  for (const RowId operand : a)
+    isRead[operand] = true;
+  for (const RowId operand : {b, c})
+    if (operand != kNoRow)
+      isRead[operand] = true;
   Row row;
   row.kind = RowKind::Vector;
   row.a = std::move(a);
@@ -184,12 +209,19 @@ bool GraphBuilder::isComputed(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
 }
 
-bool GraphBuilder::tableIsFinite(uint32_t number) const {
+Padding GraphBuilder::paddingAfterTable(uint32_t number) const {
   const numerics::Table table(graph.tables[number]);
-  for (uint32_t bits = 0; bits < 65536; ++bits)
-    if (isFinite(bits << 16) && !isFinite(table(bits << 16)))
-      return false;
-  return true;
+  Padding result = Padding::live();
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    if (!isFinite(bits << 16))
+      continue;
+    const uint32_t value = table(bits << 16);
+    if (numerics::isNaN(value))
+      return Padding::open();
+    if (!isFinite(value))
+      result = Padding::large();
+  }
+  return result;
 }
 
 bool GraphBuilder::tableIsNotNegative(uint32_t number) const {
@@ -200,12 +232,13 @@ bool GraphBuilder::tableIsNotNegative(uint32_t number) const {
   return true;
 }
 
-Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c) const {
+Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
+                                   uint32_t used) const {
   using Kind = Padding::Kind;
   const auto of = [&](RowId id, bool broadcast) {
     if (id == kNoRow)
       return Padding::known(0);
-    return broadcast || rowFacts[id].uniform ? Padding::live() : rowFacts[id].padding;
+    return broadcast || rowFacts[id].uniform ? Padding::live() : facts(id, used).padding;
   };
   const Padding pa = of(a, false), pb = of(b, step.bBroadcast), pc = of(c, step.cBroadcast);
   // One operation on what is known about its operands.
@@ -227,8 +260,9 @@ Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, Row
       const auto shrinks = [](Padding p) {
         return p.kind == Kind::Known && std::fabs(numerics::toFloat(p.value)) <= 1;
       };
-      return (shrinks(l) && r.finite()) || (shrinks(r) && l.finite()) ? Padding::live()
-                                                                      : Padding::open();
+      if (!l.finite() || !r.finite())
+        return Padding::open();
+      return shrinks(l) || shrinks(r) ? Padding::live() : Padding::large();
     }
     return l.finite() && r.finite() ? Padding::live() : Padding::open();
   };
@@ -240,7 +274,7 @@ Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, Row
     if (value.kind == Kind::Known)
       value.value = numerics::Table(graph.tables[*step.table])(value.value);
     else
-      value = value.finite() && tableIsFinite(*step.table) ? Padding::live() : Padding::open();
+      value = value.finite() ? paddingAfterTable(*step.table) : Padding::open();
   }
   const auto right2 = step.rhs2 == isa::Rhs2::C     ? pc
                       : step.rhs2 == isa::Rhs2::Imm ? Padding::known(step.imm2)
@@ -254,22 +288,27 @@ Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, Row
 
 RowId GraphBuilder::withFinitePadding(RowId id) {
   const RowFacts facts = rowFacts[id];
-  return facts.used == lanes() || facts.padding.finite() ? id : withZeroPadding(id);
+  return facts.used == lanes() || facts.padding.finite() ? id : withZeroPadding(id, facts.used);
 }
 
-RowId GraphBuilder::withZeroPadding(RowId id) {
-  const RowFacts facts = rowFacts[id];
+RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
+  const RowFacts facts = this->facts(id, used);
   if (facts.zeroBeyond(lanes()))
     return id;
   const VectorStep &step = graph.rows[id].step;
-  if (isComputed(id) && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
-    // A free second unit clears lanes whose sign is known: min(x, 0) where
-    // x >= 0, and min(x, inf) elsewhere.
-    const bool knownSign =
-        facts.padding.kind == Padding::Kind::Known && !numerics::isNaN(facts.padding.value);
+  const bool known = facts.padding.kind == Padding::Kind::Known;
+  // Changed in place only if nothing that is known of other rows rests on it, and
+  // what lies beyond is nobody's element.
+  const bool ours = rowFacts[id].used <= used && !facts.uniform && !(known && isRead[id]);
+  if (ours && isComputed(id) && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
+    // A free second unit clears lanes whose sign is known, unless they are NaN:
+    // min(x, 0) where x >= 0, and min(x, inf) elsewhere.
+    const bool knownSign = known && !numerics::isNaN(facts.padding.value);
     const bool negative = knownSign && facts.padding.value >> 31;
-    if (knownSign || (step.table && tableIsNotNegative(*step.table))) {
-      const RowId bound = mask(facts.used, negative ? -kInfinity : kInfinity, 0);
+    const bool number = facts.padding.finite() || facts.padding.kind == Padding::Kind::Large;
+    if (knownSign || (number && step.table && tableIsNotNegative(*step.table))) {
+      const RowId bound = mask(used, negative ? -kInfinity : kInfinity, 0);
+      isRead[bound] = true;
       Row &row = graph.rows[id];
       row.step.alu2 = negative ? isa::Alu::Max : isa::Alu::Min;
       row.step.rhs2 = isa::Rhs2::C;
@@ -280,7 +319,7 @@ RowId GraphBuilder::withZeroPadding(RowId id) {
   }
   VectorStep choose;
   choose.alu2 = isa::Alu::Select;
-  return vector(choose, {mask(facts.used, 1, 0)}, id, splat(0), facts.used);
+  return vector(choose, {mask(used, 1, 0)}, id, splat(0), used);
 }
 
 } // namespace sluice::rows

@@ -17,6 +17,7 @@ struct Padding {
   enum class Kind : uint8_t {
     Known, ///< `value` in every such lane
     Live,  ///< depends on the input, and is not finite only if an element is not
+    Large, ///< may be infinite although the elements are finite, but not NaN
     Open,  ///< may be infinite or NaN although the elements are finite
   };
   Kind kind = Kind::Known;
@@ -24,11 +25,14 @@ struct Padding {
 
   static Padding known(float value);
   static Padding live() { return {Kind::Live, 0}; }
+  static Padding large() { return {Kind::Large, 0}; }
   static Padding open() { return {Kind::Open, 0}; }
   /// Known and finite, or Live.
   [[nodiscard]] bool finite() const;
 };
 
+/// What is known of a row. The first lanes of a row can be a row of another
+/// tensor: beyond them, that one has its padding where this one has elements.
 struct RowFacts {
   uint32_t used = 0;    ///< lanes with elements, from lane 0
   bool uniform = false; ///< every one of the B lanes holds the same value
@@ -65,7 +69,8 @@ public:
   /// group. Constant rows are in it from the start.
   uint32_t dynamicBlock(bool columns, std::vector<BlockWrite> writes);
 
-  [[nodiscard]] const RowFacts &facts(RowId row) const { return rowFacts[row]; }
+  /// Of a row whose elements are the first `used` lanes.
+  [[nodiscard]] RowFacts facts(RowId row, uint32_t used) const;
   /// Says that every lane of a row holds the same value.
   void setUniform(RowId row, uint32_t used);
   /// A matrix product whose step is still empty.
@@ -74,8 +79,8 @@ public:
   [[nodiscard]] bool isComputed(RowId row) const;
   /// `row`, or a copy, with padding that cannot poison a matrix product.
   RowId withFinitePadding(RowId row);
-  /// `row`, or a copy, with zeros beyond its elements.
-  RowId withZeroPadding(RowId row);
+  /// `row`, or a copy, with zeros beyond the first `used` lanes.
+  RowId withZeroPadding(RowId row, uint32_t used);
 
   /// The graph so far; the builder is empty afterwards.
   Graph take() { return std::move(graph); }
@@ -83,12 +88,15 @@ public:
 private:
   RowId push(Row row, RowFacts facts);
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
-  [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c) const;
-  [[nodiscard]] bool tableIsFinite(uint32_t table) const;
+  [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
+                                     uint32_t used) const;
+  /// Of finite arguments.
+  [[nodiscard]] Padding paddingAfterTable(uint32_t table) const;
   [[nodiscard]] bool tableIsNotNegative(uint32_t table) const;
 
   Graph graph;
   std::vector<RowFacts> rowFacts;
+  std::vector<bool> isRead; ///< rows that others are computed from
   std::map<std::vector<uint16_t>, RowId> constants;
   std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;

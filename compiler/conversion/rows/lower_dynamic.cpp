@@ -148,13 +148,15 @@ RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
           for (int64_t i = 0; i < (form->columns ? countIn : countOut); ++i) {
             const RowId row = rowOf(w, first + i * (form->columns ? wIn : wOut));
             writes.push_back({row, static_cast<uint32_t>(i)});
-            zeroBeyond &= graph.facts(row).zeroBeyond(graph.lanes());
+            const auto used = static_cast<uint32_t>(form->columns ? countOut : countIn);
+            zeroBeyond &= graph.facts(row, used).zeroBeyond(graph.lanes());
           }
           RowId operand = rowOf(x, base.x + sum.x + firstIn * xIn);
           // Beyond the elements, columns leave zero weights; rows only if their
           // sources do.
-          operand = form->columns || zeroBeyond ? graph.withFinitePadding(operand)
-                                                : graph.withZeroPadding(operand);
+          operand = form->columns || zeroBeyond
+                        ? graph.withFinitePadding(operand)
+                        : graph.withZeroPadding(operand, static_cast<uint32_t>(countIn));
           clean &= !form->columns || zeroBeyond;
           terms.push_back({operand, graph.dynamicBlock(form->columns, std::move(writes))});
         }

@@ -178,7 +178,9 @@ RowRef makeRef(const GraphBuilder &graph, std::vector<Element> elements) {
   const auto inOrder = [&](uint32_t lane) { return elements[lane].lane == lane; };
   if (each(inOrder))
     return {first.row, false, {}};
-  if (first.row != kNoRow && graph.facts(first.row).uniform && each([](uint32_t) { return true; }))
+  if (first.row != kNoRow &&
+      graph.facts(first.row, static_cast<uint32_t>(elements.size())).uniform &&
+      each([](uint32_t) { return true; }))
     return {first.row, false, {}};
   if (each([&](uint32_t lane) { return elements[lane].lane == 0; }))
     return {first.row, true, {}};
