@@ -103,6 +103,8 @@ const std::vector<Function> &functions() {
       {"Atan", NODE("Atan"), EXACT(std::atan(x))},
       {"Sinh", NODE("Sinh"), EXACT(std::sinh(x))},
       {"Cosh", NODE("Cosh"), EXACT(std::cosh(x))},
+      {"Asinh", NODE("Asinh"), EXACT(std::asinh(x))},
+      {"Acosh", NODE("Acosh"), EXACT(std::acosh(x))},
       {"Atanh", NODE("Atanh"), EXACT(std::atanh(x))},
   };
   return all;

@@ -1,6 +1,8 @@
 #include "compiler/conversion/rows/split_functions.h"
 
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "compiler/conversion/rows/table_builder.h"
 
@@ -47,6 +49,40 @@ NodeId splitLog1p(Expr &split, const ScalarNode &log1p, NodeId x) {
                       split.call("math.log", [](const double *v) { return std::log(v[0]); }, {x}));
 }
 
+/// log(2 x) for x from 4096 on, where asinh and acosh are that. A doubling would
+/// overflow and a table has no entries of that size, so the sum is rounded twice.
+NodeId logOfDouble(Expr &split, NodeId x) {
+  return split.binary(ScalarOp::Add,
+                      split.call("math.log", [](const double *v) { return std::log(v[0]); }, {x}),
+                      split.constant(std::numbers::ln2));
+}
+
+/// A table up to a limit, infinite beyond it, cut off by +-log(2 |x|), which is at
+/// least as large as the table below the limit because its x stays at the limit.
+NodeId splitAsinh(Expr &split, NodeId x) {
+  constexpr double limit = 4096;
+  const NodeId table =
+      split.call("asinh below 4096",
+                 [](const double *v) {
+                   constexpr double inf = std::numeric_limits<double>::infinity();
+                   return std::fabs(v[0]) >= limit ? std::copysign(inf, v[0]) : std::asinh(v[0]);
+                 },
+                 {x});
+  const NodeId minusOne = split.constant(-1);
+  const NodeId size = split.binary(ScalarOp::Max, x, split.binary(ScalarOp::Mul, x, minusOne));
+  const NodeId most = logOfDouble(split, split.binary(ScalarOp::Max, size, split.constant(limit)));
+  return split.binary(ScalarOp::Max, split.binary(ScalarOp::Min, table, most),
+                      split.binary(ScalarOp::Mul, most, minusOne));
+}
+
+/// A table up to a limit, log(2 x) from there on.
+NodeId splitAcosh(Expr &split, const ScalarNode &acosh, NodeId x) {
+  constexpr double limit = 4096;
+  const NodeId inside = split.binary(ScalarOp::Min, x, split.constant(limit));
+  return split.select(split.binary(ScalarOp::Lt, x, split.constant(limit)),
+                      split.call(acosh.name, acosh.function, {inside}), logOfDouble(split, x));
+}
+
 } // namespace
 
 Expr splitCalls(const Expr &expr, TableCache &tables) {
@@ -58,8 +94,13 @@ Expr splitCalls(const Expr &expr, TableCache &tables) {
     if (n.op != ScalarOp::Call || n.count != 1 || tables.of(expr, node, n.args[0]).image)
       return std::nullopt;
     const NodeId x = copy[n.args[0]];
-    return n.name == "math.log1p" ? splitLog1p(split, n, x)
-                                  : splitBounded(split, n, expr.functionOf(node, n.args[0]), x);
+    if (n.name == "math.log1p")
+      return splitLog1p(split, n, x);
+    if (n.name == "math.asinh")
+      return splitAsinh(split, x);
+    if (n.name == "math.acosh")
+      return splitAcosh(split, n, x);
+    return splitBounded(split, n, expr.functionOf(node, n.args[0]), x);
   });
   return split;
 }

@@ -20,6 +20,7 @@ def functions(cases):
             ("Erf", erf, x), ("Softplus", softplus, x), ("Softsign", lambda v: v / (1 + abs(v)), x),
             ("Sin", np.sin, x), ("Cos", np.cos, x), ("Tan", np.tan, x), ("Atan", np.arctan, x),
             ("Asin", np.arcsin, np.tanh(x)), ("Acos", np.arccos, np.tanh(x)),
+            ("Asinh", np.arcsinh, x * np.abs(x) ** 3), ("Acosh", np.arccosh, 1 + positive ** 4),
             ("Atanh", np.arctanh, np.tanh(x) * np.float32(0.9)), ("Sinh", np.sinh, x / 8),
             ("Cosh", np.cosh, x / 8), ("Sign", np.sign, x), ("Floor", np.floor, np.round(x * 8) / 8),
             ("Ceil", np.ceil, np.round(x * 8) / 8), ("Round", np.rint, np.round(x * 2) / 2),

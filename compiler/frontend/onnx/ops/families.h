@@ -8,7 +8,7 @@ namespace sluice::frontend::ops {
 void addArithmetic(OperatorTable &table);         ///< Add, Sub, Mul, Div, Neg
 void addActivations(OperatorTable &table);        ///< Relu, PRelu, Clip, Shrink, Elu, ...
 void addFunctions(OperatorTable &table);          ///< Abs to Pow: further maps of one operand
-void addTrigonometry(OperatorTable &table);       ///< Sin, Cos, Tan, inverses, Sinh, Cosh, Atanh
+void addTrigonometry(OperatorTable &table);       ///< Sin, Cos, Tan, inverses, hyperbolic ones
 void addVariadic(OperatorTable &table);           ///< Max, Min, Sum, Mean
 void addComparisons(OperatorTable &table);        ///< comparisons, IsNaN, logic, Where, Trilu
 void addLinear(OperatorTable &table);             ///< Gemm, MatMul

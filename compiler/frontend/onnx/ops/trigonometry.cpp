@@ -1,4 +1,4 @@
-// Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Atanh: maps of one operand.
+// Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh: maps of one operand.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/scalars.h"
@@ -16,6 +16,8 @@ void addTrigonometry(OperatorTable &table) {
   table.add({7, 22}, unary<math::AtanOp>("Atan", "map: atan(x)"));
   table.add({9, 22}, unary<math::SinhOp>("Sinh", "map: sinh(x)"));
   table.add({9, 22}, unary<math::CoshOp>("Cosh", "map: cosh(x)"));
+  table.add({9, 22}, unary<math::AsinhOp>("Asinh", "map: asinh(x)"));
+  table.add({9, 22}, unary<math::AcoshOp>("Acosh", "map: acosh(x)"));
   table.add({9, 22}, unary<math::AtanhOp>("Atanh", "map: atanh(x)"));
 }
 
