@@ -41,4 +41,17 @@ if ! yosys -q -p "read_verilog -sv -I$rtl $packages $(echo "$modules" | tr '\n' 
   cat "$folder/log"
   failed=1
 fi
+
+# A parameter without a meaning is refused.
+if verilator --lint-only -I"$rtl" "$rtl/fifo_pointers.sv" -GDepth=6 > "$folder/log" 2>&1 ||
+    ! grep -q "a parameter has a wrong value" "$folder/log"; then
+  echo "verilator takes a queue of 6 places"
+  failed=1
+fi
+if yosys -q -p "read_verilog -sv -I$rtl $rtl/fifo_pointers.sv; chparam -set Depth 6 fifo_pointers; \
+    hierarchy -check -top fifo_pointers" > "$folder/log" 2>&1 ||
+    ! grep -q "a parameter has a wrong value" "$folder/log"; then
+  echo "yosys takes a queue of 6 places"
+  failed=1
+fi
 exit $failed

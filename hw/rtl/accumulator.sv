@@ -34,6 +34,8 @@ module accumulator #(
 );
   localparam int unsigned AddrBits = $clog2(Accumulators);
 
+  `SLUICE_REQUIRE(Accumulators >= 2 && Accumulators <= 256 && PreloadRows >= 2 && PreloadRows <= 4096)
+
   // ---- A-2: control, preload read ---------------------------------------------------
   // Names end in the cycle in which a register is used: m1 is A-1, 0 is A, 1 is A+1.
   logic [AddrBits-1:0]     acc;

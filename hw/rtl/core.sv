@@ -23,11 +23,11 @@ module core #(
     input  logic [RowBits-1:0]                  cfg_data_i,
     // from the network's broadcast register, for this core
     input  logic                                net_valid_i,
-    input  logic [machine_pkg::PacketBits-1:0]  net_packet_i,
+    input  machine_pkg::packet_t                net_packet_i,
     input  logic [RowBits-1:0]                  net_row_i,
     // outbox
     output logic                                packet_valid_o,
-    output logic [machine_pkg::PacketBits-1:0]  packet_o,
+    output machine_pkg::packet_t                packet_o,
     output logic [RowBits-1:0]                  packet_row_o,
     input  logic                                packet_pop_i,
     // for watching
@@ -81,25 +81,20 @@ module core #(
   );
 
   // ---- tokens given in this cycle: network, matrix unit, vector unit ------------
-  machine_pkg::packet_t net;
   machine_pkg::signal_t matrix_signal, vector_signal;
-  logic [machine_pkg::SignalBits-1:0] matrix_signal_bits, vector_signal_bits;
   logic        net_data, net_signal;
   logic [2:0]  matrix_give, vector_give;
   logic [14:0] give_token;
 
-  assign net           = net_packet_i;
-  assign net_data      = net_valid_i && net.data;
-  assign net_signal    = net_valid_i && net.signal;
-  assign matrix_signal = matrix_signal_bits;
-  assign vector_signal = vector_signal_bits;
+  assign net_data      = net_valid_i && net_packet_i.data;
+  assign net_signal    = net_valid_i && net_packet_i.signal;
   assign matrix_give   = {vector_signal.valid && vector_signal.units[0],
                           matrix_signal.valid && matrix_signal.units[0],
-                          net_signal && net.units[0]};
+                          net_signal && net_packet_i.units[0]};
   assign vector_give   = {vector_signal.valid && vector_signal.units[1],
                           matrix_signal.valid && matrix_signal.units[1],
-                          net_signal && net.units[1]};
-  assign give_token    = {vector_signal.token, matrix_signal.token, net.token};
+                          net_signal && net_packet_i.units[1]};
+  assign give_token    = {vector_signal.token, matrix_signal.token, net_packet_i.token};
 
   // ---- tensor rows ------------------------------------------------------------
   logic [3:0]           read;
@@ -120,7 +115,7 @@ module core #(
       .read_addr_i  (read_addr),
       .read_row_o   (read_row),
       .inbox_write_i(cfg_inbox || net_data),
-      .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net.addr[15:0]),
+      .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net_packet_i.addr[15:0]),
       .inbox_row_i  (cfg_inbox ? cfg_data_i : net_row_i),
       .local_write_i(cfg_local || local_write),
       .local_addr_i (cfg_local ? cfg_addr_i[15:0] : dst_addr[15:0]),
@@ -166,7 +161,7 @@ module core #(
       .result_read_i  (result_read),
       .result_pop_i   (result_pop),
       .result_row_o   (result_row),
-      .signal_o       (matrix_signal_bits),
+      .signal_o       (matrix_signal),
       .issue_o        (matrix_issue),
       .fault_o        (matrix_fault),
       .readback_clk_i,
@@ -201,7 +196,7 @@ module core #(
       .weight_column_o(weight_column),
       .dst_addr_o     (dst_addr),
       .dst_row_o      (dst_row),
-      .signal_o       (vector_signal_bits),
+      .signal_o       (vector_signal),
       .packet_valid_o,
       .packet_o,
       .packet_row_o,
@@ -221,5 +216,5 @@ module core #(
   assign progress_o = matrix_issue || vector_issue;
   assign fault_o    = matrix_fault || vector_fault;
 
-  `SLUICE_ASSERT(!(net_data && net.addr[17:16] != '0))
+  `SLUICE_ASSERT(!(net_data && net_packet_i.addr[17:16] != '0))
 endmodule

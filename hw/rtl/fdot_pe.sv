@@ -4,6 +4,8 @@
 // such a beat. read_i and block_i come in t-1. The group sum is registered in t+5
 // and its anchor is shown in t+4; a chained element adds the incoming sum (anchor
 // in t+4, integer in t+5) and shows the result a cycle later (t+5, t+6).
+`include "assert.svh"
+
 module fdot_pe #(
     parameter int unsigned Terms     = 4,
     parameter int unsigned Blocks    = 64,
@@ -23,6 +25,8 @@ module fdot_pe #(
     output logic [5:0]                  anchor_o,
     output logic [isa_pkg::AccBits-1:0] sum_o
 );
+  `SLUICE_REQUIRE(Terms >= 4 && (Terms & (Terms - 1)) == 0)
+
   localparam int unsigned FieldBits = 23 + isa_pkg::FieldFraction;
   localparam int unsigned TermBits  = $clog2(Terms);
   localparam int unsigned SumBits   = FieldBits + 1 + TermBits;

@@ -16,6 +16,8 @@ module fifo_pointers #(
     output logic [PtrBits-1:0] wr_o,
     output logic [PtrBits-1:0] rd_o
 );
+  `SLUICE_REQUIRE(Depth >= 2 && (Depth & (Depth - 1)) == 0)
+
   // One bit more than an address: equal is empty, equal but for the top bit is full.
   logic [PtrBits:0] wr_q, rd_q;
 

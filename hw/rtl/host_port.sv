@@ -23,14 +23,14 @@ module host_port #(
     output logic [17:0]                        out_addr_o,
     // to the network
     output logic                               valid_o,
-    output logic [machine_pkg::PacketBits-1:0] packet_o,
+    output machine_pkg::packet_t               packet_o,
     output logic [RowBits-1:0]                 row_o,
     input  logic                               pop_i,
     output logic                               free_o,       // room for one more output row
     input  logic                               grant_i,      // an output row is on its way
     // from the network, for the host
     input  logic                               net_valid_i,
-    input  logic [machine_pkg::PacketBits-1:0] net_packet_i,
+    input  machine_pkg::packet_t               net_packet_i,
     input  logic [RowBits-1:0]                 net_row_i,
     // for watching
     output logic                               progress_o,
@@ -43,15 +43,15 @@ module host_port #(
 );
   localparam int unsigned PcBits = $clog2(Instructions);
 
-  machine_pkg::packet_t         net, packet;
+  machine_pkg::packet_t         packet;
   isa_pkg::input_inst_t         inst, next;
   logic [isa_pkg::InstBits-1:0] seq_inst, inst_bits, next_bits;
   logic [PcBits-1:0]            seq_pc;
   logic [2:0]                   push;
-  logic                         full, may_issue, issue, move, load;
+  machine_pkg::place_t          place;
+  machine_pkg::step_t           step;
+  logic                         full, issue;
   logic [2:0]                   block;
-  logic [4:0]                   first, last;
-  logic [1:0]                   step;
   logic [17:0]                  dst;
   logic                         in_full, out_full, out_pop, idle;
 
@@ -74,8 +74,6 @@ module host_port #(
       .count_o(sequencer_count_o)
   );
 
-  assign net = net_packet_i;
-
   unit_front #(
       .PcBits(PcBits),
       .Gives (1)
@@ -87,16 +85,11 @@ module host_port #(
       .inst_i      (seq_inst),
       .pc_i        (seq_pc),
       .full_o      (full),
-      .give_i      (net_valid_i && net.signal),
-      .give_token_i(net.token),
+      .give_i      (net_valid_i && net_packet_i.signal),
+      .give_token_i(net_packet_i.token),
       .inst_o      (inst_bits),
-      .first_o     (first),
-      .last_o      (last),
-      .may_issue_o (may_issue),
+      .place_o     (place),
       .block_i     (block),
-      .issue_o     (issue),
-      .move_o      (move),
-      .load_o      (load),
       .step_o      (step),
       .next_o      (next_bits),
       .fault_o,
@@ -105,15 +98,14 @@ module host_port #(
       .status_o,
       .count_o     (input_count_o)
   );
-  assign inst = inst_bits;
-  assign next = next_bits;
+  assign inst  = inst_bits;
+  assign next  = next_bits;
+  assign issue = step.issue;
 
   loop_address #(
       .Width(18)
   ) u_dst (
       .clk_i,
-      .move_i   (move),
-      .load_i   (load),
       .step_i   (step),
       .base_i   (next.dst),
       .stride_i (next.dst_stride),
@@ -123,13 +115,13 @@ module host_port #(
   assign block = inst.skip   ? machine_pkg::BlockNone
                : in_full     ? machine_pkg::BlockOutboxFull
                : !in_valid_i ? machine_pkg::BlockHostInput : machine_pkg::BlockNone;
-  assign in_ready_o = may_issue && !inst.skip && !in_full;
+  assign in_ready_o = place.may_issue && !inst.skip && !in_full;
 
   always_comb begin
     packet.mask   = inst.mask;
     packet.data   = 1'b1;
     packet.addr   = dst;
-    packet.signal = inst.sig_en && last[inst.sig_level];
+    packet.signal = inst.sig_en && place.last[inst.sig_level];
     packet.token  = inst.sig_token;
     packet.units  = inst.sig_units;
   end
@@ -156,8 +148,8 @@ module host_port #(
   ) u_out (
       .clk_i,
       .rst_i,
-      .push_i (net_valid_i && net.data),
-      .data_i ({net.addr, net_row_i}),
+      .push_i (net_valid_i && net_packet_i.data),
+      .data_i ({net_packet_i.addr, net_row_i}),
       .pop_i  (out_pop),
       .valid_o(out_valid_o),
       .head_o ({out_addr_o, out_row_o}),

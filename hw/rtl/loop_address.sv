@@ -4,9 +4,7 @@ module loop_address #(
     parameter int unsigned Width = 16
 ) (
     input  logic               clk_i,
-    input  logic               move_i,    // as loop_nest
-    input  logic               load_i,
-    input  logic [1:0]         step_i,
+    input  machine_pkg::step_t step_i,
     input  logic [Width-1:0]   base_i,
     input  logic [4*Width-1:0] stride_i,  // of the nest being loaded, loop 0 lowest
     output logic [Width-1:0]   address_o  // of the current beat
@@ -16,18 +14,18 @@ module loop_address #(
   logic [Width-1:0]   next;
   logic [3:0]         touched;  // the loop that advances and those inside it
 
-  assign next      = partial_q[step_i*Width+:Width] + stride_q[step_i*Width+:Width];
-  assign touched   = 4'b1111 << step_i;
+  assign next      = partial_q[step_i.loop*Width+:Width] + stride_q[step_i.loop*Width+:Width];
+  assign touched   = 4'b1111 << step_i.loop;
   assign address_o = partial_q[3*Width+:Width];
 
   always_ff @(posedge clk_i) begin
-    if (move_i && load_i) stride_q <= stride_i;
+    if (step_i.move && step_i.load) stride_q <= stride_i;
   end
 
   for (genvar l = 0; l < 4; l++) begin : gen_loop
     always_ff @(posedge clk_i) begin
-      if (move_i && (load_i || touched[l])) begin
-        partial_q[l*Width+:Width] <= load_i ? base_i : next;
+      if (step_i.move && (step_i.load || touched[l])) begin
+        partial_q[l*Width+:Width] <= step_i.load ? base_i : next;
       end
     end
   end

@@ -18,7 +18,21 @@ package machine_pkg;
     logic [4:0] token;
     logic [1:0] units;
   } signal_t;
-  localparam int unsigned SignalBits = 8;
+
+  // The beat a unit is at.
+  typedef struct packed {
+    logic       may_issue;  // there is one and it waits for no token
+    logic [4:0] first;      // bit L: it is first at level L
+    logic [4:0] last;
+  } place_t;
+
+  // What a unit does at the end of the cycle, for its operand streams.
+  typedef struct packed {
+    logic       issue;  // the beat leaves
+    logic       move;   // load or step
+    logic       load;   // with move: start the next instruction's nest, else next beat
+    logic [1:0] loop;   // the loop that advances; loops inside it start again
+  } step_t;
 
   // Memories of the configuration port.
   localparam logic [2:0] CfgInstruction = 3'd0;

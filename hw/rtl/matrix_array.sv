@@ -5,6 +5,8 @@
 // anchor_o in A-1, sum_o in A = t + mm_read + mm_fanout + mm_pe + Lanes/PeTerms - 1.
 // Weights are written at the end of the cycle: weight_row_i as the weights of one
 // output lane, weight_column_i as one input position of every output lane.
+`include "assert.svh"
+
 module matrix_array #(
     parameter int unsigned Lanes        = 8,
     parameter int unsigned PeTerms      = 4,
@@ -25,6 +27,8 @@ module matrix_array #(
     output logic [Lanes*6-1:0]                anchor_o,
     output logic [Lanes*isa_pkg::AccBits-1:0] sum_o
 );
+  `SLUICE_REQUIRE(Lanes / PeTerms * PeTerms == Lanes)
+
   localparam int unsigned Elements  = Lanes / PeTerms;
   localparam int unsigned SliceBits = PeTerms * 16;
   // valid_q[k]: a beat issued k cycles ago; t+4 is stage 1 of the first element.

@@ -41,7 +41,7 @@ module matrix_unit #(
     input  logic                               result_read_i,
     input  logic                               result_pop_i,
     output logic [Lanes*32-1:0]                result_row_o,
-    output logic [machine_pkg::SignalBits-1:0] signal_o,
+    output machine_pkg::signal_t               signal_o,
     // for watching
     output logic                               issue_o,
     output logic                               fault_o,
@@ -50,6 +50,8 @@ module matrix_unit #(
     output logic [machine_pkg::StatusBits-1:0] status_o,
     output logic [machine_pkg::CounterBits-1:0] count_o
 );
+  `SLUICE_REQUIRE(WeightBlocks >= 2 && WeightBlocks <= 65536 && WeightBlocks * Lanes <= 1 << 18)
+
   localparam int unsigned Chain = Lanes / PeTerms;
   localparam int unsigned Depth = isa_pkg::MmRead + isa_pkg::MmFanout + isa_pkg::MmPe + Chain - 1;
   localparam int unsigned LaneBits = isa_pkg::AnchorBits + isa_pkg::AccBits + 1;
@@ -71,9 +73,9 @@ module matrix_unit #(
 
   isa_pkg::mm_inst_t            inst, next;
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
-  logic                         may_issue, issue, move, load;
-  logic [4:0]                   first, last;
-  logic [1:0]                   step;
+  machine_pkg::place_t          place;
+  machine_pkg::step_t           step;
+  logic                         issue;
   logic [7:0]                   acc;
   logic [15:0]                  w;
   logic [11:0]                  p;
@@ -82,7 +84,7 @@ module matrix_unit #(
   logic       emit_result, result_free, no_results;
   logic [2:0] block;
 
-  assign emit_result = !inst.skip && last[inst.emit_level] &&
+  assign emit_result = !inst.skip && place.last[inst.emit_level] &&
                        (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32);
   assign block = emit_result && !result_free ? machine_pkg::BlockResultFull : machine_pkg::BlockNone;
 
@@ -99,16 +101,11 @@ module matrix_unit #(
       .full_o,
       .give_i,
       .give_token_i,
-      .inst_o     (inst_bits),
-      .first_o    (first),
-      .last_o     (last),
-      .may_issue_o(may_issue),
-      .block_i    (block),
-      .issue_o    (issue),
-      .move_o     (move),
-      .load_o     (load),
-      .step_o     (step),
-      .next_o     (next_bits),
+      .inst_o (inst_bits),
+      .place_o(place),
+      .block_i(block),
+      .step_o (step),
+      .next_o (next_bits),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,
@@ -117,23 +114,20 @@ module matrix_unit #(
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
+  assign issue   = step.issue;
   assign issue_o = issue;
 
   loop_address #(.Width(16)) u_x (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.x), .stride_i(next.x_stride), .address_o(read_addr_o)
+      .clk_i, .step_i(step), .base_i(next.x), .stride_i(next.x_stride), .address_o(read_addr_o)
   );
   loop_address #(.Width(16)) u_w (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.w), .stride_i(next.w_stride), .address_o(w)
+      .clk_i, .step_i(step), .base_i(next.w), .stride_i(next.w_stride), .address_o(w)
   );
   loop_address #(.Width(8)) u_acc (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.acc), .stride_i(next.acc_stride), .address_o(acc)
+      .clk_i, .step_i(step), .base_i(next.acc), .stride_i(next.acc_stride), .address_o(acc)
   );
   loop_address #(.Width(12)) u_p (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.p), .stride_i(next.p_stride), .address_o(p)
+      .clk_i, .step_i(step), .base_i(next.p), .stride_i(next.p_stride), .address_o(p)
   );
 
   credit_counter #(
@@ -153,16 +147,16 @@ module matrix_unit #(
   ctl_t issued;
 
   always_comb begin
-    issued              = '0;
+    issued         = '0;
     issued.compute = read_o;
-    issued.zero    = first[inst.init_level] && inst.init == isa_pkg::InitZero;
-    issued.preload = read_o && first[inst.init_level] && inst.init == isa_pkg::InitPreload;
+    issued.zero    = place.first[inst.init_level] && inst.init == isa_pkg::InitZero;
+    issued.preload = read_o && place.first[inst.init_level] && inst.init == isa_pkg::InitPreload;
     issued.result  = issue && emit_result;
     issued.fp32    = inst.emit == isa_pkg::EmitFp32;
-    issued.raw     = read_o && last[inst.emit_level] && inst.emit == isa_pkg::EmitRaw;
+    issued.raw     = read_o && place.last[inst.emit_level] && inst.emit == isa_pkg::EmitRaw;
     issued.acc     = acc;
     issued.p       = p;
-    issued.signal  = issue && inst.sig_en && last[inst.sig_level];
+    issued.signal  = issue && inst.sig_en && place.last[inst.sig_level];
     issued.token   = inst.sig_token;
     issued.units   = inst.sig_units;
   end

@@ -18,7 +18,7 @@ module network #(
     input  logic                                     host_free_i,   // the host has room for a row
     output logic                                     host_grant_o,  // a row for the host leaves
     output logic                                     valid_o,
-    output logic [machine_pkg::PacketBits-1:0]       packet_o,
+    output machine_pkg::packet_t                     packet_o,
     output logic [RowBits-1:0]                       row_o,
     // counters of every source
     input  logic                                     readback_clk_i,

@@ -4,6 +4,8 @@
 //
 // A negative integer is taken as its one's complement with ones running out below,
 // so the missing one is worth an infinitely small amount and only decides ties.
+`include "assert.svh"
+
 module normalise #(
     parameter int unsigned Lanes     = 8,
     parameter int unsigned AccBits   = isa_pkg::AccBits,      // whole bytes, at most 7
@@ -18,6 +20,8 @@ module normalise #(
     output logic                      valid_o,
     output logic [Lanes*32-1:0]       row_o
 );
+  `SLUICE_REQUIRE(AccBits[2:0] == 3'd0 && AccBits <= 56)
+
   localparam int unsigned Top   = AccBits - 1;
   localparam int unsigned Bytes = AccBits / 8;
 

@@ -29,6 +29,8 @@ module sequencer #(
   localparam int unsigned SlotBits = $clog2(Chunks);  // chunk slots: the next power of two
   localparam int unsigned Stack    = $clog2(isa_pkg::SeqLoops);
 
+  `SLUICE_REQUIRE(Instructions >= 2 && (Instructions << SlotBits) <= 65536)
+
   localparam logic [1:0] Stopped = 2'd0;
   localparam logic [1:0] Fetch = 2'd1;
   localparam logic [1:0] Execute = 2'd2;
@@ -172,6 +174,8 @@ module sequencer #(
   );
 
   `SLUICE_ASSERT(!(cfg_write_i && state_q != Stopped))
+  `SLUICE_ASSERT(!cfg_write_i || {1'b0, cfg_addr_i} < 17'(Instructions << SlotBits))
+  `SLUICE_ASSERT(state_q == Stopped || {1'b0, pc_q} < (PcBits + 1)'(Instructions))
   `SLUICE_ASSERT(state_q != 2'd3)
   `SLUICE_ASSERT((push_o & full_i) == '0 && (push_o & (push_o - 1'b1)) == '0)
 endmodule

@@ -4,6 +4,8 @@
 // the cores, and bit Cores the host port. After start_i all sequencers begin with
 // instruction 0. The readback port has its own clock and looks at the machine while
 // clk_i rests: a tensor row, a unit's status and one of its counters.
+`include "assert.svh"
+
 module sluice_top #(
     parameter int unsigned Cores            = 2,
     parameter int unsigned Lanes            = 8,
@@ -47,6 +49,8 @@ module sluice_top #(
     output logic [machine_pkg::StatusBits-1:0]  readback_status_o,  // core = Cores: the input unit's
     output logic [machine_pkg::CounterBits-1:0] readback_count_o    // cycles since the start
 );
+  `SLUICE_REQUIRE(Cores >= 2 && Cores <= isa_pkg::MaxCores)
+
   localparam int unsigned Packet = machine_pkg::PacketBits;
   localparam int unsigned Status = machine_pkg::StatusBits;
   localparam int unsigned Count = machine_pkg::CounterBits;
@@ -73,9 +77,7 @@ module sluice_top #(
   logic [Sources*Packet-1:0]  packet;
   logic [Sources*RowBits-1:0] packet_row;
   logic                       host_free, host_grant, net_valid;
-  logic [Packet-1:0]          net_packet;
-  machine_pkg::packet_t       net;
-  assign net = net_packet;
+  machine_pkg::packet_t       net_packet;
   logic [RowBits-1:0]         net_row;
   logic [Sources-1:0]         progress, fault;
   logic [Cores*RowBits-1:0]   readback_row;
@@ -102,7 +104,7 @@ module sluice_top #(
         .cfg_memory_i     (cfg_memory_q),
         .cfg_addr_i       (cfg_addr_q),
         .cfg_data_i       (cfg_data_q),
-        .net_valid_i      (net_valid && net.mask[c]),
+        .net_valid_i      (net_valid && net_packet.mask[c]),
         .net_packet_i     (net_packet),
         .net_row_i        (net_row),
         .packet_valid_o   (packet_valid[c]),
@@ -148,7 +150,7 @@ module sluice_top #(
       .pop_i       (packet_pop[Cores]),
       .free_o      (host_free),
       .grant_i     (host_grant),
-      .net_valid_i (net_valid && net.mask[isa_pkg::HostBit]),
+      .net_valid_i (net_valid && net_packet.mask[isa_pkg::HostBit]),
       .net_packet_i(net_packet),
       .net_row_i   (net_row),
       .progress_o  (progress[Cores]),

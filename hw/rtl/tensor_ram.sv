@@ -26,6 +26,9 @@ module tensor_ram #(
     input  logic [15:0]        readback_addr_i,
     output logic [RowBits-1:0] readback_row_o
 );
+  `SLUICE_REQUIRE(InboxRows >= 2 && InboxRows <= isa_pkg::LocalBase)
+  `SLUICE_REQUIRE(LocalRows >= 2 && LocalRows <= isa_pkg::LocalBase)
+
   localparam int unsigned InboxBits = $clog2(InboxRows);
   localparam int unsigned LocalBits = $clog2(LocalRows);
 
@@ -45,8 +48,8 @@ module tensor_ram #(
     assign read_row_o[p*RowBits+:RowBits] =
         addr_q[15] ? local_rows[addr_q[LocalBits-1:0]] : inbox[addr_q[InboxBits-1:0]];
 
-    `SLUICE_ASSERT(!read_i[p] || (read_addr_i[p*16+15] ? read_addr_i[p*16+:15] < 15'(LocalRows)
-                                                       : read_addr_i[p*16+:15] < 15'(InboxRows)))
+    `SLUICE_ASSERT(!read_i[p] || {1'b0, read_addr_i[p*16+:15]} <
+                                 (read_addr_i[p*16+15] ? 16'(LocalRows) : 16'(InboxRows)))
   end
 
   always_ff @(posedge readback_clk_i) begin
@@ -55,5 +58,5 @@ module tensor_ram #(
   end
 
   `SLUICE_ASSERT(!inbox_write_i || inbox_addr_i < 16'(InboxRows))
-  `SLUICE_ASSERT(!local_write_i || (local_addr_i[15] && local_addr_i[14:0] < 15'(LocalRows)))
+  `SLUICE_ASSERT(!local_write_i || (local_addr_i[15] && {1'b0, local_addr_i[14:0]} < 16'(LocalRows)))
 endmodule

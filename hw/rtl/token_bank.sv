@@ -16,6 +16,8 @@ module token_bank #(
     output logic [7:0]         have_o,
     output logic               fault_o    // a counter has passed its maximum since reset
 );
+  `SLUICE_REQUIRE(Gives <= 3)
+
   // Nine bits: the ninth says that the counter has passed token_max.
   logic [isa_pkg::Tokens*9-1:0] count_q, plus, minus;
   logic [isa_pkg::Tokens-1:0]   reaches, passed, selected;

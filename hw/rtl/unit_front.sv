@@ -3,7 +3,7 @@
 //
 // The active instruction is replaced in the cycle its last beat issues, so that
 // consecutive instructions run without a bubble. The streams' addresses belong to
-// the unit: it feeds loop_address with move_o, load_o, step_o and next_o.
+// the unit: it feeds loop_address with step_o and next_o.
 `include "assert.svh"
 
 module unit_front #(
@@ -23,16 +23,10 @@ module unit_front #(
     input  logic [Gives*5-1:0]                 give_token_i,
     // the active instruction and its current beat
     output logic [isa_pkg::InstBits-1:0]       inst_o,
-    output logic [4:0]                         first_o,
-    output logic [4:0]                         last_o,
-    output logic                               may_issue_o,  // there is one and it waits for no token
-    input  logic [2:0]                         block_i,      // why the unit cannot take the beat
-    output logic                               issue_o,
-    // the step of the streams
-    output logic                               move_o,
-    output logic                               load_o,
-    output logic [1:0]                         step_o,
-    output logic [isa_pkg::InstBits-1:0]       next_o,       // the instruction that load_o loads
+    output machine_pkg::place_t                place_o,
+    input  logic [2:0]                         block_i,  // why the unit cannot take the beat
+    output machine_pkg::step_t                 step_o,
+    output logic [isa_pkg::InstBits-1:0]       next_o,   // the instruction that step_o loads
     // for watching
     output logic                               fault_o,
     input  logic                               readback_clk_i,
@@ -43,6 +37,9 @@ module unit_front #(
   // Every unit instruction starts with the same loop, wait and signal fields.
   isa_pkg::mm_inst_t                   next, inst_q;
   logic                                next_valid, active_q, wait_beat, enough;
+  logic                                may_issue, issue, move, load, replace;
+  logic [4:0]                          first, last;
+  logic [1:0]                          loop;
   logic [PcBits-1:0]                   pc_q, next_pc;
   logic [PcBits+isa_pkg::InstBits-1:0] head;
   logic [4:0]                          token_q;
@@ -58,7 +55,7 @@ module unit_front #(
       .rst_i,
       .push_i,
       .data_i ({pc_i, inst_i}),
-      .pop_i  (move_o && load_o && next_valid),
+      .pop_i  (replace && next_valid),
       .valid_o(next_valid),
       .head_o (head),
       .full_o
@@ -71,21 +68,23 @@ module unit_front #(
 
   // Loading needs no knowledge of the issue decision beyond the enable: the next
   // instruction follows when none is active or the current beat is the last.
-  assign load_o = !active_q || last_o[0];
-  assign move_o = issue_o || (!active_q && next_valid);
+  assign load    = !active_q || last[0];
+  assign move    = issue || (!active_q && next_valid);
+  assign replace = move && load;
+  assign step_o  = {issue, move, load, loop};
 
   always_ff @(posedge clk_i) begin
     if (rst_i) active_q <= 1'b0;
-    else if (move_o && load_o) active_q <= next_valid;
+    else if (replace) active_q <= next_valid;
   end
 
   always_ff @(posedge clk_i) begin
-    if (move_o && load_o && next_valid) begin
+    if (replace && next_valid) begin
       inst_q <= next;
       pc_q   <= next_pc;
     end
-    if (move_o) begin
-      if (load_o) token_q <= next.wait_token;
+    if (move) begin
+      if (load) token_q <= next.wait_token;
       else if (wait_beat) token_q <= token_q + inst_q.wait_step;
     end
   end
@@ -93,12 +92,12 @@ module unit_front #(
   loop_nest u_nest (
       .clk_i,
       .rst_i,
-      .move_i(move_o),
-      .load_i(load_o),
-      .n_i   (next.n),
-      .first_o,
-      .last_o,
-      .step_o
+      .move_i (move),
+      .load_i (load),
+      .n_i    (next.n),
+      .first_o(first),
+      .last_o (last),
+      .step_o (loop)
   );
 
   // ---- wait and issue -----------------------------------------------------------
@@ -112,14 +111,15 @@ module unit_front #(
       .token_i (token_q),
       .need_i  (inst_q.wait_count),
       .enough_o(enough),
-      .take_i  (issue_o && wait_beat),
+      .take_i  (issue && wait_beat),
       .have_o  (have),
       .fault_o
   );
 
-  assign wait_beat   = inst_q.wait_en && first_o[inst_q.wait_level];
-  assign may_issue_o = active_q && (!wait_beat || enough);
-  assign issue_o     = may_issue_o && block_i == machine_pkg::BlockNone;
+  assign wait_beat = inst_q.wait_en && first[inst_q.wait_level];
+  assign may_issue = active_q && (!wait_beat || enough);
+  assign issue     = may_issue && block_i == machine_pkg::BlockNone;
+  assign place_o   = {may_issue, first, last};
 
   // A beat stays the current one until it issues.
   stream_check #(
@@ -128,12 +128,12 @@ module unit_front #(
       .clk_i,
       .rst_i,
       .valid_i(active_q),
-      .ready_i(issue_o),
-      .data_i ({inst_q, first_o, last_o, token_q})
+      .ready_i(issue),
+      .data_i ({inst_q, first, last, token_q})
   );
 
   // ---- watching -----------------------------------------------------------------
-  assign state = !active_q ? machine_pkg::BlockIdle : !may_issue_o ? machine_pkg::BlockToken : block_i;
+  assign state = !active_q ? machine_pkg::BlockIdle : !may_issue ? machine_pkg::BlockToken : block_i;
 
   unit_counters u_counters (
       .clk_i,
@@ -151,7 +151,7 @@ module unit_front #(
     status       = '0;
     status.block = state;
     if (active_q) status.pc = 16'(pc_q);
-    if (active_q && !may_issue_o) begin
+    if (active_q && !may_issue) begin
       status.token = token_q;
       status.have  = have;
       status.need  = inst_q.wait_count;

@@ -14,8 +14,9 @@ module vec_max #(
   logic        below;  // left < right in the order of the bits
   logic [31:0] larger;
 
+  // The larger of two negative numbers is the smaller one in their other bits.
   assign below = left_i[31] != right_i[31] ? left_i[31]
-               : left_i[31] ? left_i[30:0] > right_i[30:0] : left_i[30:0] < right_i[30:0];
+               : (left_i[30:0] ^ {31{left_i[31]}}) < (right_i[30:0] ^ {31{left_i[31]}});
   assign larger = below ? right_i : left_i;
 
   if (Canonical) begin : gen_canonical

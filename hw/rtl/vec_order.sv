@@ -5,6 +5,8 @@
 // index_o, the index as fp32, one cycle later (vec_reduce_argmax).
 // Indices count lanes, beat after beat of the group, modulo 2^24. With index_i zeros
 // count as equal, else -0 is below +0.
+`include "assert.svh"
+
 module vec_order #(
     parameter int unsigned Lanes = 8
 ) (
@@ -19,6 +21,8 @@ module vec_order #(
     output logic                index_valid_o,
     output logic [31:0]         index_o
 );
+  `SLUICE_REQUIRE(Lanes >= 2 && (Lanes & (Lanes - 1)) == 0)
+
   localparam int unsigned Stages    = $clog2(Lanes);
   localparam int unsigned IndexBits = 24;
 
@@ -63,7 +67,8 @@ module vec_order #(
           .max_o     (max),
           .right_o   (second)
       );
-      assign lane = lanes[(second ? 2*i+1 : 2*i)*Stages+:Stages] | (Stages'(second) << s);
+      assign lane = (second ? lanes[(2*i+1)*Stages+:Stages] : lanes[2*i*Stages+:Stages]) |
+                    (Stages'(second) << s);
       always_ff @(posedge clk_i) begin
         if (valid) begin
           max_q[i*32+:32]          <= max;

@@ -5,6 +5,8 @@
 // Like the matrix unit: terms aligned by whole bytes to the largest anchor of the
 // row, added as integers, four at a time; rows added to the group's anchored integer;
 // one rounding at the end. Infinities and NaN travel beside the integer.
+`include "assert.svh"
+
 module vec_sum #(
     parameter int unsigned Lanes   = 8,
     localparam int unsigned Levels = ($clog2(Lanes) + 1) / 2
@@ -17,6 +19,8 @@ module vec_sum #(
     output logic                valid_o,
     output logic [31:0]         value_o
 );
+  `SLUICE_REQUIRE(Lanes >= 4 && (Lanes & (Lanes - 1)) == 0)
+
   localparam int unsigned FieldBits = 31 + isa_pkg::SumFraction;
   localparam int unsigned SumBits   = FieldBits + 1 + $clog2(Lanes);
   localparam int unsigned CountBits = $clog2(Lanes) + 1;
@@ -113,15 +117,21 @@ module vec_sum #(
       if (valid_i) quad1_q[i*5+:5] <= low > high ? low : high;
     end
   end
-  // An anchor that none exceeds, all compared at once.
+  // The anchor that beats all others, each two compared once, all at the same time; of
+  // equal ones the first.
   always_comb begin
-    logic exceeded;
+    logic             first;
+    logic [Quads-1:0] beaten;
+    beaten  = '0;
     largest = '0;
     for (int i = 0; i < Quads; i++) begin
-      exceeded = 1'b0;
-      for (int k = 0; k < Quads; k++) exceeded |= quad1_q[k*5+:5] > quad1_q[i*5+:5];
-      largest |= exceeded ? '0 : quad1_q[i*5+:5];
+      for (int k = i + 1; k < Quads; k++) begin
+        first     = quad1_q[i*5+:5] >= quad1_q[k*5+:5];
+        beaten[i] = beaten[i] | !first;
+        beaten[k] = beaten[k] | first;
+      end
     end
+    for (int i = 0; i < Quads; i++) largest |= beaten[i] ? '0 : quad1_q[i*5+:5];
   end
 
   // ---- sums of four, level by level ------------------------------------------------------
@@ -168,7 +178,7 @@ module vec_sum #(
   logic       fresh_q, start_q;  // the row at the anchors, at the integers starts a group
   logic [5:0] group_anchor_q, total_anchor_q, anchor;
   logic [2:0] move_group, move_row, move_group_q, move_row_q;
-  logic signed [isa_pkg::SumBits-1:0] row, total_q, total_moved, row_moved;
+  logic signed [isa_pkg::SumBits-1:0] row, total_q, group, total_moved, row_moved, total;
   logic [1:0] total_special_q;
 
   anchor_add u_anchor (
@@ -179,8 +189,10 @@ module vec_sum #(
       .move_right_o(move_row)
   );
   assign row         = isa_pkg::SumBits'(signed'(gen_level[Levels-1].sum_q));
-  assign total_moved = total_q >>> {move_group_q, 3'b0};
+  assign group       = total_q >>> {move_group_q, 3'b0};
+  assign total_moved = start_q ? '0 : group;
   assign row_moved   = row >>> {move_row_q, 3'b0};
+  assign total       = total_moved + row_moved;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) fresh_q <= 1'b1;
@@ -194,7 +206,7 @@ module vec_sum #(
       start_q        <= fresh_q;
     end
     if (valid_q[Added]) begin
-      total_q         <= (start_q ? '0 : total_moved) + row_moved;
+      total_q         <= total;
       total_special_q <= special_q[Added] | (start_q ? 2'b0 : total_special_q);
       total_anchor_q  <= group_anchor_q;
     end
@@ -230,4 +242,8 @@ module vec_sum #(
       value_o <= ^special3_q ? {special3_q[1], 8'hFF, 23'b0} : rounded;
     end
   end
+
+  // The sum of two numbers of one sign has that sign, or it does not fit.
+  `SLUICE_ASSERT(!valid_q[Added] || total_moved[isa_pkg::SumBits-1] != row_moved[isa_pkg::SumBits-1] ||
+                 total[isa_pkg::SumBits-1] == row_moved[isa_pkg::SumBits-1])
 endmodule

@@ -25,6 +25,8 @@ module vec_table #(
     input  logic [15:0]         cfg_addr_i,
     input  logic [63:0]         cfg_data_i
 );
+  `SLUICE_REQUIRE(Tables >= 2 && Tables <= 16)
+
   typedef struct packed {
     logic [31:0]     unused3;
     logic [15:0]     inf_neg;

@@ -38,10 +38,10 @@ module vector_unit #(
     output logic                               weight_column_o, // address: block * lanes + input position
     output logic [17:0]                        dst_addr_o,
     output logic [RowBits-1:0]                 dst_row_o,
-    output logic [machine_pkg::SignalBits-1:0] signal_o,
+    output machine_pkg::signal_t               signal_o,
     // to the network
     output logic                               packet_valid_o,
-    output logic [machine_pkg::PacketBits-1:0] packet_o,
+    output machine_pkg::packet_t               packet_o,
     output logic [RowBits-1:0]                 packet_row_o,
     input  logic                               packet_pop_i,
     // configuration of the function tables
@@ -60,6 +60,9 @@ module vector_unit #(
   localparam int unsigned WideBits = Lanes * 32;
   localparam int unsigned Slots    = 32;  // more beats than the longest path holds
   localparam int unsigned SlotBits = $clog2(Slots);
+  localparam int unsigned Reduce   = isa_pkg::VecReduceSum + $clog2(Lanes);  // at most
+
+  `SLUICE_REQUIRE(isa_pkg::VecRead + 2 * isa_pkg::VecAlu + isa_pkg::VecTable + Reduce + isa_pkg::VecOut < Slots)
 
   // What a beat carries besides its lanes.
   typedef struct packed {
@@ -84,32 +87,33 @@ module vector_unit #(
 
   isa_pkg::vec_inst_t           inst, next;
   logic [isa_pkg::InstBits-1:0] inst_bits, next_bits;
-  logic                         may_issue, issue, move, load;
-  logic [4:0]                   first, last;
-  logic [1:0]                   step;
+  machine_pkg::place_t          place;
+  machine_pkg::step_t           step;
+  logic                         issue;
   logic [15:0]                  a_addr, b_addr, c_addr;
   logic [17:0]                  dst_addr;
 
   // ---- issue ------------------------------------------------------------------
   logic [4:0] path, path_q;  // {kind of reduction, uses alu2, table, alu1}
   logic       produces, signals, makes_packet;
-  logic       from_mxu, outbox_free, pipe_idle, retire;
+  logic       from_mxu, other_path, outbox_free, pipe_idle, retire;
   logic [2:0] block;
   logic       pipe_free, outbox_empty, outbox_full;  // for the assertions of their owners
 
   assign path = {inst.reduce[1:0], inst.alu2 != isa_pkg::AluPass, inst.table_en,
                  inst.alu1 != isa_pkg::AluPass};
   assign produces = inst.dst_kind != isa_pkg::DstNone &&
-                    (inst.reduce == isa_pkg::ReduceNone || last[inst.reduce_level]);
-  assign signals = inst.sig_en && last[inst.sig_level];
+                    (inst.reduce == isa_pkg::ReduceNone || place.last[inst.reduce_level]);
+  assign signals = inst.sig_en && place.last[inst.sig_level];
   assign makes_packet = (inst.dst_kind == isa_pkg::DstNet && produces) ||
                         (inst.dst_kind == isa_pkg::DstSignal && signals);
   assign from_mxu = inst.a_src == isa_pkg::SourceMxu || inst.a_src == isa_pkg::SourcePeek;
 
-  assign block = from_mxu && !result_valid_i              ? machine_pkg::BlockResultEmpty
-               : makes_packet && !outbox_free             ? machine_pkg::BlockOutboxFull
-               : first[0] && path != path_q && !pipe_idle ? machine_pkg::BlockPipelineBusy
-                                                          : machine_pkg::BlockNone;
+  assign other_path = place.first[0] && path != path_q;
+  assign block = from_mxu && !result_valid_i  ? machine_pkg::BlockResultEmpty
+               : makes_packet && !outbox_free ? machine_pkg::BlockOutboxFull
+               : other_path && !pipe_idle     ? machine_pkg::BlockPipelineBusy
+                                              : machine_pkg::BlockNone;
 
   unit_front #(
       .PcBits(PcBits),
@@ -124,16 +128,11 @@ module vector_unit #(
       .full_o,
       .give_i,
       .give_token_i,
-      .inst_o     (inst_bits),
-      .first_o    (first),
-      .last_o     (last),
-      .may_issue_o(may_issue),
-      .block_i    (block),
-      .issue_o    (issue),
-      .move_o     (move),
-      .load_o     (load),
-      .step_o     (step),
-      .next_o     (next_bits),
+      .inst_o (inst_bits),
+      .place_o(place),
+      .block_i(block),
+      .step_o (step),
+      .next_o (next_bits),
       .fault_o,
       .readback_clk_i,
       .readback_state_i,
@@ -142,23 +141,20 @@ module vector_unit #(
   );
   assign inst    = inst_bits;
   assign next    = next_bits;
+  assign issue   = step.issue;
   assign issue_o = issue;
 
   loop_address #(.Width(16)) u_a (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.a), .stride_i(next.a_stride), .address_o(a_addr)
+      .clk_i, .step_i(step), .base_i(next.a), .stride_i(next.a_stride), .address_o(a_addr)
   );
   loop_address #(.Width(16)) u_b (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.b), .stride_i(next.b_stride), .address_o(b_addr)
+      .clk_i, .step_i(step), .base_i(next.b), .stride_i(next.b_stride), .address_o(b_addr)
   );
   loop_address #(.Width(16)) u_c (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.c), .stride_i(next.c_stride), .address_o(c_addr)
+      .clk_i, .step_i(step), .base_i(next.c), .stride_i(next.c_stride), .address_o(c_addr)
   );
   loop_address #(.Width(18)) u_dst (
-      .clk_i, .move_i(move), .load_i(load), .step_i(step),
-      .base_i(next.dst), .stride_i(next.dst_stride), .address_o(dst_addr)
+      .clk_i, .step_i(step), .base_i(next.dst), .stride_i(next.dst_stride), .address_o(dst_addr)
   );
 
   credit_counter #(
@@ -204,7 +200,7 @@ module vector_unit #(
   always_comb begin
     beat.alu1          = inst.alu1;
     beat.table_id      = inst.table_id;
-    beat.reduce_last   = last[inst.reduce_level];
+    beat.reduce_last   = place.last[inst.reduce_level];
     beat.alu2          = inst.alu2;
     beat.rhs2          = inst.rhs2;
     beat.imm2          = inst.imm2;
@@ -252,7 +248,7 @@ module vector_unit #(
 
   // Operands: bf16 rows with denormals flushed, lane 0 everywhere for a broadcast,
   // zero if not read. Row c is raw where it holds the lower halves of operand b.
-  function logic [15:0] flush(input logic [15:0] x);
+  function automatic logic [15:0] flush(input logic [15:0] x);
     flush = {x[15:7], x[14:7] == '0 ? 7'b0 : x[6:0]};
   endfunction
 
@@ -426,7 +422,6 @@ module vector_unit #(
   // ---- t+L: destinations --------------------------------------------------------
   beat_t                done_q;
   machine_pkg::packet_t done_packet;
-  machine_pkg::signal_t signal;
 
   assign done_packet = done_q.packet;
 
@@ -439,10 +434,9 @@ module vector_unit #(
   assign weight_column_o = retire && done_q.weight_column;
   assign dst_addr_o      = done_packet.addr;
 
-  assign signal.valid = retire && done_packet.signal && !done_q.by_network;
-  assign signal.token = done_packet.token;
-  assign signal.units = done_packet.units;
-  assign signal_o     = signal;
+  assign signal_o.valid = retire && done_packet.signal && !done_q.by_network;
+  assign signal_o.token = done_packet.token;
+  assign signal_o.units = done_packet.units;
 
   fifo #(
       .Width(machine_pkg::PacketBits + RowBits),

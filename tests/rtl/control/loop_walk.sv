@@ -11,14 +11,17 @@ module loop_walk (
     output logic [4:0]  last_o,
     output logic [17:0] address_o
 );
-  logic [1:0] step;
+  logic [1:0] loop;
+  logic [4:0] step;  // a machine_pkg::step_t
+
+  assign step = {move_i, move_i, load_i, loop};
 
   loop_nest u_nest (
-      .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .step_o(step)
+      .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .step_o(loop)
   );
   loop_address #(
       .Width(18)
   ) u_address (
-      .clk_i, .move_i, .load_i, .step_i(step), .base_i, .stride_i, .address_o
+      .clk_i, .step_i(step), .base_i, .stride_i, .address_o
   );
 endmodule

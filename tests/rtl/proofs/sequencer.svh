@@ -7,6 +7,7 @@ wire is_end    = set.op == isa_pkg::OpEndloop;
 wire is_last   = set.op == isa_pkg::OpRestart || set.op == isa_pkg::OpHalt;
 reg [2:0] depth_q;  // loops that are open
 always @* assume (!(start_i && state_q != Stopped) && !(cfg_write_i && state_q != Stopped));
+always @* assume (!cfg_write_i || cfg_addr_i < Instructions);
 always @* assume (!executes || is_last == (pc_q == Last));
 always @* assume (!(executes && is_loop) || (depth_q < isa_pkg::SeqLoops && loop.count != '0));
 always @* assume (!(executes && is_end) || depth_q != '0);
