@@ -1,5 +1,7 @@
 #include "compiler/conversion/plan/build.h"
 
+#include "compiler/conversion/plan/bank.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -11,55 +13,6 @@ namespace {
 
 constexpr unsigned kMatrix = 0, kVector = 1;
 constexpr uint32_t kHostTokens = 5, kLocalTokens = 4;
-
-/// What arrives in one bank, and what its unit has taken so far in program
-/// order.
-class Bank {
-public:
-  /// Rows, and behind them whatever else is announced by number.
-  explicit Bank(size_t numbers) : arrivals(numbers) {}
-
-  /// `row` is announced with `token`.
-  void announce(RowId row, uint32_t token) { arrivals[row] = {token, ++given[token]}; }
-
-  /// The next beat needs `row`.
-  void need(RowId row) {
-    const Arrival &arrival = arrivals[row];
-    if (arrival.count > taken[arrival.token])
-      wanted[arrival.token] = std::max(wanted[arrival.token], arrival.count);
-  }
-
-  /// The next beat needs everything that is announced with some tokens.
-  void needAll(uint32_t first, uint32_t count) {
-    std::copy_n(given.begin() + first, count, wanted.begin() + first);
-  }
-
-  /// The waits that satisfy all needs, in token order.
-  std::vector<Wait> take() {
-    std::vector<Wait> waits;
-    for (uint32_t token = 0; token < isa::kTokens; ++token)
-      while (wanted[token] > taken[token]) {
-        const uint32_t count = std::min(wanted[token] - taken[token], isa::kTokenMax);
-        waits.push_back({token, count});
-        taken[token] += count;
-      }
-    return waits;
-  }
-
-  /// Waits for what was announced to another unit's sake.
-  std::vector<Wait> drain() {
-    wanted = given;
-    return take();
-  }
-
-private:
-  struct Arrival {
-    uint32_t token = 0;
-    uint32_t count = 0; ///< how many the token has seen with this row; 0 never
-  };
-  std::vector<Arrival> arrivals;
-  std::array<uint32_t, isa::kTokens> given{}, taken{}, wanted{};
-};
 
 class Builder {
 public:
@@ -89,7 +42,8 @@ public:
         if (item.block == kNoBlock) {
           announce(item.row, 1U << core);
         } else if (--writes[item.block] == 0) {
-          banks[kMatrix][core].announce(blockNumber(item.block), tokens.local);
+          // Blocks are few: they are taken one by one.
+          banks[kMatrix][core].announce(blockNumber(item.block), tokens.local, kUnknown);
           lastWrites.insert({core, i});
         }
       }
@@ -136,15 +90,15 @@ private:
     const RowPlace &place = placement.rows[row];
     // A token for cores rides on the same packet to the host, if it goes there.
     if (work[row].output && place.readers() != 0)
-      hostBank.announce(row, tokenOf(row));
+      hostBank.announce(row, tokenOf(row), kUnknown);
     const uint32_t where = place.net ? place.readers() : producer;
     for (uint32_t core = 0; core < cores; ++core) {
       if ((where >> core & 1) == 0)
         continue;
       if ((place.units() & kMatrixBit) != 0)
-        banks[kMatrix][core].announce(row, tokenOf(row));
+        banks[kMatrix][core].announce(row, tokenOf(row), order.arrival[row]);
       if ((place.units() & kVectorBit) != 0)
-        banks[kVector][core].announce(row, tokenOf(row));
+        banks[kVector][core].announce(row, tokenOf(row), order.arrival[row]);
     }
   }
 
@@ -158,6 +112,12 @@ private:
   }
 
   bool isWide(RowId row) const { return row != kNoRow && graph.rows[row].wide; }
+
+  std::vector<Wait> take(Bank &bank, uint64_t time) const {
+    if (tokens.takeArrived)
+      bank.needArrived(time);
+    return bank.take();
+  }
 
   int32_t address(uint32_t core, RowId row) const {
     return row == kNoRow ? 0 : static_cast<int32_t>(addressAt(placement, core, row));
@@ -258,7 +218,7 @@ private:
         beat.init = preload != kNone ? isa::Init::Preload : isa::Init::Zero;
       beat.last = item.last;
       beat.form = unit.formOf(form);
-      append(unit, beat, origin, bank.take(), matrixPause());
+      append(unit, beat, origin, take(bank, item.time), matrixPause());
     }
     const uint64_t end = unit.origins.empty() ? 0 : unit.origins.back().time + 1;
     for (const Wait &wait : bank.drain())
@@ -391,7 +351,7 @@ private:
     origin.read[0] = item.row;
     origin.block = item.block;
     origin.time = item.time;
-    append(unit, beat, origin, bank.take(), vectorPause(form));
+    append(unit, beat, origin, take(bank, item.time), vectorPause(form));
   }
 
   int32_t destination(uint32_t core, const VectorItem &item) const {
@@ -443,7 +403,7 @@ private:
       beat.last = last && what.step.reduce != isa::Reduce::None;
       if (last)
         beat.signal = completes ? blockSignal() : signalOf(item.row);
-      append(unit, beat, origin, bank.take(), vectorPause(form));
+      append(unit, beat, origin, take(bank, item.time), vectorPause(form));
     }
   }
 

@@ -21,6 +21,9 @@ struct TokenLayout {
                        ///< blocks take this one
   uint32_t locals = 1; ///< how many those are
   uint32_t done = 0;   ///< in the host port's bank: a core lets the next inference in
+  /// A beat that waits takes with it all that has arrived by then, so that the beats
+  /// behind it need not wait and become one instruction.
+  bool takeArrived = false;
 
   uint32_t ofCore(uint32_t core, uint32_t index) const {
     return core * coreStride + index % slots * slotStride;

@@ -156,7 +156,15 @@ public:
       left += work.stages[stage].size();
   }
 
+  /// Fills the order; false if the model got stuck.
   bool run() {
+    const bool complete = runToEnd();
+    order.arrival = std::move(available);
+    return complete;
+  }
+
+private:
+  bool runToEnd() {
     uint64_t lastProgress = 0;
     for (uint64_t now = 0; left != 0; ++now) {
       bool progress = network(now);
@@ -172,7 +180,6 @@ public:
     return true;
   }
 
-private:
   struct Timed {
     RowId row;
     uint64_t ready;

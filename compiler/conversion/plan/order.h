@@ -33,6 +33,7 @@ struct VectorItem {
 struct Order {
   std::vector<std::vector<MatrixItem>> matrix; ///< by core
   std::vector<std::vector<VectorItem>> vector; ///< by core
+  std::vector<uint64_t> arrival; ///< by row: estimated first cycle in which a reader may issue
 };
 
 /// A matrix unit sweeps all rows of a stage over the operands that arrive

@@ -23,13 +23,14 @@ struct Choice {
   PlacementOptions placement; ///< `cores` is what `split` gives
   SplitOptions split;
   bool manySlots = false;
+  bool takeArrived = false;
   Tails tails;
   uint32_t release = kNone; ///< stage after which the next inference may enter
 
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
                     placement.byArrival, placement.inputsEverywhere, placement.reuse, split,
-                    manySlots, tails, release);
+                    manySlots, takeArrived, tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
@@ -58,6 +59,8 @@ struct Choice {
       text += ", rows where their operands are";
     if (placement.byArrival)
       text += ", rows in the order of their operands";
+    if (takeArrived)
+      text += ", waits for all that is there";
     if (release != kNone)
       text += fmt::format(", next inference after stage {}", release);
     return text;
@@ -153,10 +156,14 @@ private:
             other.placement.copies = copies;
             other.placement.byOperand = byOperand;
             other.placement.follow = follow;
+            other.takeArrived = true;
             consider(std::move(other));
           }
-    explore(bestChoice.placement);
+    explore(bestChoice);
     reorderRows();
+    Choice other = bestChoice;
+    other.takeArrived = !other.takeArrived;
+    consider(std::move(other));
     history.clear();
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
@@ -173,13 +180,14 @@ private:
   }
 
   /// Tries what does not depend on the split of rows.
-  void explore(const PlacementOptions &placement) {
+  void explore(const Choice &from) {
     const uint32_t cores = graph.geometry.cores;
     for (const uint32_t together : {4U, 8U, 16U, 0U})
       for (const bool manySlots : {false, true})
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
-          other.placement = placement;
+          other.placement = from.placement;
+          other.takeArrived = from.takeArrived;
           other.placement.keepTogether = together;
           other.manySlots = manySlots;
           other.tails.assign(work.stages.size(), tail);
@@ -191,14 +199,14 @@ private:
 
   /// Tries rows in the order of their operands, from there to its own best.
   void reorderRows() {
-    PlacementOptions placement = bestChoice.placement;
-    placement.byArrival = true;
-    if (sameTurns(place(graph, work, placement), best.placement))
+    Choice from = bestChoice;
+    from.placement.byArrival = true;
+    if (sameTurns(place(graph, work, from.placement), best.placement))
       return;
     Candidate kept = std::exchange(best, {});
     const Choice keptChoice = bestChoice;
     budget = total;
-    explore(placement);
+    explore(from);
     if (best.fits && best.cycles < kept.cycles)
       return;
     best = std::move(kept);
@@ -324,7 +332,8 @@ private:
       candidate.stuck = Stuck::Order;
       return candidate;
     }
-    const TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots);
+    TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots);
+    tokens.takeArrived = choice.takeArrived;
     candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
     candidate.use = dataUse(graph, candidate.placement, candidate.beats);
     if (!fitsAll(candidate.use))

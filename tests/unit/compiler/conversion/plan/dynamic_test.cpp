@@ -237,6 +237,37 @@ TEST_F(BlockProofs, AnotherValueThanTheRow) {
   EXPECT_THAT(verdict(), HasSubstr("changes on its way into a weight block"));
 }
 
+/// Rows that arrive while the vector unit that is to copy them reduces others.
+class LateBlockProofs : public BlockProofs {
+protected:
+  static rows::Graph late() {
+    GraphBuilder builder("c2b8", 11);
+    const auto first = builder.input(8), second = builder.input(8);
+    rows::VectorStep most;
+    most.reduce = isa::Reduce::Max;
+    const RowId row = builder.vector(first, rows::kNoRow, rows::kNoRow, most);
+    builder.output({row, builder.product({first[0]}, second, false)[0]});
+    return builder.graph;
+  }
+  LateBlockProofs() : BlockProofs(late()) {}
+
+  std::ptrdiff_t waits() const {
+    const std::vector<Beat> &all = beats.vector[placement.rows.back().core].beats;
+    return std::count_if(all.begin(), all.end(), [](const Beat &b) { return b.wait.count != 0; });
+  }
+};
+
+/// A beat that waits for one row takes those that are there as well.
+TEST_F(LateBlockProofs, FewerWaits) {
+  const std::ptrdiff_t before = waits();
+  TokenLayout tokens = TokenLayout::make(2, false);
+  tokens.takeArrived = true;
+  beats = buildBeats(graph, work, placement,
+                     *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)), tokens);
+  EXPECT_EQ(verdict(), "sound");
+  EXPECT_LT(waits(), before);
+}
+
 /// Two heads whose scores are weights of a second product.
 rows::Graph chains() {
   GraphBuilder builder("c2b8", 10);
