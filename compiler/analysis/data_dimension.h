@@ -25,10 +25,10 @@ struct DataDimensionOptions {
   /// looked for in the function.
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
-  bool rewriteLayout = false;  ///< look for rewrites where there is no solution
-  bool offerRewrites = false;  ///< name the cheapest rewrites in refusals
-  int64_t lanes = 8;           ///< of the target, for costs
-  uint64_t budget = 2'000'000; ///< revisions spent on searching one component
+  bool rewriteLayout = false;   ///< look for rewrites where there is no solution
+  bool offerRewrites = false;   ///< name the cheapest rewrites in refusals
+  int64_t lanes = 8, cores = 1; ///< of the target, for costs
+  uint64_t budget = 2'000'000;  ///< revisions spent on searching one component
 };
 
 /// A change at one operation that lets a function lay out.

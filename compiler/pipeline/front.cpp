@@ -161,6 +161,7 @@ private:
     for (const frontend::GraphTensor &tensor : info.tensors)
       layoutOptions.names[tensor.name] = tensor.value;
     layoutOptions.lanes = geometry.lanes;
+    layoutOptions.cores = geometry.cores;
     layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
     layoutOptions.rewriteLayout = options.rewriteLayout;
     layoutOptions.offerRewrites = true;

@@ -24,6 +24,7 @@ bool isDynamic(Value value, const analysis::LayoutRewrite::Relayout &change, boo
                const analysis::DataDimensionOptions &options) {
   LayoutQuery query;
   query.lanes = options.lanes;
+  query.cores = options.cores;
   query.allowDynamicWeights = options.allowDynamicWeights;
   return relayoutCost(carriedShape(value), result ? change.inside : change.outside,
                       result ? change.outside : change.inside, query)

@@ -107,7 +107,7 @@ the data dimension
                node 2 "sum" (Add): 'right' [4 5!], needs [4! 5]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0, \
-checked, about 44 more cycles
+checked, about 26 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0301'
             """, models.two_layouts())
@@ -125,7 +125,7 @@ see 'sluice explain E0301'
                node 1 "right" (MatMul): 'x' [4! 4], needs [4 4!]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: compile with --rewrite-layout: relayout of operand 1 'x' from [4 4!] to [4! 4], relayout of the \
-result 'l' from [4! 4] to [4 4!] at node 0, checked, about 80 more cycles
+result 'l' from [4! 4] to [4 4!] at node 0, checked, about 48 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0302'
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["l"], name="left"),
@@ -147,7 +147,7 @@ see 'sluice explain E0302'
              help: compile with --allow-dynamic-weights, checked, about 10 more cycles
              help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
              help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1, \
-checked, about 104 more cycles
+checked, about 56 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0303'
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["h"], name="mix"),
@@ -169,7 +169,7 @@ see 'sluice explain E0303'
              help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept, \
 checked, about 12 more cycles
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0, \
-checked, about 32 more cycles
+checked, about 20 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0302'
             """, models.dense(), flags=("--data-dim", "x=0"))
@@ -223,7 +223,7 @@ see 'sluice explain E0306'
              help: replace --data-dim z=1 by --data-dim z=0, or drop it, checked
              help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0, \
-checked, about 36 more cycles
+checked, about 28 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0307'
             """, models.two_activations(), flags=("--allow-dynamic-weights", *pins))
@@ -237,7 +237,7 @@ see 'sluice explain E0307'
              chain:
                node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
-[4 8!] at node 0, checked, about 48 more cycles
+[4 8!] at node 0, checked, about 40 more cycles
             note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
 see 'sluice explain E0306'
             """, models.two_activations(), flags=pins)

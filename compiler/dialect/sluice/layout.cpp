@@ -44,12 +44,12 @@ int64_t LayoutQuery::rows(llvm::ArrayRef<int64_t> shape, int64_t dim) const {
 RelayoutCost relayoutCost(llvm::ArrayRef<int64_t> shape, int64_t from, int64_t to,
                           const LayoutQuery &query) {
   // From a first row in to a first row out: matrix unit, vector unit, network.
-  constexpr int64_t kPass = 24;
+  constexpr int64_t kPass = 16;
   int64_t elements = 1;
   for (int64_t extent : shape)
     elements *= extent;
   // Each row of the result selects from a source row for each of its elements.
-  const RelayoutCost selection{elements + kPass, false};
+  const RelayoutCost selection{(elements + query.cores - 1) / query.cores + kPass, false};
   // Each source row is written once; each row of the result is one product.
   const RelayoutCost weights{query.rows(shape, from) + query.rows(shape, to) + kPass, true};
   return query.allowDynamicWeights && weights.cycles < selection.cycles ? weights : selection;

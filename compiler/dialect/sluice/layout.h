@@ -22,6 +22,7 @@ struct LayoutQuery {
   llvm::SmallVector<bool, 2> constant; ///< per operand: known at compile time
   llvm::SmallVector<int64_t, 4> result;
   int64_t lanes = 8; ///< elements of a row, for costs
+  int64_t cores = 1; ///< that share the work, for costs
   bool allowDynamicWeights = false;
   bool allowRewrites = false; ///< adds tuples with LayoutTuple::rewrite
 
