@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Runs clang-tidy-19 over the project's C++ sources and remembers what is clean.
 
-usage: tidy.py [--build DIR] [--jobs N] [--budget SECONDS] [FOLDER...]
+usage: tidy.py [--build DIR] [--cache DIR] [--jobs N] [--budget SECONDS] [FOLDER...]
 
 A source is checked again only if it, a header of the project or of the build
-that it includes, its compile command or .clang-tidy has changed: hashes of what
-was found clean are kept in DIR/tidy. Sources that differ from the last commit
-come first. With a budget, no new source is begun once it is used up, and what
-is left is counted; only findings make the run fail. Needs a finished build,
-because the headers a source includes are those ninja has recorded.
+that it includes, its compile command or a .clang-tidy has changed: hashes of
+what was found clean are kept in a cache, $XDG_CACHE_HOME/sluice-tidy if not
+given, which all checkouts share. Sources that differ from the last commit come
+first, then the product, then its tests. With a budget, no new source is begun
+once it is used up, and what is left is counted; only findings make the run
+fail. Needs a finished build, because the headers a source includes are those
+ninja has recorded.
 """
 import argparse
 import concurrent.futures
@@ -17,9 +19,11 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -40,17 +44,15 @@ def ninja_dependencies(build):
     return result
 
 
-def without_precompiled_header(command):
-    """clang-tidy cannot use a header another compiler run has precompiled for itself."""
+def tidy_command(command):
+    """Without the header that another compiler run has precompiled for itself."""
     words, kept = shlex.split(command), []
     while words:
-        if words[0] == "-Xclang" and len(words) > 3 and words[1] == "-include-pch":
-            words = words[4:]
-        elif words[0] == "-Xclang" and len(words) > 1 and "pch" in words[1]:
-            words = words[2:]
+        if words[0] == "-Xclang" and len(words) > 3 and "cmake_pch" in words[3]:
+            words = words[4:]  # -Xclang -include-pch -Xclang FILE
         else:
             kept.append(words.pop(0))
-    return kept
+    return [word for word in kept if word != "-DNDEBUG"]  # assertions are facts
 
 
 class Cache:
@@ -76,7 +78,9 @@ class Cache:
 
 def main():
     parser = argparse.ArgumentParser()
+    caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     parser.add_argument("--build", default="build/release")
+    parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(caches, "sluice-tidy"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--budget", type=float)
     parser.add_argument("folders", nargs="*", default=["compiler", "runtime", "sim", "tools", "tests"])
@@ -86,7 +90,8 @@ def main():
     folders = [ROOT / folder for folder in options.folders]
 
     version = subprocess.run([TIDY, "--version"], check=True, capture_output=True).stdout
-    cache = Cache(build / "tidy", version + (ROOT / ".clang-tidy").read_bytes())
+    settings = b"".join(path.read_bytes() for path in (ROOT / ".clang-tidy", ROOT / "tests/.clang-tidy"))
+    cache = Cache(options.cache.resolve(), version + settings)
     recorded = ninja_dependencies(build)
     changed = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True).stdout.split()
 
@@ -97,7 +102,7 @@ def main():
         if not wanted or path in seen:
             continue
         seen.add(path)
-        command = without_precompiled_header(entry["command"])
+        command = tidy_command(entry["command"])
         output = command[command.index("-o") + 1]
         if output not in recorded:
             continue  # not built
@@ -105,17 +110,19 @@ def main():
         # The path of this checkout does not matter to what is found.
         key = cache.key([word.replace(str(ROOT), "") for word in command], recorded[output] + [path])
         if not cache.clean(key):
-            todo.append((str(path.relative_to(ROOT)) not in changed, path, key))
+            name = str(path.relative_to(ROOT))
+            todo.append((name not in changed, name.startswith("tests/"), path, key))
     todo.sort()
-    (cache.folder / "compile_commands.json").write_text(json.dumps(commands))
+    database = tempfile.TemporaryDirectory()
+    pathlib.Path(database.name, "compile_commands.json").write_text(json.dumps(commands))
 
     start = time.monotonic()
 
     def check(item):
-        _, path, key = item
+        *_, path, key = item
         if options.budget is not None and time.monotonic() - start > options.budget:
             return None
-        done = subprocess.run([TIDY, "-p", cache.folder, "--quiet", path], capture_output=True, text=True)
+        done = subprocess.run([TIDY, "-p", database.name, "--quiet", path], capture_output=True, text=True)
         if done.returncode == 0:
             cache.remember(key)
         return done
@@ -127,7 +134,9 @@ def main():
             if done and done.returncode != 0:
                 found += 1
                 print(done.stdout or done.stderr, flush=True)
-    print(f"tidy: {len(seen)} sources, {len(todo)} to check, {found} with findings, {left} left for the next run")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"tidy: {len(seen)} sources, {len(todo)} to check, {found} with findings, {left} left for the next run, "
+          f"{used.ru_utime + used.ru_stime:.0f} s of processor time")
     return 1 if found else 0
 
 

@@ -158,7 +158,7 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
     if (sluice_rt_submit(device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()),
                          out.data(), static_cast<uint32_t>(out.size()), nullptr,
                          &raw) != SLUICE_RT_OK) {
-      const Problem wrong = lastProblem();
+      Problem wrong = lastProblem();
       sluice_rt_device_reset(device.get()); // the outputs of earlier jobs go away
       sluice_rt_device_hold(device.get(), 0);
       return wrong;

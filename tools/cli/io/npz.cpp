@@ -105,7 +105,8 @@ private:
       return broken("ends behind the file");
     const std::string_view packed = bytes.substr(start, member.packed);
     // Deflate packs at most 1032 to 1, so the file's size bounds what it may claim.
-    if (member.size > member.packed * 1032 + 64 || (total += member.size) > kMaxBytes)
+    total += member.size;
+    if (member.size > member.packed * 1032 + 64 || total > kMaxBytes)
       return broken("claims to be larger than its data can be");
     std::string content;
     if (member.method == 0) {

@@ -1,5 +1,6 @@
 #include "tools/cli/io/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <iterator>
@@ -26,7 +27,8 @@ int64_t elementCount(const std::vector<int64_t> &shape) {
     if (extent < 0 || extent > limit)
       return -1;
     empty |= extent == 0;
-    if (extent != 0 && (count *= extent) > limit)
+    count *= std::max<int64_t>(extent, 1);
+    if (count > limit)
       return -1;
   }
   return empty ? 0 : count;
