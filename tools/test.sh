@@ -16,5 +16,5 @@ cmake --preset release >/dev/null
 cmake --build --preset release
 # Where everything is clean; what does not fit into the time is left for the next run.
 tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-420}" \
-  compiler/{analysis,dialect,pipeline,reference,support,target,transforms} runtime sim tools
+  compiler/{analysis,dialect,pipeline,reference,support,target,transforms} runtime tools
 ctest --test-dir build/release --output-on-failure --no-tests=error -j "$jobs" "$@"
