@@ -46,7 +46,8 @@ def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> 
   let description = [{
     A map whose only user is another map is inlined into its body. An operand of which every
     element is the same constant becomes a scalar constant of the body, as long as an operand is
-    left. An operand given twice is read once. Locations keep the nodes of both maps.
+    left. An operand given twice is read once. Locations keep the nodes of both maps. A body stays
+    within 64 operations.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

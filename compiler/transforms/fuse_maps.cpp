@@ -15,6 +15,12 @@ namespace sluice::ir {
 
 namespace {
 
+/// Operations of a body, at most. Every prefix of a body may be tried as a
+/// function table, so a body without bound is work without bound.
+constexpr size_t kLargestBody = 64;
+
+size_t bodySize(MapOp map) { return map.getBody().front().getOperations().size(); }
+
 /// The value of an operand that is the same constant everywhere: a splat, or a
 /// broadcast or reshape of one.
 std::optional<float> splat(Value value) {
@@ -60,13 +66,17 @@ private:
     for (Value operand : map.getInputs())
       direct.push_back(operand);
     bool changed = false;
+    size_t size = bodySize(map);
     for (Value operand : direct) {
       auto inner = operand.getDefiningOp<MapOp>();
-      const bool onlyHere = inner && llvm::all_of(operand.getUsers(), [&](Operation *user) {
+      const bool known = inner && inlinedSet.contains(inner);
+      const bool fits = inner && (known || size + bodySize(inner) <= kLargestBody);
+      const bool onlyHere = fits && llvm::all_of(operand.getUsers(), [&](Operation *user) {
                               return user == map.getOperation();
                             });
       if (onlyHere) {
         changed |= inlinedSet.insert(inner).second;
+        size += known ? 0 : bodySize(inner);
         if (!llvm::is_contained(inlined, inner))
           inlined.push_back(inner);
         for (Value value : inner.getInputs())
