@@ -16,6 +16,8 @@ namespace {
 
 /// Rows of one direction of the host port (the width of a destination address).
 constexpr uint64_t kHostRows = uint64_t{1} << 18;
+/// Rows of a core's weight memory (the same width).
+constexpr uint64_t kWeightRows = uint64_t{1} << 18;
 /// Elements of a host tensor; keeps every size computed from a shape small.
 constexpr int64_t kTensorElements = int64_t{1} << 31;
 
@@ -102,6 +104,11 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
   if (geometry.lanes % geometry.peTerms != 0)
     return fmt::format("pe_terms is {}, allowed: a divisor of lanes ({})", geometry.peTerms,
                        geometry.lanes);
+  const uint64_t weightRows = uint64_t{geometry.weightBlocks} * geometry.lanes;
+  if (weightRows > kWeightRows)
+    return fmt::format("weight memories of {} rows, allowed: up to {}, what an instruction "
+                       "addresses",
+                       weightRows, kWeightRows);
   const uint64_t weights =
       uint64_t{geometry.cores} * geometry.weightBlocks * geometry.lanes * geometry.lanes;
   if (weights > uint64_t{1} << 28)

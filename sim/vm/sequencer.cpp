@@ -3,25 +3,20 @@
 namespace sluice::vm {
 
 void Sequencer::execute(const Step &step) {
-  ++pc;
+  flow.next();
   switch (step.op) {
   case isa::Opcode::Restart:
-    pc = 0;
+    flow.restart();
     break;
   case isa::Opcode::Halt:
-    halted = true;
+    flow.halt();
     break;
   case isa::Opcode::Loop:
-    loops[depth++ % isa::kSeqLoops] = {pc, step.count};
+    flow.loop(step.count);
     break;
-  case isa::Opcode::Endloop: {
-    Loop &loop = loops[(depth - 1) % isa::kSeqLoops];
-    if (--loop.left > 0)
-      pc = loop.body;
-    else
-      --depth;
+  case isa::Opcode::Endloop:
+    flow.endLoop();
     break;
-  }
   case isa::Opcode::Setreg:
     if (step.reg != 0)
       registers[step.reg] = static_cast<uint32_t>(step.imm);

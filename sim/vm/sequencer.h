@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/vm/control_flow.h"
 #include "sim/vm/unit_front.h"
 
 namespace sluice::vm {
@@ -38,7 +39,7 @@ public:
       activity.enter(Activity::Busy, now);
     execute(*step);
     wake = now + isa::kSeqCycles;
-    if (halted)
+    if (flow.isHalted())
       activity.enter(Activity::Idle, now + 1);
   }
 
@@ -53,24 +54,16 @@ public:
   const ActivityCounter &counter() const { return activity; }
 
 private:
-  struct Loop {
-    uint32_t body = 0; ///< first instruction
-    uint32_t left = 0; ///< trips, the present one included
-  };
-
   static bool isUnit(isa::Opcode op) { return op >= isa::Opcode::Mm; }
   const Step *fetched() const {
-    return halted || pc >= code->steps.size() ? nullptr : &code->steps[pc];
+    return flow.ended(code->steps.size()) ? nullptr : &code->steps[flow.at()];
   }
   void execute(const Step &step);
 
   const Code *code;
-  uint32_t pc = 0;
-  bool halted = false;
+  ControlFlow flow;
   bool stalled = false; ///< on a full queue
   std::array<uint32_t, isa::kSeqRegs> registers{};
-  std::array<Loop, isa::kSeqLoops> loops{};
-  unsigned depth = 0;
   Cycle wake = isa::kSeqCycles - 1;
   ActivityCounter activity;
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "sim/vm/numerics.h"
 
@@ -32,6 +33,7 @@ uint32_t octaves(unsigned n) {
 
 /// A positive fixed-point value to bf16, half a unit rounds up. 4 <= sum * 2^-16 < 128.
 uint16_t roundFixed(uint32_t sum) {
+  assert(sum >> Table::kLogFraction >= 4 && "fewer bits than a mantissa has");
   const int top = std::bit_width(sum) - 1;
   const uint32_t rounded = sum + (1U << (top - 8)); // may reach the next octave
   const int end = std::bit_width(rounded) - 1;

@@ -1,6 +1,7 @@
 // The sequencer of the timing-only machine.
 #pragma once
 
+#include "sim/vm/control_flow.h"
 #include "sim/vm/timed/front.h"
 
 namespace sluice::vm::timed {
@@ -14,8 +15,8 @@ public:
   /// `front(unit)` is where the instructions of a unit go; `pushed(unit)` is called
   /// for each.
   template <class FrontOf, class Pushed> void run(Cycle limit, FrontOf &&frontOf, Pushed &&pushed) {
-    for (stalledOn = kNobody; !halted && pc < code->steps.size() && at < limit;) {
-      const Step &step = code->steps[pc];
+    for (stalledOn = kNobody; !flow.ended(code->steps.size()) && at < limit;) {
+      const Step &step = code->steps[flow.at()];
       if (step.op == Step::Op::Unit) {
         Front &front = frontOf(step.unit);
         if (front.full()) {
@@ -35,38 +36,28 @@ public:
   bool waitsFor(uint8_t unit) const { return stalledOn == unit; }
   /// Cycle of its next instruction; kNever if something else must happen first.
   Cycle next() const {
-    return halted || pc >= code->steps.size() || stalledOn != kNobody ? kNever : at;
+    return flow.ended(code->steps.size()) || stalledOn != kNobody ? kNever : at;
   }
   /// First cycle in which it may have something to do.
   Cycle freeFrom() const { return at; }
 
 private:
   static constexpr uint8_t kNobody = 0xFF;
-  struct Loop {
-    uint32_t body = 0; ///< first instruction
-    uint32_t left = 0; ///< trips, the present one included
-  };
-
   void execute(const Step &step) {
-    ++pc;
+    flow.next();
     switch (step.op) {
     case Step::Op::Restart:
-      pc = 0;
+      flow.restart();
       break;
     case Step::Op::Halt:
-      halted = true;
+      flow.halt();
       break;
     case Step::Op::Loop:
-      loops[depth++ % isa::kSeqLoops] = {pc, step.value};
+      flow.loop(step.value);
       break;
-    case Step::Op::Endloop: {
-      Loop &loop = loops[(depth - 1) % isa::kSeqLoops];
-      if (--loop.left > 0)
-        pc = loop.body;
-      else
-        --depth;
+    case Step::Op::Endloop:
+      flow.endLoop();
       break;
-    }
     case Step::Op::Nothing:
     case Step::Op::Unit:
       break;
@@ -74,11 +65,8 @@ private:
   }
 
   const Code *code;
-  uint32_t pc = 0;
-  bool halted = false;
+  ControlFlow flow;
   uint8_t stalledOn = kNobody;
-  std::array<Loop, isa::kSeqLoops> loops{};
-  unsigned depth = 0;
   Cycle at = isa::kSeqCycles - 1; ///< cycle 0 is the fetch of instruction 0
 };
 

@@ -50,6 +50,9 @@ TEST(Check, Geometry) {
             "E0508 cores is 9, allowed: 1 to 8");
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.peTerms = 3; }),
             "E0508 pe_terms is 3, allowed: a divisor of lanes (8)");
+  EXPECT_EQ(problemAfter([](Program &p) { p.geometry.weightBlocks = 40000; }),
+            "E0508 weight memories of 320000 rows, allowed: up to 262144, what an instruction "
+            "addresses");
 }
 
 TEST(Check, Encoding) {
