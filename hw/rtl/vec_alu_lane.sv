@@ -24,14 +24,13 @@ module vec_alu_lane (
   logic [31:0] l1_q, r1_q;
   logic [15:0] b1_q, c1_q;
   logic        sl1_q, sr1_q, zl1_q, zr1_q, nl1_q, nr1_q, il1_q, ir1_q, less1_q, same1_q;
-  logic [7:0]  dlr1_q, drl1_q;
+  logic [7:0]  el, er, dlr1_q, drl1_q;
 
-  // Everything between registers is local to them: an idle lane costs a simulator nothing.
+  assign el = left_i[30:23];
+  assign er = right_i[30:23];
+
   always_ff @(posedge clk_i) begin
-    logic [7:0] el, er;
     if (stage_i[0]) begin
-      el = left_i[30:23];
-      er = right_i[30:23];
       l1_q    <= left_i;
       r1_q    <= right_i;
       b1_q    <= b_i;
@@ -52,76 +51,76 @@ module vec_alu_lane (
   end
 
   // ---- stage 2: what needs no arithmetic ---------------------------------------
-  logic        special2_q;
-  logic [31:0] value2_q;
+  logic [31:0] fl, fr;  // denormals flushed
+  logic        any_nan, both_zero, below, less, equal;
+  logic        special, special2_q;
+  logic [31:0] value, value2_q;
 
-  always_ff @(posedge clk_i) begin
-    logic [31:0] fl, fr;  // denormals flushed
-    logic        any_nan, both_zero, below, less, equal, special;
-    logic [31:0] value;
-    if (stage_i[1]) begin
-      fl        = {l1_q[31:23], l1_q[22:0] & {23{!zl1_q}}};
-      fr        = {r1_q[31:23], r1_q[22:0] & {23{!zr1_q}}};
-      any_nan   = nl1_q || nr1_q;
-      both_zero = zl1_q && zr1_q;
-      // Order with -0 below +0, for max and min; comparisons treat zeros as equal.
-      below = (l1_q[31] != r1_q[31]) ? l1_q[31]
-            : (!both_zero && (l1_q[31] ? !less1_q && !same1_q : less1_q));
-      less  = below && !both_zero && !any_nan;
-      equal = (both_zero || (same1_q && l1_q[31] == r1_q[31])) && !any_nan;
-      special = 1'b1;
-      value   = NaN;
-      unique case (op_i)
-        isa_pkg::AluAdd, isa_pkg::AluSub, isa_pkg::AluRsub: begin
-          special = any_nan || il1_q || ir1_q || both_zero;
-          if (any_nan || (il1_q && ir1_q && sl1_q != sr1_q)) value = NaN;
-          else if (both_zero) value = {sl1_q && sr1_q, 31'b0};
-          else value = {il1_q ? sl1_q : sr1_q, 8'hFF, 23'b0};
-        end
-        isa_pkg::AluMul: begin
-          special = any_nan || il1_q || ir1_q || zl1_q || zr1_q;
-          if (any_nan || (il1_q && zr1_q) || (ir1_q && zl1_q)) value = NaN;
-          else value = {l1_q[31] ^ r1_q[31], {8{il1_q || ir1_q}}, 23'b0};
-        end
-        isa_pkg::AluMax:    value = any_nan ? NaN : below ? fr : fl;
-        isa_pkg::AluMin:    value = any_nan ? NaN : below ? fl : fr;
-        isa_pkg::AluLt:     value = less ? One : '0;
-        isa_pkg::AluLe:     value = (less || equal) ? One : '0;
-        isa_pkg::AluEq:     value = equal ? One : '0;
-        isa_pkg::AluNe:     value = !equal ? One : '0;
-        isa_pkg::AluGe:     value = (!less && !any_nan) ? One : '0;
-        isa_pkg::AluGt:     value = (!less && !equal && !any_nan) ? One : '0;
-        isa_pkg::AluSelect: value = {zl1_q ? c1_q : b1_q, 16'b0};
-        default:            value = NaN;
-      endcase
-      special2_q <= special;
-      value2_q   <= value;
-    end
+  assign fl        = {l1_q[31:23], l1_q[22:0] & {23{!zl1_q}}};
+  assign fr        = {r1_q[31:23], r1_q[22:0] & {23{!zr1_q}}};
+  assign any_nan   = nl1_q || nr1_q;
+  assign both_zero = zl1_q && zr1_q;
+  // Order with -0 below +0, for max and min; comparisons treat zeros as equal.
+  assign below = (l1_q[31] != r1_q[31]) ? l1_q[31]
+                                        : (!both_zero && (l1_q[31] ? !less1_q && !same1_q : less1_q));
+  assign less  = below && !both_zero && !any_nan;
+  assign equal = (both_zero || (same1_q && l1_q[31] == r1_q[31])) && !any_nan;
+
+  always_comb begin
+    special = 1'b1;
+    value   = NaN;
+    unique case (op_i)
+      isa_pkg::AluAdd, isa_pkg::AluSub, isa_pkg::AluRsub: begin
+        special = any_nan || il1_q || ir1_q || both_zero;
+        if (any_nan || (il1_q && ir1_q && sl1_q != sr1_q)) value = NaN;
+        else if (both_zero) value = {sl1_q && sr1_q, 31'b0};
+        else value = {il1_q ? sl1_q : sr1_q, 8'hFF, 23'b0};
+      end
+      isa_pkg::AluMul: begin
+        special = any_nan || il1_q || ir1_q || zl1_q || zr1_q;
+        if (any_nan || (il1_q && zr1_q) || (ir1_q && zl1_q)) value = NaN;
+        else value = {l1_q[31] ^ r1_q[31], {8{il1_q || ir1_q}}, 23'b0};
+      end
+      isa_pkg::AluMax:    value = any_nan ? NaN : below ? fr : fl;
+      isa_pkg::AluMin:    value = any_nan ? NaN : below ? fl : fr;
+      isa_pkg::AluLt:     value = less ? One : '0;
+      isa_pkg::AluLe:     value = (less || equal) ? One : '0;
+      isa_pkg::AluEq:     value = equal ? One : '0;
+      isa_pkg::AluNe:     value = !equal ? One : '0;
+      isa_pkg::AluGe:     value = (!less && !any_nan) ? One : '0;
+      isa_pkg::AluGt:     value = (!less && !equal && !any_nan) ? One : '0;
+      isa_pkg::AluSelect: value = {zl1_q ? c1_q : b1_q, 16'b0};
+      default:            value = NaN;
+    endcase
   end
 
   // ---- stage 2: order and align the addends; multiply by 6 bits at a time ------
-  logic [23:0] major2_q;
-  logic [26:0] minor2_q;  // two bits below the last place, sticky
-  logic        subtract2_q, sign2_q;
+  logic [23:0] sig_l, sig_r, major, minor, major2_q;
+  logic [7:0]  distance;
+  logic [26:0] padded, shifted, lost, minor2_q;  // two bits below the last place, sticky
+  logic        sticky, subtract2_q, sign2_q;
   logic [9:0]  exp2_q;  // biased, two's complement; of a product: if it is below 2
   logic [29:0] part0_q, part1_q, part2_q, part3_q;
 
+  assign sig_l    = {!zl1_q, fl[22:0]};
+  assign sig_r    = {!zr1_q, fr[22:0]};
+  assign major      = less1_q ? sig_r : sig_l;
+  assign minor    = less1_q ? sig_l : sig_r;
+  assign distance = less1_q ? drl1_q : dlr1_q;
+  assign padded   = {minor, 3'b0};
+  assign shifted  = padded >> distance[4:0];
+  // What leaves at the bottom is kept as one bit.
+  assign lost     = padded & ~({27{1'b1}} << distance[4:0]);
+  assign sticky   = lost != '0;
+
   always_ff @(posedge clk_i) begin
-    logic [23:0] sig_l, sig_r, minor;
-    logic [7:0]  distance;
-    logic [26:0] padded, shifted, lost;
+    if (stage_i[1]) begin
+      special2_q <= special;
+      value2_q   <= value;
+    end
     if (add_i[0]) begin
-      sig_l    = {!zl1_q, l1_q[22:0] & {23{!zl1_q}}};
-      sig_r    = {!zr1_q, r1_q[22:0] & {23{!zr1_q}}};
-      minor    = less1_q ? sig_l : sig_r;
-      distance = less1_q ? drl1_q : dlr1_q;
-      padded   = {minor, 3'b0};
-      shifted  = padded >> distance[4:0];
-      // What leaves at the bottom is kept as one bit.
-      lost        = padded & ~({27{1'b1}} << distance[4:0]);
-      major2_q    <= less1_q ? sig_r : sig_l;
-      minor2_q    <= distance[7:5] != '0 ? {26'b0, minor[23]}
-                                         : {shifted[26:1], shifted[0] || lost != '0};
+      major2_q      <= major;
+      minor2_q    <= distance[7:5] != '0 ? {26'b0, minor[23]} : {shifted[26:1], shifted[0] || sticky};
       subtract2_q <= sl1_q ^ sr1_q;
       sign2_q     <= less1_q ? sr1_q : sl1_q;
       exp2_q      <= {2'b0, less1_q ? r1_q[30:23] : l1_q[30:23]};
@@ -162,15 +161,23 @@ module vec_alu_lane (
   end
 
   // ---- stage 4: leading one of the sum, to a group of four; the product --------
-  logic [2:0]  skip4_q;
+  logic [6:0]  used;
+  logic [2:0]  skip, skip4_q;
   logic [27:0] sum4_q;
   logic [47:0] product4_q;
   logic [9:0]  exp4_q;
   logic        sign4_q, special4_q;
   logic [31:0] value4_q;
 
+  for (genvar i = 0; i < 7; i++) begin : gen_used
+    assign used[i] = sum3_q[27-4*i-:4] != '0;
+  end
+  always_comb begin
+    skip = 3'd6;
+    for (int i = 5; i >= 0; i--) if (used[i]) skip = 3'(i);
+  end
+
   always_ff @(posedge clk_i) begin
-    logic [2:0] skip;
     if (stage_i[3]) begin
       special4_q <= special3_q;
       value4_q   <= value3_q;
@@ -178,8 +185,6 @@ module vec_alu_lane (
       exp4_q     <= exp3_q;
     end
     if (add_i[2]) begin
-      skip = 3'd6;
-      for (int i = 5; i >= 0; i--) if (sum3_q[27-4*i-:4] != '0) skip = 3'(i);
       sum4_q  <= sum3_q << {skip, 2'b0};
       skip4_q <= skip;
     end
@@ -187,23 +192,24 @@ module vec_alu_lane (
   end
 
   // ---- stage 5: leading one at the top -----------------------------------------
+  logic [1:0]  fine;
+  logic [26:0] normal;  // without the leading one
   logic [23:0] sig5_q;  // 23 bits below the leading one, and the half
   logic        rest5_q;
   logic [9:0]  exp5_q;
   logic        sign5_q, special5_q;
   logic [31:0] value5_q;
 
+  assign fine   = sum4_q[27] ? 2'd0 : sum4_q[26] ? 2'd1 : sum4_q[25] ? 2'd2 : 2'd3;
+  assign normal = 27'(sum4_q << fine);
+
   always_ff @(posedge clk_i) begin
-    logic [1:0]  fine;
-    logic [26:0] normal;  // without the leading one
     if (stage_i[4]) begin
       sign5_q    <= sign4_q;
       special5_q <= special4_q;
       value5_q   <= value4_q;
     end
     if (add_i[3]) begin
-      fine    = sum4_q[27] ? 2'd0 : sum4_q[26] ? 2'd1 : sum4_q[25] ? 2'd2 : 2'd3;
-      normal  = 27'(sum4_q << fine);
       sig5_q  <= normal[26:3];
       rest5_q <= normal[2:0] != '0;
       exp5_q  <= exp4_q + 10'd1 - {5'b0, skip4_q, fine};
@@ -221,17 +227,19 @@ module vec_alu_lane (
   end
 
   // ---- stage 6: round ----------------------------------------------------------
+  logic        up, carry, over, under;
+  logic [22:0] mantissa;
+  logic [9:0]  exponent;
+
+  assign up       = sig5_q[0] && (rest5_q || sig5_q[1]);
+  assign mantissa = sig5_q[23:1] + 23'(up);
+  assign carry    = up && sig5_q[23:1] == '1;
+  assign exponent = carry ? exp5_q + 10'd1 : exp5_q;
+  assign over     = !exponent[9] && (exponent[8] || exponent[7:0] == 8'd255);
+  assign under    = exponent[9] || exponent[8:0] == '0;
+
   always_ff @(posedge clk_i) begin
-    logic        up, carry, over, under;
-    logic [22:0] mantissa;
-    logic [9:0]  exponent;
     if (stage_i[5]) begin
-      up       = sig5_q[0] && (rest5_q || sig5_q[1]);
-      mantissa = sig5_q[23:1] + 23'(up);
-      carry    = up && sig5_q[23:1] == '1;
-      exponent = carry ? exp5_q + 10'd1 : exp5_q;
-      over     = !exponent[9] && (exponent[8] || exponent[7:0] == 8'd255);
-      under    = exponent[9] || exponent[8:0] == '0;
       if (special5_q) result_o <= value5_q;
       else if (under) result_o <= {sign5_q, 31'b0};
       else if (over) result_o <= {sign5_q, 8'hFF, 23'b0};

@@ -115,23 +115,24 @@ module vec_order #(
   assign max_o = group_q;
 
   // ---- the index as fp32 ------------------------------------------------------------
+  logic [7:0]  exponent;
+  logic [22:0] mantissa;
+
+  always_comb begin
+    logic leading;
+    exponent = '0;
+    mantissa = '0;
+    for (int k = 0; k < IndexBits; k++) begin
+      leading = index_q[k] && (index_q >> (k + 1)) == '0;
+      exponent |= leading ? 8'(127 + k) : '0;
+      mantissa |= leading ? 23'(index_q << (23 - k)) : '0;
+    end
+  end
   always_ff @(posedge clk_i) begin
     if (rst_i) index_valid_o <= 1'b0;
     else index_valid_o <= max_valid_o;
   end
   always_ff @(posedge clk_i) begin
-    logic        leading;
-    logic [7:0]  exponent;
-    logic [22:0] mantissa;
-    if (max_valid_o && index_i) begin
-      exponent = '0;
-      mantissa = '0;
-      for (int k = 0; k < IndexBits; k++) begin
-        leading = index_q[k] && (index_q >> (k + 1)) == '0;
-        exponent |= leading ? 8'(127 + k) : '0;
-        mantissa |= leading ? 23'(index_q << (23 - k)) : '0;
-      end
-      index_o <= {1'b0, exponent, mantissa};
-    end
+    if (max_valid_o && index_i) index_o <= {1'b0, exponent, mantissa};
   end
 endmodule

@@ -30,7 +30,7 @@ module vec_sum #(
   // What travels beside the integers: entry k is seen in t+k.
   logic       valid_q[1:Added+1], last_q[1:Added-1];
   logic [1:0] special, special_q[1:Added];  // saw +infinity or NaN, -infinity or NaN
-  logic [4:0] anchor_q[2:Added-1];
+  logic [4:0] largest, anchor_q[2:Added-1];
 
   always_ff @(posedge clk_i) begin
     valid_q[1] <= !rst_i && valid_i;
@@ -39,6 +39,7 @@ module vec_sum #(
   always_ff @(posedge clk_i) begin
     last_q[1]    <= last_i;
     special_q[1] <= special;
+    anchor_q[2]  <= largest;
     for (int k = 2; k < Added; k++) last_q[k] <= last_q[k-1];
     for (int k = 2; k <= Added; k++) special_q[k] <= special_q[k-1];
     for (int k = 3; k < Added; k++) anchor_q[k] <= anchor_q[k-1];
@@ -81,65 +82,67 @@ module vec_sum #(
 
     // Stage 3: align by whole bytes; the sign as a one's complement, whose missing
     // ones are counted.
+    logic [4:0]           down;
+    logic [FieldBits-1:0] padded, aligned;
+
+    assign down   = anchor_q[2] - q2_q;
+    assign padded = {shifted2_q, {isa_pkg::SumFraction{1'b0}}};
+    always_comb begin
+      unique case (down)
+        5'd0:    aligned = padded;
+        5'd1:    aligned = padded >> 8;
+        5'd2:    aligned = padded >> 16;
+        5'd3:    aligned = padded >> 24;
+        5'd4:    aligned = padded >> 32;
+        default: aligned = '0;
+      endcase
+    end
     always_ff @(posedge clk_i) begin
-      logic [4:0]           down;
-      logic [FieldBits-1:0] aligned;
-      if (valid_q[2]) begin
-        down    = anchor_q[2] - q2_q;
-        aligned = {shifted2_q, {isa_pkg::SumFraction{1'b0}}} >> {down[2:0], 3'b0};
-        if (down > 5'd4) aligned = '0;
+      if (valid_q[2])
         field3_q[i*(FieldBits+1)+:FieldBits+1] <= {1'b0, aligned} ^ {(FieldBits + 1) {minus2_q}};
-      end
     end
   end
   assign special = {|minus_special, |plus_special};
 
   // ---- the largest anchor: of four in stage 1, of all in stage 2 -------------------------
   for (genvar i = 0; i < Quads; i++) begin : gen_quad
+    logic [4:0] q0, q1, q2, q3, low, high;
+    assign q0   = value_i[(4*i+0)*32+26+:5];
+    assign q1   = value_i[(4*i+1)*32+26+:5];
+    assign q2   = value_i[(4*i+2)*32+26+:5];
+    assign q3   = value_i[(4*i+3)*32+26+:5];
+    assign low  = q0 > q1 ? q0 : q1;
+    assign high = q2 > q3 ? q2 : q3;
     always_ff @(posedge clk_i) begin
-      logic [4:0] q0, q1, q2, q3, low, high;
-      if (valid_i) begin
-        q0   = value_i[(4*i+0)*32+26+:5];
-        q1   = value_i[(4*i+1)*32+26+:5];
-        q2   = value_i[(4*i+2)*32+26+:5];
-        q3   = value_i[(4*i+3)*32+26+:5];
-        low  = q0 > q1 ? q0 : q1;
-        high = q2 > q3 ? q2 : q3;
-        quad1_q[i*5+:5] <= low > high ? low : high;
-      end
+      if (valid_i) quad1_q[i*5+:5] <= low > high ? low : high;
     end
   end
   // The anchor that beats all others, each two compared once, all at the same time; of
   // equal ones the first.
-  always_ff @(posedge clk_i) begin
+  always_comb begin
     logic             first;
     logic [Quads-1:0] beaten;
-    logic [4:0]       largest;
-    if (valid_q[1]) begin
-      beaten  = '0;
-      largest = '0;
-      for (int i = 0; i < Quads; i++) begin
-        for (int k = i + 1; k < Quads; k++) begin
-          first     = quad1_q[i*5+:5] >= quad1_q[k*5+:5];
-          beaten[i] = beaten[i] | !first;
-          beaten[k] = beaten[k] | first;
-        end
+    beaten  = '0;
+    largest = '0;
+    for (int i = 0; i < Quads; i++) begin
+      for (int k = i + 1; k < Quads; k++) begin
+        first     = quad1_q[i*5+:5] >= quad1_q[k*5+:5];
+        beaten[i] = beaten[i] | !first;
+        beaten[k] = beaten[k] | first;
       end
-      for (int i = 0; i < Quads; i++) largest |= beaten[i] ? '0 : quad1_q[i*5+:5];
-      anchor_q[2] <= largest;
     end
+    for (int i = 0; i < Quads; i++) largest |= beaten[i] ? '0 : quad1_q[i*5+:5];
   end
 
   // ---- sums of four, level by level ------------------------------------------------------
-  logic [CountBits-1:0] minuses3_q;
+  logic [CountBits-1:0] minuses, minuses3_q;
 
+  always_comb begin
+    minuses = '0;
+    for (int i = 0; i < Lanes; i++) minuses = minuses + CountBits'(minus[i]);
+  end
   always_ff @(posedge clk_i) begin
-    logic [CountBits-1:0] minuses;
-    if (valid_q[2]) begin
-      minuses = '0;
-      for (int i = 0; i < Lanes; i++) minuses = minuses + CountBits'(minus[i]);
-      minuses3_q <= minuses;
-    end
+    if (valid_q[2]) minuses3_q <= minuses;
   end
 
   for (genvar s = 0; s < Levels; s++) begin : gen_level

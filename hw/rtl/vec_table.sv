@@ -113,24 +113,25 @@ module vec_table #(
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     // ---- stage 1 ----------------------------------------------------------------
+    logic [31:0] x;
+    logic        up, carry;
+    logic [6:0]  mantissa;
+    logic [8:0]  offset0, offset1, offset;  // exponent - base without and with the carry
     logic        sign_q, below_q, above_q, nan_q;
     logic [7:0]  exponent_q;
     logic [6:0]  mantissa_q;
     logic [3:0]  index_q;
 
+    assign x        = value_i[i*32+:32];
+    assign up       = x[15] && (x[16] || x[14:0] != '0);
+    assign mantissa = x[22:16] + 7'(up);
+    assign carry    = up && x[22:16] == '1;
+    assign offset0  = {1'b0, x[30:23]} - {1'b0, header.base};
+    assign offset1  = {1'b0, x[30:23]} - {1'b0, header.base} + 9'd1;
+    assign offset   = carry ? offset1 : offset0;
+
     always_ff @(posedge clk_i) begin
-      logic [31:0] x;
-      logic        up, carry;
-      logic [6:0]  mantissa;
-      logic [8:0]  offset0, offset1, offset;  // exponent - base without and with the carry
       if (valid_i) begin
-        x        = value_i[i*32+:32];
-        up       = x[15] && (x[16] || x[14:0] != '0);
-        mantissa = x[22:16] + 7'(up);
-        carry    = up && x[22:16] == '1;
-        offset0  = {1'b0, x[30:23]} - {1'b0, header.base};
-        offset1  = {1'b0, x[30:23]} - {1'b0, header.base} + 9'd1;
-        offset   = carry ? offset1 : offset0;
         sign_q     <= x[31];
         nan_q      <= x[30:23] == '1 && x[22:0] != '0;
         exponent_q <= carry && x[30:23] != '1 && x[30:23] != '0 ? x[30:23] + 8'd1 : x[30:23];
@@ -144,31 +145,37 @@ module vec_table #(
 
     // ---- stage 2 ----------------------------------------------------------------
     logic               adds, adds2_q, below2_q;  // log, outside the range: entry and log_part
-    logic [LogBits-1:0] part2_q;
+    logic [6:0]         n;              // whole octaves from 1, to the side of 1
+    logic [LogBits-1:0] part, part2_q;
 
     assign adds = log_q && !sign_q && (below_q || above_q);
     assign addr[i*AddrBits+:AddrBits] = {table_q, sign_q || adds, adds ? {3'b0, below_q} : index_q,
                                          mantissa_q};
+    assign n = (exponent_q[6:0] + 7'd1) ^ {7{below_q}};
+    for (genvar b = 0; b < LogBits; b++) begin : gen_part
+      localparam logic [127:0] Bits = LogParts[b*128+:128];
+      assign part[b] = Bits[n];
+    end
+
+    logic [1:0]  which;
+    logic [15:0] rule;
+    logic        is_zero, is_inf;
+    logic [8:0]  octaves;
     logic [9:0]  exponent2_q;  // of x * 2^value
     logic [8:0]  shift2_q;     // k * (d >> 1), added to the entry's exponent
     logic        sign2_q, entry2_q, scales2_q;
     logic [6:0]  mantissa2_q;
     logic [15:0] fixed2_q;
 
+    assign which   = {above_q, sign_q};
+    assign rule    = header_q.rule[which];
+    assign is_zero = exponent_q == '0;
+    assign is_inf  = exponent_q == '1;
+    // (exponent - 127) >> 1 = ((exponent + 1) >> 1) - 64
+    assign octaves = {1'b0, {1'b0, exponent_q[7:1]} + {7'b0, exponent_q[0]}} - 9'd64;
+
     always_ff @(posedge clk_i) begin
-      logic [6:0]  n;  // whole octaves from 1, to the side of 1
-      logic [1:0]  which;
-      logic [15:0] rule;
-      logic        is_zero, is_inf;
-      logic [8:0]  octaves;
       if (stage2_q) begin
-        which   = {above_q, sign_q};
-        rule    = header_q.rule[which];
-        is_zero = exponent_q == '0;
-        is_inf  = exponent_q == '1;
-        // (exponent - 127) >> 1 = ((exponent + 1) >> 1) - 64
-        octaves = {1'b0, {1'b0, exponent_q[7:1]} + {7'b0, exponent_q[0]}} - 9'd64;
-        n       = (exponent_q[6:0] + 7'd1) ^ {7{below_q}};
         sign2_q     <= sign_q;
         mantissa2_q <= mantissa_q;
         entry2_q    <= !nan_q && !is_zero && !is_inf && !below_q && !above_q;
@@ -177,9 +184,7 @@ module vec_table #(
         shift2_q    <= header_q.mode == 2'd1 ? 9'(octaves * {{6{header_q.k[2]}}, header_q.k}) : '0;
         adds2_q     <= adds && !is_zero && !is_inf;
         below2_q    <= below_q;
-        if (adds) begin
-          for (int b = 0; b < LogBits; b++) part2_q[b] <= LogParts[{b[4:0], n}];
-        end
+        if (adds) part2_q <= part;
         fixed2_q    <= nan_q ? header_q.nan
                      : is_inf ? (sign_q ? header_q.inf_neg : header_q.inf_pos)
                      : is_zero ? (sign_q ? header_q.zero_neg : header_q.zero_pos)
@@ -188,35 +193,40 @@ module vec_table #(
     end
 
     // ---- stage 3 ----------------------------------------------------------------
+    logic [15:0] e;
+    logic [9:0]  exponent;
+    logic        scales, sign, over, under;
+    logic [6:0]  fraction;
+
+    assign e        = entry[i*16+:16];
+    assign scales   = entry2_q ? e[14:7] != '0 && e[14:7] != '1 : scales2_q;
+    assign sign     = entry2_q ? e[15] : sign2_q;
+    assign fraction = entry2_q ? e[6:0] : mantissa2_q;
+    assign exponent = entry2_q ? {2'b0, e[14:7]} + {shift2_q[8], shift2_q} : exponent2_q;
+    assign under    = exponent[9] || exponent[8:0] == '0;
+    assign over     = exponent[8] || exponent[7:0] == '1;
+
+    // Octave by octave; a sum that has reached the next one is halved and rounded once more.
+    logic [22:0] sum;
+    logic [9:0]  place;  // half a unit, the unit, ...
+    logic [2:0]  octave;  // the exponent of [4, 8) is 129
+    logic [6:0]  log_fraction;
+
+    assign sum = part2_q[22:0] + {7'b0, e};
+    always_comb begin
+      unique case (part2_q[25:23])
+        3'd0:    place = sum[19:10];
+        3'd1:    place = sum[20:11];
+        3'd2:    place = sum[21:12];
+        3'd3:    place = sum[22:13];
+        default: place = {1'b0, sum[22:14]};
+      endcase
+    end
+    assign octave       = part2_q[25:23] + 3'd1 + 3'(place[9]);
+    assign log_fraction = place[9] ? place[8:2] + 7'(place[1] && place[0]) : place[7:1];
+
     always_ff @(posedge clk_i) begin
-      logic [15:0] e;
-      logic [9:0]  exponent;
-      logic        scales, sign, over, under;
-      logic [6:0]  fraction;
-      logic [22:0] sum;
-      logic [9:0]  place;   // half a unit, the unit, ...
-      logic [2:0]  octave;  // the exponent of [4, 8) is 129
-      logic [6:0]  log_fraction;
       if (stage3_q) begin
-        e        = entry[i*16+:16];
-        scales   = entry2_q ? e[14:7] != '0 && e[14:7] != '1 : scales2_q;
-        sign     = entry2_q ? e[15] : sign2_q;
-        fraction = entry2_q ? e[6:0] : mantissa2_q;
-        exponent = entry2_q ? {2'b0, e[14:7]} + {shift2_q[8], shift2_q} : exponent2_q;
-        under    = exponent[9] || exponent[8:0] == '0;
-        over     = exponent[8] || exponent[7:0] == '1;
-        // Octave by octave; a sum that has reached the next one is halved and rounded
-        // once more.
-        sum = part2_q[22:0] + {7'b0, e};
-        unique case (part2_q[25:23])
-          3'd0:    place = sum[19:10];
-          3'd1:    place = sum[20:11];
-          3'd2:    place = sum[21:12];
-          3'd3:    place = sum[22:13];
-          default: place = {1'b0, sum[22:14]};
-        endcase
-        octave       = part2_q[25:23] + 3'd1 + 3'(place[9]);
-        log_fraction = place[9] ? place[8:2] + 7'(place[1] && place[0]) : place[7:1];
         value_o[i*32+:16] <= '0;
         if (adds2_q) value_o[i*32+16+:16] <= {below2_q, 5'b10000, octave, log_fraction};
         else if (!scales) value_o[i*32+16+:16] <= entry2_q ? e : fixed2_q;
