@@ -5,7 +5,6 @@
 
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/shapes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace sluice::frontend {
 namespace {
@@ -126,13 +125,12 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
       inputs.push_back(input);
   }
   auto scalars = [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange arguments) {
+    const Scalars s{b, where};
     llvm::SmallVector<mlir::Value> values;
     for (size_t i = 0; i < operands.size(); ++i)
-      values.push_back(argumentOf[i] >= 0
-                           ? arguments[argumentOf[i]]
-                           : b.create<mlir::arith::ConstantOp>(
-                                 where, b.getF32FloatAttr(operands[i].known->floats.front())));
-    return body(b, where, values);
+      values.push_back(argumentOf[i] >= 0 ? arguments[argumentOf[i]]
+                                          : s.constant(operands[i].known->floats.front()));
+    return body(s, values);
   };
   return computed(operands.front().type,
                   builder.create<ir::MapOp>(location, inputs, scalars).getResult());

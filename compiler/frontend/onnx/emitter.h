@@ -10,6 +10,7 @@
 
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/frontend/onnx/host_tensor.h"
+#include "compiler/frontend/onnx/scalars.h"
 #include "mlir/IR/Builders.h"
 
 namespace sluice::frontend {
@@ -34,7 +35,7 @@ struct NodeError {
 };
 
 /// The body of a map: the scalar result from the scalar operands.
-using ScalarBody = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+using ScalarBody = std::function<mlir::Value(const Scalars &, mlir::ValueRange)>;
 
 class Emitter {
 public:

@@ -1,7 +1,7 @@
 // Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
+#include "compiler/frontend/onnx/ops/unary.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -70,16 +70,14 @@ Operator clip() {
       node.result(node.in(0));
       return;
     }
-    node.result(node.emit.pointwise(
-        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          Scalars s{b, where};
-          mlir::Value y = x[0];
-          if (low)
-            y = s.make<arith::MaximumFOp>(y, s.constant(*low));
-          if (high)
-            y = s.make<arith::MinimumFOp>(y, s.constant(*high));
-          return y;
-        }));
+    node.result(node.emit.pointwise({node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
+      mlir::Value y = x[0];
+      if (low)
+        y = s.make<arith::MaximumFOp>(y, s.constant(*low));
+      if (high)
+        y = s.make<arith::MinimumFOp>(y, s.constant(*high));
+      return y;
+    }));
   };
   return entry;
 }
@@ -114,9 +112,8 @@ Operator prelu() {
   entry.outputs = {{"Y"}};
   entry.requirements = {sameTypes(), broadcastsTo("X", "input 'slope' broadcasts")};
   entry.build = [](NodeBuilder &node) {
-    node.result(node.emit.pointwise(
-        {node.in(0), node.in(1)}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          Scalars s{b, where};
+    node.result(
+        node.emit.pointwise({node.in(0), node.in(1)}, [](const Scalars &s, mlir::ValueRange x) {
           return s.ifNegative(x[0], s.mul(x[1], x[0]));
         }));
   };

@@ -3,7 +3,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -12,14 +11,13 @@ namespace arith = mlir::arith;
 
 /// One operator on two scalars: in the IR, in fp32 and on integers.
 struct Binary {
-  mlir::Value (*ir)(mlir::OpBuilder &, mlir::Location, mlir::Value, mlir::Value);
+  mlir::Value (*ir)(const Scalars &, mlir::Value, mlir::Value);
   float (*real)(float, float);
   int64_t (*integer)(int64_t, int64_t);
 };
 
-template <typename Op>
-mlir::Value create(mlir::OpBuilder &b, mlir::Location where, mlir::Value l, mlir::Value r) {
-  return b.create<Op>(where, l, r);
+template <typename Op> mlir::Value create(const Scalars &s, mlir::Value l, mlir::Value r) {
+  return s.make<Op>(l, r);
 }
 
 /// Two's complement without undefined overflow.
@@ -68,10 +66,9 @@ Operator binary(const char *name, const char *form, const Binary &function) {
   entry.requirements = {sameTypes(), broadcastable()};
   entry.build = [function](NodeBuilder &node) {
     node.result(
-        node.emit.pointwise({node.in(0), node.in(1)},
-                            [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                              return function.ir(b, where, x[0], x[1]);
-                            }));
+        node.emit.pointwise({node.in(0), node.in(1)}, [&](const Scalars &s, mlir::ValueRange x) {
+          return function.ir(s, x[0], x[1]);
+        }));
   };
   entry.evaluate = [function](NodeBuilder &node) { evaluate(node, function); };
   return entry;
@@ -84,10 +81,9 @@ Operator neg() {
   entry.inputs = {{"X", Types::Numeric}};
   entry.outputs = {{"Y"}};
   entry.build = [](NodeBuilder &node) {
-    node.result(node.emit.pointwise(
-        {node.in(0)}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          return b.create<arith::NegFOp>(where, x[0]);
-        }));
+    node.result(node.emit.pointwise({node.in(0)}, [](const Scalars &s, mlir::ValueRange x) {
+      return s.make<arith::NegFOp>(x[0]);
+    }));
   };
   entry.evaluate = [](NodeBuilder &node) {
     HostTensor out = *node.in(0).known;

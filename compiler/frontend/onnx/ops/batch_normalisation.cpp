@@ -3,7 +3,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -23,12 +22,10 @@ void buildBatch(NodeBuilder &node) {
   }
   Shape shape(std::max<int64_t>(node.in(0).rank() - 1, 1), 1);
   shape[0] = static_cast<int64_t>(scale.size());
-  node.result(node.emit.pointwise({node.in(0), Tensor::ofKnown(HostTensor::ofFloats(shape, factor)),
-                                   Tensor::ofKnown(HostTensor::ofFloats(shape, offset))},
-                                  [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                                    Scalars s{b, where};
-                                    return s.add(s.mul(x[0], x[1]), x[2]);
-                                  }));
+  node.result(node.emit.pointwise(
+      {node.in(0), Tensor::ofKnown(HostTensor::ofFloats(shape, factor)),
+       Tensor::ofKnown(HostTensor::ofFloats(shape, offset))},
+      [](const Scalars &s, mlir::ValueRange x) { return s.add(s.mul(x[0], x[1]), x[2]); }));
 }
 
 Operator batchNormalization(bool hasTrainingMode) {

@@ -5,7 +5,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -53,6 +52,11 @@ mlir::Value isTrue(const Scalars &s, mlir::Value x) {
   return s.make<arith::CmpFOp>(arith::CmpFPredicate::UNE, x, s.constant(0));
 }
 
+/// A map whose result is bool.
+Tensor boolean(Emitter &emit, const std::vector<Tensor> &operands, const ScalarBody &body) {
+  return ofType(emit.pointwise(operands, body), onnx::TensorProto::BOOL);
+}
+
 mlir::Value asNumber(const Scalars &s, mlir::Value test) {
   return s.make<arith::UIToFPOp>(s.b.getF32Type(), test);
 }
@@ -80,13 +84,9 @@ Operator test(const char *name, const char *form, Types types, Combine combine) 
   if (types == Types::Any)
     entry.requirements.push_back(boolInputs(2));
   entry.build = [combine = std::move(combine)](NodeBuilder &node) {
-    node.result(ofType(
-        node.emit.pointwise({asFloats(node.in(0)), asFloats(node.in(1))},
-                            [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                              Scalars s{b, where};
-                              return asNumber(s, combine(s, x[0], x[1]));
-                            }),
-        onnx::TensorProto::BOOL));
+    node.result(boolean(
+        node.emit, {asFloats(node.in(0)), asFloats(node.in(1))},
+        [&](const Scalars &s, mlir::ValueRange x) { return asNumber(s, combine(s, x[0], x[1])); }));
   };
   return entry;
 }
@@ -122,14 +122,9 @@ Operator isNaN() {
   entry.inputs = {{"X"}};
   entry.outputs = {{"Y"}};
   entry.build = [](NodeBuilder &node) {
-    node.result(ofType(
-        node.emit.pointwise({node.in(0)},
-                            [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                              Scalars s{b, where};
-                              return asNumber(
-                                  s, s.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]));
-                            }),
-        onnx::TensorProto::BOOL));
+    node.result(boolean(node.emit, {node.in(0)}, [](const Scalars &s, mlir::ValueRange x) {
+      return asNumber(s, s.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]));
+    }));
   };
   return entry;
 }
@@ -142,13 +137,9 @@ Operator negation() {
   entry.outputs = {{"Y"}};
   entry.requirements = {boolInputs(1)};
   entry.build = [](NodeBuilder &node) {
-    node.result(ofType(
-        node.emit.pointwise({asFloats(node.in(0))},
-                            [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                              Scalars s{b, where};
-                              return s.sub(s.constant(1), x[0]);
-                            }),
-        onnx::TensorProto::BOOL));
+    node.result(
+        boolean(node.emit, {asFloats(node.in(0))},
+                [](const Scalars &s, mlir::ValueRange x) { return s.sub(s.constant(1), x[0]); }));
   };
   return entry;
 }
@@ -170,13 +161,11 @@ Operator where() {
                          "E0206"},
                         broadcastable()};
   entry.build = [](NodeBuilder &node) {
-    node.result(ofType(
-        node.emit.pointwise({asFloats(node.in(0)), node.in(1), node.in(2)},
-                            [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                              Scalars s{b, where};
-                              return s.make<arith::SelectOp>(isTrue(s, x[0]), x[1], x[2]);
-                            }),
-        node.in(1).type));
+    const Tensor chosen = node.emit.pointwise(
+        {asFloats(node.in(0)), node.in(1), node.in(2)}, [](const Scalars &s, mlir::ValueRange x) {
+          return s.make<arith::SelectOp>(isTrue(s, x[0]), x[1], x[2]);
+        });
+    node.result(ofType(chosen, node.in(1).type));
   };
   entry.evaluate = [build = entry.build](NodeBuilder &node) {
     if (node.in(1).known->isFloat())
@@ -213,8 +202,7 @@ void buildTrilu(NodeBuilder &node) {
       mask.push_back(kept(row, column) ? 1.0F : 0.0F);
   node.result(node.emit.pointwise(
       {Tensor::ofKnown(HostTensor::ofFloats(matrix, std::move(mask))), node.in(0)},
-      [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-        Scalars s{b, where};
+      [](const Scalars &s, mlir::ValueRange x) {
         return s.make<arith::SelectOp>(isTrue(s, x[0]), x[1], s.constant(0));
       }));
 }

@@ -8,7 +8,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -192,9 +191,7 @@ Tensor productOf(Emitter &emit, Labelled l, Labelled r, const Labels &result) {
   };
   const Tensor left = spread(l), right = spread(r);
   return emit.pointwise({left, right},
-                        [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-                          return Scalars{b, where}.mul(x[0], x[1]);
-                        });
+                        [](const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); });
 }
 
 /// [batch rows contracted] x [batch contracted columns], each group as one axis

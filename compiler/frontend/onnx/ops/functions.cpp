@@ -5,7 +5,7 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
+#include "compiler/frontend/onnx/ops/unary.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -107,10 +107,9 @@ Operator pow() {
   entry.build = [](NodeBuilder &node) {
     const HostTensor &y = *node.in(1).known;
     float exponent = y.isFloat() ? y.floats.front() : static_cast<float>(y.ints.front());
-    node.result(node.emit.pointwise(
-        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          return power(Scalars{b, where}, x[0], exponent);
-        }));
+    node.result(node.emit.pointwise({node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
+      return power(s, x[0], exponent);
+    }));
   };
   return entry;
 }

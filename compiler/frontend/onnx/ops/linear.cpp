@@ -4,12 +4,9 @@
 #include "compiler/dialect/sluice/shapes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace sluice::frontend::ops {
 namespace {
-
-namespace arith = mlir::arith;
 
 Operator matMul() {
   Operator entry;
@@ -77,19 +74,13 @@ void buildGemm(NodeBuilder &node) {
     node.result(product);
     return;
   }
-  auto times = [](mlir::OpBuilder &ir, mlir::Location where, mlir::Value x, float factor) {
-    if (factor == 1)
-      return x;
-    mlir::Value constant = ir.create<arith::ConstantOp>(where, ir.getF32FloatAttr(factor));
-    return ir.create<arith::MulFOp>(where, x, constant).getResult();
+  const auto times = [](const Scalars &s, mlir::Value x, float factor) {
+    return factor == 1 ? x : s.mul(x, s.constant(factor));
   };
-  node.result(node.emit.pointwise(
-      operands, [&](mlir::OpBuilder &ir, mlir::Location where, mlir::ValueRange x) {
-        mlir::Value y = times(ir, where, x[0], alpha);
-        if (x.size() == 2)
-          y = ir.create<arith::AddFOp>(where, y, times(ir, where, x[1], beta));
-        return y;
-      }));
+  node.result(node.emit.pointwise(operands, [&](const Scalars &s, mlir::ValueRange x) {
+    mlir::Value y = times(s, x[0], alpha);
+    return x.size() == 2 ? s.add(y, times(s, x[1], beta)) : y;
+  }));
 }
 
 Operator gemm(Presence bias) {

@@ -7,17 +7,9 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
-
-using Body = std::function<mlir::Value(const Scalars &, mlir::ValueRange)>;
-
-Tensor mapped(Emitter &emit, const std::vector<Tensor> &operands, const Body &body) {
-  return emit.pointwise(operands, [&](mlir::OpBuilder &b, mlir::Location where,
-                                      mlir::ValueRange x) { return body(Scalars{b, where}, x); });
-}
 
 mlir::Value product(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }
 mlir::Value square(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[0]); }
@@ -30,8 +22,8 @@ mlir::Value scaled(const Scalars &s, mlir::ValueRange x) {
 
 /// 1 / sqrt(mean of x^2 + epsilon) over `axes`, which are kept.
 Tensor inverseRms(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon) {
-  Tensor mean = emit.reduce(ir::Monoid::Mean, mapped(emit, {x}, square), axes, true);
-  return mapped(emit, {mean}, [epsilon](const Scalars &s, mlir::ValueRange v) {
+  Tensor mean = emit.reduce(ir::Monoid::Mean, emit.pointwise({x}, square), axes, true);
+  return emit.pointwise({mean}, [epsilon](const Scalars &s, mlir::ValueRange v) {
     return s.make<mlir::math::RsqrtOp>(s.add(v[0], s.constant(epsilon)));
   });
 }
@@ -41,7 +33,7 @@ struct Standard {
   Tensor mean, distance, inverse;
   Standard(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon)
       : mean(emit.reduce(ir::Monoid::Mean, x, axes, true)),
-        distance(mapped(emit, {x, mean}, difference)),
+        distance(emit.pointwise({x, mean}, difference)),
         inverse(inverseRms(emit, distance, axes, epsilon)) {}
 };
 
@@ -66,7 +58,7 @@ void buildLayer(NodeBuilder &node) {
   std::vector<Tensor> operands = {by.distance, by.inverse, node.in(1)};
   if (node.has(2))
     operands.push_back(node.in(2));
-  node.result(mapped(node.emit, operands, scaled));
+  node.result(node.emit.pointwise(operands, scaled));
   by.mean.type = by.inverse.type = onnx::TensorProto::FLOAT; // stash_type
   node.result(1, by.mean);
   node.result(2, by.inverse);
@@ -104,8 +96,8 @@ Operator rmsNormalization() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Shape axes = axesFrom(node.axis(node.integer("axis"), x.rank()), x.rank());
-    node.result(mapped(
-        node.emit, {x, inverseRms(node.emit, x, axes, node.real("epsilon")), node.in(1)}, scaled));
+    node.result(node.emit.pointwise(
+        {x, inverseRms(node.emit, x, axes, node.real("epsilon")), node.in(1)}, scaled));
   };
   return entry;
 }
@@ -128,7 +120,7 @@ Operator meanVarianceNormalization() {
     const Tensor &x = node.in(0);
     // The definition adds 1e-9 to the deviation; its square keeps 0 / 0 away as well.
     const Standard by(node.emit, x, sortedAxes(node.integers("axes"), x.rank()), 1e-18F);
-    node.result(mapped(node.emit, {by.distance, by.inverse}, product));
+    node.result(node.emit.pointwise({by.distance, by.inverse}, product));
   };
   return entry;
 }
@@ -145,12 +137,12 @@ Operator lpNormalization() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const bool euclidean = node.integer("p") == 2;
-    const Tensor size = mapped(node.emit, {x}, [&](const Scalars &s, mlir::ValueRange v) {
+    const Tensor size = node.emit.pointwise({x}, [&](const Scalars &s, mlir::ValueRange v) {
       return euclidean ? square(s, v) : s.make<mlir::math::AbsFOp>(v[0]);
     });
     const Tensor sum =
         node.emit.reduce(ir::Monoid::Sum, size, {node.axis(node.integer("axis"), x.rank())}, true);
-    node.result(mapped(node.emit, {x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
+    node.result(node.emit.pointwise({x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
       return s.div(v[0], euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]);
     }));
   };
@@ -185,10 +177,10 @@ Operator instanceNormalization() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Standard by(node.emit, x, axesFrom(2, x.rank()), node.real("epsilon"));
-    node.result(mapped(node.emit,
-                       {by.distance, by.inverse, perChannel(node.emit, node.in(1), x.rank()),
-                        perChannel(node.emit, node.in(2), x.rank())},
-                       scaled));
+    node.result(
+        node.emit.pointwise({by.distance, by.inverse, perChannel(node.emit, node.in(1), x.rank()),
+                             perChannel(node.emit, node.in(2), x.rank())},
+                            scaled));
   };
   return entry;
 }
@@ -209,7 +201,8 @@ void buildGroup(NodeBuilder &node, bool ofGroups) {
     return node.emit.reshape(values, shape);
   };
   node.result(node.emit.reshape(
-      mapped(node.emit, {by.distance, by.inverse, spread(node.in(1)), spread(node.in(2))}, scaled),
+      node.emit.pointwise({by.distance, by.inverse, spread(node.in(1)), spread(node.in(2))},
+                          scaled),
       x.shape));
 }
 

@@ -4,7 +4,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -36,9 +35,7 @@ using Step = std::function<mlir::Value(const Scalars &, mlir::Value)>;
 Tensor mapped(Emitter &emit, const Tensor &x, const Step &step) {
   if (!step)
     return x;
-  return emit.pointwise({x}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-    return step(Scalars{b, where}, v[0]);
-  });
+  return emit.pointwise({x}, [&](const Scalars &s, mlir::ValueRange v) { return step(s, v[0]); });
 }
 
 /// A monoid with a map before and after it.

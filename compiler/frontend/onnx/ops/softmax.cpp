@@ -3,7 +3,6 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -11,26 +10,18 @@ namespace {
 /// With d = x - max(x) over `axes`: exp(d) / sum(exp(d)), or its logarithm d - log(sum(exp(d))).
 Tensor softmax(Emitter &emit, const Tensor &x, const Shape &axes, bool logarithm) {
   Tensor peak = emit.reduce(ir::Monoid::Max, x, axes, true);
-  Tensor power =
-      emit.pointwise({x, peak}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        Scalars s{b, where};
-        return s.make<mlir::math::ExpOp>(s.sub(v[0], v[1]));
-      });
+  Tensor power = emit.pointwise({x, peak}, [](const Scalars &s, mlir::ValueRange v) {
+    return s.make<mlir::math::ExpOp>(s.sub(v[0], v[1]));
+  });
   Tensor sum = emit.reduce(ir::Monoid::Sum, power, axes, true);
   if (!logarithm)
     return emit.pointwise({power, sum},
-                          [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-                            return Scalars{b, where}.div(v[0], v[1]);
-                          });
-  Tensor log =
-      emit.pointwise({sum}, [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-        return Scalars{b, where}.make<mlir::math::LogOp>(v[0]);
-      });
-  return emit.pointwise({x, peak, log},
-                        [](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange v) {
-                          Scalars s{b, where};
-                          return s.sub(s.sub(v[0], v[1]), v[2]);
-                        });
+                          [](const Scalars &s, mlir::ValueRange v) { return s.div(v[0], v[1]); });
+  Tensor log = emit.pointwise(
+      {sum}, [](const Scalars &s, mlir::ValueRange v) { return s.make<mlir::math::LogOp>(v[0]); });
+  return emit.pointwise({x, peak, log}, [](const Scalars &s, mlir::ValueRange v) {
+    return s.sub(s.sub(v[0], v[1]), v[2]);
+  });
 }
 
 /// Up to opset 12 the axes from `axis` on are one; from 13 on it is `axis` alone.

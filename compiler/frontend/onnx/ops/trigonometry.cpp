@@ -1,7 +1,7 @@
 // Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh: maps of one operand.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
+#include "compiler/frontend/onnx/ops/unary.h"
 
 namespace sluice::frontend::ops {
 

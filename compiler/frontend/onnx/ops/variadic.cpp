@@ -1,7 +1,6 @@
 // Max, Min, Sum, Mean: one map of any number of operands.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/scalars.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -25,14 +24,12 @@ Operator variadic(const char *name, const char *result, const char *form, bool a
       node.result(operands.front());
       return;
     }
-    node.result(node.emit.pointwise(
-        operands, [average](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          Scalars s{b, where};
-          mlir::Value y = x[0];
-          for (size_t i = 1; i < x.size(); ++i)
-            y = s.make<Op>(y, x[i]);
-          return average ? s.scale(y, 1.0F / static_cast<float>(x.size())) : y;
-        }));
+    node.result(node.emit.pointwise(operands, [average](const Scalars &s, mlir::ValueRange x) {
+      mlir::Value y = x[0];
+      for (size_t i = 1; i < x.size(); ++i)
+        y = s.make<Op>(y, x[i]);
+      return average ? s.scale(y, 1.0F / static_cast<float>(x.size())) : y;
+    }));
   };
   return entry;
 }

@@ -1,4 +1,4 @@
-#include "compiler/frontend/onnx/ops/scalars.h"
+#include "compiler/frontend/onnx/ops/unary.h"
 
 namespace sluice::frontend::ops {
 
@@ -9,10 +9,9 @@ Operator unary(const char *name, const char *form, ScalarFunction function) {
   entry.inputs = {{"X"}};
   entry.outputs = {{"Y"}};
   entry.build = [function = std::move(function)](NodeBuilder &node) {
-    node.result(node.emit.pointwise(
-        {node.in(0)}, [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange x) {
-          return function(Scalars{b, where}, x[0], node);
-        }));
+    node.result(node.emit.pointwise({node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
+      return function(s, x[0], node);
+    }));
   };
   return entry;
 }

@@ -1,15 +1,10 @@
-// Scalar operations in the body of a map, and the entries of operators that are
-// one function of one operand.
+// Writes the scalar operations in the body of a map.
 #pragma once
 
-#include <functional>
-
-#include "compiler/frontend/onnx/node_view.h"
-#include "compiler/frontend/onnx/operator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-namespace sluice::frontend::ops {
+namespace sluice::frontend {
 
 struct Scalars {
   mlir::OpBuilder &b;
@@ -43,14 +38,4 @@ struct Scalars {
   }
 };
 
-using ScalarFunction = std::function<mlir::Value(const Scalars &, mlir::Value, const NodeView &)>;
-
-/// One input 'X', one output 'Y', and what becomes of an element.
-Operator unary(const char *name, const char *form, ScalarFunction function);
-/// The same of one scalar operation.
-template <typename Op> Operator unary(const char *name, const char *form) {
-  return unary(name, form,
-               [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
-}
-
-} // namespace sluice::frontend::ops
+} // namespace sluice::frontend

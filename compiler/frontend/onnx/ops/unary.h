@@ -1,0 +1,22 @@
+// The entries of operators that are one function of one operand.
+#pragma once
+
+#include <functional>
+
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/operator.h"
+#include "compiler/frontend/onnx/scalars.h"
+
+namespace sluice::frontend::ops {
+
+using ScalarFunction = std::function<mlir::Value(const Scalars &, mlir::Value, const NodeView &)>;
+
+/// One input 'X', one output 'Y', and what becomes of an element.
+Operator unary(const char *name, const char *form, ScalarFunction function);
+/// The same of one scalar operation.
+template <typename Op> Operator unary(const char *name, const char *form) {
+  return unary(name, form,
+               [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
+}
+
+} // namespace sluice::frontend::ops
