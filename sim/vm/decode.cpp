@@ -7,15 +7,11 @@ namespace sluice::vm {
 namespace {
 
 template <class Inst> void copyCommon(UnitInstruction &to, const Inst &from, uint32_t index) {
+  static_cast<TokenFields &>(to) = tokenFields(from);
   to.index = index;
   to.waits = from.waitEn != 0;
-  to.waitToken = static_cast<uint8_t>(from.waitToken);
-  to.waitStep = static_cast<uint8_t>(static_cast<uint32_t>(from.waitStep) % isa::kTokens);
-  to.waitCount = static_cast<uint8_t>(from.waitCount);
   to.waitLevel = static_cast<uint8_t>(from.waitLevel);
   to.signals = from.sigEn != 0;
-  to.sigToken = static_cast<uint8_t>(from.sigToken);
-  to.sigUnits = static_cast<uint8_t>(from.sigUnits);
   to.sigLevel = static_cast<uint8_t>(from.sigLevel);
 }
 
@@ -42,8 +38,8 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.reg = {static_cast<uint8_t>(vec.aReg), static_cast<uint8_t>(vec.bReg),
              static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
   out.op = vec;
-  out.takesResult = vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
-  out.path = static_cast<uint8_t>(vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2));
+  out.takesResult = takesResult(vec);
+  out.path = static_cast<uint8_t>(vectorPath(vec));
   out.latency = vectorLatency(out.path, lanes);
   return out;
 }
@@ -92,11 +88,9 @@ struct StepMaker {
 
 Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes) {
   Code code;
-  code.steps.reserve(words.size());
-  for (uint32_t index = 0; index < words.size(); ++index) {
-    const std::optional<isa::Instruction> inst = isa::decode(words[index]);
-    code.steps.push_back(inst ? std::visit(StepMaker{code, lanes, index}, *inst) : Step{});
-  }
+  code.steps = stepsOf<Step>(words, [&](uint32_t index, const isa::Instruction &inst) {
+    return std::visit(StepMaker{code, lanes, index}, inst);
+  });
   return code;
 }
 

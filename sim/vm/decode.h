@@ -7,23 +7,19 @@
 
 #include "runtime/format/program.h"
 #include "sim/vm/loop_nest.h"
+#include "sim/vm/words.h"
 
 namespace sluice::vm {
 
 /// What the instructions of the three units have in common.
-struct UnitInstruction {
+struct UnitInstruction : TokenFields {
   uint32_t index = 0; ///< in the instruction RAM
   NestShape nest;
   Addresses base{};
   std::array<uint8_t, kStreams> reg{};
   bool waits = false;
-  uint8_t waitToken = 0;
-  uint8_t waitStep = 0; ///< modulo the bank
-  uint8_t waitCount = 0;
   uint8_t waitLevel = 0;
   bool signals = false;
-  uint8_t sigToken = 0;
-  uint8_t sigUnits = 0;
   uint8_t sigLevel = 0;
 };
 

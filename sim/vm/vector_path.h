@@ -14,6 +14,15 @@ constexpr unsigned vectorPath(isa::Alu alu1, bool table, isa::Reduce reduce, isa
          (alu2 != isa::Alu::Pass ? 4U : 0U) | static_cast<unsigned>(reduce) << 3;
 }
 
+constexpr unsigned vectorPath(const isa::Vec &vec) {
+  return vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2);
+}
+
+/// A matrix result is taken, or looked at.
+constexpr bool takesResult(const isa::Vec &vec) {
+  return vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
+}
+
 /// Cycles a reduction adds; `lanes` is a power of two.
 constexpr unsigned reduceLatency(isa::Reduce reduce, unsigned lanes) {
   const auto levels = static_cast<unsigned>(std::bit_width(lanes) - 1);

@@ -358,9 +358,7 @@ unsigned vectorPath(const rows::VectorStep &step) {
   return vm::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2);
 }
 
-unsigned vectorPath(const isa::Vec &vec) {
-  return vm::vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2);
-}
+unsigned vectorPath(const isa::Vec &vec) { return vm::vectorPath(vec); }
 
 unsigned vectorLatency(unsigned path, unsigned lanes) { return vm::vectorLatency(path, lanes); }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/conversion/plan/order.h"
 #include "sim/vm/timing.h"
+#include "sim/vm/vector_path.h"
 
 namespace sluice::plan {
 namespace {
@@ -156,7 +157,7 @@ void Timeline::derive() {
     for (size_t index = 0; index < issues[cores + core].size(); ++index) {
       const Event event{cores + core, index};
       const auto &vec = std::get<isa::Vec>(plan(event.unit).forms[beatOf(event).form]);
-      if (vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek)
+      if (vm::takesResult(vec))
         while (!beatOf({core, result}).last)
           ++result;
       resultOf[core].push_back(result);
@@ -212,7 +213,7 @@ Timeline::Step Timeline::step(const Event &event) const {
   }
   const isa::Instruction &form = plan(event.unit).forms[beatOf(event).form];
   if (const auto *vec = std::get_if<isa::Vec>(&form)) {
-    if (vec->aSrc == isa::Source::Mxu || vec->aSrc == isa::Source::Peek) {
+    if (vm::takesResult(*vec)) {
       const Event result{event.unit - cores, resultOf[event.unit - cores][event.index]};
       const uint64_t issue = issues[result.unit][result.index];
       if (issue + matrixDepth(*geometry) + isa::kMmNormalise + 1 == now)

@@ -44,9 +44,4 @@ private:
   std::map<uint32_t, bool> zero; ///< by block, as far as it was asked for
 };
 
-/// Whether an instruction takes, or looks at, a result of the matrix unit.
-inline bool takesResult(const isa::Vec &vec) {
-  return vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
-}
-
 } // namespace sluice::plan

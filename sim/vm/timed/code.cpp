@@ -44,6 +44,7 @@ template <class Inst>
 Instruction make(const Inst &from, uint32_t index, bool signals, std::optional<uint32_t> outLevel,
                  bool everyBeat = false) {
   Instruction to;
+  static_cast<TokenFields &>(to) = tokenFields(from);
   to.index = index;
   Grouping grouping;
   if (everyBeat)
@@ -61,11 +62,6 @@ Instruction make(const Inst &from, uint32_t index, bool signals, std::optional<u
     to.waitEvery = grouping.every(from.n, from.waitLevel);
   if (signals)
     to.signalEvery = grouping.every(from.n, from.sigLevel);
-  to.waitToken = static_cast<uint8_t>(from.waitToken);
-  to.waitStep = static_cast<uint8_t>(static_cast<uint32_t>(from.waitStep) % isa::kTokens);
-  to.waitCount = static_cast<uint8_t>(from.waitCount);
-  to.sigToken = static_cast<uint8_t>(from.sigToken);
-  to.sigUnits = static_cast<uint8_t>(from.sigUnits);
   return to;
 }
 
@@ -75,7 +71,7 @@ Instruction makeMatrix(const isa::Mm &mm, uint32_t index) {
 }
 
 Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
-  const bool takes = vec.aSrc == isa::Source::Mxu || vec.aSrc == isa::Source::Peek;
+  const bool takes = takesResult(vec);
   std::optional<uint32_t> packets;
   if (vec.dstKind == isa::Dst::Net)
     packets = vec.reduce == isa::Reduce::None ? isa::kLoopDepth : vec.reduceLevel;
@@ -85,7 +81,7 @@ Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
   to.takesResult = takes;
   to.popsResult = vec.aSrc == isa::Source::Mxu;
   to.toNetwork = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
-  to.path = static_cast<uint8_t>(vectorPath(vec.alu1, vec.tableEn != 0, vec.reduce, vec.alu2));
+  to.path = static_cast<uint8_t>(vectorPath(vec));
   to.latency = vectorLatency(to.path, lanes);
   to.hasRow = vec.dstKind == isa::Dst::Net;
   to.mask = static_cast<uint16_t>(vec.mask);
@@ -134,13 +130,10 @@ struct StepMaker {
 
 Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes, bool hostPort) {
   Code code;
-  code.steps.reserve(words.size());
   code.units.reserve(words.size());
-  for (uint32_t index = 0; index < words.size(); ++index) {
-    const std::optional<isa::Instruction> inst = isa::decode(words[index]);
-    code.steps.push_back(inst ? std::visit(StepMaker{code, lanes, hostPort, index}, *inst)
-                              : Step{});
-  }
+  code.steps = stepsOf<Step>(words, [&](uint32_t index, const isa::Instruction &inst) {
+    return std::visit(StepMaker{code, lanes, hostPort, index}, inst);
+  });
   return code;
 }
 

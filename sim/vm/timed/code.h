@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/format/program.h"
+#include "sim/vm/words.h"
 
 namespace sluice::vm::timed {
 
@@ -17,18 +18,13 @@ inline constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 /// A unit instruction: `groups` groups of `beats` beats. It waits before the first
 /// beat of a group and gives, or sends, with the last one, each in every so many
 /// groups; the beats between concern nobody else.
-struct Instruction {
+struct Instruction : TokenFields {
   uint32_t index = 0; ///< in the instruction RAM
   uint64_t groups = 1;
   uint64_t beats = 1;
   uint64_t waitEvery = kNone;
   uint64_t signalEvery = kNone;
   uint64_t outEvery = kNone; ///< matrix results, packets
-  uint8_t waitToken = 0;
-  uint8_t waitStep = 0; ///< modulo the bank
-  uint8_t waitCount = 0;
-  uint8_t sigToken = 0;
-  uint8_t sigUnits = 0;
   // Vector unit: a group is one beat if a matrix result is taken.
   bool takesResult = false; ///< popped or not
   bool popsResult = false;
