@@ -13,7 +13,8 @@ import onnx
 from onnx import helper
 
 import bad_models as models
-from refusal import MALFORMED, REFUSED, Refusal, main
+from folder import main
+from refusal import MALFORMED, REFUSED, Refusal
 
 HEADER, ENTRY, SECTIONS = 64, 64, 9
 

@@ -11,7 +11,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 import bad_models as models
-from refusal import MALFORMED, REFUSED, TOO_BIG, USAGE, Refusal, main
+from folder import main
+from refusal import MALFORMED, REFUSED, TOO_BIG, USAGE, Refusal
 
 
 class Graphs(Refusal):

@@ -6,18 +6,13 @@ without it.
 usage: layout_free_test.py SLUICE [unittest arguments]
 """
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-SLUICE = os.path.abspath(sys.argv[1])
+from folder import Folder, main
+
 LAST = np.iinfo(np.int64).max
 
 
@@ -62,17 +57,7 @@ VIEWS = {
 WIDTH = 13  # of h: two rows of 8 lanes, the second not full
 
 
-class Free(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = Path(folder.name)
-
-    def sluice(self, *args):
-        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, timeout=300, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        return done.stdout
-
+class Free(Folder):
     def program(self, name, shape, last, nodes=(), constants=None):
         """Instructions of the cores and cycles of a compiled model whose last product is of `last`."""
         first, second = (np.random.default_rng(seed).standard_normal(s).astype(np.float32) / 4
@@ -86,7 +71,7 @@ class Free(unittest.TestCase):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
                   self.dir / f"{name}.onnx")
         compiled = json.loads(
-            self.sluice("compile", f"{name}.onnx", "--target", "c2b8", "-o", f"{name}.sluice", "--json"))
+            self.ok("compile", f"{name}.onnx", "--target", "c2b8", "-o", f"{name}.sluice", "--json"))
         instructions = sum(fit["used"] for fit in compiled["fits"] if fit["memory"] == "instructions")
         return instructions, compiled["latency"], first, second
 
@@ -106,7 +91,7 @@ class Free(unittest.TestCase):
                 np.save(self.dir / "x.npy", x)
                 e = np.exp(np.tanh(function(np.maximum(x @ first, 0))))
                 np.save(self.dir / "y.npy", np.maximum(e @ second, 0).astype(np.float32))
-                self.sluice("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+                self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
 
     def test_no_instruction_and_no_cycle(self):
         for name, (shape, (nodes, constants), function, bare) in VIEWS.items():
@@ -119,8 +104,8 @@ class Free(unittest.TestCase):
                 np.save(self.dir / "x.npy", x)
                 h = np.maximum(x @ first, 0)
                 np.save(self.dir / "y.npy", np.maximum(function(h) @ second, 0).astype(np.float32))
-                self.sluice("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+                self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    main()

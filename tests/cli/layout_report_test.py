@@ -14,7 +14,8 @@ import onnx
 from onnx import helper
 
 import bad_models as models
-from refusal import MALFORMED, REFUSED, Refusal, main
+from folder import main
+from refusal import MALFORMED, REFUSED, Refusal
 
 
 def one(op, shapes, result, constants=None, **attributes):

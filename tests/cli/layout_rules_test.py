@@ -8,20 +8,14 @@ A form is written as in the documentation: "[2 3! 4] -> [6! 4]". A tensor withou
 a mark is a constant, "[!]" is an activation of rank 0.
 """
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-SLUICE = os.path.abspath(sys.argv[1])
-REFUSED = 3
+from folder import Folder, main
+from refusal import REFUSED
 
 
 def tensors(form):
@@ -224,18 +218,7 @@ RESULT_REFUSED = [
 ]
 
 
-class Rules(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = Path(folder.name)
-
-    def sluice(self, *args):
-        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, timeout=300, check=False)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
+class Rules(Folder):
     def layout(self, form, pins):
         """Exit code, data dimensions by name, errors."""
         onnx.save(form.model, self.dir / "m.onnx")
@@ -261,12 +244,9 @@ class Rules(unittest.TestCase):
             if name in form.dims:
                 np.save(self.dir / f"{name}.npy", value)
                 inputs += ["--input", f"{name}=@{name}.npy"]
-        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *form.flags,
-                                   *form.operand_pins())
-        self.assertEqual((code, err), (0, ""))
-        code, out, err = self.sluice("run", "m.sluice", "--engine", "both", *inputs, "--expect", "y=@y.npy",
-                                     "--rtol", "0.02", "--atol", "0.02")
-        self.assertEqual((code, err), (0, ""))
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *form.flags, *form.operand_pins())
+        out = self.ok("run", "m.sluice", "--engine", "both", *inputs, "--expect", "y=@y.npy", "--rtol", "0.02",
+                      "--atol", "0.02")
         self.assertIn("engines agree: equal bits, equal cycles", out)
 
     def test_from_the_result(self):
@@ -307,4 +287,4 @@ class Rules(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    main()

@@ -10,45 +10,31 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import textwrap
-import unittest
 from pathlib import Path
 
-SLUICE, MAKE_PROGRAMS, SOURCE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+from folder import Folder, main
+
+MAKE_PROGRAMS, SOURCE = sys.argv[2:4]
 WAITS = ("token", "result", "taker", "network", "pipeline", "host")
 MATRIX, VECTOR, INPUT = "matrix", "vector", "input"
 
 
-class Folder(unittest.TestCase):
-    maxDiff = None
-
+class Programs(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = Path(folder.name)
-        subprocess.run([MAKE_PROGRAMS, folder.name], check=True)
-
-    def sluice(self, *args):
-        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=300,
-                              check=False)
-        return done.returncode, done.stdout, done.stderr
-
-    def ok(self, *args):
-        code, out, err = self.sluice(*args)
-        self.assertEqual((code, err), (0, ""))
-        return out
+        super().setUp()
+        subprocess.run([MAKE_PROGRAMS, self.dir], check=True)
 
     def json(self, *args):
         return json.loads(self.ok(*args, "--json"))
 
     def fails(self, code, message, *args):
         before = sorted(os.listdir(self.dir))
-        self.assertEqual(self.sluice(*args), (code, "", message))
+        self.assertEqual(self.sluice(*args), (code, b"", message))
         self.assertEqual(sorted(os.listdir(self.dir)), before)
 
 
-class Sums(Folder):
+class Sums(Programs):
     """A network of three layers on both engines."""
 
     def setUp(self):
@@ -201,7 +187,7 @@ class Sums(Folder):
         self.assertEqual(sum(e["args"]["beats"] for e in slices if e["cat"] == "instruction"), 3 * busy)
 
 
-class Small(Folder):
+class Small(Programs):
     """One matrix beat and one vector beat: everything word for word."""
 
     def test_text(self):
@@ -232,9 +218,9 @@ class Small(Folder):
         self.fails(2, "error[E0602]: the file has no model 'none', allowed: small\n  --> small.sluice\n", "profile",
                    "small.sluice", "--model", "none")
         code, out, err = self.sluice("profile", "stalling.sluice", "--engine", "vm")
-        self.assertEqual((code, out), (6, ""))
+        self.assertEqual((code, out), (6, b""))
         self.assertTrue(err.startswith("error[E0607]: engine vm: no progress for 10000 cycles"), err)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    main(3)

@@ -1,0 +1,37 @@
+"""The base of the tests of commands: they run in a folder of their own, so that
+paths in the messages are short."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SLUICE = os.path.abspath(sys.argv[1])
+
+
+class Folder(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.outside = Path(folder.name)
+        self.dir = self.outside / "work"
+        self.dir.mkdir()
+
+    def sluice(self, *args):
+        """Exit code, standard output as bytes, standard error as text."""
+        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr.decode()
+
+    def ok(self, *args):
+        """What the command prints; it complains of nothing."""
+        code, out, err = self.sluice(*args)
+        self.assertEqual((code, err), (0, ""))
+        return out.decode()
+
+
+def main(arguments=1):
+    """Runs the tests of the script, which takes so many arguments of its own."""
+    unittest.main(argv=sys.argv[:1] + sys.argv[1 + arguments:])
