@@ -49,86 +49,70 @@ module fdot_pe #(
       .write_data_i
   );
 
-  logic [5:0]       largest2_q;
-  logic [Terms-1:0] minus;
-
-  for (genvar i = 0; i < Terms; i++) begin : gen_term
-    logic [5:0]         anchor;
-    logic [FieldBits:0] field;
-    fdot_term u_term (
-        .clk_i,
-        .stage_i  (stage_i[2:0]),
-        .x_i      (x_i[i*16+:16]),
-        .w_i      (w[i*16+:16]),
-        .anchor_o (anchor),
-        .largest_i(largest2_q),
-        .minus_o  (minus[i]),
-        .field_o  (field)
-    );
-  end
-
-  // ---- stages 1 and 2: the largest anchor, of pairs, then of all -------------------------
+  // ---- stages 1 to 4 of the terms, in fours -----------------------------------------
   logic [Pairs*6-1:0] pair1_q;
-  logic [5:0]         largest;
-
-  for (genvar i = 0; i < Pairs; i++) begin : gen_pair
-    always_ff @(posedge clk_i) begin
-      if (stage_i[0]) begin
-        pair1_q[i*6+:6] <= gen_term[2*i].anchor > gen_term[2*i+1].anchor ? gen_term[2*i].anchor
-                                                                          : gen_term[2*i+1].anchor;
-      end
-    end
-  end
-  // The anchor that beats all others, each two compared once, all at the same time;
-  // of equal ones the first.
-  always_comb begin
-    logic             first;
-    logic [Pairs-1:0] beaten;
-    beaten  = '0;
-    largest = '0;
-    for (int i = 0; i < Pairs; i++) begin
-      for (int k = i + 1; k < Pairs; k++) begin
-        first     = pair1_q[i*6+:6] >= pair1_q[k*6+:6];
-        beaten[i] = beaten[i] | !first;
-        beaten[k] = beaten[k] | first;
-      end
-    end
-    for (int i = 0; i < Pairs; i++) largest |= beaten[i] ? '0 : pair1_q[i*6+:6];
-  end
-  always_ff @(posedge clk_i) begin
-    if (stage_i[1]) largest2_q <= largest;
-  end
-
-  // ---- stages 4 and 5: sums of four, then of all -----------------------------------------
-  logic [5:0]               anchor3_q, anchor4_q;
-  logic [Quads*SumBits-1:0] quad4_q;
-  logic [TermBits:0]        minuses, minuses3_q;
-  logic [SumBits-1:0]       group, group5_q;
+  logic [5:0]         largest2_q;
+  logic [Terms-1:0]   minus;
+  logic [TermBits:0]  minuses3_q;
 
   for (genvar i = 0; i < Quads; i++) begin : gen_quad
-    always_ff @(posedge clk_i) begin
-      if (stage_i[3]) begin
-        quad4_q[i*SumBits+:SumBits] <= SumBits'(signed'(gen_term[4*i].field)) +
-                                       SumBits'(signed'(gen_term[4*i+1].field)) +
-                                       SumBits'(signed'(gen_term[4*i+2].field)) +
-                                       SumBits'(signed'(gen_term[4*i+3].field)) +
-                                       (i == 0 ? SumBits'(minuses3_q) : '0);
-      end
+    logic [SumBits-1:0] quad4_q, total;
+    fdot_quad #(
+        .SumBits  (SumBits),
+        .CarryBits(TermBits + 1)
+    ) u_quad (
+        .clk_i,
+        .stage_i  (stage_i[3:0]),
+        .x_i      (x_i[i*64+:64]),
+        .w_i      (w[i*64+:64]),
+        .pairs_o  (pair1_q[i*12+:12]),
+        .largest_i(largest2_q),
+        .minus_o  (minus[i*4+:4]),
+        .ones_i   (i == 0 ? minuses3_q : '0),
+        .sum_o    (quad4_q)
+    );
+    if (i == 0) begin : gen_first
+      assign total = quad4_q;
+    end else begin : gen_next
+      assign total = gen_quad[i-1].total + quad4_q;
     end
   end
-  always_comb begin
-    minuses = '0;
-    for (int i = 0; i < Terms; i++) minuses = minuses + (TermBits + 1)'(minus[i]);
-    group = '0;
-    for (int i = 0; i < Quads; i++) group = group + quad4_q[i*SumBits+:SumBits];
-  end
+
+  // ---- stage 2: the anchor that beats all others, each two compared once, all at the
+  // same time; of equal ones the first ---------------------------------------------------
   always_ff @(posedge clk_i) begin
+    logic             first;
+    logic [Pairs-1:0] beaten;
+    logic [5:0]       largest;
+    if (stage_i[1]) begin
+      beaten  = '0;
+      largest = '0;
+      for (int i = 0; i < Pairs; i++) begin
+        for (int k = i + 1; k < Pairs; k++) begin
+          first     = pair1_q[i*6+:6] >= pair1_q[k*6+:6];
+          beaten[i] = beaten[i] | !first;
+          beaten[k] = beaten[k] | first;
+        end
+      end
+      for (int i = 0; i < Pairs; i++) largest |= beaten[i] ? '0 : pair1_q[i*6+:6];
+      largest2_q <= largest;
+    end
+  end
+
+  // ---- stages 3 to 5: what the one's complements lack, the sum of all fours ---------------
+  logic [5:0]         anchor3_q, anchor4_q;
+  logic [SumBits-1:0] group5_q;
+
+  always_ff @(posedge clk_i) begin
+    logic [TermBits:0] minuses;
     if (stage_i[2]) begin
-      anchor3_q  <= largest2_q;
+      minuses = '0;
+      for (int i = 0; i < Terms; i++) minuses = minuses + (TermBits + 1)'(minus[i]);
       minuses3_q <= minuses;
+      anchor3_q  <= largest2_q;
     end
     if (stage_i[3]) anchor4_q <= anchor3_q;
-    if (stage_i[4]) group5_q <= group;
+    if (stage_i[4]) group5_q <= gen_quad[Quads-1].total;
   end
 
   // ---- chain ---------------------------------------------------------------------------

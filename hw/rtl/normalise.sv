@@ -45,25 +45,20 @@ module normalise #(
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     // ---- stage 1: leading byte to the top -----------------------------------------------
-    logic        poison, minus, poison2_q, minus2_q, zero2_q;
-    logic [5:0]  anchor;
-    logic [Bytes-1:0] used;
-    logic [Top:0] m, bytes2_q;
-    logic [2:0]  skip;
-    logic [6:0]  base2_q;  // anchor less skipped bytes, two's complement
-
-    assign {poison, anchor, m} = lane_i[i*LaneBits+:LaneBits];
-    assign minus = m[Top];
-    for (genvar k = 0; k < Bytes; k++) begin : gen_used
-      assign used[k] = m[Top-8*k-:8] != {8{minus}};
-    end
-    always_comb begin
-      skip = 3'(Bytes);
-      for (int k = Bytes - 1; k >= 0; k--) if (used[k]) skip = 3'(k);
-    end
+    logic         poison2_q, minus2_q, zero2_q;
+    logic [Top:0] bytes2_q;
+    logic [6:0]   base2_q;  // anchor less skipped bytes, two's complement
 
     always_ff @(posedge clk_i) begin
+      logic         poison, minus;
+      logic [5:0]   anchor;
+      logic [Top:0] m;
+      logic [2:0]   skip;
       if (valid_i) begin
+        {poison, anchor, m} = lane_i[i*LaneBits+:LaneBits];
+        minus = m[Top];
+        skip  = 3'(Bytes);
+        for (int k = Bytes - 1; k >= 0; k--) if (m[Top-8*k-:8] != {8{minus}}) skip = 3'(k);
         poison2_q <= poison;
         minus2_q  <= minus;
         zero2_q   <= m == '0;
@@ -74,22 +69,19 @@ module normalise #(
     end
 
     // ---- stage 2: leading one to the top, and what decides the rounding ----------------------
-    logic [2:0]  fine;
-    logic [Top-1:0] moved;       // complemented back: nothing below is zeros
-    logic [Top-1:Top-24] top;    // without the leading one and what only decides ties
     logic        poison3_q, minus3_q, zero3_q, half3_q, rest3_q, odd3_q;
     logic [22:0] mantissa3_q;
     logic [9:0]  exponent3_q;  // biased, two's complement
 
-    always_comb begin
-      fine = 3'd7;
-      for (int k = 6; k >= 0; k--) if (bytes2_q[Top-k]) fine = 3'(k);
-    end
-    assign moved = Top'((bytes2_q ^ {AccBits{minus2_q}}) << fine);
-    assign top   = moved[Top-1:Top-24] ^ {24{minus2_q}};
-
     always_ff @(posedge clk_i) begin
+      logic [2:0]          fine;
+      logic [Top-1:0]      moved;  // complemented back: nothing below is zeros
+      logic [Top-1:Top-24] top;    // without the leading one and what only decides ties
       if (valid2_q) begin
+        fine  = 3'd7;
+        for (int k = 6; k >= 0; k--) if (bytes2_q[Top-k]) fine = 3'(k);
+        moved = Top'((bytes2_q ^ {AccBits{minus2_q}}) << fine);
+        top   = moved[Top-1:Top-24] ^ {24{minus2_q}};
         poison3_q   <= poison2_q;
         minus3_q    <= minus2_q;
         zero3_q     <= zero2_q;

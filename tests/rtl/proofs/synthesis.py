@@ -24,7 +24,7 @@ MODULES = {
     "loop_address": {"Width": 18},
     "unit_counters": {"Width": 12},
     "anchor_add": {},
-    "fdot_term": {},
+    "fdot_quad": {},
     "vec_max": {},
     "vec_out": {"Lanes": 1},
     "normalise": {"Lanes": 1},
