@@ -7,7 +7,6 @@ usage: layout_report_test.py SLUICE [unittest arguments]
 import json
 import random
 import re
-import unittest
 
 import numpy as np
 import onnx

@@ -7,39 +7,15 @@
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
-#include "sim/vm/numerics.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "tests/unit/sim/vm/random_tables.h"
 
 namespace sluice::rtltest {
 namespace {
 
 using numerics::Table;
 constexpr unsigned kLanes = 2, kTables = 4;
-
-format::TableImage randomImage(numerics::testing::Operands &operands, Table::Mode mode) {
-  const auto any = [&] { return static_cast<uint16_t>(operands.engine()); };
-  Table::Header header;
-  header.mode = mode;
-  header.base = mode == Table::Mode::Log
-                    ? isa::kTableLogBase
-                    : static_cast<uint8_t>(operands.below(2) ? operands.below(256)
-                                                             : 110 + operands.below(20));
-  header.k = static_cast<int8_t>(static_cast<int>(operands.below(8)) - 4);
-  for (Table::Rule *rule : {&header.belowPos, &header.belowNeg, &header.abovePos, &header.aboveNeg})
-    *rule = {operands.below(2) != 0, any()};
-  header.zeroPos = any();
-  header.zeroNeg = any();
-  header.nan = any();
-  header.infPos = any();
-  header.infNeg = any();
-  format::TableImage image;
-  image.header = Table::encodeHeader(header);
-  for (unsigned i = 0; i < isa::kTableEntries; ++i)
-    image.entries.push_back(mode == Table::Mode::Log ? any() : operands.bf16(false));
-  return image;
-}
 
 TEST(VecTable, EveryInputOfRandomTables) {
   for (uint32_t seed = 0; seed < 3; ++seed) {
@@ -52,8 +28,8 @@ TEST(VecTable, EveryInputOfRandomTables) {
     bench.reset();
     std::vector<Table> tables;
     for (unsigned table = 0; table < kTables; ++table) {
-      const format::TableImage image =
-          randomImage(operands, static_cast<Table::Mode>((table + seed) % 3));
+      const format::TableImage image = randomTable(
+          operands, randomHeader(operands, static_cast<Table::Mode>((table + seed) % 3)));
       tables.emplace_back(image);
       bench->cfg_entry_i = 1;
       for (unsigned i = 0; i < isa::kTableEntries; ++i) {

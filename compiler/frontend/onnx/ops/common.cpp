@@ -59,6 +59,14 @@ Requirement axisInRange(const std::string &input, bool pastEnd) {
           "E0206"};
 }
 
+std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {
+  if (node.given("axes"))
+    return node.integers("axes");
+  if (node.has(1))
+    return node.knownInts(1);
+  return std::nullopt;
+}
+
 std::string axesProblem(const std::vector<int64_t> &axes, int64_t rank) {
   std::set<int64_t> seen;
   for (int64_t axis : axes) {

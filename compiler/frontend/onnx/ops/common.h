@@ -19,6 +19,9 @@ Requirement broadcastsTo(const std::string &first, const std::string &others);
 /// "attribute 'axis' is in [-rank, rank-1] of input ..." (E0206); with `pastEnd` also rank.
 Requirement axisInRange(const std::string &input, bool pastEnd = false);
 
+/// The attribute 'axes', or input 1 in later versions; nothing if left out.
+std::optional<std::vector<int64_t>> givenAxes(const NodeView &node);
+
 /// What is wrong with `axes` of a tensor of `rank`: out of range, or one twice; or empty.
 std::string axesProblem(const std::vector<int64_t> &axes, int64_t rank);
 

@@ -8,15 +8,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// Attribute or input; nothing if left out.
-std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {
-  if (node.given("axes"))
-    return node.integers("axes");
-  if (node.has(1))
-    return node.knownInts(1);
-  return std::nullopt;
-}
-
 /// The reduced axes, ascending; without any in the node, all of them, or none
 /// with 'noop_with_empty_axes'.
 Shape reducedAxes(const NodeView &node) {

@@ -125,15 +125,6 @@ Operator reshape(bool hasAllowZero) {
   return entry;
 }
 
-/// The axes of a Squeeze or Unsqueeze: attribute or input; nothing if left out.
-std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {
-  if (node.given("axes"))
-    return node.integers("axes");
-  if (node.has(1))
-    return node.knownInts(1);
-  return std::nullopt;
-}
-
 Shape squeezedAxes(const NodeView &node) {
   const Shape &shape = node.in(0).shape;
   if (auto axes = givenAxes(node))

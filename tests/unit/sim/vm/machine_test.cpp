@@ -35,23 +35,24 @@ std::vector<uint32_t> addressesOf(const std::vector<Arrived> &outputs) {
   return addresses;
 }
 
-TEST(Machine, OneBlockFromHostToHost) {
+/// A row from the host, through the identity of core 0, to row 9 of the host.
+TestProgram hostToHost() {
   TestProgram test;
   test.identity(0, 5);
   isa::Input input;
   input.dst = 7;
   input.mask = 1;
-  input.sigEn = 1;
-  input.sigToken = 4;
-  input.sigUnits = 1;
+  gives(input, 4, 1);
   isa::Mm mm = product(5, 7);
-  mm.waitEn = 1;
-  mm.waitToken = 4;
-  mm.waitCount = 1;
+  waitsFor(mm, 4, 1);
   test.host({input, isa::Halt{}});
   test.core(0, {mm, sendResult(9), isa::Halt{}});
   test.core(1, {isa::Halt{}});
-  TestMachine machine(test.program);
+  return test;
+}
+
+TEST(Machine, OneBlockFromHostToHost) {
+  TestMachine machine(hostToHost().program);
   const std::vector<uint16_t> row{kOne, kTwo, kThree, 0, 0x8000, 0x0001, 0xC000, 0x4780};
   machine.run(40, {row});
   EXPECT_THAT(machine.taken, ElementsAre(3));
@@ -76,22 +77,7 @@ device::ActivityCycles countersOf(const TestMachine &machine, UnitCounters::Unit
 
 TEST(Machine, CountsWhatEveryUnitDoes) {
   using Unit = UnitCounters::Unit;
-  TestProgram test;
-  test.identity(0, 5);
-  isa::Input input;
-  input.dst = 7;
-  input.mask = 1;
-  input.sigEn = 1;
-  input.sigToken = 4;
-  input.sigUnits = 1;
-  isa::Mm mm = product(5, 7);
-  mm.waitEn = 1;
-  mm.waitToken = 4;
-  mm.waitCount = 1;
-  test.host({input, isa::Halt{}});
-  test.core(0, {mm, sendResult(9), isa::Halt{}});
-  test.core(1, {isa::Halt{}});
-  TestMachine machine(test.program);
+  TestMachine machine(hostToHost().program);
   // The row is offered in 5. In the FIFO from 6, granted in 6, at the core from 9:
   // the beat issues in 9, its result is popped in 23 and leaves for the host in 27.
   machine.run(5);
@@ -163,24 +149,18 @@ TEST(Machine, WaitsTakeTokensStepByStep) {
   isa::Vec waits = sendRow(0, 0);
   waits.n[0] = 3;
   waits.dstStride[0] = 1;
-  waits.waitEn = 1;
-  waits.waitToken = 31;
+  waitsFor(waits, 31, 2, 1);
   waits.waitStep = 2;
-  waits.waitCount = 2;
-  waits.waitLevel = 1;
-  const auto gives = [](uint32_t token, uint32_t times) {
+  const auto giver = [](uint32_t token, uint32_t times) {
     isa::Vec vec;
     vec.n[3] = times;
     vec.dstKind = isa::Dst::Signal;
     vec.mask = 1;
-    vec.sigEn = 1;
-    vec.sigToken = token;
-    vec.sigUnits = 2;
-    vec.sigLevel = 4;
+    gives(vec, token, 2, 4);
     return vec;
   };
   test.core(0, {waits, isa::Halt{}});
-  test.core(1, {gives(31, 2), gives(1, 2), gives(3, 1), isa::Halt{}});
+  test.core(1, {giver(31, 2), giver(1, 2), giver(3, 1), isa::Halt{}});
   TestMachine machine(test.program);
   machine.run(60);
   // Tokens show from issue + 7: 10, 11 | 12, 13 | 14.
@@ -197,11 +177,9 @@ TEST(Machine, MatrixSignalsCountAfterTheAccumulation) {
   TestProgram test;
   isa::Mm mm = product(0, 0);
   mm.emit = isa::Emit::None;
-  mm.sigEn = 1;
-  mm.sigUnits = 2;
+  gives(mm, 0, 2);
   isa::Vec vec = sendRow(0, 0);
-  vec.waitEn = 1;
-  vec.waitCount = 1;
+  waitsFor(vec, 0, 1);
   test.core(0, {mm, vec, isa::Halt{}});
   TestMachine machine(test.program);
   machine.run(40);
@@ -276,9 +254,7 @@ TEST(Machine, ATokenThatPassesItsMaximumIsAFault) {
   TestProgram test;
   isa::Vec vec;
   vec.n[3] = 256;
-  vec.sigEn = 1;
-  vec.sigUnits = 1;
-  vec.sigLevel = 4;
+  gives(vec, 0, 1, 4);
   test.core(0, {vec, isa::Halt{}});
   TestMachine machine(test.program);
   machine.run(kFirstIssue + 255 + 3); // 255 gives
@@ -296,14 +272,12 @@ TEST(Machine, AccumulatorsGoThroughThePreloadRam) {
   first.n[3] = 2;
   first.emit = isa::Emit::Raw;
   first.p = 3;
-  first.sigEn = 1;
-  first.sigUnits = 1;
+  gives(first, 0, 1);
   isa::Mm second = product(0, 0);
   second.init = isa::Init::Preload;
   second.p = 3;
   second.acc = 1;
-  second.waitEn = 1;
-  second.waitCount = 1;
+  waitsFor(second, 0, 1);
   // The accumulator kept its content: 2 + 1 as well.
   isa::Mm third = product(0, 0);
   third.init = isa::Init::Keep;
@@ -335,12 +309,10 @@ TEST(Machine, APreloadReadSeesARawWriteFromThreeBeatsOn) {
     // Queue all of them behind a beat that waits, so that they issue in a row.
     isa::Mm gate;
     gate.skip = 1;
-    gate.waitEn = 1;
-    gate.waitCount = 1;
+    waitsFor(gate, 0, 1);
     isa::Vec open;
     open.n[3] = 20;
-    open.sigEn = 1;
-    open.sigUnits = 1;
+    gives(open, 0, 1);
     if (distance == 1)
       test.core(0, {open, gate, write, read, sendResult(0), isa::Halt{}});
     else
@@ -410,11 +382,9 @@ TEST(Machine, AColumnOfWeightsIsOneInputPosition) {
   write.a = 1;
   write.dstKind = isa::Dst::Wcol;
   write.dst = 3 * 8 + 5; // block 3, input position 5
-  write.sigEn = 1;
-  write.sigUnits = 1;
+  gives(write, 0, 1);
   isa::Mm mm = product(3, 0);
-  mm.waitEn = 1;
-  mm.waitCount = 1;
+  waitsFor(mm, 0, 1);
   test.core(0, {write, mm, sendResult(0), isa::Halt{}});
   TestMachine machine(test.program);
   machine.run(60);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/vm/numerics.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "tests/unit/sim/vm/random_tables.h"
 
 namespace sluice::numerics {
 namespace {
@@ -65,32 +65,13 @@ uint16_t expectedOf(const Table::Header &header, const std::vector<uint16_t> &en
   return rule.scales ? scaled(x, static_cast<int8_t>(rule.value)) : rule.value;
 }
 
-Table::Header randomHeader(Operands &operands) {
-  const auto any = [&] { return static_cast<uint16_t>(operands.engine()); };
-  Table::Header header;
-  header.mode = static_cast<Table::Mode>(operands.below(3));
-  header.base = static_cast<uint8_t>(header.mode == Table::Mode::Log ? isa::kTableLogBase
-                                                                     : operands.below(256));
-  header.k = static_cast<int8_t>(static_cast<int>(operands.below(8)) - 4);
-  for (Table::Rule *rule : {&header.belowPos, &header.belowNeg, &header.abovePos, &header.aboveNeg})
-    *rule = {operands.below(2) != 0, any()};
-  header.zeroPos = any();
-  header.zeroNeg = any();
-  header.nan = any();
-  header.infPos = any();
-  header.infNeg = any();
-  return header;
-}
-
 TEST(TableNumerics, EveryInputOfRandomTables) {
   Operands operands(21);
   for (int trial = 0; trial < 60; ++trial) {
-    const Table::Header header = randomHeader(operands);
-    format::TableImage image;
-    image.header = Table::encodeHeader(header);
+    const Table::Header header =
+        testing::randomHeader(operands, static_cast<Table::Mode>(trial % 3));
+    const format::TableImage image = testing::randomTable(operands, header);
     ASSERT_EQ(Table::decodeHeader(image.header), header);
-    for (unsigned i = 0; i < isa::kTableEntries; ++i)
-      image.entries.push_back(operands.bf16(false));
     const Table table(image);
     for (uint32_t value = 0; value < 65536; ++value) {
       const auto x = static_cast<uint16_t>(value);

@@ -95,6 +95,24 @@ public:
   std::vector<Arrived> outputs;
 };
 
+/// Makes an instruction wait for `count` of a token before every beat that is first
+/// at `level`.
+template <class Inst>
+void waitsFor(Inst &inst, uint32_t token, uint32_t count, uint32_t level = 0) {
+  inst.waitEn = 1;
+  inst.waitToken = token;
+  inst.waitCount = count;
+  inst.waitLevel = level;
+}
+
+/// Makes an instruction give a token to `units` with every beat that is last at `level`.
+template <class Inst> void gives(Inst &inst, uint32_t token, uint32_t units, uint32_t level = 0) {
+  inst.sigEn = 1;
+  inst.sigToken = token;
+  inst.sigUnits = units;
+  inst.sigLevel = level;
+}
+
 /// A vector instruction that sends a tensor row to the host as row `dst`.
 inline isa::Vec sendRow(uint32_t address, uint32_t dst) {
   isa::Vec vec;

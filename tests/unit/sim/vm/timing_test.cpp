@@ -22,17 +22,13 @@ TestProgram rowByRow(uint32_t rows) {
   input.n[3] = rows;
   input.dstStride[3] = 1;
   input.mask = 1;
-  input.sigEn = 1;
-  input.sigUnits = 1;
-  input.sigLevel = 4;
+  gives(input, 0, 1, 4);
   isa::Mm mm = product(0, 0);
   mm.n[3] = rows;
   mm.xStride[3] = 1;
   mm.emitLevel = 4;
   mm.initLevel = 4;
-  mm.waitEn = 1;
-  mm.waitCount = 1;
-  mm.waitLevel = 4;
+  waitsFor(mm, 0, 1, 4);
   isa::Vec vec = sendResult(0);
   vec.n[3] = rows;
   vec.dstStride[3] = 1;
@@ -134,19 +130,12 @@ TEST(Timing, AgreesWhereUnitsRunOnForLong) {
   isa::Mm many = product(0, 0);
   many.n = {1, 1, 2, 4000};
   many.emit = isa::Emit::None;
-  many.sigEn = 1;
-  many.sigToken = 5;
-  many.sigUnits = 2;
-  many.sigLevel = 4;
+  gives(many, 5, 2, 4);
   isa::Vec count; // takes what it is told, one by one
   count.n = {1, 1, 2, 4000};
-  count.waitEn = 1;
-  count.waitToken = 5;
-  count.waitCount = 1;
-  count.waitLevel = 4;
+  waitsFor(count, 5, 1, 4);
   isa::Mm mm = product(0, 0);
-  mm.waitEn = 1;
-  mm.waitCount = 1;
+  waitsFor(mm, 0, 1);
   test.program.cores[0].instructions.clear();
   test.core(0, {many, count, mm, sendResult(0), isa::Restart{}});
   test.program.cores[1].instructions.clear();
@@ -180,8 +169,7 @@ TEST(Timing, TellsEveryBeatAlsoOfThoseItPassesOver) {
   TestProgram test = rowByRow(5);
   isa::Mm mm = product(0, 0); // five products in a row, of which three are passed over
   mm.n[3] = 5;
-  mm.waitEn = 1;
-  mm.waitCount = 5;
+  waitsFor(mm, 0, 5);
   mm.emitLevel = 0;
   test.program.models[0].outputs[0].rows = 1;
   test.program.cores[0].instructions.clear();

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/frontend/onnx/emitter.h"
 #include "test_model.h"
 
 namespace sluice::frontend::test {
@@ -102,6 +103,23 @@ TEST(Arithmetic, RefusesWhatDoesNotFit) {
             "E0206 node 2 '' (Add): Add requires: all inputs have the same element type; found "
             "float, int64\n"
             "E0206 node 3 '' (Div): Div: an integer is divided by 0");
+}
+
+/// What an operator's entry should have required.
+TEST(Emitter, RefusesOperandsThatDoNotBroadcast) {
+  mlir::MLIRContext context;
+  mlir::OpBuilder builder(&context);
+  const auto known = [](const Ints &shape, const Floats &values) {
+    return Tensor::ofKnown(HostTensor::ofFloats(shape, values));
+  };
+  try {
+    Emitter(builder).pointwise({known({2}, {1, 2}), known({3}, {1, 2, 3})},
+                               [](const Scalars &, mlir::ValueRange x) { return x[0]; });
+    FAIL();
+  } catch (const NodeError &error) {
+    EXPECT_EQ(error.code, "E0206");
+    EXPECT_EQ(error.message, "the operands do not broadcast to one shape");
+  }
 }
 
 TEST(Arithmetic, RefusesResultsThatAreTooLarge) {

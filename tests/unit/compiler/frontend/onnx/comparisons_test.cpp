@@ -28,6 +28,35 @@ TEST(Where, RefusesAConditionThatIsNotBool) {
                                       "bool; found float");
 }
 
+TEST(Where, RefusesResultsOfTwoTypes) {
+  Model model(16);
+  model.input("x", {3}).input("h", {3}, onnx::TensorProto::FLOAT16).output("y");
+  model.node("IsNaN", {"x"}, {"c"});
+  model.node("Where", {"c", "x", "h"}, {"y"});
+  EXPECT_EQ(import(model).messages(), "E0206 node 1 '' (Where): Where requires: inputs 'X' and 'Y' "
+                                      "have the same element type; found float and float16");
+}
+
+TEST(Logic, TakesBools) {
+  Model model(13);
+  model.input("x", {3}).output("y");
+  model.node("And", {"x", "x"}, {"b"});
+  model.node("Cast", {"b"}, {"y"}).attribute("to", int64_t{1});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (And): And requires: the inputs are bool; found float");
+}
+
+TEST(Comparisons, TakeNumbers) {
+  Model model(13);
+  model.input("x", {3}).output("y");
+  model.node("IsNaN", {"x"}, {"b"});
+  model.node("Less", {"b", "b"}, {"c"});
+  model.node("Cast", {"c"}, {"y"}).attribute("to", int64_t{1});
+  EXPECT_EQ(import(model).messages(),
+            "E0205 node 1 '' (Less): Less requires: input 'A' is float, float16, bfloat16 or "
+            "double, or integers known at import; found bool");
+}
+
 TEST(Comparisons, AreOutputsOfOnesAndZeros) {
   Model model(13);
   model.input("a", {3}).input("b", {3}).output("y", {3}, onnx::TensorProto::BOOL);
@@ -114,7 +143,9 @@ TEST(Expand, RefusesAShapeThatDoesNotBroadcast) {
     model.input("x", {1, 3}).output("y");
     model.ints("s", {static_cast<int64_t>(shape.size())}, shape);
     model.node("Expand", {"x", "s"}, {"y"});
-    EXPECT_THAT(import(model).messages(), HasSubstr("and 'input' broadcasts with it; found"));
+    EXPECT_THAT(import(model).messages(),
+                HasSubstr("E0206 node 0 '' (Expand): Expand requires: input 'shape' has rank 1, "
+                          "its extents are at least 1, and 'input' broadcasts with it; found"));
   }
 }
 

@@ -171,6 +171,28 @@ TEST(ShapeArithmetic, MayNotReachTheAccelerator) {
   model.node("Concat", {"x", "empty"}, {"y"}).attribute("axis", int64_t{0});
   EXPECT_EQ(import(model).messages(),
             "E0206 node 1 '' (Concat): Concat: the constant operand [0] has no elements");
+  Model integers(16);
+  integers.input("x", {2}).ints("n", {2}, {3, 4}).output("y");
+  integers.node("IsNaN", {"x"}, {"c"});
+  integers.node("Where", {"c", "n", "n"}, {"y"});
+  EXPECT_EQ(import(integers).messages(),
+            "E0205 node 1 '' (Where): Where: a tensor of int64 [2] would be needed on the "
+            "accelerator, which computes on floating-point tensors");
+}
+
+TEST(ConstantOfShape, HasOneValue) {
+  Model model;
+  model.input("x", {2}).ints("n", {1}, {2}).output("y");
+  onnx::AttributeProto &value = model.node("ConstantOfShape", {"n"}, {"c"}).attribute("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  value.mutable_t()->add_dims(2);
+  value.mutable_t()->add_float_data(1);
+  value.mutable_t()->add_float_data(2);
+  model.node("Add", {"x", "c"}, {"y"});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 '' (ConstantOfShape): ConstantOfShape requires: "
+            "attribute 'value' has one element; found [2]");
 }
 
 Model range(const Ints &values) {
@@ -196,6 +218,11 @@ TEST(Range, RefusesWhatDoesNotEnd) {
   EXPECT_EQ(import(range({0, 1, 0})).messages(), sentence + "input 'delta' is not 0; found 0");
   EXPECT_EQ(import(range({0, INT64_MAX, 1})).messages(),
             sentence + "the result has at most 268435456 elements; found 9.223372036854776e+18");
+  Model model = range({0, 3, 1});
+  model.graph().mutable_initializer(1)->add_dims(2);
+  model.graph().mutable_initializer(1)->add_int64_data(4);
+  EXPECT_EQ(import(model).messages(),
+            sentence + "the inputs have one element each; found [] and [2] and []");
 }
 
 TEST(Size, IsKnown) {

@@ -37,25 +37,14 @@ onnx::FunctionProto &function(Model &model, const std::string &name, const Names
   return out;
 }
 
-Node add(onnx::FunctionProto &function, const std::string &op, const Names &inputs,
-         const Names &outputs) {
-  onnx::NodeProto *node = function.add_node();
-  node->set_op_type(op);
-  for (const std::string &name : inputs)
-    node->add_input(name);
-  for (const std::string &name : outputs)
-    node->add_output(name);
-  return Node(node);
-}
-
 /// Scale(a) = LeakyRelu(a, alpha = slope) + a
 onnx::FunctionProto &scale(Model &model) {
   onnx::FunctionProto &out = function(model, "Scale", {"a"}, {"b"});
   out.add_attribute("slope");
-  onnx::AttributeProto &alpha = add(out, "LeakyRelu", {"a"}, {"t"}).attribute("alpha");
+  onnx::AttributeProto &alpha = addNode(out, "LeakyRelu", {"a"}, {"t"}).attribute("alpha");
   alpha.set_type(onnx::AttributeProto::FLOAT);
   alpha.set_ref_attr_name("slope");
-  add(out, "Add", {"t", "a"}, {"b"});
+  addNode(out, "Add", {"t", "a"}, {"b"});
   return out;
 }
 
@@ -70,11 +59,11 @@ TEST(Functions, AreInlined) {
 TEST(Functions, MayCallFunctionsAndBeCalledTwice) {
   Model model = callModel();
   onnx::FunctionProto &outer = function(model, "Scale", {"a"}, {"b"});
-  add(outer, "Twice", {"a"}, {"t"}).proto->set_domain("my.domain");
-  add(outer, "Twice", {"t"}, {"b"}).proto->set_domain("my.domain");
+  addNode(outer, "Twice", {"a"}, {"t"}).proto->set_domain("my.domain");
+  addNode(outer, "Twice", {"t"}, {"b"}).proto->set_domain("my.domain");
   onnx::FunctionProto &inner = function(model, "Twice", {"a"}, {"b"});
-  add(inner, "Identity", {"a"}, {"t"});
-  add(inner, "Add", {"a", "t"}, {"b"});
+  addNode(inner, "Identity", {"a"}, {"t"});
+  addNode(inner, "Add", {"a", "t"}, {"b"});
   EXPECT_EQ(evaluateModel(model, {{{2}, {1, 3}}}).values, (Doubles{4, 12}));
 }
 
@@ -94,13 +83,15 @@ TEST(Functions, HaveAttributeDefaults) {
   slope.set_f(0.25F);
   proto.mutable_unknown_fields()->AddLengthDelimited(11, slope.SerializeAsString());
   EXPECT_EQ(evaluateModel(model, {{{2}, {-4, 1}}}).values, (Doubles{-5, 2}));
+  proto.mutable_unknown_fields()->AddLengthDelimited(11, "\xFF");
+  EXPECT_EQ(import(model).messages(), "E0113: function 'Scale' has a malformed attribute default");
 }
 
 TEST(Functions, AreToldApartByOverload) {
   Model model = callModel();
   scale(model);
   onnx::FunctionProto &other = function(model, "Scale", {"a"}, {"b"});
-  add(other, "Neg", {"a"}, {"b"});
+  addNode(other, "Neg", {"a"}, {"b"});
   other.mutable_unknown_fields()->AddLengthDelimited(13, "negative");
   model.graph().mutable_node(0)->mutable_unknown_fields()->AddLengthDelimited(8, "negative");
   EXPECT_EQ(evaluateModel(model, {{{2}, {-4, 1}}}).values, (Doubles{4, -1}));
@@ -109,7 +100,7 @@ TEST(Functions, AreToldApartByOverload) {
 TEST(Functions, ProblemsNameTheCallAndTheNode) {
   Model model = callModel();
   onnx::FunctionProto &proto = function(model, "Scale", {"a"}, {"b"});
-  add(proto, "Frobnicate", {"a"}, {"b"}).name("inner");
+  addNode(proto, "Frobnicate", {"a"}, {"b"}).name("inner");
   EXPECT_EQ(import(model).messages(),
             "E0201 node 0 'call/inner' (Frobnicate): operator 'Frobnicate' is not supported");
 }
@@ -132,7 +123,7 @@ TEST(Functions, MustBeWellFormed) {
 TEST(Functions, MayNotRecurse) {
   Model model = callModel();
   onnx::FunctionProto &proto = function(model, "Scale", {"a"}, {"b"});
-  add(proto, "Scale", {"a"}, {"b"}).proto->set_domain("my.domain");
+  addNode(proto, "Scale", {"a"}, {"b"}).proto->set_domain("my.domain");
   std::string messages = import(model).messages();
   EXPECT_EQ(messages.substr(0, messages.find('\n')),
             "E0113 node 0 'call/Scale' (Scale): function 'Scale' calls itself");
@@ -144,9 +135,9 @@ TEST(Functions, MayNotExplode) {
     std::string name = level == 0 ? "Scale" : "F" + std::to_string(level);
     onnx::FunctionProto &proto = function(model, name, {"a"}, {"b"});
     std::string next = "F" + std::to_string(level + 1);
-    add(proto, level == 29 ? "Relu" : next, {"a"}, {"t"})
+    addNode(proto, level == 29 ? "Relu" : next, {"a"}, {"t"})
         .proto->set_domain(level == 29 ? "" : "my.domain");
-    add(proto, level == 29 ? "Relu" : next, {"t"}, {"b"})
+    addNode(proto, level == 29 ? "Relu" : next, {"t"}, {"b"})
         .proto->set_domain(level == 29 ? "" : "my.domain");
   }
   std::string messages = import(model).messages();

@@ -41,9 +41,15 @@ TEST(Versions, RefusesOthers) {
 TEST(Names, AreText) {
   Model model = identityModel();
   model.proto.mutable_graph()->mutable_node(0)->set_name("fc\xC2.out");
+  model.proto.mutable_graph()->mutable_node(0)->set_op_type("Re\xFF");
+  model.proto.mutable_graph()->mutable_input(0)->set_name("\xFE");
   model.proto.mutable_graph()->mutable_output(0)->set_name("\xFF");
   EXPECT_EQ(import(model).messages(),
             "E0102: the name of node 0 is 'fc\uFFFD.out', which is not UTF-8 text: the file is "
+            "damaged\n"
+            "E0102: the operator of node 0 is 'Re\uFFFD', which is not UTF-8 text: the file is "
+            "damaged\n"
+            "E0102: the name of a graph input is '\uFFFD', which is not UTF-8 text: the file is "
             "damaged\n"
             "E0102: the name of a graph output is '\uFFFD', which is not UTF-8 text: the file is "
             "damaged");
@@ -128,6 +134,35 @@ TEST(Operators, ChecksAttributesAndOperands) {
             "E0204 node 5 '' (Relu): Relu has 2 outputs, allowed: 1");
 }
 
+TEST(Operators, NameTheKindOfAnAttribute) {
+  using Kind = onnx::AttributeProto;
+  Model model(13);
+  model.input("x", {2}).output("y");
+  Node relu = model.node("LeakyRelu", {"x"}, {"y"});
+  onnx::AttributeProto &alpha = relu.attribute("alpha");
+  for (const auto &[kind, text] : {std::pair{Kind::INT, "an int"},
+                                   {Kind::STRING, "a string"},
+                                   {Kind::TENSOR, "a tensor"},
+                                   {Kind::INTS, "a list of ints"},
+                                   {Kind::FLOATS, "a list of floats"},
+                                   {Kind::STRINGS, "a list of strings"},
+                                   {Kind::GRAPH, "a graph"},
+                                   {Kind::SPARSE_TENSOR, "a sparse tensor"},
+                                   {Kind::UNDEFINED, "no value"}}) {
+    alpha.set_type(kind);
+    EXPECT_EQ(import(model).messages(),
+              std::string("E0203 node 0 '' (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a "
+                          "float, 0.01 by default; found ") +
+                  text);
+  }
+  alpha.set_type(Kind::FLOAT);
+  alpha.set_ref_attr_name("slope");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0203 node 0 '' (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a float, 0.01 by "
+      "default; found a reference to a function's attribute outside a function");
+}
+
 TEST(Graph, RefusesDuplicateNames) {
   Model model = identityModel();
   model.input("x", {2}).floats("w", {1}, {1}).floats("w", {1}, {1}).output("y");
@@ -141,6 +176,15 @@ TEST(Graph, RefusesDuplicateNames) {
             "E0107 node 2 '' (Relu): output 'x' is already defined by a graph input\n"
             "E0107 node 3 '' (Relu): output 'w' is already defined by an initializer\n"
             "E0107: two graph outputs are named 'y'");
+}
+
+TEST(Graph, RefusesEmptyNames) {
+  Model initializer = identityModel();
+  initializer.floats("", {1}, {1});
+  EXPECT_EQ(import(initializer).messages(), "E0105: an initializer has no name");
+  Model input = identityModel();
+  input.input("", {2});
+  EXPECT_EQ(import(input).messages(), "E0110: a graph input has no name");
 }
 
 TEST(Graph, RefusesUndefinedNames) {

@@ -80,7 +80,11 @@ TEST(ModelInputs, AMissingShapeMayBeGiven) {
   model.input("x", {}).output("y");
   model.node("Relu", {"x"}, {"y"});
   model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
-  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has no shape in the model");
+  const Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "E0111: input 'x' has no shape in the model");
+  ASSERT_EQ(imported.problems[0].fixes.size(), 1U);
+  EXPECT_EQ(imported.problems[0].fixes[0].text, "give its extents");
+  EXPECT_EQ(imported.problems[0].fixes[0].flag, "--input-shape x=...");
   EXPECT_EQ(errors(model, {{"x", {2, 3}}}), "");
 }
 
@@ -96,6 +100,10 @@ TEST(ModelInputs, AreFloatTensors) {
   model.input("i", {1}, Proto::INT64).input("s", {1}, 17).input("q", {1}).input("n", {1});
   model.graph().mutable_input(2)->mutable_type()->mutable_sequence_type();
   model.graph().mutable_input(3)->clear_type();
+  model.input("m", {1}).input("o", {1}).input("p", {1});
+  model.graph().mutable_input(4)->mutable_type()->mutable_map_type();
+  model.graph().mutable_input(5)->mutable_type()->mutable_optional_type();
+  model.graph().mutable_input(6)->mutable_type()->mutable_sparse_tensor_type();
   model.output("q");
   EXPECT_EQ(errors(model, {}),
             "E0114: input 'i' has elements of type int64, allowed are float, float16, bfloat16 and "
@@ -103,7 +111,10 @@ TEST(ModelInputs, AreFloatTensors) {
             "E0114: input 's' has elements of type float8e4m3fn, allowed are float, float16, "
             "bfloat16 and double\n"
             "E0110: input 'q' is a sequence, a tensor is needed\n"
-            "E0110: input 'n' is without a type, a tensor is needed");
+            "E0110: input 'n' is without a type, a tensor is needed\n"
+            "E0110: input 'm' is a map, a tensor is needed\n"
+            "E0110: input 'o' is an optional, a tensor is needed\n"
+            "E0110: input 'p' is a sparse tensor, a tensor is needed");
 }
 
 TEST(ModelInputs, AreBounded) {

@@ -66,6 +66,22 @@ TEST(LayerNormalization, RefusesWhatDoesNotBroadcast) {
               HasSubstr("attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2"));
 }
 
+TEST(RMSNormalization, RefusesWhatDoesNotBroadcast) {
+  const auto rms = [](const Ints &scale, int64_t axis) {
+    Model model(23);
+    model.input("x", {2, 2}).floats("s", scale, Floats(scale[0], 1)).output("y");
+    model.node("RMSNormalization", {"x", "s"}, {"y"}).attribute("axis", axis);
+    return import(model).messages();
+  };
+  const std::string requires_ = "E0206 node 0 '' (RMSNormalization): RMSNormalization requires: ";
+  EXPECT_EQ(rms({2}, -1), "");
+  EXPECT_EQ(rms({3}, -1),
+            requires_ + "input 'scale' broadcasts to the shape of 'X'; found [2 2] and [3]");
+  EXPECT_EQ(rms({2}, 2),
+            requires_ +
+                "attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2 at rank 2");
+}
+
 Model group(int64_t opset, int64_t groups, const Ints &scale) {
   Model model(opset);
   model.input("x", {1, 4, 2}).output("y");

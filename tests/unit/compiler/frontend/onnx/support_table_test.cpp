@@ -50,6 +50,21 @@ TEST(SupportTable, HasOneRowPerMeaning) {
       "rank-1] of input 'input' |\n");
 }
 
+TEST(SupportTable, SaysWhichOperandsThereAre) {
+  const auto requirements = [](const char *op) { return supportTable(op).back().requirements; };
+  EXPECT_THAT(requirements("Sum"), testing::Contains("inputs: 'data_0' (one or more)"));
+  EXPECT_THAT(requirements("Clip"),
+              testing::Contains("inputs: 'input', 'min' (optional), 'max' (optional)"));
+  EXPECT_THAT(requirements("Constant"), testing::Contains("no inputs"));
+  EXPECT_THAT(requirements("Constant"),
+              testing::Contains("attribute 'value_floats' is a list of floats, if given"));
+  EXPECT_THAT(requirements("Identity"),
+              testing::Contains("input 'input' is float, float16, bfloat16 or double, or integers "
+                                "or bool known at import"));
+  EXPECT_THAT(requirements("CastLike"),
+              testing::Contains("the type of 'target_type' is a float, integer or bool type"));
+}
+
 TEST(SupportTable, IsJson) {
   auto json = nlohmann::json::parse(supportJson(supportTable("Clip")));
   EXPECT_EQ(json["schema"], 1);

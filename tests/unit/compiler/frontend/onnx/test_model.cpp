@@ -116,16 +116,6 @@ Model &Model::ints(const std::string &name, const Ints &shape, const Ints &value
   return *this;
 }
 
-Node Model::node(const std::string &op, const Names &inputs, const Names &outputs) {
-  onnx::NodeProto *node = graph().add_node();
-  node->set_op_type(op);
-  for (const std::string &name : inputs)
-    node->add_input(name);
-  for (const std::string &name : outputs)
-    node->add_output(name);
-  return Node(node);
-}
-
 std::string Imported::text() const {
   std::string out;
   llvm::raw_string_ostream stream(out);

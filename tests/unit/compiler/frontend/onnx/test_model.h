@@ -31,6 +31,18 @@ public:
   onnx::NodeProto *proto;
 };
 
+/// Adds a node to a graph or a function.
+template <class Owner>
+Node addNode(Owner &owner, const std::string &op, const Names &inputs, const Names &outputs) {
+  onnx::NodeProto *node = owner.add_node();
+  node->set_op_type(op);
+  for (const std::string &name : inputs)
+    node->add_input(name);
+  for (const std::string &name : outputs)
+    node->add_output(name);
+  return Node(node);
+}
+
 class Model {
 public:
   explicit Model(int64_t opset = 13, int64_t irVersion = 8);
@@ -40,7 +52,9 @@ public:
   Model &output(const std::string &name, const Ints &shape, int type = onnx::TensorProto::FLOAT);
   Model &floats(const std::string &name, const Ints &shape, const Floats &values);
   Model &ints(const std::string &name, const Ints &shape, const Ints &values);
-  Node node(const std::string &op, const Names &inputs, const Names &outputs);
+  Node node(const std::string &op, const Names &inputs, const Names &outputs) {
+    return addNode(graph(), op, inputs, outputs);
+  }
   onnx::GraphProto &graph() { return *proto.mutable_graph(); }
 
   onnx::ModelProto proto;
