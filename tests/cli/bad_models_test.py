@@ -94,7 +94,7 @@ two broadcast, and both ranks are at least 1; found [1 8] and [9 6]
 
 class Layouts(Refusal):
     def test_sum_of_two_layouts(self):
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0301]: operands of a pointwise operation have different data dimensions
               --> m.onnx: node 2 "sum" (Add)
                |  operand 0 'left': activation [4! 5]
@@ -109,13 +109,11 @@ the data dimension
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0, \
 checked, about 26 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0301'
             """, models.two_layouts())
 
     def test_two_products_of_one_input(self):
         """What the last step needs is said of the chain, whatever else depends on the result."""
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0302]: the product contracts an axis that is not the data dimension
               --> m.onnx: node 1 "right" (MatMul)
                |  operand 0 'x': activation [4! 4]
@@ -127,8 +125,6 @@ see 'sluice explain E0301'
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: compile with --rewrite-layout: relayout of operand 1 'x' from [4 4!] to [4! 4], relayout of the \
 result 'l' from [4! 4] to [4 4!] at node 0, checked, about 48 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0302'
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["l"], name="left"),
                                helper.make_node("MatMul", ["x", "W"], ["r"], name="right"),
                                helper.make_node("Concat", ["l", "r"], ["y"], name="join", axis=0)],
@@ -137,7 +133,7 @@ see 'sluice explain E0302'
 
     def test_transposed_before_a_reshape(self):
         """Fixes exchange axes of more than one element where they can."""
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 1 "flat" (Flatten)
                |  operand 0 'h': activation [1 5! 16]
@@ -149,15 +145,13 @@ see 'sluice explain E0302'
              help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
              help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1, \
 checked, about 56 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0303'
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["h"], name="mix"),
                                helper.make_node("Flatten", ["h"], ["y"], name="flat", axis=1)],
                               [models.tensor("x", 1, 3, 16)], [models.tensor("y", 1, 80)],
                               [models.constant("W", models.values(5, 3))]))
 
     def test_wrong_pin(self):
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0302]: the product contracts an axis that is not the data dimension
               --> m.onnx: node 0 "fc" (Gemm)
                |  operand 0 'x': activation [1! 8]
@@ -171,12 +165,10 @@ see 'sluice explain E0303'
 checked, about 12 more cycles
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0, \
 checked, about 20 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0302'
             """, models.dense(), flags=("--data-dim", "x=0"))
 
     def test_reshape(self):
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 1 "flat" (Flatten)
                |  operand 0 'h': activation [4! 5]
@@ -188,12 +180,10 @@ see 'sluice explain E0302'
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
              help: compile with --rewrite-layout: transpose of the constants behind the reshape at node 1, \
 checked, at no cost
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0303'
             """, models.lost_by_reshape())
 
     def test_two_activations(self):
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0306]: both sides of the product are activations
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4 8]
@@ -204,13 +194,11 @@ see 'sluice explain E0303'
              help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
 dimensions: the rightmost axis by convention, checked, about 8 more cycles
              help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0306'
             """, models.two_activations())
 
     def test_contracted_on_neither_side(self):
         pins = ("--data-dim", "x=0", "--data-dim", "z=1")
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0307]: the contracted axis is the data dimension of neither side
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4! 8]
@@ -225,11 +213,9 @@ see 'sluice explain E0306'
              help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0, \
 checked, about 28 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0307'
             """, models.two_activations(), flags=("--allow-dynamic-weights", *pins))
         # Without the first flag the message names both.
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0306]: both sides of the product are activations
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4! 8]
@@ -239,8 +225,6 @@ see 'sluice explain E0307'
                node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
 [4 8!] at node 0, checked, about 40 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0306'
             """, models.two_activations(), flags=pins)
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--allow-dynamic-weights",
                                    "--rewrite-layout", *pins)

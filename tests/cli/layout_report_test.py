@@ -91,7 +91,7 @@ class ExplainLayout(Refusal):
                        "y [6, 3]: data dimension 0, concatenated tensors agree\n")
 
     def test_refused_reshape(self):
-        self.compile_refused(REFUSED, """
+        self.layout_refused("""
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 0 "reshape" (Reshape)
                |  operand 0 'x': activation [2 3! 4]
@@ -103,8 +103,6 @@ class ExplainLayout(Refusal):
              help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [2 3! 4] to [2! 3 4] at node 0, \
 checked, about 28 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0303'
             """, one("Reshape", [[2, 3, 4]], [2, 12], {"s": [2, 12]}), flags=("--data-dim", "x=1"))
 
 

@@ -1,4 +1,5 @@
 """The base of the tests of refused input."""
+import re
 import textwrap
 
 import onnx
@@ -7,6 +8,8 @@ import bad_models as models
 from folder import Folder
 
 USAGE, REFUSED, TOO_BIG, MALFORMED, INTERNAL = 2, 3, 4, 5, 6
+LEGEND = ("note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; "
+          "see 'sluice explain {}'\n")
 
 
 class Refusal(Folder):
@@ -33,6 +36,11 @@ class Refusal(Folder):
             self.refused(code, text, "compile", *arguments, "-o", name)
         self.assertFalse((self.dir / "new.sluice").exists())
         self.refused(code, text, "check", *arguments)
+
+    def layout_refused(self, text, proto, flags=()):
+        """Compiling is refused with an error of the data dimension, behind which its mark is explained."""
+        code, = re.findall(r"error\[(E03\d\d)\]", text)
+        self.compile_refused(REFUSED, textwrap.dedent(text) + LEGEND.format(code), proto, flags=flags)
 
     def save(self, name, data):
         (self.dir / name).write_bytes(data)

@@ -28,8 +28,8 @@ struct Errors {
 /// most 2^-25 of the largest product.
 long double bound(double largestProduct) {
   constexpr unsigned kProducts = kLanes * kBlocks;
-  return std::ldexp(static_cast<long double>(largestProduct), -25) *
-         (kProducts + kProducts / kPeTerms + kBlocks);
+  constexpr unsigned kUnits = kProducts + kProducts / kPeTerms + kBlocks;
+  return std::ldexp(static_cast<long double>(largestProduct), -25) * kUnits;
 }
 
 /// Largest relative errors over `trials` dot products of K = 1024; scale draws
