@@ -33,8 +33,8 @@ Real geluTanh(Real x) {
   return x * sigmoid(2 * u);
 }
 
-#define NODE(op) +[](Model &model) { model.node((op), {"x"}, {"y"}); }
-#define EXACT(expression) +[](Real x) -> Real { return (expression); }
+#define NODE(op) (+[](Model &model) { model.node(op, {"x"}, {"y"}); })
+#define EXACT(expression) (+[](Real x) -> Real { return expression; })
 
 } // namespace
 
