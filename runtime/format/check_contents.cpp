@@ -109,11 +109,6 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
     return fmt::format("weight memories of {} rows, allowed: up to {}, what an instruction "
                        "addresses",
                        weightRows, kWeightRows);
-  const uint64_t weights =
-      uint64_t{geometry.cores} * geometry.weightBlocks * geometry.lanes * geometry.lanes;
-  if (weights > uint64_t{1} << 28)
-    return fmt::format("weight memories of {} elements, allowed: up to {}", weights,
-                       uint64_t{1} << 28);
   return std::nullopt;
 }
 

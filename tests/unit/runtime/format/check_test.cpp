@@ -53,15 +53,22 @@ TEST(Check, Geometry) {
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.weightBlocks = 40000; }),
             "E0508 weight memories of 320000 rows, allowed: up to 262144, what an instruction "
             "addresses");
+  for (std::string Geometry::*name : {&Geometry::name, &Geometry::rtl})
+    for (const char *text : {"", "C2B8"})
+      EXPECT_EQ(problemAfter([&](Program &p) { p.geometry.*name = text; }),
+                "E0508 name and rtl must be 1 to 64 of a-z, 0-9, '-' and '_'");
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores.resize(3); }),
+            "E0507 instructions of 3 cores, the geometry has 2");
 }
 
 TEST(Check, Encoding) {
-  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].instructions[0][8] = ~0ULL; }),
-              HasSubstr("E0509 core 0 instruction 0 is not an instruction"));
-  EXPECT_THAT(problemAfter([](Program &p) { p.hostInstructions[0] = encoded(smallMm()); }),
-              HasSubstr("host port instruction 0: a unit instruction at the host port"));
-  EXPECT_THAT(problemAfter([](Program &p) { p.cores[1].instructions[0] = encoded(smallInput()); }),
-              HasSubstr("core 1 instruction 0: input belongs to the host port"));
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].instructions[0][8] = ~0ULL; }),
+            "E0509 core 0 instruction 0 is not an instruction: unknown opcode, enumerated value or "
+            "bits outside the fields");
+  EXPECT_EQ(problemAfter([](Program &p) { p.hostInstructions[0] = encoded(smallMm()); }),
+            "E0509 host port instruction 0: a unit instruction at the host port");
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[1].instructions[0] = encoded(smallInput()); }),
+            "E0509 core 1 instruction 0: input belongs to the host port");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[1].instructions.clear(); }),
             "E0509 core 1 instruction 0: there are no instructions; the last must be restart or "
             "halt");
@@ -75,8 +82,12 @@ TEST(Check, Fields) {
             "E0509 core 0 instruction 0: n is 0, allowed: 1 to 4095");
   EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.waitLevel = 5; }),
             "E0509 core 0 instruction 0: wait_level is 5, allowed: 0 to 4");
-  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.waitCount = 0; }), HasSubstr("wait_count is 0"));
-  EXPECT_THAT(afterMm([](isa::Mm &mm) { mm.sigEn = 1; }), HasSubstr("sig_units is 0"));
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.waitCount = 0; }),
+            "E0509 core 0 instruction 0: wait_count is 0, allowed: 1 to 255");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) { mm.sigEn = 1; }),
+            "E0509 core 0 instruction 0: sig_units is 0, allowed: 1 to 3 (a signal needs a bank)");
+  EXPECT_EQ(afterVec([](isa::Vec &vec) { vec.mask = 1; }),
+            "E0509 core 0 instruction 1: sig_units is 0, allowed: 1 to 3 (a signal needs a bank)");
   EXPECT_EQ(afterVec([](isa::Vec &vec) { vec.mask = 4; }),
             "E0509 core 0 instruction 1: mask is 4, allowed: cores 0 to 1 and the host (bit 8), "
             "at least one");
@@ -140,6 +151,13 @@ TEST(Check, Addresses) {
               HasSubstr("b reaches tensor row 33024"));
   EXPECT_THAT(afterVec([](isa::Vec &vec) { vec.dst = 1; }),
               HasSubstr("dst reaches host output row 1, allowed: 0 to 0"));
+  EXPECT_EQ(afterVec([](isa::Vec &vec) {
+              vec.dstKind = isa::Dst::Wcol;
+              vec.dst = 2048 * 8;
+              vec.sigUnits = 1;
+            }),
+            "E0510 core 0 instruction 1: dst reaches weight row or column 16384, allowed: 0 to "
+            "16383");
   EXPECT_THAT(problemAfter([](Program &p) {
                 isa::Input input = smallInput();
                 input.dst = 1024;
@@ -249,8 +267,15 @@ TEST(Check, HostTensors) {
               HasSubstr("more than 2147483648 elements"));
   EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType{9}; }),
               HasSubstr("type 9 is none of 1 to 4"));
-  EXPECT_THAT(problemAfter([&](Program &p) { input(p).name = "\xC0\x80"; }),
-              HasSubstr("not UTF-8"));
+  EXPECT_EQ(problemAfter([&](Program &p) { input(p).name = "\xC0\x80"; }),
+            "E0511 input '?' of model 'small': the name is empty or not UTF-8 text");
+  EXPECT_EQ(problemAfter([&](Program &p) { p.models[0].inputs.push_back(input(p)); }),
+            "E0511 input 'x' of model 'small': the name is used twice");
+  for (const char *name : {"", "\xFF"})
+    EXPECT_EQ(problemAfter([&](Program &p) { p.models[0].name = name; }),
+              "E0511 a model's name is empty, not UTF-8 text, or used twice");
+  EXPECT_EQ(problemAfter([&](Program &p) { p.models[0].outputs.clear(); }),
+            "E0511 model 'small' has no output");
   EXPECT_EQ(problemAfter([](Program &p) {
               p.models[0].outputs.push_back({"z", {8}, HostType::Float32, 0, 0, 1});
             }),
@@ -273,12 +298,12 @@ TEST(Check, Images) {
             "E0512 core 0: weight block 2048 follows -1, allowed: ascending and below 2048");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].weights[0].elements[5] = 0x7F80; }),
             "E0512 core 0: weight block 0 has a value that is not finite");
-  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].rows[0].address = 1024; }),
-              HasSubstr("rows 1024 to 1024, allowed"));
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].rows[0].address = 1024; }),
+            "E0512 core 0: rows 1024 to 1024, allowed: ascending, at or above 0 and below 1024");
   EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].rows[0].lanes.resize(7); }),
               HasSubstr("7 lanes, expected a multiple of 8"));
-  EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].preloads[0].lanes[0] = 1ULL << 55; }),
-              HasSubstr("bits above bit 54"));
+  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].preloads[0].lanes[0] = 1ULL << 55; }),
+            "E0512 core 0: preload row 3 has bits above bit 54");
   const auto table = [](uint64_t word) {
     return problemAfter([&](Program &p) {
       p.cores[0].tables = {{1, {word, 0, 0, 0}, std::vector<uint16_t>(isa::kTableEntries)}};
@@ -292,10 +317,14 @@ TEST(Check, Images) {
 TEST(Check, SourceMap) {
   EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[1].nodes = {2}; }),
             "E0513 source map names node 2 of 2");
-  EXPECT_THAT(problemAfter([](Program &p) { p.sourceMap[1].instruction = 0; }),
-              HasSubstr("not ascending"));
-  EXPECT_THAT(problemAfter([](Program &p) { p.sourceMap[2].instruction = 3; }),
-              HasSubstr("instruction 3 of core 2"));
+  EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[1].instruction = 0; }),
+            "E0513 source map is not ascending at core 0 instruction 0");
+  EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[2].instruction = 3; }),
+            "E0513 source map names instruction 3 of core 2, which does not exist");
+  EXPECT_EQ(problemAfter([](Program &p) { p.nodes[0].index = -2; }),
+            "E0513 a source node has an index below -1 or a name that is not UTF-8 text");
+  EXPECT_EQ(problemAfter([](Program &p) { p.options = "\xFF"; }),
+            "E0513 compiler version or options are not UTF-8 text");
 }
 
 } // namespace

@@ -100,6 +100,53 @@ TEST(ProgramFile, PaddingIsCovered) {
   EXPECT_EQ(codeOf(read(bytes)), "E0506");
 }
 
+/// What is said of the small program's file after `change`, behind correct hashes.
+template <typename Change> std::string afterwards(Change change) {
+  std::vector<uint8_t> bytes = write(smallProgram());
+  change(bytes);
+  test::rehash(bytes);
+  return messageOf(read(bytes));
+}
+
+TEST(ProgramFile, TheSectionTableIsExact) {
+  const std::vector<uint8_t> good = write(smallProgram());
+  const auto table = sections(good);
+  const size_t entry = kHeaderBytes + kEntryBytes; // of the models
+  EXPECT_EQ(afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset, 8); }),
+            "8 sections, expected 9");
+  EXPECT_EQ(
+      afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset + 4, 1); }),
+      "a reserved field of the header is not zero");
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, entry, 9); }),
+            "section 1 has kind 9, expected 2 (models)");
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, entry + 4, 1); }),
+            "a reserved field of section 'models' is not zero");
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint64_t>(bytes, entry + kEntryOffset, 1); }),
+            "section 'models' begins at byte 1, expected " + std::to_string(table[1].offset));
+  EXPECT_EQ(afterwards([&](auto &bytes) {
+              test::store<uint64_t>(bytes, entry + kEntrySize, good.size());
+            }),
+            "section 'models' of " + std::to_string(good.size()) + " bytes at " +
+                std::to_string(table[1].offset) + " ends behind the file");
+  EXPECT_EQ(afterwards([&](auto &bytes) {
+              bytes.resize(good.size() + 8);
+              test::store<uint64_t>(bytes, kFileSizeOffset, bytes.size());
+            }),
+            "the sections end at byte " + std::to_string(good.size()) + ", the file at " +
+                std::to_string(good.size() + 8));
+}
+
+TEST(ProgramFile, SectionsHoldWhatTheyCount) {
+  const size_t models = sections(write(smallProgram()))[1].offset;
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, models, 1000); }),
+            "section 'models' ends inside an entry or a count exceeds it");
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, models, 0); }),
+            "section 'models' has bytes after its last entry");
+  Program program = smallProgram();
+  program.geometry.cores = 1;
+  EXPECT_EQ(messageOf(read(write(program))), "instructions of 2 cores, the geometry has 1");
+}
+
 /// Every 32-bit word of header, table and sections set to nasty values.
 TEST(ProgramFile, LyingWordsNeverCrash) {
   const std::vector<uint8_t> good = write(smallProgram());
