@@ -238,6 +238,10 @@ TEST(Runtime, ResetCancelsAndStartsAgain) {
   sluice_rt_job *job = machine.submit({}, y);
   ASSERT_EQ(sluice_rt_device_reset(machine.device), SLUICE_RT_OK);
   EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_CANCELLED);
+  EXPECT_STREQ(sluice_rt_last_error(), "the device was reset");
+  sluice_rt_job_cycles cycles{};
+  EXPECT_EQ(sluice_rt_job_cycles_of(job, &cycles), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "the job has not ended with success");
   sluice_rt_job_release(job);
   ASSERT_EQ(sluice_rt_device_hold(machine.device, 0), SLUICE_RT_OK);
   job = machine.submit({3}, y);
@@ -261,6 +265,7 @@ TEST(Runtime, JobsOutliveTheirDevice) {
   EXPECT_EQ(sluice_rt_job_poll(kept), SLUICE_RT_PENDING);
   machine.reset();
   EXPECT_EQ(sluice_rt_job_wait(kept), SLUICE_RT_CANCELLED);
+  EXPECT_STREQ(sluice_rt_last_error(), "the device was closed or loaded again");
   sluice_rt_job_release(kept);
 }
 
@@ -273,6 +278,13 @@ TEST(Runtime, BadUse) {
   ASSERT_EQ(sluice_rt_device_open("vm", &device), SLUICE_RT_OK);
   EXPECT_EQ(sluice_rt_device_reset(device), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded");
+  EXPECT_EQ(sluice_rt_device_set_stall_limit(device, 255), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(),
+               "null device or a stall limit of 255, allowed: 256 and more");
+  EXPECT_EQ(sluice_rt_device_set_pacing(device, sluice_rt_pacing(3)), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "null device or unknown pacing");
+  EXPECT_EQ(sluice_rt_device_reset(nullptr), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "null device");
   sluice_rt_device_close(device);
   sluice_rt_device_close(nullptr);
   sluice_rt_program *program = nullptr;
@@ -281,6 +293,19 @@ TEST(Runtime, BadUse) {
   EXPECT_EQ(sluice_rt_program_load_file("/nonexistent", &program), SLUICE_RT_BAD_PROGRAM);
   EXPECT_STREQ(sluice_rt_last_error(), "cannot read '/nonexistent': No such file or directory");
   EXPECT_EQ(program, nullptr);
+}
+
+TEST(Runtime, BadArrays) {
+  Machine machine;
+  sluice_rt_model_info info{};
+  EXPECT_EQ(sluice_rt_program_model(machine.program, 1, &info), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "null argument, or no model 1");
+  Values y{};
+  const sluice_rt_array untyped{y.data(), sizeof(y), sluice_rt_type(7)};
+  sluice_rt_job *job = nullptr;
+  EXPECT_EQ(sluice_rt_submit(machine.device, 0, &untyped, 1, &untyped, 1, nullptr, &job),
+            SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "input 'x' has type 7, allowed: 1 to 4");
 }
 
 TEST(Runtime, ErrorsBelongToTheThread) {
