@@ -1,5 +1,7 @@
 #include "compiler/support/problem_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace sluice {
@@ -31,6 +33,41 @@ Json nodeJson(const NodeRef &node) {
 std::string validUtf8(const std::string &text) {
   const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   return Json::parse(quoted).get<std::string>();
+}
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 if it does not.
+size_t characterLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t length = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xC2 ? 0 // a continuation, or overlong
+                        : byte(0) < 0xE0 ? 2
+                        : byte(0) < 0xF0 ? 3
+                        : byte(0) < 0xF5 ? 4
+                                         : 0;
+  if (length > text.size())
+    return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80)
+      return 0;
+  const bool overlong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+  const bool noCharacter =
+      (byte(0) == 0xED && byte(1) > 0x9F) || (byte(0) == 0xF4 && byte(1) > 0x8F);
+  return overlong || noCharacter ? 0 : length;
+}
+
+/// Whether a character, in UTF-8, acts on a terminal: C0 and C1 controls, delete,
+/// and what changes the direction of the text or ends a line.
+bool controls(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1)
+    return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (character.size() == 2)
+    return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (character.size() != 3 || byte(0) != 0xE2)
+    return false;
+  return (byte(1) == 0x80 &&
+          (byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE))) ||
+         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
 }
 
 } // namespace
@@ -81,12 +118,15 @@ void makeValidUtf8(Json &value) {
 
 std::string printable(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const size_t length = characterLength(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    if (length > 0 && !controls(character))
+      out += character;
     else
-      out += c;
+      for (const char byte : character)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    text.remove_prefix(character.size());
   }
   return out;
 }

@@ -10,7 +10,8 @@
 
 namespace sluice {
 
-/// Text from outside made safe for a terminal: control characters as \xNN.
+/// Text from outside made safe for a terminal: control characters, characters that
+/// change the direction of text, and what is not UTF-8 as \xNN, byte by byte.
 std::string printable(std::string_view text);
 
 /// "[1, 5]"; "[]" is a scalar.

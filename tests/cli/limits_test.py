@@ -55,12 +55,22 @@ class Memories(Refusal):
             """, layers(32, 32))
 
     def test_inbox_rows(self):
-        self.too_small("inbox_rows", 2, """
-            error[E0402]: the model does not fit small: core 0 needs 7 inbox rows, 5 more than its 2
+        self.too_small("inbox_rows", 8, """
+            error[E0402]: the model does not fit small: core 0 needs 17 inbox rows, 9 more than its 8
               --> m.onnx
-             note: core 1 needs 7 inbox rows, 5 more than its 2
-             note: node 0 'fc0' (Gemm) takes 4 inbox rows of core 0
-             note: node 2 'fc1' (Gemm) takes 2 inbox rows of core 0
+             note: core 1 needs 17 inbox rows, 9 more than its 8
+             note: node 0 'fc0' (Gemm) takes 8 inbox rows of core 0
+             note: node 2 'fc1' (Gemm) takes 8 inbox rows of core 0
+             note: node 4 'fc2' (Gemm) takes 2 inbox rows of core 0
+             help: use a target with more inbox rows or more lanes
+            """, layers(8, 64, 64, 16))
+
+    def test_input_rows(self):
+        """Counted before anything is planned."""
+        self.too_small("inbox_rows", 2, """
+            error[E0402]: the model does not fit small: its inputs take 3 inbox rows, 1 more than its 2
+              --> m.onnx
+             note: input 'x' takes 3
              help: use a target with more inbox rows or more lanes
             """, layers(24, 32, 16))
 

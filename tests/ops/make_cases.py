@@ -13,7 +13,8 @@ import pathlib
 import shutil
 import sys
 
-from cases import activations, arithmetic, comparisons, dynamic, functions, linear, reductions, selections
+from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, reductions,
+                   selections)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -21,7 +22,7 @@ FAMILIES = (
     linear.linear, activations.activations, activations.softmax, arithmetic.arithmetic,
     selections.selections, functions.functions, reductions.reductions, reductions.normalisations,
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
-    reductions.factors, dynamic.rewrites)
+    reductions.factors, dynamic.rewrites, exports.exports)
 
 
 def main():

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/progress.h"
@@ -86,8 +87,8 @@ private:
     if (period && *period != 0)
       utilisation = static_cast<double>(info.macs) /
                     (static_cast<double>(peak) * static_cast<double>(*period));
-    std::string text = fmt::format("model {} on {}, engine {}, {} MAC\n", info.name, machine.target,
-                                   options.engine, info.macs);
+    std::string text = fmt::format("model {} on {}, engine {}, {} MAC\n", printable(info.name),
+                                   machine.target, options.engine, info.macs);
     const auto line = [&](const char *what, const std::optional<uint64_t> &cycles) {
       if (cycles)
         text += fmt::format("{:<20}{} cycles ({:.3f} us at {} MHz)\n", what, *cycles,

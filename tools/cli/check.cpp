@@ -79,7 +79,7 @@ void addCheck(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("check", "say whether a model compiles, and if not, why");
   auto options = std::make_shared<Options>();
   options->model.add(*command);
-  command->add_option("--format", options->format, "text, json or sarif")
+  command->add_option("--format", options->format, "text, json or sarif (text)")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
   command
       ->add_option("--explain-layout", options->explain,

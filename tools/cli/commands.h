@@ -19,6 +19,9 @@ void addTargets(CLI::App &app, const Common &common, int &exitCode);
 void addExplain(CLI::App &app, const Common &common, int &exitCode);
 void addVersion(CLI::App &app, const Common &common, int &exitCode);
 
+/// What `sluice version` prints.
+std::string versionText();
+
 /// The title of an error code's page, without the code; empty if there is none.
 std::string_view errorTitle(std::string_view code);
 

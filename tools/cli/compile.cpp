@@ -1,6 +1,7 @@
 // sluice compile: a model becomes a program file.
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ using pipeline::Stage;
 
 struct Options {
   ModelOptions model;
-  std::string output;
+  std::optional<std::string> output;
   std::string emit;
 };
 
@@ -116,19 +117,34 @@ std::string defaultOutput(const std::string &model) {
   return model == "-" ? "-" : std::filesystem::path(model).stem().string() + ".sluice";
 }
 
+/// Where the result goes must not be where something else comes from or goes.
+std::optional<Problem> checkPath(const std::string &path, const std::string &model,
+                                 const Report &report) {
+  std::error_code ignored;
+  if (path.empty())
+    return problem("E0601", "--output is empty, allowed: a file name or -");
+  if (path != "-" && std::filesystem::equivalent(path, model, ignored))
+    return problem("E0601", fmt::format("--output '{}' is the model itself", path));
+  if (auto wrong = report.checkStdout({{"--output", path}}))
+    return wrong;
+  return checkOutput(path);
+}
+
 int run(Options options, const Common &common) {
   const Report report(common);
   Problems problems;
   options.model.finish(problems);
-  if (!problems.empty())
-    return report.fail(problems, "");
   pipeline::CompileOptions &compile = options.model.compile;
   compile.stage = stageOf(options.emit);
   const bool program = compile.stage == Stage::Program;
-  const std::string path = !options.output.empty() ? options.output
-                           : program               ? defaultOutput(compile.modelPath)
-                                                   : "-";
-  if (const auto wrong = checkOutput(path))
+  if (!program && report.wantsJson())
+    problems.push_back(problem("E0601", "--emit excludes --json: its result is a text"));
+  if (!problems.empty())
+    return report.fail(problems, "");
+  const std::string path = options.output ? *options.output
+                           : program      ? defaultOutput(compile.modelPath)
+                                          : "-";
+  if (const auto wrong = checkPath(path, compile.modelPath, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
   if (!problems.empty())
@@ -165,7 +181,9 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("compile", "compile a model into a program file");
   auto options = std::make_shared<Options>();
   options->model.add(*command);
-  command->add_option("-o,--output", options->output, "program file, - is standard output")
+  command
+      ->add_option("-o,--output", options->output,
+                   "program file, - is standard output (MODEL.sluice in this folder)")
       ->type_name("FILE");
   command->add_option("--emit", options->emit, "stop earlier and print the text of that stage")
       ->check(CLI::IsMember({"graph", "layout", "plan", "core"}));

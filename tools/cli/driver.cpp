@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 
 namespace sluice::cli {
@@ -28,6 +29,15 @@ std::vector<std::string> arguments(int argc, char **argv) {
   return result;
 }
 
+/// Where --json says, without parsing the rest; `words` as arguments() gives them.
+std::optional<std::string> jsonTarget(const std::vector<std::string> &words) {
+  constexpr std::string_view kFlag = "--json=";
+  for (auto word = words.rbegin(); word != words.rend() && *word != "--"; ++word)
+    if (word->starts_with(kFlag) && word->size() > kFlag.size())
+      return word->substr(kFlag.size());
+  return std::nullopt;
+}
+
 int run(int argc, char **argv, Common &common) {
   int exitCode = Ok;
   CLI::App app("compiles ONNX models for the Sluice accelerator and runs them", "sluice");
@@ -38,6 +48,11 @@ int run(int argc, char **argv, Common &common) {
   app.add_option("--color", common.color, "colour of messages")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.set_version_flag("--version", [] {
+    std::string text = versionText();
+    text.pop_back(); // CLI11 ends the line
+    return text;
+  });
 #ifdef SLUICE_HAVE_COMPILER
   addCompile(app, common, exitCode);
   addCheck(app, common, exitCode);
@@ -61,8 +76,9 @@ int run(int argc, char **argv, Common &common) {
   });
   app.footer("exit codes: 0 ok, 1 comparison failed, 2 usage, 3 model not supported, 4 does not "
              "fit, 5 malformed input, 6 internal error");
+  const std::vector<std::string> words = arguments(argc, argv);
   try {
-    app.parse(arguments(argc, argv));
+    app.parse(std::vector<std::string>(words));
   } catch (const CLI::Success &help) {
     return app.exit(help);
   } catch (const CLI::RuntimeError &reported) {
@@ -75,8 +91,14 @@ int run(int argc, char **argv, Common &common) {
     if (!message.empty())
       message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
     const auto chosen = app.get_subcommands();
-    fmt::print(stderr, "error: {}; see 'sluice{}{} --help'\n", message, chosen.empty() ? "" : " ",
-               chosen.empty() ? "" : chosen.front()->get_name());
+    message += fmt::format("; see 'sluice{}{} --help'", chosen.empty() ? "" : " ",
+                           chosen.empty() ? "" : chosen.front()->get_name());
+    fmt::print(stderr, "error: {}\n", printable(message));
+    // Also who cannot be understood otherwise may have asked for JSON.
+    common.json = jsonTarget(words);
+    const Report report(common);
+    report.json(
+        {{"schema", 1}, {"ok", false}, {"errors", errorsJson({problem("E0601", message)})}});
     return Usage;
   } catch (const std::bad_alloc &) {
     return Report(common).fail("E0610", "out of memory");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
 #include "tools/cli/progress.h"
@@ -28,8 +29,9 @@ uint64_t total(const CoreCycles &cycles) {
 }
 
 std::string nodeName(const format::SourceNode &node) {
-  return node.index < 0 ? fmt::format("'{}'", node.name)
-                        : fmt::format("node {} '{}' ({})", node.index, node.name, node.op);
+  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", printable(node.name));
+  return node.index < 0 ? fmt::format("node{}", name)
+                        : fmt::format("node {}{} ({})", node.index, name, printable(node.op));
 }
 
 class PlanText {
@@ -38,8 +40,8 @@ public:
       : explanation(*result.explanation), program(result.program) {}
 
   std::string text() const {
-    return fmt::format("plan of {} for {}: {}\n\n", program.models[0].name, program.geometry.name,
-                       explanation.choice) +
+    return fmt::format("plan of {} for {}: {}\n\n", printable(program.models[0].name),
+                       program.geometry.name, explanation.choice) +
            stages() + '\n' + floor() + '\n' + account() + '\n' + idle() + '\n' + path() + '\n' +
            losers();
   }

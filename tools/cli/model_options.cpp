@@ -41,7 +41,8 @@ void ModelOptions::add(CLI::App &command) {
 }
 
 void ModelOptions::addFlags(CLI::App &command) {
-  command.add_option("--target", compile.target, "preset (sluice targets) or .json file");
+  command.add_option("--target", compile.target,
+                     fmt::format("preset (sluice targets) or .json file ({})", compile.target));
   command.add_option("--input-shape", inputShapes, "shape of an input, such as x=1,16")
       ->type_name("NAME=N,...")
       ->allow_extra_args(false);
@@ -58,7 +59,7 @@ void ModelOptions::addFlags(CLI::App &command) {
       ->type_name("DIR");
   command.add_option("--model-name", compile.modelName, "name in the program file (file name)")
       ->type_name("NAME");
-  command.add_option("--effort", effort, "time spent on planning")
+  command.add_option("--effort", effort, "time spent on planning (default)")
       ->check(CLI::IsMember({"fast", "default", "high"}));
 }
 

@@ -1,4 +1,6 @@
 // sluice ops: the support table.
+#include <strings.h>
+
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/support_table.h"
@@ -7,9 +9,19 @@
 namespace sluice::cli {
 namespace {
 
+/// The operator whose name this is but for upper and lower case.
+std::string anyCase(const std::string &op) {
+  for (const frontend::SupportRow &row : frontend::supportTable(""))
+    if (strcasecmp(row.op.c_str(), op.c_str()) == 0)
+      return row.op;
+  return op;
+}
+
 int run(const std::string &op, bool markdown, const Common &common) {
   const Report report(common);
-  const auto rows = frontend::supportTable(op);
+  if (markdown && report.wantsJson())
+    return report.fail("E0601", "--markdown excludes --json");
+  const auto rows = frontend::supportTable(anyCase(op));
   if (rows.empty())
     return report.fail("E0602", fmt::format("operator '{}' is not in the support table", op));
   if (markdown) {

@@ -23,6 +23,8 @@ public:
   Profile(const Options &options, const Common &common) : options(options), report(common) {}
 
   int run() {
+    if (const auto wrong = report.checkStdout({{"--csv", options.csv}, {"--trace", options.trace}}))
+      return report.fail({*wrong}, "");
     for (const std::string &path : {options.csv, options.trace})
       if (!path.empty())
         if (const auto wrong = checkOutput(path))

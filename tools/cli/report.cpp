@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -113,6 +112,17 @@ bool Report::json(const Json &value) const {
     return false;
   }
   return true;
+}
+
+std::optional<Problem>
+Report::checkStdout(std::vector<std::pair<std::string_view, std::string_view>> results) const {
+  if (common.json)
+    results.emplace_back("--json", *common.json);
+  std::erase_if(results, [](const auto &result) { return result.second != "-"; });
+  if (results.size() < 2)
+    return std::nullopt;
+  return problem("E0601", fmt::format("{} and {} both write to standard output, give one a file",
+                                      results[0].first, results[1].first));
 }
 
 Problem problem(std::string code, std::string message) {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -61,6 +63,11 @@ public:
   bool json(const Json &value) const;
 
   bool color() const;
+
+  /// E0601 if more than one of the results, a flag and its path each, goes to
+  /// standard output; --json is one of them.
+  std::optional<Problem>
+  checkStdout(std::vector<std::pair<std::string_view, std::string_view>> results) const;
 
 private:
   const Common &common;

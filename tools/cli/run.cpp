@@ -73,6 +73,8 @@ public:
   Run(const Options &options, const Common &common) : options(options), report(common) {}
 
   int run() {
+    if (const auto wrong = checkStdin())
+      return report.fail({*wrong}, "");
     auto loaded = ModelHandle::load(options.choice);
     if (const auto *wrong = std::get_if<Problem>(&loaded))
       return report.fail({*wrong}, options.choice.file);
@@ -86,12 +88,27 @@ public:
   }
 
 private:
+  /// Standard input can be read once.
+  std::optional<Problem> checkStdin() const {
+    size_t readers = options.choice.file == "-" ? 1 : 0;
+    for (const std::vector<std::string> &specs : {options.inputs, options.expect})
+      readers += std::count_if(specs.begin(), specs.end(),
+                               [](const std::string &spec) { return spec.ends_with("=@-"); });
+    if (readers < 2)
+      return std::nullopt;
+    return problem("E0601",
+                   fmt::format("standard input is named {} times, allowed: once", readers));
+  }
+
   /// Inputs, references and output files.
   Problems gather() {
     Problems problems;
     if (!options.trace.empty())
       if (auto wrong = checkOutput(options.trace))
         problems.push_back(std::move(*wrong));
+    if ((options.bound.relative || options.bound.absolute) && options.expect.empty() &&
+        options.dataSet.empty())
+      problems.push_back(problem("E0601", "--rtol and --atol need --expect or --data-set"));
     const std::vector<Port> &inputs = model.inputs();
     const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
@@ -119,6 +136,11 @@ private:
           problems.push_back(std::move(*wrong));
       }
     }
+    const bool values = std::any_of(files.begin(), files.end(),
+                                    [](const auto &file) { return file.second == "-"; });
+    if (auto wrong =
+            report.checkStdout({{"--output", values ? "-" : ""}, {"--trace", options.trace}}))
+      problems.push_back(std::move(*wrong));
     return problems;
   }
 

@@ -13,14 +13,11 @@ namespace {
 
 int run(const Common &common) {
   const Report report(common);
+  report.text(versionText());
   Json rtl = Json::array();
   std::istringstream targets(SLUICE_RTL_MODELS);
   for (std::string name; std::getline(targets, name, ',');)
     rtl.push_back(name);
-  report.text(fmt::format("sluice {}\nprogram format {}, instruction set {}, C API {}\n"
-                          "engines: vm (every target), rtl ({})\n",
-                          SLUICE_VERSION, format::kFormatVersion, isa::kVersion,
-                          sluice_rt_api_version(), SLUICE_RTL_MODELS));
   return report.json({{"schema", 1},
                       {"version", SLUICE_VERSION},
                       {"format", format::kFormatVersion},
@@ -32,6 +29,13 @@ int run(const Common &common) {
 }
 
 } // namespace
+
+std::string versionText() {
+  return fmt::format("sluice {}\nprogram format {}, instruction set {}, C API {}\n"
+                     "engines: vm (every target), rtl ({})\n",
+                     SLUICE_VERSION, format::kFormatVersion, isa::kVersion, sluice_rt_api_version(),
+                     SLUICE_RTL_MODELS);
+}
 
 void addVersion(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("version", "print what this build is and can do");

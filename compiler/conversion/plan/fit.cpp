@@ -85,8 +85,9 @@ private:
 };
 
 std::string nodeName(const format::SourceNode &node) {
-  return node.index < 0 ? fmt::format("'{}'", node.name)
-                        : fmt::format("node {} '{}' ({})", node.index, node.name, node.op);
+  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", node.name);
+  return node.index < 0 ? fmt::format("node{}", name)
+                        : fmt::format("node {}{} ({})", node.index, name, node.op);
 }
 
 } // namespace

@@ -2,11 +2,14 @@
 
 #include <set>
 
+#include <fmt/format.h>
+
 #include "compiler/conversion/rows/block_sums.h"
 #include "compiler/conversion/rows/finish.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/node.h"
 
 using namespace mlir;
 
@@ -63,6 +66,46 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
   return port;
 }
 
+/// Beyond this no target has room; it bounds the time spent on finding that out.
+constexpr int64_t kMostRows = 1 << 18;
+
+/// What cannot fit, found before every row is made: inputs are all in the inboxes
+/// at once.
+Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geometry &geometry,
+                      const ModelInfo &info) {
+  Problems problems;
+  Problem large;
+  int64_t inputRows = 0;
+  for (BlockArgument argument : block.getArguments()) {
+    const int64_t rows = lowering.layoutOf(argument).rows();
+    inputRows += rows;
+    large.notes.push_back(
+        fmt::format("input '{}' takes {}", info.inputs[argument.getArgNumber()].name, rows));
+  }
+  if (inputRows > geometry.inboxRows) {
+    large.code = "E0402";
+    large.message =
+        fmt::format("the model does not fit {}: its inputs take {} inbox rows, {} more than its {}",
+                    geometry.name, inputRows, inputRows - geometry.inboxRows, geometry.inboxRows);
+    large.fixes.push_back(
+        {"use a target with more inbox rows or more lanes", std::nullopt, false, std::nullopt});
+    problems.push_back(std::move(large));
+  }
+  for (Operation &op : block.without_terminator())
+    for (const Value value : op.getResults())
+      if (const int64_t rows = lowering.layoutOf(value).rows();
+          rows > kMostRows && !Lowering::isConstant(value)) {
+        Problem &problem = problems.emplace_back();
+        problem.code = "E0402";
+        problem.message =
+            fmt::format("the model does not fit {}: a tensor has {} rows of {} lanes, allowed: {}",
+                        geometry.name, rows, geometry.lanes, kMostRows);
+        problem.node = ir::nodeOf(op.getLoc());
+        return problems;
+      }
+  return problems;
+}
+
 } // namespace
 
 std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
@@ -74,6 +117,10 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
   Block &block = function.getBody().front();
+  if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty()) {
+    problems.insert(problems.end(), found.begin(), found.end());
+    return std::nullopt;
+  }
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()]));
   for (Operation &op : block.without_terminator())

@@ -16,7 +16,7 @@ std::string dataTypeName(DataType type) {
       "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0"};
   if (type >= 0 && type < static_cast<DataType>(std::size(kNames)))
     return kNames[type];
-  return fmt::format("type {}", type);
+  return fmt::format("number {}", type);
 }
 
 bool isFloatType(DataType type) { return hostType(type).has_value(); }

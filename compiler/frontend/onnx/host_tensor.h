@@ -18,7 +18,7 @@ namespace sluice::frontend {
 /// ONNX's numbering (TensorProto.DataType); newer values than libonnx knows may occur.
 using DataType = int32_t;
 
-/// "float", "int64", "float8e4m3fn", or "type 99".
+/// "float", "int64", "float8e4m3fn", or "number 99".
 std::string dataTypeName(DataType type);
 
 /// float, double, float16, bfloat16.

@@ -1,5 +1,6 @@
 #include "compiler/frontend/onnx/import.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <new>
 #include <stdexcept>
@@ -187,13 +188,18 @@ private:
     if (!domain.empty())
       message += fmt::format(": domain {} is neither ONNX's own nor a function of the model",
                              inQuotes(domain));
-    for (const onnx::AttributeProto &attribute : node.proto->attribute())
-      if (attribute.has_g() || attribute.graphs_size())
-        message += fmt::format(": its attribute {} is a graph, control flow cannot be compiled",
-                               inQuotes(attribute.name()));
+    const auto &attributes = node.proto->attribute();
+    const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
+      return one.has_g() || one.graphs_size() != 0;
+    });
+    if (graphs)
+      message += ": it contains a graph, control flow cannot be compiled";
     report.add("E0201", node.ref, message)
-        .fixes.push_back(fix("express it with operators that `sluice ops` lists, or cut the model "
-                             "before it"));
+        .fixes.push_back(fix(
+            graphs ? "fold it with onnxsim, given the input shapes, or unroll it when exporting"
+            : !domain.empty()
+                ? "export the model without custom and fused operators, or cut it before this one"
+                : "express it with operators that `sluice ops` lists, or cut the model before it"));
     return nullptr;
   }
 

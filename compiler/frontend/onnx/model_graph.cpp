@@ -4,6 +4,7 @@
 #include <queue>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -88,6 +89,17 @@ std::vector<size_t> predecessors(const GraphNode &node, const Producers &produce
   return out;
 }
 
+void markUsed(const onnx::GraphProto &proto, ModelGraph &graph) {
+  std::unordered_set<std::string_view> read;
+  for (const onnx::ValueInfoProto &output : proto.output())
+    read.insert(output.name());
+  for (const GraphNode &node : graph.nodes)
+    read.insert(node.proto->input().begin(), node.proto->input().end());
+  for (GraphNode &node : graph.nodes)
+    for (const std::string &name : node.proto->output())
+      node.used.push_back(!name.empty() && read.contains(name));
+}
+
 /// Kahn's algorithm, lowest index first, over the nodes that are `needed`.
 std::vector<size_t> sortNodes(const std::vector<std::vector<size_t>> &before,
                               const std::vector<bool> &needed) {
@@ -149,7 +161,8 @@ void reportCycles(const ModelGraph &graph, const std::vector<std::vector<size_t>
 } // namespace
 
 std::string nodeText(const NodeRef &node) {
-  return fmt::format("node {} {} ({})", node.index, inQuotes(node.name), node.op);
+  return fmt::format("node {}{} ({})", node.index,
+                     node.name.empty() ? "" : ' ' + inQuotes(node.name), node.op);
 }
 
 void checkNames(const onnx::GraphProto &proto, Report &report) {
@@ -216,6 +229,7 @@ void checkAndSort(const onnx::GraphProto &proto, ModelGraph &graph, Report &repo
   for (size_t n = 0; n < before.size(); ++n) // of cycles: their operators are still checked
     place(n);
   graph.nodes = std::move(order);
+  markUsed(proto, graph);
 }
 
 } // namespace sluice::frontend

@@ -26,6 +26,8 @@ struct GraphNode {
   const onnx::NodeProto *proto = nullptr;
   NodeRef ref;       ///< of the model's node; an inlined one has its call's index
   int64_t opset = 0; ///< version of the node's domain, 0 if it is not imported
+  /// By output, whether a node or an output of the graph reads it; checkAndSort sets it.
+  std::vector<bool> used = {};
 };
 
 struct ModelGraph {

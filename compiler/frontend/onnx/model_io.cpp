@@ -73,9 +73,14 @@ public:
     }
     DataType type = input.type().tensor_type().elem_type();
     if (!isFloatType(type)) {
-      report.add("E0114", fmt::format("input {} has elements of type {}, allowed are float, "
-                                      "float16, bfloat16 and double",
-                                      name, dataTypeName(type)));
+      Problem &problem = report.add(
+          "E0114", fmt::format("input {} has elements of type {}, allowed are float, float16, "
+                               "bfloat16 and double",
+                               name, dataTypeName(type)));
+      if (isIntegerType(type))
+        problem.fixes.push_back(
+            fix("make it a float in the model: for an index a one-hot vector and a MatMul in place "
+                "of the Gather, for a bool 0 or 1 and a comparison"));
       return;
     }
     auto shape = declaredShape(input.type().tensor_type());
@@ -167,6 +172,8 @@ private:
       out.push_back(dim.extent);
       suggestion.push_back(std::to_string(dim.extent < 0 ? 1 : dim.extent));
     }
+    if (free && isAsked(*input.shape))
+      return std::nullopt;
     if (free) {
       Problem &problem = report.add(
           "E0111", fmt::format("input {} has free dimensions in its shape {}", name, declared));
@@ -183,6 +190,16 @@ private:
     return out;
   }
 
+  /// Whether problems of other inputs already ask for all free dimensions of this
+  /// one; remembers them as asked for.
+  bool isAsked(const std::vector<Dimension> &shape) {
+    bool all = true;
+    for (const Dimension &dim : shape)
+      if (dim.extent < 0 && (dim.name.empty() || asked.insert(dim.name).second))
+        all = false;
+    return all;
+  }
+
   std::string allNames() const {
     std::vector<std::string> words;
     for (const std::string &name : names)
@@ -194,6 +211,7 @@ private:
   Report &report;
   std::vector<Input> inputs;
   std::set<std::string> names;
+  std::set<std::string> asked; ///< free dimensions that have a problem
   std::map<std::string, std::pair<int64_t, std::string>> bound; ///< extent, input
 };
 

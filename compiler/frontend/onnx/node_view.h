@@ -32,6 +32,8 @@ public:
   bool wants(size_t output) const {
     return output < outputCount() && !node.proto->output(static_cast<int>(output)).empty();
   }
+  /// Whether anything reads this output.
+  bool isUsed(size_t output) const { return output < node.used.size() && node.used[output]; }
 
   bool given(const std::string &attribute) const { return attributes.count(attribute) != 0; }
   template <typename T> const T &attribute(const std::string &name) const {

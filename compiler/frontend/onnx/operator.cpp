@@ -176,7 +176,7 @@ std::vector<Requirement> allRequirements(const Operator &entry) {
     if (entry.outputs[i].presence == Presence::Refused)
       out.push_back({fmt::format("output '{}' is not used", entry.outputs[i].name),
                      [i](const NodeView &node) -> std::string {
-                       return node.wants(i) ? "that it has a name" : "";
+                       return node.isUsed(i) ? "that something reads it" : "";
                      }});
   out.insert(out.end(), entry.requirements.begin(), entry.requirements.end());
   return out;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/problem_text.h"
+
 namespace sluice::frontend {
 
 Problem &Report::add(std::string code, std::string message) {
@@ -26,17 +28,8 @@ Fix fix(std::string text, std::optional<std::string> flag) {
 
 std::string inQuotes(std::string_view text) {
   constexpr size_t kMostBytes = 200;
-  std::string out = "'";
-  for (char c : text.substr(0, kMostBytes)) {
-    auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02X}", byte);
-    else
-      out += c;
-  }
-  if (text.size() > kMostBytes)
-    out += "...";
-  return out + "'";
+  return fmt::format("'{}{}'", printable(text.substr(0, kMostBytes)),
+                     text.size() > kMostBytes ? "..." : "");
 }
 
 std::string shapeText(const Shape &shape) { return fmt::format("[{}]", fmt::join(shape, " ")); }

@@ -202,13 +202,21 @@ HostTensor casted(const HostTensor &from, DataType type) {
   return out;
 }
 
+mlir::Value towardZero(const Scalars &s, mlir::ValueRange x) {
+  const mlir::Value up = s.make<mlir::math::CeilOp>(x[0]);
+  const mlir::Value down = s.make<mlir::math::FloorOp>(x[0]);
+  const mlir::Value negative = s.b.create<mlir::arith::CmpFOp>(
+      s.where, mlir::arith::CmpFPredicate::OLT, x[0], s.constant(0));
+  return s.b.create<mlir::arith::SelectOp>(s.where, negative, up, down);
+}
+
 /// The type a node casts to, or UNDEFINED.
 using Target = std::function<DataType(const NodeView &)>;
 
 Operator castTo(const char *name, const char *what, const Target &target) {
   Operator entry;
   entry.name = name;
-  entry.form = "known at import; between floating-point types nothing: the machine has one";
+  entry.form = "known at import; else nothing, or map: x rounded toward zero";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {
@@ -220,15 +228,24 @@ Operator castTo(const char *name, const char *what, const Target &target) {
          return node.given("to") ? fmt::format("{} ({})", node.integer("to"), dataTypeName(type))
                                  : dataTypeName(type);
        }},
-      {"a run-time tensor is cast to a floating-point type",
+      {"a run-time tensor is cast to a floating-point type, int32 or int64",
        [target](const NodeView &node) -> std::string {
-         return node.in(0).known || isFloatType(target(node)) ? "" : dataTypeName(target(node));
+         const DataType type = target(node);
+         const bool index = type == onnx::TensorProto::INT32 || type == onnx::TensorProto::INT64;
+         return node.in(0).known || isFloatType(type) || index ? "" : dataTypeName(type);
        }}};
   entry.build = [target](NodeBuilder &node) {
-    Tensor tensor = node.in(0);
-    tensor.type = target(node);
-    node.result(tensor.known ? Tensor::ofKnown(casted(*tensor.known, tensor.type))
-                             : std::move(tensor));
+    const DataType type = target(node);
+    if (node.in(0).known) {
+      node.result(Tensor::ofKnown(casted(*node.in(0).known, type)));
+      return;
+    }
+    // The machine has one type: only the fraction of what becomes an integer goes.
+    Tensor tensor = isFloatType(node.in(0).type) && !isFloatType(type)
+                        ? node.emit.pointwise({node.in(0)}, towardZero)
+                        : node.in(0);
+    tensor.type = type;
+    node.result(std::move(tensor));
   };
   return entry;
 }

@@ -170,6 +170,7 @@ Model::Model(const std::string &text, uint32_t lanes)
   auto function = module->lookupSymbol<mlir::func::FuncOp>("main");
   format::Geometry geometry;
   geometry.lanes = lanes;
+  geometry.inboxRows = 1024;
   ModelInfo info;
   info.name = "test";
   const auto describe = [](mlir::Type type) {

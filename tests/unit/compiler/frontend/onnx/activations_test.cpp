@@ -75,7 +75,7 @@ TEST(Activations, AreFloat) {
   model.input("x", {1}).ints("i", {1}, {1}).output("y");
   model.node("Relu", {"i"}, {"y"});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 '' (Relu): Relu requires: input 'X' is float, float16, bfloat16 or "
+            "E0205 node 0 (Relu): Relu requires: input 'X' is float, float16, bfloat16 or "
             "double; found int64");
 }
 
@@ -108,9 +108,9 @@ TEST(Clip, BoundsAreKnownScalars) {
   model.node("Clip", {"x", "low"}, {"y"});
   model.node("Clip", {"x", "", "high"}, {"z"});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 '' (Clip): Clip requires: input 'min' is known at import (a constant, or "
+            "E0205 node 0 (Clip): Clip requires: input 'min' is known at import (a constant, or "
             "computed from constants and shapes); found a run-time tensor float []\n"
-            "E0206 node 1 '' (Clip): Clip requires: inputs 'min' and 'max' have one element; found "
+            "E0206 node 1 (Clip): Clip requires: inputs 'min' and 'max' have one element; found "
             "the shape [2]");
 }
 
@@ -156,14 +156,12 @@ TEST(Softmax, TakesOneAxisFromOpset13On) {
 }
 
 TEST(Softmax, AxisIsInRange) {
-  EXPECT_EQ(
-      import(softmax(13, {2, 3}, 2)).messages(),
-      "E0206 node 0 '' (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
-      "input 'input'; found axis 2 at rank 2");
-  EXPECT_EQ(
-      import(softmax(13, {}, std::nullopt)).messages(),
-      "E0206 node 0 '' (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
-      "input 'input'; found axis -1 at rank 0");
+  EXPECT_EQ(import(softmax(13, {2, 3}, 2)).messages(),
+            "E0206 node 0 (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
+            "input 'input'; found axis 2 at rank 2");
+  EXPECT_EQ(import(softmax(13, {}, std::nullopt)).messages(),
+            "E0206 node 0 (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
+            "input 'input'; found axis -1 at rank 0");
 }
 
 TEST(PRelu, HasASlopePerElement) {
@@ -179,7 +177,7 @@ TEST(PRelu, RefusesASlopeLargerThanItsInput) {
   model.input("x", {2}).input("s", {2, 2}).output("y");
   model.node("PRelu", {"x", "s"}, {"y"});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (PRelu): PRelu requires: input 'slope' broadcasts to the shape of "
+            "E0206 node 0 (PRelu): PRelu requires: input 'slope' broadcasts to the shape of "
             "'X'; found [2] and [2 2]");
 }
 

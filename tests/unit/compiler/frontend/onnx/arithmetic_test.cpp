@@ -96,13 +96,13 @@ TEST(Arithmetic, RefusesWhatDoesNotFit) {
   model.node("Div", {"i", "z"}, {"s"});
   model.output("s");
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (Add): Add requires: the inputs broadcast to one shape; found [2] and "
+            "E0206 node 0 (Add): Add requires: the inputs broadcast to one shape; found [2] and "
             "[3]\n"
-            "E0206 node 1 '' (Add): Add requires: all inputs have the same element type; found "
+            "E0206 node 1 (Add): Add requires: all inputs have the same element type; found "
             "float, float16\n"
-            "E0206 node 2 '' (Add): Add requires: all inputs have the same element type; found "
+            "E0206 node 2 (Add): Add requires: all inputs have the same element type; found "
             "float, int64\n"
-            "E0206 node 3 '' (Div): Div: an integer is divided by 0");
+            "E0206 node 3 (Div): Div: an integer is divided by 0");
 }
 
 /// What an operator's entry should have required.
@@ -127,7 +127,7 @@ TEST(Arithmetic, RefusesResultsThatAreTooLarge) {
   model.input("a", {65536, 1}).input("b", {1, 65536}).output("c");
   model.node("Add", {"a", "b"}, {"c"});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (Add): Add: the result has more than 2147483647 elements");
+            "E0206 node 0 (Add): Add: the result has more than 2147483647 elements");
 }
 
 } // namespace

@@ -24,7 +24,7 @@ TEST(Where, RefusesAConditionThatIsNotBool) {
   Model model(16);
   model.input("c", {3}).input("x", {3}).output("y");
   model.node("Where", {"c", "x", "x"}, {"y"});
-  EXPECT_EQ(import(model).messages(), "E0206 node 0 '' (Where): Where requires: the first input is "
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (Where): Where requires: the first input is "
                                       "bool; found float");
 }
 
@@ -33,7 +33,7 @@ TEST(Where, RefusesResultsOfTwoTypes) {
   model.input("x", {3}).input("h", {3}, onnx::TensorProto::FLOAT16).output("y");
   model.node("IsNaN", {"x"}, {"c"});
   model.node("Where", {"c", "x", "h"}, {"y"});
-  EXPECT_EQ(import(model).messages(), "E0206 node 1 '' (Where): Where requires: inputs 'X' and 'Y' "
+  EXPECT_EQ(import(model).messages(), "E0206 node 1 (Where): Where requires: inputs 'X' and 'Y' "
                                       "have the same element type; found float and float16");
 }
 
@@ -43,7 +43,7 @@ TEST(Logic, TakesBools) {
   model.node("And", {"x", "x"}, {"b"});
   model.node("Cast", {"b"}, {"y"}).attribute("to", int64_t{1});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (And): And requires: the inputs are bool; found float");
+            "E0206 node 0 (And): And requires: the inputs are bool; found float");
 }
 
 TEST(Comparisons, TakeNumbers) {
@@ -53,7 +53,7 @@ TEST(Comparisons, TakeNumbers) {
   model.node("Less", {"b", "b"}, {"c"});
   model.node("Cast", {"c"}, {"y"}).attribute("to", int64_t{1});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 1 '' (Less): Less requires: input 'A' is float, float16, bfloat16 or "
+            "E0205 node 1 (Less): Less requires: input 'A' is float, float16, bfloat16 or "
             "double, or integers known at import; found bool");
 }
 
@@ -85,13 +85,27 @@ TEST(Comparisons, OfIntegersFeedShapes) {
   EXPECT_EQ(y.values, (Doubles{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}));
 }
 
-TEST(Cast, OfARunTimeTensorIsToAFloat) {
+TEST(Cast, OfARunTimeTensorIsToAFloatOrAnIndex) {
+  for (const auto type : {onnx::TensorProto::INT64, onnx::TensorProto::INT32}) {
+    Model model(13);
+    model.input("a", {4}).output("y");
+    model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{type});
+    EXPECT_EQ(evaluateModel(model, {{{4}, {-2.5, -0.5, 1.75, 3}}}).values, (Doubles{-2, 0, 1, 3}));
+  }
   Model model(13);
   model.input("a", {3}).output("y");
-  model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{7});
+  model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{onnx::TensorProto::INT8});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 '' (Cast): Cast requires: a run-time tensor is cast to a floating-point "
-            "type; found int64");
+            "E0205 node 0 (Cast): Cast requires: a run-time tensor is cast to a floating-point "
+            "type, int32 or int64; found int8");
+}
+
+TEST(Cast, OfATestIsTheTest) {
+  Model model(13);
+  model.input("a", {3}).input("b", {3}).output("y");
+  model.node("Less", {"a", "b"}, {"t"});
+  model.node("Cast", {"t"}, {"y"}).attribute("to", int64_t{onnx::TensorProto::INT64});
+  EXPECT_THAT(import(model).text(), testing::Not(testing::HasSubstr("floor")));
 }
 
 TEST(Max, OfOneTensorIsTheTensor) {
@@ -110,7 +124,7 @@ TEST(Pow, TakesOneKnownExponent) {
   two.input("x", {2}).floats("e", {2}, {2, 3}).output("y");
   two.node("Pow", {"x", "e"}, {"y"});
   EXPECT_EQ(import(two).messages(),
-            "E0205 node 0 '' (Pow): Pow requires: input 'Y' has one element and no higher rank "
+            "E0205 node 0 (Pow): Pow requires: input 'Y' has one element and no higher rank "
             "than 'X'; found [2] and [2]");
 }
 
@@ -132,7 +146,7 @@ TEST(Transpose, NamesEveryAxisOnce) {
     model.input("x", {2, 3}).output("y");
     model.node("Transpose", {"x"}, {"y"}).attribute("perm", perm);
     EXPECT_THAT(import(model).messages(),
-                HasSubstr("E0206 node 0 '' (Transpose): Transpose requires: attribute 'perm' names "
+                HasSubstr("E0206 node 0 (Transpose): Transpose requires: attribute 'perm' names "
                           "every axis of 'data' once; found"));
   }
 }
@@ -144,7 +158,7 @@ TEST(Expand, RefusesAShapeThatDoesNotBroadcast) {
     model.ints("s", {static_cast<int64_t>(shape.size())}, shape);
     model.node("Expand", {"x", "s"}, {"y"});
     EXPECT_THAT(import(model).messages(),
-                HasSubstr("E0206 node 0 '' (Expand): Expand requires: input 'shape' has rank 1, "
+                HasSubstr("E0206 node 0 (Expand): Expand requires: input 'shape' has rank 1, "
                           "its extents are at least 1, and 'input' broadcasts with it; found"));
   }
 }
@@ -178,9 +192,9 @@ TEST(Trilu, OfAConstantIsKnown) {
 
 TEST(Trilu, RefusesOtherShapes) {
   EXPECT_EQ(import(trilu({3}, {0}, 1)).messages(),
-            "E0206 node 0 '' (Trilu): Trilu requires: input 'input' has rank 2 or more; found [3]");
+            "E0206 node 0 (Trilu): Trilu requires: input 'input' has rank 2 or more; found [3]");
   EXPECT_EQ(import(trilu({3, 3}, {0, 1}, 1)).messages(),
-            "E0206 node 0 '' (Trilu): Trilu requires: input 'k' has one element; found the shape "
+            "E0206 node 0 (Trilu): Trilu requires: input 'k' has one element; found the shape "
             "[2]");
 }
 

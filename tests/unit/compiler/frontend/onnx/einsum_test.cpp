@@ -45,7 +45,7 @@ TEST(Einsum, AddsNothingToAnOrderThatIsThere) {
 }
 
 const char *const kEquation =
-    "E0206 node 0 '' (Einsum): Einsum requires: attribute 'equation' has a term per operand with "
+    "E0206 node 0 (Einsum): Einsum requires: attribute 'equation' has a term per operand with "
     "a letter per axis, and a result of their letters; found ";
 
 TEST(Einsum, RefusesEquationsThatDoNotFit) {
@@ -62,15 +62,15 @@ TEST(Einsum, RefusesEquationsThatDoNotFit) {
 
 TEST(Einsum, RefusesDiagonalsAndMoreOperands) {
   EXPECT_EQ(import(einsum("ii->i", {{3, 3}})).messages(),
-            "E0205 node 0 '' (Einsum): Einsum requires: no term of 'equation' has a letter twice; "
+            "E0205 node 0 (Einsum): Einsum requires: no term of 'equation' has a letter twice; "
             "found 'i' twice");
   EXPECT_EQ(import(einsum("i,i,i->i", {{3}, {3}, {3}})).messages(),
-            "E0205 node 0 '' (Einsum): Einsum requires: there are one or two operands; found 3");
+            "E0205 node 0 (Einsum): Einsum requires: there are one or two operands; found 3");
 }
 
 TEST(Einsum, RefusesUnequalExtents) {
   EXPECT_EQ(import(einsum("ij,jk->ik", {{2, 3}, {4, 5}})).messages(),
-            "E0206 node 0 '' (Einsum): Einsum requires: axes with the same letter have the same "
+            "E0206 node 0 (Einsum): Einsum requires: axes with the same letter have the same "
             "extent; found [2 3] and [4 5]");
 }
 

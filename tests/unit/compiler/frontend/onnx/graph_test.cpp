@@ -84,12 +84,12 @@ TEST(Operators, ListsAllThatAreUnsupported) {
     model.output(name);
   EXPECT_EQ(import(model).messages(),
             "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
-            "E0201 node 2 '' (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
+            "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
             "neither ONNX's own nor a function of the model\n"
-            "E0201 node 3 '' (NonZero): operator 'NonZero' is not supported\n"
-            "E0201 node 4 '' (Loop): operator 'Loop' is not supported: its attribute 'body' is a "
-            "graph, control flow cannot be compiled\n"
-            "E0203 node 5 '' (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
+            "E0201 node 3 (NonZero): operator 'NonZero' is not supported\n"
+            "E0201 node 4 (Loop): operator 'Loop' is not supported: it contains a graph, "
+            "control flow cannot be compiled\n"
+            "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
             "has none");
 }
 
@@ -99,9 +99,9 @@ TEST(Operators, NeedTheirDomainAndVersion) {
   model.node("Custom", {"y"}, {"w"}).proto->set_domain("my.domain");
   model.output("z").output("w");
   EXPECT_EQ(import(model).messages(),
-            "E0202 node 1 '' (ConstantOfShape): operator 'ConstantOfShape' exists from opset 9 on, "
+            "E0202 node 1 (ConstantOfShape): operator 'ConstantOfShape' exists from opset 9 on, "
             "the model uses 8\n"
-            "E0202 node 2 '' (Custom): operator 'Custom' is of domain 'my.domain', which the model "
+            "E0202 node 2 (Custom): operator 'Custom' is of domain 'my.domain', which the model "
             "does not import");
 }
 
@@ -121,17 +121,17 @@ TEST(Operators, ChecksAttributesAndOperands) {
   for (const char *name : {"b", "c", "d", "e", "f"})
     model.output(name);
   EXPECT_EQ(import(model).messages(),
-            "E0203 node 0 '' (Gemm): Gemm requires: attribute 'transA' is 0 or 1, 0 by default; "
+            "E0203 node 0 (Gemm): Gemm requires: attribute 'transA' is 0 or 1, 0 by default; "
             "found 2\n"
-            "E0203 node 0 '' (Gemm): Gemm requires: attribute 'alpha' is a float, 1 by default; "
+            "E0203 node 0 (Gemm): Gemm requires: attribute 'alpha' is a float, 1 by default; "
             "found an int\n"
-            "E0203 node 0 '' (Gemm): attribute 'beta' is given twice\n"
-            "E0203 node 1 '' (Concat): Concat requires: attribute 'axis' is an int, and is given; "
+            "E0203 node 0 (Gemm): attribute 'beta' is given twice\n"
+            "E0203 node 1 (Concat): Concat requires: attribute 'axis' is an int, and is given; "
             "found none\n"
-            "E0204 node 2 '' (Relu): Relu has 2 inputs, allowed: 1\n"
-            "E0204 node 3 '' (MatMul): MatMul has 1 inputs, allowed: 2\n"
-            "E0204 node 4 '' (Add): Add leaves out its input 'A', which is required\n"
-            "E0204 node 5 '' (Relu): Relu has 2 outputs, allowed: 1");
+            "E0204 node 2 (Relu): Relu has 2 inputs, allowed: 1\n"
+            "E0204 node 3 (MatMul): MatMul has 1 inputs, allowed: 2\n"
+            "E0204 node 4 (Add): Add leaves out its input 'A', which is required\n"
+            "E0204 node 5 (Relu): Relu has 2 outputs, allowed: 1");
 }
 
 TEST(Operators, NameTheKindOfAnAttribute) {
@@ -151,16 +151,15 @@ TEST(Operators, NameTheKindOfAnAttribute) {
                                    {Kind::UNDEFINED, "no value"}}) {
     alpha.set_type(kind);
     EXPECT_EQ(import(model).messages(),
-              std::string("E0203 node 0 '' (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a "
+              std::string("E0203 node 0 (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a "
                           "float, 0.01 by default; found ") +
                   text);
   }
   alpha.set_type(Kind::FLOAT);
   alpha.set_ref_attr_name("slope");
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0203 node 0 '' (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a float, 0.01 by "
-      "default; found a reference to a function's attribute outside a function");
+  EXPECT_EQ(import(model).messages(),
+            "E0203 node 0 (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a float, 0.01 by "
+            "default; found a reference to a function's attribute outside a function");
 }
 
 TEST(Graph, RefusesDuplicateNames) {
@@ -173,8 +172,8 @@ TEST(Graph, RefusesDuplicateNames) {
             "E0107: two initializers are named 'w'\n"
             "E0107: two graph inputs are named 'x'\n"
             "E0107 node 1 'second' (Relu): output 'y' is already defined by node 0 'act' (Relu)\n"
-            "E0107 node 2 '' (Relu): output 'x' is already defined by a graph input\n"
-            "E0107 node 3 '' (Relu): output 'w' is already defined by an initializer\n"
+            "E0107 node 2 (Relu): output 'x' is already defined by a graph input\n"
+            "E0107 node 3 (Relu): output 'w' is already defined by an initializer\n"
             "E0107: two graph outputs are named 'y'");
 }
 
@@ -192,7 +191,7 @@ TEST(Graph, RefusesUndefinedNames) {
   model.node("Add", {"y", "ghost\n"}, {"z"}).name("sum");
   model.output("z").output("nowhere");
   EXPECT_EQ(import(model).messages(),
-            "E0108 node 1 'sum' (Add): input 1 is 'ghost\\x0A', which no graph input, initializer "
+            "E0108 node 1 'sum' (Add): input 1 is 'ghost\\x0a', which no graph input, initializer "
             "or node defines\n"
             "E0110: graph output 'nowhere' is defined by no graph input, initializer or node");
 }
@@ -269,7 +268,7 @@ TEST(Graph, EmptyNamesAtTheEndAreLeftOutInputs) {
   between.input("x", {1, 4}).output("y");
   between.node("Concat", {"x", "", "x"}, {"y"}).attribute("axis", int64_t{1});
   EXPECT_EQ(import(between).messages(),
-            "E0204 node 0 '' (Concat): Concat leaves out its input 'inputs', which is required");
+            "E0204 node 0 (Concat): Concat leaves out its input 'inputs', which is required");
 }
 
 } // namespace

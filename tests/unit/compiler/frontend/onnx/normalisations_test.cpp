@@ -30,7 +30,7 @@ TEST(BatchNormalization, IsOneMapWithFoldedConstants) {
 
 TEST(BatchNormalization, RefusesOtherShapesAndTraining) {
   EXPECT_EQ(import(batch(13, {1, 3})).messages(),
-            "E0206 node 0 '' (BatchNormalization): BatchNormalization requires: input 'X' has "
+            "E0206 node 0 (BatchNormalization): BatchNormalization requires: input 'X' has "
             "rank 2 or more, and the others one element per channel (axis 1); found [1 3] and [2] "
             "and [2] and [2] and [2]");
   EXPECT_THAT(import(batch(13, {2})).messages(), HasSubstr("rank 2 or more"));
@@ -60,7 +60,7 @@ TEST(LayerNormalization, HasMeanAndDeviation) {
 
 TEST(LayerNormalization, RefusesWhatDoesNotBroadcast) {
   EXPECT_EQ(import(layer({3}, -1)).messages(),
-            "E0206 node 0 '' (LayerNormalization): LayerNormalization requires: inputs 'Scale' and "
+            "E0206 node 0 (LayerNormalization): LayerNormalization requires: inputs 'Scale' and "
             "'B' broadcast to the shape of 'X'; found [2 2] and [3]");
   EXPECT_THAT(import(layer({2}, 2)).messages(),
               HasSubstr("attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2"));
@@ -73,7 +73,7 @@ TEST(RMSNormalization, RefusesWhatDoesNotBroadcast) {
     model.node("RMSNormalization", {"x", "s"}, {"y"}).attribute("axis", axis);
     return import(model).messages();
   };
-  const std::string requires_ = "E0206 node 0 '' (RMSNormalization): RMSNormalization requires: ";
+  const std::string requires_ = "E0206 node 0 (RMSNormalization): RMSNormalization requires: ";
   EXPECT_EQ(rms({2}, -1), "");
   EXPECT_EQ(rms({3}, -1),
             requires_ + "input 'scale' broadcasts to the shape of 'X'; found [2 2] and [3]");
@@ -99,8 +99,7 @@ TEST(GroupNormalization, HasScalesOfGroupsThenOfChannels) {
 }
 
 TEST(GroupNormalization, RefusesOtherShapes) {
-  const std::string requires_ =
-      "E0206 node 0 '' (GroupNormalization): GroupNormalization requires: ";
+  const std::string requires_ = "E0206 node 0 (GroupNormalization): GroupNormalization requires: ";
   EXPECT_EQ(import(group(18, 2, {4})).messages(),
             requires_ + "input 'X' has rank 3 or more, and the others one element per group; found "
                         "[1 4 2] and [4] and [4]");
@@ -118,7 +117,7 @@ TEST(InstanceNormalization, RefusesOtherShapes) {
   model.input("x", {1, 2, 2}).floats("s", {3}, {1, 1, 1}).output("y");
   model.node("InstanceNormalization", {"x", "s", "s"}, {"y"});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (InstanceNormalization): InstanceNormalization requires: input "
+            "E0206 node 0 (InstanceNormalization): InstanceNormalization requires: input "
             "'input' has rank 3 or more, and the others one element per channel (axis 1); found "
             "[1 2 2] and [3] and [3]");
 }
@@ -130,7 +129,7 @@ TEST(MeanVarianceNormalization, HasNoDivisionByZero) {
   EXPECT_EQ(evaluateModel(model, {{{1, 2}, {5, 5}}}).values, (Doubles{0, 0}));
   Node(model.graph().mutable_node(0)).proto->clear_attribute();
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (MeanVarianceNormalization): MeanVarianceNormalization requires: "
+            "E0206 node 0 (MeanVarianceNormalization): MeanVarianceNormalization requires: "
             "attribute 'axes' are distinct axes of 'X'; found axis 2 at rank 2");
 }
 
@@ -138,10 +137,9 @@ TEST(LpNormalization, RefusesOtherNorms) {
   Model model(13);
   model.input("x", {1, 2}).output("y");
   model.node("LpNormalization", {"x"}, {"y"}).attribute("p", int64_t{3});
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0203 node 0 '' (LpNormalization): LpNormalization requires: attribute 'p' is 1 or 2, 2 "
-      "by default; found 3");
+  EXPECT_EQ(import(model).messages(),
+            "E0203 node 0 (LpNormalization): LpNormalization requires: attribute 'p' is 1 or 2, 2 "
+            "by default; found 3");
 }
 
 } // namespace

@@ -76,7 +76,7 @@ TEST(ArgReductions, CheckTheirAxis) {
   model.input("x", {2, 4}).output("y");
   model.node("ArgMax", {"x"}, {"y"}).attribute("axis", int64_t{2});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (ArgMax): ArgMax requires: attribute 'axis' is in [-rank, rank-1] of "
+            "E0206 node 0 (ArgMax): ArgMax requires: attribute 'axis' is in [-rank, rank-1] of "
             "input 'data'; found axis 2 at rank 2");
 }
 
@@ -106,10 +106,10 @@ TEST(Reductions, WithoutAxesMayBeNothing) {
 
 TEST(Reductions, RefuseAxesOutOfRangeOrTwice) {
   EXPECT_EQ(import(reducing("ReduceMean", 13, {2}, 1)).messages(),
-            "E0206 node 0 '' (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
+            "E0206 node 0 (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
             "'data'; found axis 2 at rank 2");
   EXPECT_EQ(import(reducing("ReduceMean", 18, {1, -1}, 1)).messages(),
-            "E0206 node 0 '' (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
+            "E0206 node 0 (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
             "'data'; found axis -1 twice");
 }
 

@@ -36,9 +36,8 @@ TEST(Reshape, FollowsTheShape) {
 }
 
 TEST(Reshape, RefusesWhatDoesNotFit) {
-  const std::string sentence =
-      "E0206 node 0 '' (Reshape): Reshape requires: input 'shape' names as "
-      "many elements as 'data' has, with at most one -1; found ";
+  const std::string sentence = "E0206 node 0 (Reshape): Reshape requires: input 'shape' names as "
+                               "many elements as 'data' has, with at most one -1; found ";
   EXPECT_EQ(import(reshape({2, 6}, {5, 2})).messages(),
             sentence + "[5 2] for [2 6], 10 elements for 12");
   EXPECT_EQ(import(reshape({2, 6}, {-1, -1})).messages(), sentence + "[-1 -1] for [2 6]");
@@ -63,11 +62,11 @@ TEST(Reshape, NeedsAKnownShape) {
   model.node("Reshape", {"x", "s"}, {"c"});
   model.output("a").output("b").output("c");
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 '' (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
+            "E0205 node 0 (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
             "float\n"
-            "E0205 node 1 '' (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
+            "E0205 node 1 (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
             "float\n"
-            "E0206 node 2 '' (Reshape): Reshape requires: input 'shape' has rank 1; found [1 1]");
+            "E0206 node 2 (Reshape): Reshape requires: input 'shape' has rank 1; found [1 1]");
 }
 
 Ints flattened(const Ints &shape, std::optional<int64_t> axis, int64_t opset = 13) {
@@ -89,7 +88,7 @@ TEST(Flatten, MakesAMatrix) {
   model.input("x", {2}).output("y");
   model.node("Flatten", {"x"}, {"y"}).attribute("axis", int64_t{2});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (Flatten): Flatten requires: attribute 'axis' is in [-rank, rank] of "
+            "E0206 node 0 (Flatten): Flatten requires: attribute 'axis' is in [-rank, rank] of "
             "input 'input'; found axis 2 at rank 1");
 }
 
@@ -117,12 +116,11 @@ TEST(Squeeze, RemovesAxes) {
     EXPECT_EQ(shapeOf(withAxes("Squeeze", {3, 2}, std::nullopt, opset)), (Ints{3, 2}));
   }
   EXPECT_EQ(import(withAxes("Squeeze", {1, 3}, Ints{1}, 13)).messages(),
-            "E0206 node 0 '' (Squeeze): Squeeze requires: the axes of 'data' in 'axes' have extent "
+            "E0206 node 0 (Squeeze): Squeeze requires: the axes of 'data' in 'axes' have extent "
             "1; found axis 1 of [1 3]");
-  EXPECT_EQ(
-      import(withAxes("Squeeze", {1, 3}, Ints{0, -2}, 11)).messages(),
-      "E0206 node 0 '' (Squeeze): Squeeze requires: 'axes' are distinct axes of 'data'; found "
-      "axis -2 twice");
+  EXPECT_EQ(import(withAxes("Squeeze", {1, 3}, Ints{0, -2}, 11)).messages(),
+            "E0206 node 0 (Squeeze): Squeeze requires: 'axes' are distinct axes of 'data'; found "
+            "axis -2 twice");
 }
 
 TEST(Unsqueeze, AddsAxes) {
@@ -132,13 +130,13 @@ TEST(Unsqueeze, AddsAxes) {
     EXPECT_EQ(shapeOf(withAxes("Unsqueeze", {3, 2}, Ints{-1}, opset)), (Ints{3, 2, 1}));
   }
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, Ints{2}, 13)).messages(),
-            "E0206 node 0 '' (Unsqueeze): Unsqueeze requires: 'axes' are distinct axes of the "
+            "E0206 node 0 (Unsqueeze): Unsqueeze requires: 'axes' are distinct axes of the "
             "result; found axis 2 at rank 2");
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 11)).messages(),
-            "E0203 node 0 '' (Unsqueeze): Unsqueeze requires: attribute 'axes' is a list of ints, "
+            "E0203 node 0 (Unsqueeze): Unsqueeze requires: attribute 'axes' is a list of ints, "
             "and is given; found none");
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 13)).messages(),
-            "E0204 node 0 '' (Unsqueeze): Unsqueeze has 1 inputs, allowed: 2");
+            "E0204 node 0 (Unsqueeze): Unsqueeze has 1 inputs, allowed: 2");
 }
 
 TEST(Identity, IsNothing) {
@@ -155,18 +153,17 @@ TEST(Dropout, IsForInference) {
     Model model(opset);
     model.input("x", {2}).output("y");
     model.node("Dropout", {"x"}, {"y", "m"}).attribute("ratio", 0.1F);
-    EXPECT_EQ(import(model).messages(),
-              "E0205 node 0 '' (Dropout): Dropout requires: output 'mask' "
-              "is not used; found that it has a name");
-    model.graph().mutable_node(0)->mutable_output()->RemoveLast();
-    EXPECT_EQ(shapeOf(model), (Ints{2}));
+    EXPECT_EQ(shapeOf(model), (Ints{2})) << "a name that nothing reads";
+    model.output("m");
+    EXPECT_EQ(import(model).messages(), "E0205 node 0 (Dropout): Dropout requires: output 'mask' "
+                                        "is not used; found that something reads it");
   }
   Model model;
   model.input("x", {2}).output("y").floats("r", {}, {0.5F});
   model.node("Constant", {}, {"mode_int"}).attribute("value_int", int64_t{1});
   model.node("Cast", {"mode_int"}, {"mode"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
   model.node("Dropout", {"x", "r", "mode"}, {"y"}).attribute("seed", int64_t{1});
-  EXPECT_EQ(import(model).messages(), "E0205 node 2 '' (Dropout): Dropout requires: input "
+  EXPECT_EQ(import(model).messages(), "E0205 node 2 (Dropout): Dropout requires: input "
                                       "'training_mode' is false; found true");
   model.graph().mutable_node(0)->mutable_attribute(0)->set_i(0);
   EXPECT_EQ(shapeOf(model), (Ints{2}));
@@ -195,7 +192,7 @@ TEST(Tile, OfAConstantIsKnown) {
 }
 
 TEST(Tile, RefusesOtherRepeats) {
-  const std::string whose = "node 0 '' (Tile): Tile requires: ";
+  const std::string whose = "node 0 (Tile): Tile requires: ";
   EXPECT_EQ(import(tile({2, 1}, {2})).messages(),
             "E0206 " + whose +
                 "input 'repeats' has one element per axis of 'input', none of them "

@@ -63,17 +63,15 @@ TEST(Slice, OfTheWholeIsNothing) {
 
 TEST(Slice, RefusesWhatMakesNoSense) {
   EXPECT_EQ(import(slice({6}, {0}, {6}, {0}, {0})).messages(),
-            "E0206 node 0 '' (Slice): Slice requires: 'steps' are not 0; found [0]");
-  EXPECT_EQ(
-      import(slice({6}, {0}, {6}, {1}, {1})).messages(),
-      "E0206 node 0 '' (Slice): Slice requires: 'axes' are distinct axes of 'data'; found axis "
-      "1 at rank 1");
-  EXPECT_EQ(
-      import(slice({6}, {0, 0}, {6}, {0}, {1})).messages(),
-      "E0206 node 0 '' (Slice): Slice requires: 'starts', 'ends', 'axes' and 'steps' have the "
-      "same length; found 2, 1, 1 and 1");
+            "E0206 node 0 (Slice): Slice requires: 'steps' are not 0; found [0]");
+  EXPECT_EQ(import(slice({6}, {0}, {6}, {1}, {1})).messages(),
+            "E0206 node 0 (Slice): Slice requires: 'axes' are distinct axes of 'data'; found axis "
+            "1 at rank 1");
+  EXPECT_EQ(import(slice({6}, {0, 0}, {6}, {0}, {1})).messages(),
+            "E0206 node 0 (Slice): Slice requires: 'starts', 'ends', 'axes' and 'steps' have the "
+            "same length; found 2, 1, 1 and 1");
   EXPECT_EQ(import(slice({6}, {3}, {2}, {0}, {1})).messages(),
-            "E0205 node 0 '' (Slice): Slice requires: the result of slicing a run-time tensor has "
+            "E0205 node 0 (Slice): Slice requires: the result of slicing a run-time tensor has "
             "elements; found [0] from [6]");
 }
 
@@ -122,19 +120,18 @@ TEST(Split, IntoACountFromOpset18On) {
   EXPECT_EQ(imported.info.outputs[0].shape, (Ints{2, 3}));
   EXPECT_EQ(imported.info.outputs[1].shape, (Ints{2, 2}));
   EXPECT_EQ(import(split(18, 5, 2)).messages(),
-            "E0206 node 0 '' (Split): Split requires: exactly one of input 'split' and attribute "
+            "E0206 node 0 (Split): Split requires: exactly one of input 'split' and attribute "
             "'num_outputs' is given; found neither");
   Model wrong = split(18, 6, 2);
   Node(wrong.graph().mutable_node(0)).attribute("num_outputs", int64_t{3});
   EXPECT_EQ(import(wrong).messages(),
-            "E0206 node 0 '' (Split): Split requires: attribute 'num_outputs' is the number of "
+            "E0206 node 0 (Split): Split requires: attribute 'num_outputs' is the number of "
             "outputs; found 3 and 2 outputs");
 }
 
 TEST(Split, PartsMustAddUp) {
-  const std::string sentence =
-      "E0206 node 0 '' (Split): Split requires: the parts are positive, one "
-      "per output, and add up to the extent of 'axis'; found ";
+  const std::string sentence = "E0206 node 0 (Split): Split requires: the parts are positive, one "
+                               "per output, and add up to the extent of 'axis'; found ";
   EXPECT_EQ(import(split(13, 5, 2)).messages(), sentence + "[3 3] for 2 outputs of extent 5");
   for (const Ints &parts : {Ints{1, 2}, Ints{-1, 5}, Ints{4}, Ints{kMost, 1}}) {
     Model model = split(11, 4, 2);
@@ -158,9 +155,9 @@ TEST(Concat, ChecksShapes) {
   model.node("Concat", {"x", "v"}, {"y"}).attribute("axis", int64_t{1});
   model.node("Concat", {"x", "w"}, {"z"}).attribute("axis", int64_t{1});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 '' (Concat): Concat requires: the inputs have equal shapes apart from "
+            "E0206 node 0 (Concat): Concat requires: the inputs have equal shapes apart from "
             "'axis'; found [2 1] and [3 1]\n"
-            "E0206 node 1 '' (Concat): Concat requires: the inputs have equal shapes apart from "
+            "E0206 node 1 (Concat): Concat requires: the inputs have equal shapes apart from "
             "'axis'; found [2 1] and [2]");
 }
 

@@ -145,7 +145,7 @@ TEST(TensorReader, RefusesKindsOfData) {
             "E0114: initializer 'w' has elements of type float8e4m3fn, allowed are float, float16, "
             "bfloat16, double, bool and integers of 8 to 64 bits");
   EXPECT_EQ(error(tensor(99, {1})),
-            "E0114: initializer 'w' has elements of type type 99, allowed are float, float16, "
+            "E0114: initializer 'w' has elements of type number 99, allowed are float, float16, "
             "bfloat16, double, bool and integers of 8 to 64 bits");
   Proto proto = tensor(Proto::FLOAT, {});
   proto.mutable_segment()->set_begin(0);

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Flags that make no sense together, results that would overwrite or mix with each
+other, and text from outside that a terminal must not obey.
+
+usage: usage_test.py SLUICE [unittest arguments]
+"""
+import json
+import subprocess
+
+import onnx
+
+import bad_models as models
+from folder import SLUICE, main
+from refusal import REFUSED, USAGE, Refusal
+
+
+class Flags(Refusal):
+    def wrong(self, message, *args, code="[E0601]", about=""):
+        where = f"  --> {about}\n" if about else ""
+        self.refused(USAGE, f"error{code}: {message}\n{where}", *args)
+
+    def test_output_is_the_model(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        (self.dir / "link.sluice").symlink_to("m.onnx")
+        for name in ("m.onnx", "./m.onnx", "link.sluice"):
+            self.wrong(f"--output '{name}' is the model itself", "compile", "m.onnx", "-o", name)
+        self.wrong("--output is empty, allowed: a file name or -", "compile", "m.onnx", "-o", "")
+
+    def test_two_results_on_standard_output(self):
+        self.compiled()
+        for message, command in (
+                ("--emit excludes --json: its result is a text", ("compile", "good.onnx", "--emit", "plan", "--json")),
+                ("--markdown excludes --json", ("ops", "--markdown", "--json"))):
+            code, out, err = self.sluice(*command)
+            self.assertEqual((code, err), (USAGE, f"error[E0601]: {message}\n"))
+            self.assertEqual(json.loads(out)["errors"][0]["message"], message)
+        run = ("run", "good.sluice", "--engine", "vm", "--input", "x=zeros")
+        for first, second, command in (
+                ("--output", "--json", ("compile", "good.onnx", "-o", "-", "--json")),
+                ("--output", "--json", (*run, "--output", "y=@-", "--json")),
+                ("--output", "--trace", (*run, "--output", "y=@-", "--trace", "-")),
+                ("--csv", "--json", ("profile", "good.sluice", "--csv", "-", "--json")),
+                ("--csv", "--trace", ("profile", "good.sluice", "--csv", "-", "--trace", "-"))):
+            with self.subTest(command=command):
+                code, _, err = self.sluice(*command)
+                self.assertEqual(code, USAGE)
+                self.assertIn(f"error[E0601]: {first} and {second} both write to standard output, give one a file\n",
+                              err)
+        code, out, _ = self.sluice(*run, "--output", "y=@-", "--json=r.json")
+        self.assertEqual((code, out[:6]), (0, b"\x93NUMPY"))
+
+    def test_standard_input_twice(self):
+        self.wrong("standard input is named 2 times, allowed: once", "run", "-", "--input", "x=@-")
+        self.wrong("standard input is named 2 times, allowed: once", "run", "p.sluice", "--input", "x=@-",
+                   "--expect", "y=@-")
+
+    def test_bounds_without_a_reference(self):
+        self.compiled()
+        for flag in ("--rtol", "--atol"):
+            self.wrong("--rtol and --atol need --expect or --data-set", "run", "good.sluice", "--engine", "vm",
+                       "--input", "x=zeros", flag, "1", about="good.sluice")
+
+    def test_json_of_wrong_usage(self):
+        """Also to a file, and not of a --json that is behind `--`."""
+        message = "there is no command or flag 'frobnicate'; see 'sluice --help'"
+        code, out, err = self.sluice("frobnicate", "--json")
+        self.assertEqual((code, err), (USAGE, f"error: {message}\n"))
+        result = json.loads(out)
+        self.assertEqual((result["schema"], result["ok"], result["errors"][0]["code"], result["errors"][0]["message"]),
+                         (1, False, "E0601", message))
+        code, out, _ = self.sluice("frobnicate", "--json=e.json")
+        self.assertEqual((code, out, json.loads((self.dir / "e.json").read_text())), (USAGE, b"", result))
+        self.assertEqual(self.sluice("frobnicate", "--", "--json")[:2], (USAGE, b""))
+
+    def test_version(self):
+        self.assertEqual(self.sluice("--version"), self.sluice("version"))
+
+    def test_operator_in_any_case(self):
+        self.assertEqual(self.sluice("ops", "--op", "gelu"), self.sluice("ops", "--op", "Gelu"))
+        self.wrong("operator 'gelo' is not in the support table", "ops", "--op", "gelo", code="[E0602]")
+
+
+class Names(Refusal):
+    # Colour, bell, end of line, a C1 control, right-to-left; quotes and umlauts are text.
+    evil = "a\x1b[31m\x07\n\x9b31m\u202e\"ü'"
+    shown = "a\\x1b[31m\\x07\\x0a\\xc2\\x9b31m\\xe2\\x80\\xae\"ü'"
+
+    def model(self):
+        proto = models.dense()
+        proto.graph.node[1].name = self.evil
+        proto.graph.input[0].name = proto.graph.node[0].input[0] = self.evil
+        return proto
+
+    def test_in_results(self):
+        proto = self.model()
+        onnx.save(proto, self.dir / "m.onnx")
+        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--model-name", self.evil)
+        self.assertEqual((code, err), (0, ""))
+        for command in (("inspect", "m.sluice"), ("inspect", "m.sluice", "--asm", "--map"),
+                        ("profile", "m.sluice", "--engine", "vm"), ("bench", "m.sluice", "--engine", "vm"),
+                        ("run", "m.sluice", "--engine", "vm", "--input", self.evil + "=zeros"),
+                        ("check", "m.onnx", "--target", "c2b8", "--explain-layout"),
+                        ("explain", "--plan", "m.onnx", "--target", "c2b8")):
+            with self.subTest(command=command):
+                code, out, err = self.sluice(*command)
+                self.assertEqual((code, err), (0, ""))
+                self.assertFalse(set(out.decode()) & set("\x1b\x07\x9b\u202e"), out)
+        self.assertIn(self.shown, self.sluice("inspect", "m.sluice", "--io")[1].decode())
+        result = json.loads(self.sluice("inspect", "m.sluice", "--io", "--json")[1])
+        self.assertEqual(result["models"][0]["inputs"][0]["name"], self.evil)
+
+    def test_in_messages(self):
+        proto = self.model()
+        proto.graph.node[1].op_type = "Det"
+        self.compile_refused(REFUSED, f"""
+            error[E0201]: operator 'Det' is not supported
+              --> m.onnx: node 1 "{self.shown}" (Det)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, proto)
+
+    def test_that_are_no_text(self):
+        """Names of tensors between nodes may be any bytes; what is said is UTF-8."""
+        data = models.undefined_input().SerializeToString()
+        self.save("m.onnx", data.replace(b"\x0a\x01b", b"\x0a\x01\xff"))
+        code, out, err = self.sluice("check", "m.onnx", "--json")
+        self.assertIn("error[E0108]: input 2 is '\\xff', which no graph input, initializer or node defines\n", err)
+        self.assertIn("'\\xff'", json.loads(out)["errors"][0]["message"])
+        done = subprocess.run([SLUICE.encode(), b"check", b"\xff.onnx", b"--json"], cwd=self.dir, capture_output=True,
+                              check=False)
+        self.assertIn("cannot open '\\xff.onnx'", done.stderr.decode())
+        json.loads(done.stdout)
+
+
+class TooManyRows(Refusal):
+    """Refused before every row is made: this takes no time."""
+
+    def test_inputs(self):
+        proto = models.dense()
+        proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1 << 24
+        del proto.graph.output[0].type.tensor_type.shape.dim[:]
+        proto.graph.output[0].type.tensor_type.ClearField("shape")
+        onnx.save(proto, self.dir / "m.onnx")
+        code, _, err = self.sluice("check", "m.onnx", "--target", "c2b8")
+        self.assertEqual(code, 4)
+        self.assertTrue(err.startswith(
+            "error[E0402]: the model does not fit c2b8: its inputs take 16777216 inbox rows, 16776192 more than its "
+            "1024\n  --> m.onnx\n note: input 'x' takes 16777216\n"
+            " help: use a target with more inbox rows or more lanes\n"), err)
+
+    def test_a_tensor(self):
+        proto = models.model([models.helper.make_node("Expand", ["x", "s"], ["y"], name="grow")],
+                             [models.tensor("x", 1, 8)], [models.tensor("y", 1 << 20, 8)],
+                             [models.constant("s", models.np.int64([1 << 20, 8]))])
+        self.compile_refused(4, """
+            error[E0402]: the model does not fit c2b8: a tensor has 1048576 rows of 8 lanes, allowed: 262144
+              --> m.onnx: node 0 "grow" (Expand)
+            """, proto)
+
+
+if __name__ == "__main__":
+    main()
