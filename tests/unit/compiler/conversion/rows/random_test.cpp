@@ -117,7 +117,7 @@ private:
           "    %0 = arith.subf %a, %b : f32\n    %1 = math.exp %0 : f32\n    sluice.yield %1");
       break;
     }
-    case 9: {
+    default: {
       // Mean over the other axis, back on every row.
       const std::string mean = fresh(), spread = fresh();
       text += "  " + mean + " = sluice.reduce mean " + value + " axes [0] keepdims : (" + type() +
