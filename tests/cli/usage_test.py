@@ -11,7 +11,7 @@ import onnx
 
 import bad_models as models
 from folder import SLUICE, main
-from refusal import REFUSED, USAGE, Refusal
+from refusal import MALFORMED, REFUSED, USAGE, Refusal
 
 
 class Flags(Refusal):
@@ -71,6 +71,19 @@ class Flags(Refusal):
         code, out, _ = self.sluice("frobnicate", "--json=e.json")
         self.assertEqual((code, out, json.loads((self.dir / "e.json").read_text())), (USAGE, b"", result))
         self.assertEqual(self.sluice("frobnicate", "--", "--json")[:2], (USAGE, b""))
+
+    def test_streams_that_are_closed(self):
+        """The exit code is what it would be; no file gets what was meant for a stream."""
+        self.compiled()
+        for command, close, code in (("check no.onnx", "2>&-", MALFORMED), ("check no.onnx", "2>/dev/full", MALFORMED),
+                                     ("frobnicate", "2>&-", USAGE), ("targets", ">&-", USAGE),
+                                     ("targets", ">&- 2>&-", USAGE), ("run - --input x=zeros", "<&-", MALFORMED),
+                                     ("compile good.onnx --target c2b8 -o p.sluice", "<&- 2>&-", 0)):
+            with self.subTest(command=command, close=close):
+                done = subprocess.run(f"{SLUICE} {command} {close}", shell=True, cwd=self.dir, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, check=False)
+                self.assertEqual(done.returncode, code)
+        self.assertEqual((self.dir / "p.sluice").read_bytes()[:8], b"\x9dSluice\n")
 
     def test_version(self):
         self.assertEqual(self.sluice("--version"), self.sluice("version"))

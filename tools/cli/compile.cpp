@@ -169,7 +169,7 @@ int run(Options options, const Common &common) {
   std::string text = summary(result, target, seconds);
   text += fmt::format("written             {}, {} bytes\n", path, bytes.size());
   if (path == "-")
-    fmt::print(stderr, "{}", text);
+    Report::say(text);
   else
     report.text(text);
   return report.json(resultJson(result, target, seconds, path)) ? Ok : Usage;

@@ -8,7 +8,9 @@
 #include <new>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
@@ -93,7 +95,7 @@ int run(int argc, char **argv, Common &common) {
     const auto chosen = app.get_subcommands();
     message += fmt::format("; see 'sluice{}{} --help'", chosen.empty() ? "" : " ",
                            chosen.empty() ? "" : chosen.front()->get_name());
-    fmt::print(stderr, "error: {}\n", printable(message));
+    Report::say(fmt::format("error: {}\n", printable(message)));
     // Also who cannot be understood otherwise may have asked for JSON.
     common.json = jsonTarget(words);
     const Report report(common);
@@ -115,6 +117,11 @@ int run(int argc, char **argv, Common &common) {
 } // namespace
 
 int runDriver(int argc, char **argv) {
+  // What is closed must not become the number of a file that is opened: messages would
+  // go into it. Using these as streams fails like a closed one.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   // A file that may not grow is reported like a full disk, by the write that fails.
   std::signal(SIGXFSZ, SIG_IGN);
   Common common;

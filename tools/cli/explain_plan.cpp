@@ -40,8 +40,12 @@ public:
       : explanation(*result.explanation), program(result.program) {}
 
   std::string text() const {
-    return fmt::format("plan of {} for {}: {}\n\n", printable(program.models[0].name),
-                       program.geometry.name, explanation.choice) +
+    const format::Geometry &machine = program.geometry;
+    const double microseconds = static_cast<double>(explanation.cycles) / machine.clockMhz;
+    return fmt::format("plan of {} for {}: {} cycles ({:.3f} us at {} MHz), floor {}\n{}\n\n",
+                       printable(program.models[0].name), machine.name, explanation.cycles,
+                       microseconds, machine.clockMhz, explanation.floor.cycles,
+                       explanation.choice) +
            stages() + '\n' + floor() + '\n' + account() + '\n' + idle() + '\n' + path() + '\n' +
            losers();
   }

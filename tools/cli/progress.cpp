@@ -13,7 +13,7 @@ ProgressLine::ProgressLine(std::string label)
 
 ProgressLine::~ProgressLine() {
   if (shown)
-    fmt::print(stderr, "\r\033[K");
+    std::fputs("\r\033[K", stderr);
 }
 
 double ProgressLine::seconds() const {
@@ -24,7 +24,7 @@ void ProgressLine::update(std::string_view state) {
   if (!terminal || seconds() < 1)
     return;
   shown = true;
-  fmt::print(stderr, "\r\033[K{}: {}", label, state);
+  std::fputs(fmt::format("\r\033[K{}: {}", label, state).c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -69,16 +69,15 @@ bool Report::color() const {
 void Report::log(const Problems &problems, const std::string &file) const {
   for (const Problem &one : problems)
     // E05xx name the file they are about, which may be another one.
-    fmt::print(stderr, "{}", problemText(one, one.code.starts_with("E05") ? "" : file, color()));
+    say(problemText(one, one.code.starts_with("E05") ? "" : file, color()));
   // Once, for who meets the data dimension here.
   const auto layout = std::find_if(problems.begin(), problems.end(),
                                    [](const Problem &one) { return !one.chain.empty(); });
   if (layout != problems.end())
-    fmt::print(
-        stderr,
+    say(fmt::format(
         "note: ! marks the data dimension of a tensor, the axis that lies along the lanes of "
         "the hardware; see 'sluice explain {}'\n",
-        layout->code);
+        layout->code));
 }
 
 int Report::fail(const Problems &problems, const std::string &file) const {
@@ -88,8 +87,8 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   const bool ofSluice =
       problems.empty() || problems.front().code != "E0610"; // memory is the host's
   if (code == Internal && ofSluice)
-    fmt::print(stderr, "this is an error of sluice, not of the model; please report it with the "
-                       "model, the command line and the output of 'sluice version --json'\n");
+    say("this is an error of sluice, not of the model; please report it with the "
+        "model, the command line and the output of 'sluice version --json'\n");
   return code;
 }
 
@@ -97,6 +96,8 @@ int Report::fail(const std::string &code, const std::string &message,
                  const std::string &file) const {
   return fail({problem(code, message)}, file);
 }
+
+void Report::say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 void Report::text(std::string_view text) const {
   if (wantsText())

@@ -52,6 +52,9 @@ public:
   /// The problems on stderr alone.
   void log(const Problems &problems, const std::string &file) const;
 
+  /// Prints to stderr as far as that can be written.
+  static void say(std::string_view text);
+
   /// Whether results are wanted as text (JSON does not go to stdout).
   bool wantsText() const { return common.json != "-"; }
   bool wantsJson() const { return common.json.has_value(); }

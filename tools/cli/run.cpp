@@ -216,7 +216,7 @@ private:
     const bool toStdout = std::any_of(files.begin(), files.end(),
                                       [](const auto &file) { return file.second == "-"; });
     if (toStdout)
-      fmt::print(stderr, "{}", text);
+      Report::say(text);
     else
       report.text(text);
     report.log(problems, options.choice.file);

@@ -157,6 +157,16 @@ def heads(cases):
     net.add_to(cases, "quantiles", {y: np.concatenate(
         [v[:, 3:6] - soft[:, :3], v[:, 3:6], v[:, 3:6] + soft[:, 6:]], 1)})
 
+    for name, axis, flags in (("last", 1, {}), ("first", 0, {}), ("reverse", -1, {"reverse": 1}),
+                              ("exclusive", 1, {"exclusive": 1}),
+                              ("both", 0, {"exclusive": 1, "reverse": 1})):
+        rows = normal(5, 19)
+        v = np.flip(rows, axis) if "reverse" in flags else rows
+        y = np.cumsum(v, axis, dtype=np.float64) - (v if "exclusive" in flags else 0)
+        net = Network(x=rows)
+        net.add_to(cases, f"cum_sum_{name}", {net("CumSum", "x", np.int64(axis), **flags):
+                                              np.flip(y, axis) if "reverse" in flags else y})
+
     gate, experts = weights(16, 4), [weights(16, 8) for _ in range(4)]
     net = Network(x=x)
     shares = net("Split", net("Softmax", net.linear("x", gate), axis=-1), axis=1, outputs=4)
