@@ -27,11 +27,14 @@ module network #(
 );
   logic [Sources-1:0] host_data, request;
 
-  for (genvar s = 0; s < Sources; s++) begin : gen_source
-    machine_pkg::packet_t head;
-    assign head = packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
-    assign host_data[s] = head.data && head.mask[isa_pkg::HostBit];
-    assign request[s] = valid_i[s] && (host_free_i || !host_data[s]);
+  machine_pkg::packet_t head;  // of one source; in the loop it would be nothing to yosys
+
+  always_comb begin
+    for (int s = 0; s < Sources; s++) begin
+      head         = packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+      host_data[s] = head.data && head.mask[isa_pkg::HostBit];
+      request[s]   = valid_i[s] && (host_free_i || !host_data[s]);
+    end
   end
 
   arbiter #(
@@ -97,4 +100,9 @@ module network #(
       row_o    <= row_q;
     end
   end
+
+  // A packet goes somewhere, and nowhere that is not there.
+  localparam logic [isa_pkg::HostBit:0] Places =
+      (isa_pkg::HostBit + 1)'((1 << isa_pkg::HostBit) + (1 << (Sources - 1)) - 1);
+  `SLUICE_ASSERT(!valid_o || (packet_o.mask != '0 && (packet_o.mask & ~Places) == '0))
 endmodule

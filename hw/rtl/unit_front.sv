@@ -146,16 +146,17 @@ module unit_front #(
   );
 
   // Made in the readback clock's domain: nothing is computed while nobody looks.
+  machine_pkg::status_t status_q;
+  assign status_o = status_q;
+
   always_ff @(posedge readback_clk_i) begin
-    machine_pkg::status_t status;
-    status       = '0;
-    status.block = state;
-    if (active_q) status.pc = 16'(pc_q);
+    status_q       <= '0;
+    status_q.block <= state;
+    if (active_q) status_q.pc <= 16'(pc_q);
     if (active_q && !may_issue) begin
-      status.token = token_q;
-      status.have  = have;
-      status.need  = inst_q.wait_count;
+      status_q.token <= token_q;
+      status_q.have  <= have;
+      status_q.need  <= inst_q.wait_count;
     end
-    status_o <= status;
   end
 endmodule
