@@ -81,7 +81,7 @@ def script(unit, isa_pkg):
         "design -pop",
         f"read_verilog -lib {MEMORY_MAP}",
         f"techmap -map {MEMORY_MAP}",
-        "expose -evert c:*",  # cells only: exposing a wire would keep it
+        "expose -evert c:* t:mem_lut %d",  # cells only: exposing a wire would keep it
         "synth -flatten -lut 6",
         "opt_clean -purge",
         "tee -o {out} stat",

@@ -67,7 +67,6 @@ module vector_unit #(
   // What a beat carries besides its lanes.
   typedef struct packed {
     logic [4:0]           alu1;
-    logic [3:0]           table_id;
     logic                 reduce_last;
     logic [4:0]           alu2;
     logic [1:0]           rhs2;
@@ -196,10 +195,10 @@ module vector_unit #(
   logic [1:0]  a_src1_q, rhs11_q;
   logic        b_en1_q, c_en1_q, b_bcast1_q, c_bcast1_q, b_wide1_q;
   logic [31:0] imm11_q;
+  logic [3:0]  table_id1_q;
 
   always_comb begin
     beat.alu1          = inst.alu1;
-    beat.table_id      = inst.table_id;
     beat.reduce_last   = place.last[inst.reduce_level];
     beat.alu2          = inst.alu2;
     beat.rhs2          = inst.rhs2;
@@ -234,15 +233,16 @@ module vector_unit #(
 
   always_ff @(posedge clk_i) begin
     if (issue) begin
-      beat1_q    <= beat;
-      a_src1_q   <= inst.a_src;
-      rhs11_q    <= inst.rhs1;
-      imm11_q    <= inst.imm1;
-      b_en1_q    <= inst.b_en;
-      c_en1_q    <= inst.c_en;
-      b_bcast1_q <= inst.b_bcast;
-      c_bcast1_q <= inst.c_bcast;
-      b_wide1_q  <= inst.b_wide;
+      beat1_q     <= beat;
+      table_id1_q <= inst.table_id;
+      a_src1_q    <= inst.a_src;
+      rhs11_q     <= inst.rhs1;
+      imm11_q     <= inst.imm1;
+      b_en1_q     <= inst.b_en;
+      c_en1_q     <= inst.c_en;
+      b_bcast1_q  <= inst.b_bcast;
+      c_bcast1_q  <= inst.c_bcast;
+      b_wide1_q   <= inst.b_wide;
     end
   end
 
@@ -277,7 +277,7 @@ module vector_unit #(
   logic [WideBits-1:0] ring_a[Slots];
   logic [RowBits-1:0]  ring_b[Slots];
   logic [RowBits-1:0]  ring_c[Slots];
-  logic [SlotBits-1:0] slot_q, alu1_slot_q, table_slot_q, reduce_slot_q, alu2_slot_q, out_slot_q;
+  logic [SlotBits-1:0] slot_q, alu1_slot_q, reduce_slot_q, alu2_slot_q, out_slot_q;
 
   always_ff @(posedge clk_i) begin
     if (valid1_q) begin
@@ -294,6 +294,14 @@ module vector_unit #(
 
   // ---- stages -----------------------------------------------------------------
   logic reduces;
+  // Which table: out of the ring it would come a level too late for the choice of the header.
+  logic [4*isa_pkg::VecAlu-1:0] table_ids_q;  // of the beats in the first arithmetic unit
+  logic [3:0]                   table_id_q;
+  always_ff @(posedge clk_i) begin
+    table_ids_q <= {table_ids_q[4*isa_pkg::VecAlu-5:0], table_id1_q};
+    table_id_q  <= path_q[0] ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
+  end
+
   logic alu1_in, alu1_out, table_in, table_out, reduce_in, reduce_out, alu2_in, alu2_out, out_in;
   logic after1, after2, after3;
   logic [WideBits-1:0] alu1_y, x1, table_y, x2, reduce_y, x3, alu2_y, x4;
@@ -308,9 +316,8 @@ module vector_unit #(
   assign alu2_in = after3 && path_q[2];
   assign {out_in, x4} = path_q[2] ? {alu2_out, alu2_y} : {after3, x3};
 
-  beat_t beat_alu1, beat_table, beat_reduce, beat_alu2, beat_out;
+  beat_t beat_alu1, beat_reduce, beat_alu2, beat_out;
   assign beat_alu1   = beats[alu1_slot_q];
-  assign beat_table  = beats[table_slot_q];
   assign beat_reduce = beats[reduce_slot_q];
   assign beat_alu2   = beats[alu2_slot_q];
   assign beat_out    = beats[out_slot_q];
@@ -319,14 +326,12 @@ module vector_unit #(
     if (rst_i) begin
       slot_q        <= '0;
       alu1_slot_q   <= '0;
-      table_slot_q  <= '0;
       reduce_slot_q <= '0;
       alu2_slot_q   <= '0;
       out_slot_q    <= '0;
     end else begin
       if (valid1_q) slot_q <= slot_q + 1'b1;
       if (valid2_q) alu1_slot_q <= alu1_slot_q + 1'b1;
-      if (after1) table_slot_q <= table_slot_q + 1'b1;
       if (after2) reduce_slot_q <= reduce_slot_q + 1'b1;
       if (after3) alu2_slot_q <= alu2_slot_q + 1'b1;
       if (out_in) out_slot_q <= out_slot_q + 1'b1;
@@ -359,7 +364,7 @@ module vector_unit #(
       .cfg_addr_i  (cfg_addr_i),
       .cfg_data_i  (cfg_data_i),
       .valid_i     (table_in),
-      .table_i     (beat_table.table_id),
+      .table_i     (table_id_q),
       .value_i     (x1),
       .valid_o     (table_out),
       .value_o     (table_y)
