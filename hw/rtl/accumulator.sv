@@ -187,4 +187,5 @@ module accumulator #(
   end
 
   `SLUICE_ASSERT(!valid_i || {1'b0, acc_i} < 9'(Accumulators))
+  `SLUICE_ASSERT(!(cfg_preload_i && raw_1_q))
 endmodule

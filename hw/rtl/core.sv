@@ -217,4 +217,7 @@ module core #(
   assign fault_o    = matrix_fault || vector_fault;
 
   `SLUICE_ASSERT(!(net_data && net_packet_i.addr[17:16] != '0))
+  `SLUICE_ASSERT(!(cfg_valid_i && cfg_addr_i[19:16] > (cfg_weights ? 4'd3 : 4'd0)))
+  // Memories are configured while nothing runs: their write ports are not shared.
+  `SLUICE_ASSERT(!(cfg_valid_i && (net_valid_i || local_write || weight_row || weight_column)))
 endmodule

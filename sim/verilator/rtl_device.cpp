@@ -21,13 +21,19 @@ public:
   std::string name() const override { return "rtl"; }
 
   void load(const format::Program &program) override {
-    // A new machine, because every bit of the old one's state must go; its seed
-    // counts, so that repeated loads start from different random contents.
-    model.reset();
-    model = entry.make(++seed);
-    if (!wavesPath.empty())
-      model->openWaves(wavesPath);
-    model->reset();
+    // A new machine, because every bit of the old one's state must go; its seed counts, so that
+    // repeated loads start from different random contents. With random contents every second load
+    // resets the machine as it stands instead, as on a board: what the reset forgets would show.
+    const bool again = model && model->startsRandom() && wavesPath == openedWaves && !wasReset;
+    wasReset = again;
+    if (!again) {
+      model.reset();
+      model = entry.make(++seed);
+      openedWaves = wavesPath;
+      if (!wavesPath.empty())
+        model->openWaves(wavesPath);
+      model->reset(); // the first evaluation sees no edge
+    }
     model->reset();
     if (model->startsRandom())
       clearMemories();
@@ -200,7 +206,8 @@ private:
   const uint32_t lanes;
   const uint32_t cores;
   std::unique_ptr<Model> model;
-  std::string wavesPath;
+  std::string wavesPath, openedWaves;
+  bool wasReset = false; ///< the machine has been reset by the last load, not made
   std::vector<uint16_t> row;
   uint64_t now = 0;
   uint32_t seed = 0;

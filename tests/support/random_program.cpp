@@ -34,9 +34,14 @@ public:
       out.passes = static_cast<unsigned>(rng.range(2, 3));
       tokens.openLoop(out.passes);
       makeGates();
+    } else {
+      for (std::vector<RegisterState> &states : registers) // zero after reset
+        for (uint32_t reg = kScratchRegister; reg < isa::kSeqRegs; ++reg)
+          states.push_back({reg, 0, 0, 1});
     }
     for (uint32_t core = 0; core < geometry.cores; ++core)
-      clearAccumulators(core);
+      if (rng.percent(50))
+        clearAccumulators(core);
     makeBody((uint32_t{2} << geometry.cores) - 1, 0, rng.range(6, 28));
     reportRows(static_cast<uint32_t>(rng.range(0, geometry.cores - 1)));
     if (restarts)
@@ -94,7 +99,7 @@ private:
     }
   }
 
-  /// Accumulators hold nothing defined after reset.
+  /// Accumulators are zero after reset, and here once more.
   void clearAccumulators(uint32_t core) {
     isa::Mm mm;
     mm.n[3] = geometry.accumulators;

@@ -43,5 +43,23 @@ TEST(Fifo, KeepsOrderUnderRandomTraffic) {
   }
 }
 
+/// Drives push and pop regardless of what the queue says.
+void force(bool push, bool pop) {
+  reportToError();
+  Testbench<Vrtl_fifo> fifo(1);
+  fifo->push_i = 0;
+  fifo->pop_i = 0;
+  fifo.reset();
+  fifo->push_i = push;
+  fifo->pop_i = pop;
+  for (int cycle = 0; cycle < 10; ++cycle)
+    fifo.clock();
+}
+
+TEST(Fifo, AssertsThatItsOwnerLooks) {
+  EXPECT_DEATH(force(true, false), "Assertion failed in [^ ]*u_pointers: .*push_i");
+  EXPECT_DEATH(force(false, true), "Assertion failed in [^ ]*u_pointers: .*pop_i");
+}
+
 } // namespace
 } // namespace sluice::rtltest

@@ -111,5 +111,19 @@ TEST(LoopNest, CountsToTheLargestTrip) {
   }
 }
 
+TEST(LoopNest, AssertsThatNoStepPassesTheLast) {
+  const auto stepOn = [] {
+    reportToError();
+    Testbench<Vrtl_loop_nest> walk(5);
+    walk->move_i = 0;
+    walk->load_i = 0;
+    walk.reset();
+    load(walk, {{1, 1, 1, 2}, {}, 0});
+    for (int step = 0; step < 3; ++step)
+      walk.clock();
+  };
+  EXPECT_DEATH(stepOn(), "Assertion failed in [^ ]*u_nest: .*move_i");
+}
+
 } // namespace
 } // namespace sluice::rtltest

@@ -1,6 +1,8 @@
 // A Verilated module under one clock, for the unit tests of small modules.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -8,6 +10,9 @@
 #include <verilated.h>
 
 namespace sluice::rtltest {
+
+/// For death tests: the simulator reports a broken assertion on the standard output.
+inline void reportToError() { dup2(STDERR_FILENO, STDOUT_FILENO); }
 
 /// Owns the module; `seed` chooses the random initial contents and the stimuli.
 template <typename Module> class Testbench {

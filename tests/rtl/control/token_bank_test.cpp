@@ -85,9 +85,26 @@ TEST(TokenBank, FaultsOnlyPastTheMaximum) {
   bank->give_i = 0;
   bank.clock();
   EXPECT_TRUE(bank->fault_o);
+  // It stays, also when the counter goes on.
+  bank->give_i = 1;
+  bank.clock();
+  bank.clock();
+  EXPECT_TRUE(bank->fault_o);
   idle(bank);
   bank.reset();
   EXPECT_FALSE(bank->fault_o);
+}
+
+TEST(TokenBank, AssertsThatWhatIsTakenIsThere) {
+  const auto takeNothing = [] {
+    reportToError();
+    Testbench<Vrtl_token_bank> bank(1);
+    idle(bank);
+    bank.reset();
+    bank->take_i = 1;
+    bank.clock();
+  };
+  EXPECT_DEATH(takeNothing(), "Assertion failed in [^ ]*token_bank: .*take_i");
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "tests/support/lockstep.h"
+#include "tests/support/rng.h"
 
 namespace sluice::testing {
 namespace {
@@ -120,6 +121,31 @@ TEST(Lockstep, ModelAndRtlAgreeFromRandomContents) {
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name << " with assertions";
   runPrograms(tiny(), fromEnvironment("SLUICE_LOCKSTEP_ASSERTING", instructions() / 20), rtl.get());
+}
+
+/// Runs a program for some cycles, as a host that offers and takes rows at random.
+void runForSomeTime(const RandomProgram &random, device::Device &rtl) {
+  Rng rng(random.seed);
+  rtl.load(random.program);
+  size_t row = 0;
+  for (int64_t cycles = rng.range(1, 600); cycles > 0; --cycles) {
+    const bool offers = row < random.inputRows.size() && rng.percent(random.validPercent);
+    const uint16_t *offered = offers ? random.inputRows[row].data() : nullptr;
+    row += rtl.step(offered, rng.percent(random.readyPercent)).inputTaken;
+  }
+}
+
+/// The second load of the flavour with assertions resets the machine in the middle of a program.
+TEST(Lockstep, ModelAndRtlAgreeAfterAReset) {
+  const std::unique_ptr<device::Device> vm = device::makeVm(), rtl = makeRtl(tiny(), true);
+  if (!rtl)
+    GTEST_SKIP() << "this build has no RTL of " << tiny().name << " with assertions";
+  const uint64_t programs = 1 + instructions() / 2000;
+  for (uint64_t seed = firstSeed(); seed < firstSeed() + programs; ++seed) {
+    runForSomeTime(makeRandomProgram(seed, tiny()), *rtl);
+    ASSERT_EQ(runLockstep(makeRandomProgram(programs + seed, tiny()), *vm, rtl.get()).difference,
+              "");
+  }
 }
 
 /// Every other target that is built; they are large, so only a few programs.
