@@ -49,6 +49,61 @@ class Graphs(Refusal):
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, models.unsupported())
 
+    def test_branches(self):
+        """An If is replaced by the branch that its condition chooses, if that is known."""
+        def chosen(nodes, output, condition="yes", **graph):
+            branch = helper.make_graph(nodes, "branch", [], [models.tensor(output, 1, 8)])
+            node = helper.make_node("If", [condition], ["y"], name="choose", then_branch=branch, **graph)
+            return models.model([helper.make_node("Relu", ["x"], ["h"], name="act"),
+                                 helper.make_node("Greater", ["h", "zero"], ["open"], name="test"), node],
+                                [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
+                                [models.constant("yes", np.bool_(True)), models.constant("zero", np.float32(0))])
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'If' is not supported: its condition is not known at import
+              --> m.onnx: node 2 "choose" (If)
+             help: fold it with onnxsim, given the input shapes, or unroll it when exporting
+            """, chosen([helper.make_node("Neg", ["h"], ["n"])], "n", "open"))
+        self.compile_refused(MALFORMED, """
+            error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
+              --> m.onnx: node 2 "choose/Neg" (Neg)
+            """, chosen([helper.make_node("Neg", ["ghost"], ["n"])], "n"))
+        self.compile_refused(MALFORMED, """
+            error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
+              --> m.onnx: node 2 "choose" (If)
+            """, chosen([helper.make_node("Neg", ["h"], ["n"])], "ghost"))
+        self.compile_refused(MALFORMED, """
+            error[E0107]: 'h' of the graph 'then_branch' is already defined outside
+              --> m.onnx: node 2 "choose" (If)
+            """, chosen([helper.make_node("Neg", ["h"], ["h"])], "h"))
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'Det' is not supported
+              --> m.onnx: node 2 "choose/Det" (Det)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, chosen([helper.make_node("Det", ["h"], ["n"])], "n"))
+        none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")
+        none.graph.node[2].attribute[0].name = "branch"
+        self.compile_refused(REFUSED, """
+            error[E0206]: If requires: attribute 'then_branch' is a graph with as many outputs as the node
+              --> m.onnx: node 2 "choose" (If)
+            """, none)
+
+    def test_branch_in_a_function(self):
+        """Its graphs use names of the function's body."""
+        branch = helper.make_graph([helper.make_node("Neg", ["X"], ["n"])], "branch", [], [models.tensor("n", 1, 8)])
+        body = [helper.make_node("If", ["C"], ["Y"], name="choose", then_branch=branch, else_branch=branch)]
+        function = helper.make_function("my", "Pick", ["X", "C"], ["Y"], body, [helper.make_opsetid("", 13)])
+        proto = models.model([helper.make_node("Pick", ["x", "yes"], ["y"], name="pick", domain="my")],
+                             [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
+                             [models.constant("yes", np.bool_(True))])
+        proto.functions.append(function)
+        proto.opset_import.append(helper.make_opsetid("my", 1))
+        proto.ir_version = 8
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'If' is not supported: it contains a graph, control flow cannot be compiled
+              --> m.onnx: node 0 "pick/choose" (If)
+             help: fold it with onnxsim, given the input shapes, or unroll it when exporting
+            """, proto)
+
     def test_attributes(self):
         self.compile_refused(REFUSED, """
             error[E0203]: Gemm requires: attribute 'transB' is 0 or 1, 0 by default; found 2

@@ -109,6 +109,7 @@ private:
     }
     auto version = opsets.find(domain);
     graph.nodes.push_back({&node, std::move(ref), version == opsets.end() ? 0 : version->second});
+    graph.nodes.back().inlined = !active.empty();
   }
 
   void call(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {

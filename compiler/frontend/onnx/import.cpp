@@ -38,7 +38,7 @@ public:
     checkNames(graph, report);
     if (report.count() != before)
       return nullptr; // messages would repeat the names
-    Opsets opsets = checkVersions(model, report);
+    opsets = checkVersions(model, report);
     if (auto version = opsets.find(""); version != opsets.end())
       info.opset = version->second;
     bool knownVersions = report.count() == before;
@@ -111,6 +111,10 @@ private:
   /// Imports one node. If it cannot be, its outputs stay undefined, and the
   /// nodes that need them are only checked as far as that goes.
   void importNode(const GraphNode &node) {
+    if (const auto condition = conditionOf(node)) {
+      importBranch(node, *condition ? "then_branch" : "else_branch");
+      return;
+    }
     const Operator *entry = findOperator(node);
     if (!entry)
       return;
@@ -144,6 +148,78 @@ private:
     } catch (const NodeError &error) {
       report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message));
     }
+  }
+
+  /// The condition of an If where it is known.
+  std::optional<bool> conditionOf(const GraphNode &node) const {
+    if (node.ref.op != "If" || node.inlined || !normalDomain(node.proto->domain()).empty() ||
+        node.proto->input_size() != 1)
+      return std::nullopt;
+    const auto found = tensors.find(node.proto->input(0));
+    if (found == tensors.end() || !found->second.known)
+      return std::nullopt;
+    const HostTensor &value = *found->second.known;
+    if (value.type != onnx::TensorProto::BOOL || value.size() != 1)
+      return std::nullopt;
+    return value.ints[0] != 0;
+  }
+
+  /// Imports the nodes of a branch in the place of their If.
+  void importBranch(const GraphNode &node, std::string_view attribute) {
+    const onnx::GraphProto *branch = nullptr;
+    for (const onnx::AttributeProto &one : node.proto->attribute())
+      if (one.name() == attribute && one.has_g())
+        branch = &one.g();
+    if (!branch || branch->output_size() != node.proto->output_size()) {
+      report.add("E0206", node.ref,
+                 fmt::format("If requires: attribute '{}' is a graph with as many outputs as the "
+                             "node",
+                             attribute));
+      return;
+    }
+    std::set<std::string> inner; // names of the branch, unknown behind it
+    for (const onnx::TensorProto &tensor : branch->initializer())
+      inner.insert(tensor.name());
+    for (const onnx::NodeProto &one : branch->node())
+      inner.insert(one.output().begin(), one.output().end());
+    inner.erase("");
+    const size_t before = report.count();
+    for (const std::string &name : inner)
+      if (tensors.contains(name))
+        report.add("E0107", node.ref,
+                   fmt::format("{} of the graph '{}' is already defined outside", inQuotes(name),
+                               attribute));
+    if (report.count() != before)
+      return;
+    readInitializers(*branch);
+    const auto known = [&](const std::string &name, const NodeRef &user) {
+      const bool found = name.empty() || tensors.contains(name);
+      if (!found && report.count() == before) // else lost with a node that was reported
+        report.add("E0108", user,
+                   fmt::format("{} is used in the graph '{}' before anything defines it",
+                               inQuotes(name), attribute));
+      return found;
+    };
+    const std::string caller =
+        node.ref.name.empty() ? fmt::format("{}_{}", node.ref.op, node.ref.index) : node.ref.name;
+    for (const onnx::NodeProto &one : branch->node()) {
+      const auto version = opsets.find(normalDomain(one.domain()));
+      const GraphNode part{&one,
+                           {node.ref.index,
+                            caller + "/" + (one.name().empty() ? one.op_type() : one.name()),
+                            one.op_type(), node.ref.source},
+                           version == opsets.end() ? 0 : version->second,
+                           std::vector<bool>(one.output_size(), true)};
+      for (const std::string &name : one.input())
+        known(name, part.ref);
+      importNode(part);
+    }
+    for (int i = 0; i < branch->output_size(); ++i)
+      if (const std::string &name = branch->output(i).name();
+          known(name, node.ref) && tensors.contains(name) && !node.proto->output(i).empty())
+        define(node.proto->output(i), Tensor(tensors.at(name)));
+    for (const std::string &name : inner)
+      tensors.erase(name);
   }
 
   void build(const GraphNode &node, const Operator &entry, NodeView view) {
@@ -193,7 +269,9 @@ private:
       return one.has_g() || one.graphs_size() != 0;
     });
     if (graphs)
-      message += ": it contains a graph, control flow cannot be compiled";
+      message += node.ref.op == "If" && !node.inlined
+                     ? ": its condition is not known at import"
+                     : ": it contains a graph, control flow cannot be compiled";
     report.add("E0201", node.ref, message)
         .fixes.push_back(fix(
             graphs ? "fold it with onnxsim, given the input shapes, or unroll it when exporting"
@@ -239,6 +317,7 @@ private:
   ImportedModel &info;
   Report report;
   ExternalData external;
+  Opsets opsets; ///< of the model
   mlir::OpBuilder builder;
   Emitter emitter;
   std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name

@@ -81,11 +81,13 @@ void checkOutputs(const onnx::GraphProto &proto, const Producers &producers, Rep
 /// The nodes that `node` takes values from.
 std::vector<size_t> predecessors(const GraphNode &node, const Producers &producers) {
   std::vector<size_t> out;
-  for (const std::string &name : node.proto->input()) {
+  const auto add = [&](const std::string &name) {
     auto found = producers.find(name);
     if (found != producers.end() && found->second != kOutside)
       out.push_back(found->second);
-  }
+  };
+  std::for_each(node.proto->input().begin(), node.proto->input().end(), add);
+  forEachInnerName(*node.proto, add);
   return out;
 }
 
@@ -93,8 +95,10 @@ void markUsed(const onnx::GraphProto &proto, ModelGraph &graph) {
   std::unordered_set<std::string_view> read;
   for (const onnx::ValueInfoProto &output : proto.output())
     read.insert(output.name());
-  for (const GraphNode &node : graph.nodes)
+  for (const GraphNode &node : graph.nodes) {
     read.insert(node.proto->input().begin(), node.proto->input().end());
+    forEachInnerName(*node.proto, [&](const std::string &name) { read.insert(name); });
+  }
   for (GraphNode &node : graph.nodes)
     for (const std::string &name : node.proto->output())
       node.used.push_back(!name.empty() && read.contains(name));
@@ -163,6 +167,20 @@ void reportCycles(const ModelGraph &graph, const std::vector<std::vector<size_t>
 std::string nodeText(const NodeRef &node) {
   return fmt::format("node {}{} ({})", node.index,
                      node.name.empty() ? "" : ' ' + inQuotes(node.name), node.op);
+}
+
+void forEachInnerName(const onnx::NodeProto &node,
+                      const std::function<void(const std::string &)> &fn) {
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (!attribute.has_g())
+      continue;
+    for (const onnx::NodeProto &inner : attribute.g().node()) {
+      std::for_each(inner.input().begin(), inner.input().end(), fn);
+      forEachInnerName(inner, fn);
+    }
+    for (const onnx::ValueInfoProto &output : attribute.g().output())
+      fn(output.name());
+  }
 }
 
 void checkNames(const onnx::GraphProto &proto, Report &report) {

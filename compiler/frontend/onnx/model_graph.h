@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,12 +29,18 @@ struct GraphNode {
   int64_t opset = 0; ///< version of the node's domain, 0 if it is not imported
   /// By output, whether a node or an output of the graph reads it; checkAndSort sets it.
   std::vector<bool> used = {};
+  bool inlined = false; ///< of a function: graphs in its attributes use names of the body
 };
 
 struct ModelGraph {
   std::vector<GraphNode> nodes;
   std::deque<onnx::NodeProto> inlined; ///< owner of the nodes made by inlining
 };
+
+/// Calls `fn` with every name that the graphs in the node's attributes use; among them
+/// are those of the graph around the node that the node depends on.
+void forEachInnerName(const onnx::NodeProto &node,
+                      const std::function<void(const std::string &)> &fn);
 
 /// "node 3 'fc' (Gemm)".
 std::string nodeText(const NodeRef &node);

@@ -258,6 +258,28 @@ def structure(cases):
               {"y": relu(x), "x": x, "z": w}, {"w": w})
 
 
+def branches(cases):
+    """An If whose condition follows from a shape, as PyTorch exports squeeze; a nested one."""
+    def graph(nodes, output, constants=None):
+        return helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(output, 1, None)],
+                                 [numpy_helper.from_array(v, k) for k, v in (constants or {}).items()])
+
+    x = normal(3, 1, 9)
+    squeezed = graph([node("Squeeze", "h axes", "s")], "s", {"axes": np.int64([1])})
+    kept = graph([node("Identity", "h", "k")], "k")
+    scaled = graph([node("Mul", "h two", "d"), node("Neg", "d", "n")], "n", {"two": np.float32(2)})
+    chosen = graph([node("If", "is_one", "i", then_branch=scaled, else_branch=kept)], "i")
+    shape = [node("Relu", "x", "h"), node("Shape", "x", "shape"), node("Gather", "shape one", "extent"),
+             node("Equal", "extent one", "is_one")]
+    for name, then, otherwise, y in (("then", squeezed, kept, relu(x)[:, 0]),
+                                     ("nested", chosen, kept, -2 * relu(x)),
+                                     ("captured", graph([], "h"), kept, relu(x))):
+        choice = node("If", "is_one", then_branch=then, else_branch=otherwise)
+        cases.add(f"export_if_{name}", [*shape, choice], {"x": x}, {"y": y}, {"one": np.int64(1)})
+    nodes = [node("Relu", "x", "h"), node("If", "no", then_branch=kept, else_branch=scaled)]
+    cases.add("export_if_else", nodes, {"x": x}, {"y": -2 * relu(x)}, {"no": np.bool_(False)})
+
+
 def unrolled(cases):
     """A GRU cell, four steps."""
     steps, inputs, hidden = 4, 6, 10
@@ -276,5 +298,5 @@ def unrolled(cases):
 
 
 def exports(cases):
-    for family in (blocks, heads, features, structure, unrolled):
+    for family in (blocks, heads, features, structure, branches, unrolled):
         family(cases)
