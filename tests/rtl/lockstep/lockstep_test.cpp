@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hw/isa/isa.h"
 #include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
@@ -112,6 +113,45 @@ TEST(Lockstep, ModelAndRtlAgree) {
   if (!rtl)
     GTEST_SKIP() << "this build has no RTL of " << tiny().name;
   runPrograms(tiny(), instructions(), rtl.get());
+}
+
+/// A table per instruction, beat behind beat, alone and behind the first arithmetic unit.
+RandomProgram tableAfterTable() {
+  RandomProgram out;
+  out.program.geometry = tiny();
+  out.program.cores.resize(tiny().cores);
+  format::CoreImage &core = out.program.cores[0];
+  core.rows.push_back({0, std::vector<uint16_t>(tiny().lanes, 0x3F80)});
+  for (uint32_t table = 0; table < tiny().tables; ++table)
+    core.tables.push_back(
+        {table, {120 << 8, 0, 0, 0}, std::vector<uint16_t>(isa::kTableEntries, 0x4000 + table)});
+  for (uint32_t i = 0; i < 4 * tiny().tables; ++i) {
+    isa::Vec vec;
+    vec.n[3] = 4;
+    vec.aSrc = isa::Source::Ram;
+    vec.alu1 = i < 2 * tiny().tables ? isa::Alu::Max : isa::Alu::Pass;
+    vec.rhs1 = isa::Rhs1::A;
+    vec.tableEn = 1;
+    vec.tableId = i % tiny().tables;
+    vec.dstKind = isa::Dst::Local;
+    vec.dst = isa::kLocalBase + 4 * i;
+    vec.dstStride[3] = 1;
+    core.instructions.push_back(isa::encode(vec).value());
+  }
+  for (format::CoreImage &each : out.program.cores)
+    each.instructions.push_back(isa::encode(isa::Halt{}).value());
+  out.program.hostInstructions = {isa::encode(isa::Halt{}).value()};
+  return out;
+}
+
+TEST(Lockstep, EveryBeatLooksIntoItsOwnTable) {
+  const std::unique_ptr<device::Device> vm = device::makeVm(), rtl = makeRtl(tiny(), false);
+  if (!rtl)
+    GTEST_SKIP() << "this build has no RTL of " << tiny().name;
+  ASSERT_EQ(runLockstep(tableAfterTable(), *vm, rtl.get()).difference, "");
+  for (uint32_t row = 0; row < 16 * tiny().tables; ++row)
+    EXPECT_EQ(rtl->readRow(0, isa::kLocalBase + row),
+              std::vector<uint16_t>(tiny().lanes, 0x4000 + row / 4 % tiny().tables));
 }
 
 /// The flavour with assertions; registers and memories start with random
