@@ -11,6 +11,7 @@ module core #(
     parameter int unsigned PreloadRows  = 256,
     parameter int unsigned Instructions = 512,
     parameter int unsigned Tables       = 4,
+    parameter bit Readback              = 1'b1,  // of tensor rows
     localparam int unsigned RowBits     = Lanes * 16
 ) (
     input  logic                                clk_i,
@@ -107,7 +108,8 @@ module core #(
   tensor_ram #(
       .Lanes    (Lanes),
       .InboxRows(InboxRows),
-      .LocalRows(LocalRows)
+      .LocalRows(LocalRows),
+      .Readback (Readback)
   ) u_tensor (
       .clk_i,
       .rst_i,

@@ -18,6 +18,7 @@ module sluice_top #(
     parameter int unsigned Instructions     = 512,
     parameter int unsigned HostInstructions = 32,
     parameter int unsigned Tables           = 4,
+    parameter bit Readback                  = 1'b1,  // of tensor rows, else they read as zero
     localparam int unsigned RowBits         = Lanes * 16
 ) (
     input  logic                                clk_i,
@@ -95,7 +96,8 @@ module sluice_top #(
         .Accumulators(Accumulators),
         .PreloadRows (PreloadRows),
         .Instructions(Instructions),
-        .Tables      (Tables)
+        .Tables      (Tables),
+        .Readback    (Readback)
     ) u_core (
         .clk_i,
         .rst_i,

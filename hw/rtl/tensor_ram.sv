@@ -1,13 +1,14 @@
 // The core's tensor rows: an inbox written by the network and a local part
-// written by the vector unit, both seen by four read ports. A read port holds its
-// address in a register; the row follows combinationally, for the reader's output
-// register.
+// written by the vector unit, both seen by four read ports. A read shows the row as
+// it was before what is written in the same cycle. Every read port, and the
+// readback, is a copy in block RAM with its output register.
 `include "assert.svh"
 
 module tensor_ram #(
     parameter int unsigned Lanes     = 8,
     parameter int unsigned InboxRows = 1024,
     parameter int unsigned LocalRows = 256,
+    parameter bit Readback           = 1'b1,  // else readback_row_o is zero
     localparam int unsigned RowBits  = Lanes * 16
 ) (
     input  logic               clk_i,
@@ -41,20 +42,34 @@ module tensor_ram #(
   end
 
   for (genvar p = 0; p < 4; p++) begin : gen_port
-    logic [15:0] addr_q;
+    logic               local_q;
+    logic [RowBits-1:0] inbox_row_q, local_row_q;
     always_ff @(posedge clk_i) begin
-      if (read_i[p]) addr_q <= read_addr_i[p*16+:16];
+      if (read_i[p]) begin
+        local_q <= read_addr_i[p*16+15];
+        if (read_addr_i[p*16+15]) local_row_q <= local_rows[read_addr_i[p*16+:LocalBits]];
+        else inbox_row_q <= inbox[read_addr_i[p*16+:InboxBits]];
+      end
     end
-    assign read_row_o[p*RowBits+:RowBits] =
-        addr_q[15] ? local_rows[addr_q[LocalBits-1:0]] : inbox[addr_q[InboxBits-1:0]];
+    assign read_row_o[p*RowBits+:RowBits] = local_q ? local_row_q : inbox_row_q;
 
     `SLUICE_ASSERT(!read_i[p] || {1'b0, read_addr_i[p*16+:15]} <
                                  (read_addr_i[p*16+15] ? 16'(LocalRows) : 16'(InboxRows)))
   end
 
-  always_ff @(posedge readback_clk_i) begin
-    readback_row_o <= readback_addr_i[15] ? local_rows[readback_addr_i[LocalBits-1:0]]
-                                          : inbox[readback_addr_i[InboxBits-1:0]];
+  if (Readback) begin : gen_readback
+    logic               local_q;
+    logic [RowBits-1:0] inbox_row_q, local_row_q;
+    always_ff @(posedge readback_clk_i) begin
+      local_q     <= readback_addr_i[15];
+      local_row_q <= local_rows[readback_addr_i[LocalBits-1:0]];
+      inbox_row_q <= inbox[readback_addr_i[InboxBits-1:0]];
+    end
+    assign readback_row_o = local_q ? local_row_q : inbox_row_q;
+  end else begin : gen_no_readback
+    logic unused;
+    assign unused         = ^{readback_clk_i, readback_addr_i};
+    assign readback_row_o = '0;
   end
 
   `SLUICE_ASSERT(!inbox_write_i || inbox_addr_i < 16'(InboxRows))

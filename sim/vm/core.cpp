@@ -33,7 +33,7 @@ bool Core::decide(Cycle now) {
   bool issued = false;
   if (matrix.front.wakeCycle() <= now) {
     const bool wasFull = matrix.front.full(), hadResults = matrix.resultReady() != kNever;
-    issued = matrix.tick(now);
+    issued = matrix.tick(ram, now);
     if (wasFull && !matrix.front.full())
       sequencer.queueFreed(now);
     if (!hadResults)
@@ -41,7 +41,7 @@ bool Core::decide(Cycle now) {
   }
   if (vector.front.wakeCycle() <= now) {
     const bool wasFull = vector.front.full();
-    issued |= vector.tick(matrix, now);
+    issued |= vector.tick(ram, matrix, now);
     if (wasFull && !vector.front.full())
       sequencer.queueFreed(now);
   }
@@ -56,9 +56,6 @@ void Core::settle(Cycle now) {
     matrix.signals.pop();
   }
   vector.retire(ram, matrix, now, [&](uint8_t units, uint8_t token) { give(units, token, now); });
-  // Every write of the cycle has been done.
-  matrix.data.captureX(ram);
-  vector.compute(ram, matrix);
   upcoming = findNextEvent();
   touched = false;
 }

@@ -19,8 +19,7 @@ public:
   /// What the units do in cycle `now`, from the state at its start; whether a beat
   /// issues.
   bool decide(Cycle now);
-  /// The writes and signals due at the end of cycle `now`, then the reads of the
-  /// beats issued in it.
+  /// The writes and signals due at the end of cycle `now`.
   void settle(Cycle now);
 
   /// A packet arrives at the end of cycle `now`.

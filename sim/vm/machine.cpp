@@ -31,7 +31,7 @@ Machine::Events Machine::step(const uint16_t *row, bool outputReady) {
     events.output = &taken;
     events.progress = true;
   }
-  // The writes of this cycle, then the reads that see them.
+  // The writes of this cycle.
   network.deliver(cores, host, now);
   for (const std::unique_ptr<Core> &core : cores)
     core->settle(now);

@@ -56,7 +56,8 @@ Cycle MatrixData::readCycle(const Beat &beat, uint32_t p) const {
   return beat.issued + isa::kMmRead + isa::kMmFanout - 1 + (p > 0 ? p - 1 : 0);
 }
 
-void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, Cycle now) {
+void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, const TensorRam &ram,
+                       Cycle now) {
   // The oldest beat has read everything by then: kSlots beats take longer than
   // any chain.
   if (beats.size() == kSlots)
@@ -70,17 +71,9 @@ void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, Cycl
     one.init = inst.init;
   if (beat.lastAt(inst.emitLevel))
     one.emit = inst.emit;
+  std::ranges::copy(ram.row(beat.address(StreamX) & 0xFFFF), &xRows[size_t{nextSlot} * lanes]);
   nextSlot = (nextSlot + 1) % kSlots;
   beats.push(one);
-  captureAddress = beat.address(StreamX) & 0xFFFF;
-  capturePending = true;
-}
-
-void MatrixData::captureX(const TensorRam &ram) {
-  if (!capturePending)
-    return;
-  std::ranges::copy(ram.row(captureAddress), &xRows[size_t{beats.back().slot} * lanes]);
-  capturePending = false;
 }
 
 void MatrixData::applyRawWrites(Cycle now) {

@@ -40,12 +40,8 @@ class MatrixData {
 public:
   MatrixData(const format::Geometry &geometry, const format::CoreImage &image);
 
-  /// A beat issues in `now`; its x row is read by the next captureX.
-  void issue(const MatrixInstruction &inst, const LoopNest &beat, Cycle now);
-
-  /// Reads the x row of a beat issued in this cycle, if any. To be called when
-  /// every write of the cycle has been done.
-  void captureX(const TensorRam &ram);
+  /// A beat issues in `now` and reads its x row.
+  void issue(const MatrixInstruction &inst, const LoopNest &beat, const TensorRam &ram, Cycle now);
 
   /// Writes made by the vector unit at the end of cycle `now`: a row of a block
   /// (the weights of one output lane) or a column (one input position).
@@ -103,8 +99,6 @@ private:
   std::vector<uint16_t> xRows;               ///< kSlots rows
   std::vector<std::vector<uint16_t>> blocks; ///< per slot, for ownBlock
   uint32_t nextSlot = 0;
-  uint32_t captureAddress = 0;
-  bool capturePending = false;
   Ring<RawWrite> rawWrites{8};
   AccRows rawRows; ///< kRawRows
   uint32_t nextRaw = 0;

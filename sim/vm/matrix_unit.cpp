@@ -26,7 +26,7 @@ Block MatrixUnit::block() const {
   return Block::None;
 }
 
-bool MatrixUnit::tick(Cycle now) {
+bool MatrixUnit::tick(const TensorRam &ram, Cycle now) {
   const Block reason = block();
   if (reason == Block::Idle)
     front.refill(now);
@@ -43,7 +43,7 @@ bool MatrixUnit::tick(Cycle now) {
   if (front.signalsHere())
     signals.push({now + delay + isa::kMmAccumulate, inst.sigToken, inst.sigUnits});
   if (!inst.skip)
-    data.issue(inst, beat, now);
+    data.issue(inst, beat, ram, now);
   front.next(now);
   return true;
 }
@@ -52,6 +52,7 @@ void MatrixUnit::popResult(Cycle now) {
   if (results.size() == isa::kResultFifoDepth)
     front.wakeAt(now + 1);
   results.pop();
+  data.popResult();
 }
 
 } // namespace sluice::vm

@@ -22,8 +22,9 @@ public:
   Ring<Signal> signals; ///< under way, ascending due
 
   Block block() const;
-  /// Decides cycle `now`; whether a beat issues.
-  bool tick(Cycle now);
+  /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the
+  /// start of the cycle.
+  bool tick(const TensorRam &ram, Cycle now);
 
   /// Cycle from which on the oldest result can be popped; kNever if there is none.
   Cycle resultReady() const { return results.empty() ? kNever : results.front(); }

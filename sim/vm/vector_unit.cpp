@@ -49,11 +49,11 @@ Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
   return Block::None;
 }
 
-bool VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
+bool VectorUnit::tick(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
   const Block reason = block(matrix, now);
   switch (reason) {
   case Block::None:
-    issue(matrix, now);
+    issue(ram, matrix, now);
     return true;
   case Block::Idle:
     front.refill(now);
@@ -70,7 +70,7 @@ bool VectorUnit::tick(MatrixUnit &matrix, Cycle now) {
   }
 }
 
-void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
+void VectorUnit::issue(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
   const VectorInstruction &inst = *front.active();
   const LoopNest &beat = front.beat();
   const bool produced = produces(inst, beat), signalled = front.signalsHere();
@@ -100,27 +100,14 @@ void VectorUnit::issue(MatrixUnit &matrix, Cycle now) {
                    .token = inst.sigToken,
                    .units = inst.sigUnits});
   }
-  issued = {&inst,
-            {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
-            beat.lastAt(inst.op.reduceLevel),
-            out};
+  data.compute(inst, {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
+               beat.lastAt(inst.op.reduceLevel), ram,
+               inst.takesResult ? matrix.data.peekResult() : std::span<const uint32_t>(), out);
   if (inst.op.aSrc == isa::Source::Mxu)
     matrix.popResult(now);
   path = inst.path;
   pipelineFree = end + 1;
   front.next(now);
-}
-
-void VectorUnit::compute(const TensorRam &ram, MatrixUnit &matrix) {
-  if (!issued.inst)
-    return;
-  std::span<const uint32_t> result;
-  if (issued.inst->takesResult)
-    result = matrix.data.peekResult();
-  data.compute(*issued.inst, issued.addresses, issued.reduceEnds, ram, result, issued.out);
-  if (issued.inst->op.aSrc == isa::Source::Mxu)
-    matrix.data.popResult();
-  issued.inst = nullptr;
 }
 
 void VectorUnit::store(const Write &write, TensorRam &ram, MatrixUnit &matrix, Cycle now) {

@@ -17,11 +17,12 @@ public:
 
   /// `matrix` is the unit this one is chained behind.
   Block block(const MatrixUnit &matrix, Cycle now) const;
-  /// Decides cycle `now`; whether a beat issues.
-  bool tick(MatrixUnit &matrix, Cycle now);
+  /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the
+  /// start of the cycle.
+  bool tick(const TensorRam &ram, MatrixUnit &matrix, Cycle now);
 
-  /// The end of cycle `now`, first part: writes that are due. `give` is called
-  /// for every token given to a bank of this core.
+  /// The end of cycle `now`: writes that are due. `give` is called for every token
+  /// given to a bank of this core.
   template <class Give> void retire(TensorRam &ram, MatrixUnit &matrix, Cycle now, Give &&give) {
     while (!writes.empty() && writes.front().due <= now) {
       const Write &write = writes.front();
@@ -32,9 +33,6 @@ public:
       writes.pop();
     }
   }
-  /// The end of cycle `now`, second part: reads the operands of a beat issued in
-  /// this cycle, if any, and computes it.
-  void compute(const TensorRam &ram, MatrixUnit &matrix);
 
   /// Cycle of the next retirement.
   Cycle nextWrite() const { return writes.empty() ? kNever : writes.front().due; }
@@ -51,7 +49,7 @@ private:
     uint8_t units = 0;
   };
 
-  void issue(MatrixUnit &matrix, Cycle now);
+  void issue(const TensorRam &ram, MatrixUnit &matrix, Cycle now);
   void store(const Write &write, TensorRam &ram, MatrixUnit &matrix, Cycle now);
 
   VectorData data;
@@ -61,14 +59,6 @@ private:
   Cycle pipelineFree = 0; ///< first cycle without a beat in the pipeline
 
   RowStore pipelineRows, packetRows; ///< rows under way
-
-  /// The beat issued in this cycle.
-  struct Issued {
-    const VectorInstruction *inst = nullptr;
-    Addresses addresses{};
-    bool reduceEnds = false;
-    std::span<uint16_t> out;
-  } issued;
 };
 
 } // namespace sluice::vm
