@@ -1,48 +1,63 @@
 #!/usr/bin/env python3
 """Measures every hardware unit with yosys: its depth in LUT6 levels, and its size.
 
-Each unit of tools/depth.json is synthesised (synth -flatten -lut 6) with its
-memories, and the modules it lists as outside, taken out: their ports become ports
-of the unit. The depth is the longest path between registers, memories and ports
-(ltp -noff). A unit above the limit is an error. The estimate of a core, and of the
-whole machine, is the sum of its units.
+Each unit of tools/depth.json is synthesised twice, with the modules it lists as
+outside taken out. For the depth, to generic LUTs (synth -flatten -lut 6) with its
+memories taken out too: their ports become ports of the unit, a read without a clock
+stays as a level, and the depth is the longest path between registers, memories and
+ports (ltp -noff). A unit above the limit
+is an error. For the size, to the cells of UltraScale+ (synth_xilinx -family xcup),
+with its carry chains, DSP blocks and memories. A unit with "lanes" is mapped with one
+and with two of them: what lanes share is in the first. The estimate of a core, and of
+the whole machine, is the sum of its units.
 
-usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--page docs/hardware.md [--write]] [unit...]
+usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--page docs/hardware.md [--write]] [unit...]
 
 --page compares what was measured with the tables of that page (sizes may differ by a
-twentieth), --write puts it there.
+twentieth), --write puts it there. What was measured once is kept in a cache,
+$XDG_CACHE_HOME/sluice-depth if not given, by a hash of the sources and commands.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MEMORY_MAP = os.path.join(ROOT, "tools", "depth_memory.v")
+# LUTs in the cells for small memories and shift registers.
+LUT_MEMORIES = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "SRL16E": 1, "SRLC32E": 1}
 
 
 @dataclass
 class Size:
-    """What a unit needs. multipliers: by "AxB" bits; kbits of memories deeper than 64 words;
-    lutram: LUTs of the others."""
-    luts: int = 0
-    flops: int = 0
-    multipliers: dict = field(default_factory=dict)
-    kbits: float = 0
-    lutram: int = 0
+    """What a unit needs, in cells of UltraScale+."""
+    luts: float = 0
+    lutram: float = 0  # LUTs used as memory
+    flops: float = 0
+    carries: float = 0  # carry chains of four bits
+    dsps: float = 0
+    brams: float = 0  # of 36 Kbit
+    urams: float = 0  # of 288 Kbit
 
     def add(self, other, times):
-        self.luts += times * other.luts
-        self.flops += times * other.flops
-        self.kbits += times * other.kbits
-        self.lutram += times * other.lutram
-        for shape, count in other.multipliers.items():
-            self.multipliers[shape] = self.multipliers.get(shape, 0) + times * count
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + times * getattr(other, one.name))
+
+    @staticmethod
+    def of_cells(cells):
+        """From yosys's number of cells by type."""
+        def count(pattern):
+            return sum(number for cell, number in cells.items() if re.fullmatch(pattern, cell))
+        return Size(luts=count("LUT[1-6]"),
+                    lutram=sum(luts * cells.get(cell, 0) for cell, luts in LUT_MEMORIES.items()),
+                    flops=count("FD[RSCP]E(_1)?"), carries=count("CARRY4"), dsps=count("DSP48E2"),
+                    brams=count("RAMB36E2") + count("RAMB18E2") / 2, urams=count("URAM288.*"))
 
 
 def closure(module, rtl):
@@ -60,88 +75,128 @@ def closure(module, rtl):
     return sorted(found, key=lambda name: (not name.endswith("_pkg"), name))
 
 
-def script(unit, isa_pkg):
-    """The yosys commands for one unit; {out} stands for a file name."""
+def elaboration(unit, isa_pkg, lanes=None):
+    """The yosys commands that read a unit."""
     rtl = os.path.join(ROOT, "hw", "rtl")
     files = " ".join([isa_pkg] + [os.path.join(rtl, name + ".sv") for name in closure(unit["module"], rtl)])
-    params = "".join(f" -set {name} {value}" for name, value in unit.get("params", {}).items())
-    lines = [f"read_verilog -sv -I{rtl} {files}", f"chparam{params} {unit['module']}",
-             f"hierarchy -check -top {unit['module']}"]
-    for name in unit.get("outside", []):
-        lines.append(f"blackbox *{name}*")
-    lines += [
+    params = dict(unit.get("params", {}))
+    if lanes:
+        params["Lanes"] = lanes
+    settings = "".join(f" -set {name} {value}" for name, value in params.items())
+    return [f"read_verilog -sv -I{rtl} {files}", f"chparam{settings} {unit['module']}",
+            f"hierarchy -check -top {unit['module']}"] + [f"blackbox *{name}*" for name in unit.get("outside", [])]
+
+
+def depth_commands(unit, isa_pkg):
+    return elaboration(unit, isa_pkg, 1 if unit.get("lanes") else None) + [
         "proc",
         "flatten",
         "opt",
         "memory -nomap",
-        "design -push-copy",
-        "wreduce",
-        "opt_clean",
-        "json -o {out}.json t:$mem_v2 t:$mul",
-        "design -pop",
         f"read_verilog -lib {MEMORY_MAP}",
         f"techmap -map {MEMORY_MAP}",
         "expose -evert c:* t:mem_lut %d",  # cells only: exposing a wire would keep it
         "synth -flatten -lut 6",
         "opt_clean -purge",
-        "tee -o {out} stat",
-        "tee -a {out} ltp -noff",
+        "tee -o {out} ltp -noff",
     ]
-    return "\n".join(lines)
 
 
-def count_cells(path, size):
-    """Multipliers and memories, from yosys's description of the cells."""
-    with open(path, encoding="utf-8") as file:
-        modules = json.load(file)["modules"].values()
-    for cell in (cell for module in modules for cell in module["cells"].values()):
-        def number(name, cell=cell):
-            return int(cell["parameters"][name], 2)
-        if cell["type"] == "$mul":
-            if any(all(isinstance(bit, str) for bit in cell["connections"][port]) for port in "AB"):
-                continue  # by a constant: additions
-            shape = "x".join(str(bits) for bits in sorted((number("A_WIDTH"), number("B_WIDTH"))))
-            size.multipliers[shape] = size.multipliers.get(shape, 0) + 1
-        else:
-            # Every read port has a copy. A LUT holds a bit of 64 words.
-            words, width, ports = number("SIZE"), number("WIDTH"), max(1, number("RD_PORTS"))
-            if words <= 64:
-                size.lutram += ports * width
+def size_commands(unit, isa_pkg, lanes):
+    return elaboration(unit, isa_pkg, lanes) + [
+        "synth_xilinx -family xcup -abc9 -flatten -noiopad -noclkbuf -uram",
+        "tee -o {out} stat -json",
+    ]
+
+
+class Yosys:
+    """Runs commands, or remembers what they printed."""
+
+    def __init__(self, cache):
+        self.cache = cache
+        self.version = subprocess.run(["yosys", "-V"], capture_output=True, text=True, check=True).stdout
+
+    def key(self, commands):
+        parts = [self.version]
+        for word in "\n".join(commands).split():
+            path = word[2:] if word.startswith("-I") else word
+            if os.path.isfile(path):
+                with open(path, encoding="utf-8") as file:
+                    parts.append(file.read())
+            elif os.path.isdir(path):
+                with open(os.path.join(path, "assert.svh"), encoding="utf-8") as file:
+                    parts.append(file.read())
             else:
-                size.kbits += ports * width * words / 1024
+                parts.append(word)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def run(self, commands):
+        """What the last command wrote to {out}; raises with yosys's message."""
+        kept = os.path.join(self.cache, self.key(commands))
+        if os.path.exists(kept):
+            with open(kept, encoding="utf-8") as file:
+                return file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "out.txt")
+            path = os.path.join(folder, "run.ys")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(commands).replace("{out}", out))
+            run = subprocess.run(["yosys", "-q", "-s", path], capture_output=True, text=True, check=False)
+            if run.returncode != 0:
+                raise RuntimeError(run.stderr.strip() or run.stdout.strip())
+            with open(out, encoding="utf-8") as file:
+                text = file.read()
+        os.makedirs(self.cache, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=self.cache, delete=False, encoding="utf-8") as file:
+            file.write(text)
+        os.replace(file.name, kept)
+        return text
 
 
-def measure(unit, isa_pkg):
-    """(depth, size) of one unit; raises with yosys's message."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "out.txt")
-        path = os.path.join(folder, "run.ys")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(script(unit, isa_pkg).replace("{out}", out))
-        run = subprocess.run(["yosys", "-q", "-s", path], capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            raise RuntimeError(run.stderr.strip() or run.stdout.strip())
-        with open(out, encoding="utf-8") as file:
-            text = file.read()
-        size = Size()
-        count_cells(out + ".json", size)
-    depth = re.search(r"Longest topological path in .*\(length=(\d+)\)", text)
-    luts = re.search(r"\$lut\s+(\d+)", text)
-    size.luts = int(luts.group(1)) if luts else 0
-    size.flops = sum(int(count) for count in re.findall(r"\$_(?:S?DFFE?|SDFFCE)_\w+_\s+(\d+)", text))
-    return int(depth.group(1)), size
+def measure_depth(yosys, unit, isa_pkg):
+    text = yosys.run(depth_commands(unit, isa_pkg))
+    return int(re.search(r"Longest topological path in .*\(length=(\d+)\)", text).group(1))
 
 
-def multipliers_text(multipliers):
-    return ", ".join(f"{count:,.0f} of {shape}" for shape, count in sorted(multipliers.items())) or "-"
+def measure_size(yosys, unit, isa_pkg, lanes):
+    report = json.loads(yosys.run(size_commands(unit, isa_pkg, lanes)))
+    return Size.of_cells(report["design"]["num_cells_by_type"])
+
+
+def measure(yosys, unit, isa_pkg):
+    """(depth, sizes) of one unit: no size, its size, or that of the first and of each further lane."""
+    sizes = []
+    if unit.get("lanes"):
+        first, both = (measure_size(yosys, unit, isa_pkg, lanes) for lanes in (1, 2))
+        both.add(first, -1)
+        sizes = [first, both]
+    elif unit.get("size", True):
+        sizes = [measure_size(yosys, unit, isa_pkg, None)]
+    return measure_depth(yosys, unit, isa_pkg), sizes
+
+
+COLUMNS = "| {} | {} | LUTs | as memory | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n|---|---|---|---|---|---|---|---|---|"
+
+
+def size_text(size, number):
+    """The last cells of a row."""
+    return " | ".join(number(value) if value else "-"
+                      for value in (getattr(size, one.name) for one in fields(size))) + " |"
+
+
+def exact(value):
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def unit_table(units, results):
-    lines = ["| unit, as measured | levels | LUT6 | flip-flops | multipliers | memory, Kbit | LUT RAM |", "|---|---|---|---|---|---|---|"]
+    lines = [COLUMNS.format("unit, as measured", "levels")]
     for unit in units:
-        depth, size = results[unit["name"]]
-        lines.append(f"| {unit['name']} | {depth} | {size.luts:,} | {size.flops:,} | {multipliers_text(size.multipliers)} "
-                     f"| {f'{size.kbits:,.0f}' if size.kbits else '-'} | {f'{size.lutram:,}' if size.lutram else '-'} |")
+        depth, sizes = results[unit["name"]]
+        if not sizes:
+            lines.append(f"| {unit['name']} | {depth} | " + " | ".join(["-"] * len(fields(Size))) + " |")
+        for size, which in zip(sizes, ("", ", each further lane")):
+            suffix = which or (", one lane" if unit.get("lanes") else "")
+            lines.append(f"| {unit['name']}{suffix} | {'-' if which else depth} | {size_text(size, exact)}")
     return "\n".join(lines)
 
 
@@ -153,17 +208,19 @@ def rounded(value):
 
 def estimate_table(config, results):
     """Rows per target: a core, and the machine of all cores, network and host port."""
-    lines = ["| target | of | LUT6 | flip-flops | multipliers | memory, Kbit | LUT RAM |", "|---|---|---|---|---|---|---|"]
+    lines = [COLUMNS.format("target", "of")]
     for target in config["estimates"]:
         core, machine = Size(), Size()
-        for name, times in target["core"].items():
-            core.add(results[name][1], times)
+        for name, (units, lanes) in target["core"].items():
+            sizes = results[name][1]
+            core.add(sizes[0], units)
+            for further in sizes[1:]:
+                core.add(further, units * (lanes - 1))
         machine.add(core, target["cores"])
         for name, times in target["machine"].items():
-            machine.add(results[name][1], times)
+            machine.add(results[name][1][0], times)
         for what, size in (("one core", core), (f"{target['cores']} cores, network, host port", machine)):
-            lines.append(f"| {target['target']} | {what} | {rounded(size.luts)} | {rounded(size.flops)} "
-                         f"| {rounded(sum(size.multipliers.values()))} | {rounded(size.kbits)} | {rounded(size.lutram)} |")
+            lines.append(f"| {target['target']} | {what} | {size_text(size, rounded)}")
     return "\n".join(lines)
 
 
@@ -194,6 +251,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-pkg", help="generated package (default: generate it)")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--cache", default=os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
     parser.add_argument("--page", help="the page that has the tables")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
@@ -214,18 +273,20 @@ def main():
             isa_pkg = os.path.join(folder, "isa_pkg.sv")
             subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_isa.py"),
                             os.path.join(ROOT, "hw", "isa", "isa.json"), "--sv", isa_pkg], check=True)
-        print(f"{'unit':<34} {'levels':>6} {'LUT6':>7} {'FF':>7}   limit {config['limit']}")
-        futures = [pool.submit(measure, unit, isa_pkg) for unit in units]
+        print(f"{'unit':<40} {'levels':>6} {'LUTs':>7} {'FF':>7}   limit {config['limit']}")
+        yosys = Yosys(args.cache)
+        futures = [pool.submit(measure, yosys, unit, isa_pkg) for unit in units]
         for unit, future in zip(units, futures):
             try:
-                depth, size = results[unit["name"]] = future.result()
+                depth, sizes = results[unit["name"]] = future.result()
             except RuntimeError as error:
-                print(f"{unit['name']:<34} {error}", flush=True)
+                print(f"{unit['name']:<40} {error}", flush=True)
                 failed = True
                 continue
             over = depth > config["limit"]
             failed |= over
-            print(f"{unit['name']:<34} {depth:>6} {size.luts:>7} {size.flops:>7}{'   above the limit' if over else ''}", flush=True)
+            size = f" {sizes[0].luts:>7} {sizes[0].flops:>7}" if sizes else ""
+            print(f"{unit['name']:<40} {depth:>6}{size}{'   above the limit' if over else ''}", flush=True)
     if args.page and len(results) == len(units):
         tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
         if not update_page(args.page, tables, args.write):
