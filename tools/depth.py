@@ -11,10 +11,11 @@ with its carry chains, DSP blocks and memories. A unit with "lanes" is mapped wi
 and with two of them: what lanes share is in the first. The estimate of a core, and of
 the whole machine, is the sum of its units.
 
-usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--page docs/hardware.md [--write]] [unit...]
+usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--levels] [--page docs/hardware.md [--write]] [unit...]
 
 --page compares what was measured with the tables of that page (sizes may differ by a
-twentieth), --write puts it there. What was measured once is kept in a cache,
+twentieth), --write puts it there. --levels leaves the sizes out, which take most of
+the time. What was measured once is kept in a cache,
 $XDG_CACHE_HOME/sluice-depth if not given, by a hash of the sources and commands.
 """
 import argparse
@@ -163,10 +164,12 @@ def measure_size(yosys, unit, isa_pkg, lanes):
     return Size.of_cells(report["design"]["num_cells_by_type"])
 
 
-def measure(yosys, unit, isa_pkg):
+def measure(yosys, unit, isa_pkg, levels_only):
     """(depth, sizes) of one unit: no size, its size, or that of the first and of each further lane."""
     sizes = []
-    if unit.get("lanes"):
+    if levels_only:
+        pass
+    elif unit.get("lanes"):
         first, both = (measure_size(yosys, unit, isa_pkg, lanes) for lanes in (1, 2))
         both.add(first, -1)
         sizes = [first, both]
@@ -247,12 +250,20 @@ def update_page(path, tables, write):
     return write or alike(old, new)
 
 
+def levels_of_page(path):
+    """The levels by name of unit."""
+    with open(path, encoding="utf-8") as file:
+        table = re.search(r"<!-- units: tools/depth.py -->\n(.*?)<!-- end -->", file.read(), re.S).group(1)
+    return {name: int(levels) for name, levels in re.findall(r"^\| ([^|]+?)(?:, one lane)? \| (\d+) \|", table, re.M)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isa-pkg", help="generated package (default: generate it)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", default=os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
+    parser.add_argument("--levels", action="store_true", help="no sizes")
     parser.add_argument("--page", help="the page that has the tables")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
@@ -265,6 +276,8 @@ def main():
         raise SystemExit(f"no unit named {', '.join(sorted(unknown))}")
     if args.page and args.units:
         raise SystemExit("the page needs every unit")
+    if args.write and args.levels:
+        raise SystemExit("the page needs the sizes")
 
     results, failed = {}, False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -275,7 +288,7 @@ def main():
                             os.path.join(ROOT, "hw", "isa", "isa.json"), "--sv", isa_pkg], check=True)
         print(f"{'unit':<40} {'levels':>6} {'LUTs':>7} {'FF':>7}   limit {config['limit']}")
         yosys = Yosys(args.cache)
-        futures = [pool.submit(measure, yosys, unit, isa_pkg) for unit in units]
+        futures = [pool.submit(measure, yosys, unit, isa_pkg, args.levels) for unit in units]
         for unit, future in zip(units, futures):
             try:
                 depth, sizes = results[unit["name"]] = future.result()
@@ -287,7 +300,11 @@ def main():
             failed |= over
             size = f" {sizes[0].luts:>7} {sizes[0].flops:>7}" if sizes else ""
             print(f"{unit['name']:<40} {depth:>6}{size}{'   above the limit' if over else ''}", flush=True)
-    if args.page and len(results) == len(units):
+    if args.page and args.levels:
+        if levels_of_page(args.page) != {name: depth for name, (depth, _) in results.items()}:
+            print(f"{args.page} has other levels: run tools/depth.py --page {args.page} --write")
+            failed = True
+    elif args.page and len(results) == len(units):
         tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
         if not update_page(args.page, tables, args.write):
             print(f"{args.page} has other numbers: run tools/depth.py --page {args.page} --write")
