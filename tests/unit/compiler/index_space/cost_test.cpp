@@ -1,0 +1,109 @@
+// Costs of blocks, worked out by hand.
+#include <gtest/gtest.h>
+
+#include "compiler/index_space/cost.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/MLIRContext.h"
+
+namespace sluice::space {
+namespace {
+
+class Costs : public ::testing::Test {
+protected:
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+
+  Projection elements(const char *text, ExtentsRef tensor) {
+    const auto attribute =
+        mlir::parseAttribute(("affine_map<" + std::string(text) + ">").c_str(), &context);
+    return Projection::elements(llvm::cast<mlir::AffineMapAttr>(attribute).getValue(), tensor);
+  }
+};
+
+TEST_F(Costs, ALinearLayer) {
+  // [16 40!] @ [40 20] on 8 lanes: 16 rows of 5 and of 3, 15 blocks.
+  IndexSpace space;
+  space.loops = {{16}, {20}, {40, LoopKind::Reduced}};
+  space.operands = {elements("(i, n, k) -> (i, k)", {16, 40}),
+                    elements("(i, n, k) -> (k, n)", {40, 20})};
+  space.results = {elements("(i, n, k) -> (i, n)", {16, 20})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {1, std::nullopt}, {1}};
+  EXPECT_EQ(stepOf(space, 0, layouts), 1);
+  EXPECT_EQ(stepOf(space, 1, layouts), 8);
+  EXPECT_EQ(stepOf(space, 2, layouts), 8);
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{80, 48, 240, 15, 128}));
+  EXPECT_EQ(costOf(space, rowBlock(space, layouts), layouts), (Cost{5, 1, 5, 5, 6}));
+  // A sample more, eight features more, eight more to sum.
+  EXPECT_EQ(marginalCost(space, 0, layouts), (Cost{5, 1, 5, 0, 6}));
+  EXPECT_EQ(marginalCost(space, 1, layouts), (Cost{0, 1, 5, 5, 1}));
+  EXPECT_EQ(marginalCost(space, 2, layouts), (Cost{1, 0, 1, 1, 1}));
+}
+
+TEST_F(Costs, AWindowAlongRows) {
+  // Channels in the lanes: 10 positions of a window of 3 over 12 rows of [12 16!].
+  IndexSpace space;
+  space.loops = {{10}, {24}, {3, LoopKind::Reduced}, {16, LoopKind::Reduced}};
+  space.operands = {elements("(y, o, k, c) -> (y + k, c)", {12, 16}),
+                    elements("(y, o, k, c) -> (k, c, o)", {3, 16, 24})};
+  space.results = {elements("(y, o, k, c) -> (y, o)", {10, 24})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {1, std::nullopt}, {1}};
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{24, 30, 180, 18, 54}));
+  // One position more reads one line of two rows, the others are there.
+  EXPECT_EQ(marginalCost(space, 0, layouts), (Cost{2, 1, 6, 0, 3}));
+  EXPECT_EQ(marginalCost(space, 1, layouts), (Cost{0, 1, 6, 6, 1}));
+}
+
+TEST_F(Costs, AWindowAlongLanesTouchesNeighbouringRows) {
+  // [32!], a window of 3: a row of 8 results reads two rows or, inside, three.
+  IndexSpace space;
+  space.loops = {{32}, {3, LoopKind::Reduced}};
+  space.operands = {elements("(y, k) -> (y + k - 1)", {32})};
+  space.operands[0].outside = 0;
+  space.results = {elements("(y, k) -> (y)", {32})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {0}, {0}};
+  EXPECT_EQ(costOf(space, {{0, 0}, {8, 3}}, layouts), (Cost{2, 1, 2, 0, 3}));
+  EXPECT_EQ(costOf(space, rowBlock(space, layouts), layouts), (Cost{3, 1, 3, 0, 4}));
+}
+
+TEST_F(Costs, MapsPassAndViewsOnlyAddress) {
+  IndexSpace space;
+  space.loops = {{3}, {20}};
+  space.operands = {elements("(i, j) -> (i, j)", {3, 20}), elements("(i, j) -> (i, j)", {3, 20})};
+  space.results = {elements("(i, j) -> (i, j)", {3, 20})};
+  RowLayouts layouts{8, {1, 1}, {1}};
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{18, 9, 9, 0, 27}));
+  EXPECT_EQ(marginalCost(space, 1, layouts), (Cost{2, 1, 1, 0, 3}));
+  layouts.operands[1] = std::nullopt; // constants are not read as rows
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{9, 9, 9, 0, 18}));
+  space.work = Work::Address;
+  EXPECT_EQ(costOf(space, space.whole(), layouts), (Cost{9, 9, 0, 0, 18}));
+}
+
+TEST_F(Costs, AConstantStreamsWhereActivationsAreTheWeights) {
+  // DD-MM-DYN-1: [6 16] @ [16 24!] on 8 lanes.
+  IndexSpace space;
+  space.loops = {{6}, {24}, {16, LoopKind::Reduced}};
+  space.operands = {elements("(i, n, k) -> (i, k)", {6, 16}),
+                    elements("(i, n, k) -> (k, n)", {16, 24})};
+  space.results = {elements("(i, n, k) -> (i, n)", {6, 24})};
+  space.work = Work::Product;
+  const RowLayouts layouts{8, {std::nullopt, 1}, {1}};
+  EXPECT_EQ(costOf(space, space.whole(), layouts).beats, 6 * 3 * 2);
+  EXPECT_EQ(costOf(space, space.whole(), layouts).rowsRead, 48);
+}
+
+TEST_F(Costs, ALoopOfOneStepHasNoNextOne) {
+  IndexSpace space;
+  space.loops = {{1}, {8}};
+  space.operands = {elements("(i, j) -> (i, j)", {1, 8})};
+  space.results = {elements("(i, j) -> (i, j)", {1, 8})};
+  const RowLayouts layouts{8, {1}, {1}};
+  EXPECT_EQ(marginalCost(space, 0, layouts), std::nullopt);
+  EXPECT_EQ(marginalCost(space, 1, layouts), std::nullopt);
+}
+
+} // namespace
+} // namespace sluice::space
