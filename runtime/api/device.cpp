@@ -8,6 +8,7 @@
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/packing.h"
+#include "runtime/api/structs.h"
 
 using namespace sluice;
 using namespace sluice::runtime;
@@ -29,8 +30,36 @@ std::unique_ptr<device::Device> makeEngine(Engine engine, const format::Geometry
   return nullptr;
 }
 
+const char *nameOf(Engine engine) { return engine == Engine::Vm ? "vm" : "rtl"; }
+
+/// Remembers why makeEngine gives none.
+sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
+                          const std::string &waves) {
+  std::string why = "it was built without";
+#ifdef SLUICE_HAVE_RTL
+  if (engine == Engine::Rtl && !waves.empty() && makeEngine(engine, geometry, false)) {
+    const std::vector<std::string> able = device::rtlModels(true);
+    std::vector<std::string> all = able;
+    all.push_back(geometry.rtl);
+    return fail(
+        SLUICE_RT_UNAVAILABLE, "E0612",
+        fmt::format("engine 'rtl' cannot write waves to '{}': in this build the model of hardware "
+                    "'{}' has none, only that of: {}; configure with -DSLUICE_RTL_WAVES='{}', or "
+                    "run without waves",
+                    waves, geometry.rtl,
+                    able.empty() ? "none" : fmt::format("{}", fmt::join(able, ", ")),
+                    fmt::join(all, ";")));
+  }
+  if (engine == Engine::Rtl)
+    why = device::whyNoRtl(geometry) + "; the vm serves every target";
+#endif
+  return fail(SLUICE_RT_UNAVAILABLE, "E0606",
+              fmt::format("this build has no engine '{}' for target '{}' (hardware '{}'): {}",
+                          nameOf(engine), geometry.name, geometry.rtl, why));
+}
+
 /// The session of a device, or null (and an error) if nothing is loaded.
-std::shared_ptr<Session> sessionOf(sluice_rt_device *device) {
+std::shared_ptr<Session> sessionOf(const sluice_rt_device *device) {
   if (!device) {
     invalid("null device");
     return nullptr;
@@ -59,29 +88,35 @@ sluice_rt_status endStatus(JobState state, const Job &job) {
   return fail(SLUICE_RT_INTERNAL, "E0611", job.error);
 }
 
-/// What is wrong with the arrays of one direction, or "".
-std::string checkArrays(const std::vector<format::HostTensor> &tensors,
-                        const sluice_rt_array *arrays, uint32_t count, std::string_view direction) {
+/// The arrays of one direction; what is wrong with them goes to `wrong`.
+template <typename Array>
+std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, const Array *theirs,
+                              uint32_t count, std::string_view direction, std::string &wrong) {
+  const auto refuse = [&](std::string why) {
+    wrong = std::move(why);
+    return std::vector<Array>();
+  };
   if (count != tensors.size())
-    return fmt::format("{} {}s, the model has {}", count, direction, tensors.size());
-  if (count != 0 && !arrays)
-    return fmt::format("no {} arrays", direction);
-  for (size_t i = 0; i < tensors.size(); ++i) {
+    return refuse(fmt::format("{} {}s, the model has {}", count, direction, tensors.size()));
+  if (count != 0 && !theirs)
+    return refuse(fmt::format("no {} arrays", direction));
+  std::vector<Array> arrays = take(theirs, count, wrong);
+  for (size_t i = 0; i < arrays.size(); ++i) {
     const size_t element = sluice_rt_type_size(arrays[i].type);
     if (element == 0)
-      return fmt::format("{} '{}' has type {}, allowed: 1 to 4", direction, tensors[i].name,
-                         static_cast<int>(arrays[i].type));
+      return refuse(fmt::format("{} '{}' has type {}, allowed: 1 to 4", direction, tensors[i].name,
+                                static_cast<int>(arrays[i].type)));
     const uint64_t bytes = elementCount(tensors[i]) * element;
     if (!arrays[i].data || arrays[i].bytes != bytes)
-      return fmt::format("{} '{}' has {} bytes, expected {}", direction, tensors[i].name,
-                         arrays[i].data ? arrays[i].bytes : 0, bytes);
+      return refuse(fmt::format("{} '{}' has {} bytes, expected {}", direction, tensors[i].name,
+                                arrays[i].data ? arrays[i].bytes : 0, bytes));
   }
-  return "";
+  return arrays;
 }
 
 /// The rows of all inputs in the order in which the machine takes them.
 std::vector<uint16_t> packInputs(const format::Model &model, uint32_t lanes,
-                                 const sluice_rt_array *inputs) {
+                                 const std::vector<sluice_rt_input> &inputs) {
   std::vector<size_t> order(model.inputs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -126,8 +161,10 @@ void sluice_rt_device_close(sluice_rt_device *device) {
 }
 
 sluice_rt_status sluice_rt_device_set_pacing(sluice_rt_device *device, sluice_rt_pacing pacing) {
-  if (!device || pacing < SLUICE_RT_QUEUED || pacing > SLUICE_RT_SPACED)
-    return invalid("null device or unknown pacing");
+  if (!device)
+    return invalid("null device");
+  if (pacing < SLUICE_RT_QUEUED || pacing > SLUICE_RT_SPACED)
+    return invalid(fmt::format("pacing {}, allowed: 0 to 2", static_cast<int>(pacing)));
   const std::lock_guard lock(device->mutex);
   device->pacing = static_cast<Pacing>(pacing);
   return SLUICE_RT_OK;
@@ -144,9 +181,10 @@ sluice_rt_status sluice_rt_device_set_waves(sluice_rt_device *device, const char
 }
 
 sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint64_t cycles) {
-  if (!device || cycles < 256)
-    return invalid(
-        fmt::format("null device or a stall limit of {}, allowed: 256 and more", cycles));
+  if (!device)
+    return invalid("null device");
+  if (cycles < 256)
+    return invalid(fmt::format("a stall limit of {}, allowed: 256 and more", cycles));
   const std::lock_guard lock(device->mutex);
   device->stallLimit = cycles;
   return SLUICE_RT_OK;
@@ -158,16 +196,14 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
   return guarded([&] {
     const std::lock_guard lock(device->mutex);
     const format::Geometry &geometry = program->program->geometry;
-    const std::string_view name = device->engine == Engine::Vm ? "vm" : "rtl";
     auto engine = makeEngine(device->engine, geometry, !device->waves.empty());
     if (!engine)
-      return fail(SLUICE_RT_UNAVAILABLE, "E0606",
-                  fmt::format("this build has no engine '{}' for target '{}' (hardware '{}'){}",
-                              name, geometry.name, geometry.rtl,
-                              device->engine == Engine::Rtl ? "; the vm serves every target" : ""));
+      return noEngine(device->engine, geometry, device->waves);
     if (!device->waves.empty() && !engine->setWaves(device->waves))
       return fail(SLUICE_RT_UNAVAILABLE, "E0612",
-                  fmt::format("engine '{}' cannot write waves to '{}'", name, device->waves));
+                  fmt::format("engine '{}' cannot write waves to '{}': only the Verilated hardware "
+                              "can, engine 'rtl'",
+                              nameOf(device->engine), device->waves));
     if (device->session)
       device->session->close();
     device->session =
@@ -202,63 +238,71 @@ sluice_rt_status sluice_rt_device_hold(sluice_rt_device *device, int hold) {
   });
 }
 
-sluice_rt_status sluice_rt_device_counters(sluice_rt_device *device, sluice_rt_counters *counters) {
+sluice_rt_status sluice_rt_device_counters(const sluice_rt_device *device,
+                                           sluice_rt_counters *counters) {
   const std::shared_ptr<Session> session = sessionOf(device);
   if (!session || !counters)
     return session ? invalid("null argument") : SLUICE_RT_INVALID_ARGUMENT;
   const Counters now = session->counters();
-  *counters = {now.cycles, now.inputRows, now.outputRows, now.jobsSubmitted, now.jobsCompleted};
-  return SLUICE_RT_OK;
+  return guarded([&] {
+    return give<sluice_rt_counters>(counters, {.size = 0,
+                                               .cycles = now.cycles,
+                                               .input_rows = now.inputRows,
+                                               .output_rows = now.outputRows,
+                                               .jobs_submitted = now.jobsSubmitted,
+                                               .jobs_completed = now.jobsCompleted});
+  });
 }
 
 sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
-                                  const sluice_rt_array *inputs, uint32_t input_count,
-                                  const sluice_rt_array *outputs, uint32_t output_count,
+                                  const sluice_rt_input *inputs, uint32_t input_count,
+                                  const sluice_rt_output *outputs, uint32_t output_count,
                                   void *context, sluice_rt_job **job) {
-  if (!job)
-    return invalid("null argument");
-  *job = nullptr;
+  if (job)
+    *job = nullptr;
   const std::shared_ptr<Session> session = sessionOf(device);
   if (!session)
     return SLUICE_RT_INVALID_ARGUMENT;
   return guarded([&] {
     const format::Program &program = session->program();
     if (model >= program.models.size())
-      return invalid(fmt::format("model {} of {}", model, program.models.size()));
+      return noSuch("model", model, program.models.size());
     const format::Model &found = program.models[model];
-    std::string wrong = checkArrays(found.inputs, inputs, input_count, "input");
-    if (wrong.empty())
-      wrong = checkArrays(found.outputs, outputs, output_count, "output");
+    std::string wrong;
+    const auto in = takeArrays(found.inputs, inputs, input_count, "input", wrong);
+    if (!wrong.empty())
+      return invalid(wrong);
+    const auto out = takeArrays(found.outputs, outputs, output_count, "output", wrong);
     if (!wrong.empty())
       return invalid(wrong);
     auto work = std::make_shared<Job>();
     work->model = model;
-    work->inputRows = packInputs(found, program.geometry.lanes, inputs);
-    for (uint32_t i = 0; i < output_count; ++i)
-      work->outputs.push_back({outputs[i].data, static_cast<format::HostType>(outputs[i].type)});
+    work->inputRows = packInputs(found, program.geometry.lanes, in);
+    for (const sluice_rt_output &array : out)
+      work->outputs.push_back({array.data, static_cast<format::HostType>(array.type)});
     work->context = context;
     {
       const std::lock_guard lock(device->mutex);
       work->pacing = device->pacing;
     }
-    auto handle = std::make_unique<sluice_rt_job>(sluice_rt_job{session, work});
-    work->handle = handle.get();
+    auto handle = job ? std::make_unique<sluice_rt_job>(session, work) : nullptr;
     session->submit(work);
-    *job = handle.release();
+    if (job)
+      *job = handle.release();
     return SLUICE_RT_OK;
   });
 }
 
-sluice_rt_status sluice_rt_job_poll(sluice_rt_job *job) {
+sluice_rt_status sluice_rt_job_poll(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
-  return endStatus(job->session->state(*job->job), *job->job);
+  return guarded([&] { return endStatus(job->session->state(*job->job), *job->job); });
 }
 
-sluice_rt_status sluice_rt_job_wait(sluice_rt_job *job) {
+sluice_rt_status sluice_rt_job_wait(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
-  return endStatus(job->session->wait(*job->job), *job->job);
+  return guarded([&] { return endStatus(job->session->wait(*job->job), *job->job); });
 }
 
 sluice_rt_status sluice_rt_device_next_ended(sluice_rt_device *device, uint32_t timeout_ms,
@@ -269,11 +313,15 @@ sluice_rt_status sluice_rt_device_next_ended(sluice_rt_device *device, uint32_t 
   const std::shared_ptr<Session> session = sessionOf(device);
   if (!session)
     return SLUICE_RT_INVALID_ARGUMENT;
-  const JobPtr ended = session->nextEnded(timeout_ms);
-  if (!ended)
-    return SLUICE_RT_PENDING;
-  *job = static_cast<sluice_rt_job *>(ended->handle);
-  return SLUICE_RT_OK;
+  return guarded([&] {
+    // Made first: a job is not lost for want of memory.
+    auto handle = std::make_unique<sluice_rt_job>(session, nullptr);
+    handle->job = session->nextEnded(timeout_ms);
+    if (!handle->job)
+      return SLUICE_RT_PENDING;
+    *job = handle.release();
+    return SLUICE_RT_OK;
+  });
 }
 
 sluice_rt_status sluice_rt_job_context(const sluice_rt_job *job, void **context) {
@@ -290,8 +338,13 @@ sluice_rt_status sluice_rt_job_cycles_of(const sluice_rt_job *job, sluice_rt_job
     return invalid("the job has not ended with success");
   const Job &done = *job->job;
   const uint64_t latency = done.inputRows.empty() ? 0 : done.lastOutput - done.firstInput + 1;
-  *cycles = {done.firstInput, done.lastOutput, latency, done.interval};
-  return SLUICE_RT_OK;
+  return guarded([&] {
+    return give<sluice_rt_job_cycles>(cycles, {.size = 0,
+                                               .first_input = done.firstInput,
+                                               .last_output = done.lastOutput,
+                                               .latency = latency,
+                                               .interval = done.interval});
+  });
 }
 
 void sluice_rt_job_release(sluice_rt_job *job) {

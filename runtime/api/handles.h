@@ -33,7 +33,7 @@ struct sluice_rt_device {
   explicit sluice_rt_device(Engine engine) : engine(engine) {}
 
   const Engine engine;
-  std::mutex mutex; ///< guards what follows; the session guards itself
+  mutable std::mutex mutex; ///< guards what follows; the session guards itself
   std::string waves;
   uint64_t stallLimit = 10000;
   sluice::runtime::Pacing pacing = sluice::runtime::Pacing::Queued;
@@ -42,7 +42,11 @@ struct sluice_rt_device {
   bool recording = false;                            ///< sluice_rt_device_record
 };
 
+/// One of possibly two of the same job: that of submit and that of next_ended.
 struct sluice_rt_job {
+  sluice_rt_job(std::shared_ptr<sluice::runtime::Session> session, sluice::runtime::JobPtr job)
+      : session(std::move(session)), job(std::move(job)) {}
+
   std::shared_ptr<sluice::runtime::Session> session;
   sluice::runtime::JobPtr job;
 };

@@ -7,6 +7,7 @@
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/packing.h"
+#include "runtime/api/structs.h"
 #include "runtime/format/program_file.h"
 
 namespace sluice::runtime {
@@ -27,27 +28,24 @@ sluice_rt_status finishLoad(format::ReadResult result, sluice_rt_program **progr
   return SLUICE_RT_OK;
 }
 
-const format::Model *findModel(const sluice_rt_program *program, uint32_t model) {
-  return program && model < program->program->models.size() ? &program->program->models[model]
-                                                            : nullptr;
-}
-
 sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, uint32_t index,
                             bool isOutput, sluice_rt_tensor_info *info) {
-  const format::Model *found = findModel(program, model);
-  if (!found || !info)
-    return invalid(fmt::format("null argument, or no model {}", model));
-  const auto &tensors = isOutput ? found->outputs : found->inputs;
+  if (!program || !info)
+    return invalid("null argument");
+  const auto &models = program->program->models;
+  if (model >= models.size())
+    return noSuch("model", model, models.size());
+  const auto &tensors = isOutput ? models[model].outputs : models[model].inputs;
   if (index >= tensors.size())
     return noSuch(isOutput ? "output" : "input", index, tensors.size());
   const format::HostTensor &tensor = tensors[index];
-  *info = {tensor.name.c_str(),
-           static_cast<sluice_rt_type>(tensor.type),
-           static_cast<uint32_t>(tensor.shape.size()),
-           tensor.shape.data(),
-           tensor.dataDim,
-           elementCount(tensor)};
-  return SLUICE_RT_OK;
+  return give<sluice_rt_tensor_info>(info, {.size = 0,
+                                            .name = tensor.name.c_str(),
+                                            .type = static_cast<sluice_rt_type>(tensor.type),
+                                            .rank = static_cast<uint32_t>(tensor.shape.size()),
+                                            .shape = tensor.shape.data(),
+                                            .data_dim = tensor.dataDim,
+                                            .elements = elementCount(tensor)});
 }
 
 } // namespace
@@ -101,8 +99,13 @@ sluice_rt_status sluice_rt_program_machine(const sluice_rt_program *program,
   if (!program || !machine)
     return invalid("null argument");
   const sluice::format::Geometry &geometry = program->program->geometry;
-  *machine = {geometry.name.c_str(), geometry.cores, geometry.lanes, geometry.clockMhz};
-  return SLUICE_RT_OK;
+  return guarded([&] {
+    return give<sluice_rt_machine>(machine, {.size = 0,
+                                             .target = geometry.name.c_str(),
+                                             .cores = geometry.cores,
+                                             .lanes = geometry.lanes,
+                                             .clock_mhz = geometry.clockMhz});
+  });
 }
 
 sluice_rt_status sluice_rt_program_models(const sluice_rt_program *program, uint32_t *count) {
@@ -114,20 +117,28 @@ sluice_rt_status sluice_rt_program_models(const sluice_rt_program *program, uint
 
 sluice_rt_status sluice_rt_program_model(const sluice_rt_program *program, uint32_t model,
                                          sluice_rt_model_info *info) {
-  const sluice::format::Model *found = findModel(program, model);
-  if (!found || !info)
-    return invalid(fmt::format("null argument, or no model {}", model));
-  *info = {found->name.c_str(), static_cast<uint32_t>(found->inputs.size()),
-           static_cast<uint32_t>(found->outputs.size()), found->macs, found->parameters};
-  return SLUICE_RT_OK;
+  if (!program || !info)
+    return invalid("null argument");
+  return guarded([&] {
+    const auto &models = program->program->models;
+    if (model >= models.size())
+      return noSuch("model", model, models.size());
+    const sluice::format::Model &found = models[model];
+    return give<sluice_rt_model_info>(info, {.size = 0,
+                                             .name = found.name.c_str(),
+                                             .inputs = static_cast<uint32_t>(found.inputs.size()),
+                                             .outputs = static_cast<uint32_t>(found.outputs.size()),
+                                             .macs = found.macs,
+                                             .parameters = found.parameters});
+  });
 }
 
 sluice_rt_status sluice_rt_program_input(const sluice_rt_program *program, uint32_t model,
                                          uint32_t input, sluice_rt_tensor_info *info) {
-  return tensorInfo(program, model, input, false, info);
+  return guarded([&] { return tensorInfo(program, model, input, false, info); });
 }
 
 sluice_rt_status sluice_rt_program_output(const sluice_rt_program *program, uint32_t model,
                                           uint32_t output, sluice_rt_tensor_info *info) {
-  return tensorInfo(program, model, output, true, info);
+  return guarded([&] { return tensorInfo(program, model, output, true, info); });
 }

@@ -19,6 +19,8 @@ constexpr unsigned kBatch = 256;
 /// longest way through a core and the network takes.
 constexpr uint64_t kRest = 128;
 
+constexpr const char *kClosed = "the device was closed or loaded again";
+
 } // namespace
 
 Session::Session(std::unique_ptr<device::Device> device,
@@ -46,7 +48,7 @@ void Session::close() {
   if (thread.joinable())
     thread.join();
   const std::lock_guard lock(mutex);
-  endAll(JobState::Cancelled, "the device was closed or loaded again");
+  endAll(JobState::Cancelled, kClosed);
 }
 
 void Session::start() {
@@ -75,9 +77,11 @@ void Session::submit(const JobPtr &job) {
   {
     const std::lock_guard lock(mutex);
     ++count.jobsSubmitted;
-    incoming.push_back(job);
+    // The others are close()'s: the thread may still work on them.
     if (stopping)
-      endAll(JobState::Cancelled, "the device was closed or loaded again");
+      end(job, JobState::Cancelled, kClosed);
+    else
+      incoming.push_back(job);
   }
   wake.notify_all();
 }
@@ -97,14 +101,22 @@ void Session::resume() {
   wake.notify_all();
 }
 
-void Session::reset() {
+/// Runs `body`, which may use all members, while the clock stands.
+template <typename Body> auto Session::parked(Body body) {
   hold();
-  {
-    const std::lock_guard lock(mutex);
+  struct Resume {
+    Session &session;
+    ~Resume() { session.resume(); }
+  } const after{*this};
+  const std::lock_guard lock(mutex);
+  return body();
+}
+
+void Session::reset() {
+  parked([&] {
     endAll(JobState::Cancelled, "the device was reset");
     start();
-  }
-  resume();
+  });
 }
 
 JobState Session::state(const Job &job) {
@@ -131,7 +143,7 @@ JobPtr Session::nextEnded(uint32_t milliseconds) {
 void Session::forget(const JobPtr &job) {
   const std::lock_guard lock(mutex);
   std::erase(ended, job);
-  job->handle = nullptr;
+  job->wanted = false;
 }
 
 Counters Session::counters() {
@@ -140,27 +152,19 @@ Counters Session::counters() {
 }
 
 std::vector<device::UnitCounters> Session::unitCounters() {
-  hold();
-  std::vector<device::UnitCounters> units = engine->counters();
-  resume();
-  return units;
+  return parked([&] { return engine->counters(); });
 }
 
 void Session::record(bool on) {
-  hold();
-  recorder.reset();
-  if (on)
-    recorder.emplace();
-  resume();
+  parked([&] {
+    recorder.reset();
+    if (on)
+      recorder.emplace();
+  });
 }
 
 std::vector<device::Span> Session::recorded() {
-  hold();
-  std::vector<device::Span> spans;
-  if (recorder)
-    spans = recorder->spans();
-  resume();
-  return spans;
+  return parked([&] { return recorder ? recorder->spans() : std::vector<device::Span>(); });
 }
 
 void Session::work() {
@@ -303,24 +307,28 @@ void Session::updateCounters() {
 
 /// Ends every job that has not ended; the mutex is held.
 void Session::endAll(JobState state, const std::string &error) {
-  auto end = [&](std::deque<JobPtr> &jobs) {
-    for (const JobPtr &job : jobs) {
-      job->error = error;
-      publish(job, state);
-    }
+  auto clear = [&](std::deque<JobPtr> &jobs) {
+    for (const JobPtr &job : jobs)
+      end(job, state, error);
     jobs.clear();
   };
   for (std::deque<JobPtr> &jobs : running)
-    end(jobs);
-  end(incoming);
+    clear(jobs);
+  clear(incoming);
   toOffer.clear();
   pending = 0;
+}
+
+/// Ends a job without outputs; the mutex is held.
+void Session::end(const JobPtr &job, JobState state, const std::string &error) {
+  job->error = error;
+  publish(job, state);
 }
 
 /// Makes an end visible; the mutex is held.
 void Session::publish(const JobPtr &job, JobState state) {
   job->state = state;
-  if (job->handle)
+  if (job->wanted)
     ended.push_back(job);
   changed.notify_all();
 }

@@ -37,7 +37,6 @@ struct Job {
   std::vector<uint16_t> inputRows; ///< in the order in which they are offered
   std::vector<OutputArray> outputs;
   void *context = nullptr;
-  void *handle = nullptr; ///< of the C API; guarded by the session's mutex
   // ------------------------------------------------------------------------
   uint64_t rowsTaken = 0;
   std::vector<std::vector<uint16_t>> outputRows; ///< one per output
@@ -46,6 +45,7 @@ struct Job {
   uint64_t lastOutput = 0;
   uint64_t interval = 0;
   JobState state = JobState::Pending; ///< guarded by the session's mutex
+  bool wanted = true;                 ///< by nextEnded; guarded by the session's mutex
   std::string error;                  ///< of a state that is neither Pending nor Done
 };
 using JobPtr = std::shared_ptr<Job>;
@@ -89,7 +89,7 @@ public:
 
   /// The next ended job not handed out before; null after `milliseconds`.
   JobPtr nextEnded(uint32_t milliseconds);
-  /// The handle goes away: not to be handed out any more.
+  /// A handle goes away: not to be handed out any more.
   void forget(const JobPtr &job);
 
   Counters counters();
@@ -110,6 +110,7 @@ private:
   };
 
   void start();
+  template <typename Body> auto parked(Body body);
   void work();
   void runBatch();
   bool mayOffer(const Job &job) const;
@@ -119,6 +120,7 @@ private:
   void finish(const JobPtr &job);
   void updateCounters();
   void endAll(JobState state, const std::string &error);
+  void end(const JobPtr &job, JobState state, const std::string &error);
   void publish(const JobPtr &job, JobState state);
 
   std::unique_ptr<device::Device> engine;

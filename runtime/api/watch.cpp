@@ -9,12 +9,17 @@
 #include "hw/isa/isa.h"
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/structs.h"
 
 using namespace sluice;
 using namespace sluice::runtime;
 
 struct sluice_rt_recording {
-  std::vector<sluice_rt_span> spans;
+  std::vector<device::Span> spans;
+};
+
+struct sluice_rt_unit_counters {
+  std::vector<device::UnitCounters> units;
 };
 
 namespace {
@@ -78,9 +83,13 @@ sluice_rt_status sluice_rt_program_instruction(const sluice_rt_program *program,
       return noSuch("instruction", instruction, list->size());
     std::call_once(program->listed, describe, *program);
     const auto &found = program->listing[core][instruction];
-    *info = {found.text.c_str(), found.unit, found.multiplies,
-             static_cast<uint32_t>(found.nodes.size()), found.nodes.data()};
-    return SLUICE_RT_OK;
+    return give<sluice_rt_instruction_info>(
+        info, {.size = 0,
+               .text = found.text.c_str(),
+               .unit = found.unit,
+               .multiplies = found.multiplies ? 1 : 0,
+               .node_count = static_cast<uint32_t>(found.nodes.size()),
+               .nodes = found.nodes.data()});
   });
 }
 
@@ -95,11 +104,15 @@ sluice_rt_status sluice_rt_program_node(const sluice_rt_program *program, uint32
                                         sluice_rt_node_info *info) {
   if (!program || !info)
     return invalid("null argument");
-  const auto &nodes = program->program->nodes;
-  if (node >= nodes.size())
-    return noSuch("node", node, nodes.size());
-  *info = {nodes[node].index, nodes[node].name.c_str(), nodes[node].op.c_str()};
-  return SLUICE_RT_OK;
+  return guarded([&] {
+    const auto &nodes = program->program->nodes;
+    if (node >= nodes.size())
+      return noSuch("node", node, nodes.size());
+    return give<sluice_rt_node_info>(info, {.size = 0,
+                                            .index = nodes[node].index,
+                                            .name = nodes[node].name.c_str(),
+                                            .op = nodes[node].op.c_str()});
+  });
 }
 
 const char *sluice_rt_unit_name(sluice_rt_unit unit) {
@@ -111,31 +124,51 @@ const char *sluice_rt_unit_name(sluice_rt_unit unit) {
 const char *sluice_rt_activity_name(sluice_rt_activity activity) {
   constexpr std::array kNames{"busy", "token", "result", "taker", "network", "pipeline",
                               "host", "idle",  "queue",  "turn",  "output"};
-  static_assert(kNames.size() == SLUICE_RT_ACTIVITIES);
+  static_assert(kNames.size() == device::kActivities);
   const auto index = static_cast<size_t>(activity);
   return index < kNames.size() ? kNames[index] : "";
 }
 
-sluice_rt_status sluice_rt_device_unit_counters(sluice_rt_device *device,
-                                                sluice_rt_unit_counters *units, uint32_t capacity,
-                                                uint32_t *count) {
-  static_assert(SLUICE_RT_ACTIVITIES == device::kActivities);
-  if (!device || !count || (!units && capacity != 0))
+sluice_rt_status sluice_rt_device_unit_counters(const sluice_rt_device *device,
+                                                sluice_rt_unit_counters **counters) {
+  if (!device || !counters)
     return invalid("null argument");
+  *counters = nullptr;
   return guarded([&] {
     const std::lock_guard lock(device->mutex);
     if (!device->session)
       return invalid("the device has no program loaded");
-    const std::vector<device::UnitCounters> all = device->session->unitCounters();
-    for (uint32_t i = 0; i < std::min<size_t>(capacity, all.size()); ++i) {
-      units[i].unit = static_cast<sluice_rt_unit>(all[i].unit);
-      units[i].core = all[i].core;
-      std::ranges::copy(all[i].cycles, units[i].cycles);
-    }
-    *count = static_cast<uint32_t>(all.size());
+    *counters = new sluice_rt_unit_counters{device->session->unitCounters()};
     return SLUICE_RT_OK;
   });
 }
+
+sluice_rt_status sluice_rt_unit_counters_units(const sluice_rt_unit_counters *counters,
+                                               uint32_t *count) {
+  if (!counters || !count)
+    return invalid("null argument");
+  *count = static_cast<uint32_t>(counters->units.size());
+  return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_unit_counters_unit(const sluice_rt_unit_counters *counters,
+                                              uint32_t index, sluice_rt_unit_cycles *unit) {
+  if (!counters || !unit)
+    return invalid("null argument");
+  return guarded([&] {
+    if (index >= counters->units.size())
+      return noSuch("unit", index, counters->units.size());
+    const device::UnitCounters &found = counters->units[index];
+    return give<sluice_rt_unit_cycles>(unit,
+                                       {.size = 0,
+                                        .unit = static_cast<sluice_rt_unit>(found.unit),
+                                        .core = found.core,
+                                        .activities = static_cast<uint32_t>(found.cycles.size()),
+                                        .cycles = found.cycles.data()});
+  });
+}
+
+void sluice_rt_unit_counters_release(sluice_rt_unit_counters *counters) { delete counters; }
 
 sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record) {
   if (!device)
@@ -149,7 +182,7 @@ sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record) {
   });
 }
 
-sluice_rt_status sluice_rt_device_recording(sluice_rt_device *device,
+sluice_rt_status sluice_rt_device_recording(const sluice_rt_device *device,
                                             sluice_rt_recording **recording) {
   if (!device || !recording)
     return invalid("null argument");
@@ -158,23 +191,34 @@ sluice_rt_status sluice_rt_device_recording(sluice_rt_device *device,
     const std::lock_guard lock(device->mutex);
     if (!device->session || !device->recording)
       return invalid("the device has no program loaded, or does not record");
-    auto result = std::make_unique<sluice_rt_recording>();
-    for (const device::Span &span : device->session->recorded())
-      result->spans.push_back({span.first, span.last, span.core,
-                               static_cast<sluice_rt_unit>(span.unit),
-                               static_cast<sluice_rt_activity>(span.block), span.instruction});
-    *recording = result.release();
+    *recording = new sluice_rt_recording{device->session->recorded()};
     return SLUICE_RT_OK;
   });
 }
 
-sluice_rt_status sluice_rt_recording_spans(const sluice_rt_recording *recording,
-                                           const sluice_rt_span **spans, size_t *count) {
-  if (!recording || !spans || !count)
+sluice_rt_status sluice_rt_recording_spans(const sluice_rt_recording *recording, size_t *count) {
+  if (!recording || !count)
     return invalid("null argument");
-  *spans = recording->spans.data();
   *count = recording->spans.size();
   return SLUICE_RT_OK;
+}
+
+sluice_rt_status sluice_rt_recording_span(const sluice_rt_recording *recording, size_t index,
+                                          sluice_rt_span *span) {
+  if (!recording || !span)
+    return invalid("null argument");
+  return guarded([&] {
+    if (index >= recording->spans.size())
+      return noSuch("span", index, recording->spans.size());
+    const device::Span &found = recording->spans[index];
+    return give<sluice_rt_span>(span, {.size = 0,
+                                       .first = found.first,
+                                       .last = found.last,
+                                       .core = found.core,
+                                       .unit = static_cast<sluice_rt_unit>(found.unit),
+                                       .activity = static_cast<sluice_rt_activity>(found.block),
+                                       .instruction = found.instruction});
+  });
 }
 
 void sluice_rt_recording_release(sluice_rt_recording *recording) { delete recording; }

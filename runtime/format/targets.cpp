@@ -18,7 +18,7 @@ const std::vector<std::pair<std::string_view, std::string_view>> &targetFiles();
 
 namespace {
 
-constexpr std::array<std::pair<const char *, uint32_t Geometry::*>, 12> kFields{{
+constexpr std::array<GeometryField, 12> kFields{{
     {"cores", &Geometry::cores},
     {"lanes", &Geometry::lanes},
     {"pe_terms", &Geometry::peTerms},
@@ -41,6 +41,8 @@ std::string presetNames() {
 }
 
 } // namespace
+
+std::span<const GeometryField> geometryFields() { return kFields; }
 
 const std::vector<Geometry> &targetPresets() {
   static const std::vector<Geometry> presets = [] {
@@ -88,7 +90,7 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
   for (const auto &item : root.items())
     if (item.key() != "name" && item.key() != "rtl" &&
         std::none_of(kFields.begin(), kFields.end(),
-                     [&](const auto &field) { return item.key() == field.first; }))
+                     [&](const GeometryField &field) { return item.key() == field.name; }))
       return bad(fmt::format("unknown field '{}'", item.key()));
   if (const auto wrong = checkGeometry(geometry))
     return bad(*wrong);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,6 +19,13 @@ const std::vector<Geometry> &targetPresets();
 
 /// A preset's geometry; null if there is none of that name.
 const Geometry *findPreset(std::string_view name);
+
+/// A number of a geometry by its name in a target file.
+struct GeometryField {
+  const char *name;
+  uint32_t Geometry::*value;
+};
+std::span<const GeometryField> geometryFields();
 
 /// Reads a geometry from the text of a JSON file. Every field of a preset must
 /// be there, and nothing else.

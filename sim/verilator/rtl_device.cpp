@@ -2,8 +2,11 @@
 // machine, cycles through its ports.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "hw/isa/isa.h"
 #include "runtime/device/device.h"
+#include "runtime/format/targets.h"
 #include "sim/verilator/model.h"
 
 namespace sluice::device {
@@ -213,14 +216,28 @@ private:
   uint32_t seed = 0;
 };
 
-/// The model's machine can stand for `wanted`: same shape, memories no smaller.
+/// Why the model's machine cannot stand for `wanted`, or "": its shape must be the
+/// same and its memories no smaller. `memoryOnly`: larger memories would do.
+std::string obstacle(const format::Geometry &model, const format::Geometry &wanted,
+                     bool &memoryOnly) {
+  std::string text;
+  memoryOnly = true;
+  for (const auto &[name, value] : format::geometryFields()) {
+    const uint32_t have = model.*value, need = wanted.*value;
+    const bool shape = value == &format::Geometry::cores || value == &format::Geometry::lanes ||
+                       value == &format::Geometry::peTerms;
+    const bool clock = value == &format::Geometry::clockMhz; // only names microseconds
+    if (clock || (shape ? have == need : have >= need))
+      continue;
+    memoryOnly &= !shape;
+    text += fmt::format("{}{} is {}, the model has {}", text.empty() ? "" : ", ", name, need, have);
+  }
+  return text;
+}
+
 bool serves(const format::Geometry &model, const format::Geometry &wanted) {
-  return model.rtl == wanted.rtl && model.cores == wanted.cores && model.lanes == wanted.lanes &&
-         model.peTerms == wanted.peTerms && model.weightBlocks >= wanted.weightBlocks &&
-         model.inboxRows >= wanted.inboxRows && model.localRows >= wanted.localRows &&
-         model.accumulators >= wanted.accumulators && model.preloadRows >= wanted.preloadRows &&
-         model.instructions >= wanted.instructions &&
-         model.hostInstructions >= wanted.hostInstructions && model.tables >= wanted.tables;
+  bool memoryOnly = false;
+  return model.rtl == wanted.rtl && obstacle(model, wanted, memoryOnly).empty();
 }
 
 } // namespace
@@ -230,6 +247,30 @@ std::unique_ptr<Device> makeRtl(const format::Geometry &geometry, bool waves) {
     if (entry.waves == waves && serves(entry.geometry, geometry))
       return std::make_unique<RtlDevice>(entry);
   return nullptr;
+}
+
+std::vector<std::string> rtlModels(bool waves) {
+  std::vector<std::string> names;
+  for (const ModelEntry &entry : verilator::models())
+    if (entry.waves == waves)
+      names.push_back(entry.geometry.rtl);
+  return names;
+}
+
+std::string whyNoRtl(const format::Geometry &geometry) {
+  std::string fitting;
+  for (const ModelEntry &entry : verilator::models()) {
+    bool memoryOnly = false;
+    const std::string why = obstacle(entry.geometry, geometry, memoryOnly);
+    if (entry.geometry.rtl == geometry.rtl)
+      return memoryOnly ? why + ", so put the target's file into hw/targets and build again" : why;
+    if (why.empty())
+      fitting = fmt::format(", but '{0}' fits: write \"rtl\": \"{0}\" into the target's file",
+                            entry.geometry.rtl);
+  }
+  const std::vector<std::string> names = rtlModels(false);
+  return fmt::format("it has no model of that hardware, only of: {}{}",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), fitting);
 }
 
 } // namespace sluice::device

@@ -14,6 +14,11 @@ if(SLUICE_ASAN)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(SLUICE_TSAN)
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+endif()
+
 # Warnings of our own code; third-party headers are SYSTEM.
 function(sluice_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
@@ -37,6 +42,15 @@ function(sluice_sanitize test)
   set_tests_properties(${test} PROPERTIES LABELS sanitize
                        ENVIRONMENT ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0)
   add_dependencies(sanitize_tests ${ARGN})
+endfunction()
+
+# Builds what the tests labelled "threads" need: few, of libraries that are all instrumented.
+add_custom_target(thread_tests)
+
+# Labels a ctest, besides, so that the thread sanitizer's build runs it: (test targets...)
+function(sluice_sanitize_threads test)
+  set_property(TEST ${test} APPEND PROPERTY LABELS threads)
+  add_dependencies(thread_tests ${ARGN})
 endfunction()
 
 # A GoogleTest binary registered with ctest: sluice_test(name SOURCES... [LINK libs...]). Unit tests

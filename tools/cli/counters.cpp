@@ -9,24 +9,24 @@ namespace sluice::cli {
 
 namespace {
 
-uint64_t total(const sluice_rt_unit_counters &unit) {
+uint64_t total(const UnitCycles &unit) {
   return std::accumulate(std::begin(unit.cycles), std::end(unit.cycles), uint64_t{0});
 }
 
 /// The host port comes last and has the highest number.
-bool isHost(const UnitCounters &units, const sluice_rt_unit_counters &unit) {
+bool isHost(const UnitCounters &units, const UnitCycles &unit) {
   return unit.core == units.back().core;
 }
 
-std::string title(const UnitCounters &units, const sluice_rt_unit_counters &unit) {
+std::string title(const UnitCounters &units, const UnitCycles &unit) {
   const char *name = sluice_rt_unit_name(unit.unit);
   return isHost(units, unit) ? fmt::format("host {}", name)
                              : fmt::format("core {} {}", unit.core, name);
 }
 
 /// Calls with name and cycles of everything the unit waited for.
-template <class Call> void forWaits(const sluice_rt_unit_counters &unit, Call &&call) {
-  for (int i = 0; i < SLUICE_RT_ACTIVITIES; ++i)
+template <class Call> void forWaits(const UnitCycles &unit, Call &&call) {
+  for (size_t i = 0; i < unit.cycles.size(); ++i)
     if (i != SLUICE_RT_BUSY && i != SLUICE_RT_IDLE && unit.cycles[i] != 0)
       call(sluice_rt_activity_name(static_cast<sluice_rt_activity>(i)), unit.cycles[i]);
 }
@@ -39,13 +39,13 @@ void addCounters(UnitCounters &to, const UnitCounters &more) {
     return;
   }
   for (size_t u = 0; u < to.size(); ++u)
-    for (int i = 0; i < SLUICE_RT_ACTIVITIES; ++i)
+    for (size_t i = 0; i < to[u].cycles.size(); ++i)
       to[u].cycles[i] += more[u].cycles[i];
 }
 
 std::string counterDifference(const UnitCounters &a, const UnitCounters &b) {
   for (size_t u = 0; u < a.size(); ++u)
-    for (int i = 0; i < SLUICE_RT_ACTIVITIES; ++i)
+    for (size_t i = 0; i < a[u].cycles.size(); ++i)
       if (a[u].cycles[i] != b[u].cycles[i])
         return fmt::format("{} has {} cycles '{}', and {}", title(a, a[u]), a[u].cycles[i],
                            sluice_rt_activity_name(static_cast<sluice_rt_activity>(i)),
@@ -56,7 +56,7 @@ std::string counterDifference(const UnitCounters &a, const UnitCounters &b) {
 std::string countersText(const UnitCounters &units) {
   std::string text =
       fmt::format("{:<20}{:>12}{:>9}{:>12}   waits, in cycles\n", "unit", "busy", "", "idle");
-  for (const sluice_rt_unit_counters &unit : units) {
+  for (const UnitCycles &unit : units) {
     const uint64_t all = std::max<uint64_t>(total(unit), 1), busy = unit.cycles[SLUICE_RT_BUSY];
     std::string waits;
     forWaits(unit, [&](const char *name, uint64_t cycles) {
@@ -71,7 +71,7 @@ std::string countersText(const UnitCounters &units) {
 
 Json countersJson(const UnitCounters &units) {
   Json list = Json::array();
-  for (const sluice_rt_unit_counters &unit : units) {
+  for (const UnitCycles &unit : units) {
     Json waits = Json::object();
     forWaits(unit, [&](const char *name, uint64_t cycles) { waits[name] = cycles; });
     list.push_back({{"unit", sluice_rt_unit_name(unit.unit)},

@@ -9,8 +9,15 @@
 
 namespace sluice::cli {
 
+/// How one unit spent its cycles, by activity.
+struct UnitCycles {
+  sluice_rt_unit unit = SLUICE_RT_MATRIX;
+  uint32_t core = 0;
+  std::vector<uint64_t> cycles;
+};
+
 /// Of all units of one machine. A run may consist of several starts of the machine.
-using UnitCounters = std::vector<sluice_rt_unit_counters>;
+using UnitCounters = std::vector<UnitCycles>;
 
 /// Adds those of another run of the same machine; `to` may be empty.
 void addCounters(UnitCounters &to, const UnitCounters &more);

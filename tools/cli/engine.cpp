@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/format/layout.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
@@ -14,7 +15,7 @@ std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32
                         decltype(sluice_rt_program_input) query) {
   std::vector<Port> result;
   for (uint32_t i = 0; i < count; ++i) {
-    sluice_rt_tensor_info info{};
+    auto info = sized<sluice_rt_tensor_info>();
     query(program, model, i, &info);
     result.push_back({info.name, static_cast<io::Type>(info.type),
                       std::vector<int64_t>(info.shape, info.shape + info.rank)});
@@ -28,7 +29,7 @@ std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path
   sluice_rt_program *raw = nullptr;
   sluice_rt_status status = SLUICE_RT_OK;
   if (path == "-") {
-    auto bytes = io::readAll(path);
+    auto bytes = io::readAll(path, format::kMagic);
     if (const auto *wrong = std::get_if<io::Error>(&bytes))
       return problem(wrong->code, wrong->message);
     const auto &text = std::get<std::string>(bytes);
@@ -44,13 +45,13 @@ std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path
 }
 
 sluice_rt_machine ProgramHandle::machine() const {
-  sluice_rt_machine machine{};
+  auto machine = sized<sluice_rt_machine>();
   sluice_rt_program_machine(get(), &machine);
   return machine;
 }
 
 sluice_rt_model_info ProgramHandle::model(uint32_t index) const {
-  sluice_rt_model_info info{};
+  auto info = sized<sluice_rt_model_info>();
   sluice_rt_program_model(get(), index, &info);
   return info;
 }
@@ -137,22 +138,23 @@ std::variant<Inference, Problem> EngineHandle::infer(const std::vector<io::Tenso
 std::variant<std::vector<Inference>, Problem>
 EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing pacing,
                          unsigned count, const std::string &progress) {
-  std::vector<sluice_rt_array> in;
+  std::vector<sluice_rt_input> in;
   for (const io::Tensor &tensor : inputs)
-    in.push_back({const_cast<uint8_t *>(tensor.data.data()), tensor.data.size(),
+    in.push_back({sizeof(sluice_rt_input), tensor.data.data(), tensor.data.size(),
                   static_cast<sluice_rt_type>(tensor.type)});
   std::vector<Inference> results(count);
   std::vector<std::shared_ptr<sluice_rt_job>> jobs;
   sluice_rt_device_set_pacing(device.get(), pacing);
   sluice_rt_device_hold(device.get(), 1);
   for (Inference &result : results) {
-    std::vector<sluice_rt_array> out;
+    std::vector<sluice_rt_output> out;
     for (const Port &port : model.outputs()) {
       io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
       tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
       result.outputs.push_back(std::move(tensor));
       io::Tensor &placed = result.outputs.back();
-      out.push_back({placed.data.data(), placed.data.size(), SLUICE_RT_FLOAT32});
+      out.push_back(
+          {sizeof(sluice_rt_output), placed.data.data(), placed.data.size(), SLUICE_RT_FLOAT32});
     }
     sluice_rt_job *raw = nullptr;
     if (sluice_rt_submit(device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()),
@@ -166,14 +168,17 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
     jobs.emplace_back(raw, sluice_rt_job_release);
   }
   sluice_rt_device_hold(device.get(), 0);
-  ProgressLine line(fmt::format("{} {}", name, progress));
+  ProgressLine line(fmt::format("{}, {}", name, progress));
   for (unsigned i = 0; i < count; ++i) {
     sluice_rt_job *ended = nullptr;
     while (sluice_rt_device_next_ended(device.get(), 200, &ended) == SLUICE_RT_PENDING) {
-      sluice_rt_counters counters{};
+      auto counters = sized<sluice_rt_counters>();
       sluice_rt_device_counters(device.get(), &counters);
-      line.update(fmt::format("{} cycles", counters.cycles));
+      line.update(count > 1
+                      ? fmt::format("{} of {} inferences, {} cycles", i, count, counters.cycles)
+                      : fmt::format("{} cycles", counters.cycles));
     }
+    sluice_rt_job_release(ended);
   }
   for (unsigned i = 0; i < count; ++i) {
     if (sluice_rt_job_wait(jobs[i].get()) != SLUICE_RT_OK) {
@@ -181,16 +186,25 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
       wrong.message = fmt::format("engine {}: {}", name, wrong.message);
       return wrong;
     }
+    results[i].cycles = sized<sluice_rt_job_cycles>();
     sluice_rt_job_cycles_of(jobs[i].get(), &results[i].cycles);
   }
   return results;
 }
 
 UnitCounters EngineHandle::counters() const {
+  sluice_rt_unit_counters *counters = nullptr;
+  if (sluice_rt_device_unit_counters(device.get(), &counters) != SLUICE_RT_OK)
+    return {};
   uint32_t count = 0;
-  sluice_rt_device_unit_counters(device.get(), nullptr, 0, &count);
-  UnitCounters units(count);
-  sluice_rt_device_unit_counters(device.get(), units.data(), count, &count);
+  sluice_rt_unit_counters_units(counters, &count);
+  UnitCounters units;
+  for (uint32_t i = 0; i < count; ++i) {
+    auto unit = sized<sluice_rt_unit_cycles>();
+    sluice_rt_unit_counters_unit(counters, i, &unit);
+    units.push_back({unit.unit, unit.core, {unit.cycles, unit.cycles + unit.activities}});
+  }
+  sluice_rt_unit_counters_release(counters);
   return units;
 }
 
@@ -200,12 +214,13 @@ std::vector<sluice_rt_span> EngineHandle::recorded() const {
   sluice_rt_recording *recording = nullptr;
   if (sluice_rt_device_recording(device.get(), &recording) != SLUICE_RT_OK)
     return {};
-  const sluice_rt_span *spans = nullptr;
   size_t count = 0;
-  sluice_rt_recording_spans(recording, &spans, &count);
-  std::vector<sluice_rt_span> copy(spans, spans + count);
+  sluice_rt_recording_spans(recording, &count);
+  std::vector<sluice_rt_span> spans(count, sized<sluice_rt_span>());
+  for (size_t i = 0; i < count; ++i)
+    sluice_rt_recording_span(recording, i, &spans[i]);
   sluice_rt_recording_release(recording);
-  return copy;
+  return spans;
 }
 
 std::optional<Problem> EngineHandle::reset() {

@@ -14,6 +14,13 @@
 
 namespace sluice::cli {
 
+/// An empty struct of the C API, for the library to fill.
+template <typename T> T sized() {
+  T value{};
+  value.size = sizeof(T);
+  return value;
+}
+
 /// A loaded program file.
 class ProgramHandle {
 public:

@@ -15,7 +15,7 @@ Layer makeLayer(const ProgramHandle &program, const std::vector<uint32_t> &nodes
     return {{}, {nodes.front() == kInput ? "(input)" : "(synchronisation)"}, {}};
   Layer layer;
   for (uint32_t node : nodes) {
-    sluice_rt_node_info info{};
+    auto info = sized<sluice_rt_node_info>();
     sluice_rt_program_node(program.get(), node, &info);
     layer.nodes.push_back(info.index);
     layer.names.emplace_back(info.name);
@@ -45,7 +45,7 @@ Listing::Listing(const ProgramHandle &program) {
     sluice_rt_program_instructions(program.get(), core, &instructions);
     cores[core].resize(instructions);
     for (uint32_t i = 0; i < instructions; ++i) {
-      sluice_rt_instruction_info info{};
+      auto info = sized<sluice_rt_instruction_info>();
       sluice_rt_program_instruction(program.get(), core, i, &info);
       cores[core][i] = {info.text, info.unit, info.multiplies != 0, 0};
       std::vector<uint32_t> nodes(info.nodes, info.nodes + info.node_count);

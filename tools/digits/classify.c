@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
 
   sluice_rt_program *program;
   sluice_rt_device *device;
-  sluice_rt_machine machine;
+  sluice_rt_machine machine = {.size = sizeof machine};
   check(sluice_rt_program_load_file(argv[1], &program), "load program");
   check(sluice_rt_program_machine(program, &machine), "query machine");
   check(sluice_rt_device_open(engine, &device), "open engine");
@@ -87,10 +87,11 @@ int main(int argc, char **argv) {
   uint64_t latency = 0;
   for (int i = 0; i < count; ++i) {
     float scores[kDigits];
-    sluice_rt_array input = {images[i].pixels, sizeof images[i].pixels, SLUICE_RT_FLOAT32};
-    sluice_rt_array output = {scores, sizeof scores, SLUICE_RT_FLOAT32};
+    sluice_rt_input input = {sizeof input, images[i].pixels, sizeof images[i].pixels,
+                             SLUICE_RT_FLOAT32};
+    sluice_rt_output output = {sizeof output, scores, sizeof scores, SLUICE_RT_FLOAT32};
     sluice_rt_job *job;
-    sluice_rt_job_cycles cycles;
+    sluice_rt_job_cycles cycles = {.size = sizeof cycles};
     check(sluice_rt_submit(device, 0, &input, 1, &output, 1, NULL, &job), "submit");
     check(sluice_rt_job_wait(job), "run");
     check(sluice_rt_job_cycles_of(job, &cycles), "cycles");

@@ -4,12 +4,13 @@
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "runtime/api/sluice_rt.h"
 #include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
-#include "tests/unit/runtime/small_program.h"
+#include "tests/unit/runtime/api/machine.h"
 
 namespace sluice {
 namespace {
@@ -29,11 +30,12 @@ protected:
 
   sluice_rt_job_cycles runJob() {
     float x[8] = {1}, y[8];
-    const sluice_rt_array in{x, sizeof(x), SLUICE_RT_FLOAT32}, out{y, sizeof(y), SLUICE_RT_FLOAT32};
+    const sluice_rt_input in{sizeof in, x, sizeof(x), SLUICE_RT_FLOAT32};
+    const sluice_rt_output out{sizeof out, y, sizeof(y), SLUICE_RT_FLOAT32};
     sluice_rt_job *job = nullptr;
     EXPECT_EQ(sluice_rt_submit(device, 0, &in, 1, &out, 1, nullptr, &job), SLUICE_RT_OK);
     EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK) << sluice_rt_last_error();
-    sluice_rt_job_cycles cycles{};
+    auto cycles = test::sized<sluice_rt_job_cycles>();
     sluice_rt_job_cycles_of(job, &cycles);
     sluice_rt_job_release(job);
     return cycles;
@@ -43,16 +45,20 @@ protected:
     sluice_rt_recording *recording = nullptr;
     EXPECT_EQ(sluice_rt_device_recording(device, &recording), SLUICE_RT_OK)
         << sluice_rt_last_error();
-    const sluice_rt_span *spans = nullptr;
     size_t count = 0;
-    EXPECT_EQ(sluice_rt_recording_spans(recording, &spans, &count), SLUICE_RT_OK);
-    const std::vector<sluice_rt_span> copy(spans, spans + count);
+    EXPECT_EQ(sluice_rt_recording_spans(recording, &count), SLUICE_RT_OK);
+    std::vector<sluice_rt_span> spans(count, test::sized<sluice_rt_span>());
+    for (size_t i = 0; i < count; ++i)
+      EXPECT_EQ(sluice_rt_recording_span(recording, i, &spans[i]), SLUICE_RT_OK);
+    auto none = test::sized<sluice_rt_span>();
+    EXPECT_EQ(sluice_rt_recording_span(recording, count, &none), SLUICE_RT_INVALID_ARGUMENT);
+    EXPECT_EQ(sluice_rt_last_error(), fmt::format("span {} of {}", count, count));
     sluice_rt_recording_release(recording);
-    return copy;
+    return spans;
   }
 
   uint64_t now() {
-    sluice_rt_counters counters{};
+    auto counters = test::sized<sluice_rt_counters>();
     sluice_rt_device_counters(device, &counters);
     return counters.cycles;
   }
@@ -98,6 +104,30 @@ TEST_F(Watch, BeatsAreWhatTheProgramDoes) {
   EXPECT_EQ(beats, expected);
 }
 
+class Counters {
+public:
+  explicit Counters(const sluice_rt_device *device) {
+    EXPECT_EQ(sluice_rt_device_unit_counters(device, &counters), SLUICE_RT_OK);
+  }
+  ~Counters() { sluice_rt_unit_counters_release(counters); }
+  Counters(const Counters &) = delete;
+  Counters &operator=(const Counters &) = delete;
+
+  uint32_t count() const {
+    uint32_t units = 0;
+    EXPECT_EQ(sluice_rt_unit_counters_units(counters, &units), SLUICE_RT_OK);
+    return units;
+  }
+  sluice_rt_unit_cycles unit(uint32_t index) const {
+    auto unit = test::sized<sluice_rt_unit_cycles>();
+    EXPECT_EQ(sluice_rt_unit_counters_unit(counters, index, &unit), SLUICE_RT_OK);
+    return unit;
+  }
+
+private:
+  sluice_rt_unit_counters *counters = nullptr;
+};
+
 /// Two accounts of the same cycles: the recording is the host's, the counters are
 /// the machine's.
 TEST_F(Watch, CountersAreTheRecordingSummedUp) {
@@ -105,17 +135,15 @@ TEST_F(Watch, CountersAreTheRecordingSummedUp) {
   ASSERT_EQ(sluice_rt_device_load(device, program), SLUICE_RT_OK);
   runJob();
   runJob();
-  uint32_t count = 0;
-  ASSERT_EQ(sluice_rt_device_unit_counters(device, nullptr, 0, &count), SLUICE_RT_OK);
-  ASSERT_EQ(count, 11U);
-  std::vector<sluice_rt_unit_counters> units(count);
-  ASSERT_EQ(sluice_rt_device_unit_counters(device, units.data(), count, &count), SLUICE_RT_OK);
+  Counters all(device);
+  ASSERT_EQ(all.count(), 11U);
   std::map<std::tuple<uint32_t, sluice_rt_unit, int>, uint64_t> summed;
   for (const sluice_rt_span &span : recorded())
     summed[{span.core, span.unit, span.activity}] += span.last - span.first + 1;
-  for (const sluice_rt_unit_counters &unit : units) {
+  for (uint32_t i = 0; i < all.count(); ++i) {
+    const sluice_rt_unit_cycles unit = all.unit(i);
     uint64_t total = 0;
-    for (int activity = 0; activity < SLUICE_RT_ACTIVITIES; ++activity) {
+    for (uint32_t activity = 0; activity < unit.activities; ++activity) {
       total += unit.cycles[activity];
       if (unit.unit <= SLUICE_RT_INPUT) {
         EXPECT_EQ((summed[{unit.core, unit.unit, activity}]), unit.cycles[activity])
@@ -125,23 +153,24 @@ TEST_F(Watch, CountersAreTheRecordingSummedUp) {
     }
     EXPECT_EQ(total, now());
   }
-  // Fewer are written if there is room for fewer, and a reset clears them.
+  // A copy: a reset clears the machine's, not these.
   ASSERT_EQ(sluice_rt_device_reset(device), SLUICE_RT_OK);
-  sluice_rt_unit_counters two[2] = {};
-  two[1].core = 77;
-  ASSERT_EQ(sluice_rt_device_unit_counters(device, two, 1, &count), SLUICE_RT_OK);
-  EXPECT_EQ(count, 11U);
-  EXPECT_EQ(two[0].unit, SLUICE_RT_MATRIX);
-  EXPECT_EQ(two[0].cycles[SLUICE_RT_IDLE], 0U);
-  EXPECT_EQ(two[1].core, 77U);
+  EXPECT_GT(all.unit(0).cycles[SLUICE_RT_IDLE], 0U);
+  EXPECT_EQ(Counters(device).unit(0).cycles[SLUICE_RT_IDLE], 0U);
 }
 
 TEST_F(Watch, CountersNeedAProgramAndAPlace) {
-  uint32_t count = 0;
-  EXPECT_EQ(sluice_rt_device_unit_counters(device, nullptr, 0, &count), SLUICE_RT_INVALID_ARGUMENT);
+  sluice_rt_unit_counters *counters = nullptr;
+  EXPECT_EQ(sluice_rt_device_unit_counters(device, &counters), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded");
-  EXPECT_EQ(sluice_rt_device_unit_counters(device, nullptr, 1, &count), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_EQ(sluice_rt_device_unit_counters(device, nullptr), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(), "null argument");
+  ASSERT_EQ(sluice_rt_device_load(device, program), SLUICE_RT_OK);
+  ASSERT_EQ(sluice_rt_device_unit_counters(device, &counters), SLUICE_RT_OK);
+  auto unit = test::sized<sluice_rt_unit_cycles>();
+  EXPECT_EQ(sluice_rt_unit_counters_unit(counters, 11, &unit), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "unit 11 of 11");
+  sluice_rt_unit_counters_release(counters);
   EXPECT_STREQ(sluice_rt_unit_name(SLUICE_RT_NETWORK), "network");
   EXPECT_STREQ(sluice_rt_activity_name(SLUICE_RT_WAITS_OUTPUT), "output");
   EXPECT_STREQ(sluice_rt_activity_name(static_cast<sluice_rt_activity>(11)), "");
@@ -191,13 +220,13 @@ TEST_F(Watch, InstructionsAndNodes) {
   uint32_t count = 0;
   ASSERT_EQ(sluice_rt_program_instructions(program, 0, &count), SLUICE_RT_OK);
   EXPECT_EQ(count, 3U);
-  sluice_rt_instruction_info info{};
+  auto info = test::sized<sluice_rt_instruction_info>();
   ASSERT_EQ(sluice_rt_program_instruction(program, 0, 0, &info), SLUICE_RT_OK);
   EXPECT_EQ(info.unit, SLUICE_RT_MATRIX);
   EXPECT_EQ(info.multiplies, 1);
   EXPECT_TRUE(std::string(info.text).starts_with("mm ")) << info.text;
   ASSERT_EQ(info.node_count, 1U);
-  sluice_rt_node_info node{};
+  auto node = test::sized<sluice_rt_node_info>();
   ASSERT_EQ(sluice_rt_program_node(program, info.nodes[0], &node), SLUICE_RT_OK);
   EXPECT_EQ(node.index, 0);
   EXPECT_STREQ(node.name, "fc");
