@@ -13,3 +13,6 @@ out=build/release/digits
 mkdir -p "$out"
 "$bin/sluice" compile tools/digits/digits.onnx --target c6b32 -o "$out/digits.sluice"
 "$bin/digits-classify" "$out/digits.sluice" tools/digits/heldout.csv
+if ! [[ $(command -v sluice) -ef $bin/sluice ]]; then
+  printf '\nto have the command sluice in this shell, and from ~/.profile in later ones:\n  export PATH="%s:$PATH"\n' "$PWD/$bin"
+fi

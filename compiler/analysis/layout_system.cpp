@@ -87,7 +87,7 @@ PinsByValue resolvePins(FunctionOpInterface function, const DataDimensionOptions
       pins[value].emplace_back(name, axis);
     }
     if (!message.empty())
-      report(result, "E0308", std::move(message), where);
+      report(result, "E0311", std::move(message), where);
   }
   return pins;
 }

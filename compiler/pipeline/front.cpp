@@ -60,6 +60,7 @@ public:
   }
 
   std::vector<rows::Graph> run() {
+    stage("importing");
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
       return {};
@@ -67,6 +68,7 @@ public:
       result.text = printed(*module);
       return {};
     }
+    stage("laying out");
     auto main = mainOf(*module);
     if (!main || !layout(*module, main))
       return {};
@@ -74,6 +76,7 @@ public:
       result.text = printed(*module);
       return {};
     }
+    stage("making rows");
     std::vector<rows::Graph> graphs;
     if (auto graph = lower(main, problems))
       graphs.push_back(std::move(*graph));
@@ -102,6 +105,11 @@ private:
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
   frontend::ImportedModel info;
+
+  void stage(const char *name) const {
+    if (options.progress)
+      options.progress->stage(name);
+  }
 
   static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
     return module.lookupSymbol<mlir::func::FuncOp>("main");

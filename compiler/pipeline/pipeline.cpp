@@ -145,6 +145,7 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
   planOptions.explain = options.explain;
+  planOptions.progress = options.progress;
   const bool planned = planFastest(graphs, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
     result.memory.push_back({use.core, use.memory, use.used, use.capacity});
@@ -163,6 +164,8 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   plan.program.models = result.program.models;
   result.program.compilerVersion = SLUICE_VERSION;
   result.program.options = optionText(options, geometry);
+  if (options.progress)
+    options.progress->stage("writing the program");
   if (!emit(plan, options.stage, result, problems)) {
     if (problems.empty())
       problems.push_back(internalError("the program was not written"));
@@ -172,6 +175,8 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
     return true;
   for (const format::FileProblem &wrong : format::check(result.program))
     problems.push_back(internalError(wrong.message));
+  if (options.progress)
+    options.progress->stage("measuring");
   return problems.empty() && (!options.measure || measure(result, problems));
 }
 

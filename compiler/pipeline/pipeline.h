@@ -10,6 +10,7 @@
 
 #include "compiler/conversion/plan/explain.h"
 #include "compiler/support/problem.h"
+#include "compiler/support/progress.h"
 #include "runtime/format/program.h"
 
 namespace sluice::pipeline {
@@ -37,8 +38,9 @@ struct CompileOptions {
   std::string modelName;            ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
-  bool measure = true;  ///< run the finished program on the vm for the cycle counts
-  bool explain = false; ///< fill CompileResult::explanation
+  bool measure = true;          ///< run the finished program on the vm for the cycle counts
+  bool explain = false;         ///< fill CompileResult::explanation
+  Progress *progress = nullptr; ///< what is shown meanwhile; may be null
 };
 
 /// Use of one memory of one core (core = number of cores: the host port).

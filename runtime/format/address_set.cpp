@@ -87,7 +87,7 @@ std::optional<int64_t> firstOutside(const AddressStream &stream,
 
 void addReached(const AddressStream &stream, std::vector<uint64_t> &reached) {
   const Bits set = expand(stream);
-  reached.resize(set.size());
+  reached.resize(std::max(reached.size(), set.size()));
   for (size_t i = 0; i < set.size(); ++i)
     reached[i] |= set[i];
 }

@@ -31,8 +31,8 @@ struct AddressRange {
 std::optional<int64_t> firstOutside(const AddressStream &stream,
                                     std::span<const AddressRange> valid);
 
-/// Adds the addresses of the stream to `reached`, one bit per address; sized
-/// for 2^bits addresses if empty.
+/// Adds the addresses of the stream to `reached`, one bit per address; it grows to
+/// 2^bits addresses.
 void addReached(const AddressStream &stream, std::vector<uint64_t> &reached);
 
 } // namespace sluice::format

@@ -18,13 +18,22 @@ using isa::kLoopDepth;
 /// Which beats use a stream: all, or those first or last at a level.
 enum class Beats { All, FirstAt, LastAt };
 
-/// Checks one instruction list: a core's or the host port's.
+/// Addresses of one core that are used, one bit each.
+struct CoreReach {
+  std::vector<uint64_t> rows;    ///< its own instructions', inbox and local
+  std::vector<uint64_t> arrived; ///< in the inbox, by packets
+  std::vector<uint64_t> blocks, weightRows;
+};
+
+/// Checks one instruction list: a core's or the host port's. With `reach` (by core) it
+/// also says what the instructions reach.
 class ListCheck {
 public:
-  ListCheck(const Program &program, uint32_t core, ProblemList &problems)
+  ListCheck(const Program &program, uint32_t core, ProblemList &problems,
+            std::vector<CoreReach> *reach = nullptr)
       : program(program), geometry(program.geometry), core(core), isHost(core == geometry.cores),
         words(isHost ? program.hostInstructions : program.cores[core].instructions),
-        problems(problems) {
+        problems(problems), reach(reach) {
     const int64_t local = isa::kLocalBase;
     tensorRows = {{0, int64_t{geometry.inboxRows} - 1}, {local, local + geometry.localRows - 1}};
     localRows = {tensorRows[1]};
@@ -218,12 +227,29 @@ private:
                              field, memory, *address, ranges.empty() ? "none" : ranges));
   }
 
+  /// A row of this core that an operand reads.
+  void operand(const AddressStream &stream, std::string_view field) {
+    within(stream, field, tensorRows, "tensor row");
+    if (reach)
+      addReached(stream, (*reach)[core].rows);
+  }
+
+  /// An inbox row of the cores of `mask`.
+  void arrival(const AddressStream &stream, uint32_t mask) {
+    within(stream, "dst", inboxRows, "inbox row");
+    for (uint32_t to = 0; reach && to < geometry.cores; ++to)
+      if ((mask >> to & 1) != 0)
+        addReached(stream, (*reach)[to].arrived);
+  }
+
   void checkAddresses(const isa::Mm &inst) {
     if (inst.skip)
       return;
-    within(stream(inst, inst.x, inst.xStride, inst.xReg, 16), "x", tensorRows, "tensor row");
-    within(stream(inst, inst.w, inst.wStride, inst.wReg, 16), "w",
-           {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
+    operand(stream(inst, inst.x, inst.xStride, inst.xReg, 16), "x");
+    const AddressStream blocks = stream(inst, inst.w, inst.wStride, inst.wReg, 16);
+    within(blocks, "w", {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
+    if (reach)
+      addReached(blocks, (*reach)[core].blocks);
     within(stream(inst, inst.acc, inst.accStride, 0, 8), "acc",
            {{0, int64_t{geometry.accumulators} - 1}}, "accumulator");
     const std::vector<AddressRange> preload{{0, int64_t{geometry.preloadRows} - 1}};
@@ -237,11 +263,11 @@ private:
 
   void checkAddresses(const isa::Vec &inst, std::vector<uint64_t> &reachedRows) {
     if (inst.aSrc == isa::Source::Ram)
-      within(stream(inst, inst.a, inst.aStride, inst.aReg, 16), "a", tensorRows, "tensor row");
+      operand(stream(inst, inst.a, inst.aStride, inst.aReg, 16), "a");
     if (inst.bEn)
-      within(stream(inst, inst.b, inst.bStride, inst.bReg, 16), "b", tensorRows, "tensor row");
+      operand(stream(inst, inst.b, inst.bStride, inst.bReg, 16), "b");
     if (inst.cEn)
-      within(stream(inst, inst.c, inst.cStride, inst.cReg, 16), "c", tensorRows, "tensor row");
+      operand(stream(inst, inst.c, inst.cStride, inst.cReg, 16), "c");
     const AddressStream dst =
         stream(inst, inst.dst, inst.dstStride, inst.dstReg, 18,
                inst.reduce == isa::Reduce::None ? Beats::All : Beats::LastAt, inst.reduceLevel);
@@ -251,11 +277,15 @@ private:
       break;
     case isa::Dst::Local:
       within(dst, "dst", localRows, "local row");
+      if (reach)
+        addReached(dst, (*reach)[core].arrived);
       break;
     case isa::Dst::Wrow:
     case isa::Dst::Wcol:
       within(dst, "dst", {{0, int64_t{geometry.weightBlocks} * geometry.lanes - 1}},
              "weight row or column");
+      if (reach)
+        addReached(dst, (*reach)[core].weightRows);
       break;
     case isa::Dst::Net:
       if ((inst.mask >> isa::kHostBit & 1) != 0) {
@@ -263,7 +293,7 @@ private:
         addReached(dst, reachedRows);
       }
       if ((inst.mask & ((1U << isa::kHostBit) - 1)) != 0)
-        within(dst, "dst", inboxRows, "inbox row");
+        arrival(dst, inst.mask);
       break;
     }
   }
@@ -271,7 +301,7 @@ private:
   void checkAddresses(const isa::Input &inst, uint64_t &rowsTaken) {
     if (inst.skip)
       return;
-    within(stream(inst, inst.dst, inst.dstStride, 0, 18), "dst", inboxRows, "inbox row");
+    arrival(stream(inst, inst.dst, inst.dstStride, 0, 18), inst.mask);
     uint64_t rows = info.trips[index];
     for (uint32_t n : inst.n)
       if (__builtin_mul_overflow(rows, uint64_t{n}, &rows))
@@ -286,6 +316,7 @@ private:
   const bool isHost;
   const std::vector<InstructionWords> &words;
   ProblemList &problems;
+  std::vector<CoreReach> *reach;
   std::vector<AddressRange> tensorRows, inboxRows, localRows, hostRows;
   SequencerInfo info;
   size_t index = 0;
@@ -295,7 +326,46 @@ bool contains(const std::vector<uint64_t> &rows, uint32_t row) {
   return row / 64 < rows.size() && (rows[row / 64] >> (row % 64) & 1) != 0;
 }
 
+void add(std::vector<uint64_t> &set, uint32_t element) {
+  set.resize(std::max<size_t>(set.size(), element / 64 + 1));
+  set[element / 64] |= uint64_t{1} << (element % 64);
+}
+
+/// Elements `first` to `first + count - 1` of either set.
+uint64_t countEither(const std::vector<uint64_t> &a, const std::vector<uint64_t> &b, uint32_t first,
+                     uint32_t count) {
+  uint64_t found = 0;
+  for (uint32_t row = first; row < first + count; ++row)
+    found += contains(a, row) || contains(b, row);
+  return found;
+}
+
 } // namespace
+
+std::vector<MemoryReach> memoryReach(const Program &program) {
+  const Geometry &geometry = program.geometry;
+  std::vector<CoreReach> reach(geometry.cores);
+  ProblemList none(1); // the program has passed the checks
+  std::vector<uint64_t> written;
+  uint64_t taken = 0;
+  for (uint32_t core = 0; core <= geometry.cores; ++core)
+    ListCheck(program, core, none, &reach).run(written, taken);
+  std::vector<MemoryReach> result;
+  for (uint32_t core = 0; core < geometry.cores; ++core) {
+    CoreReach &one = reach[core];
+    for (const RowImage &image : program.cores[core].rows)
+      addReached({image.address, {{1, image.lanes.size() / geometry.lanes}}, 16}, one.rows);
+    for (const WeightImage &image : program.cores[core].weights)
+      add(one.blocks, image.block);
+    for (uint32_t row = 0; row < geometry.weightBlocks * geometry.lanes; ++row)
+      if (contains(one.weightRows, row))
+        add(one.blocks, row / geometry.lanes);
+    result.push_back({countEither(one.blocks, {}, 0, geometry.weightBlocks),
+                      countEither(one.rows, one.arrived, 0, geometry.inboxRows),
+                      countEither(one.rows, one.arrived, isa::kLocalBase, geometry.localRows)});
+  }
+  return result;
+}
 
 void checkInstructions(const Program &program, ProblemList &problems) {
   std::vector<uint64_t> written;

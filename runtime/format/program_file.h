@@ -53,13 +53,32 @@ ReadResult read(std::span<const uint8_t> bytes);
 /// Reads a file ("-" is not special here); E0501 if it cannot be read.
 ReadResult readFile(const std::string &path);
 
+/// Whether a regular file begins like a program file; nothing else is read.
+bool isProgramFile(const std::string &path);
+
 /// The bytes of a regular file or stream, or the reason why not (E0501). Only the
 /// first of them if they do not begin with `magic`.
 std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes,
                                      std::span<const uint8_t> magic = {});
 
+/// The same of a stream that is open; `name` is for the message.
+std::optional<FileProblem> readStream(int descriptor, const std::string &name,
+                                      std::vector<uint8_t> &bytes,
+                                      std::span<const uint8_t> magic = {});
+
 /// The section table of a file that `read` accepts.
 std::vector<SectionInfo> sections(std::span<const uint8_t> bytes);
+
+/// Rows and weight blocks of one core that a program uses: instructions read or write
+/// them, packets arrive in them, or they have a value when the machine starts.
+struct MemoryReach {
+  uint64_t weightBlocks = 0;
+  uint64_t inboxRows = 0;
+  uint64_t localRows = 0;
+};
+
+/// By core; the program has passed the checks.
+std::vector<MemoryReach> memoryReach(const Program &program);
 
 /// The checks behind the layout: geometry, instructions and every address they
 /// reach, memory images, host tensors, source map. At most `limit` problems.

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -269,18 +272,30 @@ ReadResult read(std::span<const uint8_t> bytes) {
   return result;
 }
 
+namespace {
+
+FileProblem cannotRead(const std::string &name, const char *reason) {
+  return {"E0501", fmt::format("cannot read {}: {}", name, reason)};
+}
+
+} // namespace
+
 std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes,
                                      std::span<const uint8_t> magic) {
-  auto failure = [&](const char *reason) {
-    return FileProblem{"E0501", fmt::format("cannot read '{}': {}", path, reason)};
-  };
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
-    return failure(std::strerror(errno));
+    return cannotRead(fmt::format("'{}'", path), std::strerror(errno));
+  auto problem = readStream(descriptor, fmt::format("'{}'", path), bytes, magic);
+  close(descriptor);
+  return problem;
+}
+
+std::optional<FileProblem> readStream(int descriptor, const std::string &name,
+                                      std::vector<uint8_t> &bytes, std::span<const uint8_t> magic) {
   std::optional<FileProblem> problem;
   struct stat status{};
   if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
-    problem = failure("it is a directory");
+    problem = cannotRead(name, "it is a directory");
   bytes.clear();
   std::vector<uint8_t> chunk(size_t{1} << 20);
   const auto begins = [&] {
@@ -294,10 +309,19 @@ std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_
     if (count > 0)
       bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + count);
     else if (errno != EINTR)
-      problem = failure(std::strerror(errno));
+      problem = cannotRead(name, std::strerror(errno));
   }
-  close(descriptor);
   return problem;
+}
+
+bool isProgramFile(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return false;
+  std::array<char, kMagic.size()> begin{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), begin.size()) &&
+         std::memcmp(begin.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
 ReadResult readFile(const std::string &path) {

@@ -65,7 +65,12 @@ class Cli(unittest.TestCase):
         result = json.loads(out)
         self.assertEqual((result["schema"], result["ok"], result["equal"]), (1, True, None))
         self.assertGreater(result["engines"]["vm"]["cycles"], 20)
-        self.assertEqual(result["outputs"], [{"name": "y", "shape": [8], "max_abs_error": None, "reference_range": None}])
+        self.assertEqual(result["outputs"], [{"name": "y", "shape": [8], "ok": None, "max_abs_error": None, "mean_abs_error": None,
+                                              "snr_db": None, "worst": None, "reference_range": None,
+                                              "reference_magnitude": None, "near_constant": None,
+                                              "not_finite": {"infinite": 0, "first_infinite": None, "nan": 0,
+                                                             "first_nan": None},
+                                              "reference_not_finite": None, "sets": []}])
         path = self.dir / "r.json"
         code, out, err = self.vm("--input", self.input, f"--json={path}")
         self.assertEqual(code, 0, err)
@@ -100,8 +105,8 @@ class Cli(unittest.TestCase):
         np.save(self.dir / "wrong.npy", expected(self.x) + 10)
         code, _, err = self.vm("--input", self.input, "--expect", f"y=@{self.dir / 'wrong.npy'}")
         self.assertEqual(code, 1)
-        self.assertIn("error[E0613]: output 'y' differs from its reference: max error 10, 4.88 % of the range 205; "
-                      "allowed 2 %; worst at element 0", err)
+        self.assertIn("error[E0613]: output 'y' differs from its reference: max error 10 at [0], 4.88 % of the range "
+                      "205; mean 10; SNR 17.7 dB; allowed 2 %\n", err)
         code, _, err = self.vm("--input", self.input, "--expect", f"y=@{self.dir / 'wrong.npy'}", "--atol", "10")
         self.assertEqual(code, 0, err)
 
@@ -143,8 +148,8 @@ class Cli(unittest.TestCase):
     def test_wrong_inputs(self):
         wrong = self.dir / "w.npy"
         np.save(wrong, self.x.reshape(8))
-        integers = self.dir / "i.npy"
-        np.save(integers, self.x.astype(np.int64))
+        strange = self.dir / "i.npy"
+        np.save(strange, self.x.astype(np.complex128))
         cut = self.dir / "cut.npy"
         cut.write_bytes((self.dir / "x.npy").read_bytes()[:-4])
         text = self.dir / "t.npy"
@@ -156,7 +161,8 @@ class Cli(unittest.TestCase):
         for code, message, spec in (
                 (2, "error[E0602]: the model has no input 'X', allowed: 'x'", "X=zeros"),
                 (2, "error[E0604]: input 'x' has shape [8], the model has [1, 8]", f"x=@{wrong}"),
-                (2, f"error[E0604]: '{integers}': elements of type '<i8', allowed: <f4", f"x=@{integers}"),
+                (2, f"error[E0604]: '{strange}': elements of type '<c16', allowed: b1, i1 to i8, u1 to u8, f2, f4, f8, "
+                 "bfloat16 (V2)", f"x=@{strange}"),
                 (2, "error[E0601]: input 'x' is 'ones', allowed: @FILE, zeros, random:SEED", "x=ones"),
                 (2, "error[E0601]: 'x' is not of the form NAME=VALUE", "x"),
                 (5, f"error[E0605]: '{cut}': not a valid .npy file: 28 bytes of elements, the shape (1, 8) needs 32",
@@ -189,8 +195,43 @@ class Cli(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.dir)), before)
 
     def test_engine_that_is_not_built(self):
-        self.fails(3, "error[E0606]: this build has no engine 'rtl' for target 'c2b8' (hardware 'none'); "
-                   "the vm serves every target", "run", self.dir / "other.sluice", "--input", "x=zeros")
+        def refused(name, why):
+            self.fails(3, f"error[E0606]: this build has no engine 'rtl' for target 'c2b8' {why}; the vm serves every "
+                       "target", "run", self.dir / name, "--input", "x=zeros")
+        models = json.loads(run("version", "--json")[1])["engines"]["rtl"]
+        only = f"it has no model of that hardware, only of: {', '.join(models) or 'none'}"
+        if "c2b8" not in models:
+            refused("other.sluice", f"(hardware 'none'): {only}")
+            return
+        refused("other.sluice", f"(hardware 'none'): {only}, but 'c2b8' fits: write \"rtl\": \"c2b8\" into the "
+                "target's file")
+        refused("larger.sluice", "(hardware 'c2b8'): inbox_rows is 2048, the model has 1024, tables is 8, the model "
+                "has 4, so put the target's file into hw/targets and build again")
+        refused("terms.sluice", "(hardware 'c2b8'): pe_terms is 2, the model has 4")
+
+    def test_smaller_memories_run_on_the_model_of_the_larger(self):
+        if "c2b8" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
+            self.skipTest("this build has no model of c2b8")
+        results = [run("run", self.dir / name, "--engine", "both", "--input", self.input, "--output", "y=@-")
+                   for name in ("small.sluice", "smaller.sluice")]
+        self.assertEqual([code for code, _, _ in results], [0, 0], results)
+        self.assertIn("engines agree: equal bits, equal cycles", results[1][2])
+        self.assertEqual(results[0], results[1])
+
+    def test_waves_that_are_not_built(self):
+        waves = self.dir / "w.fst"
+        self.fails(3, f"error[E0612]: engine 'vm' cannot write waves to '{waves}': only the Verilated hardware can, "
+                   "engine 'rtl'", "run", self.small, "--engine", "vm", "--input", "x=zeros", "--waves", waves)
+        self.fails(2, f"error[E0516]: cannot write '{self.dir}/no/w.fst'", "run", self.small, "--input", "x=zeros",
+                   "--waves", self.dir / "no/w.fst")
+        if "c6b32" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
+            self.skipTest("this build has no model of c6b32")
+        digits = self.dir / "digits.sluice"
+        self.assertEqual(run("compile", f"{SOURCE}/tools/digits/digits.onnx", "--target", "c6b32", "--effort", "fast",
+                             "-o", digits)[0], 0)
+        self.fails(3, f"error[E0612]: engine 'rtl' cannot write waves to '{waves}': in this build the model of "
+                   "hardware 'c6b32' has none, only that of: c2b8; configure with -DSLUICE_RTL_WAVES='c2b8;c6b32', or "
+                   "run without waves", "run", digits, "--input", "pixels=zeros", "--waves", waves)
 
     # ---- bench -------------------------------------------------------------
     def bench(self, *args):
@@ -200,8 +241,8 @@ class Cli(unittest.TestCase):
 
     def test_bench(self):
         both = self.bench()
-        self.assertEqual(set(both), {"schema", "engine", "target", "clock_mhz", "spaced", "contiguous", "period",
-                                     "macs", "utilisation"})
+        self.assertEqual(set(both), {"schema", "ok", "engine", "equal", "target", "clock_mhz", "spaced", "contiguous",
+                                     "period", "macs", "utilisation"})
         self.assertEqual((both["schema"], both["engine"], both["target"], both["clock_mhz"], both["macs"]),
                          (1, "vm", "c2b8", 300, 64))
         ran = json.loads(self.vm("--input", self.input, "--steps", "2", "--json")[1])
@@ -217,9 +258,21 @@ class Cli(unittest.TestCase):
         self.assertIn(f"latency, spaced     {both['spaced']} cycles ({both['spaced'] / 250:.3f} us at 250 MHz)",
                       out.decode())
 
+    def test_bench_both(self):
+        if "c2b8" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
+            self.skipTest("this build has no model of c2b8")
+        code, out, err = run("bench", self.small, "--engine", "both", f"--json={self.dir / 'b.json'}")
+        self.assertEqual((code, err), (0, ""))
+        text = out.decode()
+        self.assertIn("model small on c2b8, engines vm and rtl, 64 MAC\n", text)
+        self.assertRegex(text, r"engines agree: equal cycles\nspeed of vm +[0-9.]+ kHz \(\d+ cycles in [0-9.]+ s\)\n"
+                               r"speed of rtl +[0-9.]+ kHz")
+        self.assertEqual(json.loads((self.dir / "b.json").read_text()),
+                         {**self.bench(), "engine": "both", "equal": True})
+
     def test_bench_refuses(self):
         self.fails(2, "error: --clock-mhz: Value 0 not in range", "bench", self.small, "--clock-mhz", "0")
-        self.fails(2, "error: --engine: both not in {vm,rtl}", "bench", self.small, "--engine", "both")
+        self.fails(2, "error: --engine: fast not in {vm,rtl,both}", "bench", self.small, "--engine", "fast")
         self.fails(2, "error[E0602]: the file has no model 'none', allowed: small", "bench", self.small, "--model", "none")
         self.fails(3, "error[E0606]: this build has no engine 'rtl'", "bench", self.dir / "other.sluice")
         self.fails(6, "error[E0607]: engine vm: no progress for 10000 cycles", "bench", self.dir / "stalling.sluice",
@@ -245,6 +298,30 @@ class Cli(unittest.TestCase):
         code, out, _ = run("inspect", self.dir / "cut", "--json")
         self.assertEqual(code, 5)
         self.assertEqual((json.loads(out)["ok"], json.loads(out)["errors"][0]["code"]), (False, "E0504"))
+
+    def test_what_cannot_be_a_program_is_not_read(self):
+        """/dev/zero has no end."""
+        for command in (("inspect", "/dev/zero"), ("run", "/dev/zero", "--input", "x=zeros")):
+            self.fails(5, "error[E0502]: '/dev/zero': not a program file", *command)
+        for command in (("inspect", "-"), ("run", "-", "--input", "x=zeros"),
+                        ("run", self.small, "--engine", "vm", "--input", "x=@-")):
+            with self.subTest(command=command), open("/dev/zero", "rb") as zero:
+                done = subprocess.run([SLUICE, *map(str, command)], stdin=zero, capture_output=True, timeout=60,
+                                      check=False)
+                self.assertEqual(done.returncode, 5, done.stderr)
+
+    def test_inspect_counts_what_compile_counts(self):
+        """Rows that instructions reach, not only those with a value at the start."""
+        digits = self.dir / "digits.sluice"
+        code, out, _ = run("compile", f"{SOURCE}/tools/digits/digits.onnx", "--target", "c6b32", "-o", digits, "--json")
+        self.assertEqual(code, 0)
+        def used(rows):
+            most = {}
+            for row in rows:
+                most[row["memory"]] = max(most.get(row["memory"], 0), row["used"])
+            return most
+        memory = json.loads(run("inspect", digits, "--memory", "--json")[1])["memory"]
+        self.assertEqual(used(memory), used(json.loads(out)["fits"]))
 
     def test_inspect(self):
         code, out, err = run("inspect", self.small)

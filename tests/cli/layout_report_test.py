@@ -14,7 +14,7 @@ from onnx import helper
 
 import bad_models as models
 from folder import main
-from refusal import MALFORMED, REFUSED, Refusal
+from refusal import MALFORMED, REFUSED, USAGE, Refusal
 
 
 def one(op, shapes, result, constants=None, **attributes):
@@ -133,7 +133,7 @@ class Names(Refusal):
     def test_pins_of_constants(self):
         for name in ("W", "b"):
             code, _, err = self.layout(models.dense(), "--data-dim", f"{name}=0")
-            self.assertEqual((code, err), (REFUSED, f"error[E0308]: tensor '{name}' is a constant and has no data "
+            self.assertEqual((code, err), (USAGE, f"error[E0311]: tensor '{name}' is a constant and has no data "
                                                     "dimension\n  --> m.onnx\n"))
 
     def test_the_result_of_a_node_of_several_operations(self):

@@ -1,5 +1,5 @@
 // Writes the program files that the tests of the command line use: the small
-// program, one whose matrix unit waits for ever, and one for another target.
+// program, one whose matrix unit waits for ever, and some for other targets.
 #include <cstdio>
 #include <string>
 
@@ -31,8 +31,17 @@ int main(int argc, char **argv) {
   // Hardware that no build has.
   format::Program other = test::smallProgram();
   other.geometry.rtl = "none";
-  const bool ok = save(folder + "/small.sluice", test::smallProgram()) &&
-                  save(folder + "/stalling.sluice", stalling) &&
-                  save(folder + "/other.sluice", other);
+  // The hardware of c2b8 but for the sizes of memories, and but for its shape.
+  format::Program larger = test::smallProgram(), smaller = larger, terms = larger;
+  larger.geometry.inboxRows = 2048;
+  larger.geometry.tables = 8;
+  smaller.geometry.inboxRows /= 2;
+  smaller.geometry.weightBlocks /= 2;
+  terms.geometry.peTerms = 2;
+  const bool ok =
+      save(folder + "/small.sluice", test::smallProgram()) &&
+      save(folder + "/stalling.sluice", stalling) && save(folder + "/other.sluice", other) &&
+      save(folder + "/larger.sluice", larger) && save(folder + "/smaller.sluice", smaller) &&
+      save(folder + "/terms.sluice", terms);
   return ok ? 0 : 1;
 }

@@ -5,6 +5,9 @@ other, and text from outside that a terminal must not obey.
 usage: usage_test.py SLUICE [unittest arguments]
 """
 import json
+import os
+import pty
+import re
 import subprocess
 
 import onnx
@@ -48,6 +51,61 @@ class Flags(Refusal):
                               err)
         code, out, _ = self.sluice(*run, "--output", "y=@-", "--json=r.json")
         self.assertEqual((code, out[:6]), (0, b"\x93NUMPY"))
+
+    def test_binary_into_a_terminal(self):
+        self.compiled()
+        for command in (("compile", "good.onnx", "--target", "c2b8", "-o", "-"),
+                        ("run", "good.sluice", "--engine", "vm", "--input", "x=zeros", "--output", "y=@-")):
+            with self.subTest(command=command):
+                terminal, ours = pty.openpty()
+                done = subprocess.run([SLUICE, *command], cwd=self.dir, stdout=ours, stderr=subprocess.PIPE, check=False)
+                os.close(ours)
+                os.close(terminal)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertTrue(done.stderr.decode().startswith(
+                    "error[E0601]: --output writes a binary file to standard output, which is a terminal; name a file, "
+                    "or send it into one or into a pipe\n"), done.stderr)
+        self.assertEqual(self.sluice("compile", "good.onnx", "--target", "c2b8", "-o", "-")[1][:8], b"\x9dSluice\n")
+
+    def test_progress(self):
+        """A line on a terminal, while something takes longer than a second, that says where it is; else nothing."""
+        size, layers, value, constants = 256, [], "x", []
+        for i in range(8):
+            constants.append(models.constant(f"W{i}", models.values(size, size)))
+            layers += [models.helper.make_node("MatMul", [value, f"W{i}"], [f"h{i}"]),
+                       models.helper.make_node("Relu", [f"h{i}"], [value := f"a{i}"])]
+        layers[-1].output[0] = "y"
+        onnx.save(models.model(layers, [models.tensor("x", 1, size)], [models.tensor("y", 1, size)], constants),
+                  self.dir / "m.onnx")
+        command = (SLUICE, "compile", "m.onnx", "--target", "c6b32-deep", "--effort", "high", "-o", "m.sluice")
+        terminal, ours = pty.openpty()
+        with subprocess.Popen(command, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=ours) as running:
+            os.close(ours)
+            said = b""
+            while not re.search(rb"planning, \d+ of at most \d+ schedules, [1-9]", said):
+                self.assertTrue(piece := os.read(terminal, 4096), said)
+                said += piece
+            running.kill()
+        os.close(terminal)
+        lines = said.decode().split("\r\033[K")
+        self.assertEqual(lines[0], "")
+        for line in lines[1:-1]:
+            self.assertRegex(line, r"^compiling m\.onnx: ([a-z ]+(, \d+ of at most \d+ schedules)?, )?\d+ s$")
+
+    def test_a_program_is_not_a_model(self):
+        self.compiled()
+        message = ("'good.sluice' is a program file, compiled already; allowed: an ONNX model or .mlir, 'sluice run' "
+                   "and 'sluice inspect' take programs")
+        for command in (("compile", "good.sluice"), ("compile", "good.sluice", "-o", "other.sluice"),
+                        ("check", "good.sluice"), ("explain", "--plan", "good.sluice")):
+            with self.subTest(command=command):
+                self.wrong(message, *command)
+
+    def test_table_of_operators(self):
+        """A | inside a cell is no column."""
+        lines = self.ok("ops", "--markdown").splitlines()
+        self.assertTrue(any("\\|" in line for line in lines))
+        self.assertEqual({len(re.findall(r"(?<!\\)\|", line)) for line in lines}, {5})
 
     def test_standard_input_twice(self):
         self.wrong("standard input is named 2 times, allowed: once", "run", "-", "--input", "x=@-")

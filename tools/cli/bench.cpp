@@ -22,6 +22,18 @@ struct Options {
 /// keep the machine busy behind them.
 constexpr unsigned kWarmUp = 4, kMeasured = 8, kBehind = 4;
 
+/// What one engine measured.
+struct Measured {
+  std::string engine;
+  std::optional<uint64_t> spaced, contiguous, period;
+  double seconds = 0;     ///< of wall clock
+  uint64_t simulated = 0; ///< cycles in that time
+
+  double kilohertz() const {
+    return seconds > 0 ? static_cast<double>(simulated) / seconds / 1000 : 0.0;
+  }
+};
+
 class Bench {
 public:
   Bench(const Options &options, const Common &common) : options(options), report(common) {}
@@ -31,17 +43,23 @@ public:
     if (const auto *wrong = std::get_if<Problem>(&loaded))
       return report.fail({*wrong}, options.choice.file);
     model = std::get<ModelHandle>(std::move(loaded));
-    if (const auto wrong = measure())
-      return report.fail({*wrong}, options.choice.file);
+    for (const std::string name : {"vm", "rtl"})
+      if (options.engine == name || options.engine == "both")
+        if (const auto wrong = measure(name))
+          return report.fail({*wrong}, options.choice.file);
+    if (const std::string where = difference(); !where.empty())
+      return report.fail("E0614", "the engines differ, vm / rtl: " + where, options.choice.file);
     return print();
   }
 
 private:
-  std::optional<Problem> measure() {
-    auto opened = EngineHandle::open(options.engine, model);
+  std::optional<Problem> measure(const std::string &name) {
+    auto opened = EngineHandle::open(name, model);
     if (const auto *wrong = std::get_if<Problem>(&opened))
       return *wrong;
     auto &engine = std::get<EngineHandle>(opened);
+    Measured &measured = engines.emplace_back();
+    measured.engine = name;
     const std::vector<io::Tensor> inputs = model.someInputs();
     const auto jobs =
         [&](sluice_rt_pacing pacing, unsigned count,
@@ -51,8 +69,8 @@ private:
       const ProgressLine clock("");
       auto done = engine.inferPaced(inputs, pacing, count, what);
       if (const auto *results = std::get_if<std::vector<Inference>>(&done)) {
-        seconds += clock.seconds();
-        simulated += results->back().cycles.last_output + 1;
+        measured.seconds += clock.seconds();
+        measured.simulated += results->back().cycles.last_output + 1;
       }
       return done;
     };
@@ -61,12 +79,12 @@ private:
       auto done = jobs(SLUICE_RT_SPACED, 2, "spaced");
       if (const auto *wrong = std::get_if<Problem>(&done))
         return *wrong;
-      spaced = std::get<std::vector<Inference>>(done).back().cycles.latency;
+      measured.spaced = std::get<std::vector<Inference>>(done).back().cycles.latency;
     }
     if (options.spacing != "spaced")
       for (const auto &[pacing, what, behind, result] :
-           {std::tuple(SLUICE_RT_CONTIGUOUS, "contiguous", 0U, &contiguous),
-            std::tuple(SLUICE_RT_QUEUED, "period", kBehind, &period)}) {
+           {std::tuple(SLUICE_RT_CONTIGUOUS, "contiguous", 0U, &measured.contiguous),
+            std::tuple(SLUICE_RT_QUEUED, "period", kBehind, &measured.period)}) {
         auto done = jobs(pacing, kWarmUp + kMeasured + behind, what);
         if (const auto *wrong = std::get_if<Problem>(&done))
           return *wrong;
@@ -78,40 +96,61 @@ private:
     return std::nullopt;
   }
 
+  /// "period is 43 / 44 cycles", or "".
+  std::string difference() const {
+    if (engines.size() < 2)
+      return "";
+    for (const auto &[what, cycles] : {std::pair("latency, spaced, is", &Measured::spaced),
+                                       std::pair("latency, contiguous, is", &Measured::contiguous),
+                                       std::pair("period is", &Measured::period)})
+      if (engines[0].*cycles != engines[1].*cycles)
+        return fmt::format("{} {} / {} cycles", what, (engines[0].*cycles).value_or(0),
+                           (engines[1].*cycles).value_or(0));
+    return "";
+  }
+
   int print() const {
     const sluice_rt_machine machine = model.program().machine();
     const sluice_rt_model_info info = model.info();
+    const Measured &measured = engines.back();
     const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
     std::optional<double> utilisation;
-    if (period && *period != 0)
+    if (measured.period && *measured.period != 0)
       utilisation = static_cast<double>(info.macs) /
-                    (static_cast<double>(peak) * static_cast<double>(*period));
-    std::string text = fmt::format("model {} on {}, engine {}, {} MAC\n", printable(info.name),
-                                   machine.target, options.engine, info.macs);
+                    (static_cast<double>(peak) * static_cast<double>(*measured.period));
+    std::string text = fmt::format("model {} on {}, engine{} {}, {} MAC\n", printable(info.name),
+                                   machine.target, engines.size() > 1 ? "s" : "",
+                                   engines.size() > 1 ? "vm and rtl" : measured.engine, info.macs);
     const auto line = [&](const char *what, const std::optional<uint64_t> &cycles) {
       if (cycles)
         text += fmt::format("{:<20}{} cycles ({:.3f} us at {} MHz)\n", what, *cycles,
                             static_cast<double>(*cycles) / clock, clock);
     };
-    line("latency, spaced", spaced);
-    line("latency, contiguous", contiguous);
-    line("period", period);
+    line("latency, spaced", measured.spaced);
+    line("latency, contiguous", measured.contiguous);
+    line("period", measured.period);
     if (utilisation)
       text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period\n",
                           100 * *utilisation, peak);
-    text += fmt::format("engine speed        {:.1f} kHz ({} cycles in {:.2f} s)\n",
-                        seconds > 0 ? static_cast<double>(simulated) / seconds / 1000 : 0.0,
-                        simulated, seconds);
+    if (engines.size() > 1)
+      text += "engines agree: equal cycles\n";
+    for (const Measured &one : engines)
+      text +=
+          fmt::format("{:<20}{:.1f} kHz ({} cycles in {:.2f} s)\n",
+                      engines.size() > 1 ? fmt::format("speed of {}", one.engine) : "engine speed",
+                      one.kilohertz(), one.simulated, one.seconds);
     report.text(text);
     const auto json = [](const auto &value) { return value ? Json(*value) : Json(nullptr); };
     return report.json({{"schema", 1},
+                        {"ok", true},
                         {"engine", options.engine},
+                        {"equal", engines.size() > 1 ? Json(true) : Json(nullptr)},
                         {"target", machine.target},
                         {"clock_mhz", clock},
-                        {"spaced", json(spaced)},
-                        {"contiguous", json(contiguous)},
-                        {"period", json(period)},
+                        {"spaced", json(measured.spaced)},
+                        {"contiguous", json(measured.contiguous)},
+                        {"period", json(measured.period)},
                         {"macs", info.macs},
                         {"utilisation", json(utilisation)}})
                ? Ok
@@ -121,9 +160,7 @@ private:
   const Options &options;
   const Report report;
   ModelHandle model;
-  std::optional<uint64_t> spaced, contiguous, period;
-  double seconds = 0;     ///< of wall clock
-  uint64_t simulated = 0; ///< cycles in that time
+  std::vector<Measured> engines;
 };
 
 } // namespace
@@ -132,8 +169,8 @@ void addBench(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("bench", "measure the cycles of an inference on an engine");
   auto options = std::make_shared<Options>();
   options->choice.add(*command);
-  command->add_option("--engine", options->engine, "vm or rtl (rtl)")
-      ->check(CLI::IsMember({"vm", "rtl"}));
+  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+      ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command
       ->add_option("--spacing", options->spacing,
                    "spaced: from rest; contiguous: one behind the other, and the period with "

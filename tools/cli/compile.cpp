@@ -118,7 +118,7 @@ std::string defaultOutput(const std::string &model) {
 }
 
 /// Where the result goes must not be where something else comes from or goes.
-std::optional<Problem> checkPath(const std::string &path, const std::string &model,
+std::optional<Problem> checkPath(const std::string &path, const std::string &model, bool binary,
                                  const Report &report) {
   std::error_code ignored;
   if (path.empty())
@@ -127,6 +127,9 @@ std::optional<Problem> checkPath(const std::string &path, const std::string &mod
     return problem("E0601", fmt::format("--output '{}' is the model itself", path));
   if (auto wrong = report.checkStdout({{"--output", path}}))
     return wrong;
+  if (binary)
+    if (auto wrong = checkBinary("--output", path))
+      return wrong;
   return checkOutput(path);
 }
 
@@ -144,7 +147,7 @@ int run(Options options, const Common &common) {
   const std::string path = options.output ? *options.output
                            : program      ? defaultOutput(compile.modelPath)
                                           : "-";
-  if (const auto wrong = checkPath(path, compile.modelPath, report))
+  if (const auto wrong = checkPath(path, compile.modelPath, program, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
   if (!problems.empty())

@@ -8,7 +8,6 @@
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
-#include "tools/cli/progress.h"
 
 namespace sluice::cli {
 namespace {
@@ -221,12 +220,7 @@ int explainPlan(ModelOptions options, const Common &common) {
     return report.fail(problems, "");
   options.compile.explain = true;
   options.compile.measure = false;
-  CompileResult result;
-  {
-    const Ticker ticker(fmt::format("planning {}", options.compile.modelPath));
-    if (!pipeline::compileModel(options.compile, result, problems) && problems.empty())
-      problems.push_back(problem("E0611", "the compiler gave up without a reason"));
-  }
+  const CompileResult result = options.run("explaining", problems).result;
   if (!problems.empty())
     return report.fail(problems, options.compile.modelPath);
   if (!result.explanation)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "runtime/api/element.h"
+#include "tools/cli/compare.h"
 #include "tools/cli/report.h"
 
 namespace sluice::cli {
@@ -117,6 +120,24 @@ std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std
   name = spec.substr(0, equals);
   value = spec.substr(equals + 1);
   return std::nullopt;
+}
+
+std::string overflowText(const io::Tensor &tensor) {
+  const std::vector<double> values = io::values(tensor);
+  size_t count = 0;
+  size_t first = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::isfinite(values[i]) &&
+        std::isinf(runtime::floatFromBf16(runtime::bf16FromDouble(values[i]))) && count++ == 0)
+      first = i;
+  if (count == 0)
+    return "";
+  constexpr uint16_t kLargest = 0x7F7F;
+  return fmt::format("{} value{} beyond the range of bf16 ({:.6g}), which become{} infinite; {} "
+                     "{:.6g} at {}",
+                     count, count == 1 ? "" : "s", runtime::floatFromBf16(kLargest),
+                     count == 1 ? "s" : "", count == 1 ? "it is" : "the first is", values[first],
+                     placeText(first, tensor.shape));
 }
 
 std::optional<size_t> findPort(const std::string &name, const std::vector<Port> &ports,

@@ -44,6 +44,10 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
 std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector<Port> &inputs,
                                     const std::vector<Port> &outputs, Problems &problems);
 
+/// What the rounding of inputs to bf16 makes infinite: "3 values beyond the range of bf16
+/// (3.38953e+38), which become infinite; the first is 1e+39 at [0, 2]", or "".
+std::string overflowText(const io::Tensor &tensor);
+
 /// The index of a port; appends E0602 to `problems` if there is none.
 std::optional<size_t> findPort(const std::string &name, const std::vector<Port> &ports,
                                std::string_view kind, Problems &problems);

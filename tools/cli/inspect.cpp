@@ -78,6 +78,7 @@ void addMemory(Answer &answer, const format::Program &program) {
   const format::Geometry &g = program.geometry;
   answer.text +=
       fmt::format("{:<10} {:<16} {:>8} {:>9} {:>6}\n", "core", "memory", "used", "capacity", "");
+  const std::vector<format::MemoryReach> reach = format::memoryReach(program);
   Json list = Json::array();
   auto add = [&](const std::string &core, std::string_view memory, size_t used, size_t capacity) {
     answer.text +=
@@ -87,19 +88,15 @@ void addMemory(Answer &answer, const format::Program &program) {
   };
   for (size_t c = 0; c < program.cores.size(); ++c) {
     const format::CoreImage &core = program.cores[c];
-    size_t inbox = 0;
-    size_t local = 0;
-    for (const format::RowImage &rows : core.rows)
-      (rows.address < isa::kLocalBase ? inbox : local) += rows.lanes.size() / g.lanes;
     const std::string name = std::to_string(c);
     add(name, "instructions", core.instructions.size(), g.instructions);
-    add(name, "weight blocks", core.weights.size(), g.weightBlocks);
-    add(name, "inbox rows set", inbox, g.inboxRows);
-    add(name, "local rows set", local, g.localRows);
-    add(name, "preload rows set", core.preloads.size(), g.preloadRows);
-    add(name, "tables", core.tables.size(), g.tables);
+    add(name, "weight blocks", reach[c].weightBlocks, g.weightBlocks);
+    add(name, "inbox rows", reach[c].inboxRows, g.inboxRows);
+    add(name, "local rows", reach[c].localRows, g.localRows);
+    add(name, "preload rows", core.preloads.size(), g.preloadRows);
+    add(name, "function tables", core.tables.size(), g.tables);
   }
-  add("host port", "instructions", program.hostInstructions.size(), g.hostInstructions);
+  add("host port", "host instructions", program.hostInstructions.size(), g.hostInstructions);
   answer.json["memory"] = list;
 }
 
@@ -147,7 +144,7 @@ void addMap(Answer &answer, const format::Program &program) {
 
 int run(Options options, const Common &common) {
   const Report report(common);
-  auto bytes = io::readAll(options.file);
+  auto bytes = io::readAll(options.file, format::kMagic);
   if (const auto *wrong = std::get_if<io::Error>(&bytes))
     return report.fail(wrong->code, wrong->message);
   const std::string &text = std::get<std::string>(bytes);

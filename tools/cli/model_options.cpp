@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "runtime/format/program_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
@@ -64,6 +65,11 @@ void ModelOptions::addFlags(CLI::App &command) {
 }
 
 void ModelOptions::finish(Problems &problems) {
+  if (format::isProgramFile(compile.modelPath))
+    problems.push_back(problem(
+        "E0601", fmt::format("'{}' is a program file, compiled already; allowed: an ONNX model or "
+                             ".mlir, 'sluice run' and 'sluice inspect' take programs",
+                             compile.modelPath)));
   auto bad = [&](std::string_view flag, const std::string &spec, std::string_view form) {
     problems.push_back(
         problem("E0601", fmt::format("{} '{}' is not of the form {}", flag, spec, form)));
@@ -97,8 +103,10 @@ void ModelOptions::finish(Problems &problems) {
 
 ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &problems) const {
   Compiled compiled;
-  const Ticker ticker(fmt::format("{} {}", what, compile.modelPath));
-  if (!pipeline::compileModel(compile, compiled.result, problems) && problems.empty())
+  Ticker ticker(fmt::format("{} {}", what, compile.modelPath));
+  pipeline::CompileOptions watched = compile;
+  watched.progress = &ticker.progress();
+  if (!pipeline::compileModel(watched, compiled.result, problems) && problems.empty())
     problems.push_back(problem("E0611", "the compiler gave up without a reason"));
   compiled.seconds = ticker.seconds();
   return compiled;

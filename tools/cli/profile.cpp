@@ -52,8 +52,9 @@ private:
     engine.record();
     const bool spaced = options.spacing == "spaced";
     const unsigned before = spaced ? kBeforeSpaced : kBeforeContiguous;
-    auto done = engine.inferPaced(model.someInputs(),
-                                  spaced ? SLUICE_RT_SPACED : SLUICE_RT_CONTIGUOUS, before + 1, "");
+    auto done =
+        engine.inferPaced(model.someInputs(), spaced ? SLUICE_RT_SPACED : SLUICE_RT_CONTIGUOUS,
+                          before + 1, "profiling");
     if (const auto *wrong = std::get_if<Problem>(&done))
       return *wrong;
     const auto &results = std::get<std::vector<Inference>>(done);

@@ -32,7 +32,8 @@ Ticker::Ticker(std::string label)
     : line(std::move(label)), thread([this] {
         std::unique_lock lock(mutex);
         while (!done.wait_for(lock, std::chrono::milliseconds(500), [&] { return stopping; }))
-          line.update(fmt::format("{:.0f} s", line.seconds()));
+          line.update(fmt::format("{}{}{:.0f} s", stages.text(), stages.text().empty() ? "" : ", ",
+                                  line.seconds()));
       }) {}
 
 Ticker::~Ticker() {

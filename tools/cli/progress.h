@@ -9,6 +9,8 @@
 #include <string_view>
 #include <thread>
 
+#include "compiler/support/progress.h"
+
 namespace sluice::cli {
 
 /// Updated by its owner.
@@ -29,7 +31,7 @@ private:
   bool shown = false;
 };
 
-/// Shows the seconds by itself.
+/// Shows stage and seconds by itself.
 class Ticker {
 public:
   explicit Ticker(std::string label);
@@ -38,9 +40,12 @@ public:
   Ticker &operator=(const Ticker &) = delete;
 
   double seconds() const { return line.seconds(); }
+  /// What tells it of stages.
+  Progress &progress() { return stages; }
 
 private:
   ProgressLine line;
+  Progress stages;
   std::mutex mutex;
   std::condition_variable done;
   bool stopping = false;

@@ -18,7 +18,7 @@ ExitCode exitCodeOf(std::string_view code) {
   // E0408 to E0414: arithmetic that the machine does not have, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614"}},
-      {Usage, {"E0111", "E0112", "E0515", "E0516"}},
+      {Usage, {"E0111", "E0112", "E0311", "E0515", "E0516"}},
       {Refused,
        {"E0103", "E0104", "E0114", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606", "E0612"}},
       {Malformed, {"E0605", "E0615"}},
@@ -131,6 +131,14 @@ Problem problem(std::string code, std::string message) {
   result.code = std::move(code);
   result.message = std::move(message);
   return result;
+}
+
+std::optional<Problem> checkBinary(std::string_view flag, std::string_view path) {
+  if (path != "-" || isatty(STDOUT_FILENO) == 0)
+    return std::nullopt;
+  return problem("E0601", fmt::format("{} writes a binary file to standard output, which is a "
+                                      "terminal; name a file, or send it into one or into a pipe",
+                                      flag));
 }
 
 std::optional<Problem> checkOutput(const std::string &path) {

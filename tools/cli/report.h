@@ -79,6 +79,9 @@ private:
 /// One problem without a node.
 Problem problem(std::string code, std::string message);
 
+/// E0601 if the result of `flag`, which is no text, would go to a terminal.
+std::optional<Problem> checkBinary(std::string_view flag, std::string_view path);
+
 /// Writes a whole file or none; "-" is standard output. The problem if not.
 std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes);
 

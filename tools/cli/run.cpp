@@ -59,13 +59,20 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
   return difference.empty();
 }
 
-/// The values of a small tensor, the span of a large one.
+/// The values of a small tensor, the span of a large one; what is not finite.
 std::string valuesText(const io::Tensor &tensor) {
-  const std::vector<double> values = io::values(tensor);
+  std::vector<double> values = io::values(tensor);
+  std::string some = notFiniteText(notFinite(tensor), tensor.shape);
+  if (!some.empty())
+    some.insert(0, "; ");
   if (values.size() <= 16)
-    return fmt::format("{:.6g}", fmt::join(values, " "));
+    return fmt::format("{:.6g}{}", fmt::join(values, " "), some);
+  const size_t all = values.size();
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty())
+    return fmt::format("{} values, none finite{}", all, some);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  return fmt::format("{} values from {:.6g} to {:.6g}", values.size(), *low, *high);
+  return fmt::format("{} values from {:.6g} to {:.6g}{}", all, *low, *high, some);
 }
 
 class Run {
@@ -82,6 +89,7 @@ public:
     Problems problems = gather();
     if (!problems.empty())
       return report.fail(problems, options.choice.file);
+    warnOfOverflow();
     if (auto wrong = runEngines())
       return report.fail({*wrong}, options.choice.file);
     return finish();
@@ -141,7 +149,26 @@ private:
     if (auto wrong =
             report.checkStdout({{"--output", values ? "-" : ""}, {"--trace", options.trace}}))
       problems.push_back(std::move(*wrong));
+    if (auto wrong = checkBinary("--output", values ? "-" : ""))
+      problems.push_back(std::move(*wrong));
+    if (!options.waves.empty())
+      if (auto wrong = checkOutput(options.waves))
+        problems.push_back(std::move(*wrong));
     return problems;
+  }
+
+  /// Values of inputs that the engines see as infinity.
+  void warnOfOverflow() {
+    for (size_t i = 0; i < sets.size(); ++i)
+      for (size_t k = 0; k < sets[i].inputs.size(); ++k)
+        if (const std::string text = overflowText(sets[i].inputs[k]); !text.empty()) {
+          const std::string where = !sets[i].name.empty() ? " in " + sets[i].name
+                                    : sets.size() > 1     ? fmt::format(" of step {}", i + 1)
+                                                          : "";
+          warnings.push_back(
+              fmt::format("input '{}'{} has {}", model.inputs()[k].name, where, text));
+          Report::say(fmt::format("warning: {}\n", printable(warnings.back())));
+        }
   }
 
   std::optional<Problem> runEngines() {
@@ -164,7 +191,8 @@ private:
           if (auto wrong = engine.reset())
             return wrong;
         }
-        auto inference = engine.infer(sets[i].inputs, fmt::format("{}/{}", i + 1, sets.size()));
+        auto inference =
+            engine.infer(sets[i].inputs, fmt::format("inference {} of {}", i + 1, sets.size()));
         if (const auto *wrong = std::get_if<Problem>(&inference))
           return *wrong;
         run.inferences.push_back(std::get<Inference>(std::move(inference)));
@@ -225,6 +253,7 @@ private:
                                       {"engines", engines},
                                       {"equal", equal},
                                       {"outputs", outputsJson},
+                                      {"warnings", warnings},
                                       {"errors", errorsJson(problems)}});
     return !problems.empty() ? Different : written ? Ok : Usage;
   }
@@ -235,7 +264,7 @@ private:
     return traceText(cut(spans, 0, last), Listing(model.program()), model.program().machine());
   }
 
-  /// The worst comparison of every output over all sets that have a reference.
+  /// Every output of every set that has a reference, and the worst of each output.
   Json compareOutputs(std::string &text, Problems &problems) {
     Json list = Json::array();
     const std::vector<Inference> &results = runs.back().inferences;
@@ -244,35 +273,82 @@ private:
       const std::string title =
           fmt::format("output {} {}", printable(outputs[o].name), shapeText(outputs[o].shape));
       std::optional<Comparison> worst;
+      std::string lines;
+      Json perSet = Json::array();
       for (size_t i = 0; i < sets.size(); ++i) {
         const auto reference = sets[i].references.find(o);
         if (reference == sets[i].references.end())
           continue;
         const Comparison now = compare(results[i].outputs[o], reference->second, options.bound);
+        const std::string said = now.text(options.bound);
         if (!now.ok)
-          problems.push_back(problem(
-              "E0613",
-              fmt::format("output '{}' differs from its reference{}{}: {}; worst at element {}",
-                          outputs[o].name, sets[i].name.empty() ? "" : " in ", sets[i].name,
-                          now.text(options.bound), now.worst)));
-        auto share = [](const Comparison &c) {
-          return c.range > 0 ? c.maxError / c.range : c.maxError;
-        };
-        if (!worst || (worst->ok && !now.ok) || (worst->ok == now.ok && share(now) > share(*worst)))
+          problems.push_back(
+              problem("E0613",
+                      fmt::format("output '{}' differs from its reference{}{}: {}", outputs[o].name,
+                                  sets[i].name.empty() ? "" : " in ", sets[i].name, said)));
+        if (!sets[i].name.empty())
+          lines += fmt::format("  {}: {}, {}\n", printable(sets[i].name), said, verdict(now));
+        Json entry = comparisonJson(now);
+        entry["name"] = sets[i].name;
+        perSet.push_back(std::move(entry));
+        if (!worst || (worst->ok && !now.ok) ||
+            (worst->ok == now.ok && now.share() > worst->share()))
           worst = now;
       }
-      if (worst)
-        text += fmt::format("{}: {}, {}\n", title, worst->text(options.bound),
-                            worst->ok ? "ok" : "too much");
-      else
-        text += fmt::format("{}: {}\n", title, valuesText(results.back().outputs[o]));
-      auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json("inf"); };
-      list.push_back({{"name", outputs[o].name},
-                      {"shape", outputs[o].shape},
-                      {"max_abs_error", worst ? number(worst->maxError) : Json(nullptr)},
-                      {"reference_range", worst ? number(worst->range) : Json(nullptr)}});
+      text += fmt::format("{}: {}\n", title,
+                          worst ? fmt::format("{}, {}", worst->text(options.bound), verdict(*worst))
+                                : valuesText(results.back().outputs[o]));
+      if (perSet.size() > 1)
+        text += lines;
+      Json entry = {{"name", outputs[o].name}, {"shape", outputs[o].shape}};
+      entry.update(worst ? comparisonJson(*worst) : noComparisonJson(results.back().outputs[o]));
+      entry["sets"] = perSet;
+      list.push_back(std::move(entry));
     }
     return list;
+  }
+
+  static const char *verdict(const Comparison &comparison) {
+    return comparison.ok ? "ok" : "too much";
+  }
+
+  /// The fields of an output, also of one without a reference.
+  static Json comparisonJson(const Comparison &one) {
+    return {{"ok", one.ok},
+            {"max_abs_error", numberJson(one.maxError)},
+            {"mean_abs_error", numberJson(one.meanError)},
+            {"snr_db", one.snr && std::isfinite(*one.snr) ? Json(*one.snr) : Json(nullptr)},
+            {"worst", placeOf(one.worst, one.shape)},
+            {"reference_range", numberJson(one.range)},
+            {"reference_magnitude", numberJson(one.magnitude)},
+            {"near_constant", one.nearConstant()},
+            {"not_finite", notFiniteJson(one.result, one.shape)},
+            {"reference_not_finite", notFiniteJson(one.reference, one.shape)}};
+  }
+
+  static Json noComparisonJson(const io::Tensor &result) {
+    return {{"ok", nullptr},
+            {"max_abs_error", nullptr},
+            {"mean_abs_error", nullptr},
+            {"snr_db", nullptr},
+            {"worst", nullptr},
+            {"reference_range", nullptr},
+            {"reference_magnitude", nullptr},
+            {"near_constant", nullptr},
+            {"not_finite", notFiniteJson(notFinite(result), result.shape)},
+            {"reference_not_finite", nullptr}};
+  }
+
+  static Json numberJson(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
+
+  static Json notFiniteJson(const NotFinite &found, const std::vector<int64_t> &shape) {
+    const auto place = [&](size_t count, size_t first) {
+      return count > 0 ? Json(placeOf(first, shape)) : Json(nullptr);
+    };
+    return {{"infinite", found.infinite},
+            {"first_infinite", place(found.infinite, found.firstInfinite)},
+            {"nan", found.nan},
+            {"first_nan", place(found.nan, found.firstNan)}};
   }
 
   const Options &options;
@@ -280,6 +356,7 @@ private:
   ModelHandle model;
   std::vector<DataSet> sets;
   std::vector<std::pair<size_t, std::string>> files;
+  std::vector<std::string> warnings;
   std::vector<EngineRun> runs;
   std::vector<sluice_rt_span> recording; ///< of the last engine, with --trace
 };

@@ -72,7 +72,7 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
 bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work);
-  Candidate best = search(graph, work, {options.candidates, options.explain});
+  Candidate best = search(graph, work, {options.candidates, options.explain, options.progress});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)

@@ -11,6 +11,7 @@
 #include "compiler/conversion/plan/fit.h"
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
+#include "compiler/support/progress.h"
 #include "runtime/format/program.h"
 #include "sim/vm/timing.h"
 
@@ -19,7 +20,8 @@ namespace sluice::plan {
 struct PlanOptions {
   /// How many candidates may be timed; 0 takes the first that fits.
   unsigned candidates = 64;
-  bool explain = false; ///< fill Plan::explanation
+  bool explain = false;         ///< fill Plan::explanation
+  Progress *progress = nullptr; ///< may be null
 };
 
 /// An instruction and the source nodes it serves.

@@ -11,11 +11,17 @@
 namespace sluice::plan {
 namespace {
 
+/// How often the budget begins anew: the first order, the other, four splits.
+constexpr unsigned kRounds = 6;
+
 class Search {
 public:
   Search(const Graph &graph, const Work &work, const SearchOptions &options)
       : graph(graph), work(work), make(graph, work), total(options.candidates), budget(total),
-        explaining(options.explain) {}
+        explaining(options.explain), progress(options.progress) {
+    if (progress)
+      progress->stage("planning", kRounds * total, "schedules");
+  }
 
   Candidate run() {
     start();
@@ -63,6 +69,7 @@ private:
   const unsigned total;
   unsigned budget; ///< candidates that may still be timed
   const bool explaining;
+  Progress *const progress;
   Candidate best;
   Choice bestChoice;
   std::set<Choice> seen;
@@ -255,6 +262,8 @@ private:
     if (budget == 0 || !seen.insert(choice).second)
       return false;
     --budget;
+    if (progress)
+      progress->step();
     Candidate candidate = make.build(choice);
     candidate.cycles = make.time(candidate);
     const bool better = candidate.fits && (!best.fits || candidate.cycles < best.cycles);

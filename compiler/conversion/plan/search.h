@@ -3,12 +3,14 @@
 #pragma once
 
 #include "compiler/conversion/plan/candidate.h"
+#include "compiler/support/progress.h"
 
 namespace sluice::plan {
 
 struct SearchOptions {
-  unsigned candidates = 64; ///< that may be timed; 0 takes the first
-  bool explain = false;     ///< also say where the cycles go, and of which plans lost
+  unsigned candidates = 64;     ///< that may be timed; 0 takes the first
+  bool explain = false;         ///< also say where the cycles go, and of which plans lost
+  Progress *progress = nullptr; ///< told of every candidate; may be null
 };
 
 /// The best candidate found: the first, improved one decision at a time.

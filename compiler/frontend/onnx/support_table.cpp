@@ -61,12 +61,23 @@ std::vector<SupportRow> supportTable(const std::string &op) {
   return rows;
 }
 
+namespace {
+
+/// A cell of a Markdown table: | would end it.
+std::string cell(std::string text) {
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\\');
+  return text;
+}
+
+} // namespace
+
 std::string supportMarkdown(const std::vector<SupportRow> &rows) {
   std::string out = "| operator | opsets | becomes | requires |\n|---|---|---|---|\n";
   for (const SupportRow &row : rows)
     out += fmt::format("| {}{}{} | {} to {} | {} | {} |\n", row.domain,
                        row.domain.empty() ? "" : ".", row.op, row.firstOpset, row.lastOpset,
-                       row.form, fmt::join(row.requirements, "; "));
+                       cell(row.form), cell(fmt::format("{}", fmt::join(row.requirements, "; "))));
   return out;
 }
 

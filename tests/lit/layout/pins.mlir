@@ -10,10 +10,10 @@
 // The least cost is 9 rows of 8 lanes, not 2 times 8.
 // FREE: @main(%{{.*}}: tensor<9x8xbf16, #sluice<[9 8!]>> {{.*}}) -> tensor<9x8xbf16, #sluice<[9 8!]>>
 
-// BAD: E0308: tensor 'x' is pinned to axis 0 and to axis 1
-// BAD: E0308: tensor 'h' has no axis 2, its shape is [9 8]
-// BAD: E0308: tensor 'w' is a constant and has no data dimension
-// BAD: E0308: no tensor is called 'nobody' (--data-dim nobody=0)
+// BAD: E0311: tensor 'x' is pinned to axis 0 and to axis 1
+// BAD: E0311: tensor 'h' has no axis 2, its shape is [9 8]
+// BAD: E0311: tensor 'w' is a constant and has no data dimension
+// BAD: E0311: no tensor is called 'nobody' (--data-dim nobody=0)
 
 // CONFLICT: E0308: tensor 'h' is pinned to [9 8!] but must be [9! 8]
 // CONFLICT: chain: 'x' [9! 8], --data-dim x=0

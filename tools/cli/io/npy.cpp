@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "tools/cli/io/elements.h"
 #include "tools/cli/io/tensor.h"
 
 namespace sluice::io {
 namespace {
-
-constexpr std::string_view kMagic{"\x93NUMPY", 6};
 
 /// Parses {'descr': '<f4', 'fortran_order': False, 'shape': (1, 5), }.
 class HeaderParser {
@@ -103,21 +102,8 @@ private:
   std::string_view rest;
 };
 
-std::optional<Type> typeOf(std::string_view descr) {
-  if (descr == "<f4")
-    return Type::Float32;
-  if (descr == "<f8")
-    return Type::Float64;
-  if (descr == "<f2")
-    return Type::Float16;
-  // NumPy has no bfloat16; packages that add it store two raw bytes.
-  if (descr == "<V2" || descr == "|V2" || descr == "bfloat16")
-    return Type::BFloat16;
-  return std::nullopt;
-}
-
 /// From column-major to row-major.
-std::vector<uint8_t> reordered(const std::vector<int64_t> &shape, std::string_view data,
+std::vector<uint8_t> reordered(const std::vector<int64_t> &shape, const std::vector<uint8_t> &data,
                                size_t element) {
   std::vector<uint8_t> out(data.size());
   const size_t rank = shape.size();
@@ -138,7 +124,7 @@ std::vector<uint8_t> reordered(const std::vector<int64_t> &shape, std::string_vi
 
 std::variant<Tensor, Error> readNpy(std::string_view bytes) {
   auto bad = [](std::string what) { return Error{"E0605", "not a valid .npy file: " + what}; };
-  if (!bytes.starts_with(kMagic))
+  if (!bytes.starts_with(kNpyMagic))
     return bad("it does not begin with the magic bytes");
   if (bytes.size() < 12)
     return bad("it ends inside the header");
@@ -153,25 +139,22 @@ std::variant<Tensor, Error> readNpy(std::string_view bytes) {
   HeaderParser header(bytes.substr(start, length));
   if (!header.parse())
     return bad("the header is not a dictionary of descr, fortran_order and shape");
-  const std::optional<Type> type = typeOf(header.descr);
-  if (!type)
-    return Error{"E0604", fmt::format("elements of type '{}', allowed: <f4, <f8, <f2 and bfloat16 "
-                                      "(<V2)",
-                                      header.descr)};
+  const std::optional<Encoding> encoding = encodingOf(header.descr);
+  if (!encoding)
+    return Error{"E0604",
+                 fmt::format("elements of type '{}', allowed: {}", header.descr, kEncodings)};
   const int64_t count = elementCount(header.shape);
   if (count < 0)
     return bad(fmt::format("shape ({}) is negative or has more than 2^31 elements",
                            fmt::join(header.shape, ", ")));
   const std::string_view data = bytes.substr(start + length);
-  const uint64_t expected = static_cast<uint64_t>(count) * typeBytes(*type);
+  const uint64_t expected = static_cast<uint64_t>(count) * encoding->bytes;
   if (data.size() != expected)
     return bad(fmt::format("{} bytes of elements, the shape ({}) needs {}", data.size(),
                            fmt::join(header.shape, ", "), expected));
-  Tensor tensor{"", *type, header.shape, {}};
+  Tensor tensor{"", typeOf(*encoding), header.shape, decode(data, *encoding)};
   if (header.fortran && header.shape.size() > 1)
-    tensor.data = reordered(header.shape, data, typeBytes(*type));
-  else
-    tensor.data.assign(data.begin(), data.end());
+    tensor.data = reordered(header.shape, tensor.data, typeBytes(tensor.type));
   return tensor;
 }
 
@@ -187,7 +170,7 @@ std::string writeNpy(const Tensor &tensor) {
   // The elements begin at a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-  std::string bytes(kMagic);
+  std::string bytes(kNpyMagic);
   bytes += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   bytes += header;
   bytes.append(tensor.data.begin(), tensor.data.end());

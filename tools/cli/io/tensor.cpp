@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iostream>
-#include <iterator>
+#include <span>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "runtime/api/element.h"
 #include "runtime/format/program_file.h"
@@ -58,17 +58,24 @@ std::vector<double> values(const Tensor &tensor) {
   return result;
 }
 
-std::variant<std::string, Error> readAll(const std::string &path) {
-  if (path == "-")
-    return std::string(std::istreambuf_iterator<char>(std::cin), {});
+std::variant<std::string, Error> readAll(const std::string &path, std::span<const uint8_t> magic) {
   std::vector<uint8_t> bytes;
-  if (auto problem = format::readBytes(path, bytes))
+  // Not by its name in /dev, which a closed stream does not have.
+  auto problem = path == "-" ? format::readStream(STDIN_FILENO, "standard input", bytes, magic)
+                             : format::readBytes(path, bytes, magic);
+  if (problem)
     return Error{problem->code, problem->message};
   return std::string(bytes.begin(), bytes.end());
 }
 
 std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path) {
-  auto bytes = readAll(path);
+  if (!path.ends_with(".npy") && !path.ends_with(".npz") && !path.ends_with(".pb") && path != "-")
+    return Error{"E0604",
+                 fmt::format("'{}' has an unknown ending, allowed: .npy, .npz, .pb", path)};
+  const std::string_view magic = path.ends_with(".npz")  ? kNpzMagic
+                                 : path.ends_with(".pb") ? std::string_view()
+                                                         : kNpyMagic;
+  auto bytes = readAll(path, {reinterpret_cast<const uint8_t *>(magic.data()), magic.size()});
   if (auto *error = std::get_if<Error>(&bytes))
     return *error;
   const std::string &text = std::get<std::string>(bytes);
@@ -81,9 +88,6 @@ std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path) {
       return named(*error);
     return std::get<std::vector<Tensor>>(std::move(tensors));
   }
-  if (!path.ends_with(".npy") && !path.ends_with(".pb") && path != "-")
-    return Error{"E0604",
-                 fmt::format("'{}' has an unknown ending, allowed: .npy, .npz, .pb", path)};
   auto tensor = path.ends_with(".pb") ? readTensorProto(text) : readNpy(text);
   if (auto *error = std::get_if<Error>(&tensor))
     return named(*error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,10 @@ int64_t elementCount(const std::vector<int64_t> &shape);
 /// All elements as double, exactly.
 std::vector<double> values(const Tensor &tensor);
 
+/// How files begin.
+inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
+inline constexpr std::string_view kNpzMagic{"PK", 2};
+
 std::variant<Tensor, Error> readNpy(std::string_view bytes);
 std::string writeNpy(const Tensor &tensor);
 
@@ -50,7 +55,9 @@ std::variant<Tensor, Error> readTensorProto(std::string_view bytes);
 /// input. Messages begin with the file's name. Only .npz gives several.
 std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path);
 
-/// The bytes of a file, "-" is standard input; E0501 if that fails.
-std::variant<std::string, Error> readAll(const std::string &path);
+/// The bytes of a file, "-" is standard input; E0501 if that fails. Only the first of
+/// them if they do not begin with `magic`.
+std::variant<std::string, Error> readAll(const std::string &path,
+                                         std::span<const uint8_t> magic = {});
 
 } // namespace sluice::io

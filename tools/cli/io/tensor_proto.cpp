@@ -7,19 +7,76 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <onnx/onnx_pb.h>
 
+#include "tools/cli/io/elements.h"
 #include "tools/cli/io/tensor.h"
 
 namespace sluice::io {
 namespace {
 
 /// Appends the low bytes of every element of a protobuf list.
-template <typename List>
-void append(std::vector<uint8_t> &data, const List &list, size_t elementBytes) {
+template <typename List> void append(std::string &data, const List &list, size_t elementBytes) {
   data.reserve(static_cast<size_t>(list.size()) * elementBytes);
   for (const auto value : list) {
-    uint8_t bytes[sizeof(value)];
+    char bytes[sizeof(value)];
     std::memcpy(bytes, &value, sizeof(value));
-    data.insert(data.end(), bytes, bytes + elementBytes);
+    data.append(bytes, elementBytes);
+  }
+}
+
+/// The elements of the list that ONNX has for the type.
+std::string listed(const onnx::TensorProto &proto, size_t elementBytes) {
+  std::string data;
+  switch (proto.data_type()) {
+  case onnx::TensorProto::FLOAT:
+    append(data, proto.float_data(), elementBytes);
+    break;
+  case onnx::TensorProto::DOUBLE:
+    append(data, proto.double_data(), elementBytes);
+    break;
+  case onnx::TensorProto::INT64:
+    append(data, proto.int64_data(), elementBytes);
+    break;
+  case onnx::TensorProto::UINT32:
+  case onnx::TensorProto::UINT64:
+    append(data, proto.uint64_data(), elementBytes);
+    break;
+  default:
+    append(data, proto.int32_data(), elementBytes);
+  }
+  return data;
+}
+
+std::optional<Encoding> encodingOf(int32_t type) {
+  using Kind = Encoding::Kind;
+  switch (type) {
+  case onnx::TensorProto::FLOAT:
+    return Encoding{Kind::Float, 4};
+  case onnx::TensorProto::DOUBLE:
+    return Encoding{Kind::Float, 8};
+  case onnx::TensorProto::FLOAT16:
+    return Encoding{Kind::Float, 2};
+  case onnx::TensorProto::BFLOAT16:
+    return Encoding{Kind::BFloat16, 2};
+  case onnx::TensorProto::BOOL:
+    return Encoding{Kind::Bool, 1};
+  case onnx::TensorProto::INT8:
+    return Encoding{Kind::Signed, 1};
+  case onnx::TensorProto::INT16:
+    return Encoding{Kind::Signed, 2};
+  case onnx::TensorProto::INT32:
+    return Encoding{Kind::Signed, 4};
+  case onnx::TensorProto::INT64:
+    return Encoding{Kind::Signed, 8};
+  case onnx::TensorProto::UINT8:
+    return Encoding{Kind::Unsigned, 1};
+  case onnx::TensorProto::UINT16:
+    return Encoding{Kind::Unsigned, 2};
+  case onnx::TensorProto::UINT32:
+    return Encoding{Kind::Unsigned, 4};
+  case onnx::TensorProto::UINT64:
+    return Encoding{Kind::Unsigned, 8};
+  default:
+    return std::nullopt;
   }
 }
 
@@ -38,24 +95,14 @@ std::variant<Tensor, Error> readTensorProto(std::string_view bytes) {
     return bad("it is not a TensorProto");
   Tensor tensor;
   tensor.name = proto.name();
-  switch (proto.data_type()) {
-  case onnx::TensorProto::FLOAT:
-    tensor.type = Type::Float32;
-    break;
-  case onnx::TensorProto::DOUBLE:
-    tensor.type = Type::Float64;
-    break;
-  case onnx::TensorProto::FLOAT16:
-    tensor.type = Type::Float16;
-    break;
-  case onnx::TensorProto::BFLOAT16:
-    tensor.type = Type::BFloat16;
-    break;
-  default:
-    return Error{"E0604", fmt::format("elements of ONNX type {}, allowed: float (1), float16 (10), "
-                                      "double (11), bfloat16 (16)",
+  const std::optional<Encoding> encoding = encodingOf(proto.data_type());
+  if (!encoding)
+    return Error{"E0604", fmt::format("elements of ONNX type {}, allowed: float (1), uint8 (2), "
+                                      "int8 (3), uint16 (4), int16 (5), int32 (6), int64 (7), "
+                                      "bool (9), float16 (10), double (11), uint32 (12), "
+                                      "uint64 (13), bfloat16 (16)",
                                       proto.data_type())};
-  }
+  tensor.type = typeOf(*encoding);
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
     return bad("its data is in another file, which is only supported for models");
   tensor.shape.assign(proto.dims().begin(), proto.dims().end());
@@ -63,18 +110,12 @@ std::variant<Tensor, Error> readTensorProto(std::string_view bytes) {
   if (count < 0)
     return bad(fmt::format("shape [{}] is negative or has more than 2^31 elements",
                            fmt::join(tensor.shape, ", ")));
-  const size_t element = typeBytes(tensor.type);
-  if (proto.has_raw_data())
-    tensor.data.assign(proto.raw_data().begin(), proto.raw_data().end());
-  else if (tensor.type == Type::Float32)
-    append(tensor.data, proto.float_data(), element);
-  else if (tensor.type == Type::Float64)
-    append(tensor.data, proto.double_data(), element);
-  else
-    append(tensor.data, proto.int32_data(), element);
-  if (tensor.data.size() != static_cast<uint64_t>(count) * element)
-    return bad(fmt::format("{} bytes of elements, the shape [{}] needs {}", tensor.data.size(),
+  const size_t element = encoding->bytes;
+  const std::string data = proto.has_raw_data() ? proto.raw_data() : listed(proto, element);
+  if (data.size() != static_cast<uint64_t>(count) * element)
+    return bad(fmt::format("{} bytes of elements, the shape [{}] needs {}", data.size(),
                            fmt::join(tensor.shape, ", "), static_cast<uint64_t>(count) * element));
+  tensor.data = decode(data, *encoding);
   return tensor;
 }
 
