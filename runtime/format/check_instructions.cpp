@@ -1,6 +1,7 @@
 // Every instruction: its encoding, its unit, its fields, and every address it
 // can reach.
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include <fmt/format.h>
@@ -331,13 +332,12 @@ void add(std::vector<uint64_t> &set, uint32_t element) {
   set[element / 64] |= uint64_t{1} << (element % 64);
 }
 
-/// Elements `first` to `first + count - 1` of either set.
-uint64_t countEither(const std::vector<uint64_t> &a, const std::vector<uint64_t> &b, uint32_t first,
-                     uint32_t count) {
-  uint64_t found = 0;
-  for (uint32_t row = first; row < first + count; ++row)
-    found += contains(a, row) || contains(b, row);
-  return found;
+/// Rows from `first` to the last one of either set, among `count`.
+uint64_t extent(const CoreReach &reach, uint32_t first, uint32_t count) {
+  while (count > 0 && !contains(reach.rows, first + count - 1) &&
+         !contains(reach.arrived, first + count - 1))
+    --count;
+  return count;
 }
 
 } // namespace
@@ -360,9 +360,11 @@ std::vector<MemoryReach> memoryReach(const Program &program) {
     for (uint32_t row = 0; row < geometry.weightBlocks * geometry.lanes; ++row)
       if (contains(one.weightRows, row))
         add(one.blocks, row / geometry.lanes);
-    result.push_back({countEither(one.blocks, {}, 0, geometry.weightBlocks),
-                      countEither(one.rows, one.arrived, 0, geometry.inboxRows),
-                      countEither(one.rows, one.arrived, isa::kLocalBase, geometry.localRows)});
+    uint64_t blocks = 0;
+    for (const uint64_t word : one.blocks)
+      blocks += static_cast<uint64_t>(std::popcount(word));
+    result.push_back({blocks, extent(one, 0, geometry.inboxRows),
+                      extent(one, isa::kLocalBase, geometry.localRows)});
   }
   return result;
 }

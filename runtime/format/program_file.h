@@ -69,8 +69,9 @@ std::optional<FileProblem> readStream(int descriptor, const std::string &name,
 /// The section table of a file that `read` accepts.
 std::vector<SectionInfo> sections(std::span<const uint8_t> bytes);
 
-/// Rows and weight blocks of one core that a program uses: instructions read or write
-/// them, packets arrive in them, or they have a value when the machine starts.
+/// What a program needs of the memories of one core: weight blocks, and rows up to the
+/// last, that instructions read or write, packets arrive in, or that have a value when
+/// the machine starts.
 struct MemoryReach {
   uint64_t weightBlocks = 0;
   uint64_t inboxRows = 0;

@@ -313,15 +313,17 @@ class Cli(unittest.TestCase):
     def test_inspect_counts_what_compile_counts(self):
         """Rows that instructions reach, not only those with a value at the start."""
         digits = self.dir / "digits.sluice"
-        code, out, _ = run("compile", f"{SOURCE}/tools/digits/digits.onnx", "--target", "c6b32", "-o", digits, "--json")
-        self.assertEqual(code, 0)
         def used(rows):
             most = {}
             for row in rows:
                 most[row["memory"]] = max(most.get(row["memory"], 0), row["used"])
             return most
-        memory = json.loads(run("inspect", digits, "--memory", "--json")[1])["memory"]
-        self.assertEqual(used(memory), used(json.loads(out)["fits"]))
+        for target, effort in (("c6b32", "default"), ("c6b32", "fast"), ("c2b8", "fast")):
+            code, out, _ = run("compile", f"{SOURCE}/tools/digits/digits.onnx", "--target", target, "--effort", effort,
+                               "-o", digits, "--json")
+            self.assertEqual(code, 0)
+            memory = json.loads(run("inspect", digits, "--memory", "--json")[1])["memory"]
+            self.assertEqual(used(memory), used(json.loads(out)["fits"]))
 
     def test_inspect(self):
         code, out, err = run("inspect", self.small)
