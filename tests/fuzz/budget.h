@@ -29,7 +29,7 @@ public:
   }
   uint64_t next() {
     if (log.is_open())
-      log.seekp(0) << round << std::endl;
+      log.seekp(0) << round << '\n' << std::flush;
     return round++;
   }
 
