@@ -30,7 +30,7 @@ struct ChainStep {
 struct Fix {
   std::string text;
   std::optional<std::string> flag;    ///< the command-line flag, if the fix is one
-  bool verified = false;              ///< solved again with the fix applied, successfully
+  bool verified = false;              ///< the model with exactly this change compiled
   std::optional<int64_t> extraCycles; ///< an estimate of what it costs
 };
 

@@ -18,6 +18,17 @@ std::string layoutText(const std::vector<int64_t> &shape, std::optional<int64_t>
   return "[" + text + "]";
 }
 
+/// The first of several nodes, and how many more there are.
+std::string othersText(const std::vector<const NodeRef *> &nodes) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
+    text += (i == 0 ? "" : ", ") + nodeText(*nodes[i]);
+  if (nodes.size() > kShown)
+    text += fmt::format(", and {} more, --verbose lists them", nodes.size() - kShown);
+  return text;
+}
+
 /// Whether there is a node, not only a line of source.
 bool named(const NodeRef &node) { return node.index >= 0 || !node.name.empty(); }
 
@@ -136,11 +147,17 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 }
 
 std::string problemText(const Problem &problem, const std::string &file, bool color) {
+  return problemText(ProblemGroup{&problem, {}}, file, color);
+}
+
+std::string problemText(const ProblemGroup &group, const std::string &file, bool color) {
+  const Problem &problem = *group.first;
   const char *red = color ? "\033[1;31m" : "";
   const char *blue = color ? "\033[1;34m" : "";
   const char *reset = color ? "\033[0m" : "";
-  std::string text =
-      fmt::format("{}error[{}]{}: {}\n", red, problem.code, reset, printable(problem.message));
+  std::string text = fmt::format(
+      "{}error[{}]{}: {}{}\n", red, problem.code, reset, printable(problem.message),
+      group.others.empty() ? "" : fmt::format(", at {} nodes", group.others.size() + 1));
   auto line = [&](std::string_view label, const std::string &body) {
     text += fmt::format("{}{}{} {}\n", blue, label, reset, printable(body));
   };
@@ -164,6 +181,8 @@ std::string problemText(const Problem &problem, const std::string &file, bool co
     text += fmt::format(" {}chain:{}\n", blue, reset);
   for (const ChainStep &step : problem.chain)
     line("  ", chainText(step));
+  if (!group.others.empty())
+    line(" also:", othersText(group.others));
   for (const Fix &fix : problem.fixes)
     line(" help:", fixText(fix));
   return text;

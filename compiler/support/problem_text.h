@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compiler/support/problem.h"
+#include "compiler/support/problem_groups.h"
 
 namespace sluice {
 
@@ -31,6 +31,12 @@ std::string shapeText(const std::vector<int64_t> &shape);
 ///
 /// `file` may be empty. `color` adds terminal colours.
 std::string problemText(const Problem &problem, const std::string &file, bool color = false);
+
+/// The same of a problem that several nodes have, with their number behind the message
+/// and before what helps:
+///
+///      also: node 5 "add_2" (Add), node 7 "add_3" (Add), and 9 more, --verbose lists them
+std::string problemText(const ProblemGroup &group, const std::string &file, bool color = false);
 
 /// {"code","rule","node","message","notes","chain","fixes"}; node and rule are
 /// null where there is none.

@@ -50,6 +50,7 @@ int run(int argc, char **argv, Common &common) {
   app.add_option("--color", common.color, "colour of messages")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--verbose", common.verbose, "print errors that many nodes share once for each");
   app.set_version_flag("--version", [] {
     std::string text = versionText();
     text.pop_back(); // CLI11 ends the line

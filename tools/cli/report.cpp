@@ -67,9 +67,15 @@ bool Report::color() const {
 }
 
 void Report::log(const Problems &problems, const std::string &file) const {
-  for (const Problem &one : problems)
+  std::vector<ProblemGroup> groups;
+  if (common.verbose)
+    for (const Problem &one : problems)
+      groups.push_back({&one, {}});
+  else
+    groups = groupProblems(problems);
+  for (const ProblemGroup &group : groups)
     // E05xx name the file they are about, which may be another one.
-    say(problemText(one, one.code.starts_with("E05") ? "" : file, color()));
+    say(problemText(group, group.first->code.starts_with("E05") ? "" : file, color()));
   // Once, for who meets the data dimension here.
   const auto layout = std::find_if(problems.begin(), problems.end(),
                                    [](const Problem &one) { return !one.chain.empty(); });

@@ -39,6 +39,7 @@ Json errorsJson(const Problems &problems);
 struct Common {
   std::string color = "auto";
   std::optional<std::string> json; ///< --json: "-" is standard output
+  bool verbose = false;            ///< every problem by itself
 };
 
 class Report {
