@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "compiler/analysis/layout_conflict.h"
+#include "compiler/analysis/layout_fixes.h"
 #include "compiler/analysis/layout_rewrite.h"
 #include "compiler/analysis/layout_system.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -12,9 +12,8 @@ using namespace mlir;
 namespace sluice::analysis {
 namespace {
 
-/// Revisions spent on making one chain minimal, and on verifying all fixes.
+/// Revisions spent on making one chain minimal.
 constexpr uint64_t kChainBudget = 5'000'000;
-constexpr uint64_t kFixBudget = 20'000'000;
 
 /// Steps of a chain that a person can follow.
 constexpr size_t kMaxChain = 100;
@@ -49,7 +48,7 @@ bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
   std::iota(all.begin(), all.end(), 0);
   for (const Conflict &conflict : conflicts)
     llvm::append_range(chains, conflict.chain);
-  auto rewrites = findRewrites(layout, all, chains, options.budget);
+  auto rewrites = findRewrites(layout, all, chains, options.rewrites, options.budget);
   if (!rewrites)
     return false;
   result.rewrites = std::move(rewrites->list);
@@ -60,13 +59,13 @@ bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
 }
 
 /// Leaves out the conflicts that rewrites resolve, one by one, if others are left.
-void dropRewritable(const LayoutSystem &layout, llvm::ArrayRef<RelationId> others, uint64_t budget,
-                    std::vector<Conflict> &conflicts) {
+void dropRewritable(const LayoutSystem &layout, llvm::ArrayRef<RelationId> others,
+                    const DataDimensionOptions &options, std::vector<Conflict> &conflicts) {
   std::vector<Conflict> left;
   for (const Conflict &conflict : conflicts) {
     std::vector<RelationId> active(others.begin(), others.end());
     active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
-    if (!findRewrites(layout, active, conflict.chain, budget))
+    if (!findRewrites(layout, active, conflict.chain, options.rewrites, options.budget))
       left.push_back(conflict);
   }
   if (!left.empty())
@@ -116,16 +115,16 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     llvm::erase(active, conflicts.back().blamed());
   }
 
-  if (options.rewriteLayout && !conflicts.empty() && result.problems.empty()) {
+  if (!conflicts.empty() && result.problems.empty()) {
     if (rewrite(layout, conflicts, options, result))
       return result;
-    dropRewritable(layout, active, options.budget, conflicts);
+    dropRewritable(layout, active, options, conflicts);
   }
 
-  uint64_t budget = kFixBudget;
+  FixFinder fixes(layout, conflicts, result.problems.empty(), function, options);
   for (const Conflict &conflict : conflicts) {
     Problem problem = describe(layout, conflict, active);
-    addFixes(layout, conflict, active, function, options, budget, problem);
+    fixes.addTo(problem, conflict);
     report(result, std::move(problem), locationOf(layout, conflict));
   }
   return result;

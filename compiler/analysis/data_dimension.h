@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,13 @@
 
 namespace sluice::analysis {
 
+/// Which changes of a function without a solution are looked for.
+enum class Rewrites : uint8_t {
+  None,
+  Free, ///< those that cost no cycle
+  Any,
+};
+
 struct DataDimensionOptions {
   /// Tensors by ONNX name and the axis they must have as data dimension.
   std::vector<std::pair<std::string, int64_t>> pins;
@@ -25,10 +33,13 @@ struct DataDimensionOptions {
   /// looked for in the function.
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
-  bool rewriteLayout = false;   ///< look for rewrites where there is no solution
+  Rewrites rewrites = Rewrites::Free;
   bool offerRewrites = false;   ///< name the cheapest rewrites in refusals
   int64_t lanes = 8, cores = 1; ///< of the target, for costs
   uint64_t budget = 2'000'000;  ///< revisions spent on searching one component
+  /// Whether a copy of the function with a change, alone in a module, compiles; nothing
+  /// if that would take too long. Without it, layouts are all that is checked of a fix.
+  std::function<std::optional<bool>(mlir::FunctionOpInterface, DataDimensionOptions)> compiles;
 };
 
 /// A change at one operation that lets a function lay out.
@@ -56,7 +67,7 @@ struct DataDimensions {
   llvm::MapVector<mlir::Value, Entry> dims;
   int64_t cost = 0;    ///< of the choice, in cycles of a rough model
   bool optimal = true; ///< proved to be the least cost
-  /// Without a solution and with DataDimensionOptions::rewriteLayout: what has to
+  /// Without a solution, if DataDimensionOptions::rewrites are enough: what has to
   /// be done first (ir::layOut does it), and the tensors pinned by name. Then there are no
   /// problems and no dims yet.
   std::vector<LayoutRewrite> rewrites;

@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "compiler/analysis/layout_rewrite.h"
 #include "compiler/dialect/sluice/node.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,6 +10,9 @@ using namespace mlir;
 
 namespace sluice::analysis {
 namespace {
+
+/// Revisions spent on finding an example.
+constexpr uint64_t kSearch = 1u << 16;
 
 /// Facts of one conflict that its description needs.
 class Explanation {
@@ -22,15 +24,19 @@ public:
     // what it forces. What it leaves open may be known from the other steps.
     // A chain that could not be made minimal may force nothing.
     const std::vector<Domain> full = *layout.system.propagate({});
-    forced = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value_or(full);
-    domains = layout.system.propagate(others).value_or(full);
-    for (auto [known, force] : llvm::zip(domains, forced))
-      known = (known & force) != 0 ? known & force : force;
     llvm::DenseMap<VariableId, RelationId> users;
     for (RelationId id : chain)
       for (VariableId variable : layout.system.variablesOf(id))
         if (users.try_emplace(variable, id).first->second != id)
           shared.insert(variable);
+    forced = layout.system.propagate(llvm::ArrayRef(chain).drop_back()).value_or(full);
+    domains = layout.system.propagate(others).value_or(full);
+    for (auto [known, force] : llvm::zip(domains, forced))
+      known = (known & force) != 0 ? known & force : force;
+    if (last.kind == Step::Kind::Operation && llvm::any_of(last.op->getOperands(), [&](Value v) {
+          return isShared(v) && !layout.dim(v, domains);
+        }))
+      assume(others);
   }
 
   Problem problem() const {
@@ -41,13 +47,59 @@ public:
       refuse(problem);
     else
       refusePin(problem);
+    problem.chain = assumptions;
     for (RelationId id : llvm::ArrayRef(chain).drop_back())
-      problem.chain.push_back(deduction(layout.steps[id]));
-    problem.chain.push_back(demand());
+      add(problem.chain, deduction(layout.steps[id]));
+    add(problem.chain, demand());
     return problem;
   }
 
 private:
+  /// A node of several operations says the same of its result and on the way there: once
+  /// is enough.
+  static void add(std::vector<ChainStep> &chain, ChainStep step) {
+    const auto same = llvm::find_if(chain, [&](const ChainStep &one) {
+      return one.node.index >= 0 && one.node.index == step.node.index &&
+             (one.tensor == step.tensor || one.tensor.empty()) && one.shape == step.shape &&
+             one.dataDim == step.dataDim && one.why == step.why;
+    });
+    if (same == chain.end())
+      chain.push_back(std::move(step));
+    else
+      same->tensor = step.tensor;
+  }
+
+  /// The other steps leave several choices, none of which fits: shows one of them.
+  void assume(llvm::ArrayRef<RelationId> others) {
+    std::vector<RelationId> known(chain.begin(), chain.end() - 1);
+    if (llvm::all_of(known, [&](RelationId id) { return llvm::is_contained(others, id); }))
+      known.assign(others.begin(), others.end());
+    const auto solution = layout.system.solve(known, kSearch);
+    if (solution.status != RelationSystem::Status::Solved)
+      return;
+    RelationSystem system = layout.system;
+    std::vector<VariableId> open(shared.begin(), shared.end());
+    llvm::sort(open);
+    std::vector<Domain> now = *system.propagate(known);
+    for (VariableId variable : open) {
+      if (std::has_single_bit(now[variable]))
+        continue;
+      const int8_t value = solution.values[variable];
+      ChainStep step;
+      step.tensor = tensorName(layout.values[variable]);
+      const auto shape = ir::shapeOf(layout.values[variable]);
+      step.shape.assign(shape.begin(), shape.end());
+      step.dataDim = value;
+      step.why =
+          "assumed: " + forms(layout.values[variable], now[variable] & ~(Domain{1} << value)) +
+          " does not fit either";
+      assumptions.push_back(std::move(step));
+      known.push_back(system.addRelation(variable, Choice{{value}, 0}));
+      now = *system.propagate(known);
+    }
+    forced = domains = std::move(now);
+  }
+
   bool isShared(Value value) const {
     auto found = layout.variables.find(value);
     return found != layout.variables.end() && shared.contains(found->second);
@@ -60,14 +112,36 @@ private:
     problem.rule = refusal.rule.str();
     problem.message = refusal.message;
     for (auto [i, operand] : llvm::enumerate(last.op->getOperands())) {
-      const std::string name = tensorName(operand);
-      problem.notes.push_back(
-          llvm::formatv("operand {0}{1}: {2} {3}", i, name.empty() ? "" : " '" + name + "'",
-                        last.query.constant[i] ? "constant" : "activation",
-                        last.query.constant[i] ? ir::notation(ir::shapeOf(operand), std::nullopt)
-                                               : layout.notation(operand, domains)));
+      problem.notes.push_back(llvm::formatv("operand {0}{1}: {2} {3}", i, phrase(operand),
+                                            last.query.constant[i] ? "constant" : "activation",
+                                            last.query.constant[i]
+                                                ? ir::notation(ir::shapeOf(operand), std::nullopt)
+                                                : layout.notation(operand, domains)));
     }
     problem.notes.push_back(llvm::formatv("rule {0}: {1}", refusal.rule, refusal.formula));
+  }
+
+  /// " 'x'", or ", transpose of 'x'" of a view that is no tensor of the model.
+  static std::string phrase(Value value) {
+    if (const std::string name = modelName(value); !name.empty())
+      return " '" + name + "'";
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumOperands() != 1)
+      return "";
+    const std::string source = phrase(op->getOperand(0));
+    return llvm::StringRef(source).starts_with(",") || source.empty()
+               ? source
+               : (", " + op->getName().stripDialect() + " of" + source).str();
+  }
+
+  /// The name of a tensor of the model; none for what a node computes on the way to its
+  /// result, which has its name too.
+  static std::string modelName(Value value) {
+    std::string name = tensorName(value);
+    const bool inside = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return user->getNumResults() == 1 && tensorName(user->getResult(0)) == name;
+    });
+    return inside ? "" : name;
   }
 
   void refusePin(Problem &problem) const {
@@ -92,7 +166,7 @@ private:
     // A pin on a graph input has no node.
     if (step.op || !llvm::isa<BlockArgument>(step.value))
       link.node = ir::nodeOf(step.value.getLoc());
-    link.tensor = tensorName(value);
+    link.tensor = modelName(value);
     link.shape.assign(ir::shapeOf(value).begin(), ir::shapeOf(value).end());
     link.dataDim = layout.dim(value, domains);
     link.why = std::move(why);
@@ -170,154 +244,11 @@ private:
   const LayoutSystem &layout;
   llvm::ArrayRef<RelationId> chain;
   const Step &last;
-  std::vector<Domain> forced;        ///< by the chain without its last step
-  std::vector<Domain> domains;       ///< as forced, narrowed by the other steps
-  llvm::DenseSet<VariableId> shared; ///< by several steps of the chain
+  std::vector<ChainStep> assumptions; ///< where the others leave choices
+  std::vector<Domain> forced;         ///< by the chain without its last step
+  std::vector<Domain> domains;        ///< as forced, narrowed by the other steps
+  llvm::DenseSet<VariableId> shared;  ///< by several steps of the chain
 };
-
-/// How many fixes a problem offers.
-constexpr size_t kFixes = 2;
-
-/// Revisions spent on searching one component when a fix is verified.
-constexpr uint64_t kSearch = 1u << 16;
-
-/// Tries changes of the system, offers those that work, until there are enough.
-class FixSearch {
-public:
-  FixSearch(const LayoutSystem &layout, llvm::ArrayRef<RelationId> active, uint64_t &budget,
-            Problem &problem)
-      : layout(layout), active(active), budget(budget), problem(problem) {}
-
-  [[nodiscard]] bool enough() const { return problem.fixes.size() >= kFixes; }
-
-  /// Offers a change of one relation, if it works.
-  void change(RelationId id, const ir::LayoutFix &fix) {
-    if (enough() || !affordable())
-      return;
-    RelationSystem changed = layout.system;
-    changed.replaceChoices(id, LayoutSystem::choices(fix.relation));
-    spend();
-    if (changed.satisfiable(active, kSearch))
-      offer(fix.text, std::nullopt);
-  }
-
-  /// Offers --allow-dynamic-weights, if that works.
-  void allowDynamicWeights(FunctionOpInterface function, DataDimensionOptions options,
-                           const Conflict &conflict) {
-    if (options.allowDynamicWeights || enough() || !affordable())
-      return;
-    options.allowDynamicWeights = true;
-    DataDimensions ignored;
-    const LayoutSystem changed(function, options, ignored);
-    spend();
-    const auto solution = changed.system.solve(active, kSearch);
-    if (solution.status != RelationSystem::Status::Solved)
-      return;
-    std::vector<Domain> chosen;
-    for (int8_t value : solution.values)
-      chosen.push_back(Domain{1} << value);
-    std::string text = llvm::formatv("compile with {0}", kDynamic);
-    int64_t cycles = 0;
-    for (RelationId id : active) {
-      const Step &step = changed.steps[id];
-      const ir::LayoutTuple *tuple =
-          step.kind == Step::Kind::Operation ? changed.tuple(step, chosen) : nullptr;
-      if (!tuple || tuple->writes == 0)
-        continue;
-      cycles += writeCycles(*tuple);
-      // Say which form applies, if the flag changes the blamed operation.
-      if (id == conflict.blamed())
-        text += llvm::formatv(" ({0}): {1}", tuple->rule, tuple->why);
-    }
-    offer(std::move(text), kDynamic, cycles);
-  }
-
-  /// Offers --rewrite-layout, if that works; or with --allow-dynamic-weights, if
-  /// neither works alone.
-  void rewriteLayout(FunctionOpInterface function, DataDimensionOptions options,
-                     const Conflict &conflict) {
-    const std::string rewrite = "--rewrite-layout";
-    if (!options.offerRewrites || (!options.rewriteLayout && rewrites(layout, rewrite, conflict)))
-      return;
-    if (options.allowDynamicWeights || !affordable() ||
-        llvm::any_of(problem.fixes, [](const Fix &fix) { return fix.flag == kDynamic; }))
-      return;
-    options.allowDynamicWeights = true;
-    DataDimensions ignored;
-    const LayoutSystem changed(function, options, ignored);
-    spend();
-    rewrites(changed, kDynamic + (" " + rewrite), conflict);
-  }
-
-  /// Offers to leave out a pin, if that works.
-  void unpin(RelationId id) {
-    if (enough() || !affordable())
-      return;
-    const Step &pin = layout.steps[id];
-    std::vector<RelationId> rest;
-    llvm::copy_if(active, std::back_inserter(rest), [&](RelationId r) { return r != id; });
-    spend();
-    const auto solution = layout.system.solve(rest, kSearch);
-    if (solution.status != RelationSystem::Status::Solved)
-      return;
-    const int64_t axis = solution.values[layout.variables.at(pin.value)];
-    if (pin.name.empty())
-      return offer(llvm::formatv("pin the tensor to {0} in its type",
-                                 ir::notation(ir::carriedShape(pin.value), axis)),
-                   std::nullopt);
-    const std::string flag = llvm::formatv("--data-dim {0}={1}", pin.name, axis);
-    offer(llvm::formatv("replace {0} by {1}, or drop it", pin.option(), flag), flag);
-  }
-
-private:
-  static constexpr const char *kDynamic = "--allow-dynamic-weights";
-
-  /// Offers the flags that give `changed` and rewrite it, if that works.
-  bool rewrites(const LayoutSystem &changed, const std::string &flags, const Conflict &conflict) {
-    if (!affordable())
-      return false;
-    spend();
-    const auto found = findRewrites(changed, active, conflict.chain, kSearch);
-    if (!found)
-      return false;
-    int64_t cycles = &changed == &layout ? 0 : found->writeCycles;
-    for (const LayoutRewrite &rewrite : found->list)
-      cycles += rewrite.cycles;
-    offer("compile with " + flags + ": " + rewritesText(found->list), flags, cycles);
-    return true;
-  }
-
-  [[nodiscard]] bool affordable() const { return budget > active.size(); }
-  void spend() { budget -= std::min<uint64_t>(budget, 2 * active.size()); }
-
-  void offer(std::string text, std::optional<std::string> flag,
-             std::optional<int64_t> cycles = std::nullopt) {
-    problem.fixes.push_back({std::move(text), std::move(flag), true, cycles});
-  }
-
-  const LayoutSystem &layout;
-  llvm::ArrayRef<RelationId> active;
-  uint64_t &budget;
-  Problem &problem;
-};
-
-/// The relation of a step whose operand `index` is replaced by a tensor of its
-/// own: any data dimension of the present one will do.
-ir::LayoutFix detach(const Step &step, size_t index) {
-  const Value operand = step.op->getOperand(index);
-  const std::string name = tensorName(operand);
-  ir::LayoutFix fix;
-  fix.text = llvm::formatv("give operand {0}{1} a data dimension that fits: make it a graph input "
-                           "of its own, or compute it by a product whose replaced axis that is",
-                           index, name.empty() ? "" : " '" + name + "'");
-  const auto rank = static_cast<int8_t>(step.query.operands[index].size());
-  for (const ir::LayoutTuple &tuple : step.relation)
-    for (int8_t dim = 0; dim < rank; ++dim) {
-      fix.relation.push_back(tuple);
-      fix.relation.back().dims[index] = dim;
-    }
-  return fix;
-}
 
 } // namespace
 
@@ -328,36 +259,6 @@ Problem describe(const LayoutSystem &layout, const Conflict &conflict,
 
 Location locationOf(const LayoutSystem &layout, const Conflict &conflict) {
   return layout.steps[conflict.blamed()].value.getLoc();
-}
-
-void addFixes(const LayoutSystem &layout, const Conflict &conflict,
-              llvm::ArrayRef<RelationId> others, FunctionOpInterface function,
-              const DataDimensionOptions &options, uint64_t &budget, Problem &problem) {
-  std::vector<RelationId> active(others.begin(), others.end());
-  active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
-  FixSearch search(layout, active, budget, problem);
-
-  // Pins first: dropping one changes nothing in the model.
-  for (RelationId id : llvm::reverse(conflict.chain))
-    if (layout.steps[id].kind == Step::Kind::Pin)
-      search.unpin(id);
-  search.allowDynamicWeights(function, options, conflict);
-  for (RelationId id : llvm::reverse(conflict.chain)) {
-    const Step &step = layout.steps[id];
-    if (step.kind != Step::Kind::Operation || search.enough())
-      continue;
-    llvm::SmallVector<ir::LayoutFix, 0> fixes;
-    llvm::cast<ir::LayoutInterface>(step.op).layoutFixes(step.query, fixes);
-    for (const ir::LayoutFix &fix : fixes)
-      search.change(id, fix);
-  }
-  // Always possible where the rule allows anything at all.
-  const Step &blamed = layout.steps[conflict.blamed()];
-  if (blamed.kind == Step::Kind::Operation && problem.fixes.empty())
-    for (size_t i = 0; i < blamed.query.operands.size(); ++i)
-      if (!blamed.query.constant[i])
-        search.change(conflict.blamed(), detach(blamed, i));
-  search.rewriteLayout(function, options, conflict);
 }
 
 } // namespace sluice::analysis

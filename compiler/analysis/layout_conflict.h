@@ -1,5 +1,6 @@
 // From a set of relations without a solution to what the user is told: the
-// operation that refuses, the minimal chain that leads to it, verified fixes.
+// operation that refuses and the minimal chain that leads to it. What to do about
+// it is in layout_fixes.h.
 #pragma once
 
 #include "compiler/analysis/layout_system.h"
@@ -21,12 +22,5 @@ Problem describe(const LayoutSystem &layout, const Conflict &conflict,
 
 /// Where to report a conflict.
 mlir::Location locationOf(const LayoutSystem &layout, const Conflict &conflict);
-
-/// Adds the fixes of a conflict. A fix is verified if `others` have a solution
-/// together with the changed relation. `budget` is what verification may still
-/// spend.
-void addFixes(const LayoutSystem &layout, const Conflict &conflict,
-              llvm::ArrayRef<RelationId> others, mlir::FunctionOpInterface function,
-              const DataDimensionOptions &options, uint64_t &budget, Problem &problem);
 
 } // namespace sluice::analysis

@@ -28,17 +28,25 @@ struct Wrapped {
 size_t changesOf(size_t tensors) { return tensors <= 4 ? tensors : 2; }
 
 /// Every way to use an operation with relayouts around it, the cheapest for each
-/// outside.
+/// outside; without relayouts if only what is free is allowed.
 class Wrappings {
 public:
-  explicit Wrappings(const Step &step) : step(step) {
+  Wrappings(const Step &step, Rewrites allowed) : step(step) {
     ir::LayoutQuery query = step.query;
     query.allowRewrites = true;
     ir::LayoutRelation relation;
     llvm::cast<ir::LayoutInterface>(step.op).layouts(query, relation);
+    const bool any = allowed == Rewrites::Any;
+    changed = any;
     for (const ir::LayoutTuple &tuple : relation)
-      add({tuple.dims, tuple, tuple.cost}, 0, changesOf(tuple.dims.size()));
+      changed |= !tuple.rewrite.empty() && tuple.rewriteCost == 0;
+    for (const ir::LayoutTuple &tuple : relation)
+      if (any || tuple.rewriteCost == 0)
+        add({tuple.dims, tuple, tuple.cost}, 0, any ? changesOf(tuple.dims.size()) : 0);
   }
+
+  /// Whether any of them is a change.
+  [[nodiscard]] bool changes() const { return changed; }
 
   [[nodiscard]] std::vector<Choice> choices() const {
     std::vector<Choice> result;
@@ -84,6 +92,7 @@ private:
   }
 
   const Step &step;
+  bool changed = false;
   std::map<std::vector<int8_t>, Wrapped> best;
 };
 
@@ -132,14 +141,17 @@ std::string describe(const LayoutRewrite &rewrite, const Step &step) {
 /// The least-cost rewrites at some of the operations.
 std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
                                         llvm::ArrayRef<RelationId> active,
-                                        const std::vector<bool> &where, uint64_t budget) {
-  RelationSystem system = layout.system;
+                                        const std::vector<bool> &where, Rewrites allowed,
+                                        uint64_t budget) {
   std::map<RelationId, Wrappings> wrappings;
   for (RelationId id : active)
-    if (where[id] && layout.steps[id].kind == Step::Kind::Operation) {
-      const auto &added = wrappings.try_emplace(id, layout.steps[id]).first->second;
-      system.replaceChoices(id, added.choices());
-    }
+    if (where[id] && layout.steps[id].kind == Step::Kind::Operation)
+      wrappings.try_emplace(id, layout.steps[id], allowed);
+  if (llvm::none_of(wrappings, [](const auto &one) { return one.second.changes(); }))
+    return std::nullopt;
+  RelationSystem system = layout.system;
+  for (const auto &[id, around] : wrappings)
+    system.replaceChoices(id, around.choices());
   const RelationSystem::Solution solution = system.solve(active, budget);
   if (solution.status != RelationSystem::Status::Solved)
     return std::nullopt;
@@ -187,23 +199,31 @@ std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
 
 std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
                                            llvm::ArrayRef<RelationId> active,
-                                           llvm::ArrayRef<RelationId> chains, uint64_t budget) {
+                                           llvm::ArrayRef<RelationId> chains, Rewrites allowed,
+                                           uint64_t budget) {
+  if (allowed == Rewrites::None)
+    return std::nullopt;
   // A chain is minimal: a change at any of its steps resolves it. Few places keep
   // the search small.
   std::vector<bool> where(layout.system.relations());
   for (RelationId id : chains)
     where[id] = true;
-  if (auto rewrites = rewriteAt(layout, active, where, budget))
+  if (auto rewrites = rewriteAt(layout, active, where, allowed, budget))
     return rewrites;
-  return rewriteAt(layout, active, tiedTo(layout, active, chains), budget);
+  if (allowed == Rewrites::Free) // so that a refusal stays quick
+    return std::nullopt;
+  return rewriteAt(layout, active, tiedTo(layout, active, chains), allowed, budget);
 }
 
 std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites) {
+  constexpr size_t kShown = 3;
   std::vector<std::string> texts;
-  for (const LayoutRewrite &rewrite : rewrites)
+  for (const LayoutRewrite &rewrite : rewrites.take_front(kShown))
     texts.push_back(rewrite.text + (rewrite.node.index < 0
                                         ? std::string()
                                         : " at node " + std::to_string(rewrite.node.index)));
+  if (rewrites.size() > kShown)
+    texts.push_back("and " + std::to_string(rewrites.size() - kShown) + " more");
   return llvm::join(texts, "; ");
 }
 

@@ -13,14 +13,15 @@ struct LayoutRewrites {
 };
 
 /// The rewrites at the least cost that make `active` solvable: at operations of
-/// `chains`, the steps of all conflicts, or where that is not enough at any that
-/// are tied to them. Nothing if no rewrites do. `budget` bounds the search of one
-/// component.
+/// `chains`, the steps of all conflicts, or where that is not enough and more than what
+/// is free is allowed, at any that are tied to them. Nothing if no rewrites do, or `allowed` does
+/// not contain them. `budget` bounds the search of one component.
 std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
                                            llvm::ArrayRef<RelationId> active,
-                                           llvm::ArrayRef<RelationId> chains, uint64_t budget);
+                                           llvm::ArrayRef<RelationId> chains, Rewrites allowed,
+                                           uint64_t budget);
 
-/// "relayout of operand 0 'x' from [3 4!] to [3! 4] at node 2; ...".
+/// "relayout of operand 0 'x' from [3 4!] to [3! 4] at node 2; ...; and 5 more".
 std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites);
 
 /// What a product takes longer than with constants as weights: the rows of

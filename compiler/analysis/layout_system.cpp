@@ -161,8 +161,8 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
     return;
   }
   Step step{.op = op, .value = op->getResult(0)};
-  step.query = ir::layoutQuery(op, [&](Value value) { return constants.contains(value); });
-  step.query.lanes = options.lanes;
+  step.query =
+      ir::layoutQuery(op, [&](Value value) { return constants.contains(value); }, options.lanes);
   step.query.cores = options.cores;
   step.query.allowDynamicWeights = options.allowDynamicWeights;
   rules.layouts(step.query, step.relation);

@@ -9,7 +9,9 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "compiler/analysis/data_dimension.h"
+#include "compiler/conversion/plan/plan.h"
 #include "compiler/conversion/rows/lower.h"
+#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/pipeline/textual_model.h"
 #include "compiler/transforms/passes.h"
@@ -44,6 +46,10 @@ std::string modelName(const CompileOptions &options, const std::string &graphNam
   return graphName.empty() ? "model" : graphName;
 }
 
+/// How much may be compiled to check what a refusal proposes, in cycles of the rough
+/// model that layouts are chosen by: a second or two.
+constexpr int64_t kTrialWork = 10'000;
+
 /// One run over one model. MLIR's own errors become problems, in case a pass
 /// fails without one.
 class Front {
@@ -77,11 +83,12 @@ public:
       return {};
     }
     stage("making rows");
+    const rows::ModelInfo model = modelInfo();
     std::vector<rows::Graph> graphs;
-    if (auto graph = lower(main, problems))
+    if (auto graph = rows::lowerToRows(main, geometry, model, problems))
       graphs.push_back(std::move(*graph));
     if (!graphs.empty())
-      addSunk(*module, graphs);
+      addSunk(*module, model, graphs);
     return graphs;
   }
 
@@ -105,6 +112,7 @@ private:
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
   frontend::ImportedModel info;
+  int64_t trialWork = kTrialWork; ///< left for compiling changed copies
 
   void stage(const char *name) const {
     if (options.progress)
@@ -115,19 +123,20 @@ private:
     return module.lookupSymbol<mlir::func::FuncOp>("main");
   }
 
-  std::optional<rows::Graph> lower(mlir::func::FuncOp main, Problems &found) const {
+  rows::ModelInfo modelInfo() const {
     rows::ModelInfo model;
     model.name = modelName(options, info.name);
     model.inputs = hostTensors(info.inputs);
     model.outputs = hostTensors(info.outputs);
     model.nodes = info.nodes;
     model.parameters = info.parameters;
-    return rows::lowerToRows(main, geometry, model, found);
+    return model;
   }
 
   /// Adds the graphs with factors behind the products of two activations, and behind
   /// those with constant weights too, where there are any.
-  void addSunk(mlir::ModuleOp module, std::vector<rows::Graph> &graphs) {
+  void addSunk(mlir::ModuleOp module, const rows::ModelInfo &model,
+               std::vector<rows::Graph> &graphs) {
     unsigned before = 0;
     for (const bool constantWeights : {false, true}) {
       const mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
@@ -143,7 +152,7 @@ private:
       Problems ignored; // the plain graph remains
       if (mlir::failed(passes.run(*copy)))
         continue;
-      if (auto graph = lower(mainOf(*copy), ignored))
+      if (auto graph = rows::lowerToRows(mainOf(*copy), geometry, model, ignored))
         graphs.push_back(std::move(*graph));
     }
   }
@@ -163,26 +172,8 @@ private:
     return module;
   }
 
-  bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
-    analysis::DataDimensionOptions layoutOptions;
-    layoutOptions.pins = options.dataDims;
-    for (const frontend::GraphTensor &tensor : info.tensors)
-      layoutOptions.names[tensor.name] = tensor.value;
-    layoutOptions.lanes = geometry.lanes;
-    layoutOptions.cores = geometry.cores;
-    layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
-    layoutOptions.rewriteLayout = options.rewriteLayout;
-    layoutOptions.offerRewrites = true;
-    const analysis::DataDimensions found = ir::layOut(main, layoutOptions);
-    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
-      result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
-    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
-    if (!found.problems.empty())
-      return false;
-    listTensors(found);
-    ir::annotate(main, found);
-    mlir::PassManager passes(&context);
-    mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
+  /// Between layout and rows.
+  static void addPasses(mlir::OpPassManager &perFunction) {
     perFunction.addPass(ir::createExpandReductions());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createFuseMaps());
@@ -192,6 +183,83 @@ private:
     perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createRemoveDeadCode());
+  }
+
+  /// Whether a changed copy of the model compiles, with the first plan there is.
+  std::optional<bool> compiles(mlir::FunctionOpInterface function,
+                               const analysis::DataDimensionOptions &layoutOptions) {
+    const analysis::DataDimensions found = ir::layOut(function, layoutOptions);
+    if (!found.problems.empty())
+      return false;
+    if (found.cost > trialWork)
+      return std::nullopt;
+    trialWork -= found.cost;
+    ir::annotate(function, found);
+    auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
+    mlir::PassManager passes(&context);
+    addPasses(passes.nest<mlir::func::FuncOp>());
+    if (mlir::failed(passes.run(module)))
+      return false;
+    auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
+    const rows::ModelInfo model = trialModel(main);
+    std::vector<rows::Graph> graphs;
+    Problems ignored; // each change has its own
+    if (auto graph = rows::lowerToRows(main, geometry, model, ignored))
+      graphs.push_back(std::move(*graph));
+    addSunk(module, model, graphs);
+    return llvm::any_of(graphs, [&](const rows::Graph &graph) {
+      plan::Plan plan;
+      return plan::makePlan(graph, {.candidates = 0}, plan, ignored);
+    });
+  }
+
+  /// The model around a changed copy, whose inputs are others.
+  rows::ModelInfo trialModel(mlir::func::FuncOp main) const {
+    rows::ModelInfo model = modelInfo();
+    const std::vector<format::HostTensor> known = std::move(model.inputs);
+    model.inputs.clear();
+    for (mlir::BlockArgument argument : main.getArguments()) {
+      const std::string name = analysis::tensorName(argument);
+      const auto same = llvm::find_if(
+          known, [&](const format::HostTensor &one) { return !name.empty() && one.name == name; });
+      format::HostTensor tensor = same == known.end() ? format::HostTensor() : *same;
+      const auto shape = ir::shapeOf(argument);
+      tensor.shape.assign(shape.begin(), shape.end());
+      model.inputs.push_back(std::move(tensor));
+    }
+    for (auto [tensor, value] :
+         llvm::zip_equal(model.outputs, main.front().getTerminator()->getOperands())) {
+      const auto shape = ir::shapeOf(value);
+      tensor.shape.assign(shape.begin(), shape.end());
+    }
+    return model;
+  }
+
+  bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
+    analysis::DataDimensionOptions layoutOptions;
+    layoutOptions.pins = options.dataDims;
+    for (const frontend::GraphTensor &tensor : info.tensors)
+      layoutOptions.names[tensor.name] = tensor.value;
+    layoutOptions.lanes = geometry.lanes;
+    layoutOptions.cores = geometry.cores;
+    layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
+    layoutOptions.rewrites =
+        options.rewriteLayout ? analysis::Rewrites::Any : analysis::Rewrites::Free;
+    layoutOptions.offerRewrites = true;
+    layoutOptions.compiles = [this](mlir::FunctionOpInterface copy,
+                                    const analysis::DataDimensionOptions &changed) {
+      return compiles(copy, changed);
+    };
+    const analysis::DataDimensions found = ir::layOut(main, layoutOptions);
+    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
+      result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
+    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
+    if (!found.problems.empty())
+      return false;
+    listTensors(found);
+    ir::annotate(main, found);
+    mlir::PassManager passes(&context);
+    addPasses(passes.nest<mlir::func::FuncOp>());
     return mlir::succeeded(passes.run(module));
   }
 

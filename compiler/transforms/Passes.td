@@ -17,7 +17,7 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
     Option<"allowDynamicWeights", "allow-dynamic-weights", "bool", "false",
            "allow activations as the weights of a product">,
     Option<"rewriteLayout", "rewrite-layout", "bool", "false",
-           "change the function where no data dimensions satisfy every rule">,
+           "change the function where no data dimensions satisfy every rule, at a cost in cycles">,
     Option<"offerRewrites", "offer-rewrites", "bool", "false",
            "name the cheapest of such changes in errors">,
     Option<"lanes", "lanes", "int64_t", "8", "lanes of the target, for costs">

@@ -64,7 +64,7 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     }
     analysis::DataDimensionOptions options;
     options.allowDynamicWeights = allowDynamicWeights;
-    options.rewriteLayout = rewriteLayout;
+    options.rewrites = rewriteLayout ? analysis::Rewrites::Any : analysis::Rewrites::Free;
     options.offerRewrites = offerRewrites;
     options.lanes = lanes;
     for (const std::string &pin : pins) {

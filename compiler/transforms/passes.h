@@ -17,7 +17,7 @@ namespace sluice::ir {
 #include "compiler/transforms/passes.h.inc"
 
 /// Infers the data dimensions of a function, after the rewrites that takes if
-/// options.rewriteLayout allows them; those are in the result.
+/// options.rewrites allow them; those are in the result.
 analysis::DataDimensions layOut(mlir::FunctionOpInterface function,
                                 analysis::DataDimensionOptions options);
 

@@ -82,7 +82,7 @@ analysis::DataDimensions layOut(FunctionOpInterface function,
     const auto other = replaced.find(before);
     options.names[name] = other == replaced.end() ? before : other->second;
   }
-  options.rewriteLayout = false;
+  options.rewrites = analysis::Rewrites::None;
   analysis::DataDimensions again = analysis::inferDataDimensions(function, options);
   again.replaced = std::move(replaced);
   again.rewrites = std::move(found.rewrites);

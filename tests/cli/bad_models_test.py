@@ -49,6 +49,53 @@ class Graphs(Refusal):
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, models.unsupported())
 
+    def test_what_many_nodes_share(self):
+        """One message for each operator, with the first nodes; --verbose and JSON have them all."""
+        nodes = [helper.make_node("Det", ["x"], [f"d{i}"], name=f"det{i}") for i in range(7)]
+        nodes += [helper.make_node("NonZero", ["x"], [f"n{i}"], name=f"at{i}") for i in range(2)]
+        outputs = [node.output[0] for node in nodes]
+        proto = models.model(nodes, [models.tensor("x", 8, 8)], [models.tensor(y, 1) for y in outputs])
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'Det' is not supported, at 7 nodes
+              --> m.onnx: node 0 "det0" (Det)
+             also: node 1 "det1" (Det), node 2 "det2" (Det), node 3 "det3" (Det), node 4 "det4" (Det), and 2 more, \
+--verbose lists them
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            error[E0201]: operator 'NonZero' is not supported, at 2 nodes
+              --> m.onnx: node 7 "at0" (NonZero)
+             also: node 8 "at1" (NonZero)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, proto)
+        self.refused(REFUSED, "".join(
+            f"error[E0201]: operator '{node.op_type}' is not supported\n  --> m.onnx: node {i} \"{node.name}\" "
+            f"({node.op_type})\n help: express it with operators that `sluice ops` lists, or cut the model before it\n"
+            for i, node in enumerate(nodes)), "check", "m.onnx", "--verbose")
+        for form in ("json", "sarif"):
+            _, out, _ = self.sluice("check", "m.onnx", "--format", form)
+            found = json.loads(out)
+            errors = (found["errors"] if form == "json" else found["runs"][0]["results"])
+            names = [e["node"]["name"] if form == "json" else e["locations"][0]["logicalLocations"][0]["name"]
+                     for e in errors]
+            self.assertEqual(names, [node.name for node in nodes])
+
+    def test_refused_layouts_that_many_nodes_share(self):
+        """The chain is that of the first."""
+        nodes = [helper.make_node("MatMul", ["x", "z"], [f"y{i}"], name=f"product{i}") for i in range(2)]
+        self.layout_refused("""
+            error[E0306]: both sides of the product are activations, at 2 nodes
+              --> m.onnx: node 0 "product0" (MatMul)
+               |  operand 0 'x': activation [4 8]
+               |  operand 1 'z': activation [8 4]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "product0" (MatMul): 'y0' [4 4], refused whatever the data dimensions
+             also: node 1 "product1" (MatMul)
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
+dimensions: the rightmost axis by convention, checked, about 16 more cycles
+             help: make the input 'z' a constant of the model, if it is the same in every inference
+            """, models.model(nodes, [models.tensor("x", 4, 8), models.tensor("z", 8, 4)],
+                              [models.tensor("y0", 4, 4), models.tensor("y1", 4, 4)]))
+
     def test_branches(self):
         """An If is replaced by the branch that its condition chooses, if that is known."""
         def chosen(nodes, output, condition="yes", **graph):
@@ -233,8 +280,8 @@ checked, about 20 more cycles
                node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
              help: compile with --allow-dynamic-weights, checked, about 8 more cycles
              help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: transpose of the constants behind the reshape at node 1, \
-checked, at no cost
+             help: compile with --rewrite-layout: relayout of the result 'h' from [4! 5] to [4 5!] at node 0, \
+checked, about 26 more cycles
             """, models.lost_by_reshape())
 
     def test_two_activations(self):
@@ -248,7 +295,7 @@ checked, at no cost
                node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
              help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
 dimensions: the rightmost axis by convention, checked, about 8 more cycles
-             help: export operand 1 as a constant, if it does not depend on the model's inputs, checked
+             help: make the input 'z' a constant of the model, if it is the same in every inference, checked
             """, models.two_activations())
 
     def test_contracted_on_neither_side(self):
@@ -284,6 +331,119 @@ checked, about 28 more cycles
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--allow-dynamic-weights",
                                    "--rewrite-layout", *pins)
         self.assertEqual((code, err), (0, ""))
+
+    def test_only_both_flags(self):
+        """What one flag does for one error is not offered where the model needs both; what resolves one error of
+        two is not checked."""
+        flags = "--allow-dynamic-weights --rewrite-layout"
+        both = f"help: compile with {flags}: relayout of the result 'u' from [8! 8] to [8 8!] at node 1, checked, " \
+               "about 44 more cycles"
+        self.layout_refused(f"""
+            error[E0306]: both sides of the product are activations
+              --> m.onnx: node 0 "product" (MatMul)
+               |  operand 0 'x': activation [8 8]
+               |  operand 1 'z': activation [8 8]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "product" (MatMul): 'y' [8 8], refused whatever the data dimensions
+             help: make the input 'z' a constant of the model, if it is the same in every inference
+             help: make the input 'x' a constant of the model, if it is the same in every inference
+             {both}
+            error[E0301]: operands of a pointwise operation have different data dimensions
+              --> m.onnx: node 2 "add" (Add)
+               |  operand 0 'y': activation [8 8!]
+               |  operand 1 'u': activation [8! 8]
+             rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
+             chain:
+               'y' [8 8!], assumed: [8! 8] does not fit either
+               node 1 "turn" (Transpose): 'u' [8! 8], from [8 8!], the data dimension moves with its axis
+               node 2 "add" (Add): 'u' [8! 8], needs [8 8!]
+             help: make operand 0 'y' a graph input of its own
+             help: make operand 1 'u' a graph input of its own
+             {both}
+            """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
+                               helper.make_node("Transpose", ["y"], ["u"], name="turn"),
+                               helper.make_node("Add", ["y", "u"], ["s"], name="add")],
+                              [models.tensor("x", 8, 8), models.tensor("z", 8, 8)], [models.tensor("s", 8, 8)]))
+        code, out, err = self.sluice("check", "m.onnx", "--target", "c2b8", *flags.split())
+        self.assertEqual((code, err), (0, ""))
+
+    def test_no_choice_fits(self):
+        """One is shown, with the others; what helps is not what is so already."""
+        self.layout_refused("""
+            error[E0301]: operands of a pointwise operation have different data dimensions
+              --> m.onnx: node 1 "add" (Add)
+               |  operand 0 'x': activation [16 16!]
+               |  operand 1 't': activation [16! 16]
+             rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
+             chain:
+               'x' [16 16!], assumed: [16! 16] does not fit either
+               node 0 "turn" (Transpose): 't' [16! 16], from [16 16!], the data dimension moves with its axis
+               node 1 "add" (Add): 't' [16! 16], needs [16 16!]
+             help: read operand 0 'x' from a second graph input, given the same values, checked
+             help: make operand 1 't' a graph input of its own, checked
+             help: compile with --rewrite-layout: relayout of the result 't' from [16! 16] to [16 16!] at node 0, \
+checked, about 144 more cycles
+            """, models.model([helper.make_node("Transpose", ["x"], ["t"], name="turn"),
+                               helper.make_node("Add", ["x", "t"], ["y"], name="add")],
+                              [models.tensor("x", 16, 16)], [models.tensor("y", 16, 16)]))
+
+    def test_a_tensor_times_its_own_view(self):
+        """What a node makes on the way to its result is named after what it is made from. No side can be a constant."""
+        self.layout_refused("""
+            error[E0306]: both sides of the product are activations
+              --> m.onnx: node 0 "gram" (Einsum)
+               |  operand 0, transpose of 'x': activation [8 8]
+               |  operand 1, transpose of 'x': activation [8 8]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "gram" (Einsum): 'y' [8 8], refused whatever the data dimensions
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the side that is not contracted along its \
+data dimension keeps it, checked, about 12 more cycles
+            """, models.model([helper.make_node("Einsum", ["x", "x"], ["y"], name="gram", equation="ij,ki->jk")],
+                              [models.tensor("x", 8, 8)], [models.tensor("y", 8, 8)]))
+
+    def test_a_node_of_several_steps(self):
+        """Those of a softmax say the same: once is enough."""
+        self.layout_refused("""
+            error[E0303]: no axis after the reshape has the stride of the data dimension
+              --> m.onnx: node 2 "flat" (Flatten)
+               |  operand 0 'm': activation [4! 5]
+             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             chain:
+               node 0 "mix" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
+               node 1 "act" (Softmax): 'm' [4! 5], from [4! 5], pointwise operands agree
+               node 2 "flat" (Flatten): 'm' [4! 5], needs [4 5!]
+             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
+             help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
+             help: compile with --rewrite-layout: relayout of the result 'm' from [4! 5] to [4 5!] at node 1, \
+checked, about 26 more cycles
+            """, models.model([helper.make_node("MatMul", ["A", "x"], ["h"], name="mix"),
+                               helper.make_node("Softmax", ["h"], ["m"], name="act", axis=1),
+                               helper.make_node("Flatten", ["m"], ["f"], name="flat", axis=0)],
+                              [models.tensor("x", 4, 5)], [models.tensor("f", 1, 20)],
+                              [models.constant("A", models.values(4, 4))]))
+
+    def test_behind_the_layout(self):
+        """Nothing is checked of a model that does not fit, whatever its layout."""
+        self.layout_refused("""
+            error[E0306]: both sides of the product are activations
+              --> m.onnx: node 0 "product" (MatMul)
+               |  operand 0 'x': activation [4 8]
+               |  operand 1 'z': activation [8 4]
+             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             chain:
+               node 0 "product" (MatMul): 'y' [4 4], refused whatever the data dimensions
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
+dimensions: the rightmost axis by convention, about 8 more cycles
+             help: make the input 'z' a constant of the model, if it is the same in every inference
+            """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
+                               helper.make_node("MatMul", ["u", "W"], ["v"], name="wide"),
+                               helper.make_node("MatMul", ["v", "V"], ["w"], name="narrow")],
+                              [models.tensor("x", 4, 8), models.tensor("z", 8, 4), models.tensor("u", 1, 256)],
+                              [models.tensor("y", 4, 4), models.tensor("w", 1, 8)],
+                              [models.constant("W", models.values(256, 1024)),
+                               models.constant("V", models.values(1024, 8))]))
 
     def test_pins(self):
         for pin, message in (("x=7", "tensor 'x' has no axis 7, its shape is [1 8]"),

@@ -58,16 +58,17 @@ WIDTH = 13  # of h: two rows of 8 lanes, the second not full
 
 
 class Free(Folder):
-    def program(self, name, shape, last, nodes=(), constants=None):
-        """Instructions of the cores and cycles of a compiled model whose last product is of `last`."""
+    def program(self, name, shape, last, nodes=(), constants=None, rows=WIDTH, order=slice(None)):
+        """Instructions of the cores and cycles of a compiled model whose last product is of `last`, by weights with so
+        many rows, stored in this order."""
         first, second = (np.random.default_rng(seed).standard_normal(s).astype(np.float32) / 4
-                         for seed, s in enumerate(((shape[-1], WIDTH), (WIDTH, 6))))
+                         for seed, s in enumerate(((shape[-1], WIDTH), (rows, 6))))
         graph = helper.make_graph(
             [node("MatMul", "x W", "g"), node("Relu", "g", "h"), *nodes, node("MatMul", f"{last} U", "p"),
              node("Relu", "p", "y")], "free",
             [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-            [numpy_helper.from_array(v, k) for k, v in {"W": first, "U": second, **(constants or {})}.items()])
+            [numpy_helper.from_array(v, k) for k, v in {"W": first, "U": second[order], **(constants or {})}.items()])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
                   self.dir / f"{name}.onnx")
         compiled = json.loads(
@@ -92,6 +93,21 @@ class Free(Folder):
                 e = np.exp(np.tanh(function(np.maximum(x @ first, 0))))
                 np.save(self.dir / "y.npy", np.maximum(e @ second, 0).astype(np.float32))
                 self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+
+    def test_flattened_before_a_product(self):
+        """Along which axis makes no difference: the weights are stored in that order."""
+        flatten = node("Flatten", "t", "v", axis=0)
+        by_lanes = np.arange(4 * WIDTH).reshape(4, WIDTH).T.reshape(-1)
+        without, cycles_without, *_ = self.program(
+            "without", (4, 5), "v", [node("Identity", "h", "t"), flatten], rows=4 * WIDTH)
+        instructions, cycles, first, second = self.program(
+            "with", (4, 5), "v", [node("Transpose", "h", "t"), flatten], rows=4 * WIDTH, order=by_lanes)
+        self.assertEqual((instructions, cycles), (without, cycles_without))
+        x = np.random.default_rng(2).standard_normal((4, 5)).astype(np.float32)
+        np.save(self.dir / "x.npy", x)
+        h = np.maximum(x @ first, 0).reshape(1, -1)
+        np.save(self.dir / "y.npy", np.maximum(h @ second, 0).astype(np.float32))
+        self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
 
     def test_no_instruction_and_no_cycle(self):
         for name, (shape, (nodes, constants), function, bare) in VIEWS.items():

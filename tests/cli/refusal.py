@@ -38,8 +38,8 @@ class Refusal(Folder):
         self.refused(code, text, "check", *arguments)
 
     def layout_refused(self, text, proto, flags=()):
-        """Compiling is refused with an error of the data dimension, behind which its mark is explained."""
-        code, = re.findall(r"error\[(E03\d\d)\]", text)
+        """Compiling is refused with errors of the data dimension, behind which its mark is explained."""
+        code, *_ = re.findall(r"error\[(E03\d\d)\]", text)
         self.compile_refused(REFUSED, textwrap.dedent(text) + LEGEND.format(code), proto, flags=flags)
 
     def save(self, name, data):

@@ -22,7 +22,8 @@ FAMILIES = (
     linear.linear, activations.activations, activations.softmax, arithmetic.arithmetic,
     selections.selections, functions.functions, reductions.reductions, reductions.normalisations,
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
-    reductions.factors, dynamic.rewrites, exports.exports)
+    reductions.factors, dynamic.rewrites, exports.exports,
+    dynamic.free)
 
 
 def main():

@@ -45,8 +45,9 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
 llvm::SmallVector<int64_t, 4> carriedShape(mlir::Value value);
 
 /// The layout query of an operation with the shapes it has. `constant` says
-/// which operands are known at compile time.
-LayoutQuery layoutQuery(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> constant);
+/// which values are known at compile time.
+LayoutQuery layoutQuery(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> constant,
+                        int64_t lanes);
 
 /// Constants as plain tensors and back (rounded to f32).
 reference::Tensor toTensor(mlir::ElementsAttr elements);

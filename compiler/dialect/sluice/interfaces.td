@@ -15,6 +15,10 @@ def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
     InterfaceMethod<"adds every tuple of data dimensions the rule allows",
       "void", "layouts", (ins "const ::sluice::ir::LayoutQuery &":$query,
                               "::sluice::ir::LayoutRelation &":$relation)>,
+    InterfaceMethod<"of a product: the axes of one of its operands that it sums over",
+      "void", "summedAxes", (ins "unsigned":$operand, "int64_t":$lanes,
+        "::llvm::SmallVectorImpl<::sluice::ir::SummedAxis> &":$axes),
+      "", "return;">,
     InterfaceMethod<[{
         What to say when no tuple fits. Only asked of operations that restrict their operands: one
         that allows every data dimension of its operand is never the last step of a conflict.

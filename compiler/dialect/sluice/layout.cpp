@@ -81,4 +81,19 @@ std::optional<int64_t> reshapeDim(llvm::ArrayRef<int64_t> from, int64_t dim,
   return leftmost;
 }
 
+std::optional<AxisRange> mergedAxes(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to,
+                                    int64_t axis) {
+  int64_t right = 1;
+  for (int64_t extent : to.drop_front(axis + 1))
+    right *= extent;
+  auto end = static_cast<int64_t>(from.size());
+  for (int64_t product = 1; product != right; product *= from[--end])
+    if (end == 0)
+      return std::nullopt;
+  int64_t first = end, product = 1;
+  while (first > 0 && product * from[first - 1] <= to[axis])
+    product *= from[--first];
+  return product == to[axis] && first < end ? std::optional(AxisRange{first, end}) : std::nullopt;
+}
+
 } // namespace sluice::ir

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,10 +11,20 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+namespace mlir {
+class Operation;
+}
+
 namespace sluice::ir {
 
 /// The data dimension of a constant: none.
 inline constexpr int8_t kNoDim = -1;
+
+/// An axis of a tensor that products with constants sum over.
+struct SummedAxis {
+  int64_t axis = 0;
+  int64_t products = 0; ///< of blocks, with each row of lanes along the axis
+};
 
 /// What a rule needs to know about an operation. Shapes are carried shapes:
 /// rank 0 appears as [1].
@@ -21,6 +32,9 @@ struct LayoutQuery {
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 2> operands;
   llvm::SmallVector<bool, 2> constant; ///< per operand: known at compile time
   llvm::SmallVector<int64_t, 4> result;
+  /// Of the result, if products with constants are all that reads it: the axes that
+  /// each of them sums over.
+  llvm::SmallVector<SummedAxis, 1> summed;
   int64_t lanes = 8; ///< elements of a row, for costs
   int64_t cores = 1; ///< that share the work, for costs
   bool allowDynamicWeights = false;
@@ -61,6 +75,9 @@ LayoutRefusal refusal(llvm::StringRef rule, std::string message);
 struct LayoutFix {
   std::string text;
   LayoutRelation relation; ///< of the changed operation, on the same operands and result
+  /// Makes the change at the operation of a copy of the function. False if what follows
+  /// does not take the result as it is then.
+  std::function<bool(mlir::Operation *)> apply;
 };
 
 /// What it costs to move a tensor to another data dimension.
@@ -78,5 +95,16 @@ std::string notation(llvm::ArrayRef<int64_t> shape, std::optional<int64_t> dim);
 /// with the stride of axis `dim` of `from`. Empty if there is none.
 std::optional<int64_t> reshapeDim(llvm::ArrayRef<int64_t> from, int64_t dim,
                                   llvm::ArrayRef<int64_t> to);
+
+/// Neighbouring axes: `first` and those up to before `end`.
+struct AxisRange {
+  int64_t first = 0, end = 0;
+  [[nodiscard]] bool contains(int64_t axis) const { return axis >= first && axis < end; }
+};
+
+/// The axes of `from` that a reshape makes axis `axis` of `to` from, those of extent 1
+/// beside them included. Empty if it takes parts of axes.
+std::optional<AxisRange> mergedAxes(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to,
+                                    int64_t axis);
 
 } // namespace sluice::ir

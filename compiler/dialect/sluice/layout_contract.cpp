@@ -82,6 +82,8 @@ public:
       : c(contraction), query(query), canSwap(canSwap), relation(relation) {}
 
   void constantSide(bool lhsConstant) {
+    if (lhsConstant && c.lhs.size() == 1)
+      addMirrored();
     const auto &runtime = lhsConstant ? c.rhs : c.lhs;
     const Loop own = lhsConstant ? Loop::Right : Loop::Left;
     const Loop replaced = lhsConstant ? Loop::Left : Loop::Right;
@@ -190,6 +192,23 @@ private:
     relation.back().rewriteCost = std::max<int64_t>(0, relation.back().cost - usual);
   }
 
+  /// A constant vector times a matrix leaves [1! k], which loses its axis; the
+  /// transposed matrix times the vector leaves [k 1!].
+  void addMirrored() {
+    if (!query.allowRewrites || !canSwap || c.rhs.size() < 2)
+      return;
+    const auto inner = static_cast<int8_t>(c.rhs.size() - 2);
+    const auto last = static_cast<int8_t>(query.result.size() - 1);
+    int64_t cost = 1;
+    for (auto [kind, extent] : llvm::zip(c.kinds, c.extents))
+      cost *= kind == Loop::Inner ? (extent + query.lanes - 1) / query.lanes : extent;
+    relation.push_back({{kNoDim, inner, last},
+                        "DD-MM-CONST",
+                        "weights on the right: the contracted axis carries the data dimension",
+                        cost});
+    relation.back().rewrite = "vector multiplied from the other side";
+  }
+
   /// Rows of the side that becomes weights: the one that has the result's lanes.
   int64_t weightRows(int8_t lhs, int8_t rhs, int64_t loop) const {
     const bool left = lhs != kNoDim && (c.lhs[lhs] == loop || rhs == kNoDim ||
@@ -212,6 +231,24 @@ void contractionLayouts(const Contraction &contraction, const LayoutQuery &query
     rules.bothRuntime();
 }
 
+/// With one side constant: the summed axes of operand `side`, the runtime one.
+void addSummedAxes(const Contraction &c, unsigned side, int64_t lanes,
+                   llvm::SmallVectorImpl<SummedAxis> &axes) {
+  const Loop replaced = side == 0 ? Loop::Right : Loop::Left;
+  int64_t products = 1;
+  for (auto [kind, extent] : llvm::zip(c.kinds, c.extents))
+    products *= kind == replaced ? (extent + lanes - 1) / lanes : kind == Loop::Inner ? 1 : extent;
+  for (auto [axis, loop] : llvm::enumerate(side == 0 ? c.lhs : c.rhs)) {
+    if (c.kinds[loop] != Loop::Inner)
+      continue;
+    int64_t others = 1;
+    for (auto [other, kind] : llvm::enumerate(c.kinds))
+      if (kind == Loop::Inner && static_cast<int64_t>(other) != loop)
+        others *= c.extents[other];
+    axes.push_back({static_cast<int64_t>(axis), products * others});
+  }
+}
+
 LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   if (query.constant[0] || query.constant[1])
     return refusal("DD-MM-CONST", "the product contracts an axis that is not the data dimension");
@@ -220,66 +257,31 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither side");
 }
 
-/// A constant vector times a matrix leaves [1! k], which loses its axis; the same
-/// product from the other side leaves [k 1!].
-void vectorFixes(const Contraction &contraction, const LayoutQuery &query,
-                 llvm::SmallVectorImpl<LayoutFix> &fixes) {
-  if (!query.constant[0] || contraction.lhs.size() != 1 || contraction.rhs.size() < 2)
-    return;
-  const auto inner = static_cast<int8_t>(contraction.rhs.size() - 2);
-  const auto result = static_cast<int8_t>(query.result.size() - 1);
-  fixes.push_back(
-      {"multiply from the other side: operand 1 with its last two axes exchanged, times "
-       "the vector, has the same result",
-       {{{kNoDim, inner, result}, "DD-MM-CONST", "", 0}}});
-}
-
-/// Two activations: either of them as a constant.
-void contractionFixes(const Contraction &contraction, const LayoutQuery &query,
-                      llvm::SmallVectorImpl<LayoutFix> &fixes) {
-  if (query.constant[0] || query.constant[1])
-    return vectorFixes(contraction, query, fixes);
-  for (size_t side : {1, 0}) {
-    LayoutQuery weights = query;
-    weights.constant[side] = true;
-    LayoutRelation relation;
-    contractionLayouts(contraction, weights, false, relation);
-    LayoutFix fix{"export operand " + std::to_string(side) +
-                      " as a constant, if it does not depend on the model's inputs",
-                  {}};
-    // The tensor that is no longer read may have any data dimension.
-    const auto rank = static_cast<int8_t>(query.operands[side].size());
-    for (const LayoutTuple &tuple : relation)
-      for (int8_t dim = 0; dim < rank; ++dim) {
-        fix.relation.push_back(tuple);
-        fix.relation.back().dims[side] = dim;
-      }
-    fixes.push_back(std::move(fix));
-  }
-}
-
 } // namespace
 
 void MatmulOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   contractionLayouts(matmulLoops(*this), query, true, relation);
 }
 
+void MatmulOp::summedAxes(unsigned operand, int64_t lanes,
+                          llvm::SmallVectorImpl<SummedAxis> &axes) {
+  addSummedAxes(matmulLoops(*this), operand, lanes, axes);
+}
+
 LayoutRefusal MatmulOp::layoutRefusal(const LayoutQuery &query) {
   return contractionRefusal(query);
 }
 
-void MatmulOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
-  contractionFixes(matmulLoops(*this), query, fixes);
-}
-
 Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
-  // (x @ z) = (z^T @ x^T)^T.
   const auto turned = [&](Value value) -> Value {
     auto order =
         llvm::to_vector<4>(llvm::seq<int64_t>(0, static_cast<int64_t>(shapeOf(value).size())));
     std::swap(order[order.size() - 2], order.back());
     return builder.create<TransposeOp>(getLoc(), value, order);
   };
+  if (shapeOf(getLhs()).size() == 1) // v @ x = x^T @ v
+    return builder.create<MatmulOp>(getLoc(), turned(getRhs()), getLhs());
+  // x @ z = (z^T @ x^T)^T
   return turned(builder.create<MatmulOp>(getLoc(), turned(getRhs()), turned(getLhs())));
 }
 
@@ -287,12 +289,13 @@ void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   contractionLayouts(contractionLoops(*this), query, false, relation);
 }
 
-LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {
-  return contractionRefusal(query);
+void ContractOp::summedAxes(unsigned operand, int64_t lanes,
+                            llvm::SmallVectorImpl<SummedAxis> &axes) {
+  addSummedAxes(contractionLoops(*this), operand, lanes, axes);
 }
 
-void ContractOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
-  contractionFixes(contractionLoops(*this), query, fixes);
+LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {
+  return contractionRefusal(query);
 }
 
 } // namespace sluice::ir

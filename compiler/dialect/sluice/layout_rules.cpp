@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/shapes.h"
 
+#include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -11,13 +12,6 @@ namespace sluice::ir {
 namespace {
 
 int64_t rank(llvm::ArrayRef<int64_t> shape) { return static_cast<int64_t>(shape.size()); }
-
-/// Whether a value is computed from constants alone.
-bool isKnown(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && (llvm::isa<ConstantOp>(op) ||
-                (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isKnown)));
-}
 
 /// Adds one tuple of an operation with a single runtime operand.
 void addView(LayoutRelation &relation, int64_t from, int64_t to, llvm::StringLiteral rule,
@@ -38,68 +32,41 @@ void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLi
   }
 }
 
-/// The stride rule, for reshape and for what is one: input axis -> result axis.
+/// Block products more than along full lanes, if axis `dim` of those that a reshape
+/// merges into a summed one lies along them. Nothing if it is none of those.
+std::optional<int64_t> costOfMerging(const LayoutQuery &query, llvm::ArrayRef<int64_t> from,
+                                     int64_t dim, const SummedAxis &summed) {
+  const auto axes = mergedAxes(from, query.result, summed.axis);
+  if (!axes || !axes->contains(dim))
+    return std::nullopt;
+  const auto merged = from.slice(axes->first, axes->end - axes->first);
+  return summed.products *
+         (query.rows(merged, dim - axes->first) - query.rows(query.result[summed.axis], 0));
+}
+
+/// The stride rule, for reshape and for what is one: input axis -> result axis. And
+/// where products with constants are all that reads the result: they select by their
+/// weights, whichever of the axes that merge into the summed one lies along the lanes.
 void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRelation &relation,
                 llvm::StringLiteral rule) {
-  for (int64_t dim = 0; dim < rank(from); ++dim)
-    if (auto to = reshapeDim(from, dim, query.result))
-      addView(relation, dim, *to, rule, "the stride of the data dimension is kept",
-              from[dim] == query.result[*to] ? 0 : query.rows(query.result, *to));
-}
-
-/// Axes of a reshape's input that become one axis of its result.
-struct Merged {
-  int64_t first = 0, count = 0; ///< of the input
-  int64_t to = 0;               ///< of the result
-};
-
-/// The axis of a product's operand `side` that is contracted with axis `axis` of
-/// the other operand; -1 if that is not contracted.
-int64_t contractedAxis(Operation *op, unsigned side, int64_t axis) {
-  if (auto matmul = llvm::dyn_cast<MatmulOp>(op)) {
-    const int64_t own = rank(shapeOf(op->getOperand(side))),
-                  other = rank(shapeOf(op->getOperand(1 - side)));
-    const auto inner = [](int64_t axes, unsigned which) {
-      return which == 0 || axes == 1 ? axes - 1 : axes - 2;
-    };
-    return axis == inner(other, 1 - side) ? inner(own, side) : -1;
+  constexpr llvm::StringLiteral kKept = "the stride of the data dimension is kept";
+  for (int64_t dim = 0; dim < rank(from); ++dim) {
+    const auto kept = reshapeDim(from, dim, query.result);
+    bool selected = false; // the lanes of `kept` by products
+    for (const SummedAxis &summed : query.summed) {
+      const auto cost = costOfMerging(query, from, dim, summed);
+      if (cost && kept == summed.axis) {
+        addView(relation, dim, *kept, rule, kKept, *cost);
+        selected = true;
+      } else if (cost) {
+        addView(relation, dim, summed.axis, "DD-RESHAPE-MM",
+                "only products with constants read it: they sum over the axes before it", *cost);
+      }
+    }
+    if (kept && !selected)
+      addView(relation, dim, *kept, rule, kKept,
+              from[dim] == query.result[*kept] ? 0 : query.rows(query.result, *kept));
   }
-  return -1;
-}
-
-/// The merging of a reshape whose result goes into products with constants only,
-/// contracted along the merged axis.
-std::optional<Merged> mergedAxes(ReshapeOp op) {
-  const ExtentsRef from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
-  // Extents that agree from both ends, those of 1 in the result aside.
-  Merged merged;
-  int64_t low = 0, left = 0;
-  const auto skipOnes = [&](int64_t axis) {
-    while (axis < rank(to) && to[axis] == 1)
-      ++axis;
-    return axis;
-  };
-  left = skipOnes(0);
-  while (low < rank(from) && left < rank(to) && from[low] == to[left]) {
-    ++low;
-    left = skipOnes(left + 1);
-  }
-  if (left == rank(to))
-    return std::nullopt;
-  merged.first = low;
-  merged.to = left;
-  int64_t product = 1;
-  while (low < rank(from) && product < to[left])
-    product *= from[low++];
-  merged.count = low - merged.first;
-  if (product != to[left] || merged.count < 2)
-    return std::nullopt;
-  const bool used = llvm::all_of(op.getResult().getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    return user->getNumOperands() == 2 && isKnown(user->getOperand(1 - use.getOperandNumber())) &&
-           contractedAxis(user, 1 - use.getOperandNumber(), merged.to) >= 0;
-  });
-  return used && !op.getResult().use_empty() ? std::optional(merged) : std::nullopt;
 }
 
 } // namespace
@@ -158,6 +125,26 @@ LayoutRefusal ReduceOp::layoutRefusal(const LayoutQuery &) {
   return refusal("DD-REDUCE", "a reduction over the data dimension drops its axis");
 }
 
+/// Keeps the reduced axes, where nothing but the function's end and views that put
+/// them back read the result.
+static bool keepAxes(Operation *op) {
+  auto reduce = llvm::cast<ReduceOp>(op);
+  OpBuilder builder(op);
+  const Value kept = builder.create<ReduceOp>(op->getLoc(), reduce.getMonoid(), reduce.getInput(),
+                                              reduce.getAxes(), true);
+  for (OpOperand &use : llvm::make_early_inc_range(reduce.getResult().getUses())) {
+    Operation *user = use.getOwner();
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      use.set(kept);
+    else if (llvm::isa<ReshapeOp, UnsqueezeOp>(user) &&
+             shapeOf(user->getResult(0)) == shapeOf(kept) && !dataDim(user->getResult(0)))
+      user->getResult(0).replaceAllUsesWith(kept);
+    else
+      return false;
+  }
+  return true;
+}
+
 void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<LayoutFix> &fixes) {
   if (getKeepdims())
     return;
@@ -169,7 +156,8 @@ void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layou
   for (int64_t dim : getAxes()) {
     LayoutFix fix{llvm::formatv("keep the reduced axes (keepdims=1) and use the result as {0}",
                                 notation(kept, dim)),
-                  {}};
+                  {},
+                  keepAxes};
     for (int64_t to = 0; to < rank(query.result); ++to)
       addView(fix.relation, dim, to, "DD-REDUCE",
               "reduced along the data dimension, which keeps its place",
@@ -241,53 +229,6 @@ LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {
 
 void ReshapeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addReshape(query, query.operands[0], relation, "DD-RESHAPE");
-  const auto merged = query.allowRewrites ? mergedAxes(*this) : std::nullopt;
-  if (!merged)
-    return;
-  // The last of the merged axes keeps its stride by itself.
-  for (int64_t dim = merged->first; dim + 1 < merged->first + merged->count; ++dim) {
-    LayoutTuple tuple{{static_cast<int8_t>(dim), static_cast<int8_t>(merged->to)},
-                      "DD-RESHAPE",
-                      "elements in another order, as the constants of the products behind",
-                      0};
-    tuple.rewrite = "transpose of the constants behind the reshape";
-    relation.push_back(std::move(tuple));
-  }
-}
-
-Value ReshapeOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &tuple) {
-  // The axis with the data dimension becomes the last of those that merge.
-  const Merged merged = *mergedAxes(*this);
-  const ExtentsRef from = shapeOf(getInput());
-  const int64_t dim = tuple.dims[0], last = merged.first + merged.count - 1;
-  const auto move = [&](int64_t count, int64_t axis, int64_t end) {
-    auto order = llvm::to_vector<4>(llvm::seq<int64_t>(0, count));
-    order.erase(order.begin() + axis);
-    order.insert(order.begin() + end, axis);
-    return order;
-  };
-  const Value turned =
-      builder.create<TransposeOp>(getLoc(), getInput(), move(rank(from), dim, last));
-  const Value result = builder.create<ReshapeOp>(getLoc(), turned, shapeOf(getResult()));
-  for (OpOperand &use : getResult().getUses()) {
-    // The same order along the axis that the other side is contracted over.
-    Operation *user = use.getOwner();
-    const unsigned side = 1 - use.getOperandNumber();
-    const Value weights = user->getOperand(side);
-    const ExtentsRef shape = shapeOf(weights);
-    const int64_t axis = contractedAxis(user, side, merged.to);
-    Extents split(shape.begin(), shape.begin() + axis);
-    split.append(from.begin() + merged.first, from.begin() + last + 1);
-    split.append(shape.begin() + axis + 1, shape.end());
-    builder.setInsertionPoint(user);
-    Value moved = builder.create<ReshapeOp>(weights.getLoc(), weights, split);
-    moved = builder.create<TransposeOp>(
-        weights.getLoc(), moved,
-        move(rank(split), axis + dim - merged.first, axis + last - merged.first));
-    user->setOperand(side, builder.create<ReshapeOp>(weights.getLoc(), moved, shape));
-  }
-  builder.setInsertionPointAfter(result.getDefiningOp());
-  return result;
 }
 
 LayoutRefusal ReshapeOp::layoutRefusal(const LayoutQuery &) {
@@ -301,13 +242,30 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
   auto exchange = [](int64_t dim, int64_t a, int64_t b) {
     return dim == a ? b : dim == b ? a : dim;
   };
+  const auto order = [](int64_t axes, int64_t a, int64_t b) {
+    auto permutation = llvm::to_vector<4>(llvm::seq<int64_t>(0, axes));
+    std::swap(permutation[a], permutation[b]);
+    return permutation;
+  };
+  const auto replace = [](Operation *op, Value by) {
+    by.setType(llvm::cast<RankedTensorType>(op->getResult(0).getType()));
+    op->replaceAllUsesWith(ValueRange{by});
+    return true;
+  };
   auto after = [&](int64_t a, int64_t b) {
     Extents target(to);
     std::swap(target[a], target[b]);
     LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
                                 "order of elements may change",
                                 notation(target, std::nullopt), a, b),
-                  {}};
+                  {},
+                  [=](Operation *op) {
+                    OpBuilder builder(op);
+                    const Value reshaped =
+                        builder.create<ReshapeOp>(op->getLoc(), op->getOperand(0), target);
+                    return replace(op, builder.create<TransposeOp>(op->getLoc(), reshaped,
+                                                                   order(rank(target), a, b)));
+                  }};
     for (int64_t dim = 0; dim < rank(from); ++dim)
       if (auto moved = reshapeDim(from, dim, target))
         addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
@@ -320,7 +278,14 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
     LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
                                 "order of elements may change",
                                 a, b),
-                  {}};
+                  {},
+                  [=](Operation *op) {
+                    OpBuilder builder(op);
+                    const Value turned = builder.create<TransposeOp>(
+                        op->getLoc(), op->getOperand(0), order(rank(source), a, b));
+                    return replace(op, builder.create<ReshapeOp>(op->getLoc(), turned,
+                                                                 shapeOf(op->getResult(0))));
+                  }};
     for (int64_t dim = 0; dim < rank(from); ++dim)
       if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
         addView(fix.relation, dim, *moved, "DD-RESHAPE", "the stride of the data dimension is kept",

@@ -87,7 +87,7 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFix
 }
 
 def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
-    ["layoutRefusal", "layoutFixes", "rewriteLayout"]> {
+    ["summedAxes", "layoutRefusal", "rewriteLayout"]> {
   let summary = "matrix product with numpy's rules";
   let description = [{
     The last two axes are matrices, the others broadcast. A rank-1 operand is a vector and its axis
@@ -98,7 +98,7 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["layoutRefusal", "layoutFixes"]> {
+def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"]> {
   let summary = "sum of products over a space of loops";
   let description = [{
     `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
@@ -155,7 +155,7 @@ def Sluice_SliceOp : Sluice_View<"slice"> {
   let hasFolder = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes", "rewriteLayout"]> {
+def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes"]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";

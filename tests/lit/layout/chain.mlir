@@ -1,5 +1,5 @@
 // Every independent conflict is reported, each with its nodes and a chain from
-// which nothing can be left out.
+// which nothing can be left out. A flag that does not resolve all of them is the last help.
 // RUN: not sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-infer-data-dimension))" --mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // CHECK: error: {{.*}}E0302: the product contracts an axis that is not the data dimension: node 41 "/blk/attn/MatMul_1" (MatMul)
@@ -8,8 +8,8 @@
 // CHECK-NEXT: rule DD-MM-CONST
 // CHECK-NEXT: chain: node 33 "/blk/Reshape" (Reshape): 'r' [32 10!], the stride of the data dimension is kept
 // CHECK-NEXT: chain: node 41 "/blk/attn/MatMul_1" (MatMul): 'r' [32 10!], needs [32! 10]
-// CHECK-NEXT: help: compile with --allow-dynamic-weights (DD-MM-DYN-1)
 // CHECK-NEXT: help: reshape to [10 32] and transpose axes 0 and 1
+// CHECK-NEXT: help: compile with --allow-dynamic-weights (DD-MM-DYN-1)
 
 // Transposed and not, no data dimension fits: so what fixes it, node 51, is no
 // part of the chain, nor is the slice on the side.
@@ -20,7 +20,7 @@
 // CHECK-NEXT: chain: node 52 "/exp" (Exp): 'e' [6 6!], from [6 6!], pointwise operands agree
 // CHECK-NEXT: chain: node 53 "/t" (Transpose): 't' [6! 6], from [6 6!], the data dimension moves with its axis
 // CHECK-NEXT: chain: node 54 "/join" (Add): 't' [6! 6], no choice fits every step
-// CHECK-NEXT: help: give operand 1 't' a data dimension that fits
+// CHECK-NEXT: help: make operand 1 't' a graph input of its own
 
 // CHECK-NEXT: error: {{.*}}E0303: {{.*}}: node 62 "/flat" (Reshape)
 // CHECK-NEXT: operand 0 'z': activation [4! 5]
@@ -28,8 +28,8 @@
 // CHECK-NEXT: chain: node 60 "/proj" (MatMul): 'p' [4! 5], weights on the left: the contracted axis carries the data dimension
 // CHECK-NEXT: chain: node 61 "/exp" (Exp): 'z' [4! 5], from [4! 5], pointwise operands agree
 // CHECK-NEXT: chain: node 62 "/flat" (Reshape): 'z' [4! 5], needs [4 5!]
-// CHECK-NEXT: help: compile with --allow-dynamic-weights{{$}}
 // CHECK-NEXT: help: transpose axes 0 and 1 before the reshape
+// CHECK-NEXT: help: compile with --allow-dynamic-weights{{$}}
 // CHECK-NOT: error:
 func.func @three(%x: tensor<320xf32>, %y: tensor<6x6xf32> {sluice.name = "y"},
                  %z: tensor<3x5xf32>) -> (tensor<64x10xf32>, tensor<6x6xf32>, tensor<20xf32>) {

@@ -26,7 +26,7 @@ func.func @batch(%x: tensor<2x5x3xf32, #sluice.dim<0>>, %y: tensor<2x3x4xf32>) -
   // expected-note @+4 {{chain: [2! 5 3], pinned by its type}}
   // expected-note @+3 {{chain: [2! 5 3], needs [2 5! 3] or [2 5 3!]}}
   // expected-note @+2 {{help: pin the tensor to [2 5! 3] in its type}}
-  // expected-note @+1 {{help: export operand 0 as a constant, if it does not depend on the model's inputs}}
+  // expected-note @+1 {{help: make the input a constant of the model, if it is the same in every inference}}
   %0 = sluice.matmul %x, %y : (tensor<2x5x3xf32, #sluice.dim<0>>, tensor<2x3x4xf32>) -> tensor<2x5x4xf32>
   return %0 : tensor<2x5x4xf32>
 }

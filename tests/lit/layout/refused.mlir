@@ -135,7 +135,7 @@ func.func @both_runtime(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>) -> tensor<5x4x
   // expected-note @+4 {{rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed}}
   // expected-note @+3 {{chain: [5 4], refused whatever the data dimensions}}
   // expected-note @+2 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the side that is not contracted along its data dimension keeps it}}
-  // expected-note @+1 {{help: export operand 1 as a constant, if it does not depend on the model's inputs}}
+  // expected-note @+1 {{help: make the input a constant of the model, if it is the same in every inference}}
   %0 = sluice.matmul %x, %y : (tensor<5x3xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }

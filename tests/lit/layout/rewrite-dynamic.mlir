@@ -1,4 +1,5 @@
-// --rewrite-layout with --allow-dynamic-weights.
+// --rewrite-layout with --allow-dynamic-weights; what costs nothing is done without it.
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-infer-data-dimension{allow-dynamic-weights=true}))" | FileCheck %s
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-infer-data-dimension{rewrite-layout=true allow-dynamic-weights=true}))" | FileCheck %s
 
 // Both sides contracted along their data dimensions, and the leftmost axis wanted.

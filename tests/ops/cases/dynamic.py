@@ -103,15 +103,33 @@ def rewrites(cases):
     deep, w = normal(2, 9, 10), normal(10, 3)
     case("product", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 1}, {"w": w})
     case("batch", node("MatMul", "x w"), {"x": deep}, deep @ w, {"x": 0}, {"w": w}, flags=dynamic)
-    a, b = normal(4, 4), normal(20, 3)
-    mixed = (a @ x[:4, :5]).reshape(1, 20)
-    flatten = [node("MatMul", "a x", "h"), node("Flatten", "h", "f", axis=0), node("MatMul", "f b")]
-    case("constant", flatten, {"x": x[:4, :5]}, mixed @ b, {}, {"a": a, "b": b})
-    case("constant_twice",
-         [*flatten[:2], node("MatMul", "f b", "u"), node("MatMul", "f c", "v"), node("Max", "u v")],
-         {"x": x[:4, :5]}, np.maximum(mixed @ b, mixed @ b[::-1]), {},
-         {"a": a, "b": b, "c": b[::-1].copy()})
-    case("swapped", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
-         {"x": 1, "z": 0, "y": 0}, flags=dynamic)
     case("contracted_on_neither_side", node("MatMul", "x z"), {"x": x, "z": z.T.copy()}, x @ z.T,
          {"x": 0, "z": 1}, flags=dynamic)
+
+
+def free(cases):
+    """What costs nothing is not asked for: a reshape before products with constants lies
+    along any axis, products change their order."""
+    def case(name, nodes, inputs, y, constants=None, flags=()):
+        cases.add(f"free_{name}", nodes, inputs, {"y": y}, constants, flags=list(flags))
+
+    x, a, b = normal(4, 5), normal(4, 4), normal(20, 3)
+    mixed = (a @ x).reshape(1, 20)
+    flatten = [node("MatMul", "a x", "h"), node("Flatten", "h", "f", axis=0)]
+    case("flattened", [*flatten, node("MatMul", "f b")], {"x": x}, mixed @ b, {"a": a, "b": b})
+    case("flattened_twice", [*flatten, node("MatMul", "f b", "u"), node("MatMul", "f c", "v"), node("Max", "u v")],
+         {"x": x}, np.maximum(mixed @ b, mixed @ b[::-1]), {"a": a, "b": b, "c": b[::-1].copy()})
+    case("flattened_bias", [*flatten, node("Gemm", "f b d", transB=1)], {"x": x}, mixed @ b + b[0],
+         {"a": a, "b": b.T.copy(), "d": b[0]})
+    # One of three axes that merge, more of it than lanes, other axes in front.
+    deep, w = normal(2, 11, 3, 2), normal(66, 9)
+    for axis in (1, 2, 3):
+        case(f"flattened_axis_{axis}", [node("Flatten", "x", "f", axis=1), node("MatMul", "f w")], {"x": deep},
+             deep.reshape(2, 66) @ w, {"w": w}, [f"--data-dim x={axis}"])
+    case("flattened_left", [node("Reshape", "x s", "f"), node("MatMul", "w f")], {"x": deep},
+         w.T @ deep.reshape(66, 2), {"w": w.T.copy(), "s": np.int64([66, 2])}, ["--data-dim x=0"])
+    v, batch = normal(9), normal(3, 9, 10)
+    case("vector", node("MatMul", "v x"), {"x": batch[0]}, v @ batch[0], {"v": v})
+    case("vector_batch", node("MatMul", "v x"), {"x": batch}, v @ batch, {"v": v})
+    case("swapped", node("MatMul", "x z"), {"x": batch[0].T.copy(), "z": batch[1]}, batch[0].T @ batch[1],
+         flags=["--allow-dynamic-weights", "--data-dim x=1", "--data-dim z=0", "--data-dim y=0"])
