@@ -103,12 +103,14 @@ module host_port #(
   assign issue = step.issue;
 
   loop_address #(
-      .Width(18)
+      .Width(18),
+      .Rings(1'b1)
   ) u_dst (
       .clk_i,
       .step_i   (step),
       .base_i   (next.dst),
       .stride_i (next.dst_stride),
+      .ring_i   (next.dst_ring),
       .address_o(dst)
   );
 

@@ -34,6 +34,11 @@ package machine_pkg;
     logic [1:0] loop;   // the loop that advances; loops inside it start again
   } step_t;
 
+  // The bits of an address that a ring of 2^ring addresses moves: all where there is none.
+  function automatic logic [17:0] ring_bits(input logic [3:0] ring);
+    for (int i = 0; i < 18; i++) ring_bits[i] = ring == '0 || i < {28'b0, ring};
+  endfunction
+
   // Memories of the configuration port.
   localparam logic [2:0] CfgInstruction = 3'd0;
   localparam logic [2:0] CfgWeights = 3'd1;

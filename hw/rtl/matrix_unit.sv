@@ -117,17 +117,21 @@ module matrix_unit #(
   assign issue   = step.issue;
   assign issue_o = issue;
 
-  loop_address #(.Width(16)) u_x (
-      .clk_i, .step_i(step), .base_i(next.x), .stride_i(next.x_stride), .address_o(read_addr_o)
+  loop_address #(.Width(16), .Rings(1'b1)) u_x (
+      .clk_i, .step_i(step), .base_i(next.x), .stride_i(next.x_stride), .ring_i(next.x_ring),
+      .address_o(read_addr_o)
   );
   loop_address #(.Width(16)) u_w (
-      .clk_i, .step_i(step), .base_i(next.w), .stride_i(next.w_stride), .address_o(w)
+      .clk_i, .step_i(step), .base_i(next.w), .stride_i(next.w_stride), .ring_i('0),
+      .address_o(w)
   );
   loop_address #(.Width(8)) u_acc (
-      .clk_i, .step_i(step), .base_i(next.acc), .stride_i(next.acc_stride), .address_o(acc)
+      .clk_i, .step_i(step), .base_i(next.acc), .stride_i(next.acc_stride), .ring_i('0),
+      .address_o(acc)
   );
   loop_address #(.Width(12)) u_p (
-      .clk_i, .step_i(step), .base_i(next.p), .stride_i(next.p_stride), .address_o(p)
+      .clk_i, .step_i(step), .base_i(next.p), .stride_i(next.p_stride), .ring_i('0),
+      .address_o(p)
   );
 
   credit_counter #(

@@ -75,22 +75,34 @@ module sequencer #(
     end
   end
 
-  // Bases with their registers added.
+  // Bases with their registers added, in the bits that the ring of the stream moves.
+  function automatic logic [17:0] added(input logic [17:0] base, input logic [17:0] value,
+                                        input logic [3:0] ring);
+    logic [17:0] moving;
+    moving = machine_pkg::ring_bits(ring);
+    added  = (base & ~moving) | ((base + value) & moving);
+  endfunction
+
   isa_pkg::mm_inst_t mm, mm_based;
   isa_pkg::vec_inst_t vec, vec_based;
+  isa_pkg::input_inst_t in, in_based;
   assign mm  = word;
   assign vec = word;
+  assign in  = word;
   always_comb begin
     mm_based   = mm;
-    mm_based.x = mm.x + regs_q[mm.x_reg*18+:16];
+    mm_based.x = 16'(added({2'b0, mm.x}, regs_q[mm.x_reg*18+:18], mm.x_ring));
     mm_based.w = mm.w + regs_q[mm.w_reg*18+:16];
     mm_based.p = mm.p + regs_q[mm.p_reg*18+:12];
 
     vec_based     = vec;
-    vec_based.a   = vec.a + regs_q[vec.a_reg*18+:16];
-    vec_based.b   = vec.b + regs_q[vec.b_reg*18+:16];
-    vec_based.c   = vec.c + regs_q[vec.c_reg*18+:16];
-    vec_based.dst = vec.dst + regs_q[vec.dst_reg*18+:18];
+    vec_based.a   = 16'(added({2'b0, vec.a}, regs_q[vec.a_reg*18+:18], vec.a_ring));
+    vec_based.b   = 16'(added({2'b0, vec.b}, regs_q[vec.b_reg*18+:18], vec.b_ring));
+    vec_based.c   = 16'(added({2'b0, vec.c}, regs_q[vec.c_reg*18+:18], vec.c_ring));
+    vec_based.dst = added(vec.dst, regs_q[vec.dst_reg*18+:18], vec.dst_ring);
+
+    in_based     = in;
+    in_based.dst = added(in.dst, regs_q[in.dst_reg*18+:18], in.dst_ring);
   end
 
   logic [2:0] unit;
@@ -98,7 +110,7 @@ module sequencer #(
   assign done = state_q == Execute && (unit & full_i) == '0;
   assign push_o = done ? unit : '0;
   assign pc_o = pc_q;
-  assign inst_o = unit[0] ? mm_based : unit[1] ? vec_based : word;
+  assign inst_o = unit[0] ? mm_based : unit[1] ? vec_based : in_based;
 
   // Hardware loops: first instruction and trips left, the innermost on top.
   logic [isa_pkg::SeqLoops*PcBits-1:0] loop_pc_q;

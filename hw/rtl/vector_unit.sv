@@ -143,17 +143,21 @@ module vector_unit #(
   assign issue   = step.issue;
   assign issue_o = issue;
 
-  loop_address #(.Width(16)) u_a (
-      .clk_i, .step_i(step), .base_i(next.a), .stride_i(next.a_stride), .address_o(a_addr)
+  loop_address #(.Width(16), .Rings(1'b1)) u_a (
+      .clk_i, .step_i(step), .base_i(next.a), .stride_i(next.a_stride), .ring_i(next.a_ring),
+      .address_o(a_addr)
   );
-  loop_address #(.Width(16)) u_b (
-      .clk_i, .step_i(step), .base_i(next.b), .stride_i(next.b_stride), .address_o(b_addr)
+  loop_address #(.Width(16), .Rings(1'b1)) u_b (
+      .clk_i, .step_i(step), .base_i(next.b), .stride_i(next.b_stride), .ring_i(next.b_ring),
+      .address_o(b_addr)
   );
-  loop_address #(.Width(16)) u_c (
-      .clk_i, .step_i(step), .base_i(next.c), .stride_i(next.c_stride), .address_o(c_addr)
+  loop_address #(.Width(16), .Rings(1'b1)) u_c (
+      .clk_i, .step_i(step), .base_i(next.c), .stride_i(next.c_stride), .ring_i(next.c_ring),
+      .address_o(c_addr)
   );
-  loop_address #(.Width(18)) u_dst (
-      .clk_i, .step_i(step), .base_i(next.dst), .stride_i(next.dst_stride), .address_o(dst_addr)
+  loop_address #(.Width(18), .Rings(1'b1)) u_dst (
+      .clk_i, .step_i(step), .base_i(next.dst), .stride_i(next.dst_stride), .ring_i(next.dst_ring),
+      .address_o(dst_addr)
   );
 
   credit_counter #(

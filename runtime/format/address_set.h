@@ -14,12 +14,18 @@ struct StreamTerm {
   uint64_t count = 1;
 };
 
-/// base + one element of every term, modulo 2^bits.
+/// region + (base + one element of every term, modulo 2^bits). A region is a multiple
+/// of 2^bits.
 struct AddressStream {
   int64_t base = 0;
   std::vector<StreamTerm> terms;
   unsigned bits = 16;
+  int64_t region = 0;
 };
+
+/// The stream of a base in a field of so many bits, without terms. `ring` is log2 of the
+/// addresses within which it stays; 0: no ring.
+AddressStream addressesFrom(uint32_t base, unsigned bits, uint32_t ring);
 
 /// Addresses first to last, both included.
 struct AddressRange {
@@ -31,8 +37,8 @@ struct AddressRange {
 std::optional<int64_t> firstOutside(const AddressStream &stream,
                                     std::span<const AddressRange> valid);
 
-/// Adds the addresses of the stream to `reached`, one bit per address; it grows to
-/// 2^bits addresses.
+/// Adds the addresses of the stream to `reached`, one bit per address, which grows to
+/// hold them.
 void addReached(const AddressStream &stream, std::vector<uint64_t> &reached);
 
 } // namespace sluice::format

@@ -196,8 +196,9 @@ private:
   /// The stream of one operand; registers are one more term.
   template <typename Inst, typename Strides>
   AddressStream stream(const Inst &inst, uint32_t base, const Strides &strides, uint32_t reg,
-                       unsigned bits, Beats beats = Beats::All, uint32_t level = 0) const {
-    AddressStream result{base, {}, bits};
+                       uint32_t ring, unsigned bits, Beats beats = Beats::All,
+                       uint32_t level = 0) const {
+    AddressStream result = addressesFrom(base, bits, ring);
     for (unsigned l = 0; l < kLoopDepth; ++l) {
       const uint64_t trips = inst.n[l];
       const bool fixed = beats != Beats::All && l >= level;
@@ -246,31 +247,31 @@ private:
   void checkAddresses(const isa::Mm &inst) {
     if (inst.skip)
       return;
-    operand(stream(inst, inst.x, inst.xStride, inst.xReg, 16), "x");
-    const AddressStream blocks = stream(inst, inst.w, inst.wStride, inst.wReg, 16);
+    operand(stream(inst, inst.x, inst.xStride, inst.xReg, inst.xRing, 16), "x");
+    const AddressStream blocks = stream(inst, inst.w, inst.wStride, inst.wReg, 0, 16);
     within(blocks, "w", {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
     if (reach)
       addReached(blocks, (*reach)[core].blocks);
-    within(stream(inst, inst.acc, inst.accStride, 0, 8), "acc",
+    within(stream(inst, inst.acc, inst.accStride, 0, 0, 8), "acc",
            {{0, int64_t{geometry.accumulators} - 1}}, "accumulator");
     const std::vector<AddressRange> preload{{0, int64_t{geometry.preloadRows} - 1}};
     if (inst.init == isa::Init::Preload)
-      within(stream(inst, inst.p, inst.pStride, inst.pReg, 12, Beats::FirstAt, inst.initLevel), "p",
-             preload, "preload row");
+      within(stream(inst, inst.p, inst.pStride, inst.pReg, 0, 12, Beats::FirstAt, inst.initLevel),
+             "p", preload, "preload row");
     if (inst.emit == isa::Emit::Raw)
-      within(stream(inst, inst.p, inst.pStride, inst.pReg, 12, Beats::LastAt, inst.emitLevel), "p",
-             preload, "preload row");
+      within(stream(inst, inst.p, inst.pStride, inst.pReg, 0, 12, Beats::LastAt, inst.emitLevel),
+             "p", preload, "preload row");
   }
 
   void checkAddresses(const isa::Vec &inst, std::vector<uint64_t> &reachedRows) {
     if (inst.aSrc == isa::Source::Ram)
-      operand(stream(inst, inst.a, inst.aStride, inst.aReg, 16), "a");
+      operand(stream(inst, inst.a, inst.aStride, inst.aReg, inst.aRing, 16), "a");
     if (inst.bEn)
-      operand(stream(inst, inst.b, inst.bStride, inst.bReg, 16), "b");
+      operand(stream(inst, inst.b, inst.bStride, inst.bReg, inst.bRing, 16), "b");
     if (inst.cEn)
-      operand(stream(inst, inst.c, inst.cStride, inst.cReg, 16), "c");
+      operand(stream(inst, inst.c, inst.cStride, inst.cReg, inst.cRing, 16), "c");
     const AddressStream dst =
-        stream(inst, inst.dst, inst.dstStride, inst.dstReg, 18,
+        stream(inst, inst.dst, inst.dstStride, inst.dstReg, inst.dstRing, 18,
                inst.reduce == isa::Reduce::None ? Beats::All : Beats::LastAt, inst.reduceLevel);
     switch (inst.dstKind) {
     case isa::Dst::None:
@@ -302,7 +303,7 @@ private:
   void checkAddresses(const isa::Input &inst, uint64_t &rowsTaken) {
     if (inst.skip)
       return;
-    arrival(stream(inst, inst.dst, inst.dstStride, 0, 18), inst.mask);
+    arrival(stream(inst, inst.dst, inst.dstStride, inst.dstReg, inst.dstRing, 18), inst.mask);
     uint64_t rows = info.trips[index];
     for (uint32_t n : inst.n)
       if (__builtin_mul_overflow(rows, uint64_t{n}, &rows))

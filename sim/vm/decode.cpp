@@ -22,6 +22,7 @@ MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
   out.base = {mm.x, mm.w, mm.acc, mm.p};
   out.reg = {static_cast<uint8_t>(mm.xReg), static_cast<uint8_t>(mm.wReg), 0,
              static_cast<uint8_t>(mm.pReg)};
+  out.nest.setRing(StreamX, mm.x, mm.xRing);
   out.skip = mm.skip != 0;
   out.init = mm.init;
   out.initLevel = static_cast<uint8_t>(mm.initLevel);
@@ -37,6 +38,10 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.base = {vec.a, vec.b, vec.c, vec.dst};
   out.reg = {static_cast<uint8_t>(vec.aReg), static_cast<uint8_t>(vec.bReg),
              static_cast<uint8_t>(vec.cReg), static_cast<uint8_t>(vec.dstReg)};
+  out.nest.setRing(StreamA, vec.a, vec.aRing);
+  out.nest.setRing(StreamB, vec.b, vec.bRing);
+  out.nest.setRing(StreamC, vec.c, vec.cRing);
+  out.nest.setRing(StreamDst, vec.dst, vec.dstRing);
   out.op = vec;
   out.takesResult = takesResult(vec);
   out.path = static_cast<uint8_t>(vectorPath(vec));
@@ -48,7 +53,9 @@ InputInstruction makeInput(const isa::Input &input, uint32_t index) {
   InputInstruction out;
   copyCommon(out, input, index);
   out.nest = NestShape(input.n, {input.dstStride, {}, {}, {}});
+  out.nest.setRing(0, input.dst, input.dstRing);
   out.base = {input.dst, 0, 0, 0};
+  out.reg = {static_cast<uint8_t>(input.dstReg), 0, 0, 0};
   out.skip = input.skip != 0;
   out.mask = static_cast<uint16_t>(input.mask);
   return out;

@@ -14,6 +14,13 @@ NestShape::NestShape(const std::array<uint32_t, kLoops> &loopTrips, const Stride
   }
 }
 
+void NestShape::setRing(unsigned stream, uint32_t base, uint32_t log2Rows) {
+  if (log2Rows == 0)
+    return;
+  moving[stream] = (1U << log2Rows) - 1;
+  fixed[stream] = base & ~moving[stream];
+}
+
 void LoopNest::start(const NestShape &shapeToWalk, const Addresses &base) {
   shape = &shapeToWalk;
   index = {};

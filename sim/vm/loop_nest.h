@@ -20,9 +20,15 @@ struct NestShape {
   /// Added to the addresses when loop l advances and the loops inside restart.
   std::array<Addresses, kLoops> step{};
 
+  /// Of an address, what moves and what stays where it is: a ring moves its low bits.
+  Addresses moving{~0U, ~0U, ~0U, ~0U};
+  Addresses fixed{};
+
   using Strides = std::array<std::array<int32_t, kLoops>, kStreams>;
   NestShape() = default;
   NestShape(const std::array<uint32_t, kLoops> &loopTrips, const Strides &strides);
+  /// The stream stays within the 2^log2Rows aligned rows around `base`; 0: it does not.
+  void setRing(unsigned stream, uint32_t base, uint32_t log2Rows);
 };
 
 /// A walk through the beats of one instruction.
@@ -35,7 +41,9 @@ public:
   bool lastAt(unsigned level) const { return lastLevel <= level; }
   bool lastBeat() const { return lastLevel == 0; }
   /// Address of a stream, before it is cut to the field's width.
-  uint32_t address(unsigned stream) const { return at[stream]; }
+  uint32_t address(unsigned stream) const {
+    return shape->fixed[stream] | (at[stream] & shape->moving[stream]);
+  }
 
   /// Goes to the next beat; there must be one.
   void advance();

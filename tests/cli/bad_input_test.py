@@ -47,7 +47,7 @@ class Programs(Refusal):
         if position < 12:
             return "E0503", f"format version {header(8, '<I')}, this build reads version 1: compile the model again"
         if position < 16:
-            return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 2: "
+            return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 3: "
                              "compile the model again")
         if position < 24 and header(16, "<Q") > len(good):
             return "E0504", f"truncated: the file has {len(good)} bytes, its header says {header(16, '<Q')}"
@@ -84,7 +84,7 @@ class Programs(Refusal):
         """Also where the header's hash was made to match."""
         good = self.compiled()
         for offset, what in ((8, "format version 9, this build reads version 1"),
-                             (12, "instruction set version 9, this build has version 2")):
+                             (12, "instruction set version 9, this build has version 3")):
             data = bytearray(good)
             struct.pack_into("<I", data, offset, 9)
             data[32:64] = bytes(32)

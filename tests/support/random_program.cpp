@@ -13,13 +13,17 @@ namespace sluice::testing {
 namespace {
 
 constexpr int64_t kHostWindow = 16, kHostRows = int64_t{1} << 18;
-constexpr uint32_t kScratchRegister = 5; ///< the first; the ones below belong to loops
+/// The first of the scratch registers; the ones below belong to loops.
+constexpr uint32_t kScratchRegister = 5;
+/// In a program that restarts it moves from pass to pass, for ever: only rings can use it.
+constexpr uint32_t kPassRegister = isa::kSeqRegs - 1;
+constexpr int64_t kForEver = int64_t{1} << 18;
 
 class Generator {
 public:
   Generator(uint64_t seed, const format::Geometry &geometry)
       : rng(seed), geometry(geometry), tokens(rng, geometry.cores), code(geometry.cores + 1),
-        registers(geometry.cores) {
+        registers(geometry.cores + 1), passRegisters(geometry.cores + 1) {
     out.seed = seed;
     out.program.geometry = geometry;
   }
@@ -34,6 +38,8 @@ public:
       out.passes = static_cast<unsigned>(rng.range(2, 3));
       tokens.openLoop(out.passes);
       makeGates();
+      for (std::vector<RegisterState> &states : passRegisters)
+        states.push_back({kPassRegister, 0, randomRegisterValue(), kForEver});
     } else {
       for (std::vector<RegisterState> &states : registers) // zero after reset
         for (uint32_t reg = kScratchRegister; reg < isa::kSeqRegs; ++reg)
@@ -44,8 +50,12 @@ public:
         clearAccumulators(core);
     makeBody((uint32_t{2} << geometry.cores) - 1, 0, rng.range(6, 28));
     reportRows(static_cast<uint32_t>(rng.range(0, geometry.cores - 1)));
-    if (restarts)
+    if (restarts) {
       tokens.closeLoop();
+      for (uint32_t place = 0; place <= geometry.cores; ++place)
+        for (const RegisterState &state : passRegisters[place])
+          append(place, isa::Addreg{state.index, static_cast<int32_t>(state.delta)});
+    }
 
     for (std::vector<isa::Words> &list : code)
       list.push_back(*isa::encode(restarts ? isa::Instruction{isa::Restart{}}
@@ -132,20 +142,18 @@ private:
         return;
     const auto trips = static_cast<uint32_t>(rng.range(1, 4));
     const uint32_t reg = depth + 1;
-    std::vector<uint32_t> moves(geometry.cores); // places whose register moves
-    std::vector<int64_t> deltas(geometry.cores);
+    std::vector<uint32_t> moves(geometry.cores + 1); // places whose register moves
+    std::vector<int64_t> deltas(geometry.cores + 1);
     for (uint32_t place = 0; place <= geometry.cores; ++place) {
       if (!(inside >> place & 1))
         continue;
-      if (!isHost(place)) {
-        dropRegisters(place, reg);
-        if (rng.percent(60)) {
-          const RegisterState state{reg, randomRegisterValue(), rng.range(-2, 3), trips};
-          append(place, isa::Setreg{reg, static_cast<int32_t>(state.value)});
-          registers[place].push_back(state);
-          moves[place] = 1;
-          deltas[place] = state.delta;
-        }
+      dropRegisters(place, reg);
+      if (rng.percent(60)) {
+        const RegisterState state{reg, randomRegisterValue(), rng.range(-2, 3), trips};
+        append(place, isa::Setreg{reg, static_cast<int32_t>(state.value)});
+        registers[place].push_back(state);
+        moves[place] = 1;
+        deltas[place] = state.delta;
       }
       append(place, isa::Loop{trips});
     }
@@ -155,18 +163,16 @@ private:
     for (uint32_t place = 0; place <= geometry.cores; ++place) {
       if (!(inside >> place & 1))
         continue;
-      if (!isHost(place)) {
-        if (moves[place])
-          append(place, isa::Addreg{reg, static_cast<int32_t>(deltas[place])});
-        dropRegisters(place, reg);
-      }
+      if (moves[place])
+        append(place, isa::Addreg{reg, static_cast<int32_t>(deltas[place])});
+      dropRegisters(place, reg);
       append(place, isa::Endloop{});
     }
   }
 
   /// Forgets the scratch registers and the loop registers from `reg` on.
-  void dropRegisters(uint32_t core, uint32_t reg) {
-    std::erase_if(registers[core], [&](const RegisterState &state) { return state.index >= reg; });
+  void dropRegisters(uint32_t place, uint32_t reg) {
+    std::erase_if(registers[place], [&](const RegisterState &state) { return state.index >= reg; });
   }
 
   int64_t randomRegisterValue() {
@@ -174,35 +180,33 @@ private:
   }
 
   void makeSomething(uint32_t place) {
-    if (isHost(place)) {
-      makeInput();
-      return;
-    }
     const int64_t kind = rng.range(0, 99);
-    if (kind < 15)
+    if (kind >= 90)
+      setScratch(place);
+    else if (isHost(place))
+      makeInput();
+    else if (kind < 15)
       makeSilentMatrix(place);
     else if (kind < 60)
       makeMatrixAndVector(place);
-    else if (kind < 90)
+    else
       appendVector(place, randomTrips(rng, beatLimit()),
                    rng.percent(85) ? isa::Source::Ram : isa::Source::None, true);
-    else
-      setScratch(place);
   }
 
   uint32_t beatLimit() { return rng.percent(90) ? 12 : 70; }
 
-  void setScratch(uint32_t core) {
-    const auto reg = static_cast<uint32_t>(rng.range(kScratchRegister, isa::kSeqRegs - 1));
-    std::erase_if(registers[core], [&](const RegisterState &state) { return state.index == reg; });
+  void setScratch(uint32_t place) {
+    const auto reg = static_cast<uint32_t>(rng.range(kScratchRegister, kPassRegister - 1));
+    std::erase_if(registers[place], [&](const RegisterState &state) { return state.index == reg; });
     int64_t value = randomRegisterValue();
-    append(core, isa::Setreg{reg, static_cast<int32_t>(value)});
+    append(place, isa::Setreg{reg, static_cast<int32_t>(value)});
     if (rng.percent(30)) {
       const int64_t more = rng.range(-1000, 1000);
-      append(core, isa::Addreg{reg, static_cast<int32_t>(more)});
+      append(place, isa::Addreg{reg, static_cast<int32_t>(more)});
       value += more;
     }
-    registers[core].push_back({reg, value, 0, 1});
+    registers[place].push_back({reg, value, 0, 1});
   }
 
   // Operands ---------------------------------------------------------------------
@@ -216,6 +220,31 @@ private:
   static void setStream(const Stream &stream, uint32_t &base, Strides &strides, uint32_t &reg) {
     setStream(stream, base, strides);
     reg = stream.reg;
+  }
+  template <class Strides>
+  static void setStream(const Stream &stream, uint32_t &base, Strides &strides, uint32_t &reg,
+                        uint32_t &ring) {
+    setStream(stream, base, strides, reg);
+    ring = stream.ring;
+  }
+
+  /// A stream inside the window, or of a ring there or anywhere in the memory.
+  Stream anyStream(uint32_t place, const Trips &trips, Window window, Window memory,
+                   unsigned bits) {
+    if (rng.percent(75))
+      return randomStream(rng, trips, window, bits, registers[place]);
+    return randomRing(rng, trips, rng.percent(60) ? window : memory, bits, ringRegisters(place));
+  }
+  /// Registers whose values are known, or a multiple of something.
+  std::vector<RegisterState> ringRegisters(uint32_t place) const {
+    std::vector<RegisterState> all = registers[place];
+    all.insert(all.end(), passRegisters[place].begin(), passRegisters[place].end());
+    return all;
+  }
+
+  Window inbox() const { return {0, int64_t{geometry.inboxRows} - 1}; }
+  Window localRows() const {
+    return {isa::kLocalBase, int64_t{isa::kLocalBase} + geometry.localRows - 1};
   }
 
   /// Rows to read: inbox or local, or by turns.
@@ -231,14 +260,14 @@ private:
       stream.stride[loop] = -static_cast<int32_t>(isa::kLocalBase);
       return stream;
     }
-    return randomStream(
-        rng, trips,
-        windowOf(rng, first, kTensorWindow, local ? geometry.localRows : geometry.inboxRows), 16,
-        registers[core]);
+    return anyStream(
+        core, trips,
+        windowOf(rng, first, kTensorWindow, local ? geometry.localRows : geometry.inboxRows),
+        local ? localRows() : inbox(), 16);
   }
 
   void setMatrixOperands(uint32_t core, isa::Mm &mm) {
-    setStream(tensorStream(core, mm.n), mm.x, mm.xStride, mm.xReg);
+    setStream(tensorStream(core, mm.n), mm.x, mm.xStride, mm.xReg, mm.xRing);
     setStream(randomStream(rng, mm.n, windowOf(rng, 0, kBlockWindow, geometry.weightBlocks), 16,
                            registers[core]),
               mm.w, mm.wStride, mm.wReg);
@@ -306,9 +335,9 @@ private:
     isa::Vec vec;
     vec.n = trips;
     vec.aSrc = source;
-    setStream(tensorStream(core, trips), vec.a, vec.aStride, vec.aReg);
-    setStream(tensorStream(core, trips), vec.b, vec.bStride, vec.bReg);
-    setStream(tensorStream(core, trips), vec.c, vec.cStride, vec.cReg);
+    setStream(tensorStream(core, trips), vec.a, vec.aStride, vec.aReg, vec.aRing);
+    setStream(tensorStream(core, trips), vec.b, vec.bStride, vec.bReg, vec.bRing);
+    setStream(tensorStream(core, trips), vec.c, vec.cStride, vec.cReg, vec.cRing);
     vec.bWide = rng.percent(20);
     vec.bEn = vec.bWide || rng.percent(60);
     vec.cEn = vec.bWide || rng.percent(60);
@@ -354,12 +383,14 @@ private:
         rng.pick({Dst::None, Dst::Local, Dst::Local, Dst::Local, Dst::Local, Dst::Net, Dst::Net,
                   Dst::Net, Dst::Net, Dst::Signal, Dst::Wrow, Dst::Wrow, Dst::Wcol, Dst::Wcol});
     const bool reduces = vec.reduce != isa::Reduce::None;
-    Window window{0, kTensorWindow - 1};
-    if (vec.dstKind == Dst::Local)
+    Window window{0, kTensorWindow - 1}, memory = inbox();
+    if (vec.dstKind == Dst::Local) {
+      memory = localRows();
       window = windowOf(rng, isa::kLocalBase, kTensorWindow, geometry.localRows);
-    else if (vec.dstKind == Dst::Wrow || vec.dstKind == Dst::Wcol)
-      window = windowOf(rng, 0, kBlockWindow * geometry.lanes,
-                        int64_t{geometry.weightBlocks} * geometry.lanes);
+    } else if (vec.dstKind == Dst::Wrow || vec.dstKind == Dst::Wcol) {
+      memory = {0, int64_t{geometry.weightBlocks} * geometry.lanes - 1};
+      window = windowOf(rng, 0, kBlockWindow * geometry.lanes, memory.high + 1);
+    }
     const uint32_t hostMask = 1U << isa::kHostBit, coreMask = (1U << geometry.cores) - 1;
     uint32_t reached = 1U << core; // whose tokens it may give
     if (vec.dstKind == Dst::Net || vec.dstKind == Dst::Signal) {
@@ -373,9 +404,11 @@ private:
       else
         window =
             windowOf(rng, 0, vec.mask & hostMask ? kHostWindow : kTensorWindow, geometry.inboxRows);
+      if (vec.mask & hostMask) // few rows for the host
+        memory = window;
     }
-    const Stream stream = randomStream(rng, vec.n, window, 18, registers[core]);
-    setStream(stream, vec.dst, vec.dstStride, vec.dstReg);
+    const Stream stream = anyStream(core, vec.n, window, memory, 18);
+    setStream(stream, vec.dst, vec.dstStride, vec.dstReg, vec.dstRing);
     if (vec.dstKind == Dst::Net && (vec.mask & hostMask))
       noteHostRows(core, stream, vec.n, reduces ? vec.reduceLevel : isa::kLoopDepth);
     tokens.chooseSignal(reached, reduces ? vec.reduceLevel : isa::kLoopDepth, vec);
@@ -383,14 +416,14 @@ private:
 
   /// The rows of the host that a stream reaches on its beats last at `level`.
   void noteHostRows(uint32_t core, const Stream &stream, const Trips &trips, uint32_t level) {
-    format::AddressStream all{stream.base, {}, 18};
+    format::AddressStream all = format::addressesFrom(stream.base, 18, stream.ring);
     for (unsigned l = 0; l < isa::kLoopDepth; ++l) {
       if (l < level)
         all.terms.push_back({stream.stride[l], trips[l]});
       else
         all.base += int64_t{stream.stride[l]} * (trips[l] - 1);
     }
-    for (const RegisterState &reg : registers[core])
+    for (const RegisterState &reg : ringRegisters(core))
       if (stream.reg != 0 && reg.index == stream.reg) {
         all.base += reg.value;
         all.terms.push_back({reg.delta, static_cast<uint64_t>(reg.trips)});
@@ -404,10 +437,10 @@ private:
     isa::Vec vec;
     vec.n[3] = 4;
     vec.aSrc = isa::Source::Ram;
-    setStream(tensorStream(core, vec.n), vec.a, vec.aStride, vec.aReg);
+    setStream(tensorStream(core, vec.n), vec.a, vec.aStride, vec.aReg, vec.aRing);
     vec.dstKind = isa::Dst::Net;
     vec.mask = 1U << isa::kHostBit;
-    const Stream stream{0, {0, 0, 0, 1}, 0};
+    const Stream stream{0, {0, 0, 0, 1}, 0, 0};
     setStream(stream, vec.dst, vec.dstStride);
     noteHostRows(core, stream, vec.n, isa::kLoopDepth);
     append(core, vec);
@@ -420,9 +453,9 @@ private:
     input.n = randomTrips(rng, 8);
     input.skip = rng.percent(10);
     input.mask = static_cast<uint32_t>(rng.range(1, (1 << geometry.cores) - 1));
-    setStream(
-        randomStream(rng, input.n, windowOf(rng, 0, kTensorWindow, geometry.inboxRows), 18, {}),
-        input.dst, input.dstStride);
+    setStream(anyStream(geometry.cores, input.n,
+                        windowOf(rng, 0, kTensorWindow, geometry.inboxRows), inbox(), 18),
+              input.dst, input.dstStride, input.dstReg, input.dstRing);
     tokens.chooseWait(hostUnit(geometry.cores), input);
     if (!input.skip) {
       tokens.chooseSignal(input.mask, isa::kLoopDepth, input);
@@ -435,9 +468,10 @@ private:
   Rng rng;
   format::Geometry geometry;
   RandomTokens tokens;
-  std::vector<std::vector<isa::Words>> code;         ///< per core, then the host port
-  std::vector<std::vector<RegisterState>> registers; ///< per core: those whose values are known
-  std::vector<uint64_t> hostRows;                    ///< written, one bit each
+  std::vector<std::vector<isa::Words>> code; ///< per core, then the host port
+  /// Per place: those whose values are known, and the one that moves with the passes.
+  std::vector<std::vector<RegisterState>> registers, passRegisters;
+  std::vector<uint64_t> hostRows; ///< written, one bit each
   int64_t inputRowsPerPass = 0;
 };
 

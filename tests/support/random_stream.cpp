@@ -4,6 +4,10 @@
 
 namespace sluice::testing {
 
+namespace {
+constexpr uint32_t kMaxRing = 15; ///< what its field holds
+} // namespace
+
 Trips randomTrips(Rng &rng, uint32_t most) {
   Trips trips{1, 1, 1, 1};
   for (unsigned tries = 0; tries < 3; ++tries) {
@@ -74,6 +78,36 @@ Stream randomStream(Rng &rng, const Trips &trips, Window window, unsigned bits,
   }
   const int64_t base = rng.range(window.low - low, window.high - high) - regValue;
   out.base = static_cast<uint32_t>(base & ((int64_t{1} << bits) - 1));
+  return out;
+}
+
+Stream randomRing(Rng &rng, const Trips &trips, Window window, unsigned bits,
+                  const std::vector<RegisterState> &registers) {
+  // Whole rings inside the window: the numbers of the first and of the last.
+  const auto rings = [&](uint32_t ring) {
+    const int64_t rows = int64_t{1} << ring;
+    return Window{(window.low + rows - 1) / rows, (window.high + 1) / rows - 1};
+  };
+  uint32_t most = 0;
+  for (uint32_t ring = 1; ring <= kMaxRing && rings(ring).low <= rings(ring).high; ++ring)
+    most = ring;
+  if (most == 0)
+    return randomStream(rng, trips, window, bits, registers);
+
+  Stream out;
+  out.ring = static_cast<uint32_t>(rng.range(1, most));
+  const Window which = rings(out.ring);
+  const int64_t rows = int64_t{1} << out.ring;
+  out.base =
+      static_cast<uint32_t>(rng.range(which.low, which.high) * rows + rng.range(0, rows - 1));
+  const int64_t largest = (int64_t{1} << (bits - 1)) - 1;
+  for (int32_t &stride : out.stride)
+    stride =
+        static_cast<int32_t>(rng.percent(60) ? rng.range(-3, 3) : rng.range(-largest - 1, largest));
+  if (!registers.empty() && rng.percent(60))
+    out.reg =
+        registers[static_cast<size_t>(rng.range(0, static_cast<int64_t>(registers.size()) - 1))]
+            .index;
   return out;
 }
 

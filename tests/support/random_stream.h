@@ -31,6 +31,7 @@ struct Stream {
   uint32_t base = 0;
   std::array<int32_t, isa::kLoopDepth> stride{};
   uint32_t reg = 0;
+  uint32_t ring = 0; ///< log2 of its addresses; 0: none
 };
 
 /// At most `most` beats.
@@ -47,5 +48,9 @@ uint32_t beatsAt(const Trips &trips, uint32_t level);
 /// included. May use one of the registers.
 Stream randomStream(Rng &rng, const Trips &trips, Window window, unsigned bits,
                     const std::vector<RegisterState> &registers);
+
+/// A stream of a ring inside the window: any base in it, any strides and registers.
+Stream randomRing(Rng &rng, const Trips &trips, Window window, unsigned bits,
+                  const std::vector<RegisterState> &registers);
 
 } // namespace sluice::testing

@@ -308,11 +308,14 @@ struct Trip {
         return false;
     return true;
   }
-  template <typename S> int32_t address(uint32_t base, const S &stride, unsigned bits) const {
+  /// `ring` is log2 of the rows within which the address stays; 0: no ring.
+  template <typename S>
+  int32_t address(uint32_t base, const S &stride, unsigned bits, uint32_t ring = 0) const {
     int64_t sum = base;
     for (unsigned l = 0; l < isa::kLoopDepth; ++l)
       sum += int64_t{index[l]} * stride[l];
-    return static_cast<int32_t>(sum & ((int64_t{1} << bits) - 1));
+    const int64_t moving = (int64_t{1} << (ring != 0 ? ring : bits)) - 1;
+    return static_cast<int32_t>((base & ~moving) | (sum & moving));
   }
   /// Advances the innermost loop; false after the last beat.
   template <typename N> bool next(const N &n) {
@@ -366,8 +369,8 @@ std::optional<std::vector<Rolled>> roll(const UnitBeats &unit) {
 std::vector<Beat> unroll(const isa::Instruction &instruction, uint32_t form) {
   if (const auto *mm = std::get_if<isa::Mm>(&instruction))
     return unrollUnit(*mm, form, [&](const Trip &trip, Beat &beat) {
-      beat.address = {trip.address(mm->x, mm->xStride, 16), trip.address(mm->w, mm->wStride, 16),
-                      trip.address(mm->acc, mm->accStride, 8),
+      beat.address = {trip.address(mm->x, mm->xStride, 16, mm->xRing),
+                      trip.address(mm->w, mm->wStride, 16), trip.address(mm->acc, mm->accStride, 8),
                       trip.address(mm->p, mm->pStride, 12)};
       if (trip.firstAt(mm->initLevel, mm->n))
         beat.init = mm->init;
@@ -375,14 +378,15 @@ std::vector<Beat> unroll(const isa::Instruction &instruction, uint32_t form) {
     });
   if (const auto *vec = std::get_if<isa::Vec>(&instruction))
     return unrollUnit(*vec, form, [&](const Trip &trip, Beat &beat) {
-      beat.address = {
-          trip.address(vec->a, vec->aStride, 16), trip.address(vec->b, vec->bStride, 16),
-          trip.address(vec->c, vec->cStride, 16), trip.address(vec->dst, vec->dstStride, 18)};
+      beat.address = {trip.address(vec->a, vec->aStride, 16, vec->aRing),
+                      trip.address(vec->b, vec->bStride, 16, vec->bRing),
+                      trip.address(vec->c, vec->cStride, 16, vec->cRing),
+                      trip.address(vec->dst, vec->dstStride, 18, vec->dstRing)};
       beat.last = vec->reduce != isa::Reduce::None && trip.lastAt(vec->reduceLevel, vec->n);
     });
   if (const auto *input = std::get_if<isa::Input>(&instruction))
     return unrollUnit(*input, form, [&](const Trip &trip, Beat &beat) {
-      beat.address = {trip.address(input->dst, input->dstStride, 18), 0, 0, 0};
+      beat.address = {trip.address(input->dst, input->dstStride, 18, input->dstRing), 0, 0, 0};
     });
   return {};
 }

@@ -30,15 +30,23 @@ core.program "c2b8" geometry {
     core.restart
   }
   // CHECK: core.core 1 {
+  // CHECK-NEXT: core.mm(x_reg = 2, x_ring = 4)
+  // CHECK-NEXT: core.vec(a_ring = 15, b_ring = 1, c_ring = 2, dst_reg = 3, dst_ring = 10)
   // CHECK-NEXT: core.halt
   core.core 1 {
+    core.mm(x_reg = 2, x_ring = 4)
+    core.vec(a_ring = 15, b_ring = 1, c_ring = 2, dst_reg = 3, dst_ring = 10)
     core.halt
   }
   // CHECK: core.host {
   // CHECK-NEXT: core.input(sig_en = 1, sig_units = 1, mask = 1)
+  // CHECK-NEXT: core.addreg(index = 1, imm = 2)
+  // CHECK-NEXT: core.input(dst = 8, dst_reg = 1, dst_ring = 3, mask = 1)
   // CHECK-NEXT: core.restart
   core.host {
     core.input(sig_en = 1, sig_units = 1, mask = 1)
+    core.addreg(index = 1, imm = 2)
+    core.input(dst = 8, dst_reg = 1, dst_ring = 3, mask = 1)
     core.restart
   }
 }

@@ -1,5 +1,6 @@
 // loop_nest.sv and loop_address.sv against the definition: base + sum of trip *
-// stride, first and last at every level, with random pauses between beats.
+// stride, in a ring or not, first and last at every level, with random pauses between
+// beats.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ struct Nest {
   std::array<uint32_t, 4> n{};
   std::array<uint32_t, 4> stride{};
   uint32_t base = 0;
+  uint32_t ring = 0;
 };
 
 Nest randomNest(Testbench<Vrtl_loop_nest> &walk) {
@@ -25,6 +27,7 @@ Nest randomNest(Testbench<Vrtl_loop_nest> &walk) {
     nest.stride[l] = walk.pick(1u << 18);
   }
   nest.base = walk.pick(1u << 18);
+  nest.ring = walk.pick(2) ? walk.pick(16) : 0;
   return nest;
 }
 
@@ -57,6 +60,7 @@ void load(Testbench<Vrtl_loop_nest> &walk, const Nest &nest) {
   walk->stride_i[1] = static_cast<uint32_t>(low >> 32);
   walk->stride_i[2] = nest.stride[3] >> 10;
   walk->base_i = nest.base;
+  walk->ring_i = nest.ring;
   walk->load_i = 1;
   walk->move_i = 1;
   walk.clock();
@@ -70,6 +74,10 @@ void checkNest(Testbench<Vrtl_loop_nest> &walk, const Nest &nest) {
     uint32_t address = nest.base;
     for (unsigned l = 0; l < 4; ++l)
       address += i[l] * nest.stride[l];
+    if (nest.ring != 0) {
+      const uint32_t rows = 1u << nest.ring;
+      address = nest.base / rows * rows + address % rows;
+    }
     for (uint32_t pause = walk.pick(3); pause; --pause) {
       walk->move_i = 0;
       walk.clock();
@@ -108,6 +116,21 @@ TEST(LoopNest, CountsToTheLargestTrip) {
     Nest nest{{1, 1, 1, 1}, {1, 2, 3, 4}, 5};
     nest.n[l] = 4095;
     ASSERT_NO_FATAL_FAILURE(checkNest(walk, nest));
+  }
+}
+
+TEST(LoopNest, WrapsAtBothEndsOfEveryRing) {
+  constexpr uint32_t kBack = kMask; // a stride of -1
+  Testbench<Vrtl_loop_nest> walk(6);
+  walk->move_i = 0;
+  walk->load_i = 0;
+  walk.reset();
+  for (uint32_t ring = 1; ring <= 15; ++ring) {
+    const uint32_t first = 5u << ring, last = first + (1u << ring) - 1;
+    for (const Nest &nest : {Nest{{1, 1, 2, 3}, {0, 0, 2, 1}, last, ring},
+                             Nest{{2, 1, 1, 3}, {1, 0, 0, kBack}, first, ring},
+                             Nest{{1, 3, 1, 2}, {0, kBack - 1, 0, 1}, first + 1, ring}})
+      ASSERT_NO_FATAL_FAILURE(checkNest(walk, nest));
   }
 }
 

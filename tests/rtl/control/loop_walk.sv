@@ -7,6 +7,7 @@ module loop_walk (
     input  logic [47:0] n_i,
     input  logic [17:0] base_i,
     input  logic [71:0] stride_i,
+    input  logic [3:0]  ring_i,
     output logic [4:0]  first_o,
     output logic [4:0]  last_o,
     output logic [17:0] address_o
@@ -20,8 +21,9 @@ module loop_walk (
       .clk_i, .rst_i, .move_i, .load_i, .n_i, .first_o, .last_o, .step_o(loop)
   );
   loop_address #(
-      .Width(18)
+      .Width(18),
+      .Rings(1'b1)
   ) u_address (
-      .clk_i, .step_i(step), .base_i, .stride_i, .address_o
+      .clk_i, .step_i(step), .base_i, .stride_i, .ring_i, .address_o
   );
 endmodule

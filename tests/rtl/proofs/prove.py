@@ -39,6 +39,8 @@ PROOFS = [
     Proof("arbiter", {"Requesters": 7}, 2, ("arbiter", "pick[i] && !seen", "pick[i]")),
     Proof("token_bank", {"Gives": 3}, 2, ("token_bank", "count_q[i*9+:8] >= need_i", "count_q[i*9+:8] >= 8'd0")),
     Proof("loop_nest", {}, 2, ("loop_nest", "last_q[l] ? single_q[l] : left_q[l] == 12'd1", "left_q[l] == 12'd1")),
+    Proof("ring_address", {}, 2, ("loop_address", "& moving) | (from & ~moving)", ") | (from & ~moving)"),
+          connect={"partial": "u_address.partial_q", "moving": "u_address.moving"}),
     Proof("sequencer", {"Instructions": 8, "ChunkBits": 576}, 2,
           ("sequencer", "if (set.op == isa_pkg::OpEndloop && !again) top_q", "if (set.op == isa_pkg::OpEndloop) top_q"),
           cut_memory=True),

@@ -21,7 +21,7 @@ MODULES = {
     "fifo": {"Width": 8, "Depth": 4},
     "result_fifo": {"Width": 8, "Depth": 4},
     "loop_nest": {},
-    "loop_address": {"Width": 18},
+    "loop_address": {"Width": 18, "Rings": 1},
     "unit_counters": {"Width": 12},
     "anchor_add": {},
     "fdot_quad": {},

@@ -49,6 +49,12 @@ TEST(Isa, ValuesThatDoNotFitAreRefused) {
   EXPECT_TRUE(encode(vec));
   vec.dstStride[3] = -(1 << 17) - 1;
   EXPECT_FALSE(encode(vec));
+  Input input;
+  input.dstReg = 7;
+  input.dstRing = 15;
+  EXPECT_TRUE(encode(input));
+  input.dstRing = 16;
+  EXPECT_FALSE(encode(input));
 }
 
 TEST(Isa, UnknownOpcodesStrayBitsAndUnknownEnumeratorsAreNotDecoded) {
@@ -83,6 +89,12 @@ TEST(Isa, DisassemblyNamesWhatIsNotDefault) {
   vec.mask = 3;
   EXPECT_EQ(disassemble(*encode(vec)),
             "vec n=[1 1 1 3] a_src=mxu post=relu dst_kind=net dst=7 dst_stride=[0 0 0 2] mask=3");
+  Input input;
+  input.dst = 8;
+  input.dstReg = 1;
+  input.dstRing = 5;
+  input.mask = 1;
+  EXPECT_EQ(disassemble(*encode(input)), "input dst=8 dst_reg=1 dst_ring=5 mask=1");
 }
 
 } // namespace

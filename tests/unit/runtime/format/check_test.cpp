@@ -183,6 +183,66 @@ TEST(Check, AddressesThatWrapAreExact) {
             "E0510");
 }
 
+TEST(Check, RingsReachTheirRegion) {
+  // Any stride stays in the last four local rows.
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n = {100, 100, 100, 100};
+              mm.x = 33021;
+              mm.xStride = {1, -7, 4099, -32768};
+              mm.xRing = 2;
+            }),
+            "none");
+  // The region of the base, whatever the strides, and exactly the rows reached in it.
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n[3] = 40;
+              mm.x = 1023;
+              mm.xStride[3] = -32;
+              mm.xRing = 11;
+            }),
+            "E0510 core 0 instruction 0: x reaches tensor row 1823, allowed: 0 to 1023, 32768 to "
+            "33023");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.n[3] = 32;
+              mm.x = 1023;
+              mm.xStride[3] = -32;
+              mm.xRing = 11;
+            }),
+            "none");
+  EXPECT_EQ(afterMm([](isa::Mm &mm) {
+              mm.x = 1030;
+              mm.xRing = 3;
+              mm.n[3] = 2;
+              mm.xStride[3] = 3;
+            }),
+            "E0510 core 0 instruction 0: x reaches tensor row 1025, allowed: 0 to 1023, 32768 to "
+            "33023");
+  for (const auto &[field, change] :
+       std::initializer_list<std::pair<const char *, void (*)(isa::Vec &)>>{
+           {"a", [](isa::Vec &vec) { vec.aSrc = isa::Source::Ram, vec.a = 2048, vec.aRing = 4; }},
+           {"b", [](isa::Vec &vec) { vec.bEn = 1, vec.b = 2048, vec.bRing = 4; }},
+           {"c", [](isa::Vec &vec) { vec.cEn = 1, vec.c = 2048, vec.cRing = 4; }}})
+    EXPECT_THAT(afterVec(change), HasSubstr(std::string(field) + " reaches tensor row 2048"));
+  EXPECT_EQ(afterVec([](isa::Vec &vec) {
+              vec.n[3] = 3;
+              vec.dstStride[3] = 5;
+              vec.dstRing = 1;
+            }),
+            "E0510 core 0 instruction 1: dst reaches host output row 1, allowed: 0 to 0");
+  // A row that is written by going round.
+  EXPECT_EQ(problemAfter([](Program &p) {
+              p.models[0].outputs[0].rows = 2;
+              p.models[0].outputs[0].shape = {2, 8};
+              p.models[0].outputs[0].dataDim = 1;
+              isa::Vec vec = smallVec();
+              vec.n[3] = 2;
+              vec.dst = 1;
+              vec.dstStride[3] = 1;
+              vec.dstRing = 1;
+              p.cores[0].instructions[1] = encoded(vec);
+            }),
+            "none");
+}
+
 TEST(Check, OnlyTheBeatsThatUseAnAddressCount) {
   // The preload row is written on last beats: one address, not 300.
   EXPECT_EQ(afterMm([](isa::Mm &mm) {
@@ -238,6 +298,26 @@ TEST(Check, Registers) {
             "33023");
   EXPECT_EQ(afterSequencer({isa::Setreg{0, 1}}, {isa::Halt{}}),
             "E0509 core 1 instruction 0: index is 0, allowed: 1 to 7 (register 0 is always zero)");
+}
+
+TEST(Check, RegistersOfTheHostPort) {
+  const auto afterInput = [](const std::function<void(isa::Input &)> &change) {
+    return problemAfter([&](Program &program) {
+      isa::Input input = smallInput();
+      input.dstReg = 2;
+      change(input);
+      program.hostInstructions[0] = encoded(input);
+      program.hostInstructions.insert(program.hostInstructions.begin(), {encoded(isa::Loop{1})});
+      program.hostInstructions.insert(program.hostInstructions.begin() + 2,
+                                      {encoded(isa::Addreg{2, 100}), encoded(isa::Endloop{})});
+    });
+  };
+  // From inference to inference the register grows: only a ring holds it.
+  EXPECT_EQ(afterInput([](isa::Input &) {}),
+            "E0510 host port instruction 1: dst reaches inbox row 1024, allowed: 0 to 1023");
+  EXPECT_EQ(afterInput([](isa::Input &input) { input.dstRing = 10; }), "none");
+  EXPECT_EQ(afterInput([](isa::Input &input) { input.dstRing = 11; }),
+            "E0510 host port instruction 1: dst reaches inbox row 1024, allowed: 0 to 1023");
 }
 
 TEST(Check, Loops) {

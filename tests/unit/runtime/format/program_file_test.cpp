@@ -78,7 +78,7 @@ TEST(ProgramFile, OtherVersions) {
   test::rehash(bytes);
   EXPECT_EQ(codeOf(read(bytes)), "E0503");
   EXPECT_EQ(messageOf(read(bytes)),
-            "instruction set version 9, this build has version 2: compile the model again");
+            "instruction set version 9, this build has version 3: compile the model again");
 }
 
 TEST(ProgramFile, NotAProgram) {

@@ -142,6 +142,98 @@ TEST(Machine, RegistersAndLoopsMoveTheBases) {
   EXPECT_EQ(machine.outputs[1].lanes[0], kTwo);
 }
 
+/// Five rows of the host go round four inbox rows, each by its own `input`, whose
+/// register counts downwards; the core sends each of them back from the same place.
+TEST(Machine, HostRowsGoRoundARing) {
+  TestProgram test;
+  isa::Input input;
+  input.dst = 9; // rows 8 to 11
+  input.dstReg = 1;
+  input.dstRing = 2;
+  input.mask = 1;
+  gives(input, 0, 2);
+  test.host({isa::Loop{5}, input, isa::Addreg{1, -1}, isa::Endloop{}, isa::Halt{}});
+  isa::Vec back = sendRow(8, 0);
+  back.n[1] = 5;
+  back.aStride[1] = 7; // backwards, from the second
+  back.aReg = 3;
+  back.aRing = 2;
+  back.dstStride[1] = 1;
+  waitsFor(back, 0, 1, 4);
+  test.core(0, {isa::Setreg{3, 4 * 1000 + 1}, back, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(60, {test.lanes(kOne), test.lanes(kTwo), test.lanes(kThree), test.lanes(0x4080),
+                   test.lanes(0x40A0)});
+  ASSERT_THAT(machine.outputs, SizeIs(5));
+  EXPECT_THAT(addressesOf(machine.outputs), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(machine.outputs[0].lanes[0], kOne);
+  EXPECT_EQ(machine.outputs[4].lanes[0], 0x40A0);
+  // The fifth row has taken the place of the first.
+  EXPECT_EQ(machine.device->readRow(0, 9), test.lanes(0x40A0));
+  EXPECT_EQ(machine.device->readRow(0, 8), test.lanes(kTwo));
+  EXPECT_EQ(machine.device->readRow(0, 11), test.lanes(kThree));
+  EXPECT_EQ(machine.device->readRow(0, 10), test.lanes(0x4080));
+  EXPECT_EQ(machine.device->readRow(0, 7), test.lanes(0));
+  EXPECT_EQ(machine.device->readRow(0, 12), test.lanes(0));
+}
+
+TEST(Machine, EveryStreamOfAVectorInstructionHasARing) {
+  TestProgram test;
+  test.row(0, 1, kOne);
+  test.row(0, 2, kTwo);
+  test.row(0, 20, kThree);
+  isa::Vec vec; // a 3, 2, 3, 2; b 21, 20, 21, 20; c 0, 1, 0, 1
+  vec.n[3] = 4;
+  vec.aSrc = isa::Source::Ram;
+  vec.a = 3;
+  vec.aStride[3] = -1;
+  vec.aRing = 1;
+  vec.bEn = vec.cEn = 1;
+  vec.b = 21;
+  vec.bStride[3] = 1;
+  vec.bRing = 1;
+  vec.cStride[3] = -1;
+  vec.cRing = 1;
+  vec.alu1 = vec.alu2 = isa::Alu::Add;
+  vec.dstKind = isa::Dst::Local;
+  vec.dst = isa::kLocalBase + 7;
+  vec.dstStride[3] = 1;
+  vec.dstRing = 2; // rows 7, 4, 5, 6
+  test.core(0, {vec, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(40);
+  const auto local = [&](uint32_t row) {
+    return machine.device->readRow(0, isa::kLocalBase + row)[0];
+  };
+  EXPECT_EQ(local(7), 0);      // 0 + 0 + 0
+  EXPECT_EQ(local(4), 0x40C0); // 2 + 3 + 1
+  EXPECT_EQ(local(5), 0);
+  EXPECT_EQ(local(6), 0x40C0);
+  EXPECT_EQ(local(8), 0);
+}
+
+TEST(Machine, ARingOfTheMatrixUnit) {
+  TestProgram test;
+  test.identity(0, 5);
+  test.row(0, 16, kOne);
+  test.row(0, 19, kTwo);
+  isa::Mm mm = product(5, 18);
+  mm.n[3] = 3;
+  mm.xStride[3] = -32767; // to 19 and 16: strides count modulo the ring
+  mm.xRing = 2;
+  mm.emitLevel = mm.initLevel = isa::kLoopDepth;
+  isa::Vec send = sendResult(0);
+  send.n[3] = 3;
+  send.dstStride[3] = 1;
+  test.core(0, {mm, send, isa::Halt{}});
+  TestMachine machine(test.program);
+  machine.run(60);
+  ASSERT_THAT(machine.outputs, SizeIs(3));
+  EXPECT_EQ(machine.outputs[0].lanes[0], 0);
+  EXPECT_EQ(machine.outputs[1].lanes[0], kTwo);
+  EXPECT_EQ(machine.outputs[2].lanes[0], kOne);
+}
+
 TEST(Machine, WaitsTakeTokensStepByStep) {
   TestProgram test;
   // Three beats wait for 2 of tokens 31, 1 and 3; core 1 gives token 31 twice,

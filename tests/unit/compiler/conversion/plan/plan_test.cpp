@@ -220,7 +220,8 @@ TEST(Plan, MoreRowsThanATokenCounts) {
 
 TEST(Plan, InputsOfEveryOtherCore) {
   // Row by row to the two cores in turn: more changes than instructions.
-  const rows::Graph graph = batch("c2b8", 90, 1);
+  rows::Graph graph = batch("c2b8", 90, 1);
+  graph.geometry.hostInstructions = 32;
   const Plan plan = planned(graph);
   for (const MemoryUse &use : plan.memory)
     if (use.memory == "host instructions")

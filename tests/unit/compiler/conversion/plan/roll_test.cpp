@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sluice::plan {
@@ -100,6 +101,41 @@ TEST(Roll, AddressesWrapInTheirFields) {
     unit.beats.push_back(product(i == 0 ? 3 : 65000, 0, i * 200, isa::Init::Zero, true, Wait{}));
   EXPECT_EQ(roll(unit)->size(), 1U);
   expectRoundTrip(unit);
+}
+
+TEST(Roll, UnrollsRings) {
+  using ::testing::ElementsAre;
+  const auto streamOf = [](const isa::Instruction &inst, unsigned stream) {
+    std::vector<int32_t> addresses;
+    for (const Beat &beat : unroll(inst, 0))
+      addresses.push_back(beat.address[stream]);
+    return addresses;
+  };
+  isa::Mm mm;
+  mm.n[3] = 4;
+  mm.x = 13;
+  mm.xStride[3] = -2;
+  mm.xRing = 2;
+  EXPECT_THAT(streamOf(mm, 0), ElementsAre(13, 15, 13, 15));
+  isa::Vec vec;
+  vec.n[3] = 3;
+  vec.a = vec.b = vec.c = vec.dst = 15;
+  vec.aStride[3] = vec.bStride[3] = vec.cStride[3] = vec.dstStride[3] = 1;
+  vec.aRing = 1;
+  vec.bRing = 2;
+  vec.cRing = 3;
+  vec.dstRing = 4;
+  EXPECT_THAT(streamOf(vec, 0), ElementsAre(15, 14, 15));
+  EXPECT_THAT(streamOf(vec, 1), ElementsAre(15, 12, 13));
+  EXPECT_THAT(streamOf(vec, 2), ElementsAre(15, 8, 9));
+  EXPECT_THAT(streamOf(vec, 3), ElementsAre(15, 0, 1));
+  isa::Input input;
+  input.n[3] = 3;
+  input.dst = 65535;
+  input.dstStride[3] = 1;
+  EXPECT_THAT(streamOf(input, 0), ElementsAre(65535, 65536, 65537));
+  input.dstRing = 15;
+  EXPECT_THAT(streamOf(input, 0), ElementsAre(65535, 32768, 32769));
 }
 
 /// Random concatenations of random nests, some with single beats between.
