@@ -150,6 +150,14 @@ std::vector<Breach> breaches() {
       matrix("MatrixReadsBeyondTheLocalRows", "u_tensor",
              with(Mm{}, [&](Mm &mm) { mm.x = local(size.localRows); })),
       vector("VectorReadsBeyondTheInbox", "u_tensor", read(size.inboxRows)),
+      matrix("RingThatIsLargerThanTheInbox", "u_tensor",
+             with(Mm{},
+                  [&](Mm &mm) {
+                    mm.x = size.inboxRows - 1;
+                    mm.n[3] = 2;
+                    mm.xStride[3] = 1;
+                    mm.xRing = 11;
+                  })),
       vector("VectorReadsBeyondTheLocalRows", "u_tensor", read(local(size.localRows))),
       vector("LocalWriteBeyondTheEnd", "u_tensor", write(isa::Dst::Local, local(size.localRows))),
       vector("LocalWriteIntoTheInbox", "u_tensor", write(isa::Dst::Local, 0)),
