@@ -9,6 +9,8 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "compiler/analysis/data_dimension.h"
+#include "compiler/conversion/bodies/lower.h"
+#include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/sluice/dialect.h"
@@ -65,7 +67,7 @@ public:
     context.printOpOnDiagnostic(false);
   }
 
-  std::vector<rows::Graph> run() {
+  LoweredModel run() {
     stage("importing");
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
@@ -84,12 +86,21 @@ public:
     }
     stage("making rows");
     const rows::ModelInfo model = modelInfo();
-    std::vector<rows::Graph> graphs;
-    if (auto graph = rows::lowerToRows(main, geometry, model, problems))
+    LoweredModel lowered;
+    lowered.loops = lowerLoops(main, model);
+    if (lowered.loops && productsOf(*lowered.loops) > kMostProducts)
+      return lowered;
+    if (lowered.loops && productsOf(*lowered.loops) < kLoopProducts)
+      lowered.loops.reset();
+    std::vector<rows::Graph> &graphs = lowered.graphs;
+    Problems found; // of no interest where loops can do it
+    if (auto graph = rows::lowerToRows(main, geometry, model, found))
       graphs.push_back(std::move(*graph));
     if (!graphs.empty())
       addSunk(*module, model, graphs);
-    return graphs;
+    if (lowered.empty())
+      problems.insert(problems.end(), found.begin(), found.end());
+    return lowered;
   }
 
   /// If a phase failed without a problem of its own.
@@ -121,6 +132,29 @@ private:
 
   static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
     return module.lookupSymbol<mlir::func::FuncOp>("main");
+  }
+
+  /// Between these numbers of block products plans with loops and plans that name every
+  /// row are both tried.
+  static constexpr uint64_t kLoopProducts = 256, kMostProducts = 4096;
+
+  /// Block products, or rows that are computed without, of all trips.
+  static uint64_t productsOf(const rows::Program &program) {
+    uint64_t total = 0;
+    for (const rows::Body &body : program.bodies)
+      for (const rows::Row &row : body.trip.rows)
+        total += body.trips * std::max<uint64_t>(row.terms.size(), row.a.size());
+    return total;
+  }
+
+  /// The function as loops over positions, if it has any.
+  std::optional<rows::Program> lowerLoops(mlir::func::FuncOp main,
+                                          const rows::ModelInfo &model) const {
+    const auto partition = bodies::findPartition(main);
+    Problems ignored; // the function as a whole says what is wrong
+    return partition
+               ? bodies::lowerToBodies(main, *partition, geometry, model, ignored)
+               : std::nullopt;
   }
 
   rows::ModelInfo modelInfo() const {
@@ -169,6 +203,7 @@ private:
             : frontend::importModel(context, import, info, problems);
     result.operators = static_cast<uint32_t>(info.nodes.size());
     result.parameters = info.parameters;
+    result.inputs = hostTensors(info.inputs);
     return module;
   }
 
@@ -279,13 +314,13 @@ private:
 
 } // namespace
 
-std::vector<rows::Graph> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                  CompileResult &result, Problems &problems) {
+LoweredModel runFront(const CompileOptions &options, const format::Geometry &geometry,
+                      CompileResult &result, Problems &problems) {
   Front front(options, geometry, result, problems);
-  std::vector<rows::Graph> graphs = front.run();
-  if (graphs.empty() && result.text.empty())
+  LoweredModel lowered = front.run();
+  if (lowered.empty() && result.text.empty())
     front.explainFailure();
-  return graphs;
+  return lowered;
 }
 
 } // namespace sluice::pipeline

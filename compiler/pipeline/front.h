@@ -1,17 +1,26 @@
-// The phases that know MLIR's sluice dialect: import, layout, rows.
+// The phases that work on MLIR: import, layout, and the lowering to rows.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/rows/program.h"
 #include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
 
-/// From the model file to row graphs that compute the same, the plainest first: which
-/// of them is fastest, only plans can say. Stops earlier, without a graph but with
-/// text in `result`, if options.stage says so. Nothing else is left of the model.
-std::vector<rows::Graph> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                  CompileResult &result, Problems &problems);
+/// What a model becomes.
+struct LoweredModel {
+  std::vector<rows::Graph> graphs;      ///< equal in what they compute; the plain one first
+  std::optional<rows::Program> loops;   ///< the same as loops over positions
+
+  [[nodiscard]] bool empty() const { return graphs.empty() && !loops; }
+  [[nodiscard]] uint64_t macs() const { return loops ? loops->macs : graphs.front().macs; }
+};
+
+/// Runs the phases up to options.stage. Empty if `problems` says why, or if an earlier stage was
+/// asked for, whose text is then in `result`.
+LoweredModel runFront(const CompileOptions &options, const format::Geometry &geometry,
+                      CompileResult &result, Problems &problems);
 
 } // namespace sluice::pipeline

@@ -1,5 +1,6 @@
 #include "compiler/pipeline/pipeline.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 
+#include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/target/core_program.h"
@@ -100,27 +102,39 @@ bool faster(const plan::Plan &plan, const plan::Plan &than) {
          plan.timing->period <= than.timing->period;
 }
 
-/// Plans the graph that is fastest; the first that fits if they are not timed.
-bool planFastest(const std::vector<rows::Graph> &graphs, const plan::PlanOptions &options,
-                 plan::Plan &plan, Problems &problems) {
+/// Plans the form of the model that is fastest; the first that fits if they are not timed.
+bool planFastest(const LoweredModel &model, const plan::PlanOptions &options, plan::Plan &plan,
+                 Problems &problems) {
   Problems found;
-  bool planned = plan::makePlan(graphs.front(), options, plan, found);
-  for (size_t i = 1; i < graphs.size() && (!planned || options.candidates != 0); ++i) {
+  bool planned = false;
+  for (size_t i = 0; i < model.graphs.size() && (!planned || options.candidates != 0); ++i) {
     plan::Plan other;
     Problems ignored;
-    if (!plan::makePlan(graphs[i], options, other, ignored) || (planned && !faster(other, plan)))
+    if (!plan::makePlan(model.graphs[i], options, other, i == 0 ? found : ignored) ||
+        (planned && !faster(other, plan))) {
+      if (i == 0)
+        plan.memory = std::move(other.memory);
       continue;
+    }
     plan = std::move(other);
     planned = true;
+  }
+  if (model.loops && (!planned || options.candidates != 0)) {
+    plan::Plan other;
+    Problems ignored;
+    if (loops::makeLoopPlan(*model.loops, options, other, model.graphs.empty() ? found : ignored) &&
+        (!planned || faster(other, plan))) {
+      plan = std::move(other);
+      planned = true;
+    }
   }
   if (!planned)
     problems.insert(problems.end(), found.begin(), found.end());
   return planned;
 }
 
-} // namespace
-
-bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+/// With the data dimensions that the layout rules choose.
+bool compileOnce(const CompileOptions &options, CompileResult &result, Problems &problems) {
   const auto target = format::loadTarget(options.target);
   if (const auto *wrong = std::get_if<format::FileProblem>(&target)) {
     Problem problem;
@@ -133,25 +147,25 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   result.program.geometry = geometry;
   result.peakMacsPerCycle = uint64_t{geometry.cores} * geometry.lanes * geometry.lanes;
 
-  std::vector<rows::Graph> graphs = runFront(options, geometry, result, problems);
+  LoweredModel model = runFront(options, geometry, result, problems);
   if (!problems.empty())
     return false;
-  if (graphs.empty())
+  if (model.empty())
     return true; // an earlier stage was asked for
   result.accelerated = result.operators;
-  result.macs = graphs.front().macs;
+  result.macs = model.macs();
 
   plan::Plan plan;
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
   planOptions.explain = options.explain;
   planOptions.progress = options.progress;
-  const bool planned = planFastest(graphs, planOptions, plan, problems);
+  const bool planned = planFastest(model, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
     result.memory.push_back({use.core, use.memory, use.used, use.capacity});
   if (!planned)
     return false;
-  graphs.clear();
+  model = {};
   result.explanation = std::move(plan.explanation);
   if (options.stage == Stage::Plan) {
     result.text = std::move(plan.text);
@@ -178,6 +192,41 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   if (options.progress)
     options.progress->stage("measuring");
   return problems.empty() && (!options.measure || measure(result, problems));
+}
+
+/// Whether only memory keeps a model from being compiled.
+bool doesNotFit(const Problems &problems) {
+  return !problems.empty() && std::ranges::all_of(problems, [](const Problem &problem) {
+    return problem.code >= "E0401" && problem.code <= "E0407";
+  });
+}
+
+/// The options with every input's rows along its last axis, where that is not said.
+CompileOptions innermost(CompileOptions options, const std::vector<format::HostTensor> &inputs) {
+  for (const format::HostTensor &input : inputs)
+    if (!input.shape.empty() && std::ranges::none_of(options.dataDims, [&](const auto &pin) {
+          return pin.first == input.name;
+        }))
+      options.dataDims.emplace_back(input.name, static_cast<int64_t>(input.shape.size()) - 1);
+  return options;
+}
+
+} // namespace
+
+bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  if (compileOnce(options, result, problems))
+    return true;
+  // The cheapest layout may want all rows at once, where one whose positions come one
+  // after the other does not.
+  if (!doesNotFit(problems) || options.stage < Stage::Plan)
+    return false;
+  CompileResult other;
+  Problems ignored;
+  if (!compileOnce(innermost(options, result.inputs), other, ignored))
+    return false;
+  result = std::move(other);
+  problems.clear();
+  return true;
 }
 
 } // namespace sluice::pipeline

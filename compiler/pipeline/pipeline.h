@@ -86,6 +86,7 @@ struct CompileResult {
   std::vector<MemoryUse> memory;
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
+  std::vector<format::HostTensor> inputs; ///< name, shape and type
   std::vector<Rewrite> rewrites;
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };

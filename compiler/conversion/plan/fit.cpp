@@ -25,8 +25,8 @@ constexpr Kind kKinds[] = {
     {"host instructions", "E0407", "use a target with more host instruction memory"},
 };
 
-std::string placeOf(const Graph &graph, uint32_t core) {
-  return core == graph.geometry.cores ? "the host port" : fmt::format("core {}", core);
+std::string placeOf(const format::Geometry &geometry, uint32_t core) {
+  return core == geometry.cores ? "the host port" : fmt::format("core {}", core);
 }
 
 /// How much of a memory of one core each row takes.
@@ -117,8 +117,8 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
-Problems fitProblems(const Graph &graph, const Work &work, const Placement &placement,
-                     const std::vector<MemoryUse> &use) {
+Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,
+                     const LargestUsers &largest) {
   Problems problems;
   for (const Kind &kind : kKinds) {
     const MemoryUse *worst = nullptr;
@@ -134,21 +134,29 @@ Problems fitProblems(const Graph &graph, const Work &work, const Placement &plac
     Problem problem;
     problem.code = kind.code;
     problem.message = fmt::format("the model does not fit {}: {} needs {} {}, {} more than its {}",
-                                  graph.geometry.name, placeOf(graph, worst->core), worst->used,
+                                  geometry.name, placeOf(geometry, worst->core), worst->used,
                                   kind.memory, worst->used - worst->capacity, worst->capacity);
     for (const MemoryUse *one : over)
       if (one != worst)
         problem.notes.push_back(fmt::format("{} needs {} {}, {} more than its {}",
-                                            placeOf(graph, one->core), one->used, one->memory,
+                                            placeOf(geometry, one->core), one->used, one->memory,
                                             one->used - one->capacity, one->capacity));
-    for (const auto &[amount, node] :
-         Shares(graph, work, placement, worst->core).largest(kind.memory))
-      problem.notes.push_back(fmt::format("{} takes {} {} of {}", nodeName(graph.nodes[node]),
-                                          amount, kind.memory, placeOf(graph, worst->core)));
+    for (const std::string &user : largest(worst->memory, worst->core))
+      problem.notes.push_back(fmt::format("{} of {}", user, placeOf(geometry, worst->core)));
     problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
     problems.push_back(std::move(problem));
   }
   return problems;
+}
+
+Problems fitProblems(const Graph &graph, const Work &work, const Placement &placement,
+                     const std::vector<MemoryUse> &use) {
+  return fitProblems(graph.geometry, use, [&](const std::string &memory, uint32_t core) {
+    std::vector<std::string> users;
+    for (const auto &[amount, node] : Shares(graph, work, placement, core).largest(memory))
+      users.push_back(fmt::format("{} takes {} {}", nodeName(graph.nodes[node]), amount, memory));
+    return users;
+  });
 }
 
 } // namespace sluice::plan

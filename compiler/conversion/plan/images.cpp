@@ -9,15 +9,6 @@
 namespace sluice::plan {
 namespace {
 
-format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
-  format::PreloadImage image{row, {}};
-  for (float value : bias) {
-    const auto lane = numerics::preloadLane(numerics::toBits(value));
-    image.lanes.push_back(numerics::packLane(lane.value_or(numerics::AccLane{})));
-  }
-  return image;
-}
-
 /// Constants of one core, neighbouring rows in one image.
 std::vector<format::RowImage> rowImages(const Graph &graph, const CoreMemory &memory) {
   std::vector<format::RowImage> images;
@@ -45,6 +36,15 @@ bool isZero(const std::vector<uint16_t> &elements) {
 }
 
 } // namespace
+
+format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
+  format::PreloadImage image{row, {}};
+  for (float value : bias) {
+    const auto lane = numerics::preloadLane(numerics::toBits(value));
+    image.lanes.push_back(numerics::packLane(lane.value_or(numerics::AccLane{})));
+  }
+  return image;
+}
 
 format::Program makeShell(const Graph &graph) {
   format::Program program;

@@ -14,6 +14,9 @@ format::Program makeImages(const rows::Graph &graph, const Work &work, const Pla
 /// Only what timing looks at: geometry and the row counts of the model.
 format::Program makeShell(const rows::Graph &graph);
 
+/// A preload row that holds a bias, B fp32.
+format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias);
+
 /// E0408: biases that are not finite.
 Problems biasProblems(const rows::Graph &graph, const Work &work);
 

@@ -33,7 +33,7 @@ struct Nest {
 
 class Roller {
 public:
-  explicit Roller(const std::vector<Beat> &all) : beats(all) {}
+  Roller(const std::vector<Beat> &all, unsigned depth) : beats(all), depth(depth) {}
 
   /// The nest at `start` that covers most beats. With `closed` it must end on a
   /// "last" beat; nothing if none does.
@@ -45,7 +45,7 @@ public:
     const uint32_t least = most > kInnerCandidates ? most - kInnerCandidates : 1;
     for (uint32_t trips = most; trips >= least; --trips) {
       std::optional<Nest> nest = trips > 1 ? extend(start, unit, trips) : std::optional(unit);
-      while (nest && nest->loops.size() < isa::kLoopDepth) {
+      while (nest && nest->loops.size() < depth) {
         std::optional<Nest> wider = extend(start, *nest, kMaxTrips);
         if (!wider)
           break;
@@ -62,6 +62,7 @@ public:
 
 private:
   const std::vector<Beat> &beats;
+  const unsigned depth;
 
   Nest single(uint32_t start) const {
     const Beat &beat = beats[start];
@@ -350,8 +351,8 @@ std::vector<Beat> unrollUnit(const Unit &unit, uint32_t form, Fill fill) {
 
 } // namespace
 
-std::optional<std::vector<Rolled>> roll(const UnitBeats &unit) {
-  const Roller roller(unit.beats);
+std::optional<std::vector<Rolled>> roll(const UnitBeats &unit, unsigned depth) {
+  const Roller roller(unit.beats, depth);
   std::vector<Rolled> result;
   for (uint32_t at = 0; at < unit.beats.size();) {
     const Beat &first = unit.beats[at];

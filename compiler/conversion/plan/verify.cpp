@@ -50,8 +50,11 @@ public:
     units[host] = unit(isa::Unit::Host, cores, beats.host);
     uint32_t outRow = 0;
     for (const rows::Port &port : graph.outputs)
-      for (RowId row : port.rows)
-        outRows[row] = outRow++;
+      for (RowId row : port.rows) {
+        if (row != kNoRow)
+          outRows[row] = outRow;
+        ++outRow;
+      }
   }
 
   std::optional<std::string> run() {
@@ -260,6 +263,8 @@ private:
     if (origin.row == kNoRow) {
       if (vec.dstKind == isa::Dst::Signal && beat.signal.on)
         give(u, host, beat.signal.token);
+      if (vec.dstKind == isa::Dst::None && beat.signal.on)
+        giveCores(u, 1U << state.core, beat.signal);
       return;
     }
     if (origin.block != kNoBlock)

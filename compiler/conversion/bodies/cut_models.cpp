@@ -1,0 +1,220 @@
+// What a cut of the operands or of the result of an operation makes of the others.
+#include "compiler/conversion/bodies/cut.h"
+
+#include <numeric>
+
+#include "mlir/IR/IRMapping.h"
+
+#include "compiler/conversion/rows/contraction_loops.h"
+#include "compiler/dialect/sluice/dialect.h"
+
+using namespace mlir;
+
+#include "compiler/conversion/bodies/interface.cpp.inc"
+
+namespace sluice::bodies {
+
+RankedTensorType blockType(RankedTensorType type, const Cut &cut) {
+  llvm::SmallVector<int64_t, 4> shape(type.getShape());
+  shape[cut.axis] = cut.block;
+  Attribute encoding;
+  if (const std::optional<int64_t> dim = ir::dataDim(type))
+    encoding = ir::DimAttr::get(type.getContext(), *dim, shape);
+  return RankedTensorType::get(shape, type.getElementType(), encoding);
+}
+
+namespace {
+
+using Axes = llvm::ArrayRef<int64_t>;
+
+bool contains(Axes axes, int64_t axis) { return llvm::is_contained(axes, axis); }
+
+int64_t product(Axes extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// Everything but the cuts is that of the operation itself.
+template <typename Model, typename Op>
+struct Base : CutInterface::ExternalModel<Model, Op> {
+  Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
+                       RankedTensorType type, const Cut &) const {
+    IRMapping mapping;
+    mapping.map(op->getOperands(), operands);
+    Operation *block = builder.clone(*op, mapping);
+    block->getResult(0).setType(type);
+    return block;
+  }
+};
+
+/// Operations whose axes are those of every operand.
+template <typename Model, typename Op> struct SameAxes : Base<Model, Op> {
+  /// Whether the operation does the same at every index of an axis.
+  static bool uniform(Op, int64_t) { return true; }
+
+  std::optional<Cut> resultCut(Operation *op, unsigned operand, const Cut &cut) const {
+    OperandCuts all;
+    if (!operandCuts(op, cut, all) || all[operand] != cut)
+      return std::nullopt;
+    return cut;
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    if (!Model::uniform(llvm::cast<Op>(op), cut.axis))
+      return false;
+    const int64_t extent = ir::shapeOf(op->getResult(0))[cut.axis];
+    for (Value operand : op->getOperands())
+      operands.push_back(ir::shapeOf(operand)[cut.axis] == extent ? std::optional(cut)
+                                                                  : std::nullopt);
+    return true;
+  }
+};
+
+struct Map : SameAxes<Map, ir::MapOp> {};
+struct Broadcast : SameAxes<Broadcast, ir::BroadcastOp> {};
+struct Relayout : SameAxes<Relayout, ir::RelayoutOp> {};
+struct Reverse : SameAxes<Reverse, ir::ReverseOp> {
+  static bool uniform(ir::ReverseOp op, int64_t axis) { return !contains(op.getAxes(), axis); }
+};
+struct Concat : SameAxes<Concat, ir::ConcatOp> {
+  static bool uniform(ir::ConcatOp op, int64_t axis) {
+    return static_cast<int64_t>(op.getAxis()) != axis;
+  }
+};
+struct Pad : SameAxes<Pad, ir::PadOp> {
+  static bool uniform(ir::PadOp op, int64_t axis) {
+    return op.getLow()[axis] == 0 && op.getHigh()[axis] == 0;
+  }
+};
+struct Slice : SameAxes<Slice, ir::SliceOp> {
+  static bool uniform(ir::SliceOp op, int64_t axis) {
+    return op.getStarts()[axis] == 0 && op.getSteps()[axis] == 1 &&
+           op.getSizes()[axis] == ir::shapeOf(op.getInput())[axis];
+  }
+  Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
+                       RankedTensorType type, const Cut &cut) const {
+    auto block = llvm::cast<ir::SliceOp>(Base::makeBlock(op, builder, operands, type, cut));
+    block.setSizes(type.getShape());
+    return block;
+  }
+};
+
+struct Transpose : Base<Transpose, ir::TransposeOp> {
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    const auto permutation = llvm::cast<ir::TransposeOp>(op).getPermutation();
+    return Cut{llvm::find(permutation, cut.axis) - permutation.begin(), cut.block};
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    operands.push_back(
+        Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block});
+    return true;
+  }
+};
+
+/// The cut of a tensor of the same elements in the same order: block t of both is the
+/// same run of elements at every index of the axes before.
+std::optional<Cut> sameRuns(Axes from, const Cut &cut, Axes to) {
+  const int64_t outer = product(from.take_front(cut.axis));
+  const int64_t trips = from[cut.axis] / cut.block;
+  const int64_t run = cut.block * product(from.drop_front(cut.axis + 1));
+  for (int64_t axis = 0; axis < static_cast<int64_t>(to.size()); ++axis) {
+    const int64_t inner = product(to.drop_front(axis + 1));
+    if (product(to.take_front(axis)) == outer && run % inner == 0 &&
+        to[axis] == trips * (run / inner))
+      return Cut{axis, run / inner};
+  }
+  return std::nullopt;
+}
+
+template <typename Op> struct SameElements : Base<SameElements<Op>, Op> {
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    return sameRuns(ir::shapeOf(op->getOperand(0)), cut, ir::shapeOf(op->getResult(0)));
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    operands.push_back(sameRuns(ir::shapeOf(op->getResult(0)), cut, ir::shapeOf(op->getOperand(0))));
+    return operands.back().has_value();
+  }
+};
+
+struct Reduce : Base<Reduce, ir::ReduceOp> {
+  /// Axis of the result by axis of the input; -1 where it is reduced.
+  static llvm::SmallVector<int64_t, 4> resultAxes(ir::ReduceOp op) {
+    llvm::SmallVector<int64_t, 4> axes;
+    int64_t next = 0;
+    for (size_t axis = 0; axis < ir::shapeOf(op.getInput()).size(); ++axis) {
+      const bool reduced = contains(op.getAxes(), static_cast<int64_t>(axis));
+      axes.push_back(reduced ? -1 : next);
+      next += !reduced || op.getKeepdims();
+    }
+    return axes;
+  }
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    const int64_t axis = resultAxes(llvm::cast<ir::ReduceOp>(op))[cut.axis];
+    return axis < 0 ? std::nullopt : std::optional(Cut{axis, cut.block});
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    const auto axes = resultAxes(llvm::cast<ir::ReduceOp>(op));
+    const auto *axis = llvm::find(axes, cut.axis);
+    if (axis == axes.end())
+      return false;
+    operands.push_back(Cut{axis - axes.begin(), cut.block});
+    return true;
+  }
+};
+
+/// Contractions: an axis is one loop, a block of it a part of that loop.
+template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
+  /// The loop along an axis; nothing where one index serves all trips.
+  static std::optional<size_t> loopOf(const rows::Loops &loops, const std::vector<size_t> &axes,
+                                      Axes shape, int64_t axis) {
+    if (static_cast<size_t>(axis) >= axes.size() || shape[axis] != loops.extents[axes[axis]])
+      return std::nullopt;
+    return axes[axis];
+  }
+  static std::optional<Cut> axisOf(const rows::Loops &loops, const std::vector<size_t> &axes,
+                                   Axes shape, size_t loop, int64_t block) {
+    for (size_t axis = 0; axis < axes.size() && axis < shape.size(); ++axis)
+      if (axes[axis] == loop && shape[axis] == loops.extents[loop])
+        return Cut{static_cast<int64_t>(axis), block};
+    return std::nullopt;
+  }
+  std::optional<Cut> resultCut(Operation *op, unsigned operand, const Cut &cut) const {
+    const rows::Loops loops = rows::loopsOf(llvm::cast<Op>(op));
+    const auto loop = loopOf(loops, operand == 0 ? loops.lhsAxes : loops.rhsAxes,
+                             ir::shapeOf(op->getOperand(operand)), cut.axis);
+    return loop ? axisOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), *loop, cut.block)
+                : std::nullopt;
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    const rows::Loops loops = rows::loopsOf(llvm::cast<Op>(op));
+    const auto loop =
+        loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
+    if (!loop)
+      return false;
+    operands.push_back(
+        axisOf(loops, loops.lhsAxes, ir::shapeOf(op->getOperand(0)), *loop, cut.block));
+    operands.push_back(
+        axisOf(loops, loops.rhsAxes, ir::shapeOf(op->getOperand(1)), *loop, cut.block));
+    return true;
+  }
+};
+
+} // namespace
+
+void registerCutModels(MLIRContext &context) {
+  context.loadDialect<ir::SluiceDialect>();
+  ir::MapOp::attachInterface<Map>(context);
+  ir::BroadcastOp::attachInterface<Broadcast>(context);
+  ir::RelayoutOp::attachInterface<Relayout>(context);
+  ir::ReverseOp::attachInterface<Reverse>(context);
+  ir::ConcatOp::attachInterface<Concat>(context);
+  ir::PadOp::attachInterface<Pad>(context);
+  ir::SliceOp::attachInterface<Slice>(context);
+  ir::TransposeOp::attachInterface<Transpose>(context);
+  ir::ReshapeOp::attachInterface<SameElements<ir::ReshapeOp>>(context);
+  ir::SqueezeOp::attachInterface<SameElements<ir::SqueezeOp>>(context);
+  ir::UnsqueezeOp::attachInterface<SameElements<ir::UnsqueezeOp>>(context);
+  ir::ReduceOp::attachInterface<Reduce>(context);
+  ir::MatmulOp::attachInterface<Contraction<ir::MatmulOp>>(context);
+  ir::ContractOp::attachInterface<Contraction<ir::ContractOp>>(context);
+}
+
+} // namespace sluice::bodies

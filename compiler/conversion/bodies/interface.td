@@ -1,0 +1,30 @@
+// How an operation of the sluice dialect is divided over the trips of a loop.
+#ifndef SLUICE_BODIES_INTERFACE_TD
+#define SLUICE_BODIES_INTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def Sluice_CutInterface : OpInterface<"CutInterface"> {
+  let cppNamespace = "::sluice::bodies";
+  let description = [{
+    An operation whose result is cut into blocks computes block t from blocks t of some operands and
+    all of others. Both directions follow from its projections.
+  }];
+  let methods = [
+    InterfaceMethod<"the cut of the result that follows from one of an operand, if there is one",
+      "std::optional<::sluice::bodies::Cut>", "resultCut",
+      (ins "unsigned":$operand, "const ::sluice::bodies::Cut &":$cut)>,
+    InterfaceMethod<[{
+        What a block of the result reads of every operand. False if the blocks of the result do not
+        come from blocks of the operands.
+      }],
+      "bool", "operandCuts",
+      (ins "const ::sluice::bodies::Cut &":$cut, "::sluice::bodies::OperandCuts &":$operands)>,
+    InterfaceMethod<"the operation that makes a block of the result, of this type",
+      "::mlir::Operation *", "makeBlock",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+           "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut)>
+  ];
+}
+
+#endif

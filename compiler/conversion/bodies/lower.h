@@ -1,0 +1,18 @@
+// A function as bodies and families of rows: every level of a partition becomes a
+// body, whose trip is lowered like a function of its own.
+#pragma once
+
+#include <optional>
+
+#include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/rows/lower.h"
+#include "compiler/conversion/rows/program.h"
+
+namespace sluice::bodies {
+
+/// Nothing, and at least one problem, if a trip cannot be computed by the machine.
+std::optional<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
+                                           const format::Geometry &geometry,
+                                           const rows::ModelInfo &info, Problems &problems);
+
+} // namespace sluice::bodies

@@ -1,0 +1,38 @@
+// Which loop over positions a function is, and which of its operations are in
+// the loop: cuts of values that fit together, and levels of operations.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include "compiler/conversion/bodies/cut.h"
+
+namespace sluice::bodies {
+
+/// How a runtime value is made and read: in trips, each of which makes a block, or
+/// at once.
+struct Partition {
+  int64_t trips = 1;
+  llvm::DenseMap<mlir::Value, Cut> cuts; ///< values made in trips
+  /// Level of every operation on runtime values. Even levels are loops, odd ones
+  /// happen once. What reads all blocks of a value is on a later level than it.
+  llvm::DenseMap<mlir::Operation *, unsigned> levels;
+  unsigned lastLevel = 0;
+
+  [[nodiscard]] std::optional<Cut> cutOf(mlir::Value value) const {
+    const auto found = cuts.find(value);
+    return found == cuts.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// What an operation reads of its operands in one trip.
+  [[nodiscard]] OperandCuts operandCuts(mlir::Operation *op) const;
+};
+
+/// The loop that most of the function's work is in, among those along one axis of
+/// an argument whose rows the host offers block by block. Nothing if there is none
+/// of at least two trips. Runtime tensors must have a data dimension.
+std::optional<Partition> findPartition(mlir::func::FuncOp function);
+
+} // namespace sluice::bodies

@@ -1,0 +1,476 @@
+#include "compiler/conversion/loops/emit.h"
+
+#include <algorithm>
+
+#include "compiler/conversion/plan/placement.h"
+
+namespace sluice::loops {
+namespace {
+
+constexpr uint32_t kMostTrips = 65535; // of a hardware loop
+
+Emitted sequencer(const isa::Instruction &instruction) {
+  Emitted emitted;
+  emitted.instruction = instruction;
+  return emitted;
+}
+
+/// Appends a wait for `count` tokens, however many beats that takes.
+template <typename Unit>
+void pause(List &list, isa::Unit unit, const Unit &form, uint32_t token, uint32_t count) {
+  while (count != 0) {
+    const uint32_t now = std::min(count, isa::kTokenMax);
+    Unit wait = form;
+    wait.waitEn = 1;
+    wait.waitToken = token;
+    wait.waitCount = now;
+    Emitted emitted;
+    emitted.instruction = wait;
+    emitted.unit = unit;
+    list.push_back(std::move(emitted));
+    count -= now;
+  }
+}
+
+isa::Mm matrixPause() {
+  isa::Mm form;
+  form.skip = 1;
+  return form;
+}
+
+/// On the path of what follows, so that the pipeline need not empty.
+isa::Vec vectorPause(const isa::Vec &like) {
+  isa::Vec form;
+  form.alu1 = like.alu1;
+  form.rhs1 = isa::Rhs1::Imm;
+  form.tableEn = like.tableEn;
+  form.tableId = like.tableId;
+  form.reduce = like.reduce;
+  form.alu2 = like.alu2;
+  form.rhs2 = isa::Rhs2::Imm;
+  return form;
+}
+
+/// How bodies, cores and the host port depend on each other.
+struct Links {
+  std::vector<uint32_t> inputReaders;    ///< by input: mask of cores that read it
+  std::vector<bool> inputWhole;          ///< by input: announced once, when it is there
+  std::vector<uint32_t> inputUnits;      ///< by input: who takes its tokens
+  std::optional<uint32_t> ring;          ///< the input that goes through a ring
+  /// By core, the last of its bodies that reads the inbox; kNone: none does.
+  std::vector<uint32_t> lastReading;
+  std::vector<std::vector<uint32_t>> signals; ///< by body and core: tokens given to its readers
+};
+
+class CoreList {
+public:
+  CoreList(const rows::Program &program, const Map &map, const Choice &choice, const Links &links,
+           uint32_t core)
+      : program(program), map(map), choice(choice), links(links), core(core),
+        takenInputs(program.inputs.size(), false) {}
+
+  void addBody(uint32_t index, const Statements &statements) {
+    body = index;
+    const rows::Body &what = program.bodies[index];
+    groups = groupsOf(program, what, choice);
+    barrier(what);
+    lastToCores = lastNet(statements.loop);
+    for (const Statement &statement : statements.before)
+      addStatement(statement, kNone, 0, 1);
+    if (!statements.before.empty())
+      joinUnits();
+    const uint32_t full = groups.fullOf(core), rest = groups.restOf(core);
+    const bool loop = inLoop(what);
+    if (loop)
+      for (size_t i = 0; i < statements.registers.size(); ++i)
+        list.push_back(sequencer(isa::Setreg{static_cast<uint32_t>(i) + 1, 0}));
+    addGroups(statements, full, groups.size, 0);
+    if (rest != 0)
+      addGroups(statements, 1, rest, full);
+    if (index == links.lastReading[core])
+      done();
+  }
+
+  List take() {
+    list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
+    return std::move(list);
+  }
+
+private:
+  const rows::Program &program;
+  const Map &map;
+  const Choice &choice;
+  const Links &links;
+  const uint32_t core;
+  List list;
+  uint32_t body = 0;
+  Groups groups;
+  std::vector<bool> takenInputs;
+  uint32_t takenBodies = 0; ///< whose tokens are taken
+  const Statement *lastToCores = nullptr;
+  const Statement *credits = nullptr; ///< gives the host a credit with its last row
+  std::optional<size_t> creditBehind; ///< else: behind this statement
+
+  /// The last statement whose rows go to cores.
+  static const Statement *lastNet(const std::vector<Statement> &statements) {
+    const Statement *last = nullptr;
+    for (const Statement &statement : statements)
+      if (const auto *vec = std::get_if<isa::Vec>(&statement.vector->instruction);
+          vec->dstKind == isa::Dst::Net && vec->mask != plan::kHostMask)
+        last = &statement;
+    return last;
+  }
+
+  /// Takes what earlier bodies on all cores have given, and inputs that are read as
+  /// a whole.
+  void barrier(const rows::Body &what) {
+    const auto both = [&](uint32_t token, uint32_t count) {
+      pause(list, isa::Unit::Mxu, matrixPause(), token, count);
+      pause(list, isa::Unit::Vec, isa::Vec{}, token, count);
+    };
+    for (const rows::Read &read : what.reads)
+      if (const auto input = program.families[read.family].input;
+          input && links.inputWhole[*input] && !takenInputs[*input]) {
+        takenInputs[*input] = true;
+        both(kInputTokens + *input, 1);
+      }
+    // What the core's own vector unit left in the local rows.
+    if (body != 0 && std::ranges::any_of(what.reads, [&](const rows::Read &read) {
+          return map.families[read.family].local && program.families[read.family].constant.empty();
+        }))
+      joinUnits();
+    for (; takenBodies < body; ++takenBodies)
+      if ((map.bodies[takenBodies].readers >> core & 1) != 0)
+        for (uint32_t from = 0; from < program.geometry.cores; ++from)
+          both(kCoreTokens + from, links.signals[takenBodies][from]);
+  }
+
+  /// Both units wait until the vector unit has finished what it has begun.
+  void joinUnits() {
+    isa::Vec give;
+    give.dstKind = isa::Dst::None;
+    give.sigEn = 1;
+    give.sigToken = kLocalToken;
+    give.sigUnits = plan::kMatrixBit | plan::kVectorBit;
+    Emitted emitted;
+    emitted.instruction = give;
+    emitted.unit = isa::Unit::Vec;
+    list.push_back(std::move(emitted));
+    pause(list, isa::Unit::Mxu, matrixPause(), kLocalToken, 1);
+    pause(list, isa::Unit::Vec, isa::Vec{}, kLocalToken, 1);
+  }
+
+  /// Whether a credit for every group goes to the host from this body.
+  [[nodiscard]] bool givesCredits() const {
+    if (!links.ring)
+      return false;
+    const rows::Body &what = program.bodies[body];
+    return std::ranges::any_of(what.reads, [&](const rows::Read &read) {
+      return program.families[read.family].input == links.ring;
+    });
+  }
+
+  void placeCredits(const Statements &statements) {
+    credits = nullptr;
+    creditBehind.reset();
+    if (!givesCredits())
+      return;
+    const size_t last = statements.lastInput.value_or(0);
+    for (size_t i = last; i < statements.loop.size(); ++i)
+      if (statements.loop[i].toHost) {
+        credits = &statements.loop[i];
+        return;
+      }
+    creditBehind = last;
+  }
+
+  void addGroups(const Statements &statements, uint32_t count, uint32_t size, uint32_t before) {
+    placeCredits(statements);
+    for (; count != 0; count -= std::min(count, kMostTrips)) {
+      const uint32_t passes = std::min(count, kMostTrips);
+      if (passes > 1)
+        list.push_back(sequencer(isa::Loop{passes}));
+      for (const uint32_t input : statements.takenByBoth) {
+        pause(list, isa::Unit::Mxu, matrixPause(), kInputTokens + input, size);
+        pause(list, isa::Unit::Vec, isa::Vec{}, kInputTokens + input, size);
+      }
+      for (size_t i = 0; i < statements.loop.size(); ++i) {
+        addStatement(statements.loop[i], groups.first(core, before), groups.cores * groups.size,
+                     size);
+        if (creditBehind == i)
+          signalHost(kCreditTokens);
+      }
+      if (inLoop(program.bodies[body]))
+        for (size_t i = 0; i < statements.registers.size(); ++i)
+          list.push_back(
+              sequencer(isa::Addreg{static_cast<uint32_t>(i) + 1, statements.registers[i]}));
+      if (passes > 1)
+        list.push_back(sequencer(isa::Endloop{}));
+      before += passes;
+    }
+  }
+
+  void add(const isa::Instruction &instruction, isa::Unit unit, const Piece &piece,
+           uint32_t position, uint32_t step, uint32_t positions) {
+    Emitted emitted;
+    emitted.instruction = instruction;
+    emitted.unit = unit;
+    emitted.body = body;
+    emitted.origins = piece.origins;
+    emitted.nodes = piece.nodes;
+    emitted.position = position;
+    emitted.step = step;
+    emitted.positions = positions;
+    list.push_back(std::move(emitted));
+  }
+
+  /// One wait rides on the instruction, position by position; others are taken before.
+  template <typename Unit>
+  void addWaits(const Waits &waits, isa::Unit kind, const Unit &form, Unit &instruction,
+                uint32_t positions) {
+    std::vector<uint32_t> tokens;
+    if (waits.local)
+      tokens.push_back(kLocalToken);
+    for (uint32_t input : waits.inputs)
+      tokens.push_back(kInputTokens + input);
+    if (waits.blocks)
+      pause(list, kind, form, kBlockToken, 1);
+    for (size_t i = 1; i < tokens.size(); ++i)
+      pause(list, kind, form, tokens[i], positions);
+    if (!tokens.empty()) {
+      instruction.waitEn = 1;
+      instruction.waitToken = tokens.front();
+      instruction.waitCount = 1;
+      instruction.waitLevel = 1;
+    }
+  }
+
+  void addStatement(const Statement &statement, uint32_t position, uint32_t step,
+                    uint32_t positions) {
+    for (size_t i = 0; i < statement.matrix.size(); ++i) {
+      auto mm = std::get<isa::Mm>(statement.matrix[i].instruction);
+      mm.n[0] = positions;
+      if (i == 0)
+        addWaits(statement.matrixWaits, isa::Unit::Mxu, matrixPause(), mm, positions);
+      add(mm, isa::Unit::Mxu, statement.matrix[i], position, step, positions);
+    }
+    auto vec = std::get<isa::Vec>(statement.vector->instruction);
+    vec.n[0] = positions;
+    addWaits(statement.vectorWaits, isa::Unit::Vec, vectorPause(vec), vec, positions);
+    if (statement.announcesBlocks) {
+      give(vec, kBlockToken, plan::kMatrixBit, 0);
+    } else if (statement.localUnits != 0) {
+      give(vec, kLocalToken, statement.localUnits, 1);
+    } else if (&statement == credits) {
+      give(vec, kCreditTokens + core, 0, 0);
+    } else if (&statement == lastToCores) {
+      give(vec, kCoreTokens + core, plan::kMatrixBit | plan::kVectorBit, 0);
+    }
+    add(vec, isa::Unit::Vec, *statement.vector, position, step, positions);
+  }
+
+  static void give(isa::Vec &vec, uint32_t token, uint32_t units, uint32_t level) {
+    vec.sigEn = 1;
+    vec.sigToken = token;
+    vec.sigUnits = units;
+    vec.sigLevel = level;
+  }
+
+  void signalHost(uint32_t tokens) {
+    isa::Vec signal;
+    signal.dstKind = isa::Dst::Signal;
+    signal.mask = plan::kHostMask;
+    give(signal, tokens + core, 0, 0);
+    Emitted emitted;
+    emitted.instruction = signal;
+    emitted.unit = isa::Unit::Vec;
+    list.push_back(std::move(emitted));
+  }
+
+  void done() { signalHost(kDoneTokens); }
+};
+
+/// The host port: inputs in the order in which they are offered.
+class HostList {
+public:
+  HostList(const rows::Program &program, const Map &map, const Choice &choice, const Links &links)
+      : program(program), map(map), choice(choice), links(links) {}
+
+  List run() {
+    for (uint32_t input = 0; input < program.inputs.size(); ++input)
+      for (uint32_t f = 0; f < program.families.size(); ++f)
+        if (program.families[f].input == input)
+          links.inputWhole[input] || program.families[f].trips == 1 ? addWhole(f) : addGroups(f);
+    isa::Input wait;
+    wait.skip = 1;
+    for (uint32_t core = 0; core < program.geometry.cores; ++core) {
+      pause(list, isa::Unit::Host, wait, kCreditTokens + core, leftCredits[core]);
+      if (links.lastReading[core] != kNone)
+        pause(list, isa::Unit::Host, wait, kDoneTokens + core, 1);
+    }
+    list.push_back(sequencer(isa::Restart{}));
+    return std::move(list);
+  }
+
+private:
+  const rows::Program &program;
+  const Map &map;
+  const Choice &choice;
+  const Links &links;
+  List list;
+  std::array<uint32_t, isa::kMaxCores> leftCredits{};
+
+  /// All rows, announced with the last one.
+  void addWhole(uint32_t f) {
+    const rows::Family &family = program.families[f];
+    const uint32_t input = *family.input;
+    const uint32_t mask = links.inputReaders[input];
+    uint32_t next = 0;
+    constexpr uint32_t kMost = 4095;
+    while (next < family.total()) {
+      const uint32_t rows = std::min(family.total() - next, kMost);
+      isa::Input take;
+      take.mask = mask != 0 ? mask : 1; // rows that nobody reads go where nobody looks
+      take.dst = map.families[f].base + next;
+      take.n[3] = rows;
+      take.dstStride[3] = 1;
+      if (next + rows == family.total() && mask != 0)
+        give(take, input, plan::kMatrixBit | plan::kVectorBit, 0);
+      add(take, input, next, 0);
+      next += rows;
+    }
+  }
+
+  static void give(isa::Input &take, uint32_t input, uint32_t units, uint32_t level) {
+    take.sigEn = units != 0;
+    take.sigToken = kInputTokens + input;
+    take.sigUnits = units;
+    take.sigLevel = level;
+  }
+
+  void add(const isa::Input &take, uint32_t input, uint32_t row, uint32_t step) {
+    Emitted emitted;
+    emitted.instruction = take;
+    emitted.unit = isa::Unit::Host;
+    emitted.input = input;
+    emitted.inputRow = row;
+    emitted.inputStep = step;
+    list.push_back(std::move(emitted));
+  }
+
+  /// Group after group round the cores; with a ring, as cores give groups back.
+  void addGroups(uint32_t f) {
+    const rows::Family &family = program.families[f];
+    const Groups groups{family.trips, choice.group, program.geometry.cores};
+    const FamilyHome &home = map.families[f];
+    const uint32_t rounds = groups.full() / groups.cores;
+    const uint32_t free = home.ring != 0 ? std::min(rounds, home.groups) : rounds;
+    list.push_back(sequencer(isa::Setreg{1, 0}));
+    addRounds(f, groups, 0, free, false);
+    addRounds(f, groups, free, rounds - free, true);
+    const bool waits = home.ring != 0 && rounds >= home.groups;
+    for (uint32_t g = rounds * groups.cores; g < groups.full(); ++g)
+      addGroup(f, groups, g, groups.size, 0, waits);
+    if (groups.rest() != 0)
+      addGroup(f, groups, groups.full(), groups.rest(), 0, waits);
+    if (home.ring != 0)
+      for (uint32_t core = 0; core < groups.cores; ++core)
+        leftCredits[core] = std::min(groups.groupsOf(core), home.groups);
+  }
+
+  void addRounds(uint32_t f, const Groups &groups, uint32_t first, uint32_t count, bool waits) {
+    const auto advance = static_cast<int32_t>(groups.size * program.families[f].rows);
+    while (count != 0) {
+      const uint32_t passes = std::min(count, kMostTrips);
+      if (passes > 1)
+        list.push_back(sequencer(isa::Loop{passes}));
+      for (uint32_t core = 0; core < groups.cores; ++core)
+        addGroup(f, groups, first * groups.cores + core, groups.size, groups.cores * groups.size,
+                 waits);
+      list.push_back(sequencer(isa::Addreg{1, advance}));
+      if (passes > 1)
+        list.push_back(sequencer(isa::Endloop{}));
+      first += passes;
+      count -= passes;
+    }
+  }
+
+  /// `group` is that of the first pass. Register 1 holds where its core's group begins.
+  void addGroup(uint32_t f, const Groups &groups, uint32_t group, uint32_t positions,
+                uint32_t step, bool waits) {
+    const rows::Family &family = program.families[f];
+    const FamilyHome &home = map.families[f];
+    const uint32_t core = group % groups.cores;
+    isa::Input take;
+    take.mask = 1U << core;
+    take.dst = home.base;
+    take.dstReg = 1;
+    take.dstRing = home.ring;
+    take.n[0] = positions;
+    take.n[3] = family.rows;
+    take.dstStride[0] = static_cast<int32_t>(family.rows);
+    take.dstStride[3] = 1;
+    give(take, *family.input, links.inputUnits[*family.input], 1);
+    if (waits) {
+      take.waitEn = 1;
+      take.waitToken = kCreditTokens + core;
+      take.waitCount = 1;
+    }
+    add(take, *family.input, group * groups.size * family.rows, step * family.rows);
+  }
+};
+
+} // namespace
+
+std::optional<std::vector<List>> emitLists(const rows::Program &program, const Map &map,
+                                           const Choice &choice) {
+  const uint32_t cores = program.geometry.cores;
+  Links links;
+  links.lastReading.assign(cores, kNone);
+  links.inputReaders.assign(program.inputs.size(), 0);
+  links.inputWhole.assign(program.inputs.size(), false);
+  links.inputUnits.assign(program.inputs.size(), 0);
+  for (uint32_t b = 0; b < program.bodies.size(); ++b)
+    for (const rows::Read &read : program.bodies[b].reads) {
+      const FamilyHome &home = map.families[read.family];
+      if (!home.local)
+        for (uint32_t core = 0; core < cores; ++core)
+          if ((coresOf(program, program.bodies[b], choice) >> core & 1) != 0)
+            links.lastReading[core] = b;
+      if (const auto input = program.families[read.family].input) {
+        links.inputReaders[*input] |= coresOf(program, program.bodies[b], choice);
+        if (home.everywhere)
+          links.inputWhole[*input] = true;
+        if (home.ring != 0)
+          links.ring = *input;
+      }
+    }
+  std::vector<std::vector<Statements>> statements(program.bodies.size());
+  for (uint32_t b = 0; b < program.bodies.size(); ++b) {
+    const Groups groups = groupsOf(program, program.bodies[b], choice);
+    std::vector<uint32_t> signals(cores, 0);
+    for (uint32_t core = 0; core < groups.cores; ++core) {
+      auto made = makeStatements(program, map, choice, b, core);
+      if (!made)
+        return std::nullopt;
+      for (uint32_t input = 0; input < program.inputs.size(); ++input)
+        links.inputUnits[input] |= made->inputUnits[input];
+      if (map.bodies[b].readers != 0)
+        signals[core] = groups.groupsOf(core);
+      statements[b].push_back(std::move(*made));
+    }
+    links.signals.push_back(std::move(signals));
+  }
+  std::vector<List> lists;
+  for (uint32_t core = 0; core < cores; ++core) {
+    CoreList list(program, map, choice, links, core);
+    for (uint32_t b = 0; b < program.bodies.size(); ++b)
+      if ((coresOf(program, program.bodies[b], choice) >> core & 1) != 0)
+        list.addBody(b, statements[b][core]);
+    lists.push_back(list.take());
+  }
+  lists.push_back(HostList(program, map, choice, links).run());
+  return lists;
+}
+
+} // namespace sluice::loops

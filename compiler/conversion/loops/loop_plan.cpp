@@ -1,0 +1,245 @@
+#include "compiler/conversion/loops/loop_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/unroll.h"
+#include "compiler/conversion/plan/images.h"
+#include "compiler/conversion/plan/split_reductions.h"
+#include "compiler/conversion/plan/verify.h"
+
+namespace sluice::loops {
+namespace {
+
+struct Candidate {
+  Choice choice;
+  Map map;
+  std::vector<List> lists;
+  std::vector<plan::MemoryUse> use;
+};
+
+std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
+                                   const std::vector<List> &lists) {
+  const format::Geometry &geometry = program.geometry;
+  std::vector<plan::MemoryUse> use;
+  for (uint32_t core = 0; core < geometry.cores; ++core) {
+    use.push_back({core, "weight blocks", map.blocks.size(), geometry.weightBlocks});
+    use.push_back({core, "inbox rows", map.inboxRows, geometry.inboxRows});
+    use.push_back({core, "local rows", map.localRows, geometry.localRows});
+    use.push_back({core, "preload rows", map.preloads.size(), geometry.preloadRows});
+    use.push_back({core, "function tables", map.tables.size(), geometry.tables});
+    use.push_back({core, "instructions", lists[core].size(), geometry.instructions});
+  }
+  use.push_back({geometry.cores, "host instructions", lists.back().size(),
+                 geometry.hostInstructions});
+  return use;
+}
+
+bool fitsAll(const std::vector<plan::MemoryUse> &use) {
+  return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
+}
+
+std::optional<Candidate> build(const rows::Program &program, const Choice &choice) {
+  auto map = makeMap(program, choice);
+  if (!map)
+    return std::nullopt;
+  auto lists = emitLists(program, *map, choice);
+  if (!lists)
+    return std::nullopt;
+  Candidate candidate{choice, std::move(*map), std::move(*lists), {}};
+  candidate.use = useOf(program, candidate.map, candidate.lists);
+  return candidate;
+}
+
+/// A program that differs in its trip count alone, with this many rounds of groups over
+/// the cores where it has more.
+rows::Program shortened(const rows::Program &program, const Choice &choice, uint32_t rounds) {
+  const uint32_t round = choice.group * program.geometry.cores;
+  rows::Program result = program;
+  const auto shorten = [&](uint32_t &trips) {
+    if (trips > 1 && trips / round > rounds)
+      trips = rounds * round + trips % round;
+  };
+  for (rows::Family &family : result.families)
+    shorten(family.trips);
+  for (rows::Body &body : result.bodies)
+    shorten(body.trips);
+  for (size_t i = 0; i < program.families.size(); ++i)
+    if (const auto input = program.families[i].input)
+      result.inputs[*input].rows = result.families[i].total();
+  for (const rows::Body &body : result.bodies)
+    for (const rows::Write &write : body.writes)
+      if (write.output)
+        result.outputs[*write.output].rows =
+            body.trips * static_cast<uint32_t>(write.first.size());
+  return result;
+}
+
+/// So many rounds that rings come round twice.
+uint32_t roundsToProve(const Map &map) {
+  uint32_t rounds = 3;
+  for (const FamilyHome &home : map.families)
+    rounds = std::max(rounds, 2 * home.groups + 2);
+  return rounds;
+}
+
+bool sameButForTrips(const std::vector<List> &left, const std::vector<List> &right) {
+  const auto same = [](const Emitted &l, const Emitted &r) {
+    const bool loops = std::holds_alternative<isa::Loop>(l.instruction) &&
+                       std::holds_alternative<isa::Loop>(r.instruction);
+    return loops || l.instruction == r.instruction;
+  };
+  return std::ranges::equal(left, right, [&](const List &l, const List &r) {
+    return std::ranges::equal(l, r, same);
+  });
+}
+
+/// Whether a body reads all positions of what another makes.
+bool readsAll(const rows::Program &program) {
+  return std::ranges::any_of(program.bodies, [&](const rows::Body &body) {
+    return std::ranges::any_of(body.reads, [&](const rows::Read &read) {
+      return read.all && program.families[read.family].trips > 1;
+    });
+  });
+}
+
+/// The first thing that is wrong with a plan. Loops of many passes are proved on fewer:
+/// every pass does the same at other addresses, and waits for the same.
+std::optional<std::string> proveWrong(const rows::Program &program, const Candidate &candidate) {
+  if (!readsAll(program)) {
+    const rows::Program few =
+        shortened(program, candidate.choice, roundsToProve(candidate.map));
+    const auto lists = emitLists(few, candidate.map, candidate.choice);
+    if (lists && sameButForTrips(*lists, candidate.lists)) {
+      const Unrolled unrolled = unroll(few, candidate.map, candidate.choice, *lists);
+      return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
+    }
+  }
+  const Unrolled unrolled = unroll(program, candidate.map, candidate.choice, candidate.lists);
+  return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
+}
+
+/// Cycles from rest for each position, of a run of at most kTimedTrips or of so many as
+/// come round a ring twice; nothing if it stalls.
+constexpr uint32_t kTimedTrips = 256;
+
+std::optional<double> cyclesOf(const rows::Program &program, const Candidate &candidate) {
+  const uint32_t round = candidate.choice.group * program.geometry.cores;
+  const rows::Program few =
+      readsAll(program) ? program
+                        : shortened(program, candidate.choice,
+                                    std::max(roundsToProve(candidate.map), kTimedTrips / round));
+  const auto lists = emitLists(few, candidate.map, candidate.choice);
+  const auto timed = lists ? timedPart(few, *lists) : std::nullopt;
+  if (!timed)
+    return std::nullopt;
+  constexpr uint64_t kMostCycles = 10'000'000; // of a few hundred positions
+  const vm::TimingRun run = vm::runTiming(*timed, vm::Arrival::Spaced, 1, 0, kMostCycles);
+  if (run.stalled || run.inferences.empty())
+    return std::nullopt;
+  uint32_t trips = 1;
+  for (const rows::Body &body : few.bodies)
+    trips = std::max(trips, body.trips);
+  return static_cast<double>(run.inferences[0].latency()) / trips;
+}
+
+/// What does not fit, with the families that take most rows.
+Problems fitProblems(const rows::Program &program, const std::vector<plan::MemoryUse> &use) {
+  return plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t) {
+    std::vector<std::pair<uint32_t, std::string>> families;
+    if (memory == "inbox rows" || memory == "local rows")
+      for (const rows::Family &family : program.families)
+        if (family.input.has_value() == (memory == "inbox rows"))
+          families.emplace_back(family.total(), family.name);
+    std::ranges::sort(families, std::ranges::greater());
+    families.resize(std::min<size_t>(families.size(), 3));
+    std::vector<std::string> users;
+    for (const auto &[rows, name] : families)
+      users.push_back(fmt::format("'{}' has {} rows on all cores, a share", name, rows));
+    return users;
+  });
+}
+
+/// Group sizes worth a try, smallest first.
+std::vector<uint32_t> groupSizes(const rows::Program &program) {
+  uint32_t most = 1;
+  for (const rows::Body &body : program.bodies)
+    most = std::max(most, (body.trips + program.geometry.cores - 1) / program.geometry.cores);
+  std::vector<uint32_t> sizes;
+  for (const uint32_t size : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32})
+    if (size <= most)
+      sizes.push_back(size);
+  return sizes;
+}
+
+} // namespace
+
+rows::Program runnable(const rows::Program &original) {
+  rows::Program program = separateOutputs(original);
+  // Reductions whose operands are no single stream are taken apart.
+  if (!build(program, {1}))
+    for (rows::Body &body : program.bodies)
+      body.trip = plan::splitReductions(body.trip);
+  return program;
+}
+
+bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
+                  plan::Plan &result, Problems &problems) {
+  const rows::Program program = runnable(original);
+  std::optional<Candidate> best;
+  double cycles = 0; ///< of a position
+  std::optional<std::string> wrong;
+  std::vector<plan::MemoryUse> use;
+  for (const uint32_t size : groupSizes(program)) {
+    std::optional<Candidate> candidate = build(program, {size});
+    if (!candidate)
+      continue;
+    if (!fitsAll(candidate->use)) {
+      if (use.empty())
+        use = candidate->use;
+      continue;
+    }
+    const auto now = cyclesOf(program, *candidate);
+    if (!now || (best && *now >= cycles))
+      continue;
+    if (auto found = proveWrong(program, *candidate)) {
+      wrong = std::move(found);
+      continue;
+    }
+    best = std::move(candidate);
+    cycles = *now;
+  }
+  if (!best) {
+    result.memory = use;
+    if (!use.empty()) {
+      problems = fitProblems(program, use);
+      return false;
+    }
+    Problem problem;
+    problem.code = "E0499";
+    problem.message = "internal error: " + (wrong ? "the plan failed its proof: " + *wrong
+                                                  : "the bodies cannot be planned");
+    problems.push_back(std::move(problem));
+    return false;
+  }
+  result.memory = best->use;
+  result.program = makeImages(program, best->map, best->choice);
+  for (const List &list : best->lists) {
+    std::vector<plan::PlannedInstruction> planned;
+    for (const Emitted &one : list)
+      planned.push_back({*isa::encode(one.instruction), one.nodes});
+    result.lists.push_back(std::move(planned));
+  }
+  if (options.candidates != 0)
+    result.timing = vm::measureTiming(*timedPart(program, best->lists));
+  result.text = fmt::format("plan {} for {}: loops over {} positions in groups of {}\n",
+                            program.modelName, program.geometry.name, program.bodies[0].trips,
+                            best->choice.group);
+  return true;
+}
+
+} // namespace sluice::loops

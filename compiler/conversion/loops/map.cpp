@@ -1,0 +1,347 @@
+#include "compiler/conversion/loops/map.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "hw/isa/isa.h"
+
+namespace sluice::loops {
+namespace {
+
+using rows::kNoRow;
+using rows::RowId;
+using rows::RowKind;
+
+/// Rows of a memory, taken and given back in runs.
+class Runs {
+public:
+  uint32_t take(uint32_t size) {
+    uint32_t run = 0;
+    for (uint32_t at = 0; at < used.size(); ++at) {
+      run = used[at] ? 0 : run + 1;
+      if (run == size)
+        return mark(at + 1 - size, size);
+    }
+    return mark(static_cast<uint32_t>(used.size()) - run, size);
+  }
+  void free(uint32_t at) { used[at] = false; }
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(used.size()); }
+
+private:
+  uint32_t mark(uint32_t at, uint32_t size) {
+    used.resize(std::max<size_t>(used.size(), at + size), false);
+    std::fill_n(used.begin() + at, size, true);
+    return at;
+  }
+  std::vector<bool> used;
+};
+
+/// A distinct thing once.
+template <typename Thing> uint32_t shared(std::vector<Thing> &all, const Thing &thing) {
+  const auto found = std::find(all.begin(), all.end(), thing);
+  if (found != all.end())
+    return static_cast<uint32_t>(found - all.begin());
+  all.push_back(thing);
+  return static_cast<uint32_t>(all.size() - 1);
+}
+
+uint32_t sharedTable(std::vector<format::TableImage> &all, const format::TableImage &table) {
+  for (uint32_t slot = 0; slot < all.size(); ++slot)
+    if (all[slot].header == table.header && all[slot].entries == table.entries)
+      return slot;
+  all.push_back(table);
+  return static_cast<uint32_t>(all.size() - 1);
+}
+
+class Mapper {
+public:
+  Mapper(const rows::Program &program, const Choice &choice) : program(program), choice(choice) {}
+
+  std::optional<Map> run() {
+    readers.resize(program.families.size());
+    for (const rows::Body &body : program.bodies)
+      for (const rows::Read &read : body.reads)
+        readers[read.family].add(read.all, coresOf(program, body, choice));
+    for (const rows::Body &body : program.bodies)
+      if (!mapBody(body))
+        return std::nullopt;
+    map.localRows = static_cast<uint32_t>(map.constantRows.size());
+    for (BodyMap &body : map.bodies)
+      if (std::ranges::any_of(body.constants, [](uint32_t at) { return at == kZero; })) {
+        map.zeroRow = map.zeroRow == kNone ? map.localRows++ : map.zeroRow;
+        std::ranges::replace(body.constants, kZero, map.zeroRow);
+      }
+    placeFamilies();
+    for (size_t i = 0; i < map.bodies.size(); ++i)
+      for (const rows::Write &write : program.bodies[i].writes)
+        if (write.family && !map.families[*write.family].local)
+          map.bodies[i].readers |= readers[*write.family].cores;
+    for (size_t i = 0; i < map.bodies.size(); ++i)
+      placeFrame(program.bodies[i], map.bodies[i]);
+    map.localRows = std::max(map.localRows, framesEnd);
+    return std::move(map);
+  }
+
+private:
+  static constexpr uint32_t kZero = kNone - 1;
+  const rows::Program &program;
+  const Choice &choice;
+  Map map;
+  struct Readers {
+    uint32_t own = 0, all = 0;
+    uint32_t cores = 0; ///< mask
+    void add(bool whole, uint32_t mask) {
+      ++(whole ? all : own);
+      cores |= mask;
+    }
+  };
+  std::vector<Readers> readers; ///< by family
+  uint32_t framesEnd = 0;
+  std::map<std::vector<uint16_t>, uint32_t> blockAddresses, constantAddresses;
+
+  bool mapBody(const rows::Body &body) {
+    const rows::Graph &trip = body.trip;
+    BodyMap result;
+    result.work = plan::analyse(trip);
+    result.varies.assign(trip.rows.size(), false);
+    result.offset.assign(trip.rows.size(), kNone);
+    result.constants.assign(trip.rows.size(), kNone);
+    result.preloads.assign(trip.rows.size(), kNone);
+    result.blocks.assign(trip.blocks.size(), kNone);
+    for (size_t port = 0; port < trip.inputs.size(); ++port)
+      for (RowId row : trip.inputs[port].rows)
+        result.varies[row] = !body.reads[port].all;
+    for (const rows::Port &port : trip.outputs)
+      for (RowId row : port.rows)
+        result.varies[row] = true; // every position has its own
+    for (RowId row = 0; row < trip.rows.size(); ++row) {
+      const rows::Row &what = trip.rows[row];
+      if (what.kind == RowKind::Constant)
+        result.constants[row] = constantAt(what.lanes);
+      if (!result.work[row].live || what.kind == RowKind::Input || what.kind == RowKind::Constant)
+        continue;
+      plan::forEachOperand(trip, result.work, row, [&](RowId operand, bool) {
+        result.varies[row] = result.varies[row] || result.varies[operand];
+      });
+      if (std::ranges::any_of(what.bias, [](float value) { return value != 0; }))
+        result.preloads[row] = shared(map.preloads, what.bias);
+      for (const rows::Term &term : result.work[row].terms)
+        if (!mapBlock(trip, result, term.block))
+          return false;
+      if (what.kind == RowKind::Linear && result.work[row].terms.empty()) {
+        result.constants[row] = kZero;
+        if (!mapBlock(trip, result, what.terms[0].block))
+          return false;
+      }
+    }
+    for (const format::TableImage &table : trip.tables)
+      result.tables.push_back(sharedTable(map.tables, table));
+    map.bodies.push_back(std::move(result));
+    return true;
+  }
+
+  bool mapBlock(const rows::Graph &trip, BodyMap &body, uint32_t block) {
+    if (body.blocks[block] != kNone)
+      return true;
+    if (const auto dynamic = trip.dynamic.find(block); dynamic != trip.dynamic.end()) {
+      body.blocks[block] = static_cast<uint32_t>(map.blocks.size());
+      map.blocks.push_back(trip.blocks[block]);
+      return std::ranges::none_of(dynamic->second.writes, [&](const rows::BlockWrite &write) {
+        return body.varies[write.row];
+      });
+    }
+    const auto [known, added] =
+        blockAddresses.try_emplace(trip.blocks[block], static_cast<uint32_t>(map.blocks.size()));
+    if (added)
+      map.blocks.push_back(trip.blocks[block]);
+    body.blocks[block] = known->second;
+    return true;
+  }
+
+  uint32_t constantAt(const std::vector<uint16_t> &lanes) {
+    const auto [known, added] =
+        constantAddresses.try_emplace(lanes, static_cast<uint32_t>(map.constantRows.size()));
+    if (added)
+      map.constantRows.push_back(lanes);
+    return known->second;
+  }
+
+  [[nodiscard]] Groups groups(const rows::Family &family) const {
+    return {family.trips, family.trips > 1 ? choice.group : 1, program.geometry.cores};
+  }
+
+  void placeFamilies() {
+    map.families.resize(program.families.size());
+    uint32_t compactRows = 0;
+    for (uint32_t f = 0; f < program.families.size(); ++f) {
+      const rows::Family &family = program.families[f];
+      FamilyHome &home = map.families[f];
+      const uint32_t own = groups(family).most() * family.rows;
+      home.everywhere = readers[f].all != 0;
+      home.local = !family.input && !home.everywhere;
+      if (home.local) {
+        home.base = map.localRows;
+        map.localRows += own;
+      } else {
+        compactRows += home.everywhere ? family.total() : own;
+      }
+    }
+    // What is too long for the inbox goes through rings.
+    const bool rings = compactRows > program.geometry.inboxRows;
+    for (uint32_t f = 0; rings && f < program.families.size(); ++f)
+      if (const rows::Family &family = program.families[f];
+          last(family) && !map.families[f].everywhere && readers[f].own == 1)
+        makeRing(family, map.families[f]);
+    for (uint32_t f = 0; f < program.families.size(); ++f)
+      if (FamilyHome &home = map.families[f]; !home.local && home.ring == 0) {
+        const rows::Family &family = program.families[f];
+        home.base = map.inboxRows;
+        map.inboxRows += home.everywhere ? family.total() : groups(family).most() * family.rows;
+      }
+  }
+
+  /// The host offers input after input: what comes before another has to be there as
+  /// a whole.
+  [[nodiscard]] bool last(const rows::Family &family) const {
+    return family.input && *family.input + 1 == program.inputs.size();
+  }
+
+  /// Groups that a ring should hold: enough that neither the host nor the core waits
+  /// for the other's packets.
+  static constexpr uint32_t kRingGroups = 8;
+
+  void makeRing(const rows::Family &family, FamilyHome &home) {
+    const uint32_t group = choice.group * family.rows;
+    const uint32_t size = std::bit_ceil(kRingGroups * group);
+    if (size >= groups(family).most() * family.rows)
+      return;
+    home.ring = static_cast<uint32_t>(std::bit_width(size) - 1);
+    home.groups = size / group;
+    home.base = (map.inboxRows + size - 1) / size * size;
+    map.inboxRows = home.base + size;
+  }
+
+  /// Offsets of the rows of a trip, a stage's rows one behind the other. The rows of
+  /// a stage whose readers are done are given away: units finish one stage of a group
+  /// before the vector unit writes the next.
+  void placeFrame(const rows::Body &body, BodyMap &result) {
+    const rows::Graph &trip = body.trip;
+    std::vector<bool> leaves(trip.rows.size(), false);
+    for (size_t port = 0; port < trip.outputs.size(); ++port)
+      for (RowId row : trip.outputs[port].rows)
+        leaves[row] = true;
+    std::vector<uint32_t> last(trip.rows.size(), 0);
+    for (uint32_t stage = 1; stage < result.work.stages.size(); ++stage)
+      for (RowId row : result.work.stages[stage]) {
+        last[row] = std::max(last[row], stage);
+        plan::forEachOperand(trip, result.work, row, [&](RowId operand, bool) {
+          last[operand] = std::max(last[operand], stage);
+        });
+      }
+    Runs frame;
+    uint32_t kept = map.localRows;
+    std::vector<std::vector<RowId>> ending(result.work.stages.size());
+    for (uint32_t stage = 1; stage < result.work.stages.size(); ++stage) {
+      std::vector<RowId> members;
+      for (RowId row : result.work.stages[stage])
+        if (!leaves[row] && result.varies[row])
+          members.push_back(row);
+        else if (!leaves[row])
+          result.offset[row] = kept++;
+      if (!members.empty()) {
+        const uint32_t at = frame.take(static_cast<uint32_t>(members.size()));
+        for (size_t i = 0; i < members.size(); ++i) {
+          result.offset[members[i]] = at + static_cast<uint32_t>(i);
+          ending[last[members[i]]].push_back(members[i]);
+        }
+      }
+      for (RowId row : ending[stage])
+        frame.free(result.offset[row]);
+    }
+    result.frame = kept;
+    result.frameRows = frame.size();
+    framesEnd = std::max(framesEnd, kept + result.frameRows * (inLoop(body) ? choice.group : 1));
+  }
+};
+
+} // namespace
+
+rows::Program separateOutputs(rows::Program program) {
+  std::vector<bool> everywhere(program.families.size(), false);
+  for (const rows::Body &body : program.bodies)
+    for (const rows::Read &read : body.reads)
+      everywhere[read.family] = everywhere[read.family] || read.all;
+  for (rows::Body &body : program.bodies) {
+    std::vector<bool> read(body.trip.rows.size(), false);
+    for (const rows::Row &row : body.trip.rows) {
+      for (const rows::Term &term : row.terms)
+        read[term.x] = true;
+      for (RowId operand : row.a)
+        read[operand] = true;
+      for (RowId operand : {row.b, row.c})
+        if (operand != kNoRow)
+          read[operand] = true;
+    }
+    for (const auto &[block, dynamic] : body.trip.dynamic)
+      for (const rows::BlockWrite &write : dynamic.writes)
+        read[write.row] = true;
+    for (size_t port = 0; port < body.trip.outputs.size(); ++port) {
+      const rows::Write &write = body.writes[port];
+      if (write.family && !everywhere[*write.family])
+        continue; // stays where it is read
+      uint32_t group = 0;
+      for (const rows::Row &row : body.trip.rows)
+        group = std::max(group, row.group + 1);
+      for (RowId &row : body.trip.outputs[port].rows) {
+        if (!read[row])
+          continue;
+        rows::Row copy;
+        copy.kind = RowKind::Vector;
+        copy.a = {row};
+        copy.group = group;
+        copy.nodes = body.trip.rows[row].nodes;
+        row = static_cast<RowId>(body.trip.rows.size());
+        body.trip.rows.push_back(std::move(copy));
+      }
+    }
+  }
+  return program;
+}
+
+Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
+  return inLoop(body) ? Groups{body.trips, choice.group, program.geometry.cores} : Groups{1, 1, 1};
+}
+
+uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
+  const Groups groups = groupsOf(program, body, choice);
+  uint32_t mask = 0;
+  for (uint32_t core = 0; core < groups.cores; ++core)
+    mask |= (groups.groupsOf(core) != 0 ? 1U : 0U) << core;
+  return mask;
+}
+
+std::optional<Map> makeMap(const rows::Program &program, const Choice &choice) {
+  return Mapper(program, choice).run();
+}
+
+Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice,
+                uint32_t family, uint32_t core, bool all, uint32_t place) {
+  const rows::Family &what = program.families[family];
+  const FamilyHome &home = map.families[family];
+  const auto rows = static_cast<int32_t>(what.rows);
+  const auto group = static_cast<int32_t>(choice.group);
+  Stream stream;
+  stream.ring = home.ring;
+  stream.base = home.base + place + (home.local ? isa::kLocalBase : 0);
+  if (all)
+    return stream;
+  stream.perPosition = rows;
+  stream.perGroup = rows * group;
+  if (home.everywhere) {
+    stream.base += core * static_cast<uint32_t>(rows * group);
+    stream.perGroup *= static_cast<int32_t>(program.geometry.cores);
+  }
+  return stream;
+}
+
+} // namespace sluice::loops

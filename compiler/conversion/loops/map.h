@@ -1,0 +1,124 @@
+// Where the rows of bodies and families live while loops run: the same on every
+// core, but for which positions are its own.
+//
+// Positions are dealt out in groups: group g is trips [g * size, (g + 1) * size) and
+// belongs to core g mod cores, as its group g / cores.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compiler/conversion/plan/work.h"
+#include "compiler/conversion/rows/program.h"
+
+namespace sluice::loops {
+
+inline constexpr uint32_t kNone = ~uint32_t{0};
+
+/// What of a plan is chosen.
+struct Choice {
+  uint32_t group = 1; ///< positions of a group: an iteration of the hardware loop
+
+  auto operator<=>(const Choice &) const = default;
+};
+
+/// Groups of a loop of `trips` positions.
+struct Groups {
+  uint32_t trips = 1, size = 1, cores = 1;
+
+  [[nodiscard]] uint32_t full() const { return trips / size; }
+  [[nodiscard]] uint32_t rest() const { return trips % size; } ///< positions of the last group
+  /// Full groups of a core.
+  [[nodiscard]] uint32_t fullOf(uint32_t core) const {
+    return full() / cores + (core < full() % cores);
+  }
+  /// Positions of the group behind the full ones, on the core that has it.
+  [[nodiscard]] uint32_t restOf(uint32_t core) const { return core == full() % cores ? rest() : 0; }
+  /// Positions of the fullest core.
+  [[nodiscard]] uint32_t most() const {
+    return full() % cores == 0 ? fullOf(0) * size + rest() : fullOf(0) * size;
+  }
+  [[nodiscard]] uint32_t groupsOf(uint32_t core) const {
+    return fullOf(core) + (restOf(core) != 0);
+  }
+  /// First trip of a core's group.
+  [[nodiscard]] uint32_t first(uint32_t core, uint32_t group) const {
+    return (group * cores + core) * size;
+  }
+};
+
+/// A row at every position of a core: base + position in the group * perPosition +
+/// number of the group * perGroup, wrapped within a ring of 2^ring rows if not 0.
+struct Stream {
+  uint32_t base = 0;
+  int32_t perPosition = 0;
+  int32_t perGroup = 0;
+  uint32_t ring = 0;
+
+  [[nodiscard]] Stream at(uint32_t offset) const {
+    Stream result = *this;
+    result.base += offset;
+    return result;
+  }
+};
+
+/// How a family lives on the cores.
+struct FamilyHome {
+  bool local = false;      ///< written by the core's own vector unit, or constant
+  bool everywhere = false; ///< all of its rows at every core; else only those of its positions
+  uint32_t base = kNone;
+  uint32_t ring = 0;   ///< log2 of its rows, if they wrap
+  uint32_t groups = 0; ///< groups that a ring holds
+};
+
+/// What one body needs.
+struct BodyMap {
+  plan::Work work;
+  std::vector<bool> varies;          ///< by row: depends on the position
+  std::vector<uint32_t> offset;      ///< by computed row, in the frame, or in the local memory
+  uint32_t frame = kNone;            ///< address of the frames of a group
+  uint32_t frameRows = 0;            ///< of one position
+  std::vector<uint32_t> constants;   ///< by constant row: local address
+  std::vector<uint32_t> preloads;    ///< by linear row: preload row, or kNone
+  std::vector<uint32_t> blocks;      ///< by block of the trip: address, or kNone
+  std::vector<uint32_t> tables;      ///< by table of the trip: slot
+  uint32_t readers = 0; ///< mask of cores that its families go to, but for those that stay local
+};
+
+/// Memory of every core.
+struct Map {
+  std::vector<FamilyHome> families;
+  std::vector<BodyMap> bodies;
+  std::vector<std::vector<uint16_t>> constantRows; ///< from local row 0
+  std::vector<std::vector<float>> preloads;
+  std::vector<std::vector<uint16_t>> blocks; ///< by address; empty: written at run time
+  std::vector<format::TableImage> tables;
+  uint32_t inboxRows = 0, localRows = 0;
+  uint32_t zeroRow = kNone; ///< a local row of zeros, if one is needed
+};
+
+/// The program as loops can run it: every row that leaves its core is read by nobody
+/// there.
+rows::Program separateOutputs(rows::Program program);
+
+/// Groups of a body.
+Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice);
+
+/// Bodies that happen once are the work of core 0.
+inline bool inLoop(const rows::Body &body) { return body.trips > 1; }
+
+/// Mask of the cores that have a part of a body.
+uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice);
+
+/// Nothing if the rows of blocks depend on the position: every position would need
+/// weights of its own.
+std::optional<Map> makeMap(const rows::Program &program, const Choice &choice);
+
+/// Where `core` finds row `place` (trip * rows + row) of a family: at its own
+/// positions (`all` false), or one and the same for all.
+Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice,
+                uint32_t family, uint32_t core, bool all, uint32_t place);
+
+} // namespace sluice::loops

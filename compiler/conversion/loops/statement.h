@@ -1,0 +1,69 @@
+// The statements of a body on one core: instructions that make some rows of one
+// position, and repeat for all positions of a group.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/conversion/loops/map.h"
+#include "compiler/conversion/plan/beats.h"
+#include "hw/isa/isa.h"
+
+namespace sluice::loops {
+
+/// Registers by what they advance with every group, from register 1 on.
+using Registers = std::vector<int32_t>;
+
+/// One instruction for one position; loop 0 is left to the positions, with the
+/// strides it has there. What its beats are for is by beat of one position.
+struct Piece {
+  isa::Instruction instruction;
+  std::vector<plan::BeatOrigin> origins; ///< rows and blocks are those of the trip
+  std::vector<uint32_t> nodes;           ///< indices into Program::nodes, ascending
+};
+
+/// Tokens of a unit's bank.
+enum Token : uint32_t {
+  kLocalToken = 0,                     ///< rows of the core's own vector unit
+  kBlockToken = 1,                     ///< weight blocks that are written
+  kCoreTokens = 2,                     ///< families from core i
+  kInputTokens = kCoreTokens + isa::kMaxCores, ///< rows of input i, a token a position
+};
+/// Tokens of the host port's bank: core i lets one more group, or inference, in.
+enum HostToken : uint32_t { kCreditTokens = 0, kDoneTokens = isa::kMaxCores };
+
+/// What a unit takes before a piece, each position on its own.
+struct Waits {
+  bool local = false;
+  bool blocks = false; ///< once, not by position
+  std::vector<uint32_t> inputs;
+};
+
+struct Statement {
+  std::vector<Piece> matrix; ///< accumulators are by position where there is more than one
+  std::optional<Piece> vector;
+  Waits matrixWaits, vectorWaits;
+  uint32_t localUnits = 0; ///< whom its rows are announced to at every position
+  bool writesBlock = false;
+  bool announcesBlocks = false; ///< the matrix unit is told that blocks are written
+  bool toHost = false;
+};
+
+/// Statements of one body on one core. Those that do not depend on the position come
+/// before the loop.
+struct Statements {
+  std::vector<Statement> before, loop;
+  Registers registers;
+  uint32_t accumulators = 0; ///< of one position, where they are by position
+  /// Index into `loop` of the last statement that reads an input; nothing: none does.
+  std::optional<size_t> lastInput;
+  /// Inputs whose tokens both units take as a group begins: later bodies read them too.
+  std::vector<uint32_t> takenByBoth;
+  std::vector<uint32_t> inputUnits; ///< by input of the program: who takes its tokens
+};
+
+/// Nothing if a reduction is not one stream, or registers do not suffice.
+std::optional<Statements> makeStatements(const rows::Program &program, const Map &map,
+                                         const Choice &choice, uint32_t body, uint32_t core);
+
+} // namespace sluice::loops

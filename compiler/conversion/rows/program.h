@@ -1,0 +1,61 @@
+// A model as bodies and families. A body is a loop with a trip count; what one trip
+// computes is a row graph. A family is the rows that a statement makes, the same
+// number in every trip: row r of trip t. Bodies run one after the other as far as
+// one reads what another writes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::rows {
+
+struct Family {
+  std::string name;
+  uint32_t trips = 1;
+  uint32_t rows = 1;                    ///< of one trip
+  std::optional<uint32_t> input;        ///< the model's input that it is
+  std::vector<uint16_t> constant;       ///< else: B lanes a row, trip by trip, if known
+  [[nodiscard]] uint32_t total() const { return trips * rows; }
+};
+
+/// What an input port of a trip stands for: the rows of a family that belong to
+/// this trip, or all of them.
+struct Read {
+  uint32_t family = 0;
+  bool all = false;
+  /// With `all`: by row of the port, its place in the family, trip * rows + row.
+  std::vector<uint32_t> places;
+};
+
+/// What an output port of a trip stands for: rows of this trip of a family, and
+/// rows of a host tensor: row r of trip t is host row first[r] + t * stride.
+struct Write {
+  std::optional<uint32_t> family;
+  std::optional<uint32_t> output;
+  std::vector<uint32_t> first;
+  uint32_t stride = 0;
+};
+
+struct Body {
+  uint32_t trips = 1;
+  Graph trip;               ///< ports: Body::reads and Body::writes
+  std::vector<Read> reads;  ///< by input port of `trip`
+  std::vector<Write> writes; ///< by output port of `trip`
+};
+
+struct Program {
+  format::Geometry geometry;
+  std::string modelName;
+  std::vector<format::HostTensor> inputs, outputs; ///< firstRow and rows are set
+  std::vector<Family> families;
+  std::vector<Body> bodies;
+  std::vector<format::SourceNode> nodes;
+  uint64_t macs = 0;
+  uint64_t parameters = 0;
+};
+
+} // namespace sluice::rows

@@ -1,0 +1,157 @@
+// Plans with loops are run on the vm engine and compared with what their bodies say.
+#include "compiler/conversion/loops/loop_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/loops/unroll.h"
+#include "compiler/conversion/plan/verify.h"
+#include "tests/unit/compiler/conversion/loops/programs.h"
+#include "tests/unit/compiler/conversion/plan/runs.h"
+
+namespace sluice::loops::test {
+namespace {
+
+/// The rows of all positions by name.
+rows::Graph unrolled(const rows::Program &program) {
+  const rows::Program separate = runnable(program);
+  const auto map = makeMap(separate, {1});
+  const auto lists = emitLists(separate, *map, {1});
+  return unroll(separate, *map, {1}, *lists).graph;
+}
+
+plan::Plan planned(const rows::Program &program) {
+  plan::Plan plan;
+  Problems problems;
+  EXPECT_TRUE(makeLoopPlan(program, {}, plan, problems))
+      << (problems.empty() ? "" : problems[0].message);
+  return plan;
+}
+
+TEST(Loops, DenseNetworksOfAnyLength) {
+  for (const uint32_t trips : {2, 3, 12, 13, 100})
+    plan::test::expectRuns(unrolled(denseNetwork("c2b8", trips, {2, 3, 1}, trips)),
+                           planned(denseNetwork("c2b8", trips, {2, 3, 1}, trips)));
+}
+
+TEST(Loops, LengthCostsNoInstructions) {
+  const plan::Plan few = planned(denseNetwork("c2b8", 6001, {2, 2, 2}, 1));
+  const plan::Plan many = planned(denseNetwork("c2b8", 60001, {2, 2, 2}, 1));
+  for (size_t list = 0; list < few.lists.size(); ++list)
+    EXPECT_LE(many.lists[list].size(), few.lists[list].size() * 3 / 2);
+}
+
+TEST(Loops, WhatIsLongerThanTheInboxGoesThroughARing) {
+  rows::Program program = denseNetwork("c2b8", 200, {4, 1}, 5);
+  program.geometry.inboxRows = 128;
+  const plan::Plan plan = planned(program);
+  EXPECT_THAT(plan.memory, testing::Contains(testing::AllOf(
+                               testing::Field(&plan::MemoryUse::memory, "inbox rows"),
+                               testing::Field(&plan::MemoryUse::used, testing::Le(128)))));
+  plan::test::expectRuns(unrolled(program), plan);
+}
+
+TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
+  unsigned planned = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const rows::Program program = randomProgram("c2b8", seed);
+    plan::Plan plan;
+    Problems problems;
+    if (!makeLoopPlan(program, {}, plan, problems)) {
+      ASSERT_FALSE(problems.empty());
+      EXPECT_NE(problems[0].code, "E0499") << problems[0].message;
+      continue;
+    }
+    ++planned;
+    plan::test::expectRuns(unrolled(program), plan);
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GE(planned, 50U);
+}
+
+/// What the proof says of lists after a change.
+std::optional<std::string> proof(const rows::Program &program, const Map &map,
+                                 const Choice &choice, const std::vector<List> &lists) {
+  const Unrolled all = unroll(program, map, choice, lists);
+  return plan::verify(all.graph, all.placement, all.beats, all.schedule);
+}
+
+struct Broken : testing::Test {
+  rows::Program program;
+  Choice choice{2};
+  std::optional<Map> map;
+  std::vector<List> lists;
+
+  void SetUp() override {
+    program = denseNetwork("c2b8", 150, {4, 2, 1}, 9);
+    program.geometry.inboxRows = 64;
+    map = makeMap(program, choice);
+    lists = *emitLists(program, *map, choice);
+    ASSERT_NE(map->families[0].ring, 0U);
+    ASSERT_EQ(proof(program, *map, choice, lists), std::nullopt);
+  }
+};
+
+TEST_F(Broken, EveryWaitIsNeeded) {
+  unsigned tried = 0;
+  const auto without = [](auto &unit) { return std::exchange(unit.waitEn, 0U) != 0; };
+  for (List &list : lists)
+    for (Emitted &one : list) {
+      const isa::Instruction whole = one.instruction;
+      bool waits = false;
+      if (auto *mm = std::get_if<isa::Mm>(&one.instruction))
+        waits = without(*mm);
+      else if (auto *vec = std::get_if<isa::Vec>(&one.instruction))
+        waits = without(*vec);
+      else if (auto *input = std::get_if<isa::Input>(&one.instruction))
+        waits = without(*input);
+      if (waits) {
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+      }
+      one.instruction = whole;
+    }
+  EXPECT_GE(tried, 8U);
+}
+
+TEST_F(Broken, RegistersAdvanceByTheirGroup) {
+  unsigned tried = 0;
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *more = std::get_if<isa::Addreg>(&one.instruction)) {
+        const int32_t whole = std::exchange(more->imm, more->imm - 1);
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+        more->imm = whole;
+      }
+  EXPECT_GE(tried, 4U);
+}
+
+TEST_F(Broken, RingsHoldWhatIsOnItsWay) {
+  const auto halve = [](uint32_t &ring) { ring -= ring != 0; };
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *mm = std::get_if<isa::Mm>(&one.instruction))
+        halve(mm->xRing);
+      else if (auto *input = std::get_if<isa::Input>(&one.instruction))
+        halve(input->dstRing);
+  EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+}
+
+TEST_F(Broken, LoopsHaveTheirPasses) {
+  unsigned tried = 0;
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *loop = std::get_if<isa::Loop>(&one.instruction)) {
+        --loop->count;
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+        ++loop->count;
+      }
+  EXPECT_GE(tried, 3U);
+}
+
+} // namespace
+} // namespace sluice::loops::test

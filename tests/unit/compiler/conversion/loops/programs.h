@@ -1,0 +1,55 @@
+// Programs of bodies and families for tests, built by hand or at random.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/conversion/rows/program.h"
+#include "tests/unit/compiler/conversion/plan/graphs.h"
+
+namespace sluice::loops::test {
+
+/// Builds a program body by body.
+class ProgramBuilder {
+public:
+  ProgramBuilder(const std::string &target, uint64_t seed) : random(seed), target(target) {
+    program.geometry = plan::test::GraphBuilder(target, 0).graph.geometry;
+    program.modelName = "test";
+  }
+
+  rows::Program program;
+  std::mt19937_64 random;
+
+  /// An input of `rows` rows in each of `trips` trips; its family.
+  uint32_t input(uint32_t trips, uint32_t rows);
+  /// Random constants, others in every trip; their family.
+  uint32_t constants(uint32_t trips, uint32_t rows);
+  /// A family that a body will make.
+  uint32_t family(uint32_t trips, uint32_t rows);
+
+  /// Begins the graph of a trip; `finish` makes it a body.
+  plan::test::GraphBuilder trip() { return {target, random()}; }
+  /// The rows of a family as inputs of a trip.
+  std::vector<rows::RowId> read(plan::test::GraphBuilder &trip, uint32_t family, bool all = false);
+  /// Rows that every trip adds to a family.
+  void write(plan::test::GraphBuilder &trip, uint32_t family, std::vector<rows::RowId> rows);
+  /// Rows of every trip as a new output of the program; trips side by side or one
+  /// behind the other.
+  void output(plan::test::GraphBuilder &trip, uint32_t trips, std::vector<rows::RowId> rows,
+              bool interleaved = false);
+  void finish(plan::test::GraphBuilder &trip, uint32_t trips);
+
+private:
+  std::string target;
+  std::vector<rows::Read> reads;
+  std::vector<rows::Write> writes;
+};
+
+/// A dense network over positions.
+rows::Program denseNetwork(const std::string &target, uint32_t trips,
+                           const std::vector<uint32_t> &widths, uint64_t seed);
+
+/// Everything that loops can do, drawn by a seed.
+rows::Program randomProgram(const std::string &target, uint64_t seed);
+
+} // namespace sluice::loops::test
