@@ -15,6 +15,7 @@
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/frontend/onnx/import.h"
+#include "compiler/pipeline/explain_spaces.h"
 #include "compiler/pipeline/textual_model.h"
 #include "compiler/transforms/passes.h"
 
@@ -80,6 +81,8 @@ public:
     auto main = mainOf(*module);
     if (!main || !layout(*module, main))
       return {};
+    if (options.spaces)
+      result.spaces = explainSpaces(main, geometry.lanes);
     if (options.stage == Stage::Layout) {
       result.text = printed(*module);
       return {};

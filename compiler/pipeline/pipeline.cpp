@@ -84,6 +84,24 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
   return core::emitInstructions(*program, result.program);
 }
 
+/// Which cores have the rows of each stage.
+std::vector<TakenSplit> splitsOf(const plan::Explanation &explanation,
+                                 const std::vector<format::SourceNode> &nodes) {
+  std::vector<TakenSplit> splits;
+  for (const plan::ExplainedStage &stage : explanation.stages) {
+    if (stage.nodes.empty())
+      continue;
+    TakenSplit split;
+    for (const uint32_t node : stage.nodes)
+      split.nodes.push_back(nodes[node].index);
+    split.how = fmt::format("{} rows over cores, {}", stage.rows, fmt::join(stage.rowsByCore, " "));
+    split.why = fmt::format("{} cycles, the fewest of {} plans: {}", explanation.cycles,
+                            explanation.losers.size() + 1, explanation.choice);
+    splits.push_back(std::move(split));
+  }
+  return splits;
+}
+
 bool measure(CompileResult &result, Problems &problems) {
   const std::optional<vm::Timing> timing = vm::measureTiming(result.program);
   if (!timing) {
@@ -158,7 +176,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   plan::Plan plan;
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
-  planOptions.explain = options.explain;
+  planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;
   const bool planned = planFastest(model, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
@@ -173,6 +191,8 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   }
 
   result.program = std::move(plan.program);
+  if (options.spaces && result.explanation)
+    result.splits = splitsOf(*result.explanation, result.program.nodes);
   plan.program = {};
   plan.program.geometry = result.program.geometry;
   plan.program.models = result.program.models;

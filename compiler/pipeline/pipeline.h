@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/explain.h"
+#include "compiler/pipeline/operation_space.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
@@ -40,6 +41,7 @@ struct CompileOptions {
   Effort effort = Effort::Default;
   bool measure = true;          ///< run the finished program on the vm for the cycle counts
   bool explain = false;         ///< fill CompileResult::explanation
+  bool spaces = false;          ///< fill CompileResult::spaces and splits
   Progress *progress = nullptr; ///< what is shown meanwhile; may be null
 };
 
@@ -88,6 +90,8 @@ struct CompileResult {
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs; ///< name, shape and type
   std::vector<Rewrite> rewrites;
+  std::vector<OperationSpace> spaces; ///< if asked for
+  std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -47,20 +47,28 @@ std::optional<Factor> factorOf(MapOp map, Value value) {
 }
 
 /// Whether a factor of one operand is as well one of the product: it does not vary
-/// along the axis that is summed over, and lies along the lanes like the result.
+/// along the axes that are summed over, runs along the others like the result, and lies
+/// along the lanes like the result.
 bool passes(OpOperand &use, BroadcastOp broadcast, bool constantWeights) {
-  auto product = llvm::dyn_cast<MatmulOp>(use.getOwner());
-  if (!product || product.getLhs() == product.getRhs())
+  Operation *op = use.getOwner();
+  auto computing = llvm::dyn_cast<IndexSpaceInterface>(op);
+  if (!computing || op->getNumOperands() != 2 || op->getOperand(0) == op->getOperand(1))
     return false;
-  const bool dynamic = dataDim(product.getLhs()) && dataDim(product.getRhs());
+  const space::IndexSpace space = computing.indexSpace();
+  if (space.work != space::Work::Product)
+    return false;
+  const bool dynamic = dataDim(op->getOperand(0)) && dataDim(op->getOperand(1));
   if (!dynamic && !constantWeights)
     return false;
-  const auto shape = shapeOf(broadcast.getInput()), result = shapeOf(product.getResult());
-  const size_t rank = result.size();
-  if (rank < 2 || shape.size() != rank || shapeOf(use.get()).size() != rank)
+  const space::Projection &operand = space.operands[use.getOperandNumber()],
+                          &result = space.results.front();
+  const auto shape = shapeOf(broadcast.getInput());
+  if (shape.size() != operand.rank() || shape.size() != result.rank())
     return false;
-  const size_t summed = use.getOperandNumber() == 0 ? rank - 1 : rank - 2;
-  return shape[summed] == 1 && dataDim(broadcast.getInput()) == dataDim(product.getResult());
+  for (unsigned axis = 0; axis < operand.rank(); ++axis)
+    if (shape[axis] != 1 && operand.loopAlong(axis) != result.loopAlong(axis))
+      return false;
+  return dataDim(broadcast.getInput()) == dataDim(op->getResult(0));
 }
 
 /// The map without its factor.
@@ -93,26 +101,25 @@ Value without(MapOp map, const Factor &factor) {
 }
 
 /// The product of what is left, and the factor behind it.
-void sink(MatmulOp product, unsigned operand, Value rest, Factor factor) {
+void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
   OpBuilder builder(product);
-  const auto type = llvm::cast<RankedTensorType>(product.getType());
-  auto plain = builder.create<MatmulOp>(product.getLoc(), operand == 0 ? rest : product.getLhs(),
-                                        operand == 1 ? rest : product.getRhs());
-  plain.getResult().setType(type);
+  const auto type = llvm::cast<RankedTensorType>(product->getResult(0).getType());
+  Operation *plain = builder.clone(*product);
+  plain->setOperand(operand, rest);
   auto broadcast = builder.create<BroadcastOp>(factor.broadcast.getLoc(),
                                                factor.broadcast.getInput(), type.getShape());
   broadcast.getResult().setType(type);
   const bool divides = llvm::isa<arith::DivFOp>(factor.op);
-  auto scaled =
-      builder.create<MapOp>(product.getLoc(), ValueRange{plain.getResult(), broadcast.getResult()},
-                            [&](OpBuilder &b, Location where, ValueRange v) -> Value {
-                              if (divides)
-                                return b.create<arith::DivFOp>(where, v[0], v[1]);
-                              return b.create<arith::MulFOp>(where, v[0], v[1]);
-                            });
+  auto scaled = builder.create<MapOp>(product->getLoc(),
+                                      ValueRange{plain->getResult(0), broadcast.getResult()},
+                                      [&](OpBuilder &b, Location where, ValueRange v) -> Value {
+                                        if (divides)
+                                          return b.create<arith::DivFOp>(where, v[0], v[1]);
+                                        return b.create<arith::MulFOp>(where, v[0], v[1]);
+                                      });
   scaled.getResult().setType(type);
-  product.replaceAllUsesWith(scaled.getResult());
-  product.erase();
+  product->replaceAllUsesWith(scaled);
+  product->erase();
 }
 
 struct SinkFactors : impl::SinkFactorsBase<SinkFactors> {
@@ -135,7 +142,7 @@ unsigned sinkFactors(FunctionOpInterface function, bool constantWeights) {
       continue;
     const Value rest = without(map, *factor);
     for (OpOperand &use : llvm::make_early_inc_range(map->getUses()))
-      sink(llvm::cast<MatmulOp>(use.getOwner()), use.getOperandNumber(), rest, *factor);
+      sink(use.getOwner(), use.getOperandNumber(), rest, *factor);
     map.erase();
     ++count;
   }

@@ -402,8 +402,50 @@ class Cli(unittest.TestCase):
 
     def test_explain_plan_refusals(self):
         self.fails(5, "missing.onnx", "explain", "--plan", self.dir / "missing.onnx")
-        self.fails(2, "--target requires --plan", "explain", "--target", "c2b8")
+        self.fails(2, "--target requires --plan or --index-space", "explain", "--target", "c2b8")
         self.fails(2, "excludes", "explain", "E0401", "--plan", "x.onnx")
+
+    def test_explain_index_space(self):
+        """The loops of a small model as JSON; docs/index-spaces.md has the text."""
+        model = Path(SOURCE, "tools/digits/digits.onnx")
+        code, out, err = run("explain", "--index-space", model, "--target", "c2b8", "--json")
+        self.assertEqual((code, err), (0, ""))
+        result = json.loads(out)
+        self.assertEqual((result["schema"], result["ok"], result["lanes"]), (1, True, 8))
+        first = next(one for one in result["operations"] if one["operation"] == "matmul")
+        self.assertEqual(first["nodes"], [{"index": 1, "name": "fc1", "op": "Gemm"}])
+        loops = [(loop["extent"], loop["kind"], loop["monoid"]) for loop in first["loops"]]
+        x, w = first["operands"]
+        y, = first["results"]
+        rows, inner = x["shape"]
+        self.assertEqual(loops, [(rows, "parallel", None), (w["shape"][1], "parallel", None),
+                                 (inner, "reduced", "sum")])
+        self.assertEqual([x["matrix"], w["matrix"], y["matrix"]],
+                         [[[1, 0, 0], [0, 0, 1]], [[0, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]]])
+        self.assertEqual((x["data_dim"], w["data_dim"], y["data_dim"]), (1, None, 1))
+        # Eight features more: the activation is shared, the weights are not.
+        features = first["loops"][1]
+        self.assertEqual((features["step"], features["shared"][0]["elements"], features["shared"][1]["elements"]),
+                         (8, inner, 0))
+        self.assertEqual(features["next_step"], {"rows_read": 0, "rows_written": 1, "beats": inner // 8,
+                                                 "weight_blocks": inner // 8, "working_rows": 1})
+        self.assertEqual(first["cost"]["beats"], rows * -(-w["shape"][1] // 8) * -(-inner // 8))
+        self.assertRegex(first["split"]["how"], r"^\d+ rows over cores, \d+ \d+$")
+
+        for node in ("1", "fc1"):
+            operations = json.loads(run("explain", "--index-space", model, "--target", "c2b8", "--node", node,
+                                        "--json")[1])["operations"]
+            self.assertTrue(operations)
+            for operation in operations:
+                self.assertIn("fc1", [one["name"] for one in operation["nodes"]])
+
+    def test_explain_index_space_refusals(self):
+        model = Path(SOURCE, "tools/digits/digits.onnx")
+        self.fails(5, "missing.onnx", "explain", "--index-space", self.dir / "missing.onnx")
+        self.fails(2, "error[E0602]: no operation on the accelerator comes from a node 'fc9', its number or name is "
+                   "allowed", "explain", "--index-space", model, "--node", "fc9")
+        self.fails(2, "--node requires --index-space", "explain", "--node", "1")
+        self.fails(2, "excludes", "explain", "--plan", model, "--index-space", model)
 
 
 if __name__ == "__main__":

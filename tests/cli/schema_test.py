@@ -75,6 +75,7 @@ class Schema(Folder):
         self.valid("compile", "compile", "m.onnx", "--target", "c2b8", "-o", "n.sluice")
         self.valid("check", "check", "m.onnx", "--target", "c2b8", "--explain-layout")
         self.valid("plan", "explain", "--plan", "m.onnx", "--target", "c2b8")
+        self.valid("index_space", "explain", "--index-space", "m.onnx", "--target", "c2b8")
         onnx.save(models.two_activations(), self.dir / "two.onnx")
         found = self.valid("check", "check", "two.onnx", "--target", "c2b8", "--data-dim", "x=0", code=3)
         self.assertTrue(found["errors"])

@@ -171,7 +171,8 @@ class Names(Refusal):
                         ("profile", "m.sluice", "--engine", "vm"), ("bench", "m.sluice", "--engine", "vm"),
                         ("run", "m.sluice", "--engine", "vm", "--input", self.evil + "=zeros"),
                         ("check", "m.onnx", "--target", "c2b8", "--explain-layout"),
-                        ("explain", "--plan", "m.onnx", "--target", "c2b8")):
+                        ("explain", "--plan", "m.onnx", "--target", "c2b8"),
+                        ("explain", "--index-space", "m.onnx", "--target", "c2b8")):
             with self.subTest(command=command):
                 code, out, err = self.sluice(*command)
                 self.assertEqual((code, err), (0, ""))

@@ -84,12 +84,27 @@ void addExplain(CLI::App &app, const Common &common, int &exitCode) {
                                    "explain the plan of this model instead: who computes what "
                                    "when, and where the cycles go");
   plan->type_name("MODEL")->excludes("code");
-  auto *flags = command->add_option_group("flags of --plan", "as of compile");
+  auto spacesOf = std::make_shared<std::string>();
+  auto node = std::make_shared<std::string>();
+  auto *spaces = command->add_option("--index-space", *spacesOf,
+                                     "explain the loops of this model's operations: regions, what "
+                                     "neighbours share, what one more step costs");
+  spaces->type_name("MODEL")->excludes("code")->excludes(plan);
+  command->add_option("--node", *node, "of --index-space: this node alone, its number or name")
+      ->type_name("NODE")
+      ->needs(spaces);
+  auto *flags = command->add_option_group("flags of --plan and --index-space", "as of compile");
   model->addFlags(*flags);
-  for (CLI::Option *flag : flags->get_options())
-    flag->needs(plan);
-  command->callback([code, model, &common, &exitCode] {
-    exitCode = model->compile.modelPath.empty() ? run(*code, common) : explainPlan(*model, common);
+  command->callback([=, &common, &exitCode] {
+    const bool wantsModel = plan->count() + spaces->count() != 0;
+    for (const CLI::Option *flag : flags->get_options())
+      if (!wantsModel && flag->count() != 0)
+        throw CLI::RequiresError(flag->get_name(), "--plan or --index-space");
+    if (spaces->count() != 0)
+      model->compile.modelPath = *spacesOf;
+    exitCode = spaces->count() != 0 ? explainSpaces(*model, *node, common)
+               : wantsModel         ? explainPlan(*model, common)
+                                    : run(*code, common);
   });
 #else
   command->callback([code, &common, &exitCode] { exitCode = run(*code, common); });

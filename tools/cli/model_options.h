@@ -42,4 +42,8 @@ Json rewritesJson(const std::vector<pipeline::Rewrite> &rewrites);
 /// sluice explain --plan; the exit code.
 int explainPlan(ModelOptions options, const Common &common);
 
+/// sluice explain --index-space, of one node (its position or name) or of all; the
+/// exit code.
+int explainSpaces(ModelOptions options, const std::string &node, const Common &common);
+
 } // namespace sluice::cli

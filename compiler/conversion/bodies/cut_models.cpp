@@ -165,7 +165,8 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
   /// The loop along an axis; nothing where one index serves all trips.
   static std::optional<size_t> loopOf(const rows::Loops &loops, const std::vector<size_t> &axes,
                                       Axes shape, int64_t axis) {
-    if (static_cast<size_t>(axis) >= axes.size() || shape[axis] != loops.extents[axes[axis]])
+    if (static_cast<size_t>(axis) >= axes.size() || axes[axis] == rows::kNoLoop ||
+        shape[axis] != loops.extents[axes[axis]])
       return std::nullopt;
     return axes[axis];
   }
@@ -177,14 +178,14 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
     return std::nullopt;
   }
   std::optional<Cut> resultCut(Operation *op, unsigned operand, const Cut &cut) const {
-    const rows::Loops loops = rows::loopsOf(llvm::cast<Op>(op));
+    const rows::Loops loops = rows::loopsOf(op);
     const auto loop = loopOf(loops, operand == 0 ? loops.lhsAxes : loops.rhsAxes,
                              ir::shapeOf(op->getOperand(operand)), cut.axis);
     return loop ? axisOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), *loop, cut.block)
                 : std::nullopt;
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    const rows::Loops loops = rows::loopsOf(llvm::cast<Op>(op));
+    const rows::Loops loops = rows::loopsOf(op);
     const auto loop =
         loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
     if (!loop)

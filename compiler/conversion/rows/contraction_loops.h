@@ -13,6 +13,9 @@ struct Trip {
   int64_t x = 0, w = 0, out = 0;
 };
 
+/// No loop: an axis that stands still.
+inline constexpr size_t kNoLoop = ~size_t{0};
+
 /// A contraction as loops: what one more trip adds to the row-major index of
 /// each tensor, and which loop runs along each axis.
 struct Loops {
@@ -20,18 +23,11 @@ struct Loops {
   std::vector<int64_t> lhs, rhs, result;
   std::vector<size_t> lhsAxes, rhsAxes, resultAxes;
 
-  void add(int64_t extent, int64_t left, int64_t right, int64_t out) {
-    extents.push_back(extent);
-    lhs.push_back(left);
-    rhs.push_back(right);
-    result.push_back(out);
-  }
-
   /// All trips of the nest of some loops; x is the left operand if `xFirst`.
   [[nodiscard]] std::vector<Trip> trips(const std::vector<size_t> &which, bool xFirst) const;
 };
 
-Loops loopsOf(ir::MatmulOp op);
-Loops loopsOf(ir::ContractOp op);
+/// The loops of an operation with two operands, from its index space.
+Loops loopsOf(mlir::Operation *op);
 
 } // namespace sluice::rows

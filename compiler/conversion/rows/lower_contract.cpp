@@ -153,15 +153,13 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
 template <typename Op>
 struct ContractionModel : RowsInterface::ExternalModel<ContractionModel<Op>, Op> {
   void lowerToRows(Operation *op, Lowering &lowering) const {
-    const Loops loops = loopsOf(llvm::cast<Op>(op));
+    const Loops loops = loopsOf(op);
     if (isDynamic(op, loops))
       lowering.defineLazy(op->getResult(0), lowerDynamic(op, loops));
     else
       lowering.defineLazy(op->getResult(0), std::make_unique<LazyContraction>(op, loops));
   }
-  bool takesAffine(Operation *op, Lowering &) const {
-    return !isDynamic(op, loopsOf(llvm::cast<Op>(op)));
-  }
+  bool takesAffine(Operation *op, Lowering &) const { return !isDynamic(op, loopsOf(op)); }
 };
 
 } // namespace

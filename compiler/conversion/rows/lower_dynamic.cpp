@@ -25,7 +25,8 @@ using OptionalLoop = std::optional<size_t>;
 /// The loop along the data dimension of a tensor, if it has one.
 OptionalLoop laneLoop(Value value, const std::vector<size_t> &axes) {
   const auto dim = ir::dataDim(value);
-  return dim && static_cast<size_t>(*dim) < axes.size() ? OptionalLoop(axes[*dim]) : std::nullopt;
+  const size_t loop = dim && static_cast<size_t>(*dim) < axes.size() ? axes[*dim] : kNoLoop;
+  return loop == kNoLoop ? std::nullopt : OptionalLoop(loop);
 }
 
 bool contains(const std::vector<size_t> &loops, size_t loop) {

@@ -14,6 +14,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include "compiler/dialect/sluice/layout.h"
+#include "compiler/index_space/index_space.h"
 #include "compiler/reference/tensor.h"
 
 #include "compiler/dialect/sluice/dialect.h.inc"
@@ -48,6 +49,10 @@ llvm::SmallVector<int64_t, 4> carriedShape(mlir::Value value);
 /// which values are known at compile time.
 LayoutQuery layoutQuery(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> constant,
                         int64_t lanes);
+
+/// Succeeds if the operation's index space, if it has one, keeps the rules of
+/// space::verify; else an error says which it breaks. The shapes must have been verified.
+mlir::LogicalResult verifyIndexSpace(mlir::Operation *op);
 
 /// Constants as plain tensors and back (rounded to f32).
 reference::Tensor toTensor(mlir::ElementsAttr elements);

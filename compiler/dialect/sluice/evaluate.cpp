@@ -36,15 +36,15 @@ Tensor MatmulOp::evaluate(Operands operands) {
 Tensor ContractOp::evaluate(Operands operands) {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   std::string why;
-  ShapeOr loops = contractLoops(maps, shapeOf(getLhs()), shapeOf(getRhs()), why);
-  auto axes = [](AffineMap map) {
+  const auto axes = contractAxes(maps, operands[0]->shape, operands[1]->shape, why);
+  auto loops = [](const ContractionAxes::OfTensor &tensor) {
     reference::Shape result;
-    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
-      result.push_back(map.getDimPosition(axis));
+    for (const std::optional<unsigned> loop : tensor)
+      result.push_back(*loop);
     return result;
   };
-  return reference::contract(*operands[0], axes(maps[0]), *operands[1], axes(maps[1]),
-                             axes(maps[2]), plain(*loops));
+  return reference::contract(*operands[0], loops(axes->lhs), *operands[1], loops(axes->rhs),
+                             loops(axes->result), plain(axes->extents));
 }
 
 Tensor TransposeOp::evaluate(Operands operands) {

@@ -40,6 +40,19 @@ def Sluice_LayoutInterface : OpInterface<"LayoutInterface"> {
   ];
 }
 
+def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
+  let cppNamespace = "::sluice::ir";
+  let description = [{
+    The loops of an operation, and the region of each operand and result that a point of them
+    stands for; see compiler/index_space. Views have one too: their map is a projection. Whoever
+    wants to know which axes are contracted, reduced or shared asks this.
+  }];
+  let methods = [
+    InterfaceMethod<"the index space, with a projection for every operand and result in order",
+      "::sluice::space::IndexSpace", "indexSpace">
+  ];
+}
+
 def Sluice_ReferenceInterface : OpInterface<"ReferenceInterface"> {
   let cppNamespace = "::sluice::ir";
   let description = [{

@@ -11,7 +11,8 @@ namespace {
 /// never the data dimension.
 enum class Loop : uint8_t { Batch, Left, Right, Inner };
 
-/// A contraction as loops: which loop runs over which axis.
+/// A contraction as loops: which loop runs along which axis. Axes that stand still
+/// have one more, a batch loop of one step.
 struct Contraction {
   llvm::SmallVector<Loop, 8> kinds; ///< of every loop
   Extents extents;                  ///< of every loop
@@ -20,56 +21,43 @@ struct Contraction {
   llvm::SmallVector<int64_t, 4> result; ///< loops of the result
 };
 
-Contraction matmulLoops(MatmulOp op) {
-  llvm::ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
-  const size_t lhsBatch = lhs.size() - std::min<size_t>(lhs.size(), 2);
-  const size_t rhsBatch = rhs.size() - std::min<size_t>(rhs.size(), 2);
-  const auto batch = static_cast<int64_t>(std::max(lhsBatch, rhsBatch));
+Contraction contractionOf(const space::IndexSpace &space) {
   Contraction c;
-  c.kinds.assign(batch, Loop::Batch);
-  c.kinds.append({Loop::Left, Loop::Right, Loop::Inner});
-  c.full = llvm::to_vector<4>(llvm::seq<int64_t>(0, batch + 2));
-  c.lhs = llvm::to_vector<4>(llvm::seq<int64_t>(batch - lhsBatch, batch));
-  c.rhs = llvm::to_vector<4>(llvm::seq<int64_t>(batch - rhsBatch, batch));
-  c.result = llvm::to_vector<4>(llvm::seq<int64_t>(0, batch));
-  if (lhs.size() > 1) {
-    c.lhs.push_back(batch);
-    c.result.push_back(batch);
-  }
-  c.lhs.push_back(batch + 2);
-  c.rhs.push_back(batch + 2);
-  if (rhs.size() > 1) {
-    c.rhs.push_back(batch + 1);
-    c.result.push_back(batch + 1);
-  }
-  c.extents.assign(batch + 3, 1);
-  for (auto [loops, shape] : {std::pair(&c.lhs, lhs), std::pair(&c.rhs, rhs)})
-    for (auto [loop, extent] : llvm::zip(*loops, shape))
-      c.extents[loop] = std::max(c.extents[loop], extent);
-  return c;
-}
-
-Contraction contractionLoops(ContractOp op) {
-  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  std::string why;
-  Contraction c;
-  c.extents = *contractLoops(maps, shapeOf(op.getLhs()), shapeOf(op.getRhs()), why);
-  auto loops = [](AffineMap map) {
-    llvm::SmallVector<int64_t, 4> result;
-    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
-      result.push_back(map.getDimPosition(axis));
-    return result;
+  c.extents = space.extents();
+  const auto still = static_cast<int64_t>(c.extents.size());
+  const auto loops = [&](const space::Projection &tensor) {
+    llvm::SmallVector<int64_t, 4> axes;
+    for (unsigned axis = 0; axis < tensor.rank(); ++axis) {
+      const auto loop = tensor.loopAlong(axis);
+      axes.push_back(loop ? static_cast<int64_t>(*loop) : still);
+    }
+    return axes;
   };
-  c.lhs = loops(maps[0]);
-  c.rhs = loops(maps[1]);
-  c.full = c.result = loops(maps[2]);
-  for (auto loop : llvm::seq<int64_t>(0, c.extents.size())) {
-    const bool left = llvm::is_contained(c.lhs, loop), right = llvm::is_contained(c.rhs, loop);
-    if (!llvm::is_contained(c.result, loop))
+  c.lhs = loops(space.operands[0]);
+  c.rhs = loops(space.operands[1]);
+  c.full = c.result = loops(space.results[0]);
+  // A loop in no tensor is the axis of the operand that has none of its own.
+  bool ownLeft = false;
+  for (auto [index, loop] : llvm::enumerate(space.loops))
+    ownLeft |= loop.kind == space::LoopKind::Parallel && !loop.batch &&
+               llvm::is_contained(c.lhs, static_cast<int64_t>(index));
+  for (auto [index, loop] : llvm::enumerate(space.loops)) {
+    const auto own = static_cast<int64_t>(index);
+    const bool right = llvm::is_contained(c.rhs, own);
+    const bool lost = !right && !llvm::is_contained(c.lhs, own) && !loop.batch;
+    if (loop.kind == space::LoopKind::Reduced)
       c.kinds.push_back(Loop::Inner);
+    else if (loop.batch)
+      c.kinds.push_back(Loop::Batch);
     else
-      c.kinds.push_back(left && right ? Loop::Batch : left ? Loop::Left : Loop::Right);
+      c.kinds.push_back(right || (lost && ownLeft) ? Loop::Right : Loop::Left);
+    if (!lost)
+      continue;
+    ownLeft = true;
+    c.full.insert(llvm::find_if(c.full, [&](int64_t other) { return other > own; }), own);
   }
+  c.kinds.push_back(Loop::Batch);
+  c.extents.push_back(1);
   return c;
 }
 
@@ -260,12 +248,12 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
 } // namespace
 
 void MatmulOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(matmulLoops(*this), query, true, relation);
+  contractionLayouts(contractionOf(indexSpace()), query, true, relation);
 }
 
 void MatmulOp::summedAxes(unsigned operand, int64_t lanes,
                           llvm::SmallVectorImpl<SummedAxis> &axes) {
-  addSummedAxes(matmulLoops(*this), operand, lanes, axes);
+  addSummedAxes(contractionOf(indexSpace()), operand, lanes, axes);
 }
 
 LayoutRefusal MatmulOp::layoutRefusal(const LayoutQuery &query) {
@@ -286,12 +274,12 @@ Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
 }
 
 void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(contractionLoops(*this), query, false, relation);
+  contractionLayouts(contractionOf(indexSpace()), query, false, relation);
 }
 
 void ContractOp::summedAxes(unsigned operand, int64_t lanes,
                             llvm::SmallVectorImpl<SummedAxis> &axes) {
-  addSummedAxes(contractionLoops(*this), operand, lanes, axes);
+  addSummedAxes(contractionOf(indexSpace()), operand, lanes, axes);
 }
 
 LayoutRefusal ContractOp::layoutRefusal(const LayoutQuery &query) {

@@ -27,7 +27,7 @@ LogicalResult verifyResult(Operation *op, const ShapeOr &inferred, const std::st
   if (found != ExtentsRef(*inferred))
     return op->emitOpError("result has shape ")
            << text(found) << ", the operands give " << text(*inferred);
-  return success();
+  return verifyIndexSpace(op);
 }
 
 /// Type of a result before layout. Builders that infer must not be called

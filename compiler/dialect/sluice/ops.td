@@ -19,6 +19,7 @@ class Sluice_Op<string mnemonic, list<Trait> traits = []>
 class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = []>
     : Sluice_Op<mnemonic, [
     Pure, DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
+    DeclareOpInterfaceMethods<Sluice_IndexSpaceInterface>,
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>] # traits> {
   let results = (outs Sluice_Tensor:$result);
   let hasVerifier = 1;

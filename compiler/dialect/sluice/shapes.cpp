@@ -82,7 +82,7 @@ ShapeOr inferReduce(ExtentsRef input, ExtentsRef axes, bool keepdims, std::strin
   return result;
 }
 
-ShapeOr inferMatmul(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+FailureOr<ContractionAxes> matmulAxes(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
   if (lhs.empty() || rhs.empty())
     return refuse(why, "a matrix product needs operands of rank 1 or more, not {0} and {1}",
                   text(lhs), text(rhs));
@@ -90,59 +90,93 @@ ShapeOr inferMatmul(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
   if (lhs.back() != inner)
     return refuse(why, "the contracted extents of {0} and {1} are {2} and {3}, they must be equal",
                   text(lhs), text(rhs), lhs.back(), inner);
-  const ExtentsRef a = lhs.drop_back(std::min<size_t>(2, lhs.size()));
-  const ExtentsRef b = rhs.drop_back(std::min<size_t>(2, rhs.size()));
-  Extents result(std::max(a.size(), b.size()), 1);
-  for (ExtentsRef batch : {a, b}) {
-    const size_t skip = result.size() - batch.size();
+  const ExtentsRef batches[] = {lhs.drop_back(std::min<size_t>(2, lhs.size())),
+                                rhs.drop_back(std::min<size_t>(2, rhs.size()))};
+  const size_t leading = std::max(batches[0].size(), batches[1].size());
+  ContractionAxes axes;
+  axes.leading = leading;
+  axes.extents.assign(leading, 1);
+  for (const ExtentsRef batch : batches)
     for (size_t i = 0; i < batch.size(); ++i) {
-      int64_t &extent = result[skip + i];
+      int64_t &extent = axes.extents[leading - batch.size() + i];
       if (extent != 1 && batch[i] != 1 && extent != batch[i])
         return refuse(why, "batch axes of {0} and {1} do not broadcast: {2} and {3}", text(lhs),
                       text(rhs), extent, batch[i]);
       extent = std::max(extent, batch[i]);
     }
+  // Leading axes count from the right.
+  const auto addLeading = [&](ContractionAxes::OfTensor &tensor, ExtentsRef batch) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const size_t loop = leading - batch.size() + i;
+      tensor.push_back(batch[i] == axes.extents[loop] ? std::optional<unsigned>(loop)
+                                                      : std::nullopt);
+    }
+  };
+  addLeading(axes.lhs, batches[0]);
+  addLeading(axes.rhs, batches[1]);
+  addLeading(axes.result, axes.extents);
+  const unsigned row = leading, column = row + 1, contracted = column + 1;
+  axes.extents.append({1, 1, inner});
+  if (lhs.size() > 1) {
+    axes.lhs.push_back(row);
+    axes.result.push_back(row);
+    axes.extents[row] = lhs[lhs.size() - 2];
   }
-  if (lhs.size() > 1)
-    result.push_back(lhs[lhs.size() - 2]);
-  if (rhs.size() > 1)
-    result.push_back(rhs.back());
-  return result;
+  axes.lhs.push_back(contracted);
+  axes.rhs.push_back(contracted);
+  if (rhs.size() > 1) {
+    axes.rhs.push_back(column);
+    axes.result.push_back(column);
+    axes.extents[column] = rhs.back();
+  }
+  return axes;
 }
 
-ShapeOr contractLoops(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+FailureOr<ContractionAxes> contractAxes(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs,
+                                        std::string &why) {
   if (maps.size() != 3)
     return refuse(why, "{0} indexing maps, there must be 3: lhs, rhs, result", maps.size());
   const unsigned loops = maps[0].getNumDims();
   for (AffineMap map : maps)
     if (map.getNumDims() != loops || !map.isProjectedPermutation())
       return refuse(why, "indexing map {0} does not map {1} loops one to one to axes", map, loops);
-  Extents extents(loops, 0);
+  ContractionAxes axes;
+  axes.extents.assign(loops, 0);
   for (auto [map, shape] : {std::pair(maps[0], lhs), std::pair(maps[1], rhs)}) {
     if (map.getNumResults() != shape.size())
       return refuse(why, "indexing map {0} does not fit an operand of rank {1}", map, shape.size());
     for (auto [axis, extent] : llvm::enumerate(shape)) {
-      int64_t &loop = extents[map.getDimPosition(axis)];
+      int64_t &loop = axes.extents[map.getDimPosition(axis)];
       if (loop != 0 && loop != extent)
         return refuse(why, "loop {0} runs over extents {1} and {2}, they must be equal",
                       map.getDimPosition(axis), loop, extent);
       loop = extent;
     }
   }
-  for (auto [loop, extent] : llvm::enumerate(extents))
+  for (auto [loop, extent] : llvm::enumerate(axes.extents))
     if (extent == 0)
       return refuse(why, "loop {0} indexes no operand", loop);
-  return extents;
+  for (auto [map, tensor] : {std::pair(maps[0], &axes.lhs), std::pair(maps[1], &axes.rhs),
+                             std::pair(maps[2], &axes.result)})
+    for (unsigned axis = 0; axis < map.getNumResults(); ++axis)
+      tensor->push_back(map.getDimPosition(axis));
+  return axes;
+}
+
+/// Extents of the result of a contraction.
+static ShapeOr resultOf(const FailureOr<ContractionAxes> &axes) {
+  if (failed(axes))
+    return failure();
+  return llvm::map_to_vector<4>(axes->result,
+                                [&](std::optional<unsigned> loop) { return axes->extents[*loop]; });
+}
+
+ShapeOr inferMatmul(ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
+  return resultOf(matmulAxes(lhs, rhs, why));
 }
 
 ShapeOr inferContract(ArrayRef<AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs, std::string &why) {
-  ShapeOr loops = contractLoops(maps, lhs, rhs, why);
-  if (failed(loops))
-    return failure();
-  Extents result;
-  for (unsigned axis = 0; axis < maps[2].getNumResults(); ++axis)
-    result.push_back((*loops)[maps[2].getDimPosition(axis)]);
-  return result;
+  return resultOf(contractAxes(maps, lhs, rhs, why));
 }
 
 ShapeOr inferTranspose(ExtentsRef input, ExtentsRef permutation, std::string &why) {

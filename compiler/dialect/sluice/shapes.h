@@ -10,11 +10,13 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include "compiler/index_space/projection.h"
+
 namespace sluice::ir {
 
-using Extents = llvm::SmallVector<int64_t, 4>;
+using space::Extents;
+using space::ExtentsRef;
 using ShapeOr = mlir::FailureOr<Extents>;
-using ExtentsRef = llvm::ArrayRef<int64_t>;
 
 ShapeOr inferMap(llvm::ArrayRef<ExtentsRef> inputs, std::string &why);
 ShapeOr inferReduce(ExtentsRef input, ExtentsRef axes, bool keepdims, std::string &why);
@@ -33,8 +35,23 @@ ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferConcat(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why);
 
-/// Trip counts of a contraction's loops; fails like inferContract.
-ShapeOr contractLoops(llvm::ArrayRef<mlir::AffineMap> maps, ExtentsRef lhs, ExtentsRef rhs,
-                      std::string &why);
+/// The loops of a contraction, and which of them runs along each axis. Everybody else
+/// asks the operation's index space, which is made of this.
+struct ContractionAxes {
+  /// None: the axis has extent 1 and stands still.
+  using OfTensor = llvm::SmallVector<std::optional<unsigned>, 4>;
+
+  Extents extents; ///< of every loop
+  OfTensor lhs, rhs, result;
+  unsigned leading = 0; ///< loops from the first on that only repeat the operation
+};
+
+/// numpy's rules: loops of the leading axes, then row, column, contracted. The row of a
+/// vector on the left and the column of one on the right have extent 1 and no axis.
+mlir::FailureOr<ContractionAxes> matmulAxes(ExtentsRef lhs, ExtentsRef rhs, std::string &why);
+
+/// The loops of the maps, each axis along one of them.
+mlir::FailureOr<ContractionAxes> contractAxes(llvm::ArrayRef<mlir::AffineMap> maps, ExtentsRef lhs,
+                                              ExtentsRef rhs, std::string &why);
 
 } // namespace sluice::ir

@@ -87,3 +87,35 @@ func.func @stays(%x: tensor<4x8xbf16, #sluice.dim<1>>, %r: tensor<1x8xbf16, #slu
   %y3 = sluice.matmul %t, %w : (tensor<4x8xbf16, #sluice.dim<1>>, tensor<8x2xf32>) -> tensor<4x2xbf16, #sluice.dim<1>>
   return %y0, %y1, %n, %y2, %y3 : tensor<4x2xbf16, #sluice.dim<1>>, tensor<4x2xbf16, #sluice.dim<1>>, tensor<4x8xbf16, #sluice.dim<1>>, tensor<4x2xbf16, #sluice.dim<1>>, tensor<4x2xbf16, #sluice.dim<1>>
 }
+
+// The same through the loops of a contraction, whose rows are those of its result.
+// CHECK-LABEL: func.func @contraction(
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xbf16, {{.*}}>, %[[R:.*]]: tensor<4x1xbf16
+// CHECK: %[[P:.*]] = sluice.contract {{.*}} %[[X]], %{{.*}} -> tensor<4x3xbf16, #sluice.dim<1>>
+// CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[R]]
+// CHECK-NEXT: sluice.map (%{{.*}} = %[[P]], %{{.*}} = %[[B]])
+// CHECK-LABEL: func.func @turned(
+// CHECK: sluice.broadcast
+// CHECK: sluice.contract
+// CHECK-NEXT: return
+func.func @contraction(%x: tensor<4x8xbf16, #sluice.dim<1>>, %r: tensor<4x1xbf16, #sluice.dim<1>>) -> tensor<4x3xbf16, #sluice.dim<1>> {
+  %w = sluice.constant dense<0.5> : tensor<3x8xf32>
+  %b = sluice.broadcast %r : (tensor<4x1xbf16, #sluice.dim<1>>) -> tensor<4x8xbf16, #sluice.dim<1>>
+  %n = sluice.map (%p = %x, %q = %b) : (tensor<4x8xbf16, #sluice.dim<1>>, tensor<4x8xbf16, #sluice.dim<1>>) -> tensor<4x8xbf16, #sluice.dim<1>> {
+    %0 = arith.mulf %p, %q : f32
+    sluice.yield %0
+  }
+  %y = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>] %n, %w : (tensor<4x8xbf16, #sluice.dim<1>>, tensor<3x8xf32>) -> tensor<4x3xbf16, #sluice.dim<1>>
+  return %y : tensor<4x3xbf16, #sluice.dim<1>>
+}
+func.func @turned(%x: tensor<4x8xbf16, #sluice.dim<1>>, %r: tensor<4x1xbf16, #sluice.dim<1>>) -> tensor<4x4xbf16, #sluice.dim<1>> {
+  %w = sluice.constant dense<0.5> : tensor<4x8xf32>
+  %b = sluice.broadcast %r : (tensor<4x1xbf16, #sluice.dim<1>>) -> tensor<4x8xbf16, #sluice.dim<1>>
+  %n = sluice.map (%p = %x, %q = %b) : (tensor<4x8xbf16, #sluice.dim<1>>, tensor<4x8xbf16, #sluice.dim<1>>) -> tensor<4x8xbf16, #sluice.dim<1>> {
+    %0 = arith.mulf %p, %q : f32
+    sluice.yield %0
+  }
+  // The rows of x are columns here.
+  %y = sluice.contract [affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j)>] %n, %w : (tensor<4x8xbf16, #sluice.dim<1>>, tensor<4x8xf32>) -> tensor<4x4xbf16, #sluice.dim<1>>
+  return %y : tensor<4x4xbf16, #sluice.dim<1>>
+}

@@ -1,0 +1,287 @@
+// Index spaces of the operations: what they compute is what the projections say, and
+// the parts of a split compute the whole.
+#include <functional>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/index_space/split.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "tests/support/rng.h"
+
+namespace sluice::ir {
+namespace {
+
+using reference::Tensor;
+using space::IndexSpace;
+using space::Projection;
+using space::Region;
+using space::Shares;
+using space::Slice;
+
+/// Calls for every index of a box, the last axis fastest.
+void forEach(const Region &box, const std::function<void(llvm::ArrayRef<int64_t>)> &visit) {
+  for (int64_t flat = 0, size = box.size(); flat < size; ++flat) {
+    space::Extents index(box.start);
+    int64_t rest = flat;
+    for (size_t axis = index.size(); axis-- > 0; rest /= box.extents[axis])
+      index[axis] += rest % box.extents[axis];
+    visit(index);
+  }
+}
+
+int64_t flatIndex(llvm::ArrayRef<int64_t> index, space::ExtentsRef shape) {
+  int64_t flat = 0;
+  for (auto [i, extent] : llvm::zip_equal(index, shape))
+    flat = flat * extent + i;
+  return flat;
+}
+
+/// The elements of the region of a point, in order.
+std::vector<double> elementsAt(const Projection &projection, const Tensor &tensor,
+                               llvm::ArrayRef<int64_t> point) {
+  std::vector<double> elements;
+  Region region{projection.map.compose(point), projection.region};
+  forEach(region, [&](llvm::ArrayRef<int64_t> index) {
+    bool inside = true;
+    for (auto [i, extent] : llvm::zip_equal(index, projection.tensor))
+      inside &= i >= 0 && i < extent;
+    elements.push_back(inside ? tensor.values[flatIndex(index, projection.tensor)]
+                              : projection.outside.value());
+  });
+  return elements;
+}
+
+/// What a view or a contraction computes, from its index space alone: a point's region
+/// of the result is the operands' one, or their product is added to it.
+Tensor computed(const IndexSpace &space, llvm::ArrayRef<const Tensor *> operands) {
+  const Projection &result = space.results.front();
+  Tensor tensor(reference::Shape(result.tensor.begin(), result.tensor.end()));
+  forEach(space.whole(), [&](llvm::ArrayRef<int64_t> point) {
+    const std::vector<double> x = elementsAt(space.operands[0], *operands[0], point);
+    size_t next = 0;
+    forEach({result.map.compose(point), result.region}, [&](llvm::ArrayRef<int64_t> index) {
+      double &to = tensor.values[flatIndex(index, result.tensor)];
+      const size_t i = next++;
+      if (space.work == space::Work::Address)
+        to = x.at(i);
+      else
+        to += x.at(i) *
+              (operands.size() == 1 ? 1 : elementsAt(space.operands[1], *operands[1], point).at(i));
+    });
+  });
+  return tensor;
+}
+
+/// Every view, and contractions of every form.
+constexpr llvm::StringLiteral kOperations = R"(
+  func.func @all(%x: tensor<4x6xf32>, %v: tensor<6xf32>, %b: tensor<3x1x4x6xf32>,
+                 %o: tensor<1x6xf32>, %s: tensor<f32>) {
+    %0 = sluice.transpose %x [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+    %1 = sluice.reverse %x axes [1] : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    %2 = sluice.slice %x starts [3, 1] sizes [2, 3] steps [-2, 2]
+      : (tensor<4x6xf32>) -> tensor<2x3xf32>
+    %3 = sluice.broadcast %o : (tensor<1x6xf32>) -> tensor<5x6xf32>
+    %4 = sluice.pad %x low [1, 0] high [0, 2] value -1.5 : (tensor<4x6xf32>) -> tensor<5x8xf32>
+    %5 = sluice.reshape %x : (tensor<4x6xf32>) -> tensor<2x12xf32>
+    %6 = sluice.reshape %b : (tensor<3x1x4x6xf32>) -> tensor<3x3x8xf32>
+    %7 = sluice.reshape %b : (tensor<3x1x4x6xf32>) -> tensor<12x1x2x3xf32>
+    %8 = sluice.unsqueeze %x axes [0, 3] : (tensor<4x6xf32>) -> tensor<1x4x6x1xf32>
+    %9 = sluice.squeeze %b axes [1] : (tensor<3x1x4x6xf32>) -> tensor<3x4x6xf32>
+    %10 = sluice.matmul %x, %v : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4xf32>
+    %11 = sluice.matmul %v, %v : (tensor<6xf32>, tensor<6xf32>) -> tensor<f32>
+    %12 = sluice.matmul %b, %0
+      : (tensor<3x1x4x6xf32>, tensor<6x4xf32>) -> tensor<3x1x4x4xf32>
+    %13 = sluice.transpose %9 [0, 2, 1] : (tensor<3x4x6xf32>) -> tensor<3x6x4xf32>
+    %14 = sluice.matmul %b, %13
+      : (tensor<3x1x4x6xf32>, tensor<3x6x4xf32>) -> tensor<3x3x4x4xf32>
+    %15 = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+                           affine_map<(i, j, k) -> (j, i)>] %x, %0
+      : (tensor<4x6xf32>, tensor<6x4xf32>) -> tensor<4x4xf32>
+    %16 = sluice.reduce sum %b axes [0, 3] : (tensor<3x1x4x6xf32>) -> tensor<1x4xf32>
+    %17 = sluice.reduce sum %b axes [2] keepdims : (tensor<3x1x4x6xf32>) -> tensor<3x1x1x6xf32>
+    %18 = sluice.reshape %s : (tensor<f32>) -> tensor<1x1xf32>
+    %19 = sluice.matmul %v, %0 : (tensor<6xf32>, tensor<6x4xf32>) -> tensor<4xf32>
+    return
+  })";
+
+/// What splits into parts of the same operation.
+constexpr llvm::StringLiteral kComputing = R"(
+  func.func @all(%x: tensor<4x6xf32>, %w: tensor<6x5xf32>, %b: tensor<3x1x4x6xf32>,
+                 %c: tensor<3x6x5xf32>, %d: tensor<3x4x6xf32>) {
+    %0 = sluice.map (%p = %x, %q = %x) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32> {
+      %m = arith.mulf %p, %q : f32
+      sluice.yield %m
+    }
+    %1 = sluice.matmul %x, %w : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
+    %2 = sluice.matmul %b, %c
+      : (tensor<3x1x4x6xf32>, tensor<3x6x5xf32>) -> tensor<3x3x4x5xf32>
+    %3 = sluice.contract [affine_map<(i, j, k, l) -> (l, k, i)>,
+                          affine_map<(i, j, k, l) -> (l, i, j)>,
+                          affine_map<(i, j, k, l) -> (j, k)>] %d, %c
+      : (tensor<3x4x6xf32>, tensor<3x6x5xf32>) -> tensor<5x4xf32>
+    %4 = sluice.reduce sum %b axes [0, 3] : (tensor<3x1x4x6xf32>) -> tensor<1x4xf32>
+    %5 = sluice.reduce product %x axes [1] keepdims : (tensor<4x6xf32>) -> tensor<4x1xf32>
+    %6 = sluice.reduce max %b axes [2] keepdims : (tensor<3x1x4x6xf32>) -> tensor<3x1x1x6xf32>
+    %7 = sluice.reduce min %x axes [0, 1] : (tensor<4x6xf32>) -> tensor<f32>
+    return
+  })";
+
+class IndexSpaces : public ::testing::Test {
+protected:
+  IndexSpaces() {
+    context.loadDialect<SluiceDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect>();
+  }
+
+  /// Calls for every operation with its operands, random, and its result.
+  void forOperations(llvm::StringRef text,
+                     const std::function<void(IndexSpaceInterface, llvm::ArrayRef<const Tensor *>,
+                                              const Tensor &)> &visit) {
+    const auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    ASSERT_TRUE(module);
+    unsigned operations = 0;
+    module->walk([&](IndexSpaceInterface op) {
+      std::vector<Tensor> tensors;
+      for (mlir::Value operand : op->getOperands())
+        tensors.push_back(random(operand));
+      llvm::SmallVector<const Tensor *> operands;
+      for (const Tensor &tensor : tensors)
+        operands.push_back(&tensor);
+      visit(op, operands, llvm::cast<ReferenceInterface>(*op).evaluate(operands));
+      ++operations;
+    });
+    EXPECT_GT(operations, 7U);
+  }
+
+  /// Small whole numbers: sums and products are exact in any order.
+  Tensor random(mlir::Value value) {
+    Tensor tensor(reference::Shape(shapeOf(value).begin(), shapeOf(value).end()));
+    for (double &element : tensor.values)
+      element = static_cast<double>(rng.range(-4, 4));
+    return tensor;
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  sluice::testing::Rng rng{7};
+};
+
+TEST_F(IndexSpaces, ViewsAndContractionsAreWhatTheirProjectionsSay) {
+  forOperations(kOperations, [](IndexSpaceInterface op, llvm::ArrayRef<const Tensor *> operands,
+                                const Tensor &expected) {
+    const IndexSpace space = op.indexSpace();
+    std::string why;
+    ASSERT_TRUE(space::verify(space, why)) << why;
+    const Tensor found = computed(space, operands);
+    EXPECT_EQ(found.shape, expected.shape) << op->getName().getStringRef().str();
+    EXPECT_EQ(found.values, expected.values) << op->getName().getStringRef().str();
+  });
+}
+
+TEST_F(IndexSpaces, ReshapesHaveLoopsWhereExtentsDivide) {
+  forOperations(kOperations, [](IndexSpaceInterface op, llvm::ArrayRef<const Tensor *>,
+                                const Tensor &expected) {
+    if (!llvm::isa<ReshapeOp>(op))
+      return;
+    const IndexSpace space = op.indexSpace();
+    if (expected.shape == reference::Shape{2, 12}) // [4 6] is 2 * 2 * 6
+      EXPECT_EQ(space.extents(), (space::Extents{2, 2, 6}));
+    if (expected.shape == reference::Shape{3, 3, 8}) { // of [4 6] and [3 8] nothing is common
+      EXPECT_EQ(space.extents(), (space::Extents{3}));
+      EXPECT_EQ(space.operands[0].region, (space::Extents{1, 1, 4, 6}));
+      EXPECT_EQ(space.results[0].region, (space::Extents{1, 3, 8}));
+    }
+  });
+}
+
+reference::Shape plain(space::ExtentsRef values) { return {values.begin(), values.end()}; }
+
+double merged(reference::Monoid monoid, double a, double b) {
+  switch (monoid) {
+  case reference::Monoid::Product:
+    return a * b;
+  case reference::Monoid::Max:
+    return std::max(a, b);
+  case reference::Monoid::Min:
+    return std::min(a, b);
+  default:
+    return a + b;
+  }
+}
+
+TEST_F(IndexSpaces, PartsOfEverySplitMakeTheWhole) {
+  unsigned splits = 0;
+  forOperations(kComputing, [&](IndexSpaceInterface op, llvm::ArrayRef<const Tensor *> operands,
+                                const Tensor &expected) {
+    const IndexSpace space = op.indexSpace();
+    if (space.work == space::Work::Address)
+      return;
+    for (unsigned loop = 0; loop < space.loops.size(); ++loop)
+      for (const Shares how : {Shares::Contiguous, Shares::Phases})
+        for (int64_t parts = 1; parts <= space.loops[loop].extent; ++parts) {
+          std::string why;
+          const auto split = space::split(space, loop, parts, how, why);
+          ASSERT_TRUE(split) << why;
+          std::vector<std::optional<double>> values(expected.values.size());
+          for (const space::Part &part : split->parts) {
+            std::vector<Tensor> slices;
+            llvm::SmallVector<const Tensor *> sliced;
+            for (auto [operand, slice] : llvm::zip_equal(operands, part.operands))
+              slices.push_back(reference::slice(*operand, plain(slice.starts), plain(slice.sizes),
+                                                plain(slice.steps)));
+            for (const Tensor &tensor : slices)
+              sliced.push_back(&tensor);
+            const Tensor result = llvm::cast<ReferenceInterface>(*op).evaluate(sliced);
+            const Slice &to = part.results.front();
+            size_t next = 0;
+            forEach(space::wholeOf(to.sizes), [&](llvm::ArrayRef<int64_t> index) {
+              space::Extents whole(index);
+              for (size_t axis = 0; axis < whole.size(); ++axis)
+                whole[axis] = to.starts[axis] + to.steps[axis] * whole[axis];
+              auto &value = values[flatIndex(whole, space.results[0].tensor)];
+              const double add = result.values.at(next++);
+              ASSERT_TRUE(!value || !split->merges.empty());
+              value = value ? merged(space.loops[loop].monoid, *value, add) : add;
+            });
+          }
+          for (size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(values[i], expected.values[i]) << op->getName().getStringRef().str();
+          ++splits;
+        }
+  });
+  EXPECT_GT(splits, 100U);
+}
+
+/// A space that writes nothing of its result.
+struct Broken : IndexSpaceInterface::ExternalModel<Broken, mlir::arith::ConstantOp> {
+  static IndexSpace indexSpace(mlir::Operation *op) {
+    IndexSpace space;
+    space.loops = {{3}};
+    space.results = {
+        Projection::elements(mlir::AffineMap::getMultiDimIdentityMap(1, op->getContext()), {4})};
+    return space;
+  }
+};
+
+TEST_F(IndexSpaces, ABrokenProjectionIsAnError) {
+  mlir::arith::ConstantOp::attachInterface<Broken>(context);
+  std::vector<std::string> errors;
+  const mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) { errors.push_back(diagnostic.str()); });
+  mlir::OpBuilder builder(&context);
+  context.printOpOnDiagnostic(false);
+  const mlir::OwningOpRef<mlir::arith::ConstantOp> op =
+      builder.create<mlir::arith::ConstantOp>(builder.getUnknownLoc(), builder.getF32FloatAttr(1));
+  EXPECT_TRUE(mlir::failed(verifyIndexSpace(*op)));
+  EXPECT_EQ(errors, std::vector<std::string>{
+                        "'arith.constant' op index space: elements 0 to 2 of result 0 are written "
+                        "along axis 0 of extent 4, all must be (IS-COVER)"});
+}
+
+} // namespace
+} // namespace sluice::ir
