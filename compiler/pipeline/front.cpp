@@ -77,6 +77,10 @@ public:
       result.text = printed(*module);
       return {};
     }
+    if (info.inputs.empty()) {
+      refuseConstant();
+      return {};
+    }
     stage("laying out");
     auto main = mainOf(*module);
     if (!main || !layout(*module, main))
@@ -160,6 +164,20 @@ private:
                : std::nullopt;
   }
 
+  /// An inference begins with its first input row; without one there is none.
+  void refuseConstant() {
+    Problem problem;
+    problem.code = "E0118";
+    problem.message = "the model has no inputs at run time: its outputs are constants, and nothing "
+                      "is left to compute";
+    Fix fix;
+    fix.text = options.bindings.empty()
+                   ? "take the outputs from any ONNX runtime, once"
+                   : "bind only the inputs that are the same in every inference (--bind)";
+    problem.fixes.push_back(fix);
+    problems.push_back(std::move(problem));
+  }
+
   rows::ModelInfo modelInfo() const {
     rows::ModelInfo model;
     model.name = modelName(options, info.name);
@@ -200,13 +218,23 @@ private:
     import.externalData = options.externalDataDir;
     for (const auto &[name, shape] : options.inputShapes)
       import.inputShapes[name] = shape;
+    for (const Binding &one : options.bindings)
+      import.bindings[one.name] = one.value;
+    const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
+    if (textual && !options.bindings.empty()) {
+      Problem problem;
+      problem.code = "E0117";
+      problem.message = "the inputs of textual IR are given no values, only those of an ONNX model";
+      problems.push_back(std::move(problem));
+      return nullptr;
+    }
     mlir::OwningOpRef<mlir::ModuleOp> module =
-        llvm::StringRef(options.modelPath).ends_with(".mlir")
-            ? readTextualModel(context, options.modelPath, info, problems)
-            : frontend::importModel(context, import, info, problems);
+        textual ? readTextualModel(context, options.modelPath, info, problems)
+                : frontend::importModel(context, import, info, problems);
     result.operators = static_cast<uint32_t>(info.nodes.size());
     result.parameters = info.parameters;
     result.inputs = hostTensors(info.inputs);
+    result.notes = info.notes;
     return module;
   }
 

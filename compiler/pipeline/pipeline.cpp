@@ -12,6 +12,7 @@
 #include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/pipeline/front.h"
+#include "compiler/support/suggestion.h"
 #include "compiler/target/core_program.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
@@ -32,6 +33,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
   std::string text = "--target " + geometry.name;
   for (const auto &[name, shape] : options.inputShapes)
     text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
+  for (const Binding &one : options.bindings)
+    text += " --bind " + one.spec;
   for (const auto &[name, dim] : options.dataDims)
     text += fmt::format(" --data-dim {}={}", name, dim);
   if (options.allowDynamicWeights)
@@ -158,6 +161,8 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
     Problem problem;
     problem.code = wrong->code;
     problem.message = wrong->message;
+    if (wrong->code == "E0515")
+      problem.fixes = suggestion(options.target, format::presetNames());
     problems.push_back(std::move(problem));
     return false;
   }

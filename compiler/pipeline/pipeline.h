@@ -10,6 +10,7 @@
 
 #include "compiler/conversion/plan/explain.h"
 #include "compiler/pipeline/operation_space.h"
+#include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
@@ -28,10 +29,18 @@ enum class Stage : uint8_t {
 /// How much time the planner may spend on comparing schedules.
 enum class Effort : uint8_t { Fast, Default, High };
 
+/// --bind: an input that becomes a constant.
+struct Binding {
+  std::string name;
+  frontend::BoundValue value;
+  std::string spec; ///< as the user wrote it, which the program file records
+};
+
 struct CompileOptions {
   std::string modelPath;        ///< .onnx, or .mlir (textual IR); "-" is standard input
   std::string target = "c6b32"; ///< preset name, or path of a .json file
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
+  std::vector<Binding> bindings;                                         ///< --bind
   std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim
   bool allowDynamicWeights = false; ///< --allow-dynamic-weights
   bool rewriteLayout = false;       ///< --rewrite-layout
@@ -92,6 +101,7 @@ struct CompileResult {
   std::vector<Rewrite> rewrites;
   std::vector<OperationSpace> spaces; ///< if asked for
   std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
+  std::vector<std::string> notes;               ///< what was accepted that may not be meant
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

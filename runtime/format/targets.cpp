@@ -33,13 +33,6 @@ constexpr std::array<GeometryField, 12> kFields{{
     {"clock_mhz", &Geometry::clockMhz},
 }};
 
-std::string presetNames() {
-  std::string names;
-  for (const Geometry &preset : targetPresets())
-    names += (names.empty() ? "" : ", ") + preset.name;
-  return names;
-}
-
 } // namespace
 
 std::span<const GeometryField> geometryFields() { return kFields; }
@@ -58,6 +51,13 @@ const std::vector<Geometry> &targetPresets() {
     return all;
   }();
   return presets;
+}
+
+std::vector<std::string> presetNames() {
+  std::vector<std::string> names;
+  for (const Geometry &preset : targetPresets())
+    names.push_back(preset.name);
+  return names;
 }
 
 const Geometry *findPreset(std::string_view name) {
@@ -102,7 +102,7 @@ std::variant<Geometry, FileProblem> loadTarget(const std::string &nameOrFile) {
     if (const Geometry *preset = findPreset(nameOrFile))
       return *preset;
     return FileProblem{"E0515", fmt::format("unknown target '{}', allowed: {} or a .json file",
-                                            nameOrFile, presetNames())};
+                                            nameOrFile, fmt::join(presetNames(), ", "))};
   }
   std::vector<uint8_t> bytes;
   if (auto problem = readBytes(nameOrFile, bytes))

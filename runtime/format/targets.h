@@ -17,6 +17,8 @@ namespace sluice::format {
 /// All presets, by name.
 const std::vector<Geometry> &targetPresets();
 
+std::vector<std::string> presetNames();
+
 /// A preset's geometry; null if there is none of that name.
 const Geometry *findPreset(std::string_view name);
 

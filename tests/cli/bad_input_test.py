@@ -185,7 +185,7 @@ class Files(Refusal):
 
     def test_no_elements(self):
         self.compile_refused(REFUSED, """
-            error[E0206]: MatMul: the constant operand [8 0] has no elements
+            error[E0205]: MatMul: the operand [8 0] has no elements, at least 1 is needed on the accelerator
               --> m.onnx: node 0 "fc" (MatMul)
             """, models.model([helper.make_node("MatMul", ["x", "W"], ["y"], name="fc")], [models.tensor("x", 1, 8)],
                               [models.tensor("y", 1, 0)], [models.constant("W", np.zeros((8, 0), np.float32))]))

@@ -471,9 +471,83 @@ class InputShapes(Refusal):
         weights, bias = (numpy_helper.to_array(i) for i in models.free_dimension().graph.initializer)
         np.testing.assert_allclose(np.load(self.dir / "y.npy"), np.maximum(weights[:3] + bias, 0), atol=0.03)
 
+    def test_dimension_by_its_name(self):
+        onnx.save(models.free_dimension(), self.dir / "m.onnx")
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *self.given("batch=3"))
+        self.assertIn("input x float32 [3, 8]", " ".join(self.ok("inspect", "m.sluice", "--io").split()))
+        self.compile_refused(USAGE, """
+            error[E0112]: the model has no input or dimension 'Bach', its inputs are 'x', its dimensions 'batch'
+              --> m.onnx
+             help: did you mean 'batch'
+            error[E0111]: input 'x' has free dimensions in its shape [batch 8]
+              --> m.onnx
+             help: give every extent, for example like this (--input-shape x=1,8)
+            """, models.free_dimension(), flags=self.given("Bach=3"))
+
+    def test_another_batch(self):
+        """Of a model that fixes it, where nothing in the model depends on it."""
+        onnx.save(models.dense(4), self.dir / "m.onnx")
+        code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *self.given("x=1,8"))
+        note = "axis 0 of input 'x' is 4 in the model and given as 1"
+        self.assertEqual((code, err), (0, f"note: {note}\n"))
+        code, out, err = self.sluice("check", "m.onnx", "--target", "c2b8", "--json", *self.given("x=1,8"))
+        self.assertEqual((code, err, json.loads(out)["notes"]), (0, f"note: {note}\n", [note]))
+        code, _, err = self.sluice("explain", "--plan", "m.onnx", "--target", "c2b8", *self.given("x=1,8"))
+        self.assertEqual((code, err), (0, f"note: {note}\n"))
+        x = np.float32([[1, -2, 3, 0.5, -1, 2, 0, 1]])
+        np.save(self.dir / "x.npy", x)
+        weights, bias = (numpy_helper.to_array(i) for i in models.dense(4).graph.initializer)
+        np.save(self.dir / "y.npy", np.maximum(x @ weights + bias, 0))
+        self.assertIn("engines agree: equal bits, equal cycles\n",
+                      self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy"))
+        view = models.model([helper.make_node("Reshape", ["x", "s"], ["y"], name="view")], [models.tensor("x", 4, 8)],
+                            [models.tensor("y", 8, 4)], [models.constant("s", np.int64([8, 4]))])
+        self.compile_refused(USAGE, """
+            error[E0112]: axis 0 of input 'x' is 4 in the model and given as 1, which the model does not allow
+              --> m.onnx
+             note: node 0 'view' (Reshape): Reshape requires: input 'shape' names as many elements as 'data' has, with \
+at most one -1; found [8 4] for [1 8], 32 elements for 8
+             help: give the extents of the model, or export it with a free batch
+            """, view, flags=self.given("x=1,8"))
+
+    def test_scalars(self):
+        """[1] and [] are taken for each other; the program has what is computed."""
+        for given, declared, text in ((["x"], [1], "[1], the program gives it the shape []"),
+                                      (["x", "one"], [], "[], the program gives it the shape [1]")):
+            nodes = [helper.make_node("ReduceSum", ["x"], ["s"], name="sum", keepdims=0),
+                     helper.make_node("Reshape", ["s", "one"], ["r"], name="view") if len(given) > 1 else
+                     helper.make_node("Identity", ["s"], ["r"], name="same"),
+                     helper.make_node("Relu", ["r"], ["y"], name="act")]
+            onnx.save(models.model(nodes, [models.tensor("x", 1, 8)], [models.tensor("y", *declared)],
+                                   [models.constant("one", np.int64([1]))]), self.dir / "m.onnx")
+            note = f"note: output 'y' is declared with the shape {text} that is computed\n"
+            code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+            self.assertEqual((code, err), (0, note))
+            np.save(self.dir / "x.npy", np.ones((1, 8), np.float32))
+            np.save(self.dir / "y.npy", np.full([1] * (len(given) - 1), 8, np.float32))
+            self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+
+    def test_extents_below_one(self):
+        proto = models.dense(0)
+        self.compile_refused(REFUSED, """
+            error[E0114]: axis 0 of input 'x' is 0 in the model, at least 1 is needed
+              --> m.onnx
+             help: give the extent that is meant (--input-shape x=...,8)
+            """, proto)
+        proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -5
+        self.compile_refused(MALFORMED, """
+            error[E0110]: axis 0 of input 'x' is -5 in the model, at least 1 is needed
+              --> m.onnx
+             help: give the extent that is meant (--input-shape x=...,8)
+            """, proto)
+
     def test_wrong_shapes(self):
         for shapes, code, message in (
-                (["q=2,8"], "E0112", "the model has no input 'q', its inputs are 'x'"),
+                (["q=2,8"], "E0112", "the model has no input or dimension 'q', its inputs are 'x', its dimensions "
+                              "'batch'"),
+                (["batch=2,8"], "E0112", "dimension 'batch' is given 2 extents, 1 is needed"),
+                (["batch=0"], "E0112", "dimension 'batch' is given as 0, at least 1 is needed"),
+                (["batch=2", "x=3,8"], "E0112", "dimension 'batch' is given as 3 in input 'x' and as 2 by its name"),
                 (["x=2,9"], "E0112", "axis 1 of input 'x' is 8 in the model and given as 9"),
                 (["x=2"], "E0112", "input 'x' has the shape [batch 8] of rank 2, the given [2] has rank 1"),
                 (["x=0,8"], "E0112", "axis 0 of input 'x' is given as 0, at least 1 is needed"),
@@ -487,7 +561,7 @@ class InputShapes(Refusal):
                 text = f"error[{code}]: {message}\n"
                 if code == "E0112":
                     text += "  --> m.onnx\n"
-                if shapes == ["q=2,8"]:
+                if shapes[0] in ("q=2,8", "batch=2,8", "batch=0"):
                     text += ("error[E0111]: input 'x' has free dimensions in its shape [batch 8]\n  --> m.onnx\n"
                              " help: give every extent, for example like this (--input-shape x=1,8)\n")
                 self.compile_refused(USAGE, text, models.free_dimension(), flags=self.given(*shapes))
@@ -503,6 +577,13 @@ class Flags(Refusal):
             self.refused(USAGE, unknown, *command, "c9b9")
             self.refused(MALFORMED, "error[E0514]: target 't.json': 'name' must be a string\n", *command, "t.json")
 
+    def test_target_that_is_meant(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        for command in (("compile", "m.onnx", "-o", "new.sluice", "--target"), ("check", "m.onnx", "--target"),
+                        ("targets", "--show")):
+            self.refused(USAGE, "error[E0515]: unknown target 'C6B23', allowed: c2b8, c3b64, c6b32, c6b32-deep or a "
+                         ".json file\n help: did you mean 'c6b32'\n", *command, "C6B23")
+
     def test_unknown_words(self):
         for message, args in (
                 ("there is no command or flag 'frobnicate'; see 'sluice --help'", ["frobnicate"]),
@@ -510,6 +591,11 @@ class Flags(Refusal):
                 ("model is required; see 'sluice compile --help'", ["compile"]),
                 ("the following argument was not expected: --frob; see 'sluice compile --help'",
                  ["compile", "m.onnx", "--frob"]),
+                ("the following argument was not expected: --taget=c2b8; see 'sluice compile --help'\n"
+                 " help: did you mean '--target'", ["compile", "m.onnx", "--taget=c2b8"]),
+                ("there is no command or flag 'complie'; see 'sluice --help'\n help: did you mean 'compile'",
+                 ["complie", "m.onnx", "-o", "m.sluice"]),
+                ("there is no command or flag '--jsn'; see 'sluice --help'\n help: did you mean '--json'", ["--jsn"]),
                 ("the following argument was not expected: more; see 'sluice compile --help'",
                  ["compile", "m.onnx", "more"]),
                 ("--target: 1 required TEXT missing; see 'sluice compile --help'", ["compile", "m.onnx", "--target"]),
@@ -550,6 +636,7 @@ class Inputs(Refusal):
         self.run_refused(USAGE, """
             error[E0602]: the model has no input 'X', allowed: 'x'
               --> good.sluice
+             help: did you mean 'x'
             error[E0603]: input 'x' [1, 8] is not given
               --> good.sluice
             """, "--input", "X=zeros")

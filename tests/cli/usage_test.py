@@ -148,7 +148,41 @@ class Flags(Refusal):
 
     def test_operator_in_any_case(self):
         self.assertEqual(self.sluice("ops", "--op", "gelu"), self.sluice("ops", "--op", "Gelu"))
-        self.wrong("operator 'gelo' is not in the support table", "ops", "--op", "gelo", code="[E0602]")
+        for word, meant in (("gelo", "Gelu"), ("conf", "Conv"), ("frobnicate", "")):
+            self.refused(USAGE, f"error[E0602]: operator '{word}' is not in the support table\n" +
+                         (f" help: did you mean '{meant}'\n" if meant else ""), "ops", "--op", word)
+
+    def test_operator_that_is_not_supported(self):
+        """What is missing follows from ONNX's own description of the operator."""
+        express = "express it with operators that `sluice ops` lists, or cut the model before it"
+        unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
+        for op, missing, fix in (
+                ("conv", "'Conv' is not supported: it moves a window over the axes of its input, of which there is no "
+                 "form yet", "write every element of the window as a Slice, and join them with MatMul, Max or Mean; a "
+                 "window as large as the input is one MatMul or reduction"),
+                ("LSTM", "'LSTM' is not supported: it carries a state along an axis, of which there is no form yet",
+                 "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with the state "
+                 "as input and output of the model"),
+                ("Scan", "'Scan' is not supported: it contains a graph, control flow cannot be compiled", unroll),
+                ("If", "'If' is not supported: unless its condition is known at import", unroll),
+                ("SequenceAt", "'SequenceAt' is not supported: it takes or gives sequences, maps or optionals, the "
+                 "accelerator has tensors", "cut the model before it, and compute it on the host"),
+                ("RandomNormal", "'RandomNormal' is not supported: its result is random, an inference is a function of "
+                 "the inputs", "make the random numbers an input of the model"),
+                ("MatMulInteger", "'MatMulInteger' is not supported: it computes on integers or strings, the "
+                 "accelerator on floating-point numbers", "export the model without quantization, give what it takes "
+                 "as constants (--bind), or compute it on the host"),
+                ("DynamicQuantizeLinear", "'DynamicQuantizeLinear' is not supported: ONNX defines it by Cast, Clip, "
+                 "Constant, Div, Identity, Max, Min, QuantizeLinear, ReduceMax, ReduceMin, Round, Sub, of which "
+                 "QuantizeLinear is not supported", express),
+                ("HannWindow", "'HannWindow' is not supported: ONNX defines it by Add, Cast, Constant, Cos, Div, Mul, "
+                 "Range, Sub, all of which are supported", "have its definition inlined when exporting"),
+                ("Det", "'Det' is not supported: no maps, reductions, products and views are known that compute it",
+                 express),
+                ("Scaler", "'Scaler' is not supported: domain 'ai.onnx.ml' is not ONNX's own",
+                 "export the model without custom and fused operators, or cut it before this one")):
+            with self.subTest(op=op):
+                self.refused(REFUSED, f"error[E0201]: operator {missing}\n help: {fix}\n", "ops", "--op", op)
 
 
 class Names(Refusal):

@@ -57,19 +57,23 @@ int run(Options options, const Common &outer) {
                        compile.modelPath);
 
   report.log(problems, compile.modelPath);
+  if (problems.empty())
+    Report::notes(result.notes);
   report.text(tensorsText(tensors));
   for (const pipeline::Rewrite &one : result.rewrites)
     report.text(fmt::format("rewritten: {}\n", rewriteText(one)));
   if (problems.empty())
     report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
                             result.operators, result.program.geometry.name));
-  const Json json = options.format == "sarif"
-                        ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION, errorTitle)
-                        : Json{{"schema", 1},
-                               {"ok", problems.empty()},
-                               {"errors", errorsJson(problems)},
-                               {"tensors", tensorsJson(tensors)},
-                               {"rewrites", rewritesJson(result.rewrites)}};
+  const Json json =
+      options.format == "sarif"
+          ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION, errorTitle)
+          : Json{{"schema", 1},
+                 {"ok", problems.empty()},
+                 {"errors", errorsJson(problems)},
+                 {"tensors", tensorsJson(tensors)},
+                 {"rewrites", rewritesJson(result.rewrites)},
+                 {"notes", problems.empty() ? result.notes : std::vector<std::string>{}}};
   return report.json(json) ? exitCodeOf(problems) : Usage;
 }
 

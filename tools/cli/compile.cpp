@@ -106,6 +106,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"fits", fits},
           {"latency", latency},
           {"rewrites", rewritesJson(result.rewrites)},
+          {"notes", result.notes},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},
           {"seconds", seconds},
@@ -152,6 +153,7 @@ int run(Options options, const Common &common) {
   const auto [result, seconds] = options.model.run("compiling", problems);
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
+  Report::notes(result.notes);
 
   if (!program) {
     if (const auto wrong = writeOutput(path, result.text))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/support/problem_text.h"
+#include "compiler/support/suggestion.h"
 #include "tools/cli/commands.h"
 
 namespace sluice::cli {
@@ -38,6 +39,41 @@ std::optional<std::string> jsonTarget(const std::vector<std::string> &words) {
     if (word->starts_with(kFlag) && word->size() > kFlag.size())
       return word->substr(kFlag.size());
   return std::nullopt;
+}
+
+/// The flags of the commands, with their dashes.
+std::vector<std::string> flagsOf(const std::vector<const CLI::App *> &commands) {
+  std::vector<std::string> flags;
+  for (const CLI::App *command : commands)
+    for (const CLI::Option *option : command->get_options())
+      for (const std::string &name : option->get_lnames())
+        flags.push_back("--" + name);
+  return flags;
+}
+
+/// Of the words that nobody understands, the one that matters: a flag, whose value may
+/// be another; else the first. Empty if there is none.
+std::string unknownWord(const CLI::App &app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty() || app.get_subcommands().empty())
+    return unknown.empty() ? "" : unknown.front();
+  const auto flag = std::find_if(unknown.begin(), unknown.end(),
+                                 [](const std::string &word) { return word.starts_with("--"); });
+  return flag == unknown.end() ? "" : flag->substr(0, flag->find('='));
+}
+
+/// What the unknown word may mean: a command, or a flag of the one that is chosen.
+std::vector<Fix> meant(const CLI::App &app, const std::string &word) {
+  if (word.starts_with("--")) {
+    std::vector<const CLI::App *> commands{&app};
+    for (const CLI::App *chosen : app.get_subcommands())
+      commands.push_back(chosen);
+    return suggestion(word, flagsOf(commands));
+  }
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    names.push_back(command->get_name());
+  return suggestion(word, names);
 }
 
 int run(int argc, char **argv, Common &common) {
@@ -89,19 +125,23 @@ int run(int argc, char **argv, Common &common) {
   } catch (const CLI::ParseError &error) {
     std::string message = error.what();
     // What the unknown word is matters more than that a known one is missing.
-    if (const auto unknown = app.remaining(); app.get_subcommands().empty() && !unknown.empty())
-      message = fmt::format("there is no command or flag '{}'", unknown.front());
+    const std::string unknown = unknownWord(app);
+    if (app.get_subcommands().empty() && !unknown.empty())
+      message = fmt::format("there is no command or flag '{}'", unknown);
     if (!message.empty())
       message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
     const auto chosen = app.get_subcommands();
     message += fmt::format("; see 'sluice{}{} --help'", chosen.empty() ? "" : " ",
                            chosen.empty() ? "" : chosen.front()->get_name());
+    Problem wrong = problem("E0601", message);
+    wrong.fixes = meant(app, unknown);
     Report::say(fmt::format("error: {}\n", printable(message)));
+    for (const Fix &fix : wrong.fixes)
+      Report::say(fmt::format(" help: {}\n", printable(fixText(fix))));
     // Also who cannot be understood otherwise may have asked for JSON.
     common.json = jsonTarget(words);
     const Report report(common);
-    report.json(
-        {{"schema", 1}, {"ok", false}, {"errors", errorsJson({problem("E0601", message)})}});
+    report.json({{"schema", 1}, {"ok", false}, {"errors", errorsJson({wrong})}});
     return Usage;
   } catch (const std::bad_alloc &) {
     return Report(common).fail("E0610", "out of memory");

@@ -225,6 +225,7 @@ int explainPlan(ModelOptions options, const Common &common) {
     return report.fail(problems, options.compile.modelPath);
   if (!result.explanation)
     return report.fail("E0611", "the plan could not be timed", options.compile.modelPath);
+  Report::notes(result.notes);
   report.text(PlanText(result).text());
   return report.json(planJson(result)) ? Ok : Usage;
 }

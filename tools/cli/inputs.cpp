@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "compiler/support/suggestion.h"
 #include "runtime/api/element.h"
 #include "tools/cli/compare.h"
 #include "tools/cli/report.h"
@@ -57,18 +58,6 @@ io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t 
     std::memcpy(tensor.data.data() + i, &value, 4);
   }
   return tensor;
-}
-
-/// The one tensor of a file, or the member of that name.
-std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::string &name) {
-  auto read = io::readTensors(path);
-  if (const auto *wrong = std::get_if<io::Error>(&read))
-    return problem(wrong->code, wrong->message);
-  auto &tensors = std::get<std::vector<io::Tensor>>(read);
-  for (io::Tensor &tensor : tensors)
-    if (tensors.size() == 1 || tensor.name == name)
-      return std::move(tensor);
-  return problem("E0602", fmt::format("'{}' has no member '{}'", path, name));
 }
 
 /// The files PREFIX0.pb, PREFIX1.pb, ... of a folder, in order.
@@ -140,13 +129,29 @@ std::string overflowText(const io::Tensor &tensor) {
                      placeText(first, tensor.shape));
 }
 
+std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::string &name) {
+  auto read = io::readTensors(path);
+  if (const auto *wrong = std::get_if<io::Error>(&read))
+    return problem(wrong->code, wrong->message);
+  auto &tensors = std::get<std::vector<io::Tensor>>(read);
+  for (io::Tensor &tensor : tensors)
+    if (tensors.size() == 1 || tensor.name == name)
+      return std::move(tensor);
+  return problem("E0602", fmt::format("'{}' has no member '{}'", path, name));
+}
+
 std::optional<size_t> findPort(const std::string &name, const std::vector<Port> &ports,
                                std::string_view kind, Problems &problems) {
   for (size_t i = 0; i < ports.size(); ++i)
     if (ports[i].name == name)
       return i;
-  problems.push_back(problem(
-      "E0602", fmt::format("the model has no {} '{}', allowed: {}", kind, name, names(ports))));
+  Problem unknown = problem(
+      "E0602", fmt::format("the model has no {} '{}', allowed: {}", kind, name, names(ports)));
+  std::vector<std::string> known;
+  for (const Port &port : ports)
+    known.push_back(port.name);
+  unknown.fixes = suggestion(name, known);
+  problems.push_back(std::move(unknown));
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/support/problem.h"
@@ -27,6 +28,9 @@ struct DataSet {
 
 /// "x=@file" split in two; the problem E0601 if it has another form.
 std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std::string &value);
+
+/// The one tensor of a file, or the member of that name; E05xx, E0602, E0604 or E0605.
+std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::string &name);
 
 /// Inputs by --input: `x=@file`, `x=zeros`, `x=random:SEED`, `@file.npz` (all
 /// members). Appends to `problems` what is unknown, missing, given twice, or of

@@ -8,6 +8,7 @@
 
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
+#include "tools/cli/inputs.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
@@ -31,6 +32,65 @@ std::optional<std::vector<int64_t>> numbers(std::string_view text) {
   }
 }
 
+template <typename Number> std::optional<Number> number(std::string_view text) {
+  Number value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value)
+                                                                             : std::nullopt;
+}
+
+/// "16000", "0.5,1", "true": as integers if all are.
+std::optional<frontend::BoundValue> boundNumbers(std::string_view text) {
+  std::vector<int64_t> integers;
+  std::vector<double> reals;
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',');
+    std::string_view word = text.substr(0, comma);
+    word = word == "true" ? "1" : word == "false" ? "0" : word;
+    const auto real = number<double>(word);
+    if (!real)
+      return std::nullopt;
+    reals.push_back(*real);
+    if (const auto integer = number<int64_t>(word))
+      integers.push_back(*integer);
+    more = comma != std::string_view::npos;
+    text.remove_prefix(more ? comma + 1 : text.size());
+  }
+  frontend::BoundValue value;
+  if (integers.size() == reals.size())
+    value.elements = std::move(integers);
+  else
+    value.elements = std::move(reals);
+  return value;
+}
+
+/// The binding that --bind writes; null and a problem if it is none.
+std::optional<pipeline::Binding> bindingOf(const std::string &spec, Problems &problems) {
+  pipeline::Binding binding{{}, {}, spec};
+  std::string text;
+  if (splitSpec(spec, binding.name, text))
+    text.clear();
+  if (text.starts_with('@')) {
+    auto read = readOne(text.substr(1), binding.name);
+    if (const auto *wrong = std::get_if<Problem>(&read)) {
+      problems.push_back(*wrong);
+      return std::nullopt;
+    }
+    const auto &tensor = std::get<io::Tensor>(read);
+    binding.value.shape = tensor.shape;
+    binding.value.elements = io::values(tensor);
+    return binding;
+  }
+  if (auto value = boundNumbers(text)) {
+    binding.value = std::move(*value);
+    return binding;
+  }
+  problems.push_back(problem(
+      "E0601",
+      fmt::format("--bind '{}' is not of the form NAME=NUMBER,... or NAME=@FILE.npy", spec)));
+  return std::nullopt;
+}
+
 } // namespace
 
 void ModelOptions::add(CLI::App &command) {
@@ -44,8 +104,17 @@ void ModelOptions::add(CLI::App &command) {
 void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--target", compile.target,
                      fmt::format("preset (sluice targets) or .json file ({})", compile.target));
-  command.add_option("--input-shape", inputShapes, "shape of an input, such as x=1,16")
+  command
+      .add_option("--input-shape", inputShapes,
+                  "shape of an input, such as x=1,16, or extent of a named dimension, such as "
+                  "batch=1")
       ->type_name("NAME=N,...")
+      ->allow_extra_args(false);
+  command
+      .add_option("--bind", bindings,
+                  "value of an input, which becomes a constant: sr=16000 (of all elements), "
+                  "x=1,2,3 or x=@FILE.npy")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
       ->type_name("NAME=N")
@@ -87,6 +156,15 @@ void ModelOptions::finish(Problems &problems) {
     else
       compile.inputShapes.emplace_back(spec.substr(0, equals),
                                        shape.value_or(std::vector<int64_t>{}));
+  }
+  std::set<std::string> valued;
+  for (const std::string &spec : bindings) {
+    auto binding = bindingOf(spec, problems);
+    if (binding && !valued.insert(binding->name).second)
+      problems.push_back(
+          problem("E0601", fmt::format("--bind gives '{}' more than once", binding->name)));
+    else if (binding)
+      compile.bindings.push_back(std::move(*binding));
   }
   for (const std::string &spec : dataDims) {
     const size_t equals = spec.rfind('=');

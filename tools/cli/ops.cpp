@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/support_table.h"
+#include "compiler/frontend/onnx/unsupported.h"
+#include "compiler/support/suggestion.h"
 #include "tools/cli/commands.h"
 
 namespace sluice::cli {
@@ -22,8 +24,14 @@ int run(const std::string &op, bool markdown, const Common &common) {
   if (markdown && report.wantsJson())
     return report.fail("E0601", "--markdown excludes --json");
   const auto rows = frontend::supportTable(anyCase(op));
-  if (rows.empty())
-    return report.fail("E0602", fmt::format("operator '{}' is not in the support table", op));
+  if (rows.empty()) {
+    if (const auto why = frontend::whyUnsupported(op))
+      return report.fail({*why}, "");
+    Problem unknown =
+        problem("E0602", fmt::format("operator '{}' is not in the support table", op));
+    unknown.fixes = suggestion(op, frontend::operatorNames());
+    return report.fail({unknown}, "");
+  }
   if (markdown) {
     report.text(frontend::supportMarkdown(rows));
   } else {
@@ -45,7 +53,8 @@ void addOps(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("ops", "list the supported operators and what they require");
   auto op = std::make_shared<std::string>();
   auto markdown = std::make_shared<bool>(false);
-  command->add_option("--op", *op, "one operator, with its requirements")->type_name("NAME");
+  command->add_option("--op", *op, "one operator: its requirements, or why it is not supported")
+      ->type_name("NAME");
   command->add_flag("--markdown", *markdown, "as a Markdown table");
   command->callback([op, markdown, &common, &exitCode] { exitCode = run(*op, *markdown, common); });
 }

@@ -18,9 +18,10 @@ ExitCode exitCodeOf(std::string_view code) {
   // E0408 to E0414: arithmetic that the machine does not have, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614"}},
-      {Usage, {"E0111", "E0112", "E0311", "E0515", "E0516"}},
+      {Usage, {"E0111", "E0112", "E0117", "E0311", "E0515", "E0516"}},
       {Refused,
-       {"E0103", "E0104", "E0114", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606", "E0612"}},
+       {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606",
+        "E0612"}},
       {Malformed, {"E0605", "E0615"}},
       {Internal, {"E0199", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
   for (const auto &[exit, codes] : exceptions)
@@ -101,6 +102,11 @@ int Report::fail(const Problems &problems, const std::string &file) const {
 int Report::fail(const std::string &code, const std::string &message,
                  const std::string &file) const {
   return fail({problem(code, message)}, file);
+}
+
+void Report::notes(const std::vector<std::string> &notes) {
+  for (const std::string &note : notes)
+    say(fmt::format("note: {}\n", printable(note)));
 }
 
 void Report::say(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }

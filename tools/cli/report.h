@@ -53,6 +53,9 @@ public:
   /// The problems on stderr alone.
   void log(const Problems &problems, const std::string &file) const;
 
+  /// What was accepted that may not be meant, on stderr: "note: ...".
+  static void notes(const std::vector<std::string> &notes);
+
   /// Prints to stderr as far as that can be written.
   static void say(std::string_view text);
 

@@ -1,6 +1,7 @@
 // sluice targets: what machines there are.
 #include <fmt/format.h>
 
+#include "compiler/support/suggestion.h"
 #include "runtime/format/targets.h"
 #include "tools/cli/commands.h"
 
@@ -13,8 +14,12 @@ int run(const std::string &show, const Common &common) {
   const Report report(common);
   if (!show.empty()) {
     auto loaded = format::loadTarget(show);
-    if (const auto *wrong = std::get_if<format::FileProblem>(&loaded))
-      return report.fail(wrong->code, wrong->message);
+    if (const auto *wrong = std::get_if<format::FileProblem>(&loaded)) {
+      Problem refused = problem(wrong->code, wrong->message);
+      if (wrong->code == "E0515")
+        refused.fixes = suggestion(show, format::presetNames());
+      return report.fail({refused}, "");
+    }
     const std::string json = format::targetJson(std::get<format::Geometry>(loaded));
     report.text(json + "\n");
     return report.json({{"schema", 1}, {"target", Json::parse(json)}}) ? Ok : Usage;

@@ -87,8 +87,8 @@ mlir::Value Emitter::value(const Tensor &tensor) {
                                  " would be needed on the accelerator, which computes on "
                                  "floating-point tensors"};
   if (tensor.known->size() == 0)
-    throw NodeError{"E0206",
-                    "the constant operand " + shapeText(tensor.shape) + " has no elements"};
+    throw NodeError{"E0205", "the operand " + shapeText(tensor.shape) +
+                                 " has no elements, at least 1 is needed on the accelerator"};
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
   auto elements = mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(tensor.known->floats));
   // The location's name is the node's output, which an operand is not.
@@ -195,6 +195,8 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
 
 Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &sizes,
                       const Shape &steps) {
+  if (!input.known && elementCount(sizes, kMaxElements) == 0)
+    return Tensor::ofKnown({input.type, sizes, {}, {}}); // known, whatever the input is
   if (input.known) {
     Shape strides = stridesOf(input.shape);
     int64_t offset = 0;
@@ -235,17 +237,20 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
       }
     return Tensor::ofKnown(std::move(out));
   }
-  if (inputs.size() == 1)
-    return inputs.front();
+  std::vector<Tensor> parts; // that have elements
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(parts),
+               [axis](const Tensor &input) { return input.shape[axis] != 0; });
+  if (parts.size() == 1)
+    return parts.front();
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<ir::ExtentsRef> shapes;
-  for (const Tensor &input : inputs) {
-    values.push_back(value(input));
-    shapes.push_back(input.shape);
+  for (const Tensor &part : parts) {
+    values.push_back(value(part));
+    shapes.push_back(part.shape);
   }
   std::string why;
   checked(ir::inferConcat(shapes, axis, why), why);
-  return computed(inputs.front().type, builder.create<ir::ConcatOp>(location, values, axis));
+  return computed(parts.front().type, builder.create<ir::ConcatOp>(location, values, axis));
 }
 
 Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {

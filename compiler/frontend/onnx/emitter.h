@@ -60,7 +60,9 @@ public:
   Tensor reshape(const Tensor &input, const Shape &shape);
   Tensor unsqueeze(const Tensor &input, const Shape &axes);
   Tensor squeeze(const Tensor &input, const Shape &axes);
+  /// A slice without elements is known, whatever it is of.
   Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps);
+  /// Inputs without elements add nothing.
   Tensor concat(const std::vector<Tensor> &inputs, int64_t axis);
   /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.
   Tensor broadcast(const Tensor &input, const Shape &shape);

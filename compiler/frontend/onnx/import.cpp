@@ -14,6 +14,7 @@
 #include "compiler/frontend/onnx/model_io.h"
 #include "compiler/frontend/onnx/node_view.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
+#include "compiler/frontend/onnx/unsupported.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
@@ -24,7 +25,7 @@ class Importer {
 public:
   Importer(mlir::MLIRContext &context, const ImportOptions &options, ImportedModel &info,
            Problems &problems)
-      : context(context), options(options), info(info), report(problems),
+      : context(context), options(options), info(info), problems(problems), report(problems),
         external(options.externalData), builder(&context), emitter(builder) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> run(const onnx::ModelProto &model) {
@@ -45,6 +46,9 @@ public:
     ModelGraph nodes = inlineFunctions(model, opsets, report);
     checkAndSort(graph, nodes, report);
     std::set<std::string> initializers = readInitializers(graph);
+    names = namesOf(graph);
+    for (const GraphNode &node : nodes.nodes) // of functions too
+      names.insert(node.proto->output().begin(), node.proto->output().end());
 
     auto location = builder.getUnknownLoc();
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(location);
@@ -53,11 +57,13 @@ public:
         builder.create<mlir::func::FuncOp>(location, "main", builder.getFunctionType({}, {}));
     mlir::Block &body = *function.addEntryBlock();
     builder.setInsertionPointToEnd(&body);
-    addInputs(resolveInputs(graph, initializers, options.inputShapes, report), function);
+    const ResolvedInputs inputs = resolveInputs(graph, initializers, options, report);
+    addInputs(inputs.inputs, function);
     if (knownVersions) // without them no operator means anything
       for (const GraphNode &node : nodes.nodes)
         importNode(node);
-    addOutputs(graph, function);
+    addOutputs(graph, inputs.replaced, function);
+    blameReplaced(inputs.replaced, before);
     if (report.count() != before)
       return nullptr;
     if (mlir::failed(mlir::verify(*module)))
@@ -96,6 +102,11 @@ private:
 
   void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function) {
     for (const ModelInput &input : inputs) {
+      if (input.value) {
+        tensors.emplace(input.name, Tensor{input.type, input.shape, input.value, {}, input.name});
+        info.tensors.push_back({input.name, input.shape, {}});
+        continue;
+      }
       info.inputs.push_back({input.name, input.shape, *hostType(input.type)});
       auto type = mlir::RankedTensorType::get(input.shape, builder.getF32Type());
       auto location = mlir::NameLoc::get(builder.getStringAttr(input.name));
@@ -111,9 +122,14 @@ private:
   /// Imports one node. If it cannot be, its outputs stay undefined, and the
   /// nodes that need them are only checked as far as that goes.
   void importNode(const GraphNode &node) {
-    if (const auto condition = conditionOf(node)) {
-      importBranch(node, *condition ? "then_branch" : "else_branch");
-      return;
+    if (choosesABranch(node)) {
+      const auto condition = tensors.find(node.proto->input(0));
+      if (condition == tensors.end())
+        return;
+      if (const auto value = truthOf(condition->second)) {
+        importBranch(node, *value ? "then_branch" : "else_branch");
+        return;
+      }
     }
     const Operator *entry = findOperator(node);
     if (!entry)
@@ -150,18 +166,18 @@ private:
     }
   }
 
-  /// The condition of an If where it is known.
-  std::optional<bool> conditionOf(const GraphNode &node) const {
-    if (node.ref.op != "If" || node.inlined || !normalDomain(node.proto->domain()).empty() ||
-        node.proto->input_size() != 1)
+  /// Whether the node is an If that its branch could replace.
+  static bool choosesABranch(const GraphNode &node) {
+    return node.ref.op == "If" && !node.inlined && normalDomain(node.proto->domain()).empty() &&
+           node.proto->input_size() == 1;
+  }
+
+  /// The value of a condition where it is known.
+  static std::optional<bool> truthOf(const Tensor &condition) {
+    if (!condition.known || condition.type != onnx::TensorProto::BOOL ||
+        condition.known->size() != 1)
       return std::nullopt;
-    const auto found = tensors.find(node.proto->input(0));
-    if (found == tensors.end() || !found->second.known)
-      return std::nullopt;
-    const HostTensor &value = *found->second.known;
-    if (value.type != onnx::TensorProto::BOOL || value.size() != 1)
-      return std::nullopt;
-    return value.ints[0] != 0;
+    return condition.known->ints[0] != 0;
   }
 
   /// Imports the nodes of a branch in the place of their If.
@@ -177,12 +193,7 @@ private:
                              attribute));
       return;
     }
-    std::set<std::string> inner; // names of the branch, unknown behind it
-    for (const onnx::TensorProto &tensor : branch->initializer())
-      inner.insert(tensor.name());
-    for (const onnx::NodeProto &one : branch->node())
-      inner.insert(one.output().begin(), one.output().end());
-    inner.erase("");
+    const std::set<std::string> inner = namesOf(*branch);
     const size_t before = report.count();
     for (const std::string &name : inner)
       if (tensors.contains(name))
@@ -191,14 +202,18 @@ private:
                                attribute));
     if (report.count() != before)
       return;
-    readInitializers(*branch);
-    const auto known = [&](const std::string &name, const NodeRef &user) {
-      const bool found = name.empty() || tensors.contains(name);
-      if (!found && report.count() == before) // else lost with a node that was reported
+    std::vector<std::string> added; // names that are none of the graph around
+    const auto add = [&](const std::string &name) {
+      if (names.insert(name).second)
+        added.push_back(name);
+    };
+    for (const std::string &name : readInitializers(*branch))
+      add(name);
+    const auto checkUse = [&](const std::string &name, const NodeRef &user) {
+      if (!name.empty() && !names.contains(name))
         report.add("E0108", user,
                    fmt::format("{} is used in the graph '{}' before anything defines it",
                                inQuotes(name), attribute));
-      return found;
     };
     const std::string caller =
         node.ref.name.empty() ? fmt::format("{}_{}", node.ref.op, node.ref.index) : node.ref.name;
@@ -211,15 +226,24 @@ private:
                            version == opsets.end() ? 0 : version->second,
                            std::vector<bool>(one.output_size(), true)};
       for (const std::string &name : one.input())
-        known(name, part.ref);
+        checkUse(name, part.ref);
       importNode(part);
+      std::for_each(one.output().begin(), one.output().end(), add);
     }
-    for (int i = 0; i < branch->output_size(); ++i)
-      if (const std::string &name = branch->output(i).name();
-          known(name, node.ref) && tensors.contains(name) && !node.proto->output(i).empty())
-        define(node.proto->output(i), Tensor(tensors.at(name)));
+    std::vector<std::optional<Tensor>> results(branch->output_size());
+    for (int i = 0; i < branch->output_size(); ++i) {
+      checkUse(branch->output(i).name(), node.ref);
+      if (const auto found = tensors.find(branch->output(i).name()); found != tensors.end())
+        results[i] = found->second;
+    }
+    // The branch may name its results like those of the If.
     for (const std::string &name : inner)
       tensors.erase(name);
+    for (const std::string &name : added)
+      names.erase(name);
+    for (int i = 0; i < branch->output_size(); ++i)
+      if (results[i] && !node.proto->output(i).empty())
+        define(node.proto->output(i), std::move(*results[i]));
   }
 
   void build(const GraphNode &node, const Operator &entry, NodeView view) {
@@ -246,39 +270,10 @@ private:
   const Operator *findOperator(const GraphNode &node) {
     std::string domain = normalDomain(node.proto->domain());
     const OperatorTable &table = operatorTable();
-    if (node.opset == 0) {
-      report.add("E0202", node.ref,
-                 fmt::format("operator {} is of domain {}, which the model does not import",
-                             inQuotes(node.ref.op), inQuotes(domain)));
-      return nullptr;
-    }
-    if (const Operator *entry = table.find(domain, node.ref.op, node.opset))
-      return entry;
-    if (auto oldest = table.oldest(domain, node.ref.op)) {
-      report.add("E0202", node.ref,
-                 fmt::format("operator {} exists from opset {} on, the model uses {}",
-                             inQuotes(node.ref.op), *oldest, node.opset));
-      return nullptr;
-    }
-    std::string message = fmt::format("operator {} is not supported", inQuotes(node.ref.op));
-    if (!domain.empty())
-      message += fmt::format(": domain {} is neither ONNX's own nor a function of the model",
-                             inQuotes(domain));
-    const auto &attributes = node.proto->attribute();
-    const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
-      return one.has_g() || one.graphs_size() != 0;
-    });
-    if (graphs)
-      message += node.ref.op == "If" && !node.inlined
-                     ? ": its condition is not known at import"
-                     : ": it contains a graph, control flow cannot be compiled";
-    report.add("E0201", node.ref, message)
-        .fixes.push_back(fix(
-            graphs ? "fold it with onnxsim, given the input shapes, or unroll it when exporting"
-            : !domain.empty()
-                ? "export the model without custom and fused operators, or cut it before this one"
-                : "express it with operators that `sluice ops` lists, or cut the model before it"));
-    return nullptr;
+    const Operator *entry = node.opset == 0 ? nullptr : table.find(domain, node.ref.op, node.opset);
+    if (!entry)
+      reportUnsupported(node, report);
+    return entry;
   }
 
   const std::vector<Requirement> &requirementsOf(const Operator &entry) {
@@ -288,7 +283,8 @@ private:
     return found->second;
   }
 
-  void addOutputs(const onnx::GraphProto &graph, mlir::func::FuncOp function) {
+  void addOutputs(const onnx::GraphProto &graph, const std::vector<Replaced> &replaced,
+                  mlir::func::FuncOp function) {
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Attribute> names;
     for (const onnx::ValueInfoProto &output : graph.output()) {
@@ -297,7 +293,7 @@ private:
         continue; // reported where it was lost
       const Tensor &tensor = found->second;
       size_t before = report.count();
-      checkOutput(output, tensor, report);
+      checkOutput(output, tensor, replaced, report, info.notes);
       if (report.count() != before)
         continue;
       info.outputs.push_back(
@@ -312,15 +308,45 @@ private:
     function.setResAttrsAttr(builder.getArrayAttr(names));
   }
 
+  /// Extents that the user replaced are noted; what contradicts itself with them, from
+  /// problem `before` on, is a problem of theirs.
+  void blameReplaced(const std::vector<Replaced> &replaced, size_t before) {
+    std::vector<std::string> texts;
+    for (const Replaced &one : replaced)
+      texts.push_back(one.text());
+    info.notes.insert(info.notes.end(), texts.begin(), texts.end());
+    const auto follows = [](const Problem &one) {
+      return one.code == "E0206" || one.code == "E0115";
+    };
+    const auto first =
+        std::find_if(problems.begin() + static_cast<ptrdiff_t>(before), problems.end(), follows);
+    if (replaced.empty() || first == problems.end())
+      return;
+    Problem blamed;
+    blamed.code = "E0112";
+    blamed.message = fmt::format("{}, which the model does not allow", fmt::join(texts, ", "));
+    for (auto one = first; one != problems.end(); ++one)
+      if (follows(*one))
+        blamed.notes.push_back(one->node ? fmt::format("{}: {}", nodeText(*one->node), one->message)
+                                         : one->message);
+    blamed.fixes.push_back(fix("give the extents of the model, or export it with a free batch"));
+    *first = std::move(blamed);
+    problems.erase(std::remove_if(std::next(first), problems.end(), follows), problems.end());
+  }
+
   mlir::MLIRContext &context;
   const ImportOptions &options;
   ImportedModel &info;
+  Problems &problems;
   Report report;
   ExternalData external;
   Opsets opsets; ///< of the model
   mlir::OpBuilder builder;
   Emitter emitter;
   std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
+  /// What the graph, and the branch that is imported, define; of it, `tensors` lacks what
+  /// could not be imported.
+  std::set<std::string> names;
   std::map<const Operator *, std::vector<Requirement>> requirements;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/support/problem.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -19,9 +20,12 @@ namespace sluice::frontend {
 struct ImportOptions {
   std::string path;         ///< model file, "-" for stdin
   std::string externalData; ///< folder of external data; empty: the model's folder
-  /// Extents of inputs by ONNX name. Needed where the model leaves a dimension
-  /// free; may repeat the extents the model fixes, not change them.
+  /// Extents of inputs by ONNX name, or the one of a dimension by its own. Needed where the
+  /// model leaves a dimension free. What the model fixes may be repeated, and changed along
+  /// the first axis if the operators and outputs agree.
   std::map<std::string, std::vector<int64_t>> inputShapes;
+  /// Values of inputs, of any type but string and complex: constants from the beginning.
+  std::map<std::string, BoundValue> bindings;
 };
 
 /// An input or output as published: in the IR every tensor is fp32. Computed bools and
@@ -46,6 +50,7 @@ struct ImportedModel {
   std::vector<GraphTensor> tensors;      ///< inputs, then outputs of nodes in order of execution
   std::vector<format::SourceNode> nodes; ///< every node of the graph, in its order
   uint64_t parameters = 0;               ///< elements of the floating-point initializers
+  std::vector<std::string> notes;        ///< what was accepted that may not be meant
   int64_t irVersion = 0;
   int64_t opset = 0; ///< of the default domain
 };

@@ -171,16 +171,38 @@ std::string nodeText(const NodeRef &node) {
 
 void forEachInnerName(const onnx::NodeProto &node,
                       const std::function<void(const std::string &)> &fn) {
-  for (const onnx::AttributeProto &attribute : node.attribute()) {
-    if (!attribute.has_g())
-      continue;
-    for (const onnx::NodeProto &inner : attribute.g().node()) {
-      std::for_each(inner.input().begin(), inner.input().end(), fn);
-      forEachInnerName(inner, fn);
+  const auto ofGraph = [&fn](const onnx::GraphProto &graph) {
+    const std::set<std::string> own = namesOf(graph);
+    const auto outer = [&](const std::string &name) {
+      if (!own.contains(name))
+        fn(name);
+    };
+    for (const onnx::NodeProto &inner : graph.node()) {
+      std::for_each(inner.input().begin(), inner.input().end(), outer);
+      forEachInnerName(inner, outer);
     }
-    for (const onnx::ValueInfoProto &output : attribute.g().output())
-      fn(output.name());
+    for (const onnx::ValueInfoProto &output : graph.output())
+      outer(output.name());
+  };
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g())
+      ofGraph(attribute.g());
+    std::for_each(attribute.graphs().begin(), attribute.graphs().end(), ofGraph);
   }
+}
+
+std::set<std::string> namesOf(const onnx::GraphProto &graph) {
+  std::set<std::string> names;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    names.insert(input.name());
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    names.insert(tensor.values().name());
+  for (const onnx::NodeProto &node : graph.node())
+    names.insert(node.output().begin(), node.output().end());
+  names.erase("");
+  return names;
 }
 
 void checkNames(const onnx::GraphProto &proto, Report &report) {

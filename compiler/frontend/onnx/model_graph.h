@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,14 @@ struct ModelGraph {
   std::deque<onnx::NodeProto> inlined; ///< owner of the nodes made by inlining
 };
 
-/// Calls `fn` with every name that the graphs in the node's attributes use; among them
-/// are those of the graph around the node that the node depends on.
+/// Calls `fn` with every name that the graphs in the node's attributes take from the
+/// graph around the node. A name that such a graph defines itself is its own, whatever
+/// else has it.
 void forEachInnerName(const onnx::NodeProto &node,
                       const std::function<void(const std::string &)> &fn);
+
+/// What a graph defines: its inputs, initializers and the outputs of its nodes.
+std::set<std::string> namesOf(const onnx::GraphProto &graph);
 
 /// "node 3 'fc' (Gemm)".
 std::string nodeText(const NodeRef &node);

@@ -1,17 +1,25 @@
 #include "compiler/frontend/onnx/model_io.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "compiler/frontend/onnx/bound_tensor.h"
+#include "compiler/support/suggestion.h"
 
 namespace sluice::frontend {
 namespace {
 
 /// One dimension as declared; free ones may have a name.
 struct Dimension {
-  int64_t extent = -1; ///< -1: free
+  static constexpr int64_t kFree = -1;
+  int64_t extent = kFree; ///< or what is written there, which may be no extent: 0, -5
   std::string name;
 
+  bool isFree() const { return extent == kFree; }
+  bool isFixed() const { return extent > 0; }
   std::string text() const {
-    return extent >= 0 ? std::to_string(extent) : name.empty() ? "?" : name;
+    return !isFree() ? std::to_string(extent) : name.empty() ? "?" : name;
   }
 };
 
@@ -21,13 +29,13 @@ std::optional<std::vector<Dimension>> declaredShape(const onnx::TypeProto::Tenso
     return std::nullopt;
   std::vector<Dimension> out;
   for (const onnx::TensorShapeProto::Dimension &dim : type.shape().dim()) {
-    // Exporters write 0 and -1 for what they do not know.
-    if (dim.has_dim_value() && dim.dim_value() > 0)
+    // Exporters write -1 for what they do not know.
+    if (dim.has_dim_value())
       out.push_back({dim.dim_value(), ""});
     else if (dim.dim_param() == "None" || dim.dim_param() == "?") // not names either
-      out.push_back({-1, ""});
+      out.push_back({});
     else
-      out.push_back({-1, dim.dim_param()});
+      out.push_back({Dimension::kFree, dim.dim_param()});
   }
   return out;
 }
@@ -54,10 +62,16 @@ const char *kindOf(const onnx::TypeProto &type) {
   }
 }
 
+/// "axis 0 of input 'x'".
+std::string axisText(size_t axis, const std::string &input) {
+  return fmt::format("axis {} of input {}", axis, inQuotes(input));
+}
+
 class InputResolver {
 public:
-  InputResolver(const std::map<std::string, Shape> &given, Report &report)
-      : given(given), report(report) {}
+  InputResolver(const ImportOptions &options, const std::set<std::string> &initializers,
+                Report &report)
+      : options(options), initializers(initializers), report(report) {}
 
   void declare(const onnx::ValueInfoProto &input) {
     std::string name = inQuotes(input.name());
@@ -65,44 +79,46 @@ public:
       report.add("E0110", "a graph input has no name");
       return;
     }
-    names.insert(input.name());
+    names.push_back(input.name());
     if (!input.type().has_tensor_type()) {
       report.add("E0110",
                  fmt::format("input {} is {}, a tensor is needed", name, kindOf(input.type())));
       return;
     }
+    auto shape = declaredShape(input.type().tensor_type());
+    for (const Dimension &dim : shape.value_or(std::vector<Dimension>{}))
+      if (!dim.name.empty())
+        dimensions.insert(dim.name);
     DataType type = input.type().tensor_type().elem_type();
-    if (!isFloatType(type)) {
-      Problem &problem = report.add(
-          "E0114", fmt::format("input {} has elements of type {}, allowed are float, float16, "
-                               "bfloat16 and double",
-                               name, dataTypeName(type)));
-      if (isIntegerType(type))
-        problem.fixes.push_back(
-            fix("make it a float in the model: for an index a one-hot vector and a MatMul in place "
-                "of the Gather, for a bool 0 or 1 and a comparison"));
+    const auto value = options.bindings.find(input.name());
+    const BoundValue *bound = value == options.bindings.end() ? nullptr : &value->second;
+    if (!isFloatType(type) && !(bound && isIntegerType(type))) {
+      refuseType(input.name(), type, bound);
       return;
     }
-    auto shape = declaredShape(input.type().tensor_type());
-    auto user = given.find(input.name());
-    if (user != given.end() && !apply(name, user->second, shape))
+    if (const Shape *given = givenShape(input.name(), bound);
+        given && !apply(input.name(), *given, shape))
       return;
-    inputs.push_back({input.name(), type, std::move(shape)});
+    inputs.push_back({input.name(), type, std::move(shape), bound});
   }
 
-  std::vector<ModelInput> finish(const std::set<std::string> &initializers) {
-    for (const auto &[name, shape] : given)
+  ResolvedInputs finish() {
+    for (const auto &[name, shape] : options.inputShapes)
       if (initializers.count(name))
         report.add("E0112", fmt::format("the shape of {} cannot be given, it is an initializer",
                                         inQuotes(name)));
-      else if (!names.count(name))
-        report.add("E0112", fmt::format("the model has no input {}, its inputs are {}",
-                                        inQuotes(name), allNames()));
-    std::vector<ModelInput> out;
+      else if (std::find(names.begin(), names.end(), name) == names.end())
+        applyToDimension(name, shape);
+    for (const auto &[name, value] : options.bindings)
+      if (initializers.count(name))
+        report.add("E0117", fmt::format("the value of {} cannot be given, it is an initializer",
+                                        inQuotes(name)));
+      else if (std::find(names.begin(), names.end(), name) == names.end())
+        refuseName("E0117", name);
     for (Input &input : inputs)
       if (auto shape = extents(input))
-        out.push_back({input.name, input.type, std::move(*shape)});
-    return out;
+        add(input, std::move(*shape));
+    return std::move(resolved);
   }
 
 private:
@@ -110,7 +126,55 @@ private:
     std::string name;
     DataType type;
     std::optional<std::vector<Dimension>> shape;
+    const BoundValue *value; ///< null: known at run time
   };
+
+  void refuseType(const std::string &name, DataType type, const BoundValue *value) {
+    Problem &problem = report.add(
+        "E0114", fmt::format("input {} has elements of type {}, allowed are float, float16, "
+                             "bfloat16 and double{}",
+                             inQuotes(name), dataTypeName(type),
+                             value ? ", and of a given value bool and integers" : ""));
+    if (!isIntegerType(type))
+      return;
+    problem.fixes.push_back(
+        fix("make it a float in the model: for an index a one-hot vector and a MatMul in place "
+            "of the Gather, for a bool 0 or 1 and a comparison"));
+    problem.fixes.push_back(
+        fix("give its value, if it is always the same", fmt::format("--bind {}=...", name)));
+  }
+
+  void refuseName(const char *code, const std::string &name) {
+    report
+        .add(code, fmt::format("the model has no input {}, its inputs are {}", inQuotes(name),
+                               listText(names)))
+        .fixes = suggestion(name, names);
+  }
+
+  /// The shape that the user gives, itself or with a value; null if none.
+  const Shape *givenShape(const std::string &name, const BoundValue *value) {
+    const auto user = options.inputShapes.find(name);
+    const Shape *shape = user == options.inputShapes.end() ? nullptr : &user->second;
+    if (!value || !value->shape)
+      return shape;
+    if (shape && *shape != *value->shape)
+      report.add("E0117", fmt::format("input {} is given the shape {}, and a value of the shape {}",
+                                      inQuotes(name), shapeText(*shape), shapeText(*value->shape)));
+    return &*value->shape;
+  }
+
+  void add(const Input &input, Shape shape) {
+    ModelInput out{input.name, input.type, std::move(shape), nullptr};
+    if (input.value) {
+      auto made = boundTensor(input.name, *input.value, input.type, out.shape);
+      if (const auto *wrong = std::get_if<std::string>(&made)) {
+        report.add("E0117", *wrong);
+        return;
+      }
+      out.value = std::make_shared<const HostTensor>(std::move(std::get<HostTensor>(made)));
+    }
+    resolved.inputs.push_back(std::move(out));
+  }
 
   /// Fills in what the user gives for an input.
   bool apply(const std::string &name, const Shape &user,
@@ -120,35 +184,61 @@ private:
       shape.emplace(user.size());
     if (shape->size() != user.size()) {
       report.add("E0112",
-                 fmt::format("input {} has the shape {} of rank {}, the given {} has rank {}", name,
-                             text(*shape), shape->size(), shapeText(user), user.size()));
+                 fmt::format("input {} has the shape {} of rank {}, the given {} has rank {}",
+                             inQuotes(name), text(*shape), shape->size(), shapeText(user),
+                             user.size()));
       return false;
     }
     for (size_t axis = 0; axis < user.size(); ++axis) {
       Dimension &dim = (*shape)[axis];
+      const Replaced replaced{name, axis, dim.extent, user[axis]};
       if (user[axis] < 1) {
-        report.add("E0112", fmt::format("axis {} of input {} is given as {}, at least 1 is needed",
-                                        axis, name, user[axis]));
-      } else if (dim.extent >= 0 && dim.extent != user[axis]) {
-        report.add("E0112", fmt::format("axis {} of input {} is {} in the model and given as {}",
-                                        axis, name, dim.extent, user[axis]));
+        report.add("E0112", fmt::format("{} is given as {}, at least 1 is needed",
+                                        axisText(axis, name), user[axis]));
+      } else if (dim.isFixed() && dim.extent != user[axis] && axis != 0) {
+        report.add("E0112", replaced.text());
       } else {
+        if (dim.isFixed() && dim.extent != user[axis])
+          resolved.replaced.push_back(replaced);
         if (!dim.name.empty())
-          bind(dim.name, user[axis], name);
+          bind(dim.name, user[axis], fmt::format("in input {}", inQuotes(name)));
         dim.extent = user[axis];
       }
     }
     return report.count() == before;
   }
 
+  /// What is given for a name that no input has: the extent of a dimension.
+  void applyToDimension(const std::string &name, const Shape &user) {
+    if (dimensions.empty()) {
+      refuseName("E0112", name);
+    } else if (!dimensions.contains(name)) {
+      const std::vector<std::string> known(dimensions.begin(), dimensions.end());
+      std::vector<std::string> all = names;
+      all.insert(all.end(), known.begin(), known.end());
+      report
+          .add("E0112", fmt::format("the model has no input or dimension {}, its inputs are {}, "
+                                    "its dimensions {}",
+                                    inQuotes(name), listText(names), listText(known)))
+          .fixes = suggestion(name, all);
+    } else if (user.size() != 1) {
+      report.add("E0112", fmt::format("dimension {} is given {} extents, 1 is needed",
+                                      inQuotes(name), user.size()));
+    } else if (user.front() < 1) {
+      report.add("E0112", fmt::format("dimension {} is given as {}, at least 1 is needed",
+                                      inQuotes(name), user.front()));
+    } else {
+      bind(name, user.front(), "by its name");
+    }
+  }
+
   /// A named dimension has one extent in the whole model.
-  void bind(const std::string &dimension, int64_t extent, const std::string &input) {
-    auto [entry, isNew] = bound.emplace(dimension, std::make_pair(extent, input));
+  void bind(const std::string &dimension, int64_t extent, const std::string &where) {
+    auto [entry, isNew] = bound.emplace(dimension, std::make_pair(extent, where));
     if (!isNew && entry->second.first != extent)
       report.add("E0112",
-                 fmt::format("dimension {} is given as {} in input {} and as {} in input {}",
-                             inQuotes(dimension), entry->second.first, entry->second.second, extent,
-                             input));
+                 fmt::format("dimension {} is given as {} {} and as {} {}", inQuotes(dimension),
+                             entry->second.first, entry->second.second, extent, where));
   }
 
   std::optional<Shape> extents(Input &input) {
@@ -162,24 +252,23 @@ private:
     }
     std::string declared = text(*input.shape);
     Shape out;
-    std::vector<std::string> suggestion;
-    bool free = false;
     for (Dimension &dim : *input.shape) {
       auto other = bound.find(dim.name);
-      if (dim.extent < 0 && !dim.name.empty() && other != bound.end())
+      if (dim.isFree() && !dim.name.empty() && other != bound.end())
         dim.extent = other->second.first;
-      free |= dim.extent < 0;
       out.push_back(dim.extent);
-      suggestion.push_back(std::to_string(dim.extent < 0 ? 1 : dim.extent));
     }
+    if (!areExtents(input))
+      return std::nullopt;
+    const bool free = std::any_of(input.shape->begin(), input.shape->end(),
+                                  [](const Dimension &dim) { return dim.isFree(); });
     if (free && isAsked(*input.shape))
       return std::nullopt;
     if (free) {
       Problem &problem = report.add(
           "E0111", fmt::format("input {} has free dimensions in its shape {}", name, declared));
       problem.fixes.push_back(
-          fix("give every extent, for example like this",
-              fmt::format("--input-shape {}={}", input.name, fmt::join(suggestion, ","))));
+          fix("give every extent, for example like this", shapeFlag(input, "1")));
       return std::nullopt;
     }
     if (elementCount(out, kMaxElements) < 0) {
@@ -190,54 +279,102 @@ private:
     return out;
   }
 
+  /// Reports what the model writes for an extent and is none. A 0 is a tensor that is
+  /// only empty, anything else is damage.
+  bool areExtents(const Input &input) {
+    bool all = true;
+    for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+      const Dimension &dim = (*input.shape)[axis];
+      if (dim.isFree() || dim.isFixed())
+        continue;
+      report
+          .add(dim.extent == 0 ? "E0114" : "E0110",
+               fmt::format("{} is {} in the model, at least 1 is needed",
+                           axisText(axis, input.name), dim.extent))
+          .fixes.push_back(fix("give the extent that is meant", shapeFlag(input, "...")));
+      all = false;
+    }
+    return all;
+  }
+
+  /// The flag that gives the input's shape, with `open` for what the model does not fix.
+  static std::string shapeFlag(const Input &input, const std::string &open) {
+    std::vector<std::string> words;
+    for (const Dimension &dim : *input.shape)
+      words.push_back(dim.isFixed() ? std::to_string(dim.extent) : open);
+    return fmt::format("--input-shape {}={}", input.name, fmt::join(words, ","));
+  }
+
   /// Whether problems of other inputs already ask for all free dimensions of this
   /// one; remembers them as asked for.
   bool isAsked(const std::vector<Dimension> &shape) {
     bool all = true;
     for (const Dimension &dim : shape)
-      if (dim.extent < 0 && (dim.name.empty() || asked.insert(dim.name).second))
+      if (dim.isFree() && (dim.name.empty() || asked.insert(dim.name).second))
         all = false;
     return all;
   }
 
-  std::string allNames() const {
-    std::vector<std::string> words;
-    for (const std::string &name : names)
-      words.push_back(inQuotes(name));
-    return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
-  }
-
-  const std::map<std::string, Shape> &given;
+  const ImportOptions &options;
+  const std::set<std::string> &initializers;
   Report &report;
+  ResolvedInputs resolved;
   std::vector<Input> inputs;
-  std::set<std::string> names;
-  std::set<std::string> asked; ///< free dimensions that have a problem
-  std::map<std::string, std::pair<int64_t, std::string>> bound; ///< extent, input
+  std::vector<std::string> names;   ///< of inputs, in their order
+  std::set<std::string> dimensions; ///< names
+  std::set<std::string> asked;      ///< free dimensions that have a problem
+  std::map<std::string, std::pair<int64_t, std::string>> bound; ///< extent, "in input 'x'"
 };
+
+/// Whether a computed shape is the declared one but for extents that the user replaced.
+bool fits(const std::vector<Dimension> &declared, const Shape &computed,
+          const std::vector<Replaced> &replaced) {
+  bool same = declared.size() == computed.size();
+  for (size_t i = 0; same && i < declared.size(); ++i)
+    same = !declared[i].isFixed() || declared[i].extent == computed[i] ||
+           std::any_of(replaced.begin(), replaced.end(), [&](const Replaced &one) {
+             return one.declared == declared[i].extent && one.given == computed[i];
+           });
+  return same;
+}
+
+/// Whether the shapes are [1] and [], which exporters take for each other.
+bool areScalars(const std::vector<Dimension> &declared, const Shape &computed) {
+  const Shape one{1};
+  return (declared.empty() && computed == one) ||
+         (computed.empty() && declared.size() == 1 && declared[0].extent == 1);
+}
 
 } // namespace
 
-std::vector<ModelInput> resolveInputs(const onnx::GraphProto &proto,
-                                      const std::set<std::string> &initializers,
-                                      const std::map<std::string, Shape> &shapes, Report &report) {
-  InputResolver resolver(shapes, report);
-  bool any = false;
-  for (const onnx::ValueInfoProto &input : proto.input())
-    if (!initializers.count(input.name())) {
-      resolver.declare(input);
-      any = true;
-    }
-  if (!any)
-    report.add("E0110", "the graph has no inputs apart from initializers");
-  return resolver.finish(initializers);
+std::string Replaced::text() const {
+  return fmt::format("{} is {} in the model and given as {}", axisText(axis, input), declared,
+                     given);
 }
 
-void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed, Report &report) {
+ResolvedInputs resolveInputs(const onnx::GraphProto &proto,
+                             const std::set<std::string> &initializers,
+                             const ImportOptions &options, Report &report) {
+  InputResolver resolver(options, initializers, report);
+  for (const onnx::ValueInfoProto &input : proto.input())
+    if (!initializers.count(input.name()))
+      resolver.declare(input);
+  return resolver.finish();
+}
+
+void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
+                 const std::vector<Replaced> &replaced, Report &report,
+                 std::vector<std::string> &notes) {
   std::string name = inQuotes(declared.name());
   if (computed.known && !isFloatType(computed.type)) {
     report.add("E0114", fmt::format("output {} is a constant of type {}, allowed are float, "
                                     "float16, bfloat16 and double",
                                     name, dataTypeName(computed.type)));
+    return;
+  }
+  if (elementCount(computed.shape, kMaxElements) == 0) {
+    report.add("E0114", fmt::format("output {} has the shape {}, a tensor without elements", name,
+                                    shapeText(computed.shape)));
     return;
   }
   if (!declared.has_type())
@@ -254,10 +391,13 @@ void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed, R
   auto shape = declaredShape(type);
   if (!shape)
     return;
-  bool fits = shape->size() == computed.shape.size();
-  for (size_t i = 0; fits && i < shape->size(); ++i)
-    fits = (*shape)[i].extent < 0 || (*shape)[i].extent == computed.shape[i];
-  if (!fits)
+  if (fits(*shape, computed.shape, replaced))
+    return;
+  if (areScalars(*shape, computed.shape))
+    notes.push_back(fmt::format("output {} is declared with the shape {}, the program gives it the "
+                                "shape {} that is computed",
+                                name, text(*shape), shapeText(computed.shape)));
+  else
     report.add("E0115", fmt::format("output {} is declared with the shape {}, but computed with {}",
                                     name, text(*shape), shapeText(computed.shape)));
 }

@@ -16,19 +16,41 @@ struct ModelInput {
   std::string name;
   DataType type = onnx::TensorProto::FLOAT;
   Shape shape;
+  HostTensorRef value; ///< if the user gave it
 };
 
-/// The run-time inputs of the graph, which are those that are no initializers,
+/// An extent that the model fixes and the user gives otherwise. Only of the first axis
+/// of an input, its batch: models that do not use the extent compute any.
+struct Replaced {
+  std::string input;
+  size_t axis = 0;
+  int64_t declared = 0;
+  int64_t given = 0;
+
+  /// "axis 0 of input 'x' is 1 in the model and given as 4".
+  std::string text() const;
+};
+
+struct ResolvedInputs {
+  std::vector<ModelInput> inputs;
+  std::vector<Replaced> replaced;
+};
+
+/// The inputs of the graph, which are those that are no initializers,
 /// with every extent. Reports declarations that are not tensors (E0110) or of
-/// types not supported (E0114), free dimensions nobody gave (E0111), and
-/// `shapes` that do not fit (E0112); such inputs are left out.
-std::vector<ModelInput> resolveInputs(const onnx::GraphProto &proto,
-                                      const std::set<std::string> &initializers,
-                                      const std::map<std::string, Shape> &shapes, Report &report);
+/// types not supported (E0114), extents below 1 (E0110, 0: E0114), free dimensions nobody
+/// gave (E0111), and given shapes (E0112) or values (E0117) that do not fit; such inputs are
+/// left out.
+ResolvedInputs resolveInputs(const onnx::GraphProto &proto,
+                             const std::set<std::string> &initializers,
+                             const ImportOptions &options, Report &report);
 
 /// Checks what the graph declares for an output against what it computes
 /// (E0115), and that it is of a type the host takes (E0114): a floating-point one, or
-/// bools and indices that are computed at run time.
-void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed, Report &report);
+/// bools and indices that are computed at run time. `replaced` may change extents; [1]
+/// for [] and the reverse become a note.
+void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
+                 const std::vector<Replaced> &replaced, Report &report,
+                 std::vector<std::string> &notes);
 
 } // namespace sluice::frontend

@@ -34,6 +34,13 @@ std::string inQuotes(std::string_view text) {
 
 std::string shapeText(const Shape &shape) { return fmt::format("[{}]", fmt::join(shape, " ")); }
 
+std::string listText(const std::vector<std::string> &names) {
+  std::vector<std::string> words;
+  for (const std::string &name : names)
+    words.push_back(inQuotes(name));
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
 std::string alternatives(const std::vector<std::string> &words) {
   std::string out;
   for (size_t i = 0; i < words.size(); ++i)

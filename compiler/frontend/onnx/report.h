@@ -37,6 +37,9 @@ std::string inQuotes(std::string_view text);
 /// "[1 5]", "[]" for rank 0.
 std::string shapeText(const Shape &shape);
 
+/// "'a', 'b'", or "none".
+std::string listText(const std::vector<std::string> &names);
+
 /// "a", "a or b", "a, b or c".
 std::string alternatives(const std::vector<std::string> &words);
 

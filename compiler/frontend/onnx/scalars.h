@@ -1,6 +1,8 @@
 // Writes the scalar operations in the body of a map.
 #pragma once
 
+#include <limits>
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -29,6 +31,13 @@ struct Scalars {
   /// log(1 + exp(x))
   mlir::Value softplus(mlir::Value x) const {
     return make<mlir::math::Log1pOp>(make<mlir::math::ExpOp>(x));
+  }
+  /// x == 0 ? infinity : x; what is divided by it becomes 0.
+  mlir::Value infinityForZero(mlir::Value x) const {
+    mlir::Value test =
+        b.create<mlir::arith::CmpFOp>(where, mlir::arith::CmpFPredicate::OEQ, x, constant(0));
+    return b.create<mlir::arith::SelectOp>(where, test,
+                                           constant(std::numeric_limits<float>::infinity()), x);
   }
   /// x < 0 ? negative : x
   mlir::Value ifNegative(mlir::Value x, mlir::Value negative) const {

@@ -102,6 +102,11 @@ def normalisations(cases):
                             (2, np.sqrt((x * x).sum(axis, keepdims=True)))):
             cases.add(f"lp_norm_{order}_{name}", node("LpNormalization", "x", axis=axis, p=order),
                       {"x": x}, {"y": x / size})
+    zeros = np.zeros_like(x)
+    zeros[0, -1] = 3
+    for order in (1, 2):
+        cases.add(f"lp_norm_{order}_zeros", node("LpNormalization", "x", p=order),
+                  {"x": zeros}, {"y": zeros / 3})
     wide = normal(2, 6, 11)
     s6, b6, s3, b3 = normal(6), normal(6), normal(3), normal(3)
     cases.add("instance_norm", node("InstanceNormalization", "x s b"), {"x": wide},

@@ -128,7 +128,7 @@ Operator meanVarianceNormalization() {
 Operator lpNormalization() {
   Operator entry;
   entry.name = "LpNormalization";
-  entry.form = "map |x| or x^2, reduce sum, map x / sum or x / sqrt(sum)";
+  entry.form = "map |x| or x^2, reduce sum, map x / sum or x / sqrt(sum), 0 where the sum is";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
@@ -143,7 +143,7 @@ Operator lpNormalization() {
     const Tensor sum =
         node.emit.reduce(ir::Monoid::Sum, size, {node.axis(node.integer("axis"), x.rank())}, true);
     node.result(node.emit.pointwise({x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
-      return s.div(v[0], euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]);
+      return s.div(v[0], s.infinityForZero(euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]));
     }));
   };
   return entry;

@@ -99,14 +99,7 @@ Operator slice() {
          std::vector<int64_t> steps = sliceOperands(node).steps;
          return std::find(steps.begin(), steps.end(), 0) == steps.end() ? "" : shapeText(steps);
        },
-       "E0206"},
-      {"the result of slicing a run-time tensor has elements",
-       [](const NodeView &node) -> std::string {
-         Shape sizes = sliceGeometry(node).sizes;
-         return node.in(0).known || elementCount(sizes, kMaxElements) != 0
-                    ? ""
-                    : fmt::format("{} from {}", shapeText(sizes), shapeText(node.in(0).shape));
-       }}};
+       "E0206"}};
   entry.build = [](NodeBuilder &node) {
     SliceGeometry g = sliceGeometry(node);
     node.result(node.emit.slice(node.in(0), g.starts, g.sizes, g.steps));
@@ -151,14 +144,14 @@ std::vector<int64_t> splitSizes(const NodeView &node) {
 }
 
 Requirement splitFits() {
-  return {"the parts are positive, one per output, and add up to the extent of 'axis'",
+  return {"the parts are at least 0, one per output, and add up to the extent of 'axis'",
           [](const NodeView &node) -> std::string {
             std::vector<int64_t> sizes = splitSizes(node);
-            // Subtracting cannot overflow: every part is checked to be positive and left over.
+            // Subtracting cannot overflow: every part is checked to be left over.
             int64_t left = splitExtent(node);
             bool fits = sizes.size() == node.outputCount();
             for (int64_t size : sizes) {
-              fits = fits && size > 0 && size <= left;
+              fits = fits && size >= 0 && size <= left;
               left -= fits ? size : 0;
             }
             return fits && left == 0

@@ -235,8 +235,75 @@ TEST(Graph, NeedsInputsAndOutputs) {
   Model model;
   model.floats("x", {2}, {1, 2});
   model.node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(import(model).messages(), "E0110: the graph has no outputs\n"
-                                      "E0110: the graph has no inputs apart from initializers");
+  EXPECT_EQ(import(model).messages(), "E0110: the graph has no outputs");
+}
+
+/// A graph attribute with the nodes op(input) = output, whose results are `outputs`.
+onnx::GraphProto &body(Node node, const std::string &attribute, const Names &outputs) {
+  onnx::AttributeProto &out = node.attribute(attribute);
+  out.set_type(onnx::AttributeProto::GRAPH);
+  for (const std::string &name : outputs)
+    out.mutable_g()->add_output()->set_name(name);
+  return *out.mutable_g();
+}
+
+TEST(Graph, NamesInABodyAreItsOwn) {
+  Model model;
+  model.input("x", {5, 3}).floats("s0", {3}, {0, 0, 0}).output("o");
+  const Node scan = model.node("Scan", {"s0", "x"}, {"sf", "o"});
+  onnx::GraphProto &steps = body(scan, "body", {"s2", "oo"});
+  steps.add_input()->set_name("s");
+  steps.add_input()->set_name("xi");
+  addNode(steps, "Add", {"s", "xi"}, {"o"});
+  addNode(steps, "Identity", {"o"}, {"s2"});
+  addNode(steps, "Identity", {"o"}, {"oo"});
+  EXPECT_EQ(import(model).messages(),
+            "E0201 node 0 (Scan): operator 'Scan' is not supported: it contains a graph, control "
+            "flow cannot be compiled");
+  // What the body does not define is still what the node needs.
+  addNode(steps, "Identity", {"sf"}, {"again"});
+  EXPECT_EQ(import(model).messages(),
+            "E0109 node 0 (Scan): the node needs its own result\n"
+            "E0201 node 0 (Scan): operator 'Scan' is not supported: it contains a graph, control "
+            "flow cannot be compiled");
+}
+
+/// An If on `condition` whose branches are op(input) = `inner`.
+void addIf(Model &model, const std::string &condition, const std::string &op,
+           const std::string &input, const std::string &inner, const std::string &output) {
+  const Node node = model.node("If", {condition}, {output});
+  for (const char *branch : {"then_branch", "else_branch"})
+    addNode(body(node, branch, {inner}), op, {input}, {inner});
+}
+
+TEST(Graph, ABranchMayUseWhatCouldNotBeImported) {
+  Model model;
+  model.input("x", {4}).ints("number", {}, {1}).floats("zero", {}, {0}).output("y");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  model.node("ReduceMax", {"x"}, {"m"}).attribute("keepdims", int64_t{0});
+  model.node("Greater", {"m", "zero"}, {"open"});
+  addIf(model, "open", "Relu", "x", "b", "a");
+  addIf(model, "true", "Abs", "a", "c", "y");
+  EXPECT_EQ(import(model).messages(), "E0201 node 3 (If): operator 'If' is not supported: its "
+                                      "condition is not known at import");
+  // Every name that nothing defines is reported, also behind another problem.
+  addIf(model, "true", "Abs", "ghost", "d", "z");
+  model.output("z");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0201 node 3 (If): operator 'If' is not supported: its condition is not known at "
+      "import\n"
+      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'then_branch' before anything "
+      "defines it");
+}
+
+TEST(Graph, ABranchMayNameItsResultLikeTheIf) {
+  Model model;
+  model.input("x", {2}).ints("number", {}, {1}).output("z");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  addIf(model, "true", "Neg", "x", "y", "y");
+  model.node("Relu", {"y"}, {"z"});
+  EXPECT_EQ(evaluateModel(model, {{{2}, {-3, 4}}}).values, (std::vector<double>{3, 0}));
 }
 
 TEST(Graph, RefusesSparseInitializers) {

@@ -60,6 +60,9 @@ TEST(ModelInputs, GivenShapesMustFit) {
   EXPECT_EQ(errors(model, {{"x", {0, 16}}}),
             "E0112: axis 0 of input 'x' is given as 0, at least 1 is needed");
   EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"z", {1}}}),
+            "E0112: the model has no input or dimension 'z', its inputs are 'x', its dimensions "
+            "'batch'");
+  EXPECT_EQ(errors(freeModel({{"x", {"16"}}}), {{"z", {1}}}),
             "E0112: the model has no input 'z', its inputs are 'x'");
   model.floats("w", {1}, {1});
   EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"w", {1}}}),
@@ -88,11 +91,98 @@ TEST(ModelInputs, AMissingShapeMayBeGiven) {
   EXPECT_EQ(errors(model, {{"x", {2, 3}}}), "");
 }
 
-TEST(ModelInputs, ZeroAndMinusOneAreFree) {
+TEST(ModelInputs, MinusOneIsFree) {
   Model model;
-  model.input("x", {0, -1, 4}).output("y");
+  model.input("x", {-1, 4}).output("y", {-1, 4});
   model.node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has free dimensions in its shape [? ? 4]");
+  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has free dimensions in its shape [? 4]");
+  EXPECT_EQ(errors(model, {{"x", {2, 4}}}), "");
+}
+
+TEST(ModelInputs, OtherExtentsBelowOneAreNotFree) {
+  Model model;
+  model.input("x", {0, -1, 4}).input("z", {3, -5}).output("y", {0, -1, 4}).output("w");
+  model.node("Relu", {"x"}, {"y"});
+  model.node("Relu", {"z"}, {"w"});
+  const Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "E0114: axis 0 of input 'x' is 0 in the model, at least 1 is "
+                                 "needed\n"
+                                 "E0110: axis 1 of input 'z' is -5 in the model, at least 1 is "
+                                 "needed");
+  for (const auto &[index, flag] :
+       {std::pair{0, "--input-shape x=...,...,4"}, std::pair{1, "--input-shape z=3,..."}}) {
+    ASSERT_EQ(imported.problems[index].fixes.size(), 1U);
+    EXPECT_EQ(imported.problems[index].fixes[0].text, "give the extent that is meant");
+    EXPECT_EQ(imported.problems[index].fixes[0].flag, flag);
+  }
+  EXPECT_EQ(errors(model, {{"x", {2, 3, 4}}, {"z", {3, 5}}}), "");
+}
+
+TEST(ModelInputs, ADimensionMayBeGivenByItsName) {
+  Model model = freeModel({{"x", {"n", "m"}}, {"y", {"n", "2"}}});
+  ImportOptions options;
+  options.inputShapes = {{"n", {3}}, {"m", {4}}};
+  const Imported imported = import(model, options);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.inputs[0].shape, (Ints{3, 4}));
+  EXPECT_EQ(imported.info.inputs[1].shape, (Ints{3, 2}));
+  EXPECT_EQ(errors(model, {{"n", {3}}, {"x", {3, 4}}}), "");
+  EXPECT_EQ(errors(model, {{"n", {3}}, {"x", {2, 4}}}),
+            "E0112: dimension 'n' is given as 2 in input 'x' and as 3 by its name");
+  EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {3, 4}}, {"y", {1, 2}}}),
+            "E0112: dimension 'n' is given 2 extents, 1 is needed");
+  EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {0}}, {"y", {1, 2}}}),
+            "E0112: dimension 'n' is given as 0, at least 1 is needed");
+  const std::string unknown =
+      "E0112: the model has no input or dimension 'k', its inputs are 'x', 'y', its dimensions "
+      "'m', 'n'";
+  EXPECT_EQ(errors(model, {{"k", {4}}, {"x", {3, 4}}}), unknown);
+}
+
+TEST(ModelInputs, AreSuggested) {
+  Model model = freeModel({{"pixels", {"batch", "2"}}});
+  for (const auto &[wrong, right] : {std::pair{"pixel", "pixels"}, {"Batch", "batch"}}) {
+    ImportOptions options;
+    options.inputShapes = {{"pixels", {1, 2}}, {wrong, {1}}};
+    const Imported imported = import(model, options);
+    ASSERT_EQ(imported.problems.size(), 1U);
+    ASSERT_EQ(imported.problems[0].fixes.size(), 1U);
+    EXPECT_EQ(imported.problems[0].fixes[0].text, std::string("did you mean '") + right + "'");
+  }
+}
+
+/// x [4 6] times a constant, reshaped to `shape`; y is declared with `declared`.
+Model fixedBatch(const Ints &shape, const Ints &declared) {
+  Model model;
+  model.input("x", {4, 6}).floats("w", {6, 2}, Floats(12, 1)).output("y", declared);
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.ints("shape", {static_cast<int64_t>(shape.size())}, shape);
+  model.node("Reshape", {"h", "shape"}, {"y"}).name("view");
+  return model;
+}
+
+TEST(ModelInputs, AFixedBatchMayBeReplacedWhereTheModelAllowsIt) {
+  ImportOptions options;
+  options.inputShapes["x"] = {1, 6};
+  const Imported imported = import(fixedBatch({-1, 2, 1}, {4, 2, 1}), options);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.outputs[0].shape, (Ints{1, 2, 1}));
+  EXPECT_EQ(imported.info.notes, Names{"axis 0 of input 'x' is 4 in the model and given as 1"});
+
+  const std::string refused = "E0112: axis 0 of input 'x' is 4 in the model and given as 1, which "
+                              "the model does not allow";
+  const Imported reshaped = import(fixedBatch({4, 2}, {4, 2}), options);
+  EXPECT_EQ(reshaped.messages(), refused);
+  EXPECT_THAT(reshaped.problems[0].notes,
+              testing::ElementsAre(testing::StartsWith("node 1 'view' (Reshape): Reshape ")));
+  ASSERT_EQ(reshaped.problems[0].fixes.size(), 1U);
+  EXPECT_EQ(reshaped.problems[0].fixes[0].text,
+            "give the extents of the model, or export it with a free batch");
+  // The extent is part of another one.
+  const Imported merged = import(fixedBatch({1, -1}, {1, 8}), options);
+  EXPECT_EQ(merged.messages(), refused);
+  EXPECT_EQ(merged.problems[0].notes,
+            Names{"output 'y' is declared with the shape [1 8], but computed with [1 2]"});
 }
 
 TEST(ModelInputs, AreFloatTensors) {
@@ -160,6 +250,28 @@ TEST(ModelOutputs, MustBeAsDeclared) {
   EXPECT_EQ(errors(model, {}),
             "E0115: output 'y' is declared with the shape [2 4], but computed with [2 3]\n"
             "E0115: output 'z' is declared as double, but computed as float");
+}
+
+TEST(ModelOutputs, OneElementMayBeDeclaredAsAScalarAndTheReverse) {
+  Model model;
+  model.input("x", {1}).input("s", {}).output("a", {}).output("b", {1}).output("c", {1, 1});
+  model.node("Relu", {"x"}, {"a"});
+  model.node("Relu", {"s"}, {"b"});
+  model.node("Relu", {"s"}, {"c"});
+  EXPECT_EQ(errors(model, {}),
+            "E0115: output 'c' is declared with the shape [1 1], but computed with []");
+  model.graph().mutable_output()->RemoveLast();
+  const Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.outputs[0].shape, Ints{1});
+  EXPECT_EQ(imported.info.outputs[1].shape, Ints{});
+  EXPECT_EQ(imported.info.notes, (Names{"output 'a' is declared with the shape [], the program "
+                                        "gives it the shape [1] that is computed",
+                                        "output 'b' is declared with the shape [1], the program "
+                                        "gives it the shape [] that is computed"}));
+  model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      Proto::DOUBLE);
+  EXPECT_EQ(errors(model, {}), "E0115: output 'a' is declared as double, but computed as float");
 }
 
 TEST(ModelOutputs, AreFloatTensors) {

@@ -133,6 +133,16 @@ TEST(MeanVarianceNormalization, HasNoDivisionByZero) {
             "attribute 'axes' are distinct axes of 'X'; found axis 2 at rank 2");
 }
 
+TEST(LpNormalization, OfZerosIsZero) {
+  for (const int64_t p : {1, 2})
+    for (const int64_t opset : {13, 22}) {
+      Model model(opset);
+      model.input("x", {2, 2}).output("y");
+      model.node("LpNormalization", {"x"}, {"y"}).attribute("p", p);
+      EXPECT_EQ(evaluateModel(model, {{{2, 2}, {0, 0, 0, -4}}}).values, (Doubles{0, 0, 0, -1}));
+    }
+}
+
 TEST(LpNormalization, RefusesOtherNorms) {
   Model model(13);
   model.input("x", {1, 2}).output("y");

@@ -70,9 +70,18 @@ TEST(Slice, RefusesWhatMakesNoSense) {
   EXPECT_EQ(import(slice({6}, {0, 0}, {6}, {0}, {1})).messages(),
             "E0206 node 0 (Slice): Slice requires: 'starts', 'ends', 'axes' and 'steps' have the "
             "same length; found 2, 1, 1 and 1");
-  EXPECT_EQ(import(slice({6}, {3}, {2}, {0}, {1})).messages(),
-            "E0205 node 0 (Slice): Slice requires: the result of slicing a run-time tensor has "
-            "elements; found [0] from [6]");
+}
+
+TEST(Slice, WithoutElementsIsKnown) {
+  Model model = slice({6}, {3}, {2}, {0}, {1});
+  EXPECT_EQ(import(model).messages(),
+            "E0114: output 'y' has the shape [0], a tensor without elements");
+  model.node("Size", {"y"}, {"n"});
+  model.node("Cast", {"n"}, {"f"}).attribute("to", int64_t{onnx::TensorProto::FLOAT});
+  model.node("Add", {"x", "f"}, {"z"});
+  model.graph().clear_output();
+  model.output("z");
+  EXPECT_EQ(evaluateModel(model, {counting({6})}).values, (Doubles{0, 1, 2, 3, 4, 5}));
 }
 
 Model split(int64_t opset, int64_t extent, size_t outputs) {
@@ -130,14 +139,50 @@ TEST(Split, IntoACountFromOpset18On) {
 }
 
 TEST(Split, PartsMustAddUp) {
-  const std::string sentence = "E0206 node 0 (Split): Split requires: the parts are positive, one "
-                               "per output, and add up to the extent of 'axis'; found ";
+  const std::string sentence =
+      "E0206 node 0 (Split): Split requires: the parts are at least 0, one "
+      "per output, and add up to the extent of 'axis'; found ";
   EXPECT_EQ(import(split(13, 5, 2)).messages(), sentence + "[3 3] for 2 outputs of extent 5");
   for (const Ints &parts : {Ints{1, 2}, Ints{-1, 5}, Ints{4}, Ints{kMost, 1}}) {
     Model model = split(11, 4, 2);
     Node(model.graph().mutable_node(0)).attribute("split", parts);
     EXPECT_THAT(import(model).messages(), testing::StartsWith(sentence));
   }
+}
+
+TEST(Split, AllowsEmptyParts) {
+  for (int64_t opset : {11, 13}) {
+    Model model = split(opset, 4, 3);
+    if (opset < 13) {
+      Node(model.graph().mutable_node(0)).attribute("split", Ints{4, 0, 0});
+    } else {
+      model.ints("parts", {3}, {4, 0, 0});
+      model.graph().mutable_node(0)->add_input("parts");
+    }
+    EXPECT_EQ(import(model).messages(),
+              "E0114: output 'y1' has the shape [2 0], a tensor without elements\n"
+              "E0114: output 'y2' has the shape [2 0], a tensor without elements");
+    model.graph().clear_output();
+    model.output("z");
+    model.node("Concat", {"y1", "y0", "y2"}, {"z"}).attribute("axis", int64_t{1});
+    EXPECT_EQ(evaluateModel(model, {counting({2, 4})}).values, counting({2, 4}).values);
+    model.output("r");
+    model.node("Relu", {"y1"}, {"r"});
+    EXPECT_EQ(import(model).messages(), "E0205 node 2 (Relu): Relu: the operand [2 0] has no "
+                                        "elements, at least 1 is needed on the accelerator");
+  }
+}
+
+TEST(Concat, LeavesOutEmptyConstants) {
+  Model model;
+  model.input("x", {2, 1}).input("v", {2, 2}).floats("none", {2, 0}, {}).output("y").output("z");
+  model.node("Concat", {"none", "x"}, {"y"}).attribute("axis", int64_t{1});
+  model.node("Concat", {"x", "none", "v"}, {"z"}).attribute("axis", int64_t{1});
+  const Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  const auto results = evaluate(imported, {counting({2, 1}), counting({2, 2})});
+  EXPECT_EQ(results[0].values, (Doubles{0, 1}));
+  EXPECT_EQ(results[1].values, (Doubles{0, 0, 1, 1, 2, 3}));
 }
 
 TEST(Concat, JoinsRunTimeAndKnownTensors) {

@@ -73,8 +73,8 @@ TEST(SupportTable, IsJson) {
 }
 
 TEST(ErrorPages, ExistForEveryCode) {
-  for (int code : {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
-                   112, 113, 114, 115, 199, 201, 202, 203, 204, 205, 206}) {
+  for (int code : {101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,
+                   113, 114, 115, 117, 199, 201, 202, 203, 204, 205, 206}) {
     std::string name = "E0" + std::to_string(code);
     std::string page = readFile(std::string(ERROR_PAGES) + "/" + name + ".md");
     EXPECT_THAT(page, testing::StartsWith("# " + name + ": "));

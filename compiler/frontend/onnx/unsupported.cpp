@@ -1,0 +1,185 @@
+#include "compiler/frontend/onnx/unsupported.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <onnx/defs/schema.h>
+
+#include "llvm/ADT/StringRef.h"
+
+#include "compiler/frontend/onnx/operator.h"
+
+namespace sluice::frontend {
+namespace {
+
+using onnx::OpSchema;
+
+constexpr const char *kUnroll =
+    "fold it with onnxsim, given the input shapes, or unroll it when exporting";
+constexpr const char *kExport =
+    "export the model without custom and fused operators, or cut it before this one";
+constexpr const char *kExpress =
+    "express it with operators that `sluice ops` lists, or cut the model before it";
+constexpr const char *kControlFlow = "it contains a graph, control flow cannot be compiled";
+
+/// A property of operators that the compiler has nothing for.
+struct Gap {
+  bool (*has)(const OpSchema &);
+  const char *missing;
+  const char *help;
+};
+
+bool hasAttribute(const OpSchema &schema, std::string_view name) {
+  return schema.attributes().count(std::string(name)) != 0;
+}
+
+bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
+             bool (*is)(std::string_view)) {
+  return std::any_of(parameters.begin(), parameters.end(), [&](const auto &parameter) {
+    return std::any_of(parameter.GetTypes().begin(), parameter.GetTypes().end(),
+                       [&](const std::string *type) { return is(*type); });
+  });
+}
+
+bool isFloat(std::string_view type) {
+  return type == "tensor(float)" || type == "tensor(float16)" || type == "tensor(bfloat16)" ||
+         type == "tensor(double)";
+}
+
+/// Of several that an operator has, the first counts.
+constexpr Gap kGaps[] = {
+    {[](const OpSchema &schema) {
+       return std::any_of(
+           schema.attributes().begin(), schema.attributes().end(),
+           [](const auto &one) { return one.second.type == onnx::AttributeProto::GRAPH; });
+     },
+     kControlFlow, kUnroll},
+    {[](const OpSchema &schema) {
+       const auto isOther = [](std::string_view type) { return !type.starts_with("tensor("); };
+       return anyType(schema.inputs(), isOther) || anyType(schema.outputs(), isOther);
+     },
+     "it takes or gives sequences, maps or optionals, the accelerator has tensors",
+     "cut the model before it, and compute it on the host"},
+    {[](const OpSchema &schema) { return hasAttribute(schema, "seed"); },
+     "its result is random, an inference is a function of the inputs",
+     "make the random numbers an input of the model"},
+    {[](const OpSchema &schema) {
+       return !schema.inputs().empty() && !anyType(schema.inputs(), isFloat);
+     },
+     "it computes on integers or strings, the accelerator on floating-point numbers",
+     "export the model without quantization, give what it takes as constants (--bind), or compute "
+     "it on the host"},
+    {[](const OpSchema &schema) { return hasAttribute(schema, "kernel_shape"); },
+     "it moves a window over the axes of its input, of which there is no form yet",
+     "write every element of the window as a Slice, and join them with MatMul, Max or Mean; a "
+     "window as large as the input is one MatMul or reduction"},
+    {[](const OpSchema &schema) { return hasAttribute(schema, "hidden_size"); },
+     "it carries a state along an axis, of which there is no form yet",
+     "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with "
+     "the state as input and output of the model"},
+};
+
+const OpSchema *schemaOf(const std::string &op) {
+  static const std::vector<OpSchema> schemas = onnx::OpSchemaRegistry::get_all_schemas();
+  const OpSchema *found = nullptr; // ONNX's own before those of other domains
+  for (const OpSchema &schema : schemas)
+    if (llvm::StringRef(schema.Name()).equals_insensitive(op) &&
+        (!found || schema.domain().empty()))
+      found = &schema;
+  return found;
+}
+
+bool isInTable(const std::string &op) { return operatorTable().find("", op, kMaxOpset) != nullptr; }
+
+/// The operators that ONNX defines this one by.
+std::vector<std::string> partsOf(const OpSchema &schema) {
+  std::set<std::string> parts;
+  if (const onnx::FunctionProto *function = schema.GetFunction())
+    for (const onnx::NodeProto &node : function->node())
+      parts.insert(node.op_type());
+  return {parts.begin(), parts.end()};
+}
+
+Problem unsupported(const std::string &op, const std::string &missing, const std::string &help) {
+  Problem problem;
+  problem.code = "E0201";
+  problem.message = fmt::format("operator {} is not supported{}{}", inQuotes(op),
+                                missing.empty() ? "" : ": ", missing);
+  problem.fixes.push_back(fix(help));
+  return problem;
+}
+
+} // namespace
+
+void reportUnsupported(const GraphNode &node, Report &report) {
+  const std::string domain = normalDomain(node.proto->domain());
+  if (node.opset == 0) {
+    report.add("E0202", node.ref,
+               fmt::format("operator {} is of domain {}, which the model does not import",
+                           inQuotes(node.ref.op), inQuotes(domain)));
+    return;
+  }
+  if (auto oldest = operatorTable().oldest(domain, node.ref.op)) {
+    report.add("E0202", node.ref,
+               fmt::format("operator {} exists from opset {} on, the model uses {}",
+                           inQuotes(node.ref.op), *oldest, node.opset));
+    return;
+  }
+  std::string missing;
+  if (!domain.empty())
+    missing = fmt::format("domain {} is neither ONNX's own nor a function of the model",
+                          inQuotes(domain));
+  const auto &attributes = node.proto->attribute();
+  const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
+    return one.has_g() || one.graphs_size() != 0;
+  });
+  if (graphs)
+    missing += std::string(missing.empty() ? "" : ": ") +
+               (node.ref.op == "If" && !node.inlined ? "its condition is not known at import"
+                                                     : kControlFlow);
+  Problem problem = unsupported(node.ref.op, missing,
+                                graphs           ? kUnroll
+                                : domain.empty() ? kExpress
+                                                 : kExport);
+  report.add(problem.code, node.ref, problem.message).fixes = std::move(problem.fixes);
+}
+
+std::optional<Problem> whyUnsupported(const std::string &op) {
+  const OpSchema *schema = schemaOf(op);
+  if (!schema || (schema->domain().empty() && isInTable(schema->Name())))
+    return std::nullopt;
+  const std::string &name = schema->Name();
+  if (!schema->domain().empty())
+    return unsupported(name, fmt::format("domain '{}' is not ONNX's own", schema->domain()),
+                       kExport);
+  if (name == "If")
+    return unsupported(name, "unless its condition is known at import", kUnroll);
+  const auto *gap = std::find_if(std::begin(kGaps), std::end(kGaps),
+                                 [&](const Gap &one) { return one.has(*schema); });
+  const std::vector<std::string> parts = partsOf(*schema);
+  if (gap != std::end(kGaps) && parts.empty())
+    return unsupported(name, gap->missing, gap->help);
+  std::vector<std::string> lacking;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(lacking),
+               [](const std::string &part) { return !isInTable(part); });
+  if (parts.empty())
+    const std::string which =
+        lacking.empty() ? "all of which are supported"
+                        : fmt::format("of which {} {} not supported", fmt::join(lacking, ", "),
+                                      lacking.size() == 1 ? "is" : "are");
+  return unsupported(name, fmt::format("ONNX defines it by {}, {}", fmt::join(parts, ", "), which),
+                     lacking.empty() ? "have its definition inlined when exporting" : kExpress);
+}
+
+std::vector<std::string> operatorNames() {
+  std::set<std::string> names;
+  for (const auto &[key, versions] : operatorTable().entries())
+    names.insert(key.second);
+  for (const OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
+    names.insert(schema.Name());
+  return {names.begin(), names.end()};
+}
+
+} // namespace sluice::frontend

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""--bind: an input of any type becomes a constant before import decides what folds.
+
+usage: bind_test.py SLUICE [unittest arguments]
+"""
+import json
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import bad_models as models
+from folder import main
+from refusal import REFUSED, USAGE, Refusal
+
+
+def rated(kind=TensorProto.INT64, *, other="Relu", shape=()):
+    """Relu(x) W at rate 16000, else `other`(x)."""
+    fast = helper.make_graph([helper.make_node("Relu", ["x"], ["r"], name="act"),
+                              helper.make_node("MatMul", ["r", "W"], ["f"], name="fc")],
+                             "fast", [], [models.tensor("f", 1, 6)])
+    slow = helper.make_graph([helper.make_node(other, ["x"], ["s"], name="other")], "slow", [],
+                             [models.tensor("s", 1, 6)])
+    nodes = [helper.make_node("Cast", ["sr"], ["rate"], name="rate", to=TensorProto.INT64),
+             helper.make_node("Equal", ["rate", "expected"], ["same"], name="compare"),
+             helper.make_node("If", ["same"], ["y"], name="choose", then_branch=fast, else_branch=slow)]
+    return models.model(nodes, [models.tensor("x", 1, 8), models.tensor("sr", *shape, kind=kind)],
+                        [models.tensor("y", 1, 6)],
+                        [models.constant("expected", np.int64(16000)), models.constant("W", models.values(8, 6))])
+
+
+def gathered():
+    """Rows of a table by an index of two, times a factor, plus x; all are inputs."""
+    return models.model([helper.make_node("Gather", ["table", "index"], ["g"], name="pick"),
+                         helper.make_node("Mul", ["g", "factor"], ["m"], name="scale"),
+                         helper.make_node("Add", ["x", "m"], ["y"], name="sum")],
+                        [models.tensor("index", 2, kind=TensorProto.INT32), models.tensor("x", 2, 3),
+                         models.tensor("factor", "n"), models.tensor("table", 4, 3)], [models.tensor("y", 2, 3)])
+
+
+class Bind(Refusal):
+    def flags(self, *bindings):
+        return [word for binding in bindings for word in ("--bind", binding)]
+
+    def test_condition(self):
+        """The program is that of the branch which the value chooses."""
+        for kind in (TensorProto.INT64, TensorProto.INT32, TensorProto.UINT16, TensorProto.FLOAT):
+            onnx.save(rated(kind), self.dir / "m.onnx")
+            self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *self.flags("sr=16000"))
+            x = np.float32([[1, -2, 3, 0.5, -1, 2, 0, 1]])
+            np.save(self.dir / "x.npy", x)
+            np.save(self.dir / "y.npy", np.maximum(x, 0) @ models.values(8, 6))
+            self.assertIn("engines agree: equal bits, equal cycles\n",
+                          self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy"))
+        self.assertIn("--bind sr=16000", self.ok("inspect", "m.sluice"))
+
+    def test_every_command_that_reads_a_model(self):
+        onnx.save(rated(), self.dir / "m.onnx")
+        self.ok("check", "m.onnx", "--target", "c2b8", *self.flags("sr=16000"))
+        self.assertIn("sr []: constant\n",
+                      self.ok("check", "m.onnx", "--target", "c2b8", "--explain-layout=sr", *self.flags("sr=16000")))
+        self.assertIn("(MatMul)", self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", *self.flags("sr=16000")))
+
+    def test_as_far_as_the_operators(self):
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'Det' is not supported
+              --> m.onnx: node 2 "choose/other" (Det)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, rated(other="Det"), flags=self.flags("sr=8000"))
+        self.compile_refused(REFUSED, """
+            error[E0114]: input 'sr' has elements of type int64, allowed are float, float16, bfloat16 and double
+              --> m.onnx
+             help: make it a float in the model: for an index a one-hot vector and a MatMul in place of the Gather, \
+for a bool 0 or 1 and a comparison
+             help: give its value, if it is always the same (--bind sr=...)
+            """, rated())
+
+    def test_values_and_files(self):
+        onnx.save(gathered(), self.dir / "m.onnx")
+        table, factor, x = models.values(4, 3), np.float64([2, 1, 0.5]), np.float32([[1, 2, 3], [4, 5, 6]])
+        np.save(self.dir / "factor.npy", factor)
+        np.save(self.dir / "x.npy", x)
+        for index in ("index=1,3", "index=1.0,3", "index=@index.npy"):
+            for name, array in (("table.npy", table), ("table.pb", None)):
+                if array is None:
+                    self.save(name, numpy_helper.from_array(table, "table").SerializeToString())
+                else:
+                    np.save(self.dir / name, array)
+                np.save(self.dir / "index.npy", np.float32([1, 3]))
+                np.save(self.dir / "y.npy", x + table[[1, 3]] * np.float32(factor))
+                self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice",
+                        *self.flags(index, f"table=@{name}", "factor=@factor.npy"))
+                self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        np.save(self.dir / "y.npy", x + table[[2, 2]] * np.float32(-0.25))
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--input-shape", "n=3",
+                *self.flags("index=2", "table=@table.npy", "factor=-0.25"))
+        self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+
+    def test_form(self):
+        onnx.save(rated(), self.dir / "m.onnx")
+        for binding in ("sr", "=1", "sr=", "sr=one", "sr=1,", "sr=1x", "sr=1 2"):
+            self.refused(USAGE, f"error[E0601]: --bind '{binding}' is not of the form NAME=NUMBER,... or "
+                         "NAME=@FILE.npy\n", "check", "m.onnx", *self.flags(binding))
+        self.refused(USAGE, "error[E0601]: --bind gives 'sr' more than once\n", "check", "m.onnx",
+                     *self.flags("sr=1", "sr=1"))
+        code, _, err = self.sluice("check", "m.onnx", *self.flags("sr=@no.npy"))
+        self.assertEqual((code, err), (5, "error[E0501]: cannot open 'no.npy': No such file or directory\n"))
+
+    def test_values_that_do_not_fit(self):
+        np.save(self.dir / "two.npy", np.float32([16000, 8000]))
+        for kind, binding, code, message in (
+                (TensorProto.INT64, "sr=1.5", "E0117", "input 'sr' has elements of type int64, of which 1.5 is none"),
+                (TensorProto.INT8, "sr=16000", "E0117", "input 'sr' has elements of type int8, of which 16000 is none"),
+                (TensorProto.UINT8, "sr=-1", "E0117", "input 'sr' has elements of type uint8, of which -1 is none"),
+                (TensorProto.BOOL, "sr=2", "E0117", "input 'sr' has elements of type bool, of which 2 is none"),
+                (TensorProto.INT64, "sr=nan", "E0117", "input 'sr' has elements of type int64, of which nan is none"),
+                (TensorProto.FLOAT16, "sr=70000", "E0117",
+                 "input 'sr' has elements of type float16, of which 70000 is none"),
+                (TensorProto.INT64, "sr=1,2", "E0117", "input 'sr' [] takes 1 elements, or 1 for all, 2 are given"),
+                (TensorProto.INT64, "sr=@two.npy", "E0112",
+                 "input 'sr' has the shape [] of rank 0, the given [2] has rank 1"),
+                (TensorProto.INT64, "W=1", "E0117", "the value of 'W' cannot be given, it is an initializer")):
+            with self.subTest(binding=binding, kind=kind):
+                bindings = [binding] if binding != "W=1" else ["sr=16000", "W=1"]
+                self.compile_refused(USAGE, f"error[{code}]: {message}\n  --> m.onnx\n", rated(kind),
+                                     flags=self.flags(*bindings))
+        self.compile_refused(USAGE, """
+            error[E0117]: the model has no input 'rate_', its inputs are 'x', 'rate'
+              --> m.onnx
+             help: did you mean 'rate'
+            """, models.model([helper.make_node("Add", ["x", "rate"], ["y"])],
+                              [models.tensor("x", 1, 8), models.tensor("rate", 1)], [models.tensor("y", 1, 8)]),
+                              flags=self.flags("rate_=1"))
+        self.compile_refused(REFUSED, """
+            error[E0114]: input 'sr' has elements of type string, allowed are float, float16, bfloat16 and double, and \
+of a given value bool and integers
+              --> m.onnx
+            """, rated(TensorProto.STRING), flags=self.flags("sr=1"))
+        np.save(self.dir / "factor.npy", np.float32([1, 2, 3]))
+        self.compile_refused(USAGE, """
+            error[E0117]: input 'factor' is given the shape [1], and a value of the shape [3]
+              --> m.onnx
+            """, gathered(), flags=[*self.flags("index=1", "table=0", "factor=@factor.npy"), "--input-shape",
+                                    "factor=1"])
+
+    def test_nothing_left(self):
+        """A graph of constants is valid, and none that could be run."""
+        error = ("\n            error[E0118]: the model has no inputs at run time: its outputs are constants, and nothing "
+                 "is left to compute\n              --> m.onnx\n             help: ")
+        constant = models.model([helper.make_node("Relu", ["c"], ["y"], name="act")], [], [models.tensor("y", 1, 8)],
+                                [models.constant("c", models.values(1, 8))])
+        self.compile_refused(REFUSED, error + "take the outputs from any ONNX runtime, once\n", constant)
+        self.assertIn("sluice.map", self.ok("compile", "m.onnx", "--emit", "graph"))
+        self.compile_refused(REFUSED, error + "bind only the inputs that are the same in every inference (--bind)\n",
+                             rated(), flags=self.flags("sr=16000", "x=0"))
+
+    def test_textual_ir(self):
+        self.save("m.mlir", b"func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> { return %x : tensor<1x8xf32> }")
+        self.refused(USAGE, "error[E0117]: the inputs of textual IR are given no values, only those of an ONNX model\n"
+                     "  --> m.mlir\n", "check", "m.mlir", *self.flags("x=1"))
+
+    def test_json(self):
+        onnx.save(rated(), self.dir / "m.onnx")
+        code, out, _ = self.sluice("check", "m.onnx", "--json", *self.flags("sr=1.5"))
+        self.assertEqual((code, [e["code"] for e in json.loads(out)["errors"]]), (USAGE, ["E0117"]))
+
+
+if __name__ == "__main__":
+    main()
