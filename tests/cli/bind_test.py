@@ -86,7 +86,7 @@ for a bool 0 or 1 and a comparison
                     self.save(name, numpy_helper.from_array(table, "table").SerializeToString())
                 else:
                     np.save(self.dir / name, array)
-                np.save(self.dir / "index.npy", np.float32([1, 3]))
+                np.save(self.dir / "index.npy", np.int64([1, 3]))
                 np.save(self.dir / "y.npy", x + table[[1, 3]] * np.float32(factor))
                 self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice",
                         *self.flags(index, f"table=@{name}", "factor=@factor.npy"))
