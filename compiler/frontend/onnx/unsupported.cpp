@@ -156,19 +156,21 @@ std::optional<Problem> whyUnsupported(const std::string &op) {
                        kExport);
   if (name == "If")
     return unsupported(name, "unless its condition is known at import", kUnroll);
+  const std::vector<std::string> parts = partsOf(*schema);
   const auto *gap = std::find_if(std::begin(kGaps), std::end(kGaps),
                                  [&](const Gap &one) { return one.has(*schema); });
-  const std::vector<std::string> parts = partsOf(*schema);
-  if (gap != std::end(kGaps) && parts.empty())
+  if (parts.empty() && gap != std::end(kGaps))
     return unsupported(name, gap->missing, gap->help);
+  if (parts.empty())
+    return unsupported(name, "no maps, reductions, products and views are known that compute it",
+                       kExpress);
   std::vector<std::string> lacking;
   std::copy_if(parts.begin(), parts.end(), std::back_inserter(lacking),
                [](const std::string &part) { return !isInTable(part); });
-  if (parts.empty())
-    const std::string which =
-        lacking.empty() ? "all of which are supported"
-                        : fmt::format("of which {} {} not supported", fmt::join(lacking, ", "),
-                                      lacking.size() == 1 ? "is" : "are");
+  const std::string which =
+      lacking.empty() ? "all of which are supported"
+                      : fmt::format("of which {} {} not supported", fmt::join(lacking, ", "),
+                                    lacking.size() == 1 ? "is" : "are");
   return unsupported(name, fmt::format("ONNX defines it by {}, {}", fmt::join(parts, ", "), which),
                      lacking.empty() ? "have its definition inlined when exporting" : kExpress);
 }
