@@ -159,9 +159,8 @@ private:
                                           const rows::ModelInfo &model) const {
     const auto partition = bodies::findPartition(main);
     Problems ignored; // the function as a whole says what is wrong
-    return partition
-               ? bodies::lowerToBodies(main, *partition, geometry, model, ignored)
-               : std::nullopt;
+    return partition ? bodies::lowerToBodies(main, *partition, geometry, model, ignored)
+                     : std::nullopt;
   }
 
   /// An inference begins with its first input row; without one there is none.

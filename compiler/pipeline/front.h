@@ -11,8 +11,8 @@ namespace sluice::pipeline {
 
 /// What a model becomes.
 struct LoweredModel {
-  std::vector<rows::Graph> graphs;      ///< equal in what they compute; the plain one first
-  std::optional<rows::Program> loops;   ///< the same as loops over positions
+  std::vector<rows::Graph> graphs;    ///< equal in what they compute; the plain one first
+  std::optional<rows::Program> loops; ///< the same as loops over positions
 
   [[nodiscard]] bool empty() const { return graphs.empty() && !loops; }
   [[nodiscard]] uint64_t macs() const { return loops ? loops->macs : graphs.front().macs; }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/conversion/plan/explain.h"
-#include "compiler/pipeline/operation_space.h"
 #include "compiler/frontend/onnx/bound_value.h"
+#include "compiler/pipeline/operation_space.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
@@ -101,7 +101,7 @@ struct CompileResult {
   std::vector<Rewrite> rewrites;
   std::vector<OperationSpace> spaces; ///< if asked for
   std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
-  std::vector<std::string> notes;               ///< what was accepted that may not be meant
+  std::vector<std::string> notes;     ///< what was accepted that may not be meant
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -13,8 +13,8 @@ import pathlib
 import shutil
 import sys
 
-from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, reductions,
-                   selections)
+from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, positions,
+                   reductions, selections)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -23,7 +23,7 @@ FAMILIES = (
     selections.selections, functions.functions, reductions.reductions, reductions.normalisations,
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
-    dynamic.free)
+    dynamic.free, positions.positions)
 
 
 def main():

@@ -34,8 +34,7 @@ int64_t product(Axes extents) {
 }
 
 /// Everything but the cuts is that of the operation itself.
-template <typename Model, typename Op>
-struct Base : CutInterface::ExternalModel<Model, Op> {
+template <typename Model, typename Op> struct Base : CutInterface::ExternalModel<Model, Op> {
   Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
                        RankedTensorType type, const Cut &) const {
     IRMapping mapping;
@@ -103,8 +102,7 @@ struct Transpose : Base<Transpose, ir::TransposeOp> {
     return Cut{llvm::find(permutation, cut.axis) - permutation.begin(), cut.block};
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(
-        Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block});
+    operands.push_back(Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block});
     return true;
   }
 };
@@ -129,7 +127,8 @@ template <typename Op> struct SameElements : Base<SameElements<Op>, Op> {
     return sameRuns(ir::shapeOf(op->getOperand(0)), cut, ir::shapeOf(op->getResult(0)));
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(sameRuns(ir::shapeOf(op->getResult(0)), cut, ir::shapeOf(op->getOperand(0))));
+    operands.push_back(
+        sameRuns(ir::shapeOf(op->getResult(0)), cut, ir::shapeOf(op->getOperand(0))));
     return operands.back().has_value();
   }
 };
@@ -186,8 +185,7 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
     const rows::Loops loops = rows::loopsOf(op);
-    const auto loop =
-        loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
+    const auto loop = loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
     if (!loop)
       return false;
     operands.push_back(

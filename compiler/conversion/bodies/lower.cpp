@@ -243,15 +243,13 @@ private:
       } else if (!(made = equalBlocks(builder, constant, *need))) {
         // The result has the same axes where the operation is pointwise.
         const Value result = user->getResult(0);
-        if (partition.cutOf(result) != need ||
-            ir::shapeOf(value) != ir::shapeOf(result))
+        if (partition.cutOf(result) != need || ir::shapeOf(value) != ir::shapeOf(result))
           return nullptr;
         const int64_t dim = *ir::dataDim(result);
-        const RankedTensorType type =
-            blockType(RankedTensorType::get(ir::shapeOf(value), typeOf(result).getElementType(),
-                                            ir::DimAttr::get(builder.getContext(), dim,
-                                                             ir::shapeOf(value))),
-                      *need);
+        const RankedTensorType type = blockType(
+            RankedTensorType::get(ir::shapeOf(value), typeOf(result).getElementType(),
+                                  ir::DimAttr::get(builder.getContext(), dim, ir::shapeOf(value))),
+            *need);
         made = addArgument(outline, type, ir::tensorName(constant.getLoc()),
                            {constantFamily(constant, *need, dim), false, {}});
       }
@@ -264,8 +262,7 @@ private:
         read.places.resize(where.rows() * partition.trips);
         for (int64_t trip = 0; trip < partition.trips; ++trip)
           for (uint32_t row = 0; row < where.rows(); ++row)
-            read.places[where.rowOf(trip, row)] =
-                static_cast<uint32_t>(trip) * where.rows() + row;
+            read.places[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
       } else if (!cut) {
         read.all = true;
         read.places.resize(rowsOf(value, std::nullopt).rows());
@@ -312,8 +309,8 @@ private:
     for (Operation *op : ops)
       addWrites(op->getResult(0), level, outline, results, writes);
     builder.create<func::ReturnOp>(function.getLoc(), results);
-    outline.function.setType(builder.getFunctionType(block->getArgumentTypes(),
-                                                     ValueRange(results).getTypes()));
+    outline.function.setType(
+        builder.getFunctionType(block->getArgumentTypes(), ValueRange(results).getTypes()));
     outline.info.name = info.name;
     outline.info.nodes = info.nodes;
     auto graph = rows::lowerToRows(outline.function, geometry, outline.info, problems);

@@ -46,8 +46,8 @@ public:
       if (level % 2 == 0) {
         double elements = 1;
         for (Value value : op->getOperands())
-          elements *= static_cast<double>(
-              llvm::cast<RankedTensorType>(value.getType()).getNumElements());
+          elements *=
+              static_cast<double>(llvm::cast<RankedTensorType>(value.getType()).getNumElements());
         const auto result = static_cast<double>(
             llvm::cast<RankedTensorType>(op->getResult(0).getType()).getNumElements());
         // The root of all three is the number of products of a contraction.

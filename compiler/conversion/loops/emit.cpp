@@ -53,10 +53,10 @@ isa::Vec vectorPause(const isa::Vec &like) {
 
 /// How bodies, cores and the host port depend on each other.
 struct Links {
-  std::vector<uint32_t> inputReaders;    ///< by input: mask of cores that read it
-  std::vector<bool> inputWhole;          ///< by input: announced once, when it is there
-  std::vector<uint32_t> inputUnits;      ///< by input: who takes its tokens
-  std::optional<uint32_t> ring;          ///< the input that goes through a ring
+  std::vector<uint32_t> inputReaders; ///< by input: mask of cores that read it
+  std::vector<bool> inputWhole;       ///< by input: announced once, when it is there
+  std::vector<uint32_t> inputUnits;   ///< by input: who takes its tokens
+  std::optional<uint32_t> ring;       ///< the input that goes through a ring
   /// By core, the last of its bodies that reads the inbox; kNone: none does.
   std::vector<uint32_t> lastReading;
   std::vector<std::vector<uint32_t>> signals; ///< by body and core: tokens given to its readers
@@ -396,8 +396,8 @@ private:
   }
 
   /// `group` is that of the first pass. Register 1 holds where its core's group begins.
-  void addGroup(uint32_t f, const Groups &groups, uint32_t group, uint32_t positions,
-                uint32_t step, bool waits) {
+  void addGroup(uint32_t f, const Groups &groups, uint32_t group, uint32_t positions, uint32_t step,
+                bool waits) {
     const rows::Family &family = program.families[f];
     const FamilyHome &home = map.families[f];
     const uint32_t core = group % groups.cores;

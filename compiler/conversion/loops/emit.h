@@ -19,7 +19,7 @@ namespace sluice::loops {
 struct Emitted {
   isa::Instruction instruction;
   isa::Unit unit = isa::Unit::Seq;
-  uint32_t body = kNone;            ///< whose rows `origins` names
+  uint32_t body = kNone;                 ///< whose rows `origins` names
   std::vector<plan::BeatOrigin> origins; ///< of one position; input: none, see `input`
   uint32_t position = kNone; ///< first trip, of the loop's first pass; kNone: no position
   uint32_t step = 0;         ///< trips from one pass of the loop to the next

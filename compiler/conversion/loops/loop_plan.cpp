@@ -34,8 +34,8 @@ std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
     use.push_back({core, "function tables", map.tables.size(), geometry.tables});
     use.push_back({core, "instructions", lists[core].size(), geometry.instructions});
   }
-  use.push_back({geometry.cores, "host instructions", lists.back().size(),
-                 geometry.hostInstructions});
+  use.push_back(
+      {geometry.cores, "host instructions", lists.back().size(), geometry.hostInstructions});
   return use;
 }
 
@@ -74,8 +74,7 @@ rows::Program shortened(const rows::Program &program, const Choice &choice, uint
   for (const rows::Body &body : result.bodies)
     for (const rows::Write &write : body.writes)
       if (write.output)
-        result.outputs[*write.output].rows =
-            body.trips * static_cast<uint32_t>(write.first.size());
+        result.outputs[*write.output].rows = body.trips * static_cast<uint32_t>(write.first.size());
   return result;
 }
 
@@ -93,9 +92,8 @@ bool sameButForTrips(const std::vector<List> &left, const std::vector<List> &rig
                        std::holds_alternative<isa::Loop>(r.instruction);
     return loops || l.instruction == r.instruction;
   };
-  return std::ranges::equal(left, right, [&](const List &l, const List &r) {
-    return std::ranges::equal(l, r, same);
-  });
+  return std::ranges::equal(
+      left, right, [&](const List &l, const List &r) { return std::ranges::equal(l, r, same); });
 }
 
 /// Whether a body reads all positions of what another makes.
@@ -111,8 +109,7 @@ bool readsAll(const rows::Program &program) {
 /// every pass does the same at other addresses, and waits for the same.
 std::optional<std::string> proveWrong(const rows::Program &program, const Candidate &candidate) {
   if (!readsAll(program)) {
-    const rows::Program few =
-        shortened(program, candidate.choice, roundsToProve(candidate.map));
+    const rows::Program few = shortened(program, candidate.choice, roundsToProve(candidate.map));
     const auto lists = emitLists(few, candidate.map, candidate.choice);
     if (lists && sameButForTrips(*lists, candidate.lists)) {
       const Unrolled unrolled = unroll(few, candidate.map, candidate.choice, *lists);
@@ -236,9 +233,9 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   }
   if (options.candidates != 0)
     result.timing = vm::measureTiming(*timedPart(program, best->lists));
-  result.text = fmt::format("plan {} for {}: loops over {} positions in groups of {}\n",
-                            program.modelName, program.geometry.name, program.bodies[0].trips,
-                            best->choice.group);
+  result.text =
+      fmt::format("plan {} for {}: loops over {} positions in groups of {}\n", program.modelName,
+                  program.geometry.name, program.bodies[0].trips, best->choice.group);
   return true;
 }
 

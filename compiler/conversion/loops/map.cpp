@@ -324,8 +324,8 @@ std::optional<Map> makeMap(const rows::Program &program, const Choice &choice) {
   return Mapper(program, choice).run();
 }
 
-Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice,
-                uint32_t family, uint32_t core, bool all, uint32_t place) {
+Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice, uint32_t family,
+                uint32_t core, bool all, uint32_t place) {
   const rows::Family &what = program.families[family];
   const FamilyHome &home = map.families[family];
   const auto rows = static_cast<int32_t>(what.rows);

@@ -76,14 +76,14 @@ struct FamilyHome {
 /// What one body needs.
 struct BodyMap {
   plan::Work work;
-  std::vector<bool> varies;          ///< by row: depends on the position
-  std::vector<uint32_t> offset;      ///< by computed row, in the frame, or in the local memory
-  uint32_t frame = kNone;            ///< address of the frames of a group
-  uint32_t frameRows = 0;            ///< of one position
-  std::vector<uint32_t> constants;   ///< by constant row: local address
-  std::vector<uint32_t> preloads;    ///< by linear row: preload row, or kNone
-  std::vector<uint32_t> blocks;      ///< by block of the trip: address, or kNone
-  std::vector<uint32_t> tables;      ///< by table of the trip: slot
+  std::vector<bool> varies;        ///< by row: depends on the position
+  std::vector<uint32_t> offset;    ///< by computed row, in the frame, or in the local memory
+  uint32_t frame = kNone;          ///< address of the frames of a group
+  uint32_t frameRows = 0;          ///< of one position
+  std::vector<uint32_t> constants; ///< by constant row: local address
+  std::vector<uint32_t> preloads;  ///< by linear row: preload row, or kNone
+  std::vector<uint32_t> blocks;    ///< by block of the trip: address, or kNone
+  std::vector<uint32_t> tables;    ///< by table of the trip: slot
   uint32_t readers = 0; ///< mask of cores that its families go to, but for those that stay local
 };
 
@@ -118,7 +118,7 @@ std::optional<Map> makeMap(const rows::Program &program, const Choice &choice);
 
 /// Where `core` finds row `place` (trip * rows + row) of a family: at its own
 /// positions (`all` false), or one and the same for all.
-Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice,
-                uint32_t family, uint32_t core, bool all, uint32_t place);
+Stream streamOf(const rows::Program &program, const Map &map, const Choice &choice, uint32_t family,
+                uint32_t core, bool all, uint32_t place);
 
 } // namespace sluice::loops

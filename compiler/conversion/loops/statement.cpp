@@ -81,8 +81,8 @@ private:
       return writeStream(row);
     if (!mine.varies[row])
       return {mine.offset[row] + isa::kLocalBase, 0, 0, 0};
-    return {mine.frame + mine.offset[row] + isa::kLocalBase,
-            static_cast<int32_t>(mine.frameRows), 0, 0};
+    return {mine.frame + mine.offset[row] + isa::kLocalBase, static_cast<int32_t>(mine.frameRows),
+            0, 0};
   }
 
   [[nodiscard]] Stream writeStream(RowId row) const {
@@ -164,9 +164,8 @@ private:
     const Row &what = trip.rows[row];
     const rows::VectorStep &step = what.step;
     const Port &port = home[row];
-    const bool leaves =
-        port.output && !(body.writes[port.port].family &&
-                         map.families[*body.writes[port.port].family].local);
+    const bool leaves = port.output && !(body.writes[port.port].family &&
+                                         map.families[*body.writes[port.port].family].local);
     const size_t count = std::max<size_t>(what.a.size(), 1);
     for (size_t i = 0; i < count; ++i) {
       isa::Vec form;
@@ -262,8 +261,7 @@ private:
   size_t rowsOfStatement(const std::vector<RowId> &stage, size_t first) {
     const Row &what = trip.rows[stage[first]];
     size_t most = 1;
-    while (first + most < stage.size() &&
-           trip.rows[stage[first + most]].kind == what.kind &&
+    while (first + most < stage.size() && trip.rows[stage[first + most]].kind == what.kind &&
            mine.varies[stage[first + most]] == mine.varies[stage[first]])
       ++most;
     const auto step = [&](plan::UnitBeats &unit, RowId row) { addStep(unit, row); };
@@ -288,8 +286,8 @@ private:
 
   void addStatement(const std::vector<RowId> &members) {
     const Row &what = trip.rows[members.front()];
-    std::vector<Statement> &into = mine.varies[members.front()] || !inLoop(body) ? result.loop
-                                                                                 : result.before;
+    std::vector<Statement> &into =
+        mine.varies[members.front()] || !inLoop(body) ? result.loop : result.before;
     Statement statement;
     if (what.kind == RowKind::Linear) {
       writeBlocks(members, inLoop(body) ? result.before : result.loop);
@@ -338,8 +336,8 @@ private:
             return fail();
           Beat beat;
           beat.address[0] = static_cast<int32_t>(from.base);
-          beat.address[3] = static_cast<int32_t>(
-              mine.blocks[term.block] * program.geometry.lanes + write.index);
+          beat.address[3] =
+              static_cast<int32_t>(mine.blocks[term.block] * program.geometry.lanes + write.index);
           beat.form = unit.formOf(form);
           BeatOrigin origin;
           origin.row = origin.read[0] = write.row;
@@ -430,9 +428,8 @@ private:
 
   /// A body that uses nothing of the inputs it is given still happens once per inference.
   void gate() {
-    if (!first.empty() && std::ranges::all_of(first, [&](uint32_t input) {
-          return result.inputUnits[input] == 0;
-        })) {
+    if (!first.empty() &&
+        std::ranges::all_of(first, [&](uint32_t input) { return result.inputUnits[input] == 0; })) {
       result.takenByBoth.push_back(*first.begin());
       result.inputUnits[*first.begin()] = plan::kMatrixBit | plan::kVectorBit;
     }

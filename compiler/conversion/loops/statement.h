@@ -24,9 +24,9 @@ struct Piece {
 
 /// Tokens of a unit's bank.
 enum Token : uint32_t {
-  kLocalToken = 0,                     ///< rows of the core's own vector unit
-  kBlockToken = 1,                     ///< weight blocks that are written
-  kCoreTokens = 2,                     ///< families from core i
+  kLocalToken = 0,                             ///< rows of the core's own vector unit
+  kBlockToken = 1,                             ///< weight blocks that are written
+  kCoreTokens = 2,                             ///< families from core i
   kInputTokens = kCoreTokens + isa::kMaxCores, ///< rows of input i, a token a position
 };
 /// Tokens of the host port's bank: core i lets one more group, or inference, in.

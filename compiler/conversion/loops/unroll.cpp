@@ -51,9 +51,7 @@ public:
     const std::vector<RowId> &at = mine[trip == kNone || trip >= mine.size() ? 0 : trip];
     return at[row] != kNoRow ? at[row] : mine[0][row];
   }
-  [[nodiscard]] uint32_t block(uint32_t body, uint32_t block) const {
-    return blocks[body][block];
-  }
+  [[nodiscard]] uint32_t block(uint32_t body, uint32_t block) const { return blocks[body][block]; }
 
   std::vector<std::vector<RowId>> familyRows; ///< by family and place
 
@@ -136,9 +134,9 @@ private:
     const rows::Row &what = body.trip.rows[id];
     if (what.kind == RowKind::Input) {
       const rows::Read &read = body.reads[what.input];
-      made[t][id] = familyRows[read.family][read.all ? read.places[what.inputRow]
-                                                     : t * program.families[read.family].rows +
-                                                           what.inputRow];
+      made[t][id] = familyRows[read.family]
+                              [read.all ? read.places[what.inputRow]
+                                        : t * program.families[read.family].rows + what.inputRow];
       return;
     }
     if (!mine.work[id].live && what.kind != RowKind::Constant)
@@ -349,7 +347,8 @@ private:
       for (uint32_t i = 0; i < beats.size(); ++i)
         unit.origins.push_back(originOf(one, i, pass));
       unit.beats.insert(unit.beats.end(), beats.begin(), beats.end());
-      into.push_back({instruction, one.unit, first, static_cast<uint32_t>(beats.size()), one.nodes});
+      into.push_back(
+          {instruction, one.unit, first, static_cast<uint32_t>(beats.size()), one.nodes});
     });
     into.push_back({list.back().instruction, isa::Unit::Seq, 0, 0, {}});
   }

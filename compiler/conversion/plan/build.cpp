@@ -12,7 +12,7 @@ namespace sluice::plan {
 namespace {
 
 constexpr unsigned kMatrix = 0, kVector = 1;
-constexpr uint32_t kHostTokens = 5, kLocalTokens = 4;
+constexpr uint32_t kLocalTokens = 4;
 
 class Builder {
 public:
@@ -441,18 +441,18 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
     // instruction takes rows of all cores in turn for ever.
     layout.coreStride = isa::kTokens / cores;
     layout.host = 1;
-    layout.hosts = std::min(kHostTokens, layout.coreStride - 2);
+    layout.hosts = std::min(kHosts, layout.coreStride - 2);
     layout.local = layout.done = layout.host + layout.hosts;
     layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local);
     return layout;
   }
-  layout.hosts = kHostTokens;
-  layout.slots = manySlots ? (isa::kTokens - kHostTokens - 1) / cores : 1;
+  layout.hosts = kHosts;
+  layout.slots = manySlots ? (isa::kTokens - kHosts - 1) / cores : 1;
   layout.slotStride = cores;
-  const uint32_t spare = isa::kTokens - kHostTokens - layout.slots * cores;
+  const uint32_t spare = isa::kTokens - kHosts - layout.slots * cores;
   layout.locals = std::min(kLocalTokens, spare);
   layout.local = layout.done = isa::kTokens - layout.locals;
-  layout.host = layout.local - kHostTokens;
+  layout.host = layout.local - kHosts;
   return layout;
 }
 

@@ -35,6 +35,7 @@ struct TokenLayout {
   uint32_t ofLocal(uint32_t index) const { return local + index / kRun % locals; }
 
   static constexpr uint32_t kRun = 240;
+  static constexpr uint32_t kHosts = 5; ///< most that `hosts` can be
 
   /// With one slot a core's rows are announced by one instruction; with more,
   /// a reader takes more rows with one instruction.

@@ -26,7 +26,8 @@ std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Placement &placem
 std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);
 
 /// Says who uses most of a memory of a core, largest first.
-using LargestUsers = std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;
+using LargestUsers =
+    std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;
 
 /// One problem per kind of memory that overflows somewhere (E0401 to E0407),
 /// with the worst core, every other core and the largest users.

@@ -20,6 +20,25 @@ Problem internalError(const std::string &what) {
   return problem;
 }
 
+/// Rows of the inputs are announced by tokens, which count no further than that before a
+/// unit takes them.
+constexpr size_t kMostInputRows = size_t{TokenLayout::kHosts} * TokenLayout::kRun;
+
+Problem tooManyInputRows(const Graph &graph, size_t rows) {
+  Problem problem;
+  problem.code = "E0409";
+  problem.message =
+      fmt::format("the model's inputs take {} rows at once, and tokens announce at most {} before "
+                  "the first of them is used",
+                  rows, kMostInputRows);
+  for (const rows::Port &port : graph.inputs)
+    problem.notes.push_back(fmt::format("input '{}' takes {}", port.tensor.name, port.rows.size()));
+  problem.fixes.push_back({"let the first axis of the inputs be one that the model treats index by "
+                           "index: then it is computed in a loop",
+                           std::nullopt, false, std::nullopt});
+  return problem;
+}
+
 /// Instructions as words; false if a value does not fit its field.
 bool encodeLists(const Schedule &schedule, Plan &result) {
   for (const InstructionList &list : schedule.lists) {
@@ -87,7 +106,8 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   } else if (const auto other = verifySplit(graph, planned)) {
     found.push_back(internalError(*other));
   } else if (const auto wrong = verify(planned, best.placement, best.beats, best.schedule)) {
-    found.push_back(internalError(*wrong));
+    const size_t rows = work.stages[0].size();
+    found.push_back(rows > kMostInputRows ? tooManyInputRows(graph, rows) : internalError(*wrong));
   }
   result.memory = best.use;
   if (!found.empty()) {

@@ -16,11 +16,10 @@ struct Rolled {
 };
 
 /// Covers the beats with instructions, greedily: at every place the nest of up
-/// to `depth` loops that covers most beats, the innermost ones of the instruction. Deterministic. Nothing if the beats of
-/// a reduction are no such nest: the machine ends a reduction with every vector
-/// instruction.
-std::optional<std::vector<Rolled>> roll(const UnitBeats &unit,
-                                        unsigned depth = isa::kLoopDepth);
+/// to `depth` loops that covers most beats, the innermost ones of the instruction. Deterministic.
+/// Nothing if the beats of a reduction are no such nest: the machine ends a reduction with every
+/// vector instruction.
+std::optional<std::vector<Rolled>> roll(const UnitBeats &unit, unsigned depth = isa::kLoopDepth);
 
 /// The beats an instruction issues, by the rules of docs/machine.md. `form` is
 /// the index its beats carry.

@@ -16,9 +16,9 @@ namespace sluice::rows {
 struct Family {
   std::string name;
   uint32_t trips = 1;
-  uint32_t rows = 1;                    ///< of one trip
-  std::optional<uint32_t> input;        ///< the model's input that it is
-  std::vector<uint16_t> constant;       ///< else: B lanes a row, trip by trip, if known
+  uint32_t rows = 1;              ///< of one trip
+  std::optional<uint32_t> input;  ///< the model's input that it is
+  std::vector<uint16_t> constant; ///< else: B lanes a row, trip by trip, if known
   [[nodiscard]] uint32_t total() const { return trips * rows; }
 };
 
@@ -42,8 +42,8 @@ struct Write {
 
 struct Body {
   uint32_t trips = 1;
-  Graph trip;               ///< ports: Body::reads and Body::writes
-  std::vector<Read> reads;  ///< by input port of `trip`
+  Graph trip;                ///< ports: Body::reads and Body::writes
+  std::vector<Read> reads;   ///< by input port of `trip`
   std::vector<Write> writes; ///< by output port of `trip`
 };
 

@@ -143,7 +143,7 @@ protected:
   void forOperations(llvm::StringRef text,
                      const std::function<void(IndexSpaceInterface, llvm::ArrayRef<const Tensor *>,
                                               const Tensor &)> &visit) {
-    const auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(module);
     unsigned operations = 0;
     module->walk([&](IndexSpaceInterface op) {

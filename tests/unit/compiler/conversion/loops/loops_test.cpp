@@ -72,8 +72,8 @@ TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
 }
 
 /// What the proof says of lists after a change.
-std::optional<std::string> proof(const rows::Program &program, const Map &map,
-                                 const Choice &choice, const std::vector<List> &lists) {
+std::optional<std::string> proof(const rows::Program &program, const Map &map, const Choice &choice,
+                                 const std::vector<List> &lists) {
   const Unrolled all = unroll(program, map, choice, lists);
   return plan::verify(all.graph, all.placement, all.beats, all.schedule);
 }

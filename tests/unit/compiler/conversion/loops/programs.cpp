@@ -99,7 +99,8 @@ rows::Program denseNetwork(const std::string &target, uint32_t trips,
   GraphBuilder trip = builder.trip();
   std::vector<RowId> rows = builder.read(trip, x);
   for (size_t i = 1; i < widths.size(); ++i)
-    rows = trip.dense(rows, widths[i], i + 1 < widths.size() ? plan::test::relu() : rows::VectorStep{});
+    rows = trip.dense(rows, widths[i],
+                      i + 1 < widths.size() ? plan::test::relu() : rows::VectorStep{});
   builder.output(trip, trips, rows);
   builder.finish(trip, trips);
   return std::move(builder.program);
@@ -187,8 +188,7 @@ rows::Program randomProgram(const std::string &target, uint64_t seed) {
   std::vector<RowId> read = builder.read(next, between, all);
   if (all && !once) {
     const std::vector<RowId> own = builder.read(next, between);
-    std::vector<RowId> weights(read.begin(),
-                               read.begin() + std::min<size_t>(read.size(), 8));
+    std::vector<RowId> weights(read.begin(), read.begin() + std::min<size_t>(read.size(), 8));
     if (draw(2) != 0) { // attention: positions become weights
       read = next.product(own, weights, draw(2) != 0);
     } else {
