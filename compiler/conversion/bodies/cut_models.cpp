@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include "mlir/IR/IRMapping.h"
-
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/dialect/sluice/dialect.h"
 
@@ -37,9 +35,8 @@ int64_t product(Axes extents) {
 template <typename Model, typename Op> struct Base : CutInterface::ExternalModel<Model, Op> {
   Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
                        RankedTensorType type, const Cut &) const {
-    IRMapping mapping;
-    mapping.map(op->getOperands(), operands);
-    Operation *block = builder.clone(*op, mapping);
+    Operation *block = builder.clone(*op);
+    block->setOperands(operands); // one value may be read in two ways
     block->getResult(0).setType(type);
     return block;
   }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/IRMapping.h"
 
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/rows/table_builder.h"
@@ -276,6 +275,29 @@ private:
     return made;
   }
 
+  /// Whether the layout rules allow an operation's data dimensions: a constant whose
+  /// blocks differ is no longer one.
+  static bool allowed(Operation *op) {
+    const auto dimOf = [](Value value) {
+      return static_cast<int8_t>(ir::dataDim(value).value_or(ir::kNoDim));
+    };
+    const bool changed = llvm::any_of(op->getOperands(), [](Value operand) {
+      return llvm::isa<BlockArgument>(operand) && !isConstant(operand);
+    });
+    ir::LayoutQuery query = ir::layoutQuery(op, isConstant, 1);
+    query.allowDynamicWeights = true;
+    ir::LayoutRelation relation;
+    llvm::cast<ir::LayoutInterface>(op).layouts(query, relation);
+    return !changed || op->getNumOperands() < 2 ||
+           llvm::any_of(
+               relation,
+               [&](const ir::LayoutTuple &tuple) {
+                 return llvm::equal(llvm::ArrayRef(tuple.dims).drop_back(),
+                                    llvm::map_range(op->getOperands(), dimOf)) &&
+                        tuple.result() == dimOf(op->getResult(0));
+               });
+  }
+
   bool addBody(unsigned level, const std::vector<Operation *> &ops) {
     const bool loop = level % 2 == 0;
     OpBuilder builder(module->getBody(), module->getBody()->end());
@@ -298,10 +320,11 @@ private:
         made = llvm::cast<CutInterface>(op).makeBlock(builder, operands,
                                                       blockType(typeOf(result), *cut), *cut);
       } else {
-        IRMapping mapping;
-        mapping.map(op->getOperands(), operands);
-        made = builder.clone(*op, mapping);
+        made = builder.clone(*op);
+        made->setOperands(operands);
       }
+      if (!allowed(made))
+        return false;
       outline.seen[{result.getAsOpaquePointer(), loop}] = made->getResult(0);
     }
     std::vector<rows::Write> writes;

@@ -146,6 +146,7 @@ private:
       return;
     }
     rows::Row row = what;
+    row.terms = mine.work[id].terms; // what others multiply need not exist
     const auto rename = [&](RowId &operand) {
       if (operand != kNoRow)
         operand = made[t][operand];

@@ -31,7 +31,8 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
   const std::vector<RowId> &preloads = placement.cores[core].preloads;
   if (biased != (accumulator.init == isa::Init::Preload) ||
       (biased && (accumulator.preload >= preloads.size() ||
-                  graph.rows[preloads[accumulator.preload]].bias != row.bias)))
+                  (preloads[accumulator.preload] != accumulator.row &&
+                   graph.rows[preloads[accumulator.preload]].bias != row.bias))))
     return fmt::format("row {} starts from another bias", accumulator.row);
   return std::nullopt;
 }

@@ -172,7 +172,13 @@ std::string nodeText(const NodeRef &node) {
 void forEachInnerName(const onnx::NodeProto &node,
                       const std::function<void(const std::string &)> &fn) {
   const auto ofGraph = [&fn](const onnx::GraphProto &graph) {
-    const std::set<std::string> own = namesOf(graph);
+    std::set<std::string> own; // as far as it is defined: what is used before is not its own
+    for (const onnx::ValueInfoProto &input : graph.input())
+      own.insert(input.name());
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      own.insert(tensor.name());
+    for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+      own.insert(tensor.values().name());
     const auto outer = [&](const std::string &name) {
       if (!own.contains(name))
         fn(name);
@@ -180,6 +186,7 @@ void forEachInnerName(const onnx::NodeProto &node,
     for (const onnx::NodeProto &inner : graph.node()) {
       std::for_each(inner.input().begin(), inner.input().end(), outer);
       forEachInnerName(inner, outer);
+      own.insert(inner.output().begin(), inner.output().end());
     }
     for (const onnx::ValueInfoProto &output : graph.output())
       outer(output.name());
