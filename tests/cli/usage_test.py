@@ -69,8 +69,8 @@ class Flags(Refusal):
 
     def test_progress(self):
         """A line on a terminal, while something takes longer than a second, that says where it is; else nothing."""
-        size, layers, value, constants = 256, [], "x", []
-        for i in range(8):
+        size, layers, value, constants = 512, [], "x", []
+        for i in range(16):
             constants.append(models.constant(f"W{i}", models.values(size, size)))
             layers += [models.helper.make_node("MatMul", [value, f"W{i}"], [f"h{i}"]),
                        models.helper.make_node("Relu", [f"h{i}"], [value := f"a{i}"])]

@@ -14,10 +14,12 @@
 namespace sluice::bodies {
 
 /// Block t of a tensor are the elements whose index along `axis` is in
-/// [t * block, (t + 1) * block). Extents are trips * block.
+/// [t * block, (t + 1) * block); mirrored, those of block trips - 1 - t. Extents are
+/// trips * block.
 struct Cut {
   int64_t axis = 0;
   int64_t block = 1;
+  bool mirrored = false;
 
   bool operator==(const Cut &) const = default;
 };

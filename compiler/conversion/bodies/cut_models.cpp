@@ -67,8 +67,19 @@ template <typename Model, typename Op> struct SameAxes : Base<Model, Op> {
 struct Map : SameAxes<Map, ir::MapOp> {};
 struct Broadcast : SameAxes<Broadcast, ir::BroadcastOp> {};
 struct Relayout : SameAxes<Relayout, ir::RelayoutOp> {};
-struct Reverse : SameAxes<Reverse, ir::ReverseOp> {
-  static bool uniform(ir::ReverseOp op, int64_t axis) { return !contains(op.getAxes(), axis); }
+/// Along a reversed axis the blocks come in the opposite order.
+struct Reverse : Base<Reverse, ir::ReverseOp> {
+  static Cut turned(Operation *op, const Cut &cut) {
+    const bool along = contains(llvm::cast<ir::ReverseOp>(op).getAxes(), cut.axis);
+    return {cut.axis, cut.block, cut.mirrored != along};
+  }
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    return turned(op, cut);
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    operands.push_back(turned(op, cut));
+    return true;
+  }
 };
 struct Concat : SameAxes<Concat, ir::ConcatOp> {
   static bool uniform(ir::ConcatOp op, int64_t axis) {
@@ -96,10 +107,11 @@ struct Slice : SameAxes<Slice, ir::SliceOp> {
 struct Transpose : Base<Transpose, ir::TransposeOp> {
   std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
     const auto permutation = llvm::cast<ir::TransposeOp>(op).getPermutation();
-    return Cut{llvm::find(permutation, cut.axis) - permutation.begin(), cut.block};
+    return Cut{llvm::find(permutation, cut.axis) - permutation.begin(), cut.block, cut.mirrored};
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block});
+    operands.push_back(
+        Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block, cut.mirrored});
     return true;
   }
 };
@@ -114,7 +126,7 @@ std::optional<Cut> sameRuns(Axes from, const Cut &cut, Axes to) {
     const int64_t inner = product(to.drop_front(axis + 1));
     if (product(to.take_front(axis)) == outer && run % inner == 0 &&
         to[axis] == trips * (run / inner))
-      return Cut{axis, run / inner};
+      return Cut{axis, run / inner, cut.mirrored};
   }
   return std::nullopt;
 }
@@ -144,14 +156,14 @@ struct Reduce : Base<Reduce, ir::ReduceOp> {
   }
   std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
     const int64_t axis = resultAxes(llvm::cast<ir::ReduceOp>(op))[cut.axis];
-    return axis < 0 ? std::nullopt : std::optional(Cut{axis, cut.block});
+    return axis < 0 ? std::nullopt : std::optional(Cut{axis, cut.block, cut.mirrored});
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
     const auto axes = resultAxes(llvm::cast<ir::ReduceOp>(op));
     const auto *axis = llvm::find(axes, cut.axis);
     if (axis == axes.end())
       return false;
-    operands.push_back(Cut{axis - axes.begin(), cut.block});
+    operands.push_back(Cut{axis - axes.begin(), cut.block, cut.mirrored});
     return true;
   }
 };
@@ -167,17 +179,17 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
     return axes[axis];
   }
   static std::optional<Cut> axisOf(const rows::Loops &loops, const std::vector<size_t> &axes,
-                                   Axes shape, size_t loop, int64_t block) {
+                                   Axes shape, size_t loop, const Cut &cut) {
     for (size_t axis = 0; axis < axes.size() && axis < shape.size(); ++axis)
       if (axes[axis] == loop && shape[axis] == loops.extents[loop])
-        return Cut{static_cast<int64_t>(axis), block};
+        return Cut{static_cast<int64_t>(axis), cut.block, cut.mirrored};
     return std::nullopt;
   }
   std::optional<Cut> resultCut(Operation *op, unsigned operand, const Cut &cut) const {
     const rows::Loops loops = rows::loopsOf(op);
     const auto loop = loopOf(loops, operand == 0 ? loops.lhsAxes : loops.rhsAxes,
                              ir::shapeOf(op->getOperand(operand)), cut.axis);
-    return loop ? axisOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), *loop, cut.block)
+    return loop ? axisOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), *loop, cut)
                 : std::nullopt;
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
@@ -185,10 +197,8 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
     const auto loop = loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
     if (!loop)
       return false;
-    operands.push_back(
-        axisOf(loops, loops.lhsAxes, ir::shapeOf(op->getOperand(0)), *loop, cut.block));
-    operands.push_back(
-        axisOf(loops, loops.rhsAxes, ir::shapeOf(op->getOperand(1)), *loop, cut.block));
+    operands.push_back(axisOf(loops, loops.lhsAxes, ir::shapeOf(op->getOperand(0)), *loop, cut));
+    operands.push_back(axisOf(loops, loops.rhsAxes, ir::shapeOf(op->getOperand(1)), *loop, cut));
     return true;
   }
 };

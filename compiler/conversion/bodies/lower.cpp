@@ -47,7 +47,7 @@ public:
       int64_t index = rest % blockShape[axis];
       rest /= blockShape[axis];
       if (static_cast<int64_t>(axis) == cut->axis)
-        index += trip * cut->block;
+        index += (cut->mirrored ? shape[axis] / cut->block - 1 - trip : trip) * cut->block;
       flat += index * scale;
       scale *= shape[axis];
     }

@@ -87,8 +87,8 @@ private:
   /// The host offers the rows of an input in row-major order: block by block only if
   /// no axis before it has more than one index.
   static bool streams(BlockArgument argument, const Cut &cut) {
-    return llvm::all_of(ir::shapeOf(argument).take_front(cut.axis),
-                        [](int64_t extent) { return extent == 1; });
+    return !cut.mirrored && llvm::all_of(ir::shapeOf(argument).take_front(cut.axis),
+                                         [](int64_t extent) { return extent == 1; });
   }
 
   /// Cuts the result as the first operand says for which the others can follow.

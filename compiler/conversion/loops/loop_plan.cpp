@@ -144,6 +144,26 @@ std::optional<double> cyclesOf(const rows::Program &program, const Candidate &ca
   return static_cast<double>(run.inferences[0].latency()) / trips;
 }
 
+std::string textOf(const rows::Program &program, const Choice &choice) {
+  uint32_t trips = 1;
+  for (const rows::Body &body : program.bodies)
+    trips = std::max(trips, body.trips);
+  return fmt::format("{} positions in groups of {}, round the cores", trips, choice.group);
+}
+
+/// Where the cycles of a plan go, from a timed run of all positions one by one.
+std::optional<plan::Explanation> explain(const rows::Program &program, const Candidate &candidate) {
+  const auto timed = timedPart(program, candidate.lists);
+  const Unrolled all = unroll(program, candidate.map, candidate.choice, candidate.lists);
+  const auto timeline = timed ? plan::Timeline::run(all.graph, all.beats, *timed) : std::nullopt;
+  if (!timeline)
+    return std::nullopt;
+  plan::Explanation result =
+      plan::explain(all.graph, plan::analyse(all.graph), all.placement, *timeline);
+  result.choice = textOf(program, candidate.choice);
+  return result;
+}
+
 /// What does not fit, with the families that take most rows.
 Problems fitProblems(const rows::Program &program, const std::vector<plan::MemoryUse> &use) {
   return plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t) {
@@ -191,6 +211,10 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   double cycles = 0; ///< of a position
   std::optional<std::string> wrong;
   std::vector<plan::MemoryUse> use;
+  std::vector<plan::Loser> losers;
+  const auto lose = [&](const Choice &choice, std::string why) {
+    losers.push_back({textOf(program, choice), std::nullopt, std::move(why)});
+  };
   for (const uint32_t size : groupSizes(program)) {
     std::optional<Candidate> candidate = build(program, {size});
     if (!candidate)
@@ -198,15 +222,21 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     if (!fitsAll(candidate->use)) {
       if (use.empty())
         use = candidate->use;
+      lose(candidate->choice, "does not fit");
       continue;
     }
     const auto now = cyclesOf(program, *candidate);
-    if (!now || (best && *now >= cycles))
-      continue;
-    if (auto found = proveWrong(program, *candidate)) {
-      wrong = std::move(found);
+    if (!now || (best && *now >= cycles)) {
+      lose(candidate->choice, now ? fmt::format("{:.1f} cycles a position", *now) : "stalls");
       continue;
     }
+    if (auto found = proveWrong(program, *candidate)) {
+      wrong = std::move(found);
+      lose(candidate->choice, "not proved sound: " + *wrong);
+      continue;
+    }
+    if (best)
+      lose(best->choice, fmt::format("{:.1f} cycles a position", cycles));
     best = std::move(candidate);
     cycles = *now;
   }
@@ -233,6 +263,8 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   }
   if (options.candidates != 0)
     result.timing = vm::measureTiming(*timedPart(program, best->lists));
+  if (options.explain && (result.explanation = explain(program, *best)))
+    result.explanation->losers = std::move(losers);
   result.text =
       fmt::format("plan {} for {}: loops over {} positions in groups of {}\n", program.modelName,
                   program.geometry.name, program.bodies[0].trips, best->choice.group);

@@ -35,7 +35,7 @@ public:
     for (const rows::Body &body : program.bodies)
       for (const rows::Write &write : body.writes)
         for (uint32_t row : write.first)
-          outputs = std::max(outputs, row + (body.trips - 1) * write.stride + 1);
+          outputs = std::max({outputs, row + 1, row + (body.trips - 1) * write.stride + 1});
     outRows.assign(outputs, kNoRow);
     for (uint32_t b = 0; b < program.bodies.size(); ++b)
       addBody(b);
@@ -59,6 +59,7 @@ private:
   const rows::Program &program;
   const Map &map;
   rows::Graph graph;
+  uint32_t firstGroup = 0, groups = 0; ///< of the body under way; so far
   std::vector<RowId> outRows;
   std::vector<std::vector<std::vector<RowId>>> names; ///< by body, trip and row
   std::vector<std::vector<uint32_t>> blocks;          ///< by body and block
@@ -110,6 +111,9 @@ private:
     for (uint32_t t = 0; t < body.trips; ++t)
       for (RowId row = 0; row < trip.rows.size(); ++row)
         addRow(body, mine, t, row, made, firstBlock);
+    for (const rows::Row &row : trip.rows)
+      groups = std::max(groups, firstGroup + row.group + 1);
+    firstGroup = groups; // of the next body
     for (const auto &[block, dynamic] : trip.dynamic) {
       rows::DynamicBlock copy = dynamic;
       for (rows::BlockWrite &write : copy.writes)
@@ -146,6 +150,7 @@ private:
       return;
     }
     rows::Row row = what;
+    row.group += firstGroup;
     row.terms = mine.work[id].terms; // what others multiply need not exist
     const auto rename = [&](RowId &operand) {
       if (operand != kNoRow)
@@ -288,6 +293,15 @@ private:
     const uint32_t cores = program.geometry.cores;
     const size_t rows = result.graph.rows.size();
     result.placement.rows.resize(rows);
+    for (uint32_t b = 0; b < program.bodies.size(); ++b) {
+      const Groups groups = groupsOf(program, program.bodies[b], choice);
+      for (uint32_t t = 0; t < program.bodies[b].trips; ++t)
+        for (RowId row = 0; row < program.bodies[b].trip.rows.size(); ++row)
+          if (const RowId id = names.of(b, t, row); id != kNoRow &&
+                                                    result.graph.rows[id].kind != RowKind::Input &&
+                                                    result.graph.rows[id].kind != RowKind::Constant)
+            result.placement.rows[id].core = t / groups.size % groups.cores;
+    }
     result.placement.cores.resize(cores);
     result.placement.inboxRows = map.inboxRows;
     // A bias is that of any row that has it.

@@ -32,7 +32,8 @@ struct Read {
 };
 
 /// What an output port of a trip stands for: rows of this trip of a family, and
-/// rows of a host tensor: row r of trip t is host row first[r] + t * stride.
+/// rows of a host tensor: row r of trip t is host row first[r] + t * stride (modulo 2^32: it may
+/// fall).
 struct Write {
   std::optional<uint32_t> family;
   std::optional<uint32_t> output;

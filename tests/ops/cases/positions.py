@@ -22,6 +22,12 @@ def positions(cases):
     cases.add("positions_relu", node("Relu", "x"), {"x": x}, {"y": relu(x)})
     cases.add("positions_transpose", node("Transpose", "x", perm=[1, 0]), {"x": x}, {"y": x.T},
               flags=["--data-dim x=1"])
+    layers = weights(8, 8), weights(8, 8)
+    x = normal(300, 8)
+    net = Network(x=x)
+    h = net("Slice", net("Relu", net.linear("x", layers[0])), np.int64([-1]), np.int64([-1000]), np.int64([0]),
+            np.int64([-1]))
+    case("reversed", net, {net.linear(h, layers[1]): linear(relu(linear(x, layers[0]))[::-1], layers[1])})
     x = normal(150, 20)
     cases.add("positions_softmax", node("Softmax", "x", axis=-1), {"x": x}, {"y": softmax(x)},
               flags=["--data-dim x=1"])
