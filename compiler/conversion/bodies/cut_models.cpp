@@ -91,14 +91,30 @@ struct Pad : SameAxes<Pad, ir::PadOp> {
     return op.getLow()[axis] == 0 && op.getHigh()[axis] == 0;
   }
 };
-struct Slice : SameAxes<Slice, ir::SliceOp> {
-  static bool uniform(ir::SliceOp op, int64_t axis) {
-    return op.getStarts()[axis] == 0 && op.getSteps()[axis] == 1 &&
-           op.getSizes()[axis] == ir::shapeOf(op.getInput())[axis];
+/// All elements of an axis, in their order or the opposite one, or others.
+struct Slice : Base<Slice, ir::SliceOp> {
+  static std::optional<Cut> turned(Operation *op, const Cut &cut) {
+    auto slice = llvm::cast<ir::SliceOp>(op);
+    const int64_t extent = ir::shapeOf(slice.getInput())[cut.axis];
+    const int64_t start = slice.getStarts()[cut.axis], step = slice.getSteps()[cut.axis];
+    if (slice.getSizes()[cut.axis] != extent || (step != 1 && step != -1) ||
+        start != (step == 1 ? 0 : extent - 1))
+      return std::nullopt;
+    return Cut{cut.axis, cut.block, cut.mirrored != (step == -1)};
+  }
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    return turned(op, cut);
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    operands.push_back(turned(op, cut));
+    return operands.back().has_value();
   }
   Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
                        RankedTensorType type, const Cut &cut) const {
     auto block = llvm::cast<ir::SliceOp>(Base::makeBlock(op, builder, operands, type, cut));
+    llvm::SmallVector<int64_t, 4> starts(block.getStarts());
+    starts[cut.axis] = block.getSteps()[cut.axis] == 1 ? 0 : cut.block - 1;
+    block.setStarts(starts);
     block.setSizes(type.getShape());
     return block;
   }

@@ -268,8 +268,9 @@ private:
         for (uint32_t row = 0; row < read.places.size(); ++row)
           read.places[row] = row;
       }
-      made = addArgument(outline, need ? blockType(typeOf(value), *need) : typeOf(value),
-                         program.families[read.family].name, std::move(read));
+      const std::string name = program.families[read.family].name;
+      made = addArgument(outline, need ? blockType(typeOf(value), *need) : typeOf(value), name,
+                         std::move(read));
     }
     outline.seen[key] = made;
     return made;
@@ -384,7 +385,8 @@ private:
     if (later) {
       rows::Write write;
       write.family = family(value);
-      add(std::move(write), program.families[*write.family].name);
+      const std::string name = program.families[*write.family].name;
+      add(std::move(write), name);
     }
   }
 };

@@ -442,7 +442,7 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
         if (home.everywhere)
           links.inputWhole[*input] = true;
         if (home.ring != 0)
-          links.ring = *input;
+          links.ring = input;
       }
     }
   std::vector<std::vector<Statements>> statements(program.bodies.size());

@@ -263,7 +263,9 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   }
   if (options.candidates != 0)
     result.timing = vm::measureTiming(*timedPart(program, best->lists));
-  if (options.explain && (result.explanation = explain(program, *best)))
+  if (options.explain)
+    result.explanation = explain(program, *best);
+  if (result.explanation)
     result.explanation->losers = std::move(losers);
   result.text =
       fmt::format("plan {} for {}: loops over {} positions in groups of {}\n", program.modelName,
