@@ -237,9 +237,8 @@ private:
       auto constant = value.getDefiningOp<ir::ConstantOp>();
       if (!constant)
         return nullptr;
-      if (!need) {
-        made = builder.clone(*constant)->getResult(0);
-      } else if (!(made = equalBlocks(builder, constant, *need))) {
+      made = need ? equalBlocks(builder, constant, *need) : builder.clone(*constant)->getResult(0);
+      if (!made) {
         // The result has the same axes where the operation is pointwise.
         const Value result = user->getResult(0);
         if (partition.cutOf(result) != need || ir::shapeOf(value) != ir::shapeOf(result))

@@ -277,6 +277,26 @@ TEST(Plan, NamesEveryMemoryThatOverflows) {
   EXPECT_EQ(refused(builder.graph).at(0).code, "E0405");
 }
 
+TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
+  GraphBuilder builder("c6b32", 11);
+  const auto x = builder.input(1216);
+  rows::VectorStep most;
+  most.reduce = isa::Reduce::Max;
+  builder.output({builder.vector(x, rows::kNoRow, rows::kNoRow, most)});
+  Plan plan;
+  Problems problems;
+  EXPECT_FALSE(makePlan(builder.graph, {}, plan, problems));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].code, "E0409");
+  EXPECT_EQ(problems[0].message,
+            "the model's inputs take 1216 rows at once, and tokens announce at "
+            "most 1200 before the first of them is used");
+  EXPECT_THAT(problems[0].notes, testing::ElementsAre("input 'x0' takes 1216"));
+  ASSERT_EQ(problems[0].fixes.size(), 1U);
+  EXPECT_EQ(problems[0].fixes[0].text, "let the first axis of the inputs be one that the model "
+                                       "treats index by index: then it is computed in a loop");
+}
+
 TEST(Plan, RefusesABiasThatIsNotFinite) {
   rows::Graph graph = perceptron("c2b8", {2, 2}, 4);
   for (const rows::RowId row : graph.outputs[0].rows)
