@@ -78,6 +78,8 @@ public:
   std::optional<rows::Program> run() {
     addInputs();
     addOutputs();
+    if (rowsAtHost(program.inputs) > kMostRows || rowsAtHost(program.outputs) > kMostRows)
+      return std::nullopt;
     Block &block = function.getBody().front();
     for (unsigned level = 0; level <= partition.lastLevel; ++level) {
       std::vector<Operation *> ops;
@@ -107,6 +109,15 @@ private:
   rows::Program program;
   llvm::DenseMap<Value, uint32_t> familyOf;
   std::vector<bool> sent; ///< by output
+
+  /// Host rows that an address can name.
+  static constexpr uint64_t kMostRows = 1 << 18;
+  static uint64_t rowsAtHost(const std::vector<format::HostTensor> &tensors) {
+    uint64_t rows = 0;
+    for (const format::HostTensor &tensor : tensors)
+      rows += tensor.rows;
+    return rows;
+  }
 
   [[nodiscard]] CutRows rowsOf(Value value, std::optional<Cut> cut) const {
     return {ir::carriedShape(value), ir::dataDim(value).value_or(0), cut,
