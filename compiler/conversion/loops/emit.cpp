@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "compiler/conversion/plan/pauses.h"
 #include "compiler/conversion/plan/placement.h"
 
 namespace sluice::loops {
 namespace {
+
+using plan::matrixPause;
+using plan::vectorPause;
 
 constexpr uint32_t kMostTrips = 65535; // of a hardware loop
 
@@ -30,25 +34,6 @@ void pause(List &list, isa::Unit unit, const Unit &form, uint32_t token, uint32_
     list.push_back(std::move(emitted));
     count -= now;
   }
-}
-
-isa::Mm matrixPause() {
-  isa::Mm form;
-  form.skip = 1;
-  return form;
-}
-
-/// On the path of what follows, so that the pipeline need not empty.
-isa::Vec vectorPause(const isa::Vec &like) {
-  isa::Vec form;
-  form.alu1 = like.alu1;
-  form.rhs1 = isa::Rhs1::Imm;
-  form.tableEn = like.tableEn;
-  form.tableId = like.tableId;
-  form.reduce = like.reduce;
-  form.alu2 = like.alu2;
-  form.rhs2 = isa::Rhs2::Imm;
-  return form;
 }
 
 /// How bodies, cores and the host port depend on each other.

@@ -301,8 +301,6 @@ private:
         statement.matrix = std::move(*made);
         if (statement.matrix.size() == 1)
           break;
-        if (byPosition)
-          result.accumulators = 1;
       }
     }
     plan::UnitBeats unit;

@@ -54,7 +54,6 @@ struct Statement {
 struct Statements {
   std::vector<Statement> before, loop;
   Registers registers;
-  uint32_t accumulators = 0; ///< of one position, where they are by position
   /// Index into `loop` of the last statement that reads an input; nothing: none does.
   std::optional<size_t> lastInput;
   /// Inputs whose tokens both units take as a group begins: later bodies read them too.

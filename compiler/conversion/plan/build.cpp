@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/build.h"
 
 #include "compiler/conversion/plan/bank.h"
+#include "compiler/conversion/plan/pauses.h"
 
 #include <algorithm>
 #include <bit>
@@ -148,12 +149,6 @@ private:
     unit.origins.push_back(origin);
   }
 
-  static isa::Instruction matrixPause() {
-    isa::Mm pause;
-    pause.skip = 1;
-    return pause;
-  }
-
   /// The result is rounded once: to bf16 where the vector unit would do
   /// nothing else before it rounds, else to fp32.
   static isa::Emit emitOf(const Row &row) {
@@ -268,19 +263,6 @@ private:
   /// begins the next.
   [[nodiscard]] Signal blockSignal() const { return {true, tokens.local, kMatrixBit}; }
 
-  /// Waits only, on the path of the beat that follows.
-  static isa::Instruction vectorPause(const isa::Vec &like) {
-    isa::Vec pause;
-    pause.alu1 = like.alu1;
-    pause.rhs1 = isa::Rhs1::Imm;
-    pause.tableEn = like.tableEn;
-    pause.tableId = like.tableId;
-    pause.reduce = like.reduce;
-    pause.alu2 = like.alu2;
-    pause.rhs2 = isa::Rhs2::Imm;
-    return pause;
-  }
-
   void vectorBeats(uint32_t core) {
     UnitBeats &unit = result.vector[core];
     Bank &bank = banks[kVector][core];
@@ -323,7 +305,7 @@ private:
     isa::Vec done;
     const auto &before = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
     if (amid && before.reduce == isa::Reduce::None)
-      done = std::get<isa::Vec>(vectorPause(before));
+      done = vectorPause(before);
     done.dstKind = isa::Dst::Signal;
     done.mask = kHostMask;
     Beat beat;
