@@ -50,8 +50,7 @@ class Bind(Refusal):
             x = np.float32([[1, -2, 3, 0.5, -1, 2, 0, 1]])
             np.save(self.dir / "x.npy", x)
             np.save(self.dir / "y.npy", np.maximum(x, 0) @ models.values(8, 6))
-            self.assertIn("engines agree: equal bits, equal cycles\n",
-                          self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy"))
+            self.right("m.sluice")
         self.assertIn("--bind sr=16000", self.ok("inspect", "m.sluice"))
 
     def test_every_command_that_reads_a_model(self):
@@ -90,11 +89,11 @@ for a bool 0 or 1 and a comparison
                 np.save(self.dir / "y.npy", x + table[[1, 3]] * np.float32(factor))
                 self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice",
                         *self.flags(index, f"table=@{name}", "factor=@factor.npy"))
-                self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+                self.right("m.sluice")
         np.save(self.dir / "y.npy", x + table[[2, 2]] * np.float32(-0.25))
         self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--input-shape", "n=3",
                 *self.flags("index=2", "table=@table.npy", "factor=-0.25"))
-        self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        self.right("m.sluice")
 
     def test_form(self):
         onnx.save(rated(), self.dir / "m.onnx")

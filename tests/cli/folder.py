@@ -1,5 +1,6 @@
 """The base of the tests of commands: they run in a folder of their own, so that
 paths in the messages are short."""
+import json
 import os
 import subprocess
 import sys
@@ -30,6 +31,14 @@ class Folder(unittest.TestCase):
         code, out, err = self.sluice(*args)
         self.assertEqual((code, err), (0, ""))
         return out.decode()
+
+    def right(self, program, target="c2b8"):
+        """The program computes y.npy from x.npy; on both engines, which agree, where the build has both: one with
+        sanitizers has no rtl."""
+        has = target in json.loads(self.ok("version", "--json"))["engines"]["rtl"]
+        out = self.ok("run", program, "--engine", "both" if has else "vm", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        if has:
+            self.assertIn("engines agree: equal bits, equal cycles\n", out)
 
 
 def main(arguments=1):

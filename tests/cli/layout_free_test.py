@@ -92,7 +92,7 @@ class Free(Folder):
                 np.save(self.dir / "x.npy", x)
                 e = np.exp(np.tanh(function(np.maximum(x @ first, 0))))
                 np.save(self.dir / "y.npy", np.maximum(e @ second, 0).astype(np.float32))
-                self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+                self.right("with.sluice")
 
     def test_flattened_before_a_product(self):
         """Along which axis makes no difference: the weights are stored in that order."""
@@ -107,7 +107,7 @@ class Free(Folder):
         np.save(self.dir / "x.npy", x)
         h = np.maximum(x @ first, 0).reshape(1, -1)
         np.save(self.dir / "y.npy", np.maximum(h @ second, 0).astype(np.float32))
-        self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        self.right("with.sluice")
 
     def test_no_instruction_and_no_cycle(self):
         for name, (shape, (nodes, constants), function, bare) in VIEWS.items():
@@ -120,7 +120,7 @@ class Free(Folder):
                 np.save(self.dir / "x.npy", x)
                 h = np.maximum(x @ first, 0)
                 np.save(self.dir / "y.npy", np.maximum(function(h) @ second, 0).astype(np.float32))
-                self.ok("run", "with.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+                self.right("with.sluice")
 
 
 if __name__ == "__main__":
