@@ -2,6 +2,9 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -78,13 +81,18 @@ public:
       return {};
     }
     if (info.inputs.empty()) {
-      refuseConstant();
+      result.constant = true;
+      result.notes.push_back(constantsText(namesOf(info.outputs)));
+      if (!options.allowConstant)
+        refuseConstant();
       return {};
     }
     stage("laying out");
     auto main = mainOf(*module);
     if (!main || !layout(*module, main))
       return {};
+    if (const auto names = constantOutputs(main); !names.empty())
+      result.notes.push_back(constantsText(names));
     if (options.spaces)
       result.spaces = explainSpaces(main, geometry.lanes);
     if (options.stage == Stage::Layout) {
@@ -112,7 +120,7 @@ public:
 
   /// If a phase failed without a problem of its own.
   void explainFailure() {
-    if (!problems.empty())
+    if (!problems.empty() || result.constant)
       return;
     Problem problem;
     problem.code = "E0499";
@@ -163,12 +171,38 @@ private:
                      : std::nullopt;
   }
 
+  static std::vector<std::string> namesOf(const std::vector<frontend::ImportedTensor> &tensors) {
+    std::vector<std::string> names;
+    for (const frontend::ImportedTensor &one : tensors)
+      names.push_back(fmt::format("'{}'", one.name));
+    return names;
+  }
+
+  /// The outputs that are known once constants are folded.
+  std::vector<std::string> constantOutputs(mlir::func::FuncOp main) const {
+    std::vector<frontend::ImportedTensor> constants;
+    for (auto [output, value] :
+         llvm::zip_equal(info.outputs, main.front().getTerminator()->getOperands()))
+      if (value.getDefiningOp<ir::ConstantOp>())
+        constants.push_back(output);
+    return namesOf(constants);
+  }
+
+  static std::string constantsText(const std::vector<std::string> &names) {
+    return names.size() == 1
+               ? fmt::format("output {} is a constant, it depends on no input", names[0])
+               : fmt::format("outputs {} are constants, they depend on no input",
+                             fmt::join(names, ", "));
+  }
+
   /// An inference begins with its first input row; without one there is none.
   void refuseConstant() {
     Problem problem;
     problem.code = "E0118";
-    problem.message = "the model has no inputs at run time: its outputs are constants, and nothing "
-                      "is left to compute";
+    problem.message =
+        "the model is valid and there is nothing to compile: an inference begins with "
+        "its first input row, and the model has no input at run time";
+    problem.notes = {result.notes.back()};
     Fix fix;
     fix.text = options.bindings.empty()
                    ? "take the outputs from any ONNX runtime, once"
@@ -220,13 +254,8 @@ private:
     for (const Binding &one : options.bindings)
       import.bindings[one.name] = one.value;
     const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
-    if (textual && !options.bindings.empty()) {
-      Problem problem;
-      problem.code = "E0117";
-      problem.message = "the inputs of textual IR are given no values, only those of an ONNX model";
-      problems.push_back(std::move(problem));
+    if (textual && !isAsItIs())
       return nullptr;
-    }
     mlir::OwningOpRef<mlir::ModuleOp> module =
         textual ? readTextualModel(context, options.modelPath, info, problems)
                 : frontend::importModel(context, import, info, problems);
@@ -235,6 +264,22 @@ private:
     result.inputs = hostTensors(info.inputs);
     result.notes = info.notes;
     return module;
+  }
+
+  /// Whether nothing is said of the inputs: textual IR says everything itself.
+  bool isAsItIs() {
+    const auto refuse = [&](const char *code, const char *message) {
+      Problem problem;
+      problem.code = code;
+      problem.message = message;
+      problems.push_back(std::move(problem));
+    };
+    if (!options.inputShapes.empty())
+      refuse("E0112", "the inputs of textual IR have the shapes of their types, only those of an "
+                      "ONNX model are given others");
+    if (!options.bindings.empty())
+      refuse("E0117", "the inputs of textual IR are given no values, only those of an ONNX model");
+    return problems.empty();
   }
 
   /// Between layout and rows.

@@ -174,7 +174,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   if (!problems.empty())
     return false;
   if (model.empty())
-    return true; // an earlier stage was asked for
+    return true; // an earlier stage was asked for, or nothing is left to compile
   result.accelerated = result.operators;
   result.macs = model.macs();
 

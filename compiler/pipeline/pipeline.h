@@ -48,9 +48,12 @@ struct CompileOptions {
   std::string modelName;            ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
-  bool measure = true;          ///< run the finished program on the vm for the cycle counts
-  bool explain = false;         ///< fill CompileResult::explanation
-  bool spaces = false;          ///< fill CompileResult::spaces and splits
+  bool measure = true;  ///< run the finished program on the vm for the cycle counts
+  bool explain = false; ///< fill CompileResult::explanation
+  bool spaces = false;  ///< fill CompileResult::spaces and splits
+  /// A model whose outputs are all constants, of which there is no program, is a result too and
+  /// not the problem E0118.
+  bool allowConstant = false;
   Progress *progress = nullptr; ///< what is shown meanwhile; may be null
 };
 
@@ -102,6 +105,7 @@ struct CompileResult {
   std::vector<OperationSpace> spaces; ///< if asked for
   std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;     ///< what was accepted that may not be meant
+  bool constant = false;              ///< nothing to compile: every output is a constant
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -29,6 +30,11 @@ public:
       : context(context), info(info), problems(problems) {}
 
   OwningOpRef<ModuleOp> read(const std::string &path) {
+    llvm::sys::fs::file_status status;
+    if (!llvm::sys::fs::status(path, status) &&
+        (status.type() == llvm::sys::fs::file_type::character_file ||
+         status.type() == llvm::sys::fs::file_type::block_file)) // it may have no end
+      return refuse(fmt::format("'{}' is a device, a file is needed", path));
     std::string why;
     auto buffer = openInputFile(path, &why);
     if (!buffer)

@@ -7,13 +7,14 @@ usage: bad_input_test.py SLUICE [unittest arguments]
 import hashlib
 import os
 import struct
+import subprocess
 
 import numpy as np
 import onnx
 from onnx import helper
 
 import bad_models as models
-from folder import main
+from folder import SLUICE, main
 from refusal import MALFORMED, REFUSED, Refusal
 
 HEADER, ENTRY, SECTIONS = 64, 64, 9
@@ -161,6 +162,22 @@ class Files(Refusal):
             error[E0101]: cannot open 'missing.onnx': No such file or directory
               --> missing.onnx
             """, file="missing.onnx")
+
+    def test_streams_without_end(self):
+        """What is no model is refused by how it begins."""
+        error = ("error[E0102]: byte 0 does not start a protobuf field: this is not an ONNX model\n  --> {}\n")
+        for command in ("check", "compile"):
+            self.refused(MALFORMED, error.format("/dev/zero"), command, "/dev/zero", "--target", "c2b8")
+            with open("/dev/zero", "rb") as zero:
+                done = subprocess.run([SLUICE, command, "-", *(["-o", "new.sluice"] if command == "compile" else [])],
+                                      cwd=self.dir, stdin=zero, capture_output=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout.decode(), done.stderr.decode()),
+                             (MALFORMED, "", error.format("-")))
+        (self.dir / "zero.mlir").symlink_to("/dev/zero")
+        self.refused(MALFORMED, """
+            error[E0116]: 'zero.mlir' is a device, a file is needed
+              --> zero.mlir
+            """, "check", "zero.mlir")
 
     def test_sizes_beyond_memory(self):
         """Three gigabytes that take no room on the disk are neither read nor allocated."""

@@ -142,21 +142,77 @@ of a given value bool and integers
             """, gathered(), flags=[*self.flags("index=1", "table=0", "factor=@factor.npy"), "--input-shape",
                                     "factor=1"])
 
+    def nothing_left(self, help, note, operators, proto=None, flags=()):
+        """Compiling is refused, and what needs a program with it; checking says that the model is valid."""
+        if proto is not None:
+            onnx.save(proto, self.dir / "m.onnx")
+        error = f"""
+            error[E0118]: the model is valid and there is nothing to compile: an inference begins with its first input \
+row, and the model has no input at run time
+              --> m.onnx
+             note: {note}
+             help: {help}
+            """
+        for command in (("compile",), ("compile", "--emit", "plan"), ("explain", "--plan"), ("explain", "--index-space")):
+            self.refused(REFUSED, error, *command, "m.onnx", *flags)
+        self.assertIn("func.func @main()", self.ok("compile", "m.onnx", "--emit", "graph", *flags))
+        code, out, err = self.sluice("check", "m.onnx", *flags)
+        self.assertEqual((code, err), (0, f"note: {note}\n"))
+        self.assertEqual(out.decode(), f"m.onnx: {operators} operators, all supported; nothing to compile, its outputs are "
+                         "constants\n")
+        code, out, err = self.sluice("check", "m.onnx", "--json", *flags)
+        self.assertEqual((code, err), (0, f"note: {note}\n"))
+        found = json.loads(out)
+        self.assertEqual((found["ok"], found["errors"], found["notes"]), (True, [], [note]))
+
     def test_nothing_left(self):
         """A graph of constants is valid, and none that could be run."""
-        error = ("\n            error[E0118]: the model has no inputs at run time: its outputs are constants, and nothing "
-                 "is left to compute\n              --> m.onnx\n             help: ")
-        constant = models.model([helper.make_node("Relu", ["c"], ["y"], name="act")], [], [models.tensor("y", 1, 8)],
-                                [models.constant("c", models.values(1, 8))])
-        self.compile_refused(REFUSED, error + "take the outputs from any ONNX runtime, once\n", constant)
-        self.assertIn("sluice.map", self.ok("compile", "m.onnx", "--emit", "graph"))
-        self.compile_refused(REFUSED, error + "bind only the inputs that are the same in every inference (--bind)\n",
-                             rated(), flags=self.flags("sr=16000", "x=0"))
+        relu = helper.make_node("Relu", ["c"], ["y"], name="act")
+        constants = [models.constant("c", models.values(1, 8))]
+        help = "take the outputs from any ONNX runtime, once"
+        self.nothing_left(help, "output 'y' is a constant, it depends on no input", 1,
+                          models.model([relu], [], [models.tensor("y", 1, 8)], constants))
+        self.nothing_left(help, "outputs 'y', 'c' are constants, they depend on no input", 1,
+                          models.model([relu], [], [models.tensor("y", 1, 8), models.tensor("c", 1, 8)], constants))
+        self.nothing_left("bind only the inputs that are the same in every inference (--bind)",
+                          "output 'y' is a constant, it depends on no input", 3, rated(), self.flags("sr=16000", "x=0"))
+        self.compile_refused(REFUSED, """
+            error[E0201]: operator 'Det' is not supported
+              --> m.onnx: node 0 "act" (Det)
+             help: express it with operators that `sluice ops` lists, or cut the model before it
+            """, models.model([helper.make_node("Det", ["c"], ["y"], name="act")], [], [models.tensor("y")], constants))
+
+    def test_some_outputs_are_constants(self):
+        """Every inference gives them again."""
+        x = np.float32([[1, -2, 3, 0.5, -1, 2, 0, 1]])
+        np.save(self.dir / "x.npy", x)
+        c = models.values(1, 8)
+        nodes = [helper.make_node("Relu", ["x"], ["y"], name="act"),
+                 helper.make_node("Abs", ["c"], ["k"], name="magnitude")]
+        outputs = {"y": np.maximum(x, 0), "k": np.abs(c), "c": c}
+        for names, note in ((("y", "k"), "output 'k' is a constant, it depends on no input"),
+                            (("c", "y", "k"), "outputs 'c', 'k' are constants, they depend on no input"),
+                            (("k", "c"), "outputs 'k', 'c' are constants, they depend on no input")):
+            with self.subTest(outputs=names):
+                onnx.save(models.model(nodes, [models.tensor("x", 1, 8)], [models.tensor(n, 1, 8) for n in names],
+                                       [models.constant("c", c)]), self.dir / "m.onnx")
+                for command in (("check",), ("compile", "-o", "m.sluice")):
+                    code, _, err = self.sluice(*command, "m.onnx", "--target", "c2b8")
+                    self.assertEqual((code, err), (0, f"note: {note}\n"))
+                for name in names:
+                    np.save(self.dir / "y.npy", outputs[name])
+                    self.right("m.sluice", output=name)
 
     def test_textual_ir(self):
         self.save("m.mlir", b"func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> { return %x : tensor<1x8xf32> }")
-        self.refused(USAGE, "error[E0117]: the inputs of textual IR are given no values, only those of an ONNX model\n"
-                     "  --> m.mlir\n", "check", "m.mlir", *self.flags("x=1"))
+        shapes = ("error[E0112]: the inputs of textual IR have the shapes of their types, only those of an ONNX model "
+                  "are given others\n  --> m.mlir\n")
+        values = ("error[E0117]: the inputs of textual IR are given no values, only those of an ONNX model\n"
+                  "  --> m.mlir\n")
+        for error, flags in ((values, self.flags("x=1")), (shapes, ["--input-shape", "x=1,8"]),
+                             (shapes + values, ["--input-shape", "x=1,8", *self.flags("x=1")])):
+            for command in ("check", "compile"):
+                self.refused(USAGE, error, command, "m.mlir", *flags)
 
     def test_json(self):
         onnx.save(rated(), self.dir / "m.onnx")

@@ -32,11 +32,11 @@ class Folder(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         return out.decode()
 
-    def right(self, program, target="c2b8"):
-        """The program computes y.npy from x.npy; on both engines, which agree, where the build has both: one with
+    def right(self, program, target="c2b8", output="y"):
+        """The program computes y.npy, the given output, from x.npy; on both engines, which agree, where the build has both: one with
         sanitizers has no rtl."""
         has = target in json.loads(self.ok("version", "--json"))["engines"]["rtl"]
-        out = self.ok("run", program, "--engine", "both" if has else "vm", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        out = self.ok("run", program, "--engine", "both" if has else "vm", "--input", "x=@x.npy", "--expect", f"{output}=@y.npy")
         if has:
             self.assertIn("engines agree: equal bits, equal cycles\n", out)
 

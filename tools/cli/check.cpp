@@ -47,6 +47,7 @@ int run(Options options, const Common &outer) {
     return report.fail(problems, "");
   pipeline::CompileOptions &compile = options.model.compile;
   compile.measure = false;
+  compile.allowConstant = true;
   const pipeline::CompileResult result = options.model.run("checking", problems).result;
   std::vector<pipeline::TensorLayout> tensors;
   for (const pipeline::TensorLayout &tensor : result.tensors)
@@ -63,8 +64,10 @@ int run(Options options, const Common &outer) {
   for (const pipeline::Rewrite &one : result.rewrites)
     report.text(fmt::format("rewritten: {}\n", rewriteText(one)));
   if (problems.empty())
-    report.text(fmt::format("{}: {} operators, all supported; fits {}\n", compile.modelPath,
-                            result.operators, result.program.geometry.name));
+    report.text(fmt::format("{}: {} operators, all supported; {}\n", compile.modelPath,
+                            result.operators,
+                            result.constant ? "nothing to compile, its outputs are constants"
+                                            : "fits " + result.program.geometry.name));
   const Json json =
       options.format == "sarif"
           ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION, errorTitle)

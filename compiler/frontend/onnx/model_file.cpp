@@ -19,6 +19,8 @@ namespace {
 
 /// Protobuf's own limit on one message; larger models keep their weights in external data.
 constexpr int64_t kMaxFileBytes = std::numeric_limits<int32_t>::max();
+/// So much of a stream is examined as it comes: what is no model may have no end.
+constexpr size_t kBeginning = 4096;
 /// Levels of nested messages. A graph in a node in a graph takes three.
 constexpr int kMaxNesting = 100;
 
@@ -62,18 +64,28 @@ bool looksLikeText(std::string_view bytes) {
   return true;
 }
 
-/// Deepest nesting of length-delimited fields cannot be told from strings, so
-/// only the outermost level is examined: it is where a cut shows.
-std::string whyMalformed(std::string_view bytes) {
-  if (looksLikeText(bytes))
-    return "the file is text, not an ONNX model (a binary protobuf)";
+struct Fault {
+  std::string message;
+  bool cut = true; ///< more bytes might mend it
+};
+
+/// What is wrong with the outermost level of the wire format. Deepest nesting of
+/// length-delimited fields cannot be told from strings, so only this level is examined: it is
+/// where a cut shows.
+std::optional<Fault> findFault(std::string_view bytes) {
   WireReader reader(bytes);
   while (!reader.done()) {
     size_t start = reader.position();
     std::optional<uint64_t> tag = reader.varint();
     if (!tag)
-      return fmt::format("the file ends inside a field tag at byte {} of {}: it is cut or damaged",
-                         start, bytes.size());
+      return Fault{fmt::format("the file ends inside a field tag at byte {} of {}: it is cut or "
+                               "damaged",
+                               start, bytes.size())};
+    Fault noField{
+        fmt::format("byte {} does not start a protobuf field: this is not an ONNX model", start),
+        false};
+    if (*tag >> 3 == 0) // they count from 1
+      return noField;
     bool complete = true;
     switch (*tag & 7) {
     case 0:
@@ -85,9 +97,9 @@ std::string whyMalformed(std::string_view bytes) {
     case 2: {
       std::optional<uint64_t> length = reader.varint();
       if (length && *length > reader.left())
-        return fmt::format("field {} at byte {} announces {} bytes, but only {} follow: the file "
-                           "is cut or damaged",
-                           *tag >> 3, start, *length, reader.left());
+        return Fault{fmt::format("field {} at byte {} announces {} bytes, but only {} follow: the "
+                                 "file is cut or damaged",
+                                 *tag >> 3, start, *length, reader.left())};
       complete = length && reader.skip(*length);
       break;
     }
@@ -95,15 +107,23 @@ std::string whyMalformed(std::string_view bytes) {
       complete = reader.skip(4);
       break;
     default:
-      return fmt::format("byte {} does not start a protobuf field: this is not an ONNX model",
-                         start);
+      return noField;
     }
     if (!complete)
-      return fmt::format("field {} at byte {} is incomplete: the file is cut or damaged", *tag >> 3,
-                         start);
+      return Fault{fmt::format("field {} at byte {} is incomplete: the file is cut or damaged",
+                               *tag >> 3, start)};
   }
-  return fmt::format("malformed protobuf inside a field, or messages nested more than {} deep",
-                     kMaxNesting);
+  return std::nullopt;
+}
+
+std::string whyMalformed(std::string_view bytes) {
+  if (looksLikeText(bytes))
+    return "the file is text, not an ONNX model (a binary protobuf)";
+  const std::optional<Fault> fault = findFault(bytes);
+  return fault ? fault->message
+               : fmt::format("malformed protobuf inside a field, or messages nested more than {} "
+                             "deep",
+                             kMaxNesting);
 }
 
 std::unique_ptr<onnx::ModelProto> tooLarge(int64_t bytes, bool exact, Report &report) {
@@ -169,7 +189,8 @@ std::unique_ptr<onnx::ModelProto> readModelFile(const std::string &path, Report 
 
   std::string bytes;
   size_t used = 0;
-  if (S_ISREG(status.st_mode))
+  const bool regular = S_ISREG(status.st_mode);
+  if (regular)
     bytes.resize(static_cast<size_t>(status.st_size) + 1); // one more, to see the end of the file
   while (true) {
     if (used == bytes.size())
@@ -181,7 +202,14 @@ std::unique_ptr<onnx::ModelProto> readModelFile(const std::string &path, Report 
       return cannot("read", errno);
     if (count == 0)
       break;
+    const bool examine = !regular && used < kBeginning;
     used += static_cast<size_t>(count);
+    if (examine)
+      if (const auto fault = findFault(std::string_view(bytes).substr(0, used));
+          fault && !fault->cut) {
+        report.add("E0102", fault->message);
+        return nullptr;
+      }
     if (static_cast<int64_t>(used) > kMaxFileBytes)
       return tooLarge(static_cast<int64_t>(used), false, report);
   }

@@ -44,6 +44,8 @@ TEST(ModelFile, RefusesWhatIsNoModel) {
             "E0102: the file is text, not an ONNX model (a binary protobuf)");
   EXPECT_EQ(parseErrors(std::string("\x93NUMPY\x01\x00", 8)),
             "E0102: byte 0 does not start a protobuf field: this is not an ONNX model");
+  EXPECT_EQ(parseErrors(std::string(8, 0)),
+            "E0102: byte 0 does not start a protobuf field: this is not an ONNX model");
   EXPECT_EQ(parseErrors(std::string("\x08\x08", 2)),
             "E0102: the model has no graph: the file is cut, or not an ONNX model");
   EXPECT_EQ(parseErrors(std::string("\x3a\x7f\x01", 3)),
