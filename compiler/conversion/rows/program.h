@@ -31,11 +31,20 @@ struct Read {
   std::vector<uint32_t> places;
 };
 
+/// How rows of several trips become one. A sum is rounded where it ends, not before; the
+/// others are the vector unit's operation of the same name, two rows at a time.
+enum class Fold : uint8_t { Sum, Max, Min, Product };
+
 /// What an output port of a trip stands for: rows of this trip of a family, and
 /// rows of a host tensor: row r of trip t is host row first[r] + t * stride (modulo 2^32: it may
 /// fall).
 struct Write {
   std::optional<uint32_t> family;
+  /// With `family`: its trips are parts of all trips, which of them is free (at most a core's
+  /// own), and its rows those of the trips of a part, folded. Of a sum there are twice as many:
+  /// after the rounded rows what rounding has left of each. The rows that are summed are Linear,
+  /// without bias or step, and nothing else reads them.
+  std::optional<Fold> fold;
   std::optional<uint32_t> output;
   std::vector<uint32_t> first;
   uint32_t stride = 0;
