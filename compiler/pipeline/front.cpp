@@ -11,13 +11,13 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
-#include "compiler/analysis/data_dimension.h"
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/frontend/onnx/import.h"
+#include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/explain_spaces.h"
 #include "compiler/pipeline/textual_model.h"
 #include "compiler/transforms/passes.h"
@@ -297,14 +297,14 @@ private:
 
   /// Whether a changed copy of the model compiles, with the first plan there is.
   std::optional<bool> compiles(mlir::FunctionOpInterface function,
-                               const analysis::DataDimensionOptions &layoutOptions) {
-    const analysis::DataDimensions found = ir::layOut(function, layoutOptions);
+                               const layout::DataDimensionOptions &layoutOptions) {
+    const layout::DataDimensions found = layout::layOut(function, layoutOptions);
     if (!found.problems.empty())
       return false;
     if (found.cost > trialWork)
       return std::nullopt;
     trialWork -= found.cost;
-    ir::annotate(function, found);
+    layout::annotate(function, found);
     auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
     mlir::PassManager passes(&context);
     addPasses(passes.nest<mlir::func::FuncOp>());
@@ -329,7 +329,7 @@ private:
     const std::vector<format::HostTensor> known = std::move(model.inputs);
     model.inputs.clear();
     for (mlir::BlockArgument argument : main.getArguments()) {
-      const std::string name = analysis::tensorName(argument);
+      const std::string name = layout::tensorName(argument);
       const auto same = llvm::find_if(
           known, [&](const format::HostTensor &one) { return !name.empty() && one.name == name; });
       format::HostTensor tensor = same == known.end() ? format::HostTensor() : *same;
@@ -346,34 +346,33 @@ private:
   }
 
   bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
-    analysis::DataDimensionOptions layoutOptions;
+    layout::DataDimensionOptions layoutOptions;
     layoutOptions.pins = options.dataDims;
     for (const frontend::GraphTensor &tensor : info.tensors)
       layoutOptions.names[tensor.name] = tensor.value;
     layoutOptions.lanes = geometry.lanes;
     layoutOptions.cores = geometry.cores;
     layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
-    layoutOptions.rewrites =
-        options.rewriteLayout ? analysis::Rewrites::Any : analysis::Rewrites::Free;
+    layoutOptions.rewrites = options.rewriteLayout ? layout::Rewrites::Any : layout::Rewrites::Free;
     layoutOptions.offerRewrites = true;
     layoutOptions.compiles = [this](mlir::FunctionOpInterface copy,
-                                    const analysis::DataDimensionOptions &changed) {
+                                    const layout::DataDimensionOptions &changed) {
       return compiles(copy, changed);
     };
-    const analysis::DataDimensions found = ir::layOut(main, layoutOptions);
-    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
+    const layout::DataDimensions found = layout::layOut(main, layoutOptions);
+    for (const layout::LayoutRewrite &rewrite : found.rewrites)
       result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (!found.problems.empty())
       return false;
     listTensors(found);
-    ir::annotate(main, found);
+    layout::annotate(main, found);
     mlir::PassManager passes(&context);
     addPasses(passes.nest<mlir::func::FuncOp>());
     return mlir::succeeded(passes.run(module));
   }
 
-  void listTensors(const analysis::DataDimensions &found) {
+  void listTensors(const layout::DataDimensions &found) {
     for (const frontend::GraphTensor &one : info.tensors) {
       TensorLayout tensor{one.name, one.shape, std::nullopt, {}};
       const auto other = found.replaced.find(one.value);

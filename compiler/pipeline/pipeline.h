@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/conversion/plan/explain.h"
+#include "compiler/conversion/plan/report/explain.h"
 #include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/pipeline/operation_space.h"
 #include "compiler/support/problem.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/analysis/data_dimension.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/layout/data_dimension.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -100,7 +100,7 @@ private:
   }
 
   std::string nameOf(Value value) {
-    if (std::string name = analysis::tensorName(value); !name.empty())
+    if (std::string name = layout::tensorName(value); !name.empty())
       return name;
     if (auto argument = llvm::dyn_cast<BlockArgument>(value)) {
       const auto *block = text.getBlockDef(argument.getOwner());
@@ -163,7 +163,7 @@ private:
   }
 
   void add(Value value) {
-    info.tensors.push_back({analysis::tensorName(value), ir::shapeOf(value).vec(), value});
+    info.tensors.push_back({layout::tensorName(value), ir::shapeOf(value).vec(), value});
   }
 
   MLIRContext &context;

@@ -1,6 +1,7 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/layout/lay_out.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,18 +12,6 @@ namespace sluice::ir {
 
 #define GEN_PASS_DEF_INFERDATADIMENSION
 #include "compiler/transforms/passes.h.inc"
-
-void annotate(FunctionOpInterface function, const analysis::DataDimensions &dimensions) {
-  MLIRContext *context = function->getContext();
-  for (const auto &[value, entry] : dimensions.dims) {
-    Value tensor = value;
-    tensor.setType(RankedTensorType::get(shapeOf(tensor), BFloat16Type::get(context),
-                                         DimAttr::get(context, entry.dim, carriedShape(tensor))));
-  }
-  Block &block = function.getFunctionBody().front();
-  function.setType(FunctionType::get(context, block.getArgumentTypes(),
-                                     block.getTerminator()->getOperandTypes()));
-}
 
 /// "node 12 "/blk/fc" (Gemm)", or nothing.
 static std::string nodeText(const std::optional<NodeRef> &node) {
@@ -62,9 +51,9 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
       function.emitError("a function of several blocks has no data dimensions");
       return signalPassFailure();
     }
-    analysis::DataDimensionOptions options;
+    layout::DataDimensionOptions options;
     options.allowDynamicWeights = allowDynamicWeights;
-    options.rewrites = rewriteLayout ? analysis::Rewrites::Any : analysis::Rewrites::Free;
+    options.rewrites = rewriteLayout ? layout::Rewrites::Any : layout::Rewrites::Free;
     options.offerRewrites = offerRewrites;
     options.lanes = lanes;
     for (const std::string &pin : pins) {
@@ -76,14 +65,14 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
       }
       options.pins.emplace_back(name.str(), number);
     }
-    const analysis::DataDimensions found = layOut(function, options);
-    for (const analysis::LayoutRewrite &rewrite : found.rewrites)
+    const layout::DataDimensions found = layout::layOut(function, options);
+    for (const layout::LayoutRewrite &rewrite : found.rewrites)
       function.emitRemark(rewrite.text) << ", about " << rewrite.cycles << " cycles";
     for (auto [problem, location] : llvm::zip(found.problems, found.locations))
       emitProblem(location, problem);
     if (!found.problems.empty())
       return signalPassFailure();
-    annotate(function, found);
+    layout::annotate(function, found);
   }
 };
 

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/analysis/data_dimension.h"
+#include "compiler/support/problem.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
 namespace sluice::ir {
@@ -16,16 +17,8 @@ namespace sluice::ir {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/passes.h.inc"
 
-/// Infers the data dimensions of a function, after the rewrites that takes if
-/// options.rewrites allow them; those are in the result.
-analysis::DataDimensions layOut(mlir::FunctionOpInterface function,
-                                analysis::DataDimensionOptions options);
-
 /// What the pass `sluice-sink-factors` does; how many maps lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
-
-/// Writes inferred data dimensions on the types of a function.
-void annotate(mlir::FunctionOpInterface function, const analysis::DataDimensions &dimensions);
 
 /// A problem as an MLIR error: "E0302: ...", then its notes, chain and fixes.
 void emitProblem(mlir::Location location, const Problem &problem);

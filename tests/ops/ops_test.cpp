@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
 #include "compiler/pipeline/pipeline.h"
 #include "test_model.h"

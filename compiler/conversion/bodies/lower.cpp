@@ -8,7 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include "compiler/conversion/rows/row_tensor.h"
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compiler/conversion/plan/pauses.h"
-#include "compiler/conversion/plan/placement.h"
+#include "compiler/conversion/plan/beats/pauses.h"
+#include "compiler/conversion/plan/order/placement.h"
 
 namespace sluice::loops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/conversion/plan/images.h"
+#include "compiler/conversion/plan/beats/images.h"
 
 namespace sluice::loops {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "compiler/conversion/loops/image.h"
 #include "compiler/conversion/loops/unroll.h"
-#include "compiler/conversion/plan/images.h"
-#include "compiler/conversion/plan/split_reductions.h"
-#include "compiler/conversion/plan/verify.h"
+#include "compiler/conversion/plan/beats/images.h"
+#include "compiler/conversion/plan/order/split_reductions.h"
+#include "compiler/conversion/plan/proof/verify.h"
 
 namespace sluice::loops {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/conversion/plan/work.h"
+#include "compiler/conversion/plan/order/work.h"
 #include "compiler/conversion/rows/program.h"
 
 namespace sluice::loops {

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "compiler/conversion/plan/placement.h"
-#include "compiler/conversion/plan/roll.h"
+#include "compiler/conversion/plan/beats/roll.h"
+#include "compiler/conversion/plan/order/placement.h"
 
 namespace sluice::loops {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/conversion/loops/map.h"
-#include "compiler/conversion/plan/beats.h"
+#include "compiler/conversion/plan/beats/beats.h"
 #include "hw/isa/isa.h"
 
 namespace sluice::loops {

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "compiler/conversion/plan/roll.h"
+#include "compiler/conversion/plan/beats/roll.h"
 
 namespace sluice::loops {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "compiler/conversion/loops/emit.h"
-#include "compiler/conversion/plan/schedule.h"
+#include "compiler/conversion/plan/beats/schedule.h"
 
 namespace sluice::loops {
 
-/// A plan without loops: what compiler/conversion/plan/verify.h proves.
+/// A plan without loops: what compiler/conversion/plan/proof/verify.h proves.
 struct Unrolled {
   rows::Graph graph;
   plan::Placement placement;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/conversion/plan/images.h"
-#include "compiler/conversion/plan/search.h"
-#include "compiler/conversion/plan/split_reductions.h"
-#include "compiler/conversion/plan/verify.h"
+#include "compiler/conversion/plan/beats/images.h"
+#include "compiler/conversion/plan/order/split_reductions.h"
+#include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/conversion/plan/search/search.h"
 
 namespace sluice::plan {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/conversion/plan/explain.h"
-#include "compiler/conversion/plan/fit.h"
+#include "compiler/conversion/plan/report/explain.h"
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "sim/vm/numerics.h"
 
 namespace sluice::rows {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 
 namespace sluice::rows {
 

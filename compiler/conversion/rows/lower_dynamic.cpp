@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "compiler/conversion/rows/lowering.h"
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // broadcasting it costs nothing.
 #include "compiler/conversion/rows/fold_rows.h"
 #include "compiler/conversion/rows/models.h"
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
 
 #include "llvm/Support/FormatVariadic.h"

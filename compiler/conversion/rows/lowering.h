@@ -15,8 +15,8 @@
 
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/linear_sum.h"
-#include "compiler/conversion/rows/map_select.h"
 #include "compiler/conversion/rows/row_tensor.h"
+#include "compiler/conversion/scalar/map_select.h"
 #include "compiler/reference/tensor.h"
 #include "compiler/support/problem.h"
 

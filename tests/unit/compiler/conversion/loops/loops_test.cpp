@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/loops/unroll.h"
-#include "compiler/conversion/plan/verify.h"
+#include "compiler/conversion/plan/proof/verify.h"
 #include "tests/unit/compiler/conversion/loops/programs.h"
 #include "tests/unit/compiler/conversion/plan/runs.h"
 

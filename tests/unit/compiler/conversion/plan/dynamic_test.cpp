@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/conversion/plan/verify.h"
+#include "compiler/conversion/plan/proof/verify.h"
 #include "tests/unit/compiler/conversion/plan/graphs.h"
 #include "tests/unit/compiler/conversion/plan/runs.h"
 

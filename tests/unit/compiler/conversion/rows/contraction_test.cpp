@@ -1,7 +1,7 @@
 // Contractions: both orders, batch axes, vectors, and what is folded into them.
 #include <gtest/gtest.h>
 
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "harness.h"
 
 namespace sluice::rows::test {

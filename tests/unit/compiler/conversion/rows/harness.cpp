@@ -10,7 +10,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include "compiler/conversion/rows/row_tensor.h"
-#include "compiler/conversion/rows/table_builder.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "sim/vm/numerics.h"
 

@@ -1,0 +1,446 @@
+#include "compiler/conversion/plan/beats/build.h"
+
+#include "compiler/conversion/plan/beats/bank.h"
+#include "compiler/conversion/plan/beats/pauses.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace sluice::plan {
+namespace {
+
+constexpr unsigned kMatrix = 0, kVector = 1;
+constexpr uint32_t kLocalTokens = 4;
+
+class Builder {
+public:
+  Builder(const Graph &graph, const Work &work, const Placement &placement, const Order &order,
+          const TokenLayout &tokens, uint32_t release)
+      : graph(graph), work(work), placement(placement), order(order), tokens(tokens),
+        release(release), cores(static_cast<uint32_t>(placement.cores.size())),
+        hostBank(graph.rows.size()) {
+    result.doneToken = tokens.done;
+    for (unsigned unit : {kMatrix, kVector})
+      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size()));
+    blockAddress.resize(cores);
+    result.matrix.resize(cores);
+    result.vector.resize(cores);
+    result.weights.resize(cores);
+  }
+
+  MachineBeats run() {
+    for (RowId row : work.stages[0])
+      announce(row, 0);
+    for (uint32_t core = 0; core < cores; ++core) {
+      std::map<uint32_t, size_t> writes; // left, by block
+      for (const VectorItem &item : order.vector[core])
+        writes[item.block] += item.block != kNoBlock;
+      for (size_t i = 0; i < order.vector[core].size(); ++i) {
+        const VectorItem &item = order.vector[core][i];
+        if (item.block == kNoBlock) {
+          announce(item.row, 1U << core);
+        } else if (--writes[item.block] == 0) {
+          // Blocks are few: they are taken one by one.
+          banks[kMatrix][core].announce(blockNumber(item.block), tokens.local, kUnknown);
+          lastWrites.insert({core, i});
+        }
+      }
+    }
+    for (uint32_t core = 0; core < cores; ++core) {
+      matrixBeats(core);
+      vectorBeats(core);
+    }
+    hostBeats();
+    return std::move(result);
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  const Order &order;
+  const TokenLayout &tokens;
+  const uint32_t release;
+  const uint32_t cores;
+  std::vector<Bank> banks[2]; ///< by core
+  Bank hostBank;
+  std::vector<std::unordered_map<uint32_t, uint32_t>> blockAddress; ///< by core: of graph blocks
+  /// (core, position in its order) of the last write of a block there.
+  std::set<std::pair<uint32_t, size_t>> lastWrites;
+  MachineBeats result;
+
+  /// What a written block is called in a bank.
+  [[nodiscard]] RowId blockNumber(uint32_t block) const {
+    return static_cast<RowId>(graph.rows.size() + block);
+  }
+
+  uint32_t tokenOf(RowId row) const {
+    const RowPlace &place = placement.rows[row];
+    if (place.core == kNone)
+      return tokens.ofHost(place.indexInStage);
+    return place.net ? tokens.ofCore(place.core, place.indexInStage)
+                     : tokens.ofLocal(place.indexInStage);
+  }
+
+  /// Counts the row's announcement in every bank it reaches: those of its readers, or
+  /// of `producer` (a mask) if it does not leave its core.
+  void announce(RowId row, uint32_t producer) {
+    const RowPlace &place = placement.rows[row];
+    // A token for cores rides on the same packet to the host, if it goes there.
+    if (work[row].output && place.readers() != 0)
+      hostBank.announce(row, tokenOf(row), kUnknown);
+    const uint32_t where = place.net ? place.readers() : producer;
+    for (uint32_t core = 0; core < cores; ++core) {
+      if ((where >> core & 1) == 0)
+        continue;
+      if ((place.units() & kMatrixBit) != 0)
+        banks[kMatrix][core].announce(row, tokenOf(row), order.arrival[row]);
+      if ((place.units() & kVectorBit) != 0)
+        banks[kVector][core].announce(row, tokenOf(row), order.arrival[row]);
+    }
+  }
+
+  Signal signalOf(RowId row) const {
+    const RowPlace &place = placement.rows[row];
+    return {place.readers() != 0, place.readers() != 0 ? tokenOf(row) : 0, place.units()};
+  }
+
+  bool constant(RowId row) const {
+    return row == kNoRow || graph.rows[row].kind == RowKind::Constant;
+  }
+
+  bool isWide(RowId row) const { return row != kNoRow && graph.rows[row].wide; }
+
+  std::vector<Wait> take(Bank &bank, uint64_t time) const {
+    if (tokens.takeArrived)
+      bank.needArrived(time);
+    return bank.take();
+  }
+
+  int32_t address(uint32_t core, RowId row) const {
+    return row == kNoRow ? 0 : static_cast<int32_t>(addressAt(placement, core, row));
+  }
+
+  /// Appends `beat` behind beats of form `pause` for all waits but the last.
+  static void append(UnitBeats &unit, Beat beat, const BeatOrigin &origin,
+                     const std::vector<Wait> &waits, const isa::Instruction &pause) {
+    for (size_t i = 0; i + 1 < waits.size(); ++i)
+      appendPause(unit, waits[i], pause, origin.time);
+    if (!waits.empty())
+      beat.wait = waits.back();
+    unit.beats.push_back(beat);
+    unit.origins.push_back(origin);
+  }
+
+  static void appendPause(UnitBeats &unit, const Wait &wait, const isa::Instruction &pause,
+                          uint64_t time) {
+    Beat beat;
+    beat.form = unit.formOf(pause);
+    // A reduction of nothing ends at once.
+    const auto *vec = std::get_if<isa::Vec>(&pause);
+    beat.last = vec && vec->reduce != isa::Reduce::None;
+    beat.wait = wait;
+    unit.beats.push_back(beat);
+    BeatOrigin origin;
+    origin.time = time;
+    unit.origins.push_back(origin);
+  }
+
+  /// The result is rounded once: to bf16 where the vector unit would do
+  /// nothing else before it rounds, else to fp32.
+  static isa::Emit emitOf(const Row &row) {
+    const rows::VectorStep &step = row.step;
+    const bool first =
+        !row.wide && step.alu1 == isa::Alu::Pass &&
+        (step.table || (step.reduce == isa::Reduce::None && step.alu2 == isa::Alu::Pass));
+    return first ? isa::Emit::Bf16 : isa::Emit::Fp32;
+  }
+
+  void matrixBeats(uint32_t core) {
+    UnitBeats &unit = result.matrix[core];
+    const CoreMemory &memory = placement.cores[core];
+    Bank &bank = banks[kMatrix][core];
+    const auto weight = [&](uint32_t block) {
+      const auto [entry, added] =
+          blockAddress[core].try_emplace(block, static_cast<uint32_t>(result.weights[core].size()));
+      if (added)
+        result.weights[core].push_back(block);
+      return static_cast<int32_t>(entry->second);
+    };
+    bool segmentHasInit = false;
+    RowId previous = kNoRow;
+    for (const MatrixItem &item : order.matrix[core]) {
+      const Row &what = graph.rows[item.row];
+      isa::Mm form;
+      form.emit = emitOf(what);
+      Beat beat;
+      BeatOrigin origin;
+      origin.row = item.row;
+      origin.time = item.time;
+      if (item.term != kNone) {
+        const rows::Term &term = work[item.row].terms[item.term];
+        origin.read[0] = term.x;
+        origin.block = term.block;
+        beat.address[0] = address(core, term.x);
+        if (!constant(term.x))
+          bank.need(term.x);
+        if (graph.dynamic.contains(term.block))
+          bank.need(blockNumber(term.block));
+      } else {
+        origin.block = what.terms[0].block;
+        beat.address[0] = static_cast<int32_t>(memory.zeroRow);
+      }
+      if (item.first && work[item.row].gate != kNoRow)
+        bank.need(work[item.row].gate);
+      // Rows that become weights often go to cores that do not need them: the last
+      // result says that their tokens are taken, before the host gives those of the
+      // next inference.
+      if (!graph.dynamic.empty() && &item == &order.matrix[core].back())
+        bank.needAll(tokens.host, tokens.hosts);
+      beat.address[1] = weight(origin.block);
+      beat.address[2] = static_cast<int32_t>(item.acc);
+      const uint32_t preload = memory.preloadRow[item.row];
+      // The preload address matters on first beats only; it stays put while
+      // the same row goes on, so that the beats roll into one instruction.
+      segmentHasInit = item.first || (segmentHasInit && previous == item.row);
+      previous = item.row;
+      if (segmentHasInit && preload != kNone)
+        beat.address[3] = static_cast<int32_t>(preload);
+      if (item.first)
+        beat.init = preload != kNone ? isa::Init::Preload : isa::Init::Zero;
+      beat.last = item.last;
+      beat.form = unit.formOf(form);
+      append(unit, beat, origin, take(bank, item.time), matrixPause());
+    }
+    const uint64_t end = unit.origins.empty() ? 0 : unit.origins.back().time + 1;
+    for (const Wait &wait : bank.drain())
+      appendPause(unit, wait, matrixPause(), end);
+  }
+
+  isa::Vec vectorForm(uint32_t core, RowId row) const {
+    const Row &what = graph.rows[row];
+    const rows::VectorStep &step = what.step;
+    const RowPlace &place = placement.rows[row];
+    isa::Vec form;
+    form.aSrc = what.kind == RowKind::Linear ? isa::Source::Mxu : isa::Source::Ram;
+    form.bEn = what.b != kNoRow;
+    form.bWide = isWide(what.b);
+    form.cEn = what.c != kNoRow || isWide(what.b);
+    form.bBcast = step.bBroadcast;
+    form.cBcast = step.cBroadcast;
+    form.alu1 = step.alu1;
+    form.rhs1 = step.rhs1;
+    form.imm1 = std::bit_cast<uint32_t>(step.imm1);
+    if (step.table) {
+      const std::vector<uint32_t> &slots = placement.cores[core].tables;
+      form.tableEn = 1;
+      form.tableId =
+          static_cast<uint32_t>(std::find(slots.begin(), slots.end(), *step.table) - slots.begin());
+    }
+    form.reduce = step.reduce;
+    form.alu2 = step.alu2;
+    form.rhs2 = step.rhs2;
+    form.imm2 = std::bit_cast<uint32_t>(step.imm2);
+    form.post = step.post;
+    form.dstKind = place.weights ? intoBlock(place.weights->first)
+                   : place.net   ? isa::Dst::Net
+                                 : isa::Dst::Local;
+    if (place.net)
+      form.mask = place.readers() | (work[row].output ? kHostMask : 0);
+    return form;
+  }
+
+  isa::Dst intoBlock(uint32_t block) const {
+    return graph.dynamic.at(block).columns ? isa::Dst::Wcol : isa::Dst::Wrow;
+  }
+
+  /// The token of the last row of a block stands for all: a vector unit's beats
+  /// finish in order. Nothing has to say that the block may be written again: the
+  /// vector unit has taken the results of all products of an inference before it
+  /// begins the next.
+  [[nodiscard]] Signal blockSignal() const { return {true, tokens.local, kMatrixBit}; }
+
+  void vectorBeats(uint32_t core) {
+    UnitBeats &unit = result.vector[core];
+    Bank &bank = banks[kVector][core];
+    const std::vector<VectorItem> &items = order.vector[core];
+    if (items.empty())
+      return;
+    ++result.busyCores;
+    size_t lastRead = items.size(); // rows until the next inference may enter
+    while (lastRead > 0 && items[lastRead - 1].stage > release)
+      --lastRead;
+    if (lastRead == 0)
+      lastRead = items.size();
+    for (size_t i = 0; i < items.size(); ++i) {
+      const bool last = lastWrites.contains({core, i});
+      if (items[i].block == kNoBlock || placement.rows[items[i].row].weights)
+        vectorRow(core, items[i], last, unit, bank);
+      else
+        copyToBlock(core, items[i], last, unit, bank);
+      if (i + 1 == lastRead && lastRead != items.size())
+        appendDone(unit, unit.origins.back().time, true);
+    }
+    const uint64_t end = unit.origins.back().time + 1;
+    const std::vector<Wait> rest = bank.drain();
+    for (const Wait &wait : rest)
+      appendPause(unit, wait, isa::Vec{}, end);
+    if (lastRead != items.size())
+      return;
+    // The core has read everything once its last row is on its way: the signal
+    // rides on that packet where it goes to the host alone.
+    const auto &lastForm = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
+    if (rest.empty() && lastForm.dstKind == isa::Dst::Net && lastForm.mask == kHostMask)
+      unit.beats.back().signal = {true, tokens.done, 0};
+    else
+      appendDone(unit, end, false);
+  }
+
+  /// Tells the host port that this core lets the next inference in; amid other
+  /// rows, on the path of the beat before, so that the pipeline need not empty.
+  void appendDone(UnitBeats &unit, uint64_t time, bool amid) {
+    isa::Vec done;
+    const auto &before = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
+    if (amid && before.reduce == isa::Reduce::None)
+      done = vectorPause(before);
+    done.dstKind = isa::Dst::Signal;
+    done.mask = kHostMask;
+    Beat beat;
+    beat.form = unit.formOf(done);
+    beat.signal = {true, tokens.done, 0};
+    BeatOrigin origin;
+    origin.time = time;
+    append(unit, beat, origin, {}, isa::Vec{});
+  }
+
+  /// A row passes into a weight block.
+  void copyToBlock(uint32_t core, const VectorItem &item, bool last, UnitBeats &unit, Bank &bank) {
+    isa::Vec form;
+    form.aSrc = isa::Source::Ram;
+    form.dstKind = intoBlock(item.block);
+    bank.need(item.row);
+    Beat beat;
+    beat.form = unit.formOf(form);
+    beat.address[0] = address(core, item.row);
+    beat.address[3] = destination(core, item);
+    if (last)
+      beat.signal = blockSignal();
+    BeatOrigin origin;
+    origin.row = item.row;
+    origin.read[0] = item.row;
+    origin.block = item.block;
+    origin.time = item.time;
+    append(unit, beat, origin, take(bank, item.time), vectorPause(form));
+  }
+
+  int32_t destination(uint32_t core, const VectorItem &item) const {
+    const RowPlace &place = placement.rows[item.row];
+    if (item.block != kNoBlock)
+      return static_cast<int32_t>(blockAddress[core].at(item.block) * graph.geometry.lanes +
+                                  item.index);
+    return static_cast<int32_t>(place.net ? place.inbox
+                                          : placement.cores[core].localAddress[item.row]);
+  }
+
+  /// `completes`: the row is the last of a weight block.
+  void vectorRow(uint32_t core, const VectorItem &item, bool completes, UnitBeats &unit,
+                 Bank &bank) {
+    const Row &what = graph.rows[item.row];
+    isa::Vec form = vectorForm(core, item.row);
+    // All operands are there before the first beat: a reduction is one
+    // instruction without waits inside.
+    for (RowId operand : what.a)
+      if (!constant(operand))
+        bank.need(operand);
+    for (RowId operand : {what.b, what.c})
+      if (!constant(operand))
+        bank.need(operand);
+    if (what.kind == RowKind::Vector && work[item.row].gate != kNoRow)
+      bank.need(work[item.row].gate);
+    const size_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
+    for (size_t i = 0; i < beats; ++i) {
+      const bool last = i + 1 == beats;
+      if (what.wide) {
+        form.aSrc = last ? isa::Source::Mxu : isa::Source::Peek;
+        form.part = last ? isa::Part::Low : isa::Part::High;
+      }
+      Beat beat;
+      beat.form = unit.formOf(form);
+      BeatOrigin origin;
+      origin.row = item.row;
+      origin.time = item.time + i;
+      origin.read[0] = what.a.empty() ? kNoRow : what.a[i];
+      origin.read[1] = what.b;
+      origin.read[2] = isWide(what.b) ? what.b : what.c;
+      for (unsigned s = 0; s < 3; ++s)
+        beat.address[s] = address(core, origin.read[s]);
+      if (isWide(what.b))
+        ++beat.address[2];
+      beat.address[3] = destination(core, item);
+      if (what.wide && last)
+        ++beat.address[3];
+      beat.last = last && what.step.reduce != isa::Reduce::None;
+      if (last)
+        beat.signal = completes ? blockSignal() : signalOf(item.row);
+      append(unit, beat, origin, take(bank, item.time), vectorPause(form));
+    }
+  }
+
+  void hostBeats() {
+    UnitBeats &unit = result.host;
+    for (RowId row : work.stages[0]) {
+      const RowPlace &place = placement.rows[row];
+      isa::Input form;
+      // A row nobody reads goes where nobody looks.
+      form.mask = place.readers() != 0 ? place.readers() : 1;
+      Beat beat;
+      beat.form = unit.formOf(form);
+      beat.address[0] = static_cast<int32_t>(place.inbox);
+      beat.signal = signalOf(row);
+      BeatOrigin origin;
+      origin.row = row;
+      origin.time = unit.beats.size();
+      append(unit, beat, origin, {}, form);
+    }
+    // The next inference enters when every core lets it in.
+    isa::Input pause;
+    pause.skip = 1;
+    for (const Wait &wait : hostBank.drain())
+      appendPause(unit, wait, pause, unit.beats.size());
+    appendPause(unit, {tokens.done, result.busyCores}, pause, unit.beats.size());
+  }
+};
+
+} // namespace
+
+TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
+  TokenLayout layout;
+  if (!manySlots && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
+    // Neighbours are one stride apart all the way round the bank, so one
+    // instruction takes rows of all cores in turn for ever.
+    layout.coreStride = isa::kTokens / cores;
+    layout.host = 1;
+    layout.hosts = std::min(kHosts, layout.coreStride - 2);
+    layout.local = layout.done = layout.host + layout.hosts;
+    layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local);
+    return layout;
+  }
+  layout.hosts = kHosts;
+  layout.slots = manySlots ? (isa::kTokens - kHosts - 1) / cores : 1;
+  layout.slotStride = cores;
+  const uint32_t spare = isa::kTokens - kHosts - layout.slots * cores;
+  layout.locals = std::min(kLocalTokens, spare);
+  layout.local = layout.done = isa::kTokens - layout.locals;
+  layout.host = layout.local - kHosts;
+  return layout;
+}
+
+MachineBeats buildBeats(const Graph &graph, const Work &work, const Placement &placement,
+                        const Order &order, const TokenLayout &tokens, uint32_t release) {
+  return Builder(graph, work, placement, order, tokens, release).run();
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,120 @@
+#include "compiler/conversion/plan/beats/images.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "sim/vm/numerics.h"
+
+namespace sluice::plan {
+namespace {
+
+/// Constants of one core, neighbouring rows in one image.
+std::vector<format::RowImage> rowImages(const Graph &graph, const CoreMemory &memory) {
+  std::vector<format::RowImage> images;
+  for (RowId row : memory.constants) { // ascending address
+    const uint32_t address = memory.localAddress[row];
+    const std::vector<uint16_t> &lanes = graph.rows[row].lanes;
+    const bool follows =
+        !images.empty() &&
+        images.back().address + images.back().lanes.size() / graph.geometry.lanes == address;
+    if (!follows)
+      images.push_back({address, {}});
+    images.back().lanes.insert(images.back().lanes.end(), lanes.begin(), lanes.end());
+  }
+  return images;
+}
+
+bool isZero(const std::vector<uint16_t> &elements) {
+  return std::all_of(elements.begin(), elements.end(),
+                     [](uint16_t element) { return element == 0; });
+}
+
+[[maybe_unused]] bool finite(const std::vector<uint16_t> &elements) {
+  return std::none_of(elements.begin(), elements.end(),
+                      [](uint16_t element) { return (element & 0x7F80) == 0x7F80; });
+}
+
+} // namespace
+
+format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
+  format::PreloadImage image{row, {}};
+  for (float value : bias) {
+    const auto lane = numerics::preloadLane(numerics::toBits(value));
+    image.lanes.push_back(numerics::packLane(lane.value_or(numerics::AccLane{})));
+  }
+  return image;
+}
+
+format::Program makeShell(const Graph &graph) {
+  format::Program program;
+  program.geometry = graph.geometry;
+  program.nodes = graph.nodes;
+  format::Model model;
+  model.name = graph.modelName;
+  model.macs = graph.macs;
+  model.parameters = graph.parameters;
+  const auto place = [](const std::vector<rows::Port> &ports,
+                        std::vector<format::HostTensor> &tensors) {
+    uint32_t next = 0;
+    for (const rows::Port &port : ports) {
+      tensors.push_back(port.tensor);
+      tensors.back().firstRow = next;
+      tensors.back().rows = static_cast<uint32_t>(port.rows.size());
+      next += tensors.back().rows;
+    }
+  };
+  place(graph.inputs, model.inputs);
+  place(graph.outputs, model.outputs);
+  program.models.push_back(std::move(model));
+  program.cores.resize(graph.geometry.cores);
+  return program;
+}
+
+format::Program makeImages(const Graph &graph, const Work &work, const Placement &placement,
+                           const MachineBeats &beats) {
+  format::Program program = makeShell(graph);
+  for (uint32_t core = 0; core < graph.geometry.cores; ++core) {
+    format::CoreImage &image = program.cores[core];
+    const CoreMemory &memory = placement.cores[core];
+    const std::vector<uint32_t> &weights = beats.weights[core];
+    for (uint32_t block = 0; block < weights.size(); ++block) {
+      assert(finite(graph.blocks[weights[block]]) && "weights are checked where they are rounded");
+      if (!isZero(graph.blocks[weights[block]])) // memory starts with zeros
+        image.weights.push_back({block, graph.blocks[weights[block]]});
+    }
+    image.rows = rowImages(graph, memory);
+    for (uint32_t row = 0; row < memory.preloads.size(); ++row)
+      image.preloads.push_back(preloadImage(row, graph.rows[memory.preloads[row]].bias));
+    for (uint32_t slot = 0; slot < memory.tables.size(); ++slot) {
+      image.tables.push_back(graph.tables[memory.tables[slot]]);
+      image.tables.back().table = slot;
+    }
+  }
+  return program;
+}
+
+Problems biasProblems(const Graph &graph, const Work &work) {
+  Problems problems;
+  const auto same = [](const Problem &one, const Problem &other) {
+    return one.node && other.node && one.node->index == other.node->index &&
+           one.node->name == other.node->name;
+  };
+  for (RowId id = 0; id < graph.rows.size(); ++id) {
+    const Row &row = graph.rows[id];
+    if (!work[id].live || std::ranges::all_of(row.bias, [](float v) { return std::isfinite(v); }))
+      continue;
+    Problem problem;
+    problem.code = "E0408";
+    problem.message = "a bias is not finite, biases must be below 3.4e38";
+    if (!row.nodes.empty()) {
+      const format::SourceNode &node = graph.nodes[row.nodes.front()];
+      problem.node = NodeRef{node.index, node.name, node.op};
+    }
+    if (std::ranges::none_of(problems, [&](const Problem &p) { return same(p, problem); }))
+      problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,23 @@
+// The memory contents of a plan.
+#pragma once
+
+#include "compiler/conversion/plan/beats/build.h"
+#include "compiler/support/problem.h"
+#include "runtime/format/program.h"
+
+namespace sluice::plan {
+
+/// Models, source nodes and memory images; no instructions.
+format::Program makeImages(const rows::Graph &graph, const Work &work, const Placement &placement,
+                           const MachineBeats &beats);
+
+/// Only what timing looks at: geometry and the row counts of the model.
+format::Program makeShell(const rows::Graph &graph);
+
+/// A preload row that holds a bias, B fp32.
+format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias);
+
+/// E0408: biases that are not finite.
+Problems biasProblems(const rows::Graph &graph, const Work &work);
+
+} // namespace sluice::plan

@@ -1,0 +1,448 @@
+#include "compiler/conversion/plan/order/placement.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace sluice::plan {
+namespace {
+
+/// Block products or vector beats of a row.
+uint64_t costOf(const Graph &graph, const Work &work, RowId row) {
+  return graph.rows[row].kind == RowKind::Linear ? std::max<size_t>(work[row].terms.size(), 1)
+                                                 : graph.rows[row].a.size();
+}
+
+/// Rows of a stage that read the same dynamic blocks, divided into parts that
+/// each write a copy of them.
+class Clusters {
+public:
+  Clusters(const Graph &graph, const Work &work, const PlacementOptions &options,
+           const std::vector<RowId> &stage) {
+    if (graph.dynamic.empty())
+      return;
+    // Rows tied by a block, or by an operand, through the first row that had it.
+    std::vector<size_t> parent(stage.size());
+    std::iota(parent.begin(), parent.end(), 0);
+    const auto root = [&](size_t i) {
+      while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+      return i;
+    };
+    std::map<uint32_t, size_t> byBlock;
+    std::map<RowId, size_t> byOperand;
+    std::vector<bool> dynamic(stage.size());
+    for (size_t i = 0; i < stage.size(); ++i)
+      for (const rows::Term &term : work[stage[i]].terms) {
+        if (!graph.dynamic.contains(term.block))
+          continue;
+        dynamic[i] = true;
+        parent[root(i)] = root(byBlock.try_emplace(term.block, i).first->second);
+        if (options.byOperand && graph.rows[term.x].kind != RowKind::Constant)
+          parent[root(i)] = root(byOperand.try_emplace(term.x, i).first->second);
+      }
+    std::map<size_t, std::vector<size_t>> members;
+    for (size_t i = 0; i < stage.size(); ++i)
+      if (dynamic[i])
+        members[root(i)].push_back(i);
+    for (const auto &[key, rows] : members) {
+      const auto first = static_cast<uint32_t>(loads.size());
+      loads.resize(first + options.copies);
+      std::vector<std::set<uint32_t>> blocks(options.copies);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const auto part = static_cast<uint32_t>(i * options.copies / rows.size());
+        parts[stage[rows[i]]] = first + part;
+        loads[first + part] += work[stage[rows[i]]].terms.size();
+        for (const rows::Term &term : work[stage[rows[i]]].terms)
+          if (const auto found = graph.dynamic.find(term.block);
+              found != graph.dynamic.end() && blocks[part].insert(term.block).second)
+            loads[first + part] += found->second.writes.size();
+      }
+    }
+    cores.assign(loads.size(), kNone);
+  }
+
+  /// The core of a row's part, to be set by the first of its rows; null if the
+  /// row reads no dynamic block.
+  uint32_t *coreOf(RowId row) {
+    const auto found = parts.find(row);
+    return found == parts.end() ? nullptr : &cores[found->second];
+  }
+  /// Products and writes of a row's part.
+  [[nodiscard]] uint64_t load(RowId row) const { return loads[parts.at(row)]; }
+
+private:
+  std::map<RowId, uint32_t> parts;
+  std::vector<uint64_t> loads;
+  std::vector<uint32_t> cores;
+};
+
+/// Gives cores to rows, stage by stage.
+class CoreAssignment {
+public:
+  CoreAssignment(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &result)
+      : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
+        totalLoad(cores, 0), arrival(graph.rows.size(), 0) {}
+
+  void run() {
+    arrive(work.stages[0]);
+    for (size_t stage = 1; stage < work.stages.size(); ++stage) {
+      assignStage(byArrival(work.stages[stage]));
+      arrive(work.stages[stage]);
+    }
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const PlacementOptions &options;
+  Placement &result;
+  const uint32_t cores;
+  std::vector<uint64_t> totalLoad;
+  std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
+  uint32_t arrived = 0;
+
+  void arrive(const std::vector<RowId> &stage) {
+    for (RowId row : inTurn(stage, result))
+      arrival[row] = ++arrived;
+  }
+
+  /// The rows of a stage in the order in which the last operand of each is expected.
+  std::vector<RowId> byArrival(std::vector<RowId> stage) const {
+    if (!options.byArrival || (options.cores && (*options.cores)[stage.front()] != kNone))
+      return stage;
+    std::vector<std::pair<uint32_t, size_t>> keys;
+    for (size_t i = 0; i < stage.size(); ++i) {
+      uint32_t last = 0;
+      forEachOperand(graph, work, stage[i],
+                     [&](RowId operand, bool) { last = std::max(last, arrival[operand]); });
+      keys.emplace_back(last, i);
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<RowId> sorted;
+    for (const auto &[last, i] : keys)
+      sorted.push_back(stage[i]);
+    return sorted;
+  }
+
+  /// How many operands of a row every core computes; of a linear row either all,
+  /// or those it multiplies weights by.
+  std::vector<uint32_t> producers(RowId row, bool all) const {
+    std::vector<uint32_t> count(cores, 0);
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      if (result.rows[operand].core != kNone && (all || byMatrix))
+        ++count[result.rows[operand].core];
+    });
+    return count;
+  }
+
+  /// The core of most operands; none if all are inputs.
+  static uint32_t mostOf(const std::vector<uint32_t> &count) {
+    const auto most = std::max_element(count.begin(), count.end());
+    return *most == 0 ? kNone : static_cast<uint32_t>(most - count.begin());
+  }
+
+  /// The core that computes all computed operands; none if there are several or
+  /// if all operands are inputs.
+  static uint32_t onlyOf(const std::vector<uint32_t> &count) {
+    const bool only =
+        std::count(count.begin(), count.end(), 0U) + 1 == static_cast<std::ptrdiff_t>(count.size());
+    return only ? mostOf(count) : kNone;
+  }
+
+  /// Where a row has to be, or does best to be, for its operands' sake.
+  uint32_t follow(RowId row, bool linear, uint32_t most) const {
+    if (!linear)
+      return most;
+    if (!options.follow)
+      return kNone;
+    const uint32_t core = onlyOf(producers(row, false));
+    return core != kNone ? core : onlyOf(producers(row, true));
+  }
+
+  void assignStage(const std::vector<RowId> &stage) {
+    uint64_t cost = 0;
+    for (RowId row : stage)
+      cost += costOf(graph, work, row);
+    const bool together = stage.size() == 1 || cost <= options.keepTogether;
+    const uint32_t start = static_cast<uint32_t>(
+        std::min_element(totalLoad.begin(), totalLoad.end()) - totalLoad.begin());
+    uint32_t next = start, shared = kNone, turn = 0;
+    std::vector<uint64_t> load(cores, 0);
+    std::vector<uint32_t> members(cores, 0);
+    Clusters clusters(graph, work, options, stage);
+    for (RowId row : stage) {
+      const uint32_t most = mostOf(producers(row, true));
+      uint32_t core = options.cores ? (*options.cores)[row] : kNone;
+      if (core == kNone && together)
+        core = shared = shared != kNone ? shared : (most != kNone ? most : start);
+      else if (core == kNone)
+        core = follow(row, graph.rows[row].kind == RowKind::Linear, most);
+      uint32_t *part = core == kNone ? clusters.coreOf(row) : nullptr;
+      const bool joins = part && *part != kNone;
+      if (joins)
+        core = *part;
+      else if (core == kNone)
+        core = leastLoaded(load, next);
+      if (!joins) {
+        next = (core + 1) % cores;
+        load[core] += part ? clusters.load(row) : costOf(graph, work, row);
+      }
+      if (part)
+        *part = core;
+      result.rows[row].core = core;
+      result.rows[row].indexInStage = members[core]++;
+      result.rows[row].turn = turn++;
+      if (graph.rows[row].kind == RowKind::Linear)
+        totalLoad[core] += costOf(graph, work, row);
+    }
+  }
+
+  /// The core with the least load in this stage, cyclic from `next`: rows of
+  /// equal cost go round the cores, so their packets arrive in row order.
+  uint32_t leastLoaded(const std::vector<uint64_t> &load, uint32_t next) const {
+    uint32_t best = next;
+    for (uint32_t i = 0; i < cores; ++i)
+      if (const uint32_t core = (next + i) % cores; load[core] < load[best])
+        best = core;
+    return best;
+  }
+};
+
+/// Finds the rows that are written into one weight block of their own core and not
+/// read otherwise.
+void findWeights(const Graph &graph, const Work &work, Placement &placement) {
+  if (graph.dynamic.empty())
+    return;
+  std::vector<bool> read(graph.rows.size());
+  std::map<RowId, std::set<std::tuple<uint32_t, uint32_t, uint32_t>>> written; // core, block, index
+  const auto reads = [&](RowId operand) {
+    if (operand != kNoRow)
+      read[operand] = true;
+  };
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const Row &what = graph.rows[row];
+      std::for_each(what.a.begin(), what.a.end(), reads);
+      reads(what.b);
+      reads(what.c);
+      read[row] = read[row] || work[row].output || what.wide;
+      for (const rows::Term &term : work[row].terms) {
+        reads(term.x);
+        if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+          for (const rows::BlockWrite &write : dynamic->second.writes)
+            written[write.row].insert({placement.rows[row].core, term.block, write.index});
+      }
+    }
+  for (const auto &[row, places] : written) {
+    const auto &[core, block, index] = *places.begin();
+    if (!read[row] && places.size() == 1 && placement.rows[row].core == core)
+      placement.rows[row].weights = {block, index};
+  }
+}
+
+void findReaders(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
+  findWeights(graph, work, placement);
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const uint32_t mask = 1U << placement.rows[row].core;
+      forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+        RowPlace &place = placement.rows[operand];
+        if (!place.weights)
+          (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
+      });
+    }
+  if (options.inputsEverywhere) {
+    RowPlace all;
+    for (RowId row : work.stages[0]) {
+      all.matrixReaders |= placement.rows[row].matrixReaders;
+      all.vectorReaders |= placement.rows[row].vectorReaders;
+    }
+    for (RowId row : work.stages[0])
+      placement.rows[row] = all;
+  }
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      RowPlace &place = placement.rows[row];
+      place.net = !place.weights && (work[row].output || place.readers() != 1U << place.core);
+    }
+  // A reduction walks its rows in one affine stream, so they lie in one memory.
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const std::vector<RowId> &a = graph.rows[row].a;
+      if (a.size() > 2 &&
+          std::any_of(a.begin(), a.end(), [&](RowId r) { return placement.rows[r].net; }))
+        for (RowId operand : a)
+          if (placement.rows[operand].core != kNone)
+            placement.rows[operand].net = true;
+    }
+}
+
+/// The rows of one memory and until when they are needed.
+class Cells {
+public:
+  explicit Cells(uint32_t reuse) : reuse(reuse) {}
+
+  /// The lowest place for a row of `stage` that nobody reads behind `lastRead`.
+  uint32_t take(uint32_t size, uint32_t stage, uint32_t lastRead) {
+    uint32_t at = reuse == 0 ? used() : 0;
+    for (uint32_t free = 0; at < used() && free < size;)
+      if (freeFrom[at + free] <= stage) {
+        if (++free; at + free == used())
+          break;
+      } else {
+        at += free + 1;
+        free = 0;
+      }
+    freeFrom.resize(std::max<size_t>(freeFrom.size(), at + size));
+    std::fill_n(freeFrom.begin() + at, size, lastRead + reuse);
+    return at;
+  }
+
+  /// A place that no other row has, ever.
+  uint32_t keep(uint32_t size = 1) {
+    freeFrom.resize(freeFrom.size() + size, kNone);
+    return used() - size;
+  }
+
+  uint32_t used() const { return static_cast<uint32_t>(freeFrom.size()); }
+
+private:
+  const uint32_t reuse;
+  std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
+};
+
+/// The last stage that reads a row, or the row's own.
+std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
+  std::vector<uint32_t> result(graph.rows.size(), 0);
+  for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      result[row] = std::max(result[row], stage);
+      if (stage != 0)
+        forEachOperand(graph, work, row, [&](RowId operand, bool) {
+          result[operand] = std::max(result[operand], stage);
+        });
+    }
+  return result;
+}
+
+/// The rows of a stage in the order of their addresses: the one they have in the
+/// graph, in which reductions read them, or, where cores were given, the one in
+/// which they are expected to arrive.
+std::vector<RowId> addressOrder(const std::vector<RowId> &stage, const PlacementOptions &options,
+                                const Placement &placement) {
+  return options.cores && (*options.cores)[stage.front()] != kNone ? inTurn(stage, placement)
+                                                                   : stage;
+}
+
+void assignInbox(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
+  // A row for cores and the host travels once, so its inbox address is its
+  // output row.
+  uint32_t next = 0;
+  bool shared = false;
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage])
+      if (work[row].output) {
+        next = std::max(next, work[row].outRow + 1);
+        shared |= placement.rows[row].readers() != 0;
+      }
+  Cells cells(options.reuse);
+  if (shared)
+    cells.keep(next);
+  for (uint32_t i = 0; i < work.stages[0].size(); ++i) {
+    placement.rows[work.stages[0][i]].net = true;
+    placement.rows[work.stages[0][i]].indexInStage = i;
+  }
+  const std::vector<uint32_t> last = lastReads(graph, work);
+  for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
+    for (RowId row : addressOrder(work.stages[stage], options, placement)) {
+      RowPlace &place = placement.rows[row];
+      if (work[row].output)
+        place.inbox = work[row].outRow;
+      else if (place.net)
+        place.inbox = cells.take(graph.rows[row].wide ? 2 : 1, stage, last[row]);
+    }
+  placement.inboxRows = cells.used();
+}
+
+void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &options,
+                 Placement &placement) {
+  const size_t rows = graph.rows.size();
+  const std::vector<uint32_t> last = lastReads(graph, work);
+  std::vector<Cells> cells(placement.cores.size(), Cells(options.reuse));
+  for (CoreMemory &memory : placement.cores) {
+    memory.localAddress.assign(rows, kNone);
+    memory.preloadRow.assign(rows, kNone);
+  }
+  const auto constant = [&](uint32_t core, RowId row) {
+    CoreMemory &memory = placement.cores[core];
+    if (row == kNoRow || graph.rows[row].kind != RowKind::Constant ||
+        memory.localAddress[row] != kNone)
+      return;
+    memory.localAddress[row] = isa::kLocalBase + cells[core].keep();
+    memory.constants.push_back(row);
+  };
+  for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage]) {
+      const Row &what = graph.rows[row];
+      const RowPlace &place = placement.rows[row];
+      CoreMemory &memory = placement.cores[place.core];
+      memory.busy = true;
+      for (const rows::Term &term : work[row].terms)
+        constant(place.core, term.x);
+      for (RowId operand : what.a)
+        constant(place.core, operand);
+      constant(place.core, what.b);
+      constant(place.core, what.c);
+      if (what.kind == RowKind::Linear && work[row].terms.empty() && memory.zeroRow == kNone)
+        memory.zeroRow = isa::kLocalBase + cells[place.core].keep();
+      if (!place.net && !place.weights)
+        memory.localAddress[row] = isa::kLocalBase + cells[place.core].take(1, stage, last[row]);
+      const bool biased =
+          std::any_of(what.bias.begin(), what.bias.end(), [](float value) { return value != 0; });
+      if (what.kind == RowKind::Linear && biased) {
+        memory.preloadRow[row] = static_cast<uint32_t>(memory.preloads.size());
+        memory.preloads.push_back(row);
+      }
+      if (what.step.table && std::find(memory.tables.begin(), memory.tables.end(),
+                                       *what.step.table) == memory.tables.end())
+        memory.tables.push_back(*what.step.table);
+    }
+  for (uint32_t core = 0; core < placement.cores.size(); ++core)
+    placement.cores[core].localRows = cells[core].used();
+}
+
+} // namespace
+
+Placement place(const Graph &graph, const Work &work, const PlacementOptions &options) {
+  Placement placement;
+  placement.rows.resize(graph.rows.size());
+  placement.cores.resize(graph.geometry.cores);
+  CoreAssignment(graph, work, options, placement).run();
+  findReaders(graph, work, options, placement);
+  assignInbox(graph, work, options, placement);
+  assignLocal(graph, work, options, placement);
+  return placement;
+}
+
+std::vector<RowId> inTurn(std::vector<RowId> stage, const Placement &placement) {
+  const auto key = [&](RowId row) {
+    return std::tuple(placement.rows[row].indexInStage, placement.rows[row].turn, row);
+  };
+  std::sort(stage.begin(), stage.end(),
+            [&](RowId left, RowId right) { return key(left) < key(right); });
+  return stage;
+}
+
+uint32_t addressAt(const Placement &placement, uint32_t core, RowId row) {
+  const RowPlace &place = placement.rows[row];
+  return place.net ? place.inbox : placement.cores[core].localAddress[row];
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,86 @@
+// Where: the core of every row, who reads it, its addresses, and what every
+// memory holds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/conversion/plan/order/work.h"
+
+namespace sluice::plan {
+
+/// Unit bits of a signal (isa.json, sig_units).
+inline constexpr uint32_t kMatrixBit = 1, kVectorBit = 2;
+inline constexpr uint32_t kHostMask = 1U << isa::kHostBit;
+inline constexpr uint32_t kNone = ~uint32_t{0};
+
+struct RowPlace {
+  uint32_t core = kNone;      ///< computes it; none for inputs and constants
+  uint32_t matrixReaders = 0; ///< mask of cores
+  uint32_t vectorReaders = 0; ///< mask of cores
+  bool net = false;           ///< travels as a packet; else a local row
+  uint32_t inbox = kNone;     ///< address at every reader, if net; a wide row has the next too
+  /// Computed into a weight block of its own core, and nowhere else: the block and
+  /// the index there. Nobody reads it as a row.
+  std::optional<std::pair<uint32_t, uint32_t>> weights;
+  uint32_t indexInStage = 0; ///< position among the rows of its stage on its core (inputs: of all)
+  uint32_t turn = 0;         ///< position among all rows of its stage
+
+  uint32_t readers() const { return matrixReaders | vectorReaders; }
+  uint32_t units() const {
+    return (matrixReaders != 0 ? kMatrixBit : 0) | (vectorReaders != 0 ? kVectorBit : 0);
+  }
+};
+
+/// The memories of one core.
+struct CoreMemory {
+  std::vector<uint32_t> localAddress; ///< by row; kNone where not local here
+  std::vector<rows::RowId> constants; ///< constant rows in local memory
+  uint32_t localRows = 0;             ///< used
+  std::vector<uint32_t> preloadRow;   ///< by row; kNone without a bias here
+  std::vector<rows::RowId> preloads;  ///< by preload row
+  std::vector<uint32_t> tables;       ///< graph tables by slot
+  uint32_t zeroRow = kNone;           ///< local row of zeros, for rows whose terms all vanish
+  bool busy = false;                  ///< computes anything at all
+};
+
+struct Placement {
+  std::vector<RowPlace> rows; ///< by row
+  std::vector<CoreMemory> cores;
+  uint32_t inboxRows = 0;
+};
+
+struct PlacementOptions {
+  /// A stage of at most this many block products stays on one core.
+  uint32_t keepTogether = 4;
+  /// Every input row goes to every core that reads any: one instruction of the
+  /// host port for many rows.
+  bool inputsEverywhere = false;
+  /// How many stages behind its last reader's a row's address may be given to
+  /// another row; 0: never. The proof says whether that is late enough.
+  uint32_t reuse = 0;
+  /// By row, kNone where free; null: all are free.
+  const std::vector<uint32_t> *cores = nullptr;
+  /// Cores that may each write a copy of the same dynamic blocks, at least 1.
+  uint32_t copies = 1;
+  /// Rows that read different dynamic blocks with the same operand stay together.
+  bool byOperand = true;
+  /// A row stays on the core that computes its operands, if there is only one;
+  /// the rows that become weights are not asked if the others say it.
+  bool follow = false;
+  /// Rows of a stage go round the cores in the order in which their operands are
+  /// expected, not in that of the graph.
+  bool byArrival = false;
+};
+
+Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);
+
+/// The rows of a stage in the order in which the cores take turns to finish them.
+std::vector<rows::RowId> inTurn(std::vector<rows::RowId> stage, const Placement &placement);
+
+/// Address at which `core` reads a row.
+uint32_t addressAt(const Placement &placement, uint32_t core, rows::RowId row);
+
+} // namespace sluice::plan

@@ -1,0 +1,311 @@
+#include "compiler/conversion/plan/order/split_contractions.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sluice::plan {
+namespace {
+
+/// Products below which a part is not worth its way to the other core.
+constexpr uint32_t kLeastPart = 2;
+
+/// The first arithmetic unit must be free for the other part, or add a row that
+/// can be added to the other part as well; operand c too, and what comes behind
+/// may use the sum alone.
+bool splittable(const Row &row, const WorkRow &work) {
+  const rows::VectorStep &step = row.step;
+  const bool addsRow = step.alu1 == isa::Alu::Add && step.rhs1 == isa::Rhs1::B;
+  return row.kind == RowKind::Linear && !row.wide && work.terms.size() >= 2 * kLeastPart &&
+         work.gate == kNoRow && row.c == kNoRow &&
+         (row.b == kNoRow ? step.alu1 == isa::Alu::Pass : addsRow) &&
+         (step.alu2 == isa::Alu::Pass || step.rhs2 == isa::Rhs2::Imm);
+}
+
+/// A row whose first `terms` expected terms `helper` computes.
+struct Part {
+  uint32_t helper = kNone;
+  uint32_t terms = 0;
+};
+
+/// Equal also where they are no numbers.
+bool sameBits(const std::vector<float> &left, const std::vector<float> &right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](float l, float r) {
+    return std::bit_cast<uint32_t>(l) == std::bit_cast<uint32_t>(r);
+  });
+}
+
+class Splitter {
+public:
+  Splitter(const Graph &graph, const Work &work, const Placement &placement,
+           const SplitOptions &options)
+      : graph(graph), work(work), placement(placement), options(options),
+        cores(graph.geometry.cores), index(graph.rows.size()), core(graph.rows.size(), kNone),
+        parts(graph.rows.size()), load(cores, 0) {
+    for (RowId row = 0; row < graph.rows.size(); ++row)
+      index[row] = placement.rows[row].indexInStage;
+  }
+
+  SplitGraph run() {
+    for (uint32_t stage = 1; stage < work.stages.size(); ++stage) {
+      if (options.stages.contains(stage))
+        share(stage);
+      for (RowId row : work.stages[stage]) {
+        if (graph.rows[row].kind != RowKind::Linear)
+          continue;
+        const Part &part = parts[row];
+        const uint32_t where = core[row] != kNone ? core[row] : placement.rows[row].core;
+        load[where] += costOf(row) - part.terms;
+        if (part.helper != kNone)
+          load[part.helper] += part.terms;
+      }
+    }
+    return rewrite();
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  const SplitOptions &options;
+  const uint32_t cores;
+  std::vector<uint32_t> index; ///< position on its core
+  std::vector<uint32_t> core;  ///< by row; kNone outside of shared stages
+  std::vector<Part> parts;     ///< by row
+  std::vector<uint64_t> load;  ///< by core, products of the stages so far
+
+  uint64_t costOf(RowId row) const { return std::max<size_t>(work[row].terms.size(), 1); }
+
+  /// Products for every core, by turn, from core `start` on: what levels the
+  /// products of all stages up to this one.
+  std::vector<uint64_t> quotas(uint32_t stage, uint32_t start) const {
+    uint64_t left = 0;
+    for (RowId row : work.stages[stage])
+      left += costOf(row);
+    const uint64_t stairs = uint64_t{cores} * (cores - 1) / 2;
+    const bool inTurn = stage + 1 == work.stages.size() && left >= stairs * options.skew;
+    std::vector<uint64_t> level; // before, and what this stage ends with
+    for (uint32_t turn = 0; turn < cores; ++turn)
+      level.push_back(load[(start + turn) % cores] +
+                      (inTurn ? (cores - 1 - turn) * options.skew : 0));
+    std::vector<uint64_t> result(cores, 0);
+    for (; left > 0; --left) {
+      const size_t lowest =
+          static_cast<size_t>(std::min_element(level.begin(), level.end()) - level.begin());
+      ++level[lowest];
+      ++result[lowest];
+    }
+    return result;
+  }
+
+  /// Fills core after core with rows; a row goes to both where its end is
+  /// another core's.
+  void share(uint32_t stage) {
+    const std::vector<RowId> &members = work.stages[stage];
+    const uint32_t start = placement.rows[members.front()].core;
+    std::vector<uint64_t> room = quotas(stage, start);
+    uint32_t turn = 0;
+    for (RowId row : members) {
+      while (turn + 1 < cores && room[turn] == 0)
+        ++turn;
+      const uint64_t cost = costOf(row);
+      const uint32_t here = (start + turn) % cores, next = (here + 1) % cores;
+      if (cost <= room[turn] || turn + 1 == cores) {
+        core[row] = here;
+        room[turn] -= std::min(room[turn], cost);
+        continue;
+      }
+      const uint64_t mine = room[turn], others = cost - mine;
+      const bool fits = others <= room[turn + 1] && splittable(graph.rows[row], work[row]);
+      if (fits && mine >= kLeastPart && others >= kLeastPart) {
+        // The smaller part travels.
+        core[row] = mine > others ? here : next;
+        parts[row] = {mine > others ? next : here, static_cast<uint32_t>(std::min(mine, others))};
+        room[turn] = 0;
+        room[turn + 1] -= others;
+      } else { // whole, to the core that has more of it
+        core[row] = mine > others ? here : next;
+        room[turn] = 0;
+        if (core[row] == next)
+          room[turn + 1] -= std::min(room[turn + 1], cost);
+      }
+    }
+    number(members);
+  }
+
+  /// Positions on the cores, in the order of analyse(): parts, rows with parts,
+  /// the others.
+  void number(const std::vector<RowId> &members) {
+    std::vector<uint32_t> next(cores, 0);
+    for (RowId row : members)
+      if (parts[row].helper != kNone)
+        ++next[parts[row].helper];
+    for (const bool split : {true, false})
+      for (RowId row : members)
+        if ((parts[row].helper != kNone) == split)
+          index[row] = next[core[row]]++;
+  }
+
+  /// The terms in the order in which their operands are expected.
+  std::vector<rows::Term> inOrder(RowId row) const {
+    std::vector<rows::Term> terms = work[row].terms;
+    const auto rank = [&](const rows::Term &term) {
+      return std::tuple(graph.rows[term.x].kind != RowKind::Constant, work[term.x].stage,
+                        index[term.x], term.x);
+    };
+    std::sort(terms.begin(), terms.end(), [&](const rows::Term &left, const rows::Term &right) {
+      return std::pair(rank(left), left.block) < std::pair(rank(right), right.block);
+    });
+    return terms;
+  }
+
+  SplitGraph rewrite() const {
+    SplitGraph result;
+    Graph &to = result.graph;
+    to.geometry = graph.geometry;
+    to.modelName = graph.modelName;
+    to.blocks = graph.blocks;
+    to.tables = graph.tables;
+    to.inputs = graph.inputs;
+    to.outputs = graph.outputs;
+    to.nodes = graph.nodes;
+    to.macs = graph.macs;
+    to.parameters = graph.parameters;
+    std::vector<RowId> renamed(graph.rows.size(), kNoRow);
+    const auto add = [&](Row row, uint32_t where) {
+      for (rows::Term &term : row.terms)
+        term.x = renamed[term.x];
+      to.rows.push_back(std::move(row));
+      result.cores.push_back(where);
+      return static_cast<RowId>(to.rows.size() - 1);
+    };
+    for (RowId id = 0; id < graph.rows.size(); ++id) {
+      Row row = graph.rows[id];
+      for (RowId &operand : row.a)
+        operand = renamed[operand];
+      for (RowId *operand : {&row.b, &row.c})
+        if (*operand != kNoRow)
+          *operand = renamed[*operand];
+      if (const Part &part = parts[id]; part.helper != kNone) {
+        const std::vector<rows::Term> terms = inOrder(id);
+        const auto cut = terms.begin() + part.terms;
+        Row wide;
+        wide.kind = RowKind::Linear;
+        wide.wide = true;
+        wide.group = row.group;
+        wide.nodes = row.nodes;
+        wide.terms.assign(terms.begin(), cut);
+        row.terms.assign(cut, terms.end());
+        wide.b = row.b;
+        wide.step.alu1 = row.step.alu1;
+        wide.step.bBroadcast = std::exchange(row.step.bBroadcast, false);
+        row.step.alu1 = isa::Alu::Add;
+        row.step.rhs1 = isa::Rhs1::B;
+        row.b = add(std::move(wide), part.helper);
+      }
+      renamed[id] = add(std::move(row), core[id]);
+    }
+    for (std::vector<rows::Port> *ports : {&to.inputs, &to.outputs})
+      for (rows::Port &port : *ports)
+        for (RowId &row : port.rows)
+          row = renamed[row];
+    return result;
+  }
+};
+
+} // namespace
+
+std::set<uint32_t> splittableStages(const Graph &graph, const Work &work) {
+  std::set<uint32_t> result;
+  for (uint32_t stage = 1; stage < work.stages.size(); ++stage) {
+    const std::vector<RowId> &members = work.stages[stage];
+    uint64_t products = 0, largest = 0;
+    for (RowId row : members) {
+      products += work[row].terms.size();
+      largest = std::max<uint64_t>(largest, work[row].terms.size());
+    }
+    const bool linear = std::all_of(members.begin(), members.end(), [&](RowId row) {
+      return graph.rows[row].kind == RowKind::Linear;
+    });
+    const bool any = std::any_of(members.begin(), members.end(),
+                                 [&](RowId row) { return splittable(graph.rows[row], work[row]); });
+    if (linear && any && products % (largest * graph.geometry.cores) != 0)
+      result.insert(stage);
+  }
+  return result;
+}
+
+SplitGraph splitContractions(const Graph &graph, const Work &work, const Placement &placement,
+                             const SplitOptions &options) {
+  return Splitter(graph, work, placement, options).run();
+}
+
+std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
+  std::vector<RowId> original(split.rows.size(), kNoRow); // by row of `split`
+  RowId next = 0;
+  for (RowId id = 0; id < split.rows.size(); ++id) {
+    if (split.rows[id].wide)
+      continue;
+    if (next == graph.rows.size())
+      return "there are more rows than before";
+    original[id] = next++;
+  }
+  if (next != graph.rows.size())
+    return "there are fewer rows than before";
+  using Terms = std::multiset<std::pair<RowId, uint32_t>>;
+  const auto zero = [&](uint32_t block) {
+    return std::all_of(graph.blocks[block].begin(), graph.blocks[block].end(),
+                       [](uint16_t element) { return (element & 0x7F80) == 0; });
+  };
+  const auto add = [&](Terms &to, const Row &row, bool rename) {
+    for (const rows::Term &term : row.terms)
+      if (!zero(term.block))
+        to.emplace(rename ? original[term.x] : term.x, term.block);
+  };
+  for (RowId id = 0; id < split.rows.size(); ++id) {
+    Row row = split.rows[id];
+    if (row.wide) {
+      rows::VectorStep sum; // of products, and a row if it has one
+      sum.alu1 = row.b != kNoRow ? isa::Alu::Add : isa::Alu::Pass;
+      sum.bBroadcast = row.step.bBroadcast;
+      if (row.kind != RowKind::Linear || row.step != sum || row.c != kNoRow || !row.bias.empty())
+        return fmt::format("part {} is more than a sum", id);
+      continue;
+    }
+    const Row &before = graph.rows[original[id]];
+    Terms now, then;
+    add(now, row, true);
+    add(then, before, false);
+    if (row.b != kNoRow && split.rows[row.b].wide) {
+      if (row.kind != RowKind::Linear || row.step.alu1 != isa::Alu::Add ||
+          row.step.rhs1 != isa::Rhs1::B || row.c != kNoRow)
+        return fmt::format("row {} does not add its other part", original[id]);
+      const Row &part = split.rows[row.b];
+      add(now, part, true);
+      row.step.alu1 = part.step.alu1;
+      row.step.rhs1 = before.step.rhs1;
+      row.step.bBroadcast = part.step.bBroadcast;
+      row.b = part.b;
+    }
+    for (RowId &operand : row.a)
+      operand = original[operand];
+    for (RowId *operand : {&row.b, &row.c})
+      if (*operand != kNoRow)
+        *operand = original[*operand];
+    if (now != then || row.kind != before.kind || row.step != before.step ||
+        !sameBits(row.bias, before.bias) || row.a != before.a || row.b != before.b ||
+        row.c != before.c)
+      return fmt::format("row {} is another than before", original[id]);
+  }
+  for (const auto &[now, then] :
+       {std::pair(&split.inputs, &graph.inputs), std::pair(&split.outputs, &graph.outputs)})
+    for (size_t port = 0; port < then->size(); ++port)
+      for (size_t i = 0; i < (*then)[port].rows.size(); ++i)
+        if (original[(*now)[port].rows[i]] != (*then)[port].rows[i])
+          return fmt::format("row {} of port {} is another than before", i, port);
+  return std::nullopt;
+}
+
+} // namespace sluice::plan

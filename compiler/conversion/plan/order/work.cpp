@@ -1,0 +1,98 @@
+#include "compiler/conversion/plan/order/work.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice::plan {
+namespace {
+
+/// bf16 zeros of either sign; denormals count as zero in the machine.
+bool isZero(const std::vector<uint16_t> &elements) {
+  return std::all_of(elements.begin(), elements.end(),
+                     [](uint16_t element) { return (element & 0x7F80) == 0; });
+}
+
+void markLive(const Graph &graph, Work &work) {
+  std::vector<RowId> open;
+  const auto mark = [&](RowId row) {
+    if (!work.rows[row].live) {
+      work.rows[row].live = true;
+      open.push_back(row);
+    }
+  };
+  uint32_t outRow = 0;
+  for (const rows::Port &port : graph.outputs)
+    for (RowId row : port.rows) {
+      work.rows[row].output = true;
+      work.rows[row].outRow = outRow++;
+      mark(row);
+    }
+  while (!open.empty()) {
+    const RowId row = open.back();
+    open.pop_back();
+    forEachOperand(graph, work, row, [&](RowId operand, bool) { mark(operand); });
+  }
+}
+
+} // namespace
+
+Work analyse(const Graph &graph) {
+  Work work;
+  work.rows.resize(graph.rows.size());
+  work.zeroBlock.reserve(graph.blocks.size());
+  for (uint32_t block = 0; block < graph.blocks.size(); ++block)
+    work.zeroBlock.push_back(isZero(graph.blocks[block]) && !graph.dynamic.contains(block));
+  const RowId firstInput =
+      graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
+
+  // A stage is a group, or a part of it that depends on the rest.
+  std::vector<uint32_t> depth(graph.rows.size(), 0);
+  for (RowId row = 0; row < graph.rows.size(); ++row) {
+    const Row &what = graph.rows[row];
+    if (what.kind == RowKind::Input || what.kind == RowKind::Constant)
+      continue;
+    for (const rows::Term &term : what.terms)
+      if (!work.zeroBlock[term.block])
+        work.rows[row].terms.push_back(term);
+    bool depends =
+        std::any_of(work.rows[row].terms.begin(), work.rows[row].terms.end(),
+                    [&](const rows::Term &term) { return graph.dynamic.contains(term.block); });
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      const bool first = what.kind == RowKind::Vector || byMatrix;
+      depends |= first;
+      const Row &from = graph.rows[operand];
+      if (from.wide) // part of the same sum
+        depth[row] = std::max(depth[row], depth[operand]);
+      else if (from.kind != RowKind::Input && from.group == what.group)
+        depth[row] = std::max(depth[row], depth[operand] + 1);
+    });
+    if (!depends)
+      work.rows[row].gate = firstInput;
+  }
+  markLive(graph, work);
+
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<RowId>> stages;
+  for (RowId row = 0; row < graph.rows.size(); ++row)
+    if (work.rows[row].live && graph.rows[row].kind != RowKind::Constant &&
+        graph.rows[row].kind != RowKind::Input)
+      stages[{graph.rows[row].group, depth[row]}].push_back(row);
+  work.stages.emplace_back();
+  for (const rows::Port &port : graph.inputs)
+    work.stages[0].insert(work.stages[0].end(), port.rows.begin(), port.rows.end());
+  // Partial sums first, so that they are there when the rows need them.
+  const auto turn = [&](RowId row) {
+    const Row &what = graph.rows[row];
+    return what.wide ? 0 : what.b != kNoRow && graph.rows[what.b].wide ? 1 : 2;
+  };
+  for (auto &[key, members] : stages) {
+    std::sort(members.begin(), members.end(), [&](RowId left, RowId right) {
+      return std::pair(turn(left), left) < std::pair(turn(right), right);
+    });
+    for (RowId row : members)
+      work.rows[row].stage = static_cast<uint32_t>(work.stages.size());
+    work.stages.push_back(std::move(members));
+  }
+  return work;
+}
+
+} // namespace sluice::plan

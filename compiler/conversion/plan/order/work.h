@@ -1,0 +1,66 @@
+// What is left to do of a row graph: rows that matter, in stages whose rows do
+// not depend on each other, without the terms that multiply by zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/conversion/row_graph.h"
+
+namespace sluice::plan {
+
+// What is planned.
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+
+/// No index into Graph::blocks.
+inline constexpr uint32_t kNoBlock = ~uint32_t{0};
+
+/// A row and what it needs. Constant operands are included.
+struct WorkRow {
+  std::vector<rows::Term> terms; ///< Linear: the terms whose block is not zero
+  uint32_t stage = 0;            ///< 0 inputs; ascending in topological order
+  bool live = false;             ///< an output depends on it
+  bool output = false;
+  uint32_t outRow = 0; ///< if output
+  /// Linear rows whose terms all vanish and vector rows of constants wait for
+  /// this input row, so that they too happen once per inference.
+  rows::RowId gate = rows::kNoRow;
+};
+
+struct Work {
+  std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
+  std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
+  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks; always zero
+
+  const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
+};
+
+Work analyse(const rows::Graph &graph);
+
+/// Calls `fn(operand, byMatrix)` for every operand of a row that is not constant.
+/// The vector unit reads the rows that become weights.
+template <typename Fn>
+void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row, Fn fn) {
+  const rows::Row &what = graph.rows[row];
+  const auto visit = [&](rows::RowId operand, bool byMatrix) {
+    if (operand != rows::kNoRow && graph.rows[operand].kind != rows::RowKind::Constant)
+      fn(operand, byMatrix);
+  };
+  for (const rows::Term &term : work[row].terms) {
+    visit(term.x, true);
+    if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+      for (const rows::BlockWrite &write : dynamic->second.writes)
+        visit(write.row, false);
+  }
+  for (rows::RowId operand : what.a)
+    visit(operand, false);
+  visit(what.b, false);
+  visit(what.c, false);
+  visit(work[row].gate, what.kind == rows::RowKind::Linear);
+}
+
+} // namespace sluice::plan

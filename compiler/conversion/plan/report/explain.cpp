@@ -1,0 +1,287 @@
+#include "compiler/conversion/plan/report/explain.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <ranges>
+
+#include <fmt/format.h>
+
+#include "compiler/conversion/plan/order/order.h"
+
+namespace sluice::plan {
+namespace {
+
+Cause causeOf(Delay delay) {
+  switch (delay) {
+  case Delay::Products:
+    return Cause::Imbalance;
+  case Delay::VectorBeats:
+    return Cause::Vector;
+  case Delay::HostRows:
+    return Cause::Host;
+  case Delay::MatrixDepth:
+  case Delay::VectorDepth:
+    return Cause::Pipeline;
+  case Delay::Network:
+  case Delay::Arbitration:
+    return Cause::Network;
+  case Delay::PathChange:
+  case Delay::OutboxFull:
+  case Delay::ResultsFull:
+  case Delay::Instructions:
+  case Delay::WaitBeats:
+    break;
+  }
+  return Cause::Stalls;
+}
+
+/// Lower bounds from the latencies of docs/machine.md alone.
+class Bounds {
+public:
+  Bounds(const Graph &graph, const Work &work)
+      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()) {
+    matrixDepth = isa::kMmRead + isa::kMmFanout + isa::kMmPe +
+                  graph.geometry.lanes / graph.geometry.peTerms - 1 + isa::kMmNormalise + 1;
+  }
+
+  /// `way` and `chain`; `work` must be set.
+  void fill(Floor &floor) {
+    uint64_t fill = ~uint64_t{0}, drain = ~uint64_t{0};
+    for (uint32_t i = 0; i < work.stages[0].size(); ++i)
+      issue[work.stages[0][i]] = i; // accepted
+    for (size_t stage = 1; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage])
+        if (const std::optional<uint64_t> product = forward(row))
+          fill = std::min(fill, *product);
+    for (size_t stage = work.stages.size(); --stage > 0;)
+      for (RowId row : work.stages[stage] | std::views::reverse) { // parts of sums come first
+        backward(row);
+        floor.chain = std::max(floor.chain, issue[row] + rest[row]);
+        if (!work[row].terms.empty())
+          drain = std::min(drain, matrixDepth + rest[row]);
+      }
+    if (floor.work != 0)
+      floor.way = fill + drain - 1;
+    floor.cycles = std::max(floor.work + floor.way, floor.chain);
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  std::vector<uint64_t> issue; ///< earliest vector beat (inputs: accepted)
+  std::vector<uint64_t> rest;  ///< from there to the end of the inference, at least
+  uint64_t matrixDepth = 0;
+
+  uint64_t depth(RowId row) const {
+    return vectorLatency(vectorPath(graph.rows[row].step), graph.geometry.lanes) + 1;
+  }
+
+  /// Earliest cycle in which a reader of `row` may issue.
+  uint64_t visible(RowId row) const {
+    return issue[row] + (graph.rows[row].kind == RowKind::Input ? 1 + isa::kNetHop : depth(row));
+  }
+
+  /// Sets issue[row]; the earliest product of a linear row.
+  std::optional<uint64_t> forward(RowId row) {
+    uint64_t first = ~uint64_t{0}, last = 0, vector = 0;
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      if (!byMatrix) {
+        vector = std::max(vector, visible(operand));
+        return;
+      }
+      first = std::min(first, visible(operand));
+      last = std::max(last, visible(operand));
+    });
+    if (graph.rows[row].kind != RowKind::Linear) {
+      issue[row] = vector;
+      return std::nullopt;
+    }
+    const bool constant = first > last;
+    if (!constant)
+      last = std::max(last,
+                      first + work[row].terms.size() - std::min<size_t>(work[row].terms.size(), 1));
+    issue[row] = std::max(last + matrixDepth, vector);
+    return work[row].terms.empty() ? std::nullopt : std::optional(constant ? 0 : first);
+  }
+
+  /// Sets rest[row] and passes it on to its operands.
+  void backward(RowId row) {
+    if (work[row].output)
+      rest[row] = std::max(rest[row], depth(row) + isa::kNetHop + 1);
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      if (graph.rows[operand].kind != RowKind::Input)
+        rest[operand] =
+            std::max(rest[operand], depth(operand) + (byMatrix ? matrixDepth : 0) + rest[row]);
+    });
+  }
+};
+
+class Explainer {
+public:
+  Explainer(const Graph &graph, const Work &work, const Placement &placement,
+            const Timeline &timeline)
+      : graph(graph), work(work), placement(placement), timeline(timeline) {
+    result.cores = graph.geometry.cores;
+    result.cycles = timeline.latency();
+    result.stages.resize(work.stages.size());
+  }
+
+  Explanation run() {
+    stages();
+    for (uint32_t core = 0; core < result.cores; ++core)
+      matrixUnit(core);
+    for (uint32_t unit = result.cores; unit < timeline.units(); ++unit)
+      forBeats(unit, [&](const Timeline::Event &event, uint64_t cycle) { extend(event, cycle); });
+    assert(result.cores != 0);
+    result.floor.work = (result.floor.products + result.cores - 1) / result.cores;
+    Bounds(graph, work).fill(result.floor);
+    path();
+    return std::move(result);
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  const Timeline &timeline;
+  Explanation result;
+
+  void stages() {
+    for (size_t stage = 0; stage < work.stages.size(); ++stage) {
+      ExplainedStage &to = result.stages[stage];
+      to.rows = static_cast<uint32_t>(work.stages[stage].size());
+      to.rowsByCore.assign(result.cores, 0);
+      to.productsByCore.assign(result.cores, 0);
+      to.start = ~uint64_t{0};
+      for (RowId row : work.stages[stage]) {
+        const std::vector<uint32_t> &nodes = graph.rows[row].nodes;
+        to.nodes.insert(to.nodes.end(), nodes.begin(), nodes.end());
+        if (placement.rows[row].core == kNone)
+          continue;
+        ++to.rowsByCore[placement.rows[row].core];
+        if (graph.rows[row].kind == RowKind::Linear) // a bias alone takes a beat too
+          to.productsByCore[placement.rows[row].core] +=
+              std::max(static_cast<uint32_t>(work[row].terms.size()), 1U);
+      }
+      std::sort(to.nodes.begin(), to.nodes.end());
+      to.nodes.erase(std::unique(to.nodes.begin(), to.nodes.end()), to.nodes.end());
+    }
+  }
+
+  uint32_t stageOf(RowId row) const { return row == kNoRow ? 0 : work[row].stage; }
+
+  /// Beats of the measured inference, without those that only wait.
+  template <typename Fn> void forBeats(uint32_t unit, Fn fn) const {
+    const std::vector<uint64_t> &issues = timeline.issuesOf(unit);
+    for (size_t index = 0; index < issues.size(); ++index)
+      if (const Timeline::Event event{unit, index}; issues[index] >= timeline.start() &&
+                                                    issues[index] < timeline.end() &&
+                                                    timeline.originOf(event).row != kNoRow)
+        fn(event, issues[index]);
+  }
+
+  void extend(const Timeline::Event &event, uint64_t cycle) {
+    ExplainedStage &stage = result.stages[stageOf(timeline.originOf(event).row)];
+    stage.start = std::min(stage.start, cycle - timeline.start());
+    stage.end = std::max(stage.end, cycle - timeline.start() + 1);
+  }
+
+  static void add(const std::vector<Passed> &passed, std::initializer_list<CoreCycles *> to) {
+    for (const Passed &one : passed)
+      for (CoreCycles *sum : to)
+        (*sum)[static_cast<size_t>(causeOf(one.delay))] += one.cycles();
+  }
+
+  void matrixUnit(uint32_t core) {
+    uint64_t idleFrom = timeline.start();
+    forBeats(core, [&](const Timeline::Event &event, uint64_t cycle) {
+      if (cycle > idleFrom)
+        add(timeline.before(event, idleFrom),
+            {&result.idle, &result.stages[stageOf(timeline.originOf(event).row)].idle});
+      extend(event, cycle);
+      ++result.floor.products;
+      idleFrom = cycle + 1;
+    });
+    add(timeline.beforeEnd(idleFrom), {&result.idle, &result.drain});
+  }
+
+  void path() {
+    for (const Passed &one : timeline.beforeEnd(timeline.start())) {
+      const PathStep step{one.delay, one.unit, stageOf(one.row), one.from - timeline.start(),
+                          one.cycles()};
+      if (!result.path.empty() && result.path.back().delay == step.delay &&
+          result.path.back().unit == step.unit && result.path.back().stage == step.stage) {
+        result.path.back().from = step.from;
+        result.path.back().cycles += step.cycles;
+      } else {
+        result.path.push_back(step);
+      }
+    }
+    std::reverse(result.path.begin(), result.path.end());
+  }
+};
+
+} // namespace
+
+std::string_view nameOf(Cause cause) {
+  constexpr std::array<std::string_view, kCauses> kNames = {"pipeline", "network", "imbalance",
+                                                            "vector",   "stalls",  "host"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+std::string_view nameOf(Delay delay) {
+  switch (delay) {
+  case Delay::Products:
+    return "block products";
+  case Delay::VectorBeats:
+    return "vector beats";
+  case Delay::HostRows:
+    return "host rows";
+  case Delay::MatrixDepth:
+    return "matrix pipeline";
+  case Delay::VectorDepth:
+    return "vector pipeline";
+  case Delay::Network:
+    return "network";
+  case Delay::Arbitration:
+    return "network busy";
+  case Delay::PathChange:
+    return "change of path";
+  case Delay::OutboxFull:
+    return "outbox full";
+  case Delay::ResultsFull:
+    return "result FIFO full";
+  case Delay::Instructions:
+    return "no instruction";
+  case Delay::WaitBeats:
+    return "wait beats";
+  }
+  return "";
+}
+
+Explanation explain(const Graph &graph, const Work &work, const Placement &placement,
+                    const Timeline &timeline) {
+  return Explainer(graph, work, placement, timeline).run();
+}
+
+std::string difference(const Explanation &best, const Explanation &other) {
+  std::vector<std::pair<double, size_t>> changes;
+  for (size_t cause = 0; cause < kCauses; ++cause)
+    changes.emplace_back(
+        (static_cast<double>(other.idle[cause]) - static_cast<double>(best.idle[cause])) /
+            best.cores,
+        cause);
+  std::sort(changes.begin(), changes.end(), [](const auto &left, const auto &right) {
+    return std::pair(-std::abs(left.first), left.second) <
+           std::pair(-std::abs(right.first), right.second);
+  });
+  std::string text;
+  for (const auto &[cycles, cause] : changes)
+    if (std::abs(cycles) >= 1)
+      text += fmt::format("{}{} {:+.0f}", text.empty() ? "" : ", ",
+                          nameOf(static_cast<Cause>(cause)), cycles);
+  return text;
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,162 @@
+#include "compiler/conversion/plan/report/fit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace sluice::plan {
+namespace {
+
+struct Kind {
+  std::string_view memory;
+  std::string_view code;
+  std::string_view advice;
+};
+
+constexpr Kind kKinds[] = {
+    {"weight blocks", "E0401", "use a target with more weight blocks or more cores"},
+    {"inbox rows", "E0402", "use a target with more inbox rows or more lanes"},
+    {"local rows", "E0403", "use a target with more local rows or more cores"},
+    {"preload rows", "E0404", "use a target with more preload rows or more cores"},
+    {"function tables", "E0405", "use fewer different activation functions"},
+    {"instructions", "E0406", "use a target with more instruction memory"},
+    {"host instructions", "E0407", "use a target with more host instruction memory"},
+};
+
+std::string placeOf(const format::Geometry &geometry, uint32_t core) {
+  return core == geometry.cores ? "the host port" : fmt::format("core {}", core);
+}
+
+/// How much of a memory of one core each row takes.
+class Shares {
+public:
+  Shares(const Graph &graph, const Work &work, const Placement &placement, uint32_t core)
+      : graph(graph), work(work), placement(placement), core(core) {}
+
+  /// (amount, node) of the nodes that use most, largest first.
+  std::vector<std::pair<uint64_t, uint32_t>> largest(std::string_view memory) {
+    std::map<uint32_t, uint64_t> byNode;
+    for (size_t stage = 0; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage])
+        if (const uint64_t amount = share(memory, row);
+            amount != 0 && !graph.rows[row].nodes.empty())
+          byNode[graph.rows[row].nodes.front()] += amount;
+    std::vector<std::pair<uint64_t, uint32_t>> result;
+    for (const auto &[node, amount] : byNode)
+      result.emplace_back(amount, node);
+    std::sort(result.begin(), result.end(), [](const auto &left, const auto &right) {
+      return std::pair(right.first, left.second) < std::pair(left.first, right.second);
+    });
+    result.resize(std::min<size_t>(result.size(), 3));
+    return result;
+  }
+
+private:
+  const Graph &graph;
+  const Work &work;
+  const Placement &placement;
+  const uint32_t core;
+  std::set<uint32_t> seenBlocks, seenTables;
+
+  uint64_t share(std::string_view memory, RowId row) {
+    const RowPlace &place = placement.rows[row];
+    const Row &what = graph.rows[row];
+    if (memory == "inbox rows")
+      return place.net && place.inbox != kNone ? what.wide ? 2 : 1 : 0;
+    if (place.core != core)
+      return 0;
+    const CoreMemory &mine = placement.cores[core];
+    if (memory == "weight blocks") {
+      uint64_t blocks = 0;
+      for (const rows::Term &term : work[row].terms)
+        blocks += seenBlocks.insert(term.block).second;
+      return blocks;
+    }
+    if (memory == "local rows")
+      return mine.localAddress[row] != kNone;
+    if (memory == "preload rows")
+      return mine.preloadRow[row] != kNone;
+    if (memory == "function tables")
+      return what.step.table && seenTables.insert(*what.step.table).second;
+    return 0;
+  }
+};
+
+std::string nodeName(const format::SourceNode &node) {
+  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", node.name);
+  return node.index < 0 ? fmt::format("node{}", name)
+                        : fmt::format("node {}{} ({})", node.index, name, node.op);
+}
+
+} // namespace
+
+std::vector<MemoryUse> dataUse(const Graph &graph, const Placement &placement,
+                               const MachineBeats &beats) {
+  std::vector<MemoryUse> use;
+  const format::Geometry &geometry = graph.geometry;
+  for (uint32_t core = 0; core < geometry.cores; ++core) {
+    const CoreMemory &memory = placement.cores[core];
+    use.push_back({core, "weight blocks", beats.weights[core].size(), geometry.weightBlocks});
+    use.push_back({core, "inbox rows", placement.inboxRows, geometry.inboxRows});
+    use.push_back({core, "local rows", memory.localRows, geometry.localRows});
+    use.push_back({core, "preload rows", memory.preloads.size(), geometry.preloadRows});
+    use.push_back({core, "function tables", memory.tables.size(), geometry.tables});
+  }
+  return use;
+}
+
+std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedule) {
+  std::vector<MemoryUse> use;
+  const format::Geometry &geometry = graph.geometry;
+  for (uint32_t core = 0; core < geometry.cores; ++core)
+    use.push_back({core, "instructions", schedule.lists[core].size(), geometry.instructions});
+  use.push_back({geometry.cores, "host instructions", schedule.lists[geometry.cores].size(),
+                 geometry.hostInstructions});
+  return use;
+}
+
+Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,
+                     const LargestUsers &largest) {
+  Problems problems;
+  for (const Kind &kind : kKinds) {
+    const MemoryUse *worst = nullptr;
+    std::vector<const MemoryUse *> over;
+    for (const MemoryUse &one : use)
+      if (one.memory == kind.memory && one.used > one.capacity) {
+        over.push_back(&one);
+        if (!worst || one.used > worst->used)
+          worst = &one;
+      }
+    if (!worst)
+      continue;
+    Problem problem;
+    problem.code = kind.code;
+    problem.message = fmt::format("the model does not fit {}: {} needs {} {}, {} more than its {}",
+                                  geometry.name, placeOf(geometry, worst->core), worst->used,
+                                  kind.memory, worst->used - worst->capacity, worst->capacity);
+    for (const MemoryUse *one : over)
+      if (one != worst)
+        problem.notes.push_back(fmt::format("{} needs {} {}, {} more than its {}",
+                                            placeOf(geometry, one->core), one->used, one->memory,
+                                            one->used - one->capacity, one->capacity));
+    for (const std::string &user : largest(worst->memory, worst->core))
+      problem.notes.push_back(fmt::format("{} of {}", user, placeOf(geometry, worst->core)));
+    problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Problems fitProblems(const Graph &graph, const Work &work, const Placement &placement,
+                     const std::vector<MemoryUse> &use) {
+  return fitProblems(graph.geometry, use, [&](const std::string &memory, uint32_t core) {
+    std::vector<std::string> users;
+    for (const auto &[amount, node] : Shares(graph, work, placement, core).largest(memory))
+      users.push_back(fmt::format("{} takes {} {}", nodeName(graph.nodes[node]), amount, memory));
+    return users;
+  });
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,39 @@
+// Whether a plan fits the machine's memories, and what to say if it does not.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/conversion/plan/beats/schedule.h"
+#include "compiler/support/problem.h"
+
+namespace sluice::plan {
+
+/// Use of one memory of one core (core = number of cores: the host port).
+struct MemoryUse {
+  uint32_t core = 0;
+  std::string memory; ///< as messages name it: "weight blocks", "inbox rows", ...
+  uint64_t used = 0;
+  uint64_t capacity = 0;
+};
+
+/// Every memory of every core but the instruction memories.
+std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Placement &placement,
+                               const MachineBeats &beats);
+
+/// The instruction memories.
+std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);
+
+/// Says who uses most of a memory of a core, largest first.
+using LargestUsers =
+    std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;
+
+/// One problem per kind of memory that overflows somewhere (E0401 to E0407),
+/// with the worst core, every other core and the largest users.
+Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,
+                     const LargestUsers &largest);
+Problems fitProblems(const rows::Graph &graph, const Work &work, const Placement &placement,
+                     const std::vector<MemoryUse> &use);
+
+} // namespace sluice::plan

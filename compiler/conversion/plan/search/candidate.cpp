@@ -1,0 +1,108 @@
+#include "compiler/conversion/plan/search/candidate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/conversion/plan/beats/images.h"
+#include "compiler/conversion/plan/proof/verify.h"
+
+namespace sluice::plan {
+namespace {
+
+bool fitsAll(const std::vector<MemoryUse> &use) {
+  return std::all_of(use.begin(), use.end(),
+                     [](const MemoryUse &one) { return one.used <= one.capacity; });
+}
+
+} // namespace
+
+std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
+  if (choice.split.stages.empty())
+    return nullptr;
+  Choice part;
+  part.placement = choice.placement;
+  part.split = choice.split;
+  std::weak_ptr<const Variant> &known = variants[part];
+  if (std::shared_ptr<const Variant> variant = known.lock())
+    return lastVariant = std::move(variant);
+  const Placement whole = place(graph, work, choice.placement);
+  auto variant = std::make_shared<Variant>();
+  variant->split = splitContractions(graph, work, whole, choice.split);
+  variant->work = analyse(variant->split.graph);
+  known = variant;
+  return lastVariant = std::move(variant);
+}
+
+Candidate CandidateMaker::build(const Choice &choice) {
+  Candidate candidate;
+  candidate.variant = variantOf(choice);
+  const Graph &graph = graphOf(candidate);
+  const Work &work = workOf(candidate);
+  PlacementOptions options = choice.placement;
+  options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
+  candidate.placement = place(graph, work, options);
+  const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
+  if (!order) {
+    candidate.stuck = Stuck::Order;
+    return candidate;
+  }
+  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots);
+  tokens.takeArrived = choice.takeArrived;
+  candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
+  candidate.use = dataUse(graph, candidate.placement, candidate.beats);
+  if (!fitsAll(candidate.use))
+    return candidate;
+  std::optional<Schedule> schedule = makeSchedule(graph, candidate.beats);
+  if (!schedule) {
+    candidate.stuck = Stuck::Reduction;
+    return candidate;
+  }
+  candidate.schedule = std::move(*schedule);
+  const std::vector<MemoryUse> instructions = instructionUse(graph, candidate.schedule);
+  candidate.use.insert(candidate.use.end(), instructions.begin(), instructions.end());
+  candidate.fits = fitsAll(candidate.use);
+  return candidate;
+}
+
+/// What of a program its timing depends on; nothing if a value does not fit
+/// its field.
+std::optional<format::Program> CandidateMaker::timedPart(const Candidate &candidate) const {
+  format::Program program = makeShell(graphOf(candidate));
+  for (size_t list = 0; list < candidate.schedule.lists.size(); ++list)
+    for (const Scheduled &one : candidate.schedule.lists[list]) {
+      const std::optional<isa::Words> words = isa::encode(one.instruction);
+      if (!words)
+        return std::nullopt;
+      (list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions)
+          .push_back(*words);
+    }
+  return program;
+}
+
+uint64_t CandidateMaker::time(const Candidate &candidate) const {
+  const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
+  if (!program)
+    return kUntimed;
+  const vm::TimingRun run = vm::runTiming(*program, vm::Arrival::Spaced, 1);
+  return run.stalled || run.inferences.empty() ? kUntimed : run.inferences[0].latency();
+}
+
+std::optional<vm::Timing> CandidateMaker::timeAll(const Candidate &candidate) const {
+  const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
+  return program ? vm::measureTiming(*program) : std::nullopt;
+}
+
+std::optional<Explanation> CandidateMaker::explain(const Candidate &candidate) const {
+  const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
+  const auto timeline =
+      program ? Timeline::run(graphOf(candidate), candidate.beats, *program) : std::nullopt;
+  if (!timeline)
+    return std::nullopt;
+  return plan::explain(graphOf(candidate), workOf(candidate), candidate.placement, *timeline);
+}
+
+std::optional<std::string> CandidateMaker::verify(const Candidate &candidate) const {
+  return plan::verify(graphOf(candidate), candidate.placement, candidate.beats, candidate.schedule);
+}
+
+} // namespace sluice::plan

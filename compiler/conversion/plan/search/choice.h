@@ -1,0 +1,35 @@
+// What the search for a plan decides.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "compiler/conversion/plan/order/order.h"
+#include "compiler/conversion/plan/order/split_contractions.h"
+
+namespace sluice::plan {
+
+/// A tail: all operands are late.
+inline constexpr uint32_t kAll = kNone;
+
+/// What distinguishes one plan from another.
+struct Choice {
+  PlacementOptions placement; ///< `cores` is what `split` gives
+  SplitOptions split;
+  bool manySlots = false;
+  bool takeArrived = false;
+  Tails tails;
+  uint32_t release = kNone; ///< stage after which the next inference may enter
+
+  auto key() const {
+    return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
+                    placement.byArrival, placement.inputsEverywhere, placement.reuse, split,
+                    manySlots, takeArrived, tails, release);
+  }
+  bool operator<(const Choice &other) const { return key() < other.key(); }
+
+  /// As `sluice explain --plan` words it.
+  std::string text() const;
+};
+
+} // namespace sluice::plan

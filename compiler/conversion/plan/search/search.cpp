@@ -1,0 +1,309 @@
+#include "compiler/conversion/plan/search/search.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compiler/conversion/plan/search/losers.h"
+
+namespace sluice::plan {
+namespace {
+
+/// How often the budget begins anew: the first order, the other, four splits.
+constexpr unsigned kRounds = 6;
+
+class Search {
+public:
+  Search(const Graph &graph, const Work &work, const SearchOptions &options)
+      : graph(graph), work(work), make(graph, work), total(options.candidates), budget(total),
+        explaining(options.explain), progress(options.progress) {
+    if (progress)
+      progress->stage("planning", kRounds * total, "schedules");
+  }
+
+  Candidate run() {
+    start();
+    if (best.stuck == Stuck::No && budget != 0) {
+      improve();
+      best.timing = make.timeAll(best);
+    }
+    if (explaining && best.fits) {
+      best.explanation = make.explain(best);
+      if (best.explanation)
+        losers.describe(bestChoice, *best.explanation);
+    }
+    return std::move(best);
+  }
+
+private:
+  /// The first plan: the plainest that fits and is sound; if there is none, the
+  /// plainest.
+  void start() {
+    Choice choice;
+    choice.tails.assign(work.stages.size(), graph.geometry.cores);
+    seen.insert(choice);
+    bestChoice = choice;
+    best = make.build(choice);
+    if (best.stuck != Stuck::No || make.sound(best))
+      return;
+    for (const bool everywhere : {false, true})
+      for (const uint32_t reuse : {0U, 3U, 2U, 1U})
+        for (const bool manySlots : {false, true}) {
+          choice.placement.inputsEverywhere = everywhere;
+          choice.placement.reuse = reuse;
+          choice.manySlots = manySlots;
+          Candidate other = make.build(choice);
+          if (other.stuck != Stuck::No || !make.sound(other))
+            continue;
+          best = std::move(other);
+          bestChoice = std::move(choice);
+          return;
+        }
+  }
+
+  const Graph &graph;
+  const Work &work;
+  CandidateMaker make;
+  const unsigned total;
+  unsigned budget; ///< candidates that may still be timed
+  const bool explaining;
+  Progress *const progress;
+  Candidate best;
+  Choice bestChoice;
+  std::set<Choice> seen;
+  std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
+  Losers losers;
+
+  void improve() {
+    const Candidate plain = best;
+    const Choice first = bestChoice;
+    best.cycles = make.time(best);
+    const uint32_t cores = graph.geometry.cores;
+    if (!graph.dynamic.empty())
+      for (const bool follow : {true, false})
+        for (const bool byOperand : {true, false})
+          for (uint32_t copies = 1; copies <= cores; ++copies) {
+            Choice other = bestChoice;
+            other.placement.copies = copies;
+            other.placement.byOperand = byOperand;
+            other.placement.follow = follow;
+            other.takeArrived = true;
+            consider(std::move(other));
+          }
+    explore(bestChoice);
+    reorderRows();
+    Choice other = bestChoice;
+    other.takeArrived = !other.takeArrived;
+    consider(std::move(other));
+    history.clear();
+    const Choice whole = bestChoice;
+    const uint64_t cycles = best.cycles;
+    if (best.fits && graph.dynamic.empty()) // parts would need copies of written weights
+      splitRows();
+    std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
+    std::sort(history.begin(), history.end());
+    choose(whole);
+    if (plain.fits && !make.sound(best)) { // such as more rows on the way than a token counts
+      best = plain;
+      bestChoice = first;
+      best.cycles = make.time(best);
+    }
+  }
+
+  /// Tries what does not depend on the split of rows.
+  void explore(const Choice &from) {
+    const uint32_t cores = graph.geometry.cores;
+    for (const uint32_t together : {4U, 8U, 16U, 0U})
+      for (const bool manySlots : {false, true})
+        for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
+          Choice other;
+          other.placement = from.placement;
+          other.takeArrived = from.takeArrived;
+          other.placement.keepTogether = together;
+          other.manySlots = manySlots;
+          other.tails.assign(work.stages.size(), tail);
+          consider(std::move(other));
+        }
+    while (best.fits && improveTails()) {
+    }
+  }
+
+  /// Tries rows in the order of their operands, from there to its own best.
+  void reorderRows() {
+    Choice from = bestChoice;
+    from.placement.byArrival = true;
+    if (sameTurns(place(graph, work, from.placement), best.placement))
+      return;
+    Candidate kept = std::exchange(best, {});
+    const Choice keptChoice = bestChoice;
+    budget = total;
+    explore(from);
+    if (best.fits && best.cycles < kept.cycles)
+      return;
+    best = std::move(kept);
+    bestChoice = keptChoice;
+  }
+
+  /// Whether every row is on the same core and has the same turn there.
+  static bool sameTurns(const Placement &left, const Placement &right) {
+    return std::ranges::equal(left.rows, right.rows, [](const RowPlace &l, const RowPlace &r) {
+      return l.core == r.core && l.indexInStage == r.indexInStage;
+    });
+  }
+
+  /// The best choice found by splitting rows that also takes no more cycles per
+  /// inference in a row of them than the best without; else that one. Either
+  /// with early entry of the next inference.
+  void choose(const Choice &whole) {
+    if (!history.empty()) {
+      best = make.build(bestChoice = whole);
+      best.cycles = make.time(best);
+    }
+    const std::optional<vm::Timing> reference = releaseEarly();
+    if (!reference)
+      return;
+    Candidate kept = std::move(best);
+    Choice keptChoice = std::move(bestChoice);
+    for (size_t i = 0; i < std::min(history.size(), kFinalists); ++i) {
+      bestChoice = history[i].second;
+      best = make.build(bestChoice);
+      best.cycles = make.time(best);
+      const std::optional<vm::Timing> now = releaseEarly();
+      if (now && now->contiguous <= reference->contiguous && now->period <= reference->period)
+        return;
+      if (explaining && now)
+        losers.add(bestChoice, make.explain(best),
+                   fmt::format("takes {:.0f} and {:.0f} cycles per inference in a row",
+                               now->contiguous, now->period));
+    }
+    best = std::move(kept);
+    bestChoice = std::move(keptChoice);
+  }
+
+  /// Tries to share rows out over the cores: all stages, then one more or less.
+  /// From every start to its own best, since the order has to follow.
+  void splitRows() {
+    const std::set<uint32_t> stages = splittableStages(graph, work);
+    if (stages.empty())
+      return;
+    const Choice whole = bestChoice;
+    for (const std::set<uint32_t> &start : {stages, std::set<uint32_t>{*stages.rbegin()}})
+      for (const uint32_t skew : {0U, 1U}) {
+        Candidate kept = std::exchange(best, {});
+        const Choice keptChoice = std::exchange(bestChoice, whole);
+        budget = total;
+        considerSplit({start, skew});
+        while (best.fits && improveTails()) {
+        }
+        for (auto stage = stages.rbegin(); stage != stages.rend() && budget != 0; ++stage) {
+          SplitOptions other = bestChoice.split;
+          if (other.stages.erase(*stage) == 0)
+            other.stages.insert(*stage);
+          if (!other.stages.empty() && considerSplit(other))
+            improveTails();
+        }
+        if (best.fits && best.cycles < kept.cycles)
+          continue;
+        best = std::move(kept);
+        bestChoice = keptChoice;
+      }
+  }
+
+  bool considerSplit(const SplitOptions &split) {
+    Choice choice = bestChoice;
+    choice.split = split;
+    bool improved = consider(choice);
+    const uint32_t cores = graph.geometry.cores;
+    for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
+      choice.tails.assign(work.stages.size(), tail);
+      improved |= consider(choice);
+    }
+    choice = bestChoice;
+    choice.split = split;
+    choice.placement.byArrival = true;
+    improved |= consider(choice);
+    return improved;
+  }
+
+  /// Lets the next inference in while this one is on its way, as early as that
+  /// is proved sound and costs no latency. The timing of the best plan, if it runs.
+  std::optional<vm::Timing> releaseEarly() {
+    const std::optional<vm::Timing> before = make.timeAll(best);
+    if (!before)
+      return before;
+    const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
+    for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
+      Choice choice = bestChoice;
+      choice.release = stage;
+      Candidate candidate = make.build(choice);
+      if (!candidate.fits)
+        continue;
+      if (const auto wrong = make.verify(candidate)) {
+        if (explaining)
+          losers.add(choice, std::nullopt, "not proved sound: " + *wrong);
+        continue;
+      }
+      const std::optional<vm::Timing> now = make.timeAll(candidate);
+      if (!now || now->spaced > before->spaced || now->contiguous > before->contiguous ||
+          now->period >= before->period)
+        continue;
+      candidate.cycles = best.cycles;
+      best = std::move(candidate);
+      bestChoice = std::move(choice);
+      return now;
+    }
+    return before;
+  }
+
+  /// Times a choice and keeps it if it is better.
+  bool consider(Choice choice) {
+    if (budget == 0 || !seen.insert(choice).second)
+      return false;
+    --budget;
+    if (progress)
+      progress->step();
+    Candidate candidate = make.build(choice);
+    candidate.cycles = make.time(candidate);
+    const bool better = candidate.fits && (!best.fits || candidate.cycles < best.cycles);
+    if (explaining)
+      losers.add(better ? bestChoice : choice, better ? best : candidate,
+                 make.explain(better ? best : candidate));
+    if (!better)
+      return false;
+    best = std::move(candidate);
+    bestChoice = std::move(choice);
+    history.emplace_back(best.cycles, bestChoice);
+    return true;
+  }
+
+  /// Tries other tails, one stage after the other.
+  bool improveTails() {
+    bool improved = false;
+    const std::vector<uint32_t> counts =
+        operandCounts(make.graphOf(best), make.workOf(best), best.placement);
+    const uint32_t cores = graph.geometry.cores;
+    for (size_t stage = 1; stage < counts.size() && budget != 0; ++stage) {
+      if (counts[stage] < 2)
+        continue;
+      std::set<uint32_t> tails{0, counts[stage]};
+      for (uint32_t tail = counts[stage] % cores; tail < counts[stage]; tail += cores)
+        tails.insert(tail);
+      for (uint32_t tail : tails) {
+        Choice other = bestChoice;
+        other.tails[stage] = tail;
+        improved |= consider(std::move(other));
+      }
+    }
+    return improved;
+  }
+};
+
+} // namespace
+
+Candidate search(const Graph &graph, const Work &work, const SearchOptions &options) {
+  return Search(graph, work, options).run();
+}
+
+} // namespace sluice::plan

@@ -1,0 +1,236 @@
+#include "compiler/layout/rewrite.h"
+
+#include <map>
+#include <numeric>
+
+#include "compiler/dialect/sluice/node.h"
+#include "hw/isa/isa.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace sluice::layout {
+namespace {
+
+using Dims = llvm::SmallVector<int8_t, 4>;
+
+/// A tuple of an operation as its surroundings see it.
+struct Wrapped {
+  Dims outside;          ///< as LayoutTuple::dims
+  ir::LayoutTuple tuple; ///< of the operation itself
+  int64_t cost = 0;
+};
+
+/// Tensors of an operation that may change their data dimension at once: all of a
+/// few, two of many.
+size_t changesOf(size_t tensors) { return tensors <= 4 ? tensors : 2; }
+
+/// Every way to use an operation with relayouts around it, the cheapest for each
+/// outside; without relayouts if only what is free is allowed.
+class Wrappings {
+public:
+  Wrappings(const Step &step, Rewrites allowed) : step(step) {
+    ir::LayoutQuery query = step.query;
+    query.allowRewrites = true;
+    ir::LayoutRelation relation;
+    llvm::cast<ir::LayoutInterface>(step.op).layouts(query, relation);
+    const bool any = allowed == Rewrites::Any;
+    changed = any;
+    for (const ir::LayoutTuple &tuple : relation)
+      changed |= !tuple.rewrite.empty() && tuple.rewriteCost == 0;
+    for (const ir::LayoutTuple &tuple : relation)
+      if (any || tuple.rewriteCost == 0)
+        add({tuple.dims, tuple, tuple.cost}, 0, any ? changesOf(tuple.dims.size()) : 0);
+  }
+
+  /// Whether any of them is a change.
+  [[nodiscard]] bool changes() const { return changed; }
+
+  [[nodiscard]] std::vector<Choice> choices() const {
+    std::vector<Choice> result;
+    for (const auto &[outside, wrapped] : best) {
+      Choice choice{{}, wrapped.cost};
+      llvm::copy_if(outside, std::back_inserter(choice.values),
+                    [](int8_t dim) { return dim != ir::kNoDim; });
+      result.push_back(std::move(choice));
+    }
+    return result;
+  }
+
+  [[nodiscard]] const Wrapped &at(llvm::ArrayRef<int8_t> outside) const {
+    return best.at({outside.begin(), outside.end()});
+  }
+
+private:
+  /// Adds a wrapping, and those that also change tensors from `first` on.
+  void add(const Wrapped &wrapped, size_t first, size_t changes) {
+    const std::vector<int8_t> key(wrapped.outside.begin(), wrapped.outside.end());
+    const auto [known, isNew] = best.try_emplace(key, wrapped);
+    if (!isNew && wrapped.cost < known->second.cost)
+      known->second = wrapped;
+    if (changes == 0)
+      return;
+    for (size_t i = first; i < wrapped.outside.size(); ++i) {
+      if (wrapped.outside[i] == ir::kNoDim)
+        continue;
+      const bool result = i == step.query.operands.size();
+      const auto &shape = result ? step.query.result : step.query.operands[i];
+      for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim) {
+        const int64_t inside = wrapped.tuple.dims[i];
+        if (dim == inside)
+          continue;
+        Wrapped changed = wrapped;
+        changed.outside[i] = static_cast<int8_t>(dim);
+        changed.cost +=
+            ir::relayoutCost(shape, result ? inside : dim, result ? dim : inside, step.query)
+                .cycles;
+        add(changed, i + 1, changes - 1);
+      }
+    }
+  }
+
+  const Step &step;
+  bool changed = false;
+  std::map<std::vector<int8_t>, Wrapped> best;
+};
+
+/// Operations that the given relations are tied to, through any relations.
+std::vector<bool> tiedTo(const LayoutSystem &layout, llvm::ArrayRef<RelationId> active,
+                         llvm::ArrayRef<RelationId> chains) {
+  std::vector<VariableId> parent(layout.system.variables());
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](VariableId v) {
+    while (parent[v] != v)
+      v = parent[v] = parent[parent[v]];
+    return v;
+  };
+  for (RelationId id : active)
+    for (VariableId variable : layout.system.variablesOf(id))
+      parent[root(variable)] = root(layout.system.variablesOf(id)[0]);
+  std::vector<bool> wanted(parent.size()), tied(layout.system.relations());
+  for (RelationId id : chains)
+    for (VariableId variable : layout.system.variablesOf(id))
+      wanted[root(variable)] = true;
+  for (RelationId id : active)
+    tied[id] = llvm::any_of(layout.system.variablesOf(id),
+                            [&](VariableId variable) { return wanted[root(variable)]; });
+  return tied;
+}
+
+std::string describe(const LayoutRewrite &rewrite, const Step &step) {
+  std::vector<std::string> parts;
+  for (const LayoutRewrite::Relayout &one : rewrite.relayouts) {
+    const bool result = one.tensor == step.query.operands.size();
+    const Value value = result ? step.value : step.op->getOperand(one.tensor);
+    const std::string name = tensorName(value);
+    const auto shape = ir::carriedShape(value);
+    parts.push_back(
+        llvm::formatv("relayout of {0}{1} from {2} to {3}",
+                      result ? std::string("the result") : "operand " + std::to_string(one.tensor),
+                      name.empty() ? "" : " '" + name + "'",
+                      ir::notation(shape, result ? one.inside : one.outside),
+                      ir::notation(shape, result ? one.outside : one.inside)));
+  }
+  if (!rewrite.tuple.rewrite.empty())
+    parts.push_back(rewrite.tuple.rewrite.str());
+  return llvm::join(parts, ", ");
+}
+
+/// The least-cost rewrites at some of the operations.
+std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
+                                        llvm::ArrayRef<RelationId> active,
+                                        const std::vector<bool> &where, Rewrites allowed,
+                                        uint64_t budget) {
+  std::map<RelationId, Wrappings> wrappings;
+  for (RelationId id : active)
+    if (where[id] && layout.steps[id].kind == Step::Kind::Operation)
+      wrappings.try_emplace(id, layout.steps[id], allowed);
+  if (llvm::none_of(wrappings, [](const auto &one) { return one.second.changes(); }))
+    return std::nullopt;
+  RelationSystem system = layout.system;
+  for (const auto &[id, around] : wrappings)
+    system.replaceChoices(id, around.choices());
+  const RelationSystem::Solution solution = system.solve(active, budget);
+  if (solution.status != RelationSystem::Status::Solved)
+    return std::nullopt;
+
+  LayoutRewrites rewrites;
+  std::vector<Domain> domains;
+  for (int8_t value : solution.values)
+    domains.push_back(Domain{1} << value);
+  for (RelationId id : active)
+    if (layout.steps[id].kind == Step::Kind::Operation && !wrappings.contains(id))
+      rewrites.writeCycles += writeCycles(*layout.tuple(layout.steps[id], domains));
+  for (const auto &[id, around] : wrappings) {
+    const Step &step = layout.steps[id];
+    Dims outside;
+    for (Value operand : step.op->getOperands()) {
+      const auto variable = layout.variables.find(operand);
+      outside.push_back(variable == layout.variables.end() ? ir::kNoDim
+                                                           : solution.values[variable->second]);
+    }
+    outside.push_back(solution.values[layout.variables.at(step.value)]);
+    const Wrapped &chosen = around.at(outside);
+    rewrites.writeCycles += writeCycles(chosen.tuple);
+    LayoutRewrite rewrite{
+        step.op, chosen.tuple, {}, chosen.tuple.rewriteCost, {}, ir::nodeOf(step.op->getLoc())};
+    for (size_t i = 0; i < outside.size(); ++i)
+      if (outside[i] != chosen.tuple.dims[i])
+        rewrite.relayouts.push_back({static_cast<unsigned>(i), outside[i], chosen.tuple.dims[i]});
+    if (rewrite.relayouts.empty() && rewrite.tuple.rewrite.empty())
+      continue;
+    for (const LayoutRewrite::Relayout &one : rewrite.relayouts) {
+      const bool result = one.tensor == step.query.operands.size();
+      rewrite.cycles +=
+          ir::relayoutCost(result ? step.query.result : step.query.operands[one.tensor],
+                           result ? one.inside : one.outside, result ? one.outside : one.inside,
+                           step.query)
+              .cycles;
+    }
+    rewrite.text = describe(rewrite, step);
+    rewrites.list.push_back(std::move(rewrite));
+  }
+  return rewrites;
+}
+
+} // namespace
+
+std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
+                                           llvm::ArrayRef<RelationId> active,
+                                           llvm::ArrayRef<RelationId> chains, Rewrites allowed,
+                                           uint64_t budget) {
+  if (allowed == Rewrites::None)
+    return std::nullopt;
+  // A chain is minimal: a change at any of its steps resolves it. Few places keep
+  // the search small.
+  std::vector<bool> where(layout.system.relations());
+  for (RelationId id : chains)
+    where[id] = true;
+  if (auto rewrites = rewriteAt(layout, active, where, allowed, budget))
+    return rewrites;
+  if (allowed == Rewrites::Free) // so that a refusal stays quick
+    return std::nullopt;
+  return rewriteAt(layout, active, tiedTo(layout, active, chains), allowed, budget);
+}
+
+std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> texts;
+  for (const LayoutRewrite &rewrite : rewrites.take_front(kShown))
+    texts.push_back(rewrite.text + (rewrite.node.index < 0
+                                        ? std::string()
+                                        : " at node " + std::to_string(rewrite.node.index)));
+  if (rewrites.size() > kShown)
+    texts.push_back("and " + std::to_string(rewrites.size() - kShown) + " more");
+  return llvm::join(texts, "; ");
+}
+
+int64_t writeCycles(const ir::LayoutTuple &tuple) {
+  // The last row of weights passes the vector unit, its token is seen in the cycle after.
+  constexpr int64_t kLatency = isa::kVecRead + isa::kVecOut + 1;
+  return tuple.writes == 0 ? 0 : tuple.writes + kLatency;
+}
+
+} // namespace sluice::layout

@@ -1,0 +1,217 @@
+// Rows split along their contraction: shares without a remainder, the same sums,
+// values as exact as fp32, and a proof that notices mistakes.
+#include "compiler/conversion/plan/order/split_contractions.h"
+
+#include <cmath>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/plan/plan.h"
+#include "compiler/conversion/plan/proof/verify.h"
+#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/unit/compiler/conversion/plan/runs.h"
+
+namespace sluice::plan::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+SplitGraph splitOf(const rows::Graph &graph, const SplitOptions &options) {
+  const Work work = analyse(graph);
+  return splitContractions(graph, work, place(graph, work, {.keepTogether = 0}), options);
+}
+
+std::vector<uint64_t> productsByCore(const SplitGraph &split) {
+  std::vector<uint64_t> products(split.graph.geometry.cores, 0);
+  for (size_t row = 0; row < split.graph.rows.size(); ++row)
+    if (split.cores[row] != kNone)
+      products[split.cores[row]] += split.graph.rows[row].terms.size();
+  return products;
+}
+
+TEST(SplitContractions, SharesWithoutARemainder) {
+  const SplitGraph split = splitOf(perceptron("c6b32", {32, 32}, 3), {{1}, 0});
+  EXPECT_THAT(productsByCore(split), UnorderedElementsAre(171, 171, 171, 171, 170, 170));
+  // Two parts of at most five rows: every core starts within one and ends within one.
+  EXPECT_EQ(split.graph.rows.size(), 32U + 32U + 5U - 1U);
+  EXPECT_EQ(verifySplit(perceptron("c6b32", {32, 32}, 3), split.graph), std::nullopt);
+}
+
+TEST(SplitContractions, CoresEndInTurn) {
+  const SplitGraph split = splitOf(perceptron("c6b32", {32, 32}, 3), {{1}, 1});
+  EXPECT_THAT(productsByCore(split), UnorderedElementsAre(169, 169, 170, 171, 172, 173));
+}
+
+TEST(SplitContractions, TheSecondStageEvensOutTheFirst) {
+  // Seven rows of three on two cores are 12 and 9; then seven rows of seven.
+  const rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
+  const SplitGraph split = splitOf(graph, {{2}, 0});
+  const std::vector<uint64_t> products = productsByCore(split);
+  EXPECT_EQ(products[0] + products[1], 49U);
+  EXPECT_THAT(products, UnorderedElementsAre(23, 26));
+  EXPECT_EQ(verifySplit(graph, split.graph), std::nullopt);
+}
+
+TEST(SplitContractions, AnImmediateThatIsNaN) {
+  rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
+  graph.rows[graph.outputs[0].rows[0]].step.imm1 = NAN;
+  EXPECT_EQ(verifySplit(graph, splitOf(graph, {{2}, 0}).graph), std::nullopt);
+}
+
+TEST(SplitContractions, OnlyWhatTheDatapathCanAdd) {
+  const auto stages = [](const rows::VectorStep &step, bool second) {
+    GraphBuilder builder("c2b8", 3);
+    const auto x = builder.input(8);
+    const auto y = builder.dense(x, 3, step);
+    if (second)
+      for (rows::RowId row : y)
+        builder.graph.rows[row].b = x[0];
+    builder.output(y);
+    return splittableStages(builder.graph, analyse(builder.graph));
+  };
+  rows::VectorStep step = relu();
+  EXPECT_THAT(stages(step, false), ElementsAre(1));
+  step.alu1 = isa::Alu::Add; // a row added to the sum goes with the other part
+  EXPECT_THAT(stages(step, true), ElementsAre(1));
+  step.alu1 = isa::Alu::Mul;
+  EXPECT_THAT(stages(step, true), IsEmpty());
+  step.alu1 = isa::Alu::Pass; // x * f(x) needs the whole sum as operand a
+  step.alu2 = isa::Alu::Mul;
+  step.rhs2 = isa::Rhs2::A;
+  EXPECT_THAT(stages(step, false), IsEmpty());
+}
+
+TEST(SplitContractions, ProofOfTheRewrite) {
+  const rows::Graph graph = perceptron("c2b8", {8, 3}, 3);
+  const rows::Graph good = splitOf(graph, {{1}, 0}).graph;
+  ASSERT_EQ(verifySplit(graph, good), std::nullopt);
+  const auto wide = std::find_if(good.rows.begin(), good.rows.end(),
+                                 [](const rows::Row &row) { return row.wide; });
+  ASSERT_NE(wide, good.rows.end());
+  const size_t at = static_cast<size_t>(wide - good.rows.begin());
+  rows::Graph bad = good;
+  bad.rows[at].terms.pop_back();
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("another than before"));
+  bad = good;
+  bad.rows[at].step.post = isa::Post::Relu;
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("more than a sum"));
+  bad = good;
+  bad.rows[at + 1].step.alu1 = isa::Alu::Max;
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("does not add"));
+  bad = good;
+  bad.rows[at + 1].bias.clear();
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("another than before"));
+  bad = good;
+  std::swap(bad.outputs[0].rows[0], bad.outputs[0].rows[1]);
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("port 0"));
+}
+
+// The two halves of every sum cancel but for the bias: what is left of a part
+// rounded to bf16 would be large.
+TEST(SplitContractions, PartsAreNotRounded) {
+  GraphBuilder builder("c2b8", 9);
+  const auto x = builder.input(16);
+  const auto y = builder.dense(x, 3, rows::VectorStep{});
+  for (rows::RowId row : y)
+    for (size_t term = 0; term < 8; ++term) {
+      std::vector<rows::Term> &terms = builder.graph.rows[row].terms;
+      std::vector<uint16_t> negative = builder.graph.blocks[terms[term].block];
+      for (uint16_t &element : negative)
+        element ^= 0x8000;
+      builder.graph.blocks[terms[term + 8].block] = negative;
+    }
+  builder.output(y);
+  const Plan plan = planned(builder.graph, 64);
+  ASSERT_THAT(plan.text, HasSubstr("as fp32"));
+  std::mt19937_64 random(5);
+  Rows input = randomRows(builder.graph, random);
+  for (size_t row = 0; row < 8; ++row)
+    input[row + 8] = input[row];
+  const Rows output = runAll(assemble(plan), {input}, false)[0];
+  for (size_t row = 0; row < y.size(); ++row)
+    for (uint32_t lane = 0; lane < 8; ++lane) {
+      const float bias = builder.graph.rows[y[row]].bias[lane];
+      EXPECT_NEAR(fromBf16(output[row][lane]), bias, std::abs(bias) / 256 + 1e-6);
+    }
+}
+
+TEST(SplitContractions, RunsAsTheGraphSays) {
+  unsigned split = 0;
+  for (const char *target : {"c2b8", "c6b32", "c3b64"})
+    for (const std::vector<uint32_t> &widths :
+         {std::vector<uint32_t>{8, 3}, {16, 9, 5}, {12, 11, 11, 7}, {20, 33}})
+      for (const bool residual : {false, true}) {
+        GraphBuilder builder(target, 7);
+        auto rows = builder.input(widths[0]);
+        for (size_t layer = 1; layer < widths.size(); ++layer) {
+          rows::VectorStep step = relu();
+          if (residual)
+            step.alu1 = isa::Alu::Add;
+          const auto next = builder.dense(rows, widths[layer], step);
+          for (size_t i = 0; residual && i < next.size(); ++i)
+            builder.graph.rows[next[i]].b = rows[i % rows.size()];
+          rows = next;
+        }
+        builder.output(rows);
+        const Plan plan = planned(builder.graph, 24);
+        split += plan.text.find("as fp32") != std::string::npos;
+        expectRuns(builder.graph, plan);
+      }
+  EXPECT_GE(split, 8U);
+}
+
+/// A sound plan with a split row, whose beats a test may spoil.
+class SplitProof : public testing::Test {
+protected:
+  SplitGraph split = splitOf(perceptron("c2b8", {8, 3}, 3), {{1}, 0});
+  const rows::Graph &graph = split.graph;
+  Work work = analyse(graph);
+  Placement placement = place(graph, work, {.keepTogether = 0, .cores = &split.cores});
+  MachineBeats beats = buildBeats(graph, work, placement,
+                                  *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
+                                  TokenLayout::make(2, false));
+
+  std::string verdict() const {
+    return verify(graph, placement, beats, *makeSchedule(graph, beats)).value_or("sound");
+  }
+  template <typename Fn> void forForms(Fn fn) {
+    for (std::vector<UnitBeats> *units : {&beats.matrix, &beats.vector})
+      for (UnitBeats &unit : *units)
+        for (isa::Instruction &form : unit.forms)
+          fn(form);
+  }
+};
+
+TEST_F(SplitProof, AcceptsAPlan) { EXPECT_EQ(verdict(), "sound"); }
+
+TEST_F(SplitProof, ARoundedPart) {
+  forForms([](isa::Instruction &form) {
+    if (auto *mm = std::get_if<isa::Mm>(&form); mm && mm->emit == isa::Emit::Fp32)
+      mm->emit = isa::Emit::Bf16;
+  });
+  EXPECT_THAT(verdict(), HasSubstr("a part of a sum"));
+}
+
+TEST_F(SplitProof, TheSameHalfTwice) {
+  forForms([](isa::Instruction &form) {
+    if (auto *vec = std::get_if<isa::Vec>(&form); vec && vec->part == isa::Part::Low)
+      vec->part = isa::Part::High;
+  });
+  EXPECT_THAT(verdict(), HasSubstr("another operation"));
+}
+
+TEST_F(SplitProof, HalvesInTheWrongOrder) {
+  for (UnitBeats &unit : beats.vector)
+    for (Beat &beat : unit.beats)
+      if (std::get<isa::Vec>(unit.forms[beat.form]).bWide != 0)
+        std::swap(beat.address[1], beat.address[2]);
+  EXPECT_THAT(verdict(), HasSubstr("needs row"));
+}
+
+} // namespace
+} // namespace sluice::plan::test

@@ -1,0 +1,121 @@
+// Explanations add up to the cycles of the run, and their floors hold.
+#include "compiler/conversion/plan/report/explain.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/plan/plan.h"
+#include "tests/unit/compiler/conversion/plan/graphs.h"
+
+namespace sluice::plan::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Plan explained(const rows::Graph &graph, unsigned candidates) {
+  Plan plan;
+  Problems problems;
+  PlanOptions options;
+  options.candidates = candidates;
+  options.explain = true;
+  EXPECT_TRUE(makePlan(graph, options, plan, problems));
+  EXPECT_TRUE(plan.explanation);
+  return plan;
+}
+
+uint64_t sum(const CoreCycles &cycles) {
+  return std::accumulate(cycles.begin(), cycles.end(), uint64_t{0});
+}
+
+void expectAddsUp(const Explanation &explanation) {
+  EXPECT_EQ(explanation.floor.products + sum(explanation.idle),
+            explanation.cycles * explanation.cores);
+  CoreCycles parts = explanation.drain;
+  uint64_t products = 0;
+  for (const ExplainedStage &stage : explanation.stages) {
+    for (size_t cause = 0; cause < kCauses; ++cause)
+      parts[cause] += stage.idle[cause];
+    products +=
+        std::accumulate(stage.productsByCore.begin(), stage.productsByCore.end(), uint64_t{0});
+    EXPECT_LT(stage.start, stage.end);
+    EXPECT_LT(stage.end, explanation.cycles);
+  }
+  EXPECT_EQ(parts, explanation.idle);
+  EXPECT_EQ(products, explanation.floor.products);
+  uint64_t at = 0;
+  for (const PathStep &step : explanation.path) {
+    EXPECT_EQ(step.from, at);
+    EXPECT_GT(step.cycles, 0U);
+    at += step.cycles;
+  }
+  EXPECT_EQ(at, explanation.cycles);
+  EXPECT_LE(explanation.floor.cycles, explanation.cycles);
+}
+
+TEST(Explain, EveryCycleHasItsCause) {
+  for (const char *target : {"c2b8", "c6b32", "c3b64"})
+    for (const unsigned candidates : {0U, 12U})
+      for (const std::vector<uint32_t> &widths :
+           {std::vector<uint32_t>{1, 1}, {4, 7, 5}, {9, 40, 3}, {2, 12, 12, 12, 1}}) {
+        const Plan plan = explained(perceptron(target, widths, 3, 0.2), candidates);
+        if (candidates != 0) {
+          EXPECT_EQ(plan.explanation->cycles, plan.timing->spaced);
+        }
+        expectAddsUp(*plan.explanation);
+      }
+}
+
+TEST(Explain, ReductionsAndVectorChains) {
+  GraphBuilder builder("c2b8", 5);
+  const auto hidden = builder.dense(builder.input(2), 3, rows::VectorStep{});
+  rows::VectorStep reduce, shift;
+  reduce.reduce = isa::Reduce::Max;
+  shift.alu1 = isa::Alu::Sub;
+  const rows::RowId max = builder.vector(hidden, rows::kNoRow, rows::kNoRow, reduce);
+  std::vector<rows::RowId> shifted;
+  for (rows::RowId row : hidden)
+    shifted.push_back(builder.vector({row}, max, rows::kNoRow, shift));
+  builder.output(builder.dense(shifted, 2, relu()));
+  const Plan plan = explained(builder.graph, 8);
+  expectAddsUp(*plan.explanation);
+  // Six products of three rows, then six of two; the rows between are no products.
+  EXPECT_EQ(plan.explanation->floor.products, 12U);
+  EXPECT_EQ(plan.explanation->floor.work, 6U);
+}
+
+// One row in, one product, one row out on c2b8: the way of one row, cycle by
+// cycle as docs/machine.md has it, and nothing else.
+TEST(Explain, OneProduct) {
+  const Plan plan = explained(perceptron("c2b8", {1, 1}, 1), 4);
+  const Explanation &explanation = *plan.explanation;
+  EXPECT_EQ(explanation.cycles, 26U);
+  EXPECT_EQ(explanation.floor.cycles, 26U);
+  std::vector<std::pair<Delay, uint64_t>> path;
+  for (const PathStep &step : explanation.path)
+    path.emplace_back(step.delay, step.cycles);
+  EXPECT_THAT(path, ElementsAre(std::pair(Delay::HostRows, 1), std::pair(Delay::Network, 3),
+                                std::pair(Delay::MatrixDepth, 14), std::pair(Delay::VectorDepth, 4),
+                                std::pair(Delay::Network, 3), std::pair(Delay::HostRows, 1)));
+}
+
+TEST(Explain, NamesWhatLost) {
+  const Plan plan = explained(perceptron("c6b32", {8, 16, 16, 16}, 3), 40);
+  const Explanation &explanation = *plan.explanation;
+  ASSERT_THAT(explanation.losers, Not(IsEmpty()));
+  bool slower = false;
+  for (const Loser &loser : explanation.losers) {
+    EXPECT_THAT(loser.choice, HasSubstr("late operands"));
+    EXPECT_TRUE(!loser.cycles || *loser.cycles >= explanation.cycles ||
+                loser.why.find(" in a row") != std::string::npos);
+    slower |= loser.cycles && *loser.cycles > explanation.cycles && !loser.why.empty();
+  }
+  EXPECT_TRUE(slower);
+}
+
+} // namespace
+} // namespace sluice::plan::test
