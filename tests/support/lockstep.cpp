@@ -128,7 +128,8 @@ private:
     if (model.tokenFault())
       differ(cycle, "a token overflows");
     quiet = mine.progress ? 0 : quiet + 1;
-    outputs += mine.output.has_value();
+    if (mine.output)
+      result.outputs.push_back(*mine.output);
     if (mine.inputTaken) {
       ++nextRow;
       offered = false;
@@ -138,22 +139,25 @@ private:
   bool atRest() {
     if (quiet < kCalm + kComplete)
       return false;
-    const bool complete = nextRow == random.inputRows.size() && outputs == random.outputRows &&
-                          std::ranges::all_of(model.status(), [&](const UnitStatus &status) {
-                            return mayRest(status);
-                          });
+    const bool complete =
+        nextRow == random.inputRows.size() && result.outputs.size() == random.outputRows &&
+        std::ranges::all_of(model.status(),
+                            [&](const UnitStatus &status) { return mayRest(status); });
     if (!complete && quiet >= kHung)
       differ(model.cycle(),
              fmt::format("at rest with {} of {} rows taken in and {} of {} handed out", nextRow,
-                         random.inputRows.size(), outputs, random.outputRows));
+                         random.inputRows.size(), result.outputs.size(), random.outputRows));
     return complete;
   }
 
-  /// Units end idle, or, in a program that restarts, at the next pass's gates.
+  /// Units end idle, or, in a program that restarts, at the next pass's gates, or waiting for
+  /// what is behind them.
   bool mayRest(const UnitStatus &status) const {
     return status.block == UnitStatus::Block::Idle ||
-           (random.passes > 1 && (status.block == UnitStatus::Block::Token ||
-                                  status.block == UnitStatus::Block::HostInput));
+           (random.passes > 1 &&
+            (status.block == UnitStatus::Block::Token ||
+             status.block == UnitStatus::Block::HostInput ||
+             (!random.gated && status.block == UnitStatus::Block::ResultFifoEmpty)));
   }
 
   void compareStatus() {
@@ -238,7 +242,6 @@ private:
   unsigned differences = 0;
   unsigned quiet = 0; ///< cycles since the last progress
   size_t nextRow = 0;
-  uint64_t outputs = 0;
   bool offered = false;
 };
 

@@ -16,6 +16,7 @@ struct LockstepResult {
   uint64_t cycles = 0;
   uint64_t instructions = 0;                  ///< in the program, all cores and the host port
   std::vector<device::UnitCounters> counters; ///< of the whole run
+  std::vector<device::OutputRow> outputs;     ///< in the order of their coming
 };
 
 /// Loads the program into `model` and, unless null, `other`, and steps them

@@ -13,6 +13,7 @@ struct RandomProgram {
   uint64_t seed = 0;
   format::Program program; ///< passes format::check
   unsigned passes = 1;     ///< inferences: more than one where the program restarts
+  bool gated = true;       ///< units begin a pass with a wait for a token or the host's row
   std::vector<std::vector<uint16_t>> inputRows; ///< of all passes, in the order of offering
   uint64_t outputRows = 0;                      ///< of all passes
   unsigned validPercent = 100;                  ///< chance per cycle that a row is offered

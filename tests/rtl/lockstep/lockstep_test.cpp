@@ -2,7 +2,6 @@
 // equal cycles. SLUICE_LOCKSTEP_INSTRUCTIONS sets how many instructions to run
 // (the default takes some seconds), SLUICE_LOCKSTEP_ASSERTING how many of them on
 // the flavour with assertions, SLUICE_LOCKSTEP_SEED the first seed.
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
@@ -13,16 +12,12 @@
 #include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
+#include "tests/support/environment.h"
 #include "tests/support/lockstep.h"
 #include "tests/support/rng.h"
 
 namespace sluice::testing {
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 uint64_t firstSeed() { return fromEnvironment("SLUICE_LOCKSTEP_SEED", 1); }
 uint64_t instructions() { return fromEnvironment("SLUICE_LOCKSTEP_INSTRUCTIONS", 20000); }

@@ -10,7 +10,7 @@
 #include "compiler/conversion/plan/plan.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/support/rows/graphs.h"
 
 namespace sluice::core {
 namespace {

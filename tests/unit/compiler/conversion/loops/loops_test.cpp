@@ -6,19 +6,11 @@
 
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/proof/verify.h"
-#include "tests/unit/compiler/conversion/loops/programs.h"
-#include "tests/unit/compiler/conversion/plan/runs.h"
+#include "tests/support/rows/programs.h"
+#include "tests/support/rows/runs.h"
 
 namespace sluice::loops::test {
 namespace {
-
-/// The rows of all positions by name.
-rows::Graph unrolled(const rows::Program &program) {
-  const rows::Program separate = runnable(program);
-  const auto map = makeMap(separate, {1});
-  const auto lists = emitLists(separate, *map, {1});
-  return unroll(separate, *map, {1}, *lists).graph;
-}
 
 plan::Plan planned(const rows::Program &program) {
   plan::Plan plan;
@@ -30,7 +22,7 @@ plan::Plan planned(const rows::Program &program) {
 
 TEST(Loops, DenseNetworksOfAnyLength) {
   for (const uint32_t trips : {2, 3, 12, 13, 100})
-    plan::test::expectRuns(unrolled(denseNetwork("c2b8", trips, {2, 3, 1}, trips)),
+    plan::test::expectRuns(flatten(denseNetwork("c2b8", trips, {2, 3, 1}, trips)),
                            planned(denseNetwork("c2b8", trips, {2, 3, 1}, trips)));
 }
 
@@ -48,7 +40,7 @@ TEST(Loops, WhatIsLongerThanTheInboxGoesThroughARing) {
   EXPECT_THAT(plan.memory, testing::Contains(testing::AllOf(
                                testing::Field(&plan::MemoryUse::memory, "inbox rows"),
                                testing::Field(&plan::MemoryUse::used, testing::Le(128)))));
-  plan::test::expectRuns(unrolled(program), plan);
+  plan::test::expectRuns(flatten(program), plan);
 }
 
 TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
@@ -64,7 +56,7 @@ TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
       continue;
     }
     ++planned;
-    plan::test::expectRuns(unrolled(program), plan);
+    plan::test::expectRuns(flatten(program), plan);
     if (HasFailure())
       return;
   }

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/proof/verify.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
-#include "tests/unit/compiler/conversion/plan/runs.h"
+#include "tests/support/rows/graphs.h"
+#include "tests/support/rows/runs.h"
 
 namespace sluice::plan {
 namespace {

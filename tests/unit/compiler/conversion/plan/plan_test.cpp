@@ -9,8 +9,8 @@
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
-#include "tests/unit/compiler/conversion/plan/runs.h"
+#include "tests/support/rows/graphs.h"
+#include "tests/support/rows/runs.h"
 
 namespace sluice::plan::test {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/conversion/plan/proof/verify.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
-#include "tests/unit/compiler/conversion/plan/runs.h"
+#include "tests/support/rows/graphs.h"
+#include "tests/support/rows/runs.h"
 
 namespace sluice::plan::test {
 namespace {

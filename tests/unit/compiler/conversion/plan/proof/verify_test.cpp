@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/support/rows/graphs.h"
 
 namespace sluice::plan {
 namespace {

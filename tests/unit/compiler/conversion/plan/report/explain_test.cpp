@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/plan.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/support/rows/graphs.h"
 
 namespace sluice::plan::test {
 namespace {

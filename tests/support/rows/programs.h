@@ -5,9 +5,13 @@
 #include <vector>
 
 #include "compiler/conversion/rows/program.h"
-#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/support/rows/graphs.h"
 
 namespace sluice::loops::test {
+
+/// How the rows of an output lie: those of a trip side by side, row r of all trips side by
+/// side, or as the first, from the last trip to the first.
+enum class Lie : uint8_t { ByTrip, ByRow, Falling };
 
 /// Builds a program body by body.
 class ProgramBuilder {
@@ -33,10 +37,9 @@ public:
   std::vector<rows::RowId> read(plan::test::GraphBuilder &trip, uint32_t family, bool all = false);
   /// Rows that every trip adds to a family.
   void write(plan::test::GraphBuilder &trip, uint32_t family, std::vector<rows::RowId> rows);
-  /// Rows of every trip as a new output of the program; trips side by side or one
-  /// behind the other.
+  /// Rows of every trip as a new output of the program.
   void output(plan::test::GraphBuilder &trip, uint32_t trips, std::vector<rows::RowId> rows,
-              bool interleaved = false);
+              Lie lie = Lie::ByTrip);
   void finish(plan::test::GraphBuilder &trip, uint32_t trips);
 
 private:
@@ -49,7 +52,11 @@ private:
 rows::Program denseNetwork(const std::string &target, uint32_t trips,
                            const std::vector<uint32_t> &widths, uint64_t seed);
 
-/// Everything that loops can do, drawn by a seed.
-rows::Program randomProgram(const std::string &target, uint64_t seed);
+/// Everything that loops can do, drawn by a seed: at least 2 and at most `mostTrips` trips.
+rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t mostTrips = 61);
+
+/// The rows of all trips of all bodies, of which none folds, one by one, as the definition says:
+/// what a plan computes is compared with this graph. The rows of its outputs are the host's.
+rows::Graph flatten(const rows::Program &program);
 
 } // namespace sluice::loops::test

@@ -1,5 +1,7 @@
-#include "tests/unit/compiler/conversion/loops/programs.h"
+#include "tests/support/rows/programs.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 namespace sluice::loops::test {
@@ -58,8 +60,7 @@ void ProgramBuilder::write(GraphBuilder &trip, uint32_t family, std::vector<RowI
   writes.push_back(std::move(write));
 }
 
-void ProgramBuilder::output(GraphBuilder &trip, uint32_t trips, std::vector<RowId> rows,
-                            bool interleaved) {
+void ProgramBuilder::output(GraphBuilder &trip, uint32_t trips, std::vector<RowId> rows, Lie lie) {
   const auto count = static_cast<uint32_t>(rows.size());
   format::HostTensor tensor;
   tensor.name = "y" + std::to_string(program.outputs.size());
@@ -71,9 +72,10 @@ void ProgramBuilder::output(GraphBuilder &trip, uint32_t trips, std::vector<RowI
     tensor.firstRow = program.outputs.back().firstRow + program.outputs.back().rows;
   rows::Write write;
   write.output = static_cast<uint32_t>(program.outputs.size());
+  const uint32_t first = tensor.firstRow + (lie == Lie::Falling ? (trips - 1) * count : 0);
   for (uint32_t row = 0; row < count; ++row)
-    write.first.push_back(tensor.firstRow + row * (interleaved ? trips : 1));
-  write.stride = interleaved ? 1 : count;
+    write.first.push_back(first + row * (lie == Lie::ByRow ? trips : 1));
+  write.stride = lie == Lie::ByRow ? 1 : lie == Lie::Falling ? 0 - count : count;
   trip.output(rows);
   program.outputs.push_back(std::move(tensor));
   writes.push_back(std::move(write));
@@ -83,9 +85,13 @@ void ProgramBuilder::finish(GraphBuilder &trip, uint32_t trips) {
   rows::Body body;
   body.trips = trips;
   body.trip = std::move(trip.graph);
+  const auto nodes = static_cast<uint32_t>(program.nodes.size());
   for (rows::Row &row : body.trip.rows)
     for (uint32_t &node : row.nodes)
-      node += static_cast<uint32_t>(program.nodes.size());
+      node += nodes;
+  for (auto &[block, dynamic] : body.trip.dynamic)
+    for (uint32_t &node : dynamic.nodes)
+      node += nodes;
   program.nodes.insert(program.nodes.end(), body.trip.nodes.begin(), body.trip.nodes.end());
   body.reads = std::exchange(reads, {});
   body.writes = std::exchange(writes, {});
@@ -153,10 +159,11 @@ std::vector<RowId> randomLayers(GraphBuilder &trip, std::vector<RowId> rows, Row
 
 } // namespace
 
-rows::Program randomProgram(const std::string &target, uint64_t seed) {
+rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t mostTrips) {
   ProgramBuilder builder(target, seed);
   const auto draw = [&](uint32_t n) { return static_cast<uint32_t>(builder.random() % n); };
-  const uint32_t trips = 2 + draw(60);
+  const auto lie = [&] { return static_cast<Lie>(draw(3)); };
+  const uint32_t trips = 2 + draw(mostTrips - 1);
   const uint32_t x = builder.input(trips, 1 + draw(4));
   const uint32_t second = draw(3) == 0 ? builder.input(draw(2) != 0 ? trips : 1, 1 + draw(2)) : x;
   if (draw(3) == 0) // a ring, unless the group is large
@@ -173,7 +180,7 @@ rows::Program randomProgram(const std::string &target, uint64_t seed) {
   const RowId shared = table != kNoFamily ? builder.read(trip, table)[0] : trip.constant();
   rows = randomLayers(trip, rows, shared, builder.random);
   if (!twice || draw(2) != 0)
-    builder.output(trip, trips, trip.dense(rows, 1 + draw(3), rows::VectorStep{}), draw(2) != 0);
+    builder.output(trip, trips, trip.dense(rows, 1 + draw(3), rows::VectorStep{}), lie());
   if (!twice) {
     builder.finish(trip, trips);
     return std::move(builder.program);
@@ -197,9 +204,155 @@ rows::Program randomProgram(const std::string &target, uint64_t seed) {
     }
   }
   read = randomLayers(next, read, next.constant(), builder.random);
-  builder.output(next, once ? 1 : trips, next.dense(read, 1 + draw(2), rows::VectorStep{}));
+  builder.output(next, once ? 1 : trips, next.dense(read, 1 + draw(2), rows::VectorStep{}), lie());
   builder.finish(next, once ? 1 : trips);
   return std::move(builder.program);
 }
+
+namespace {
+
+/// Copies bodies trip by trip into one graph.
+class Flattener {
+public:
+  explicit Flattener(const rows::Program &program) : program(program) {
+    graph.geometry = program.geometry;
+    graph.modelName = program.modelName;
+    graph.nodes = program.nodes;
+  }
+
+  rows::Graph run() {
+    for (const rows::Family &family : program.families)
+      families.emplace_back(family.total(), kNoRow);
+    for (uint32_t input = 0; input < program.inputs.size(); ++input)
+      addInput(input);
+    for (size_t f = 0; f < families.size(); ++f)
+      addConstants(f);
+    uint32_t hostRows = 0;
+    for (const format::HostTensor &tensor : program.outputs)
+      hostRows += tensor.rows;
+    host.assign(hostRows, kNoRow);
+    for (const rows::Body &body : program.bodies) {
+      firstGroup = groups;
+      for (uint32_t trip = 0; trip < body.trips; ++trip)
+        addTrip(body, trip);
+    }
+    for (const format::HostTensor &tensor : program.outputs) {
+      rows::Port port{tensor, {}};
+      port.rows.assign(host.begin() + tensor.firstRow,
+                       host.begin() + tensor.firstRow + tensor.rows);
+      graph.outputs.push_back(std::move(port));
+    }
+    return std::move(graph);
+  }
+
+private:
+  const rows::Program &program;
+  rows::Graph graph;
+  std::vector<std::vector<RowId>> families; ///< their rows by place
+  std::vector<RowId> host;                  ///< by host row
+  uint32_t firstGroup = 0, groups = 0;
+  std::map<std::vector<uint16_t>, uint32_t> blocks; ///< those that nothing is written to
+
+  RowId add(rows::Row row) {
+    graph.rows.push_back(std::move(row));
+    return static_cast<RowId>(graph.rows.size() - 1);
+  }
+
+  void addInput(uint32_t input) {
+    rows::Port port{program.inputs[input], {}};
+    for (uint32_t place = 0; place < port.tensor.rows; ++place) {
+      rows::Row row;
+      row.kind = rows::RowKind::Input;
+      row.input = input;
+      row.inputRow = place;
+      port.rows.push_back(add(std::move(row)));
+    }
+    for (size_t f = 0; f < families.size(); ++f)
+      if (program.families[f].input == input)
+        families[f] = port.rows;
+    graph.inputs.push_back(std::move(port));
+  }
+
+  void addConstants(size_t f) {
+    const std::vector<uint16_t> &lanes = program.families[f].constant;
+    const size_t count = graph.geometry.lanes;
+    for (size_t place = 0; place < lanes.size() / count; ++place) {
+      rows::Row row;
+      row.lanes.assign(lanes.begin() + static_cast<ptrdiff_t>(place * count),
+                       lanes.begin() + static_cast<ptrdiff_t>((place + 1) * count));
+      families[f][place] = add(std::move(row));
+    }
+  }
+
+  void addTrip(const rows::Body &body, uint32_t trip) {
+    std::vector<RowId> made(body.trip.rows.size(), kNoRow);
+    for (size_t port = 0; port < body.reads.size(); ++port) {
+      const rows::Read &read = body.reads[port];
+      const std::vector<RowId> &family = families[read.family];
+      const std::vector<RowId> &into = body.trip.inputs[port].rows;
+      for (size_t row = 0; row < into.size(); ++row)
+        made[into[row]] = family[read.all ? read.places[row] : trip * into.size() + row];
+    }
+    std::map<uint32_t, uint32_t> written; ///< blocks of the trip's own
+    for (RowId id = 0; id < made.size(); ++id)
+      if (made[id] == kNoRow)
+        made[id] = addRow(body.trip, id, made, written);
+    for (size_t port = 0; port < body.writes.size(); ++port) {
+      const rows::Write &write = body.writes[port];
+      const std::vector<RowId> &from = body.trip.outputs[port].rows;
+      for (uint32_t row = 0; row < from.size(); ++row) {
+        if (write.family)
+          families[*write.family][trip * from.size() + row] = made[from[row]];
+        if (write.output)
+          host[write.first[row] + trip * write.stride] = made[from[row]];
+      }
+    }
+  }
+
+  RowId addRow(const rows::Graph &trip, RowId id, const std::vector<RowId> &made,
+               std::map<uint32_t, uint32_t> &written) {
+    rows::Row row = trip.rows[id];
+    const auto rename = [&](RowId &operand) {
+      operand = operand == kNoRow ? kNoRow : made[operand];
+    };
+    for (rows::Term &term : row.terms) {
+      rename(term.x);
+      const auto dynamic = trip.dynamic.find(term.block);
+      term.block = dynamic == trip.dynamic.end() ? block(trip.blocks[term.block])
+                                                 : writtenBlock(trip, term.block, made, written);
+    }
+    for (RowId &operand : row.a)
+      rename(operand);
+    rename(row.b);
+    rename(row.c);
+    row.group += firstGroup;
+    groups = std::max(groups, row.group + 1);
+    return add(std::move(row));
+  }
+
+  uint32_t block(const std::vector<uint16_t> &weights) {
+    const auto [known, added] = blocks.try_emplace(weights, graph.blocks.size());
+    if (added)
+      graph.blocks.push_back(weights);
+    return known->second;
+  }
+
+  uint32_t writtenBlock(const rows::Graph &trip, uint32_t block, const std::vector<RowId> &made,
+                        std::map<uint32_t, uint32_t> &written) {
+    const auto [known, added] = written.try_emplace(block, graph.blocks.size());
+    if (added) {
+      graph.blocks.push_back(trip.blocks[block]);
+      rows::DynamicBlock copy = trip.dynamic.at(block);
+      for (rows::BlockWrite &write : copy.writes)
+        write.row = made[write.row];
+      graph.dynamic[known->second] = std::move(copy);
+    }
+    return known->second;
+  }
+};
+
+} // namespace
+
+rows::Graph flatten(const rows::Program &program) { return Flattener(program).run(); }
 
 } // namespace sluice::loops::test

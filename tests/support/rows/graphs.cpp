@@ -1,4 +1,4 @@
-#include "tests/unit/compiler/conversion/plan/graphs.h"
+#include "tests/support/rows/graphs.h"
 
 #include <algorithm>
 #include <bit>

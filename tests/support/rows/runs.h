@@ -25,6 +25,10 @@ Rows randomRows(const rows::Graph &graph, std::mt19937_64 &random);
 std::vector<Rows> runAll(const format::Program &program, const std::vector<Rows> &inputs,
                          bool pauses);
 
+/// Checks the rows of one inference, in the order of their addresses: bf16 rounds elsewhere than
+/// in `expected`, so elements are off by up to 1/64 of the largest.
+void expectNear(const Rows &found, const Rows &expected);
+
 /// Checks the program file and runs four inferences with and without pauses:
 /// they compute what the graph says.
 void expectRuns(const rows::Graph &graph, const Plan &plan);

@@ -1,0 +1,127 @@
+// Random bodies as hardware loops, on both engines: equal bits, equal cycles, and what the bodies
+// say. SLUICE_LOOP_PROGRAMS sets how many programs, SLUICE_LOOP_SEED the first seed.
+#include "compiler/conversion/loops/loop_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "hw/isa/isa.h"
+#include "tests/rtl/plans/engines.h"
+#include "tests/rtl/plans/forced.h"
+#include "tests/support/environment.h"
+#include "tests/support/rng.h"
+#include "tests/support/rows/programs.h"
+
+namespace sluice::testing {
+namespace {
+
+using plan::test::Rows;
+
+/// What of the machine a plan uses.
+struct Features {
+  bool rings = false, registers = false, loops = false, credits = false;
+};
+
+Features featuresOf(const format::Program &program) {
+  Features found;
+  const auto look = [&](const format::InstructionWords &words) {
+    const auto one = isa::decode(words);
+    if (!one)
+      return;
+    if (const auto *mm = std::get_if<isa::Mm>(&*one)) {
+      found.rings = found.rings || mm->xRing != 0;
+      found.registers = found.registers || mm->xReg != 0;
+    } else if (const auto *vec = std::get_if<isa::Vec>(&*one)) {
+      found.rings = found.rings || vec->aRing != 0;
+      found.registers = found.registers || vec->dstReg != 0;
+    } else if (const auto *input = std::get_if<isa::Input>(&*one)) {
+      found.credits = found.credits || (input->dstRing != 0 && input->waitEn != 0);
+    }
+    found.loops = found.loops || std::holds_alternative<isa::Loop>(*one);
+  };
+  for (const format::CoreImage &core : program.cores)
+    for (const format::InstructionWords &words : core.instructions)
+      look(words);
+  for (const format::InstructionWords &words : program.hostInstructions)
+    look(words);
+  return found;
+}
+
+void count(const Features &features, std::map<std::string, uint64_t> &seen) {
+  seen["plans with hardware loops"] += features.loops;
+  seen["plans with address registers"] += features.registers;
+  seen["plans with rings"] += features.rings;
+  seen["plans whose cores give groups back"] += features.credits;
+}
+
+TEST(RandomLoops, RunAsTheirBodiesSay) {
+  const uint64_t programs = fromEnvironment("SLUICE_LOOP_PROGRAMS", 60);
+  const uint64_t first = fromEnvironment("SLUICE_LOOP_SEED", 1000);
+  const auto start = std::chrono::steady_clock::now();
+  Engines engines("c2b8");
+  std::map<std::string, uint64_t> seen;
+  for (uint64_t seed = first; seed < first + programs; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const rows::Program program =
+        loops::test::randomProgram("c2b8", seed, /*mostTrips=*/rng.percent(50) ? 20 : 120);
+    const rows::Graph graph = loops::test::flatten(program);
+    std::mt19937_64 random(seed);
+    const std::vector<Rows> inputs{plan::test::randomRows(graph, random),
+                                   plan::test::randomRows(graph, random)};
+    const std::vector<Rows> expected{plan::test::evaluate(graph, inputs[0]),
+                                     plan::test::evaluate(graph, inputs[1])};
+    // The plan that is chosen, whose groups are large if they can be, and one of small groups.
+    plan::Plan chosen;
+    Problems problems;
+    std::vector<format::Program> plans;
+    if (loops::makeLoopPlan(program, {.candidates = 0}, chosen, problems)) {
+      plans.push_back(plan::test::assemble(chosen));
+      ++seen["programs planned"];
+    } else {
+      ASSERT_FALSE(problems.empty());
+      ASSERT_NE(problems[0].code, "E0499") << problems[0].message;
+      ++seen["programs refused as " + problems[0].code];
+    }
+    if (auto small = inLoops(loops::runnable(program), static_cast<uint32_t>(rng.range(1, 3)))) {
+      plans.push_back(std::move(*small));
+      ++seen["programs planned in small groups"];
+    }
+    std::vector<Rows> bits;
+    for (const format::Program &planned : plans) {
+      const std::vector<Rows> outputs = engines.run(planned, inputs, seed);
+      for (size_t i = 0; i < outputs.size(); ++i)
+        plan::test::expectNear(outputs[i], expected[i]);
+      if (!bits.empty())
+        EXPECT_EQ(outputs, bits) << "the size of groups changes values";
+      bits = outputs;
+      count(featuresOf(planned), seen);
+    }
+    if (HasFailure())
+      return;
+    const auto all = [](const rows::Read &read) { return read.all; };
+    seen["programs of several bodies"] += program.bodies.size() > 1;
+    seen["programs with several inputs"] += program.inputs.size() > 1;
+    seen["programs that read all positions"] +=
+        std::ranges::any_of(program.bodies, [&](const rows::Body &body) {
+          return std::ranges::any_of(body.reads, all);
+        });
+    seen["programs whose weights are activations"] += std::ranges::any_of(
+        program.bodies, [](const rows::Body &body) { return !body.trip.dynamic.empty(); });
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  std::cout << programs << " programs on " << (engines.hasRtl() ? "vm and rtl" : "vm") << ", "
+            << engines.cycles() << " cycles without a difference, " << taken.count() << " s\n";
+  for (const auto &[what, number] : seen) {
+    std::cout << "  " << number << " " << what << "\n";
+    EXPECT_TRUE(number != 0 || programs < 50) << what;
+  }
+  EXPECT_GE(seen["programs planned"], programs * 3 / 4);
+}
+
+} // namespace
+} // namespace sluice::testing
