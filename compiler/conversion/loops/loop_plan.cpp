@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/trial.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
@@ -16,10 +17,9 @@ namespace sluice::loops {
 namespace {
 
 struct Candidate {
-  Choice choice;
+  Trial trial;
   Map map;
   std::vector<List> lists;
-  std::vector<plan::MemoryUse> use;
 };
 
 std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
@@ -50,8 +50,8 @@ std::optional<Candidate> build(const rows::Program &program, const Choice &choic
   auto lists = emitLists(program, *map, choice);
   if (!lists)
     return std::nullopt;
-  Candidate candidate{choice, std::move(*map), std::move(*lists), {}};
-  candidate.use = useOf(program, candidate.map, candidate.lists);
+  Candidate candidate{{choice, {}, {}, {}}, std::move(*map), std::move(*lists)};
+  candidate.trial.use = useOf(program, candidate.map, candidate.lists);
   return candidate;
 }
 
@@ -109,14 +109,15 @@ bool readsAll(const rows::Program &program) {
 /// every pass does the same at other addresses, and waits for the same.
 std::optional<std::string> proveWrong(const rows::Program &program, const Candidate &candidate) {
   if (!readsAll(program)) {
-    const rows::Program few = shortened(program, candidate.choice, roundsToProve(candidate.map));
-    const auto lists = emitLists(few, candidate.map, candidate.choice);
+    const rows::Program few =
+        shortened(program, candidate.trial.choice, roundsToProve(candidate.map));
+    const auto lists = emitLists(few, candidate.map, candidate.trial.choice);
     if (lists && sameButForTrips(*lists, candidate.lists)) {
-      const Unrolled unrolled = unroll(few, candidate.map, candidate.choice, *lists);
+      const Unrolled unrolled = unroll(few, candidate.map, candidate.trial.choice, *lists);
       return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
     }
   }
-  const Unrolled unrolled = unroll(program, candidate.map, candidate.choice, candidate.lists);
+  const Unrolled unrolled = unroll(program, candidate.map, candidate.trial.choice, candidate.lists);
   return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
 }
 
@@ -125,12 +126,12 @@ std::optional<std::string> proveWrong(const rows::Program &program, const Candid
 constexpr uint32_t kTimedTrips = 256;
 
 std::optional<double> cyclesOf(const rows::Program &program, const Candidate &candidate) {
-  const uint32_t round = candidate.choice.group * program.geometry.cores;
+  const uint32_t round = candidate.trial.choice.group * program.geometry.cores;
   const rows::Program few =
       readsAll(program) ? program
-                        : shortened(program, candidate.choice,
+                        : shortened(program, candidate.trial.choice,
                                     std::max(roundsToProve(candidate.map), kTimedTrips / round));
-  const auto lists = emitLists(few, candidate.map, candidate.choice);
+  const auto lists = emitLists(few, candidate.map, candidate.trial.choice);
   const auto timed = lists ? timedPart(few, *lists) : std::nullopt;
   if (!timed)
     return std::nullopt;
@@ -144,23 +145,16 @@ std::optional<double> cyclesOf(const rows::Program &program, const Candidate &ca
   return static_cast<double>(run.inferences[0].latency()) / trips;
 }
 
-std::string textOf(const rows::Program &program, const Choice &choice) {
-  uint32_t trips = 1;
-  for (const rows::Body &body : program.bodies)
-    trips = std::max(trips, body.trips);
-  return fmt::format("{} positions in groups of {}, round the cores", trips, choice.group);
-}
-
 /// Where the cycles of a plan go, from a timed run of all positions one by one.
 std::optional<plan::Explanation> explain(const rows::Program &program, const Candidate &candidate) {
   const auto timed = timedPart(program, candidate.lists);
-  const Unrolled all = unroll(program, candidate.map, candidate.choice, candidate.lists);
+  const Unrolled all = unroll(program, candidate.map, candidate.trial.choice, candidate.lists);
   const auto timeline = timed ? plan::Timeline::run(all.graph, all.beats, *timed) : std::nullopt;
   if (!timeline)
     return std::nullopt;
   plan::Explanation result =
       plan::explain(all.graph, plan::analyse(all.graph), all.placement, *timeline);
-  result.choice = textOf(program, candidate.choice);
+  result.choice = textOf(program, candidate.trial.choice);
   return result;
 }
 
@@ -176,7 +170,8 @@ Problems fitProblems(const rows::Program &program, const std::vector<plan::Memor
     families.resize(std::min<size_t>(families.size(), 3));
     std::vector<std::string> users;
     for (const auto &[rows, name] : families)
-      users.push_back(fmt::format("'{}' has {} rows on all cores, a share", name, rows));
+      users.push_back(
+          fmt::format("'{}', of {} rows in all, takes its share of the {}", name, rows, memory));
     return users;
   });
 }
@@ -208,37 +203,28 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
                   plan::Plan &result, Problems &problems) {
   const rows::Program program = runnable(original);
   std::optional<Candidate> best;
-  double cycles = 0; ///< of a position
   std::optional<std::string> wrong;
   std::vector<plan::MemoryUse> use;
   std::vector<plan::Loser> losers;
-  const auto lose = [&](const Choice &choice, std::string why) {
-    losers.push_back({textOf(program, choice), std::nullopt, std::move(why)});
-  };
   for (const uint32_t size : groupSizes(program)) {
     std::optional<Candidate> candidate = build(program, {size});
     if (!candidate)
       continue;
-    if (!fitsAll(candidate->use)) {
-      if (use.empty())
-        use = candidate->use;
-      lose(candidate->choice, "does not fit");
-      continue;
-    }
-    const auto now = cyclesOf(program, *candidate);
-    if (!now || (best && *now >= cycles)) {
-      lose(candidate->choice, now ? fmt::format("{:.1f} cycles a position", *now) : "stalls");
-      continue;
-    }
-    if (auto found = proveWrong(program, *candidate)) {
-      wrong = std::move(found);
-      lose(candidate->choice, "not proved sound: " + *wrong);
-      continue;
-    }
-    if (best)
-      lose(best->choice, fmt::format("{:.1f} cycles a position", cycles));
-    best = std::move(candidate);
-    cycles = *now;
+    Trial &trial = candidate->trial;
+    const bool fits = fitsAll(trial.use);
+    if (!fits && use.empty())
+      use = trial.use;
+    if (fits)
+      trial.cycles = cyclesOf(program, *candidate);
+    const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
+    if (faster)
+      trial.wrong = proveWrong(program, *candidate);
+    if (trial.wrong)
+      wrong = trial.wrong;
+    if (faster && !trial.wrong)
+      std::swap(best, candidate);
+    if (candidate)
+      losers.push_back(loserOf(program, candidate->trial));
   }
   if (!best) {
     result.memory = use;
@@ -253,8 +239,8 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     problems.push_back(std::move(problem));
     return false;
   }
-  result.memory = best->use;
-  result.program = makeImages(program, best->map, best->choice);
+  result.memory = best->trial.use;
+  result.program = makeImages(program, best->map, best->trial.choice);
   for (const List &list : best->lists) {
     std::vector<plan::PlannedInstruction> planned;
     for (const Emitted &one : list)
@@ -269,7 +255,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     result.explanation->losers = std::move(losers);
   result.text =
       fmt::format("plan {} for {}: loops over {} positions in groups of {}\n", program.modelName,
-                  program.geometry.name, program.bodies[0].trips, best->choice.group);
+                  program.geometry.name, program.bodies[0].trips, best->trial.choice.group);
   return true;
 }
 

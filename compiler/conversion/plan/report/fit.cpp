@@ -117,6 +117,14 @@ std::vector<MemoryUse> instructionUse(const Graph &graph, const Schedule &schedu
   return use;
 }
 
+std::string excessText(const std::vector<MemoryUse> &use) {
+  const auto first =
+      std::find_if(use.begin(), use.end(), [](const auto &one) { return one.used > one.capacity; });
+  return first == use.end() ? ""
+                            : fmt::format("needs {} {}, there are {}", first->used, first->memory,
+                                          first->capacity);
+}
+
 Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,
                      const LargestUsers &largest) {
   Problems problems;

@@ -25,6 +25,9 @@ std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Placement &placem
 /// The instruction memories.
 std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);
 
+/// "needs 70 inbox rows, there are 64": of the first memory that overflows; empty if none does.
+std::string excessText(const std::vector<MemoryUse> &use);
+
 /// Says who uses most of a memory of a core, largest first.
 using LargestUsers =
     std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;

@@ -14,9 +14,7 @@ void Losers::add(const Choice &choice, const Candidate &candidate, std::optional
   if (candidate.stuck != Stuck::No) {
     why = "its rows cannot be ordered";
   } else if (!candidate.fits) {
-    for (const MemoryUse &use : candidate.use)
-      if (use.used > use.capacity && why.empty())
-        why = fmt::format("needs {} {}, there are {}", use.used, use.memory, use.capacity);
+    why = excessText(candidate.use);
   } else if (!run) {
     why = "stalls";
   }
