@@ -1,6 +1,7 @@
 #include "compiler/conversion/loops/loop_plan.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <set>
 
@@ -59,6 +60,7 @@ std::optional<Candidate> build(const rows::Program &program, const Choice &choic
 /// the cores where it has more.
 rows::Program shortened(const rows::Program &program, const Choice &choice, uint32_t rounds) {
   const uint32_t round = choice.group * program.geometry.cores;
+  assert(round != 0);
   rows::Program result = program;
   const auto shorten = [&](uint32_t &trips) {
     if (trips > 1 && trips / round > rounds)

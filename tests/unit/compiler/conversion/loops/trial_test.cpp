@@ -39,7 +39,10 @@ plan::Plan explained(const rows::Program &program) {
 
 TEST(Trial, EverySizeIsChosenOrLoses) {
   rows::Program program = denseNetwork("c2b8", 13, {2, 3, 1}, 1);
-  const plan::Explanation plain = *explained(program).explanation;
+  const plan::Plan whole = explained(program);
+  EXPECT_THAT(whole.text, testing::MatchesRegex(
+                              "plan test for c2b8: loops over 13 positions in groups of [1-6]\n"));
+  const plan::Explanation &plain = *whole.explanation;
   std::vector<std::string> sizes{plain.choice};
   for (const plan::Loser &loser : plain.losers) {
     sizes.push_back(loser.choice);
