@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/layout/rewrite.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"

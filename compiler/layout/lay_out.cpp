@@ -1,6 +1,6 @@
 #include "compiler/layout/lay_out.h"
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -3,7 +3,9 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "hw/isa/isa.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,7 +2,9 @@
 
 #include <bit>
 
+#include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/FormatVariadic.h"
 

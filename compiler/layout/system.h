@@ -2,7 +2,7 @@
 // relation per operation, pin and graph input.
 #pragma once
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/layout.h"
 #include "compiler/layout/data_dimension.h"
 #include "compiler/layout/relation_solver.h"
 

@@ -1,7 +1,9 @@
 #include "compiler/pipeline/explain_spaces.h"
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/attributes.h"
+#include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "compiler/index_space/cost.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -15,7 +15,7 @@
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/plan/plan.h"
 #include "compiler/conversion/rows/lower.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/explain_spaces.h"

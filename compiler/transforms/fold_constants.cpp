@@ -1,6 +1,6 @@
 #include "compiler/transforms/passes.h"
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 

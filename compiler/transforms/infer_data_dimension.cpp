@@ -1,6 +1,5 @@
 #include "compiler/transforms/passes.h"
 
-#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/layout/lay_out.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"

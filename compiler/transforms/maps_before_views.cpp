@@ -1,7 +1,7 @@
 #include "compiler/transforms/passes.h"
 
-#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 

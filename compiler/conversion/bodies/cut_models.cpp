@@ -5,6 +5,7 @@
 
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 

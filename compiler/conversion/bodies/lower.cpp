@@ -9,8 +9,8 @@
 
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/scalar/table_builder.h"
-#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/tensors.h"
 
 using namespace mlir;
 

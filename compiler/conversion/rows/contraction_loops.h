@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/interfaces.h"
 
 namespace sluice::rows {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/conversion/rows/lowering.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 namespace sluice::rows {
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/dialect/sluice/dialect.h"
-
 using namespace mlir;
 
 namespace sluice::rows {

@@ -10,6 +10,7 @@
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
 
 using namespace mlir;
 

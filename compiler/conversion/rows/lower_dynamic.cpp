@@ -13,7 +13,7 @@
 
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/scalar/table_builder.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/tensors.h"
 
 using namespace mlir;
 

@@ -4,7 +4,7 @@
 
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/rows/models.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

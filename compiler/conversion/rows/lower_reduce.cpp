@@ -4,7 +4,7 @@
 #include "compiler/conversion/rows/fold_rows.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/conversion/scalar/table_builder.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -5,7 +5,7 @@
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 

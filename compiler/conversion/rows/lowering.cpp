@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "compiler/conversion/rows/lazy_map.h"
-#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 
 #include "compiler/conversion/rows/interface.cpp.inc"
 

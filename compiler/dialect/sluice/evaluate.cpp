@@ -1,5 +1,5 @@
 // The reference interface: each operation names its golden function.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "compiler/reference/ops.h"

@@ -1,5 +1,5 @@
 // Folders: operations that do nothing, and selections of selections.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,6 @@
 // The index space interface: the loops of every operation, and the regions of its
 // operands and result.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "llvm/ADT/STLExtras.h"

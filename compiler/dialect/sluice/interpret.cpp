@@ -1,6 +1,6 @@
 #include "compiler/dialect/sluice/interpret.h"
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 // The data-dimension rules of contractions: DD-MM-CONST and, gated, DD-MM-DYN.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // The data-dimension rules of maps, reductions and selections. The rules of
 // contractions are in layout_contract.cpp.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "mlir/IR/Builders.h"

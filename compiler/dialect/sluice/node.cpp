@@ -1,6 +1,6 @@
 #include "compiler/dialect/sluice/node.h"
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/attributes.h"
 
 using namespace mlir;
 

@@ -1,5 +1,5 @@
 // Verifiers, builders and the map's own syntax.
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

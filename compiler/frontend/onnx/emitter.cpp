@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
 namespace sluice::frontend {

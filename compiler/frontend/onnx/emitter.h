@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/scalars.h"
 #include "mlir/IR/Builders.h"

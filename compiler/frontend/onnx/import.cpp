@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "compiler/frontend/onnx/import_proto.h"
 #include "compiler/frontend/onnx/model_file.h"
 #include "compiler/frontend/onnx/model_io.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 

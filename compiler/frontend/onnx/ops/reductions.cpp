@@ -2,6 +2,7 @@
 // ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ArgMax, ArgMin.
 #include <numeric>
 
+#include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 

@@ -1,6 +1,7 @@
 // Softmax and LogSoftmax: reductions and maps.
 #include <numeric>
 
+#include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "compiler/layout/system.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

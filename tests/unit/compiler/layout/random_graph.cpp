@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/dialect/sluice/operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"

@@ -4,7 +4,6 @@
 #include <random>
 #include <vector>
 
-#include "compiler/dialect/sluice/dialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

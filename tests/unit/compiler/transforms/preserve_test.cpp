@@ -6,6 +6,7 @@
 
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/interpret.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

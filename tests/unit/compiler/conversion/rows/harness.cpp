@@ -12,6 +12,7 @@
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "sim/vm/numerics.h"
 
 namespace sluice::rows::test {

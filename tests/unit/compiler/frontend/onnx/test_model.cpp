@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/model_graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"

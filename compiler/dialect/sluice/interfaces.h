@@ -1,0 +1,24 @@
+// What every operation of the dialect answers for itself; see interfaces.td.
+#pragma once
+
+#include "mlir/IR/OpDefinition.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include "compiler/dialect/sluice/layout.h"
+#include "compiler/index_space/index_space.h"
+#include "compiler/reference/tensor.h"
+
+#include "compiler/dialect/sluice/interfaces.h.inc"
+
+namespace sluice::ir {
+
+/// The layout query of an operation with the shapes it has. `constant` says
+/// which values are known at compile time.
+LayoutQuery layoutQuery(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> constant,
+                        int64_t lanes);
+
+/// Succeeds if the operation's index space, if it has one, keeps the rules of
+/// space::verify; else an error says which it breaks. The shapes must have been verified.
+mlir::LogicalResult verifyIndexSpace(mlir::Operation *op);
+
+} // namespace sluice::ir
