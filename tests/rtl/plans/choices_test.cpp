@@ -25,7 +25,7 @@ TEST(Choices, NeverChangeBits) {
   const uint64_t graphs = fromEnvironment("SLUICE_CHOICE_GRAPHS", 40);
   const uint64_t first = fromEnvironment("SLUICE_CHOICE_SEED", 5000);
   Engines engines("c2b8");
-  unsigned straight = 0, looped = 0, alone = 0;
+  unsigned straight = 0, looped = 0, split = 0, splittable = 0, alone = 0;
   for (uint64_t seed = first; seed < first + graphs; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
@@ -35,37 +35,55 @@ TEST(Choices, NeverChangeBits) {
     std::mt19937_64 random(seed);
     const std::vector<Rows> inputs{plan::test::randomRows(graph, random),
                                    plan::test::randomRows(graph, random)};
-    std::vector<Rows> expected;
+    std::vector<Rows> bits;
     unsigned plans = 0;
-    const auto compare = [&](const format::Program &planned) {
+    const auto run = [&](const format::Program &planned) {
       // The model runs them all, the RTL one in four.
-      const std::vector<Rows> outputs = engines.run(planned, inputs, seed, ++plans % 4 == 1);
-      if (expected.empty()) {
-        expected = outputs;
-        for (size_t i = 0; i < outputs.size(); ++i)
-          plan::test::expectNear(outputs[i], plan::test::evaluate(graph, inputs[i]));
-      }
-      EXPECT_EQ(outputs, expected);
+      return engines.run(planned, inputs, seed, ++plans % 4 == 1);
+    };
+    const auto compare = [&](const std::vector<Rows> &outputs) {
+      for (size_t i = 0; i < outputs.size(); ++i)
+        plan::test::expectNear(outputs[i], plan::test::evaluate(graph, inputs[i]));
+    };
+    const auto compareBits = [&](const std::vector<Rows> &outputs) {
+      if (bits.empty())
+        compare(bits = outputs);
+      EXPECT_EQ(outputs, bits);
     };
     Straight rowByRow(graph);
     for (unsigned i = 0; i < 6; ++i)
       if (const auto planned = rowByRow.program(rowByRow.draw(rng))) {
-        compare(*planned);
+        compareBits(run(*planned));
         ++straight;
       }
     for (const uint32_t group : {1, 2, 3})
       if (const auto planned = inLoops(program, group)) {
-        compare(*planned);
+        compareBits(run(*planned));
         ++looped;
       }
     alone += plans < 2;
+    const std::set<uint32_t> stages = rowByRow.splittable();
+    splittable += !stages.empty();
+    for (unsigned i = 0; !stages.empty() && i < 4; ++i) {
+      Choice inParts = rowByRow.draw(rng); // rounds in other places, and runs on from there
+      inParts.placement.keepTogether = 0;
+      inParts.split = {stages, static_cast<uint32_t>(rng.range(0, 1))};
+      if (const auto planned = rowByRow.program(inParts)) {
+        compare(run(*planned));
+        ++split;
+        break;
+      }
+    }
     if (HasFailure())
       return;
   }
-  std::cout << graphs << " graphs, " << straight << " plans row by row and " << looped
-            << " with loops, " << engines.cycles() << " cycles\n";
+  std::cout << graphs << " graphs, " << straight << " plans row by row, " << looped
+            << " with loops, " << split << " of " << splittable << " with split sums, "
+            << engines.cycles() << " cycles\n";
   EXPECT_GE(straight, graphs);
   EXPECT_GE(looped, graphs);
+  EXPECT_GE(split, splittable / 2);
+  EXPECT_GE(splittable, graphs / 10); // most share out evenly
   EXPECT_LE(alone, graphs / 10);
 }
 

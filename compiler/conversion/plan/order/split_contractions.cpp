@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +30,15 @@ struct Part {
   uint32_t helper = kNone;
   uint32_t terms = 0;
 };
+
+/// Whether the same rows are written to a block, or none.
+bool sameWrites(const std::map<uint32_t, rows::DynamicBlock> &left,
+                const std::map<uint32_t, rows::DynamicBlock> &right, uint32_t block) {
+  const auto l = left.find(block), r = right.find(block);
+  if (l == left.end() || r == right.end())
+    return l == left.end() && r == right.end();
+  return l->second.columns == r->second.columns && l->second.writes == r->second.writes;
+}
 
 /// Equal also where they are no numbers.
 bool sameBits(const std::vector<float> &left, const std::vector<float> &right) {
@@ -207,6 +217,10 @@ private:
       }
       renamed[id] = add(std::move(row), core[id]);
     }
+    to.dynamic = graph.dynamic;
+    for (auto &[block, dynamic] : to.dynamic)
+      for (rows::BlockWrite &write : dynamic.writes)
+        write.row = renamed[write.row];
     for (std::vector<rows::Port> *ports : {&to.inputs, &to.outputs})
       for (rows::Port &port : *ports)
         for (RowId &row : port.rows)
@@ -219,6 +233,8 @@ private:
 
 std::set<uint32_t> splittableStages(const Graph &graph, const Work &work) {
   std::set<uint32_t> result;
+  if (!graph.dynamic.empty()) // parts would need copies of written weights
+    return result;
   for (uint32_t stage = 1; stage < work.stages.size(); ++stage) {
     const std::vector<RowId> &members = work.stages[stage];
     uint64_t products = 0, largest = 0;
@@ -305,6 +321,13 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
       for (size_t i = 0; i < (*then)[port].rows.size(); ++i)
         if (original[(*now)[port].rows[i]] != (*then)[port].rows[i])
           return fmt::format("row {} of port {} is another than before", i, port);
+  std::map<uint32_t, rows::DynamicBlock> written = split.dynamic;
+  for (auto &[block, dynamic] : written)
+    for (rows::BlockWrite &write : dynamic.writes)
+      write.row = original[write.row];
+  for (uint32_t block = 0; block < graph.blocks.size(); ++block)
+    if (!sameWrites(written, graph.dynamic, block))
+      return fmt::format("other rows than before are written to block {}", block);
   return std::nullopt;
 }
 

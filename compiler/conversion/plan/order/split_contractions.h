@@ -27,7 +27,7 @@ struct SplitGraph {
   std::vector<uint32_t> cores; ///< by row; kNone where free
 };
 
-/// Stages in which a row can be computed in two parts.
+/// Stages in which a row can be computed in two parts; none where rows are written to weights.
 std::set<uint32_t> splittableStages(const rows::Graph &graph, const Work &work);
 
 /// The graph with shared out stages; `placement` is that of `graph`. The part of

@@ -100,7 +100,7 @@ private:
     history.clear();
     const Choice whole = bestChoice;
     const uint64_t cycles = best.cycles;
-    if (best.fits && graph.dynamic.empty()) // parts would need copies of written weights
+    if (best.fits)
       splitRows();
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());

@@ -111,6 +111,33 @@ TEST(SplitContractions, ProofOfTheRewrite) {
   EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("port 0"));
 }
 
+TEST(SplitContractions, NotWhereRowsAreWrittenToWeights) {
+  GraphBuilder builder("c2b8", 3);
+  const auto x = builder.input(8);
+  const auto y = builder.dense(x, 3, rows::VectorStep{});
+  const auto w = builder.input(2);
+  builder.output(builder.product(y, w, false));
+  const rows::Graph &graph = builder.graph;
+  EXPECT_THAT(splittableStages(graph, analyse(graph)), IsEmpty());
+  const rows::Graph good = splitOf(graph, {{1}, 0}).graph;
+  ASSERT_GT(good.rows.size(), graph.rows.size());
+  ASSERT_EQ(verifySplit(graph, good), std::nullopt);
+  const auto verdict = [&](auto change) {
+    rows::Graph bad = good;
+    change(bad.dynamic);
+    return verifySplit(graph, bad).value_or("sound");
+  };
+  const std::string other = "other rows than before are written to block 24";
+  EXPECT_EQ(verdict([](auto &dynamic) { dynamic.clear(); }), other);
+  EXPECT_EQ(verdict([](auto &dynamic) { dynamic.begin()->second.columns = true; }), other);
+  EXPECT_EQ(verdict([](auto &dynamic) { dynamic.begin()->second.writes.pop_back(); }), other);
+  EXPECT_EQ(verdict([](auto &dynamic) {
+              auto &writes = dynamic.begin()->second.writes;
+              std::swap(writes[0].row, writes[1].row);
+            }),
+            other);
+}
+
 // The two halves of every sum cancel but for the bias: what is left of a part
 // rounded to bf16 would be large.
 TEST(SplitContractions, PartsAreNotRounded) {
