@@ -6,15 +6,19 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "compiler/conversion/model/passes.h"
 #include "compiler/dialect/core/dialect.h"
+#include "compiler/dialect/rows/dialect.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/transforms/passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                  sluice::core::CoreDialect, sluice::ir::SluiceDialect>();
+                  sluice::core::CoreDialect, sluice::rows::RowsDialect,
+                  sluice::ir::SluiceDialect>();
   sluice::ir::registerSluicePasses();
+  sluice::conversion::registerSluiceConversionPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

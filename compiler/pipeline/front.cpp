@@ -11,10 +11,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 
-#include "compiler/conversion/bodies/lower.h"
-#include "compiler/conversion/bodies/partition.h"
-#include "compiler/conversion/plan/plan.h"
-#include "compiler/conversion/rows/lower.h"
+#include "compiler/conversion/model/fastest_plan.h"
+#include "compiler/conversion/model/forms.h"
+#include "compiler/conversion/rows/program_ops.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
@@ -25,10 +24,12 @@
 namespace sluice::pipeline {
 namespace {
 
-std::string printed(mlir::ModuleOp module) {
+std::string printed(mlir::Operation *op) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module.print(stream);
+  op->print(stream);
+  if (!text.ends_with('\n'))
+    text += '\n';
   return text;
 }
 
@@ -71,7 +72,7 @@ public:
     context.printOpOnDiagnostic(false);
   }
 
-  LoweredModel run() {
+  std::vector<rows::Program> run() {
     stage("importing");
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
@@ -100,22 +101,13 @@ public:
       return {};
     }
     stage("making rows");
-    const rows::ModelInfo model = modelInfo();
-    LoweredModel lowered;
-    lowered.loops = lowerLoops(main, model);
-    if (lowered.loops && productsOf(*lowered.loops) > kMostProducts)
-      return lowered;
-    if (lowered.loops && productsOf(*lowered.loops) < kLoopProducts)
-      lowered.loops.reset();
-    std::vector<rows::Graph> &graphs = lowered.graphs;
-    Problems found; // of no interest where loops can do it
-    if (auto graph = rows::lowerToRows(main, geometry, model, found))
-      graphs.push_back(std::move(*graph));
-    if (!graphs.empty())
-      addSunk(*module, model, graphs);
-    if (lowered.empty())
-      problems.insert(problems.end(), found.begin(), found.end());
-    return lowered;
+    const auto forms = conversion::formsOf(*module, geometry, modelInfo(), false, problems);
+    if (options.stage == Stage::Rows) {
+      for (const auto &form : forms)
+        result.text += printed(*form);
+      return {};
+    }
+    return programsOf(forms);
   }
 
   /// If a phase failed without a problem of its own.
@@ -149,26 +141,13 @@ private:
     return module.lookupSymbol<mlir::func::FuncOp>("main");
   }
 
-  /// Between these numbers of block products plans with loops and plans that name every
-  /// row are both tried.
-  static constexpr uint64_t kLoopProducts = 256, kMostProducts = 4096;
+  using Forms = std::vector<mlir::OwningOpRef<rows::ProgramOp>>;
 
-  /// Block products, or rows that are computed without, of all trips.
-  static uint64_t productsOf(const rows::Program &program) {
-    uint64_t total = 0;
-    for (const rows::Body &body : program.bodies)
-      for (const rows::Row &row : body.trip.rows)
-        total += body.trips * std::max<uint64_t>(row.terms.size(), row.a.size());
-    return total;
-  }
-
-  /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> lowerLoops(mlir::func::FuncOp main,
-                                          const rows::ModelInfo &model) const {
-    const auto partition = bodies::findPartition(main);
-    Problems ignored; // the function as a whole says what is wrong
-    return partition ? bodies::lowerToBodies(main, *partition, geometry, model, ignored)
-                     : std::nullopt;
+  static std::vector<rows::Program> programsOf(const Forms &forms) {
+    std::vector<rows::Program> programs;
+    for (const auto &form : forms)
+      programs.push_back(rows::fromOps(*form));
+    return programs;
   }
 
   static std::vector<std::string> namesOf(const std::vector<frontend::ImportedTensor> &tensors) {
@@ -219,30 +198,6 @@ private:
     model.nodes = info.nodes;
     model.parameters = info.parameters;
     return model;
-  }
-
-  /// Adds the graphs with factors behind the products of two activations, and behind
-  /// those with constant weights too, where there are any.
-  void addSunk(mlir::ModuleOp module, const rows::ModelInfo &model,
-               std::vector<rows::Graph> &graphs) {
-    unsigned before = 0;
-    for (const bool constantWeights : {false, true}) {
-      const mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
-      const unsigned sunk = ir::sinkFactors(mainOf(*copy), constantWeights);
-      if (sunk == before)
-        continue;
-      before = sunk;
-      mlir::PassManager passes(&context);
-      mlir::OpPassManager &perFunction = passes.nest<mlir::func::FuncOp>();
-      perFunction.addPass(ir::createFuseMaps());
-      perFunction.addPass(ir::createFoldConstants());
-      perFunction.addPass(ir::createRemoveDeadCode());
-      Problems ignored; // the plain graph remains
-      if (mlir::failed(passes.run(*copy)))
-        continue;
-      if (auto graph = rows::lowerToRows(mainOf(*copy), geometry, model, ignored))
-        graphs.push_back(std::move(*graph));
-    }
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> import() {
@@ -311,16 +266,10 @@ private:
     if (mlir::failed(passes.run(module)))
       return false;
     auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
-    const rows::ModelInfo model = trialModel(main);
-    std::vector<rows::Graph> graphs;
     Problems ignored; // each change has its own
-    if (auto graph = rows::lowerToRows(main, geometry, model, ignored))
-      graphs.push_back(std::move(*graph));
-    addSunk(module, model, graphs);
-    return llvm::any_of(graphs, [&](const rows::Graph &graph) {
-      plan::Plan plan;
-      return plan::makePlan(graph, {.candidates = 0}, plan, ignored);
-    });
+    const auto forms = conversion::formsOf(module, geometry, trialModel(main), false, ignored);
+    plan::Plan plan;
+    return conversion::planFastest(programsOf(forms), {.candidates = 0}, plan, ignored);
   }
 
   /// The model around a changed copy, whose inputs are others.
@@ -388,13 +337,13 @@ private:
 
 } // namespace
 
-LoweredModel runFront(const CompileOptions &options, const format::Geometry &geometry,
-                      CompileResult &result, Problems &problems) {
+std::vector<rows::Program> runFront(const CompileOptions &options, const format::Geometry &geometry,
+                                    CompileResult &result, Problems &problems) {
   Front front(options, geometry, result, problems);
-  LoweredModel lowered = front.run();
-  if (lowered.empty() && result.text.empty())
+  std::vector<rows::Program> forms = front.run();
+  if (forms.empty() && result.text.empty())
     front.explainFailure();
-  return lowered;
+  return forms;
 }
 
 } // namespace sluice::pipeline

@@ -7,10 +7,9 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
 
-#include "compiler/conversion/loops/loop_plan.h"
-#include "compiler/conversion/plan/plan.h"
+#include "compiler/conversion/model/fastest_plan.h"
+#include "compiler/conversion/model/to_core.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/target/core_program.h"
@@ -65,18 +64,8 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
   const mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
     problems.push_back(internalError(diagnostic.str()));
   });
-  core::Lists lists;
-  for (const std::vector<plan::PlannedInstruction> &list : plan.lists) {
-    lists.emplace_back();
-    for (const plan::PlannedInstruction &one : list)
-      lists.back().push_back({one.words, one.nodes});
-  }
-  uint32_t outputRows = 0;
-  for (const format::HostTensor &tensor : plan.program.models[0].outputs)
-    outputRows += tensor.rows;
-  const mlir::OwningOpRef<core::ProgramOp> program =
-      core::buildProgram(context, plan.program.geometry, outputRows, lists);
-  if (mlir::failed(mlir::verify(*program)))
+  const mlir::OwningOpRef<core::ProgramOp> program = conversion::toCore(context, plan);
+  if (!program)
     return false;
   if (stage == Stage::Core) {
     llvm::raw_string_ostream stream(result.text);
@@ -116,44 +105,6 @@ bool measure(CompileResult &result, Problems &problems) {
   return true;
 }
 
-/// No cycle more by any measure, and fewer from rest.
-bool faster(const plan::Plan &plan, const plan::Plan &than) {
-  return plan.timing && than.timing && plan.timing->spaced < than.timing->spaced &&
-         plan.timing->contiguous <= than.timing->contiguous &&
-         plan.timing->period <= than.timing->period;
-}
-
-/// Plans the form of the model that is fastest; the first that fits if they are not timed.
-bool planFastest(const LoweredModel &model, const plan::PlanOptions &options, plan::Plan &plan,
-                 Problems &problems) {
-  Problems found;
-  bool planned = false;
-  for (size_t i = 0; i < model.graphs.size() && (!planned || options.candidates != 0); ++i) {
-    plan::Plan other;
-    Problems ignored;
-    if (!plan::makePlan(model.graphs[i], options, other, i == 0 ? found : ignored) ||
-        (planned && !faster(other, plan))) {
-      if (i == 0)
-        plan.memory = std::move(other.memory);
-      continue;
-    }
-    plan = std::move(other);
-    planned = true;
-  }
-  if (model.loops && (!planned || options.candidates != 0)) {
-    plan::Plan other;
-    Problems ignored;
-    if (loops::makeLoopPlan(*model.loops, options, other, model.graphs.empty() ? found : ignored) &&
-        (!planned || faster(other, plan))) {
-      plan = std::move(other);
-      planned = true;
-    }
-  }
-  if (!planned)
-    problems.insert(problems.end(), found.begin(), found.end());
-  return planned;
-}
-
 /// With the data dimensions that the layout rules choose.
 bool compileOnce(const CompileOptions &options, CompileResult &result, Problems &problems) {
   const auto target = format::loadTarget(options.target);
@@ -170,25 +121,25 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   result.program.geometry = geometry;
   result.peakMacsPerCycle = uint64_t{geometry.cores} * geometry.lanes * geometry.lanes;
 
-  LoweredModel model = runFront(options, geometry, result, problems);
+  std::vector<rows::Program> forms = runFront(options, geometry, result, problems);
   if (!problems.empty())
     return false;
-  if (model.empty())
+  if (forms.empty())
     return true; // an earlier stage was asked for, or nothing is left to compile
   result.accelerated = result.operators;
-  result.macs = model.macs();
+  result.macs = forms.back().macs;
 
   plan::Plan plan;
   plan::PlanOptions planOptions;
   planOptions.candidates = candidatesOf(options.effort);
   planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;
-  const bool planned = planFastest(model, planOptions, plan, problems);
+  const bool planned = conversion::planFastest(forms, planOptions, plan, problems);
   for (const plan::MemoryUse &use : plan.memory)
     result.memory.push_back({use.core, use.memory, use.used, use.capacity});
   if (!planned)
     return false;
-  model = {};
+  forms.clear();
   result.explanation = std::move(plan.explanation);
   if (options.stage == Stage::Plan) {
     result.text = std::move(plan.text);
@@ -201,6 +152,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   plan.program = {};
   plan.program.geometry = result.program.geometry;
   plan.program.models = result.program.models;
+  plan.program.nodes = result.program.nodes;
   result.program.compilerVersion = SLUICE_VERSION;
   result.program.options = optionText(options, geometry);
   if (options.progress)

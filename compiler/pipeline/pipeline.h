@@ -21,7 +21,8 @@ namespace sluice::pipeline {
 enum class Stage : uint8_t {
   Graph,   ///< after import: the sluice dialect without data dimensions
   Layout,  ///< after layout: the sluice dialect with data dimensions
-  Plan,    ///< the row graph: who computes what, where
+  Rows,    ///< the rows dialect: every form of the model that is planned
+  Plan,    ///< in words: who computes what, where
   Core,    ///< the core dialect
   Program, ///< the program file
 };

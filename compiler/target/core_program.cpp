@@ -1,21 +1,13 @@
 #include "compiler/target/core_program.h"
 
+#include <map>
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 
 namespace sluice::core {
 namespace {
-
-/// The container of the next list: a core's, then the host port's.
-mlir::Operation *createContainer(mlir::OpBuilder &builder, mlir::Location loc, size_t list,
-                                 size_t cores) {
-  mlir::Operation *container =
-      list < cores ? builder.create<CoreOp>(loc, static_cast<uint64_t>(list)).getOperation()
-                   : builder.create<HostOp>(loc).getOperation();
-  container->getRegion(0).emplaceBlock();
-  return container;
-}
 
 uint32_t outputRowsOf(const format::Program &program) {
   uint32_t rows = 0;
@@ -35,25 +27,28 @@ std::string printed(mlir::Operation *op) {
 
 } // namespace
 
-mlir::OwningOpRef<ProgramOp> buildProgram(mlir::MLIRContext &context,
-                                          const format::Geometry &geometry, uint32_t outputRows,
-                                          const Lists &lists) {
-  context.loadDialect<CoreDialect>();
-  mlir::OpBuilder builder(&context);
-  const mlir::Location loc = builder.getUnknownLoc();
-  auto program = builder.create<ProgramOp>(loc, geometry.name, geometryAttr(&context, geometry),
-                                           static_cast<uint64_t>(outputRows));
-  program.getBody().emplaceBlock();
-  for (size_t list = 0; list < lists.size(); ++list) {
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    mlir::Operation *container = createContainer(builder, loc, list, geometry.cores);
-    builder.setInsertionPointToEnd(&container->getRegion(0).front());
-    for (const ListedInstruction &one : lists[list]) {
-      const llvm::SmallVector<int64_t> nodes(one.nodes.begin(), one.nodes.end());
-      createInstruction(builder, loc, one.words, nodes);
-    }
-  }
-  return program;
+ProgramBuilder::ProgramBuilder(mlir::MLIRContext &context, const format::Geometry &geometry,
+                               uint32_t outputRows)
+    : builder((context.loadDialect<CoreDialect>(), &context)), cores(geometry.cores) {
+  program = builder.create<ProgramOp>(builder.getUnknownLoc(), geometry.name,
+                                      geometryAttr(&context, geometry),
+                                      static_cast<uint64_t>(outputRows));
+  program->getBody().emplaceBlock();
+}
+
+void ProgramBuilder::beginList() {
+  const mlir::Location where = builder.getUnknownLoc();
+  builder.setInsertionPointToEnd(&program->getBody().front());
+  mlir::Operation *container =
+      lists < cores ? builder.create<CoreOp>(where, static_cast<uint64_t>(lists)).getOperation()
+                    : builder.create<HostOp>(where).getOperation();
+  ++lists;
+  builder.setInsertionPointToEnd(&container->getRegion(0).emplaceBlock());
+}
+
+void ProgramBuilder::add(mlir::Location where, const isa::Words &words,
+                         const std::vector<uint32_t> &nodes) {
+  createInstruction(builder, where, words, llvm::SmallVector<int64_t>(nodes.begin(), nodes.end()));
 }
 
 bool emitInstructions(ProgramOp source, format::Program &program) {
@@ -99,18 +94,22 @@ bool emitInstructions(ProgramOp source, format::Program &program) {
 
 mlir::OwningOpRef<ProgramOp> disassemble(mlir::MLIRContext &context,
                                          const format::Program &program) {
-  Lists lists;
-  for (const format::CoreImage &core : program.cores) {
-    lists.emplace_back();
-    for (const format::InstructionWords &words : core.instructions)
-      lists.back().push_back({words, {}});
-  }
-  lists.emplace_back();
-  for (const format::InstructionWords &words : program.hostInstructions)
-    lists.back().push_back({words, {}});
+  std::map<std::pair<uint32_t, uint32_t>, const std::vector<uint32_t> *> nodes;
   for (const format::SourceEntry &entry : program.sourceMap)
-    lists[entry.core][entry.instruction].nodes = entry.nodes;
-  return buildProgram(context, program.geometry, outputRowsOf(program), lists);
+    nodes[{entry.core, entry.instruction}] = &entry.nodes;
+  ProgramBuilder builder(context, program.geometry, outputRowsOf(program));
+  const mlir::Location where = mlir::UnknownLoc::get(&context);
+  for (uint32_t list = 0; list <= program.cores.size(); ++list) {
+    builder.beginList();
+    const auto &instructions =
+        list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions;
+    for (uint32_t index = 0; index < instructions.size(); ++index) {
+      const auto found = nodes.find({list, index});
+      builder.add(where, instructions[index],
+                  found == nodes.end() ? std::vector<uint32_t>() : *found->second);
+    }
+  }
+  return builder.take();
 }
 
 std::string disassembleText(const format::Program &program) {

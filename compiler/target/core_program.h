@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include "compiler/dialect/core/dialect.h"
@@ -13,21 +14,23 @@
 
 namespace sluice::core {
 
-/// An instruction and the source nodes it serves, numbers of the node table.
-struct ListedInstruction {
-  isa::Words words{};
-  std::vector<uint32_t> nodes;
+/// Builds a core.program: list by list, those of the cores and then the host port's.
+class ProgramBuilder {
+public:
+  /// Loads the dialect into `context`.
+  ProgramBuilder(mlir::MLIRContext &context, const format::Geometry &geometry, uint32_t outputRows);
 
-  bool operator==(const ListedInstruction &) const = default;
+  void beginList();
+  /// Appends an instruction and the source nodes it serves, numbers of the node table. The
+  /// words decode.
+  void add(mlir::Location where, const isa::Words &words, const std::vector<uint32_t> &nodes);
+  mlir::OwningOpRef<ProgramOp> take() { return std::move(program); }
+
+private:
+  mlir::OpBuilder builder;
+  mlir::OwningOpRef<ProgramOp> program;
+  uint32_t cores, lists = 0;
 };
-
-/// Instruction lists by core, the host port's last.
-using Lists = std::vector<std::vector<ListedInstruction>>;
-
-/// Loads the dialect into `context` and builds core.program. The words decode.
-mlir::OwningOpRef<ProgramOp> buildProgram(mlir::MLIRContext &context,
-                                          const format::Geometry &geometry, uint32_t outputRows,
-                                          const Lists &lists);
 
 /// Puts the instructions and the source map of a verified core.program into
 /// `program`. False, with an error at the operation, if the machine is another

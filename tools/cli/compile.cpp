@@ -25,6 +25,7 @@ struct Options {
 Stage stageOf(const std::string &emit) {
   static const std::map<std::string, Stage> stages{{"graph", Stage::Graph},
                                                    {"layout", Stage::Layout},
+                                                   {"rows", Stage::Rows},
                                                    {"plan", Stage::Plan},
                                                    {"core", Stage::Core}};
   const auto found = stages.find(emit);
@@ -191,7 +192,7 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
                    "program file, - is standard output (MODEL.sluice in this folder)")
       ->type_name("FILE");
   command->add_option("--emit", options->emit, "stop earlier and print the text of that stage")
-      ->check(CLI::IsMember({"graph", "layout", "plan", "core"}));
+      ->check(CLI::IsMember({"graph", "layout", "rows", "plan", "core"}));
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

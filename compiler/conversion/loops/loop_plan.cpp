@@ -244,10 +244,9 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   result.memory = best->trial.use;
   result.program = makeImages(program, best->map, best->trial.choice);
   for (const List &list : best->lists) {
-    std::vector<plan::PlannedInstruction> planned;
+    plan::Instructions &into = result.lists.emplace_back();
     for (const Emitted &one : list)
-      planned.push_back({*isa::encode(one.instruction), one.nodes});
-    result.lists.push_back(std::move(planned));
+      into.push_back({one.instruction, one.nodes});
   }
   if (options.candidates != 0)
     result.timing = vm::measureTiming(*timedPart(program, best->lists));

@@ -39,21 +39,6 @@ Problem tooManyInputRows(const Graph &graph, size_t rows) {
   return problem;
 }
 
-/// Instructions as words; false if a value does not fit its field.
-bool encodeLists(const Schedule &schedule, Plan &result) {
-  for (const InstructionList &list : schedule.lists) {
-    std::vector<PlannedInstruction> planned;
-    for (const Scheduled &one : list) {
-      const std::optional<isa::Words> words = isa::encode(one.instruction);
-      if (!words)
-        return false;
-      planned.push_back({*words, one.nodes});
-    }
-    result.lists.push_back(std::move(planned));
-  }
-  return true;
-}
-
 std::string describe(const Graph &graph, const Work &work, const Candidate &candidate) {
   std::string text = fmt::format("plan {} for {}\n", graph.modelName, graph.geometry.name);
   for (size_t stage = 0; stage < work.stages.size(); ++stage) {
@@ -115,9 +100,10 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
     return false;
   }
   result.program = makeImages(planned, plannedWork, best.placement, best.beats);
-  if (!encodeLists(best.schedule, result)) {
-    problems.push_back(internalError("an address does not fit its field"));
-    return false;
+  for (const InstructionList &list : best.schedule.lists) {
+    Instructions &into = result.lists.emplace_back();
+    for (const Scheduled &one : list)
+      into.push_back({one.instruction, one.nodes});
   }
   result.timing = best.timing;
   result.text = describe(planned, plannedWork, best);

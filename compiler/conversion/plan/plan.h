@@ -26,17 +26,19 @@ struct PlanOptions {
 
 /// An instruction and the source nodes it serves.
 struct PlannedInstruction {
-  format::InstructionWords words{};
+  isa::Instruction instruction;
   std::vector<uint32_t> nodes; ///< indices into Program::nodes, ascending
 
   bool operator==(const PlannedInstruction &) const = default;
 };
 
+using Instructions = std::vector<PlannedInstruction>;
+
 struct Plan {
   /// Everything but the instructions and the source map.
   format::Program program;
   /// By core, the host port's list last.
-  std::vector<std::vector<PlannedInstruction>> lists;
+  std::vector<Instructions> lists;
   std::vector<MemoryUse> memory;
   std::optional<vm::Timing> timing; ///< nothing if no candidate was timed
   std::string text;                 ///< the plan in words, stage by stage

@@ -155,9 +155,10 @@ void compact(Graph &graph) {
       }
       row.step.table = it->second;
     }
-    // Inputs and constants are group 0.
+    // Inputs and constants are group 0, and nobody's work.
     if (row.kind == RowKind::Input || row.kind == RowKind::Constant) {
       row.group = 0;
+      row.nodes.clear();
     } else {
       if (group == 0 || row.group != lastGroup)
         ++group;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
@@ -66,6 +67,16 @@ struct Program {
   std::vector<format::SourceNode> nodes;
   uint64_t macs = 0;
   uint64_t parameters = 0;
+
+  /// One body with one trip: its graph is all there is.
+  [[nodiscard]] bool isStraightLine() const { return bodies.size() == 1 && bodies[0].trips == 1; }
 };
+
+/// "sum", "max", "min", "product".
+const char *wordOf(Fold fold);
+std::optional<Fold> foldOf(std::string_view word);
+
+/// A model without loops as the only trip of one body.
+Program straightLine(Graph graph);
 
 } // namespace sluice::rows

@@ -31,8 +31,10 @@ mlir::Operation *createInstruction(mlir::OpBuilder &builder, mlir::Location loc,
 
 mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geometry &geometry);
 
-/// The geometry of a program; nothing, with an error at the operation, if a
-/// number is missing, unknown or out of range.
+/// The geometry of a program for a target; nothing, with an error at the operation,
+/// if a number is missing, unknown or out of range.
+std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::StringRef target,
+                                           mlir::DictionaryAttr fields);
 std::optional<format::Geometry> geometryOf(ProgramOp program);
 
 } // namespace sluice::core

@@ -90,12 +90,12 @@ mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geom
   return builder.getDictionaryAttr(fields);
 }
 
-std::optional<format::Geometry> geometryOf(ProgramOp program) {
+std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::StringRef target,
+                                           mlir::DictionaryAttr fields) {
   format::Geometry geometry;
-  geometry.name = program.getTarget().str();
-  const mlir::DictionaryAttr fields = program.getGeometry();
+  geometry.name = target.str();
   const auto bad = [&](const llvm::Twine &what) {
-    program.emitOpError() << what;
+    program->emitOpError() << what;
     return std::nullopt;
   };
   const auto rtl = fields.getAs<mlir::StringAttr>("rtl");
@@ -113,6 +113,10 @@ std::optional<format::Geometry> geometryOf(ProgramOp program) {
   if (const auto problem = format::checkGeometry(geometry))
     return bad(*problem);
   return geometry;
+}
+
+std::optional<format::Geometry> geometryOf(ProgramOp program) {
+  return geometryOf(program, program.getTarget(), program.getGeometry());
 }
 
 mlir::ParseResult ProgramOp::parse(mlir::OpAsmParser &parser, mlir::OperationState &result) {

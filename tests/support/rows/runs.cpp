@@ -15,7 +15,7 @@ format::Program assemble(const Plan &plan) {
   for (size_t list = 0; list < plan.lists.size(); ++list)
     for (const PlannedInstruction &one : plan.lists[list])
       (list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions)
-          .push_back(one.words);
+          .push_back(*isa::encode(one.instruction));
   return program;
 }
 

@@ -71,6 +71,8 @@ TEST(Pipeline, EveryStageHasItsText) {
   EXPECT_THAT(graph, testing::Not(HasSubstr("#sluice<[")));
   options.stage = Stage::Layout;
   EXPECT_THAT(compiled(options).text, HasSubstr("#sluice<["));
+  options.stage = Stage::Rows;
+  EXPECT_THAT(compiled(options).text, HasSubstr("rows.linear %"));
   options.stage = Stage::Plan;
   EXPECT_THAT(compiled(options).text, HasSubstr("stage 1:\n  row "));
   options.stage = Stage::Core;

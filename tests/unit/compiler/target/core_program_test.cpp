@@ -30,7 +30,7 @@ format::Program plannedProgram(const std::string &target) {
           list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions;
       if (!one.nodes.empty())
         program.sourceMap.push_back({list, static_cast<uint32_t>(words.size()), one.nodes});
-      words.push_back(one.words);
+      words.push_back(*isa::encode(one.instruction));
     }
   return program;
 }

@@ -1,0 +1,17 @@
+// The plan of a model: of its forms the one that runs fastest.
+#pragma once
+
+#include <vector>
+
+#include "compiler/conversion/plan/plan.h"
+#include "compiler/conversion/rows/program.h"
+
+namespace sluice::conversion {
+
+/// Plans forms of one model; the first that fits if no candidates are timed. False, and
+/// the problems of the first form, if none can be planned; plan.memory is then what that
+/// form would use.
+bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+                 plan::Plan &plan, Problems &problems);
+
+} // namespace sluice::conversion

@@ -1,0 +1,121 @@
+#include "compiler/conversion/model/forms.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "compiler/conversion/bodies/lower.h"
+#include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/rows/program_ops.h"
+#include "compiler/transforms/passes.h"
+
+using namespace mlir;
+
+namespace sluice::conversion {
+namespace {
+
+/// Between these numbers of block products plans with loops and plans that name every
+/// row are both tried.
+constexpr uint64_t kLoopProducts = 256, kMostProducts = 4096;
+
+func::FuncOp mainOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
+
+/// Block products, or rows that are computed without, of all trips.
+uint64_t productsOf(const rows::Program &program) {
+  uint64_t total = 0;
+  for (const rows::Body &body : program.bodies)
+    for (const rows::Row &row : body.trip.rows)
+      total += body.trips * std::max<uint64_t>(row.terms.size(), row.a.size());
+  return total;
+}
+
+class Forms {
+public:
+  Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
+        Problems &problems)
+      : module(module), geometry(geometry), model(model), problems(problems) {}
+
+  std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops) {
+    const std::optional<rows::Program> loops = asLoops();
+    const uint64_t products = loops ? productsOf(*loops) : 0;
+    Problems found; // of no interest where loops can do it
+    if (!onlyLoops && products <= kMostProducts) {
+      if (auto graph = rows::lowerToRows(mainOf(module), geometry, model, found)) {
+        add(rows::straightLine(std::move(*graph)));
+        addSunk();
+      }
+    }
+    if (loops && (onlyLoops || products >= kLoopProducts || forms.empty()))
+      add(*loops);
+    if (forms.empty())
+      problems.insert(problems.end(), found.begin(), found.end());
+    return std::move(forms);
+  }
+
+private:
+  ModuleOp module;
+  const format::Geometry &geometry;
+  const rows::ModelInfo &model;
+  Problems &problems;
+  std::vector<OwningOpRef<rows::ProgramOp>> forms;
+
+  /// The function as loops over positions, if it has any.
+  std::optional<rows::Program> asLoops() const {
+    const auto partition = bodies::findPartition(mainOf(module));
+    Problems ignored; // the function as a whole says what is wrong
+    return partition ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, ignored)
+                     : std::nullopt;
+  }
+
+  void add(const rows::Program &program) {
+    std::vector<std::string> errors;
+    const ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        errors.push_back(diagnostic.str());
+    });
+    OwningOpRef<rows::ProgramOp> made = rows::toOps(*module.getContext(), program);
+    if (succeeded(verify(*made))) {
+      forms.push_back(std::move(made));
+      return;
+    }
+    Problem problem;
+    problem.code = "E0499";
+    problem.message = "internal error: the rows of the model are no program";
+    problem.notes = std::move(errors);
+    problems.push_back(std::move(problem));
+  }
+
+  /// Adds the forms with factors behind the products of two activations, and behind
+  /// those with constant weights too, where there are any.
+  void addSunk() {
+    unsigned before = 0;
+    for (const bool constantWeights : {false, true}) {
+      const OwningOpRef<ModuleOp> copy(module.clone());
+      const unsigned sunk = ir::sinkFactors(mainOf(*copy), constantWeights);
+      if (sunk == before)
+        continue;
+      before = sunk;
+      PassManager passes(module.getContext());
+      OpPassManager &perFunction = passes.nest<func::FuncOp>();
+      perFunction.addPass(ir::createFuseMaps());
+      perFunction.addPass(ir::createFoldConstants());
+      perFunction.addPass(ir::createRemoveDeadCode());
+      Problems ignored; // the plain form remains
+      if (failed(passes.run(*copy)))
+        continue;
+      if (auto graph = rows::lowerToRows(mainOf(*copy), geometry, model, ignored))
+        add(rows::straightLine(std::move(*graph)));
+    }
+  }
+};
+
+} // namespace
+
+std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format::Geometry &geometry,
+                                                  const rows::ModelInfo &model, bool onlyLoops,
+                                                  Problems &problems) {
+  return Forms(module, geometry, model, problems).run(onlyLoops);
+}
+
+} // namespace sluice::conversion

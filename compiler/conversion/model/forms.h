@@ -1,0 +1,23 @@
+// The forms of a model that are worth a plan: they compute the same, row by row, with
+// factors behind the products, or as loops over positions.
+#pragma once
+
+#include <vector>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "compiler/conversion/rows/lower.h"
+#include "compiler/dialect/rows/dialect.h"
+
+namespace sluice::conversion {
+
+/// Verified programs, the plain one first, loops last. None, and at least one problem, if
+/// the function, `main` of the module, cannot be computed by the machine. With `onlyLoops`
+/// there is none but loops, if it has any.
+std::vector<mlir::OwningOpRef<rows::ProgramOp>> formsOf(mlir::ModuleOp module,
+                                                        const format::Geometry &geometry,
+                                                        const rows::ModelInfo &model,
+                                                        bool onlyLoops, Problems &problems);
+
+} // namespace sluice::conversion

@@ -1,0 +1,62 @@
+#include "compiler/conversion/rows/program.h"
+
+#include <algorithm>
+
+namespace sluice::rows {
+namespace {
+
+constexpr std::pair<Fold, const char *> kFolds[] = {
+    {Fold::Sum, "sum"}, {Fold::Max, "max"}, {Fold::Min, "min"}, {Fold::Product, "product"}};
+
+/// Numbers the rows of the ports' tensors in their order; what they are in the program.
+std::vector<format::HostTensor> numberRows(std::vector<Port> &ports) {
+  std::vector<format::HostTensor> tensors;
+  uint32_t next = 0;
+  for (Port &port : ports) {
+    port.tensor.firstRow = next;
+    port.tensor.rows = static_cast<uint32_t>(port.rows.size());
+    next += port.tensor.rows;
+    tensors.push_back(port.tensor);
+  }
+  return tensors;
+}
+
+} // namespace
+
+const char *wordOf(Fold fold) {
+  return std::ranges::find(kFolds, fold, &std::pair<Fold, const char *>::first)->second;
+}
+
+std::optional<Fold> foldOf(std::string_view word) {
+  for (const auto &[fold, name] : kFolds)
+    if (word == name)
+      return fold;
+  return std::nullopt;
+}
+
+Program straightLine(Graph graph) {
+  Program program;
+  program.geometry = graph.geometry;
+  program.modelName = graph.modelName;
+  program.nodes = graph.nodes;
+  program.macs = graph.macs;
+  program.parameters = graph.parameters;
+  program.inputs = numberRows(graph.inputs);
+  program.outputs = numberRows(graph.outputs);
+  Body &body = program.bodies.emplace_back();
+  for (uint32_t input = 0; input < program.inputs.size(); ++input) {
+    body.reads.push_back({input, false, {}});
+    program.families.push_back(
+        {program.inputs[input].name, 1, program.inputs[input].rows, input, {}});
+  }
+  for (uint32_t output = 0; output < program.outputs.size(); ++output) {
+    Write &write = body.writes.emplace_back();
+    write.output = output;
+    for (uint32_t row = 0; row < program.outputs[output].rows; ++row)
+      write.first.push_back(program.outputs[output].firstRow + row);
+  }
+  body.trip = std::move(graph);
+  return program;
+}
+
+} // namespace sluice::rows

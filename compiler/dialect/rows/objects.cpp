@@ -1,0 +1,99 @@
+// Verifiers of what a program's bodies refer to.
+#include "compiler/dialect/rows/verify.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include "hw/isa/isa.h"
+
+namespace sluice::rows {
+namespace {
+
+/// Rows of a tensor whose axis `dim` lies along the lanes; nothing if it has no such axis.
+std::optional<int64_t> rowsOf(mlir::RankedTensorType type, int64_t dim, int64_t lanes) {
+  if (type.getRank() == 0)
+    return dim == 0 ? std::optional<int64_t>(1) : std::nullopt;
+  if (dim < 0 || dim >= type.getRank())
+    return std::nullopt;
+  return type.getNumElements() / type.getDimSize(dim) *
+         ((type.getDimSize(dim) + lanes - 1) / lanes);
+}
+
+template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {
+  const auto type = llvm::dyn_cast<mlir::RankedTensorType>(op.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+    return op.emitOpError("has a type that is no static tensor with elements");
+  const mlir::Type element = type.getElementType();
+  if (!element.isF32() && !element.isBF16() && !element.isF16() && !element.isF64())
+    return op.emitOpError() << "has elements of " << element << ", allowed: f32, bf16, f16, f64";
+  const auto rows = rowsOf(type, op.getDataDim(), lanesOf(op));
+  if (!rows)
+    return op.emitOpError() << "lies along axis " << op.getDataDim() << " of " << type.getRank();
+  if (*rows != static_cast<int64_t>(op.getRows()))
+    return op.emitOpError() << "has " << op.getRows() << " rows, its shape takes " << *rows;
+  return mlir::success();
+}
+
+} // namespace
+
+ProgramOp programOf(mlir::Operation *op) {
+  if (auto program = llvm::dyn_cast<ProgramOp>(op))
+    return program;
+  return op->getParentOfType<ProgramOp>();
+}
+
+int64_t lanesOf(mlir::Operation *op) {
+  return programOf(op).getGeometry().getAs<mlir::IntegerAttr>("lanes").getInt();
+}
+
+bool checkElements(mlir::Operation *op, mlir::ElementsAttr elements, llvm::ArrayRef<int64_t> shape,
+                   mlir::Type type) {
+  const auto wanted = mlir::RankedTensorType::get(shape, type);
+  if (llvm::isa<mlir::DenseElementsAttr>(elements) && elements.getType() == wanted)
+    return true;
+  op->emitOpError() << "has elements of " << elements.getType() << ", expected dense " << wanted;
+  return false;
+}
+
+mlir::LogicalResult InputOp::verify() { return verifyHostTensor(*this); }
+mlir::LogicalResult OutputOp::verify() { return verifyHostTensor(*this); }
+
+mlir::LogicalResult BlockOp::verify() {
+  const int64_t lanes = lanesOf(*this);
+  return mlir::success(
+      checkElements(*this, getElements(), {lanes, lanes}, mlir::BFloat16Type::get(getContext())));
+}
+
+mlir::LogicalResult BiasOp::verify() {
+  return mlir::success(
+      checkElements(*this, getElements(), {lanesOf(*this)}, mlir::Float32Type::get(getContext())));
+}
+
+mlir::LogicalResult TableOp::verify() {
+  if (getHeader().size() != 4)
+    return emitOpError() << "has a header of " << getHeader().size() << " words, expected 4";
+  return mlir::success(checkElements(*this, getEntries(), {isa::kTableEntries},
+                                     mlir::BFloat16Type::get(getContext())));
+}
+
+mlir::LogicalResult FamilyOp::verify() {
+  if (getTrips() == 0 || getRows() == 0 || getTrips() > UINT16_MAX || getRows() > UINT32_MAX)
+    return emitOpError() << "has " << getRows() << " rows in " << getTrips()
+                         << " trips, allowed: 1 and more, and 1 to 65535";
+  if (getInputAttr() && getConstantAttr())
+    return emitOpError("is both an input and constant");
+  const auto total = static_cast<int64_t>(getTrips() * getRows());
+  if (getConstantAttr() && !checkElements(*this, *getConstant(), {total, lanesOf(*this)},
+                                          mlir::BFloat16Type::get(getContext())))
+    return mlir::failure();
+  if (!getInputAttr())
+    return mlir::success();
+  auto input = objectNamed<InputOp>(*this, getInputAttr());
+  if (!input)
+    return mlir::failure();
+  if (static_cast<int64_t>(input.getRows()) != total)
+    return emitOpError() << "has " << total << " rows, its input has " << input.getRows();
+  return mlir::success();
+}
+
+} // namespace sluice::rows

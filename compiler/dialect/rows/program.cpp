@@ -1,0 +1,143 @@
+// The verifier of a whole program: every family and every host row is written once,
+// before it is read.
+#include "mlir/IR/BuiltinTypes.h"
+
+#include "compiler/dialect/core/dialect.h"
+#include "compiler/dialect/rows/verify.h"
+
+namespace sluice::rows {
+namespace {
+
+class Checker {
+public:
+  explicit Checker(ProgramOp program) : program(program) {}
+
+  mlir::LogicalResult run() {
+    for (mlir::Operation &op : program.getBody().front())
+      if (mlir::failed(check(op)))
+        return mlir::failure();
+    for (auto output : program.getBody().getOps<OutputOp>())
+      for (uint64_t row = 0; row < output.getRows(); ++row)
+        if (!sent.contains(output.getFirstRow() + row))
+          return output.emitOpError() << "has no row " << row << ": nothing writes it";
+    return mlir::success();
+  }
+
+private:
+  mlir::LogicalResult check(mlir::Operation &op) {
+    if (op.getDialect() != program->getDialect() || !op.getParentOp() ||
+        (!llvm::isa<BodyOp>(op) && !llvm::isa<mlir::SymbolOpInterface>(op)))
+      return op.emitOpError("is neither a body nor an object of a program");
+    if (auto block = llvm::dyn_cast<BlockOp>(op); block && !block.getDynamic())
+      return distinct(op, block.getElements());
+    if (auto bias = llvm::dyn_cast<BiasOp>(op))
+      return distinct(op, bias.getElements());
+    if (auto table = llvm::dyn_cast<TableOp>(op))
+      return distinct(
+          op, mlir::ArrayAttr::get(op.getContext(), {table.getHeaderAttr(), table.getEntries()}));
+    if (auto family = llvm::dyn_cast<FamilyOp>(op);
+        family && (family.getInputAttr() || family.getConstantAttr()))
+      written.insert(family.getSymNameAttr());
+    if (auto body = llvm::dyn_cast<BodyOp>(op))
+      return check(body);
+    return mlir::success();
+  }
+
+  /// Attributes are unique, so equal ones are one.
+  mlir::LogicalResult distinct(mlir::Operation &op, mlir::Attribute value) {
+    const auto [known, added] = objects.try_emplace({op.getName(), value}, &op);
+    if (added)
+      return mlir::success();
+    mlir::InFlightDiagnostic error = op.emitOpError("is there twice");
+    error.attachNote(known->second->getLoc()) << "the first one";
+    return error;
+  }
+
+  mlir::LogicalResult check(BodyOp body) {
+    llvm::DenseMap<mlir::Attribute, bool> filled; // by block, whether before its first product
+    uint64_t group = 0;
+    llvm::SmallVector<mlir::StringAttr> families;
+    for (mlir::Operation &op : body.getRows().front()) {
+      if (auto read = llvm::dyn_cast<ReadOp>(op);
+          read && !written.contains(read.getFamilyAttr().getAttr()))
+        return op.emitOpError() << "reads " << read.getFamilyAttr()
+                                << ", which no body before writes";
+      if (auto fill = llvm::dyn_cast<FillOp>(op);
+          fill && !filled.try_emplace(fill.getBlockAttr().getAttr(), true).second)
+        return op.emitOpError() << "fills " << fill.getBlockAttr() << " a second time";
+      if (auto linear = llvm::dyn_cast<LinearOp>(op); linear && !areFilled(linear, filled))
+        return mlir::failure();
+      if (auto own = op.getAttrOfType<mlir::IntegerAttr>("group")) {
+        if (own.getValue().ult(group))
+          return op.emitOpError() << "is of group " << own.getInt() << ", behind group " << group;
+        group = own.getValue().getZExtValue();
+      }
+      if (auto write = llvm::dyn_cast<WriteOp>(op)) {
+        if (mlir::failed(send(write, body.getTrips())))
+          return mlir::failure();
+        if (!write.getFamilyAttr())
+          continue;
+        families.push_back(write.getFamilyAttr().getAttr());
+        if (written.contains(families.back()) || llvm::count(families, families.back()) > 1)
+          return op.emitOpError() << "writes " << write.getFamilyAttr() << " a second time";
+      }
+    }
+    written.insert(families.begin(), families.end());
+    return mlir::success();
+  }
+
+  /// Dynamic blocks are filled before they are multiplied by.
+  bool areFilled(LinearOp linear, const llvm::DenseMap<mlir::Attribute, bool> &filled) {
+    for (const auto name : linear.getBlocks().getAsRange<mlir::FlatSymbolRefAttr>()) {
+      auto block = objectNamed<BlockOp>(linear, name);
+      if (!block.getDynamic() || filled.contains(name.getAttr()))
+        continue;
+      linear.emitOpError() << "multiplies by " << name << " before it is filled";
+      return false;
+    }
+    return true;
+  }
+
+  mlir::LogicalResult send(WriteOp write, uint64_t trips) {
+    if (!write.getOutputAttr())
+      return mlir::success();
+    auto output = objectNamed<OutputOp>(write, write.getOutputAttr());
+    const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
+    for (const int64_t first : firsts)
+      for (uint64_t trip = 0; trip < trips; ++trip) {
+        const int64_t row =
+            first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
+        const auto start = static_cast<int64_t>(output.getFirstRow());
+        if (row < start || row >= start + static_cast<int64_t>(output.getRows()))
+          return write.emitOpError()
+                 << "writes host row " << row << " in trip " << trip << ", the output has " << start
+                 << " to " << start + static_cast<int64_t>(output.getRows()) - 1;
+        if (!sent.insert(static_cast<uint64_t>(row)).second)
+          return write.emitOpError() << "writes host row " << row << " a second time";
+      }
+    return mlir::success();
+  }
+
+  ProgramOp program;
+  llvm::DenseMap<std::pair<mlir::OperationName, mlir::Attribute>, mlir::Operation *> objects;
+  llvm::DenseSet<mlir::StringAttr> written; ///< families
+  llvm::DenseSet<uint64_t> sent;            ///< host rows
+};
+
+} // namespace
+
+mlir::LogicalResult ProgramOp::verify() {
+  if (!core::geometryOf(*this, getTarget(), getGeometry()))
+    return mlir::failure();
+  for (const mlir::Attribute entry : getNodes()) {
+    const auto node = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+    if (!node || node.size() != 3 || !node.getAs<mlir::IntegerAttr>("index") ||
+        !node.getAs<mlir::StringAttr>("name") || !node.getAs<mlir::StringAttr>("op"))
+      return emitOpError() << "has a node " << entry << ", expected {index, name, op}";
+  }
+  return mlir::success();
+}
+
+mlir::LogicalResult ProgramOp::verifyRegions() { return Checker(*this).run(); }
+
+} // namespace sluice::rows

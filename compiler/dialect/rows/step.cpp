@@ -1,0 +1,61 @@
+#include "compiler/dialect/rows/step.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "hw/isa/isa.h"
+
+namespace sluice::rows {
+namespace {
+
+constexpr StepField kFields[] = {
+    {"alu1", "alu"},           {"rhs1", "rhs1"},          {"imm1", ""}, {"reduce", "reduce"},
+    {"alu2", "alu"},           {"rhs2", "rhs2"},          {"imm2", ""}, {"post", "post"},
+    {"b_broadcast", "", true}, {"c_broadcast", "", true},
+};
+
+bool isValueOf(const StepField &field, mlir::Attribute value) {
+  if (field.isFlag)
+    return llvm::isa<mlir::UnitAttr>(value);
+  if (field.enumName.empty()) {
+    const auto number = llvm::dyn_cast<mlir::FloatAttr>(value);
+    return number && number.getType().isF32();
+  }
+  const auto word = llvm::dyn_cast<mlir::StringAttr>(value);
+  return word && isa::enumValue(field.enumName, {word.data(), word.size()});
+}
+
+/// The word of a field, or the one that stands for nothing being said.
+llvm::StringRef wordOf(mlir::DictionaryAttr step, llvm::StringRef name) {
+  const auto word = step.getAs<mlir::StringAttr>(name);
+  return word ? word.getValue() : "";
+}
+
+} // namespace
+
+llvm::ArrayRef<StepField> stepFields() { return kFields; }
+
+std::optional<std::string> stepProblem(mlir::DictionaryAttr step, bool b, bool c) {
+  if (!step)
+    return std::nullopt;
+  for (const mlir::NamedAttribute &entry : step) {
+    const auto *const field =
+        llvm::find_if(kFields, [&](const StepField &one) { return entry.getName() == one.name; });
+    if (field == std::end(kFields))
+      return "has no step '" + entry.getName().str() + "'";
+    if (!isValueOf(*field, entry.getValue()))
+      return "has a step '" + entry.getName().str() + "' with a value it cannot have";
+  }
+  // Operand b is what an arithmetic unit takes unless it is told otherwise.
+  const auto needs = [&](llvm::StringRef alu, llvm::StringRef rhs, llvm::StringRef operand,
+                         bool byDefault) {
+    const llvm::StringRef word = wordOf(step, alu), right = wordOf(step, rhs);
+    return !word.empty() && word != "pass" && (right.empty() ? byDefault : right == operand);
+  };
+  if (!b && (needs("alu1", "rhs1", "b", true) || needs("alu2", "rhs2", "b", false)))
+    return "has a step that reads operand b, which is not given";
+  if (!c && needs("alu2", "rhs2", "c", true))
+    return "has a step that reads operand c, which is not given";
+  return std::nullopt;
+}
+
+} // namespace sluice::rows

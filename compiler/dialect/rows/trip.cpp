@@ -1,0 +1,153 @@
+// Verifiers of a trip's operations.
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include "compiler/dialect/rows/step.h"
+#include "compiler/dialect/rows/verify.h"
+
+namespace sluice::rows {
+namespace {
+
+/// What a linear and a vector row have in common.
+template <typename Computed> mlir::LogicalResult verifyComputed(Computed op) {
+  if (auto problem = stepProblem(op.getStepAttr(), op.getB() != nullptr, op.getC() != nullptr))
+    return op.emitOpError() << *problem;
+  if (op.getTableAttr() && !objectNamed<TableOp>(op, op.getTableAttr()))
+    return mlir::failure();
+  const auto count = static_cast<int64_t>(programOf(op).getNodes().size());
+  for (const int64_t node : op.getNodes())
+    if (node < 0 || node >= count)
+      return op.emitOpError() << "names node " << node << ", the program has " << count;
+  return mlir::success();
+}
+
+mlir::LogicalResult verifyFold(WriteOp op, FamilyOp family) {
+  const llvm::StringRef fold = *op.getFold();
+  if (!llvm::is_contained({"sum", "max", "min", "product"}, fold))
+    return op.emitOpError() << "folds by '" << fold << "', allowed: sum, max, min, product";
+  const uint64_t trips = op->getParentOfType<BodyOp>().getTrips();
+  const size_t rows = op.getRows().size() * (fold == "sum" ? 2 : 1);
+  if (family.getTrips() > trips || family.getRows() != rows)
+    return op.emitOpError() << "folds " << trips << " trips to " << rows
+                            << " rows a part, the family has " << family.getRows() << " in "
+                            << family.getTrips();
+  return mlir::success();
+}
+
+/// The first index that is twice there or not below `limit`.
+std::optional<int64_t> badIndex(llvm::ArrayRef<int64_t> indices, int64_t limit) {
+  llvm::SmallDenseSet<int64_t> seen;
+  for (const int64_t index : indices)
+    if (index < 0 || index >= limit || !seen.insert(index).second)
+      return index;
+  return std::nullopt;
+}
+
+} // namespace
+
+mlir::LogicalResult BodyOp::verify() {
+  if (getTrips() == 0 || getTrips() > UINT16_MAX)
+    return emitOpError() << "has " << getTrips() << " trips, allowed: 1 to 65535";
+  for (mlir::Operation &op : getRows().front())
+    if (op.getDialect() != getOperation()->getDialect())
+      return op.emitOpError("is no operation on rows");
+  return mlir::success();
+}
+
+mlir::LogicalResult ReadOp::verify() {
+  auto family = objectNamed<FamilyOp>(*this, getFamilyAttr());
+  if (!family)
+    return mlir::failure();
+  const auto results = static_cast<int64_t>(getNumResults());
+  const auto total = static_cast<int64_t>(family.getTrips() * family.getRows());
+  if (!getAt()) {
+    const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
+    if (family.getTrips() != trips)
+      return emitOpError() << "reads a family of " << family.getTrips() << " trips in a body of "
+                           << trips;
+    if (static_cast<int64_t>(family.getRows()) != results)
+      return emitOpError() << "has " << results << " results, the family has " << family.getRows()
+                           << " rows in a trip";
+    return mlir::success();
+  }
+  const llvm::ArrayRef<int64_t> places = *getAt();
+  if (static_cast<int64_t>(places.size()) != results)
+    return emitOpError() << "has " << results << " results for " << places.size() << " places";
+  for (const int64_t place : places)
+    if (place < 0 || place >= total)
+      return emitOpError() << "reads place " << place << " of a family of " << total << " rows";
+  return mlir::success();
+}
+
+mlir::LogicalResult ConstantOp::verify() {
+  return mlir::success(
+      checkElements(*this, getLanes(), {lanesOf(*this)}, mlir::BFloat16Type::get(getContext())));
+}
+
+mlir::LogicalResult LinearOp::verify() {
+  if (getTerms().empty() || getTerms().size() != getBlocks().size())
+    return emitOpError() << "has " << getTerms().size() << " rows by " << getBlocks().size()
+                         << " weight blocks, expected as many, and at least one";
+  for (const auto block : getBlocks().getAsRange<mlir::FlatSymbolRefAttr>())
+    if (!objectNamed<BlockOp>(*this, block))
+      return mlir::failure();
+  if (getBiasAttr() && !objectNamed<BiasOp>(*this, getBiasAttr()))
+    return mlir::failure();
+  return verifyComputed(*this);
+}
+
+mlir::LogicalResult VectorOp::verify() {
+  if (getA().empty())
+    return emitOpError("has no row to compute from");
+  const auto reduce =
+      getStepAttr() ? getStepAttr().getAs<mlir::StringAttr>("reduce") : mlir::StringAttr();
+  if (getA().size() > 1 && (!reduce || reduce.getValue() == "none"))
+    return emitOpError() << "has " << getA().size() << " rows to accumulate and no reduction";
+  return verifyComputed(*this);
+}
+
+mlir::LogicalResult FillOp::verify() {
+  auto block = objectNamed<BlockOp>(*this, getBlockAttr());
+  if (!block)
+    return mlir::failure();
+  if (!block.getDynamic())
+    return emitOpError() << "writes to " << getBlockAttr() << ", which is not dynamic";
+  if (getAt().empty() || getAt().size() != getRows().size())
+    return emitOpError() << "has " << getRows().size() << " rows for " << getAt().size()
+                         << " places, expected as many, and at least one";
+  if (const auto bad = badIndex(getAt(), lanesOf(*this)))
+    return emitOpError() << "writes place " << *bad << " twice or outside of the block";
+  return mlir::success();
+}
+
+mlir::LogicalResult WriteOp::verify() {
+  if (!getFamilyAttr() && !getOutputAttr())
+    return emitOpError("goes nowhere, neither to a family nor to an output");
+  for (const auto [i, row] : llvm::enumerate(getRows())) {
+    mlir::Operation *made = row.getDefiningOp();
+    if (!llvm::isa<LinearOp, VectorOp>(made))
+      return emitOpError() << "writes row " << i << ", which is not computed";
+  }
+  if (getOutputAttr() && !objectNamed<OutputOp>(*this, getOutputAttr()))
+    return mlir::failure();
+  if (getOutputAttr() && (!getFirst() || getFirst()->size() != getRows().size()))
+    return emitOpError() << "says where " << (getFirst() ? getFirst()->size() : 0) << " of "
+                         << getRows().size() << " rows go";
+  if (getFold() && !getFamilyAttr())
+    return emitOpError("folds rows that are no family");
+  if (!getFamilyAttr())
+    return mlir::success();
+  auto family = objectNamed<FamilyOp>(*this, getFamilyAttr());
+  if (!family)
+    return mlir::failure();
+  if (getFold())
+    return verifyFold(*this, family);
+  const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
+  if (family.getTrips() != trips || family.getRows() != getRows().size())
+    return emitOpError() << "writes " << getRows().size() << " rows in " << trips
+                         << " trips, the family has " << family.getRows() << " in "
+                         << family.getTrips();
+  return mlir::success();
+}
+
+} // namespace sluice::rows

@@ -1,0 +1,853 @@
+// One test per message of the verifiers.
+// RUN: sluice-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'rows.program' op geometry has no rtl}}
+rows.program "m" for "c2b8" attributes {geometry = {}, macs = 0, parameters = 0, nodes = []} {
+}
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a node {index = 0 : i64}, expected {index, name, op}}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0 : i64}]} {
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  // expected-error @+1 {{'rows.output' op has no row 1: nothing writes it}}
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 1 attributes {macs = 0} {
+    %0 = rows.read @fx at [0] : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 output @y from [0] 
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-note @+1 {{the first one}}
+  rows.block @w0 dense<1.0> : tensor<8x8xbf16>
+  // expected-error @+1 {{'rows.block' op is there twice}}
+  rows.block @w1 dense<1.0> : tensor<8x8xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-note @+1 {{the first one}}
+  rows.bias @b0 dense<1.0> : tensor<8xf32>
+  // expected-error @+1 {{'rows.bias' op is there twice}}
+  rows.bias @b1 dense<1.0> : tensor<8xf32>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.input' op has a type that is no static tensor with elements}}
+  rows.input @x : tensor<?x8xf32> along 1 rows 4 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.input' op has elements of 'i8', allowed: f32, bf16, f16, f64}}
+  rows.input @x : tensor<4x8xi8> along 1 rows 4 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.input' op lies along axis 2 of 2}}
+  rows.input @x : tensor<4x8xf32> along 2 rows 4 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.output' op has 5 rows, its shape takes 4}}
+  rows.output @x : tensor<4x8xf32> along 1 rows 5 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.block' op has elements of 'tensor<8x4xbf16>', expected dense 'tensor<8x8xbf16>'}}
+  rows.block @w dense<0.0> : tensor<8x4xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.bias' op has elements of 'tensor<4xf32>', expected dense 'tensor<8xf32>'}}
+  rows.bias @w dense<0.0> : tensor<4xf32>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.table' op has a header of 2 words, expected 4}}
+  rows.table @t [0, 1] dense<0.0> : tensor<4096xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.table' op has elements of 'tensor<16xbf16>', expected dense 'tensor<4096xbf16>'}}
+  rows.table @t [0, 1, 2, 3] dense<0.0> : tensor<16xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.family' op has 1 rows in 0 trips, allowed: 1 and more, and 1 to 65535}}
+  rows.family @f 0 x 1
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  // expected-error @+1 {{'rows.family' op is both an input and constant}}
+  rows.family @fx 4 x 1 input @x constant dense<0.0> : tensor<4x8xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.family' op has elements of 'tensor<4x4xbf16>', expected dense 'tensor<4x8xbf16>'}}
+  rows.family @f 4 x 1 constant dense<0.0> : tensor<4x4xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  // expected-error @+1 {{'rows.family' op has 8 rows, its input has 4}}
+  rows.family @fx 4 x 2 input @x
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  // expected-error @+1 {{'rows.family' op refers to @z, which is no rows.input of the program}}
+  rows.family @f 4 x 1 input @z
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  // expected-error @+1 {{'rows.body' op has 0 trips, allowed: 1 to 65535}}
+  rows.body 0 attributes {macs = 0} {
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op refers to @z, which is no rows.family of the program}}
+    %0 = rows.read @z : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 3 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op reads a family of 4 trips in a body of 3}}
+    %0 = rows.read @fx : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op has 2 results, the family has 1 rows in a trip}}
+    %0:2 = rows.read @fx : !rows.row, !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op has 1 results for 2 places}}
+    %0 = rows.read @fx at [0, 1] : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op reads place 4 of a family of 4 rows}}
+    %0 = rows.read @fx at [4] : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 4 x 1
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op reads @h, which no body before writes}}
+    %0 = rows.read @h : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.constant' op has elements of 'tensor<4xbf16>', expected dense 'tensor<8xbf16>'}}
+    %0 = rows.constant dense<0.0> : tensor<4xbf16>
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.linear' op has 1 rows by 2 weight blocks, expected as many, and at least one}}
+    %1 = rows.linear %0 by [@w, @w] {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.linear' op refers to @v, which is no rows.block of the program}}
+    %1 = rows.linear %0 by [@v] {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.linear' op refers to @w, which is no rows.bias of the program}}
+    %1 = rows.linear %0 by [@w] bias @w {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.linear' op multiplies by @w before it is filled}}
+    %1 = rows.linear %0 by [@w] {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op refers to @w, which is no rows.table of the program}}
+    %1 = rows.vector %0 table @w {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has 2 rows to accumulate and no reduction}}
+    %1 = rows.vector %0, %0 {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step that reads operand b, which is not given}}
+    %1 = rows.vector %0 step {alu1 = "add"} {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step that reads operand c, which is not given}}
+    %1 = rows.vector %0 step {alu2 = "mul", rhs2 = "c"} {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has no step 'alu3'}}
+    %1 = rows.vector %0 step {alu3 = "add"} {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step 'alu1' with a value it cannot have}}
+    %1 = rows.vector %0 step {alu1 = "pow"} {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step 'imm1' with a value it cannot have}}
+    %1 = rows.vector %0 step {alu1 = "add", rhs1 = "imm", imm1 = 1.0 : f64} {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op names node 1, the program has 1}}
+    %1 = rows.vector %0 {group = 1, nodes = array<i64: 1>}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %2 = rows.vector %0 {group = 2}
+    // expected-error @+1 {{'rows.vector' op is of group 1, behind group 2}}
+    %1 = rows.vector %0 {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.fill' op writes to @w, which is not dynamic}}
+    rows.fill @w with %0 at [0]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.fill' op has 1 rows for 2 places, expected as many, and at least one}}
+    rows.fill @w with %0 at [0, 1]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.fill' op writes place 0 twice or outside of the block}}
+    rows.fill @w with %0, %0 at [0, 0]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    rows.fill @w with %0 at [0]
+    // expected-error @+1 {{'rows.fill' op fills @w a second time}}
+    rows.fill @w with %0 at [1]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op goes nowhere, neither to a family nor to an output}}
+    rows.write %1
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.write' op writes row 0, which is not computed}}
+    rows.write %0 output @y from [0] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op says where 2 of 1 rows go}}
+    rows.write %1 output @y from [0, 1] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op refers to @x, which is no rows.output of the program}}
+    rows.write %1 output @x from [0] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 4 x 2
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op writes 1 rows in 4 trips, the family has 2 in 4}}
+    rows.write %1 family @h
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 4 x 1
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 family @h
+    // expected-error @+1 {{'rows.write' op writes @h a second time}}
+    rows.write %1 family @h
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op writes host row 4 in trip 2, the output has 0 to 3}}
+    rows.write %1 output @y from [0] {stride = 2}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op writes host row 0 a second time}}
+    rows.write %1 output @y from [0]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op folds rows that are no family}}
+    rows.write %1 fold "sum" output @y from [0] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 2 x 1
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op folds by 'mean', allowed: sum, max, min, product}}
+    rows.write %1 family @h fold "mean"
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 2 x 1
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op folds 4 trips to 2 rows a part, the family has 1 in 2}}
+    rows.write %1 family @h fold "sum"
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.vector' op has no row to compute from}}
+    %1 = "rows.vector"() {group = 1, operandSegmentSizes = array<i32: 0, 0, 0>} : () -> !rows.row
+  }
+}
