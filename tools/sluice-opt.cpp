@@ -14,9 +14,9 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                  sluice::core::CoreDialect, sluice::rows::RowsDialect,
-                  sluice::ir::SluiceDialect>();
+  registry
+      .insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+              sluice::core::CoreDialect, sluice::rows::RowsDialect, sluice::ir::SluiceDialect>();
   sluice::ir::registerSluicePasses();
   sluice::conversion::registerSluiceConversionPasses();
   mlir::registerCanonicalizerPass();

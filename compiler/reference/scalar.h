@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include "compiler/reference/function.h"
+
 namespace mlir {
 class Operation;
 class Region;
@@ -19,10 +21,9 @@ namespace sluice::reference {
 /// floats and booleans, those the evaluator knows).
 bool isScalarOperation(mlir::Operation *op);
 
-/// What a scalar operation computes from its operands' values; null for a
-/// constant and for operations that are not scalar operations.
-using ScalarStep = double (*)(const double *operands);
-ScalarStep scalarStep(mlir::Operation *op);
+/// What a scalar operation computes; nothing for a constant and for operations that are not
+/// scalar operations.
+std::optional<Function> functionOf(mlir::Operation *op);
 
 /// A map's body, decoded once and evaluated for many inputs. Holds no pointer
 /// into the region.

@@ -17,23 +17,12 @@ namespace {
 /// Whether the operation is a view that keeps every element in its lane, and that
 /// only one operation reads.
 bool isPlainView(Operation *op) {
-  if (!llvm::isa_and_nonnull<TransposeOp, ReshapeOp, UnsqueezeOp, SqueezeOp>(op) ||
-      !op->getResult(0).hasOneUse())
+  auto rearranges = llvm::dyn_cast_if_present<ViewInterface>(op);
+  if (!rearranges || !rearranges.isRearrangement() || !op->getResult(0).hasOneUse())
     return false;
   const Value input = op->getOperand(0), result = op->getResult(0);
   const auto from = dataDim(input), to = dataDim(result);
   return from && to && carriedShape(input)[*from] == carriedShape(result)[*to];
-}
-
-/// A constant as it was before the view: seen through the view it is `value`.
-Value before(OpBuilder &builder, Operation *view, Value value) {
-  auto transpose = llvm::dyn_cast<TransposeOp>(view);
-  if (!transpose)
-    return builder.create<ReshapeOp>(value.getLoc(), value, shapeOf(view->getOperand(0)));
-  llvm::SmallVector<int64_t> inverse(transpose.getPermutation().size());
-  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-    inverse[from] = static_cast<int64_t>(to);
-  return builder.create<TransposeOp>(value.getLoc(), value, inverse);
 }
 
 struct MapsBeforeViews : impl::MapsBeforeViewsBase<MapsBeforeViews> {
@@ -71,8 +60,9 @@ private:
     OpBuilder builder(map);
     llvm::SmallVector<Value> inputs;
     for (Value operand : map.getInputs())
-      inputs.push_back(operand.getDefiningOp() == view ? view->getOperand(0)
-                                                       : before(builder, view, operand));
+      inputs.push_back(operand.getDefiningOp() == view
+                           ? view->getOperand(0)
+                           : llvm::cast<ViewInterface>(view).undo(builder, operand));
     auto moved = builder.create<MapOp>(
         map.getLoc(), inputs, [&](OpBuilder &b, Location, ValueRange arguments) {
           IRMapping mapping;

@@ -5,8 +5,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "compiler/conversion/model/forms.h"
-#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
 #include "runtime/format/targets.h"
 

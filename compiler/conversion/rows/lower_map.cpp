@@ -1,19 +1,17 @@
 // Maps: the body becomes an expression, whose rows are made when needed.
-#include <cmath>
-#include <limits>
-
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace sluice::rows {
+
+using reference::Function;
+
 namespace {
 
 /// Comparisons as the machine has them: false on NaN, but for "ne".
@@ -37,34 +35,32 @@ std::optional<ScalarOp> comparison(arith::CmpFPredicate predicate) {
   }
 }
 
-/// Binary operations by name. Booleans are 0 and 1.
-std::optional<ScalarOp> binaryOf(Operation &op) {
+/// Functions of two operands that are operations of the machine. Booleans are 0 and 1.
+std::optional<ScalarOp> binaryOf(Operation &op, std::optional<Function> function) {
   if (auto compare = llvm::dyn_cast<arith::CmpFOp>(op))
     return comparison(compare.getPredicate());
-  static const llvm::StringMap<ScalarOp> table = {
-      {"arith.addf", ScalarOp::Add},     {"arith.subf", ScalarOp::Sub},
-      {"arith.mulf", ScalarOp::Mul},     {"arith.divf", ScalarOp::Div},
-      {"arith.maximumf", ScalarOp::Max}, {"arith.minimumf", ScalarOp::Min},
-      {"arith.maxnumf", ScalarOp::Max},  {"arith.minnumf", ScalarOp::Min},
-      {"arith.andi", ScalarOp::Mul},     {"arith.ori", ScalarOp::Max},
-      {"arith.xori", ScalarOp::Ne}};
-  const auto found = table.find(op.getName().getStringRef());
-  return found == table.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// A periodic function as the machine has it. A table window of 16 exponents from
-/// where sin(x) is no longer x ends at 4096; from 1024 on neighbours in bf16 are
-/// more than a period apart. Larger arguments give NaN, so they are noticed.
-template <double (*F)(double)> double periodic(const double *x) {
-  return std::fabs(x[0]) < 4096 ? F(x[0]) : std::numeric_limits<double>::quiet_NaN();
-}
-
-ScalarCall functionOf(Operation &op) {
-  return llvm::StringSwitch<ScalarCall>(op.getName().getStringRef())
-      .Case("math.sin", periodic<std::sin>)
-      .Case("math.cos", periodic<std::cos>)
-      .Case("math.tan", periodic<std::tan>)
-      .Default(reference::scalarStep(&op));
+  switch (function.value_or(Function::Select)) {
+  case Function::Add:
+    return ScalarOp::Add;
+  case Function::Sub:
+    return ScalarOp::Sub;
+  case Function::Mul:
+  case Function::And:
+    return ScalarOp::Mul;
+  case Function::Div:
+    return ScalarOp::Div;
+  case Function::Maximum:
+  case Function::MaxNum:
+  case Function::Or:
+    return ScalarOp::Max;
+  case Function::Minimum:
+  case Function::MinNum:
+    return ScalarOp::Min;
+  case Function::Xor:
+    return ScalarOp::Ne;
+  default:
+    return std::nullopt;
+  }
 }
 
 NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &args) {
@@ -73,18 +69,21 @@ NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &arg
       return expr.constant(real.getValueAsDouble());
     return expr.constant(llvm::cast<IntegerAttr>(constant.getValue()).getValue().isZero() ? 0 : 1);
   }
-  if (const auto binary = binaryOf(op))
+  const std::optional<Function> function = reference::functionOf(&op);
+  if (const auto binary = binaryOf(op, function))
     return expr.binary(*binary, args[0], args[1]);
-  const llvm::StringRef name = op.getName().getStringRef();
-  if (name == "arith.select")
+  switch (*function) {
+  case Function::Select:
     return expr.select(args[0], args[1], args[2]);
-  if (name == "arith.negf")
+  case Function::Neg:
     return expr.binary(ScalarOp::Mul, args[0], expr.constant(-1));
-  if (name == "arith.uitofp")
+  case Function::FromBool:
     return args[0];
-  if (name == "math.fma")
+  case Function::Fma:
     return expr.binary(ScalarOp::Add, expr.binary(ScalarOp::Mul, args[0], args[1]), args[2]);
-  return expr.call(name.str(), functionOf(op), args);
+  default:
+    return expr.call(*function, args);
+  }
 }
 
 /// The body's result as a node, for nodes that stand for its arguments.

@@ -7,6 +7,8 @@
 
 namespace sluice::rows {
 
+using reference::Function;
+
 namespace {
 
 double larger(double l, double r) {
@@ -39,6 +41,26 @@ std::optional<ScalarOp> mirrored(ScalarOp op) {
     return ScalarOp::Lt;
   default:
     return std::nullopt;
+  }
+}
+
+/// A periodic function as the machine has it. A table window of 16 exponents from
+/// where sin(x) is no longer x ends at 4096; from 1024 on neighbours in bf16 are
+/// more than a period apart. Larger arguments give NaN, so they are noticed.
+template <double (*F)(double)> double periodic(const double *x) {
+  return std::fabs(x[0]) < 4096 ? F(x[0]) : std::numeric_limits<double>::quiet_NaN();
+}
+
+reference::ScalarStep machineStep(Function function) {
+  switch (function) {
+  case Function::Sin:
+    return periodic<std::sin>;
+  case Function::Cos:
+    return periodic<std::cos>;
+  case Function::Tan:
+    return periodic<std::tan>;
+  default:
+    return reference::stepOf(function);
   }
 }
 
@@ -78,7 +100,7 @@ double evaluateScalar(const ScalarNode &node, const double *args) {
   case ScalarOp::Select:
     return l != 0 ? r : args[2];
   case ScalarOp::Call:
-    return node.function(args);
+    return machineStep(node.function)(args);
   }
   return 0;
 }
@@ -113,6 +135,10 @@ bool Expr::is(NodeId node, double value) const {
   return nodes[node].op == ScalarOp::Constant && nodes[node].value == value;
 }
 
+bool Expr::isCall(NodeId node, Function function) const {
+  return nodes[node].op == ScalarOp::Call && nodes[node].function == function;
+}
+
 std::optional<NodeId> Expr::simplifyBinary(ScalarOp op, NodeId left, NodeId right) {
   const bool constantRight = isConstant(right);
   const double r = nodes[right].value;
@@ -136,16 +162,13 @@ std::optional<NodeId> Expr::simplifyBinary(ScalarOp op, NodeId left, NodeId righ
     if (negated(left) && !constantRight)
       return binary(ScalarOp::Sub, right, nodes[left].args[0]);
     // exp(x) - 1 would cancel near zero.
-    if (is(right, -1) && nodes[left].name == "math.exp")
-      return call("math.expm1", [](const double *x) { return std::expm1(x[0]); },
-                  {nodes[left].args[0]});
+    if (is(right, -1) && isCall(left, Function::Exp))
+      return call(Function::Expm1, {nodes[left].args[0]});
     // 1 + erf(x) and 1 + tanh(x) would cancel where x is far below zero.
-    if (is(right, 1) && nodes[left].name == "math.erf")
-      return call("erfc", [](const double *x) { return std::erfc(x[0]); },
-                  {binary(ScalarOp::Mul, nodes[left].args[0], constant(-1))});
-    if (is(right, 1) && nodes[left].name == "math.tanh")
-      return call("1 + tanh", [](const double *x) { return 2 / (1 + std::exp(-2 * x[0])); },
-                  {nodes[left].args[0]});
+    if (is(right, 1) && isCall(left, Function::Erf))
+      return call(Function::Erfc, {binary(ScalarOp::Mul, nodes[left].args[0], constant(-1))});
+    if (is(right, 1) && isCall(left, Function::Tanh))
+      return call(Function::OnePlusTanh, {nodes[left].args[0]});
     return collected();
   case ScalarOp::Sub:
     if (constantRight)
@@ -223,29 +246,25 @@ NodeId Expr::select(NodeId condition, NodeId then, NodeId otherwise) {
   return add(node);
 }
 
-NodeId Expr::call(const std::string &name, ScalarCall function, const std::vector<NodeId> &args) {
+NodeId Expr::call(Function function, const std::vector<NodeId> &args) {
   ScalarNode node;
   node.op = ScalarOp::Call;
   node.count = static_cast<uint8_t>(args.size());
   std::copy(args.begin(), args.end(), node.args.begin());
   node.function = function;
-  node.name = name;
   if (std::all_of(args.begin(), args.end(), [&](NodeId arg) { return isConstant(arg); })) {
     double values[3] = {};
     for (size_t i = 0; i < args.size(); ++i)
       values[i] = nodes[args[i]].value;
-    return constant(function(values));
+    return constant(evaluateScalar(node, values));
   }
   const NodeId x = args[0];
-  if (name == "math.log" && nodes[x].op == ScalarOp::Add && is(nodes[x].args[1], 1))
-    return call("math.log1p", [](const double *v) { return std::log1p(v[0]); }, {nodes[x].args[0]});
+  if (function == Function::Log && nodes[x].op == ScalarOp::Add && is(nodes[x].args[1], 1))
+    return call(Function::Log1p, {nodes[x].args[0]});
   // log(1 + exp(x)) would overflow where it is x.
-  if (name == "math.log1p" && nodes[x].name == "math.exp")
-    return call(
-        "softplus",
-        [](const double *v) { return std::fmax(v[0], 0) + std::log1p(std::exp(-std::fabs(v[0]))); },
-        {nodes[x].args[0]});
-  if (name == "math.powf" && isConstant(args[1])) {
+  if (function == Function::Log1p && isCall(x, Function::Exp))
+    return call(Function::Softplus, {nodes[x].args[0]});
+  if (function == Function::Pow && isConstant(args[1])) {
     const double power = nodes[args[1]].value;
     if (power == 1)
       return x;
@@ -278,7 +297,7 @@ NodeId Expr::splice(const Expr &other, const Replacement &replacement) {
       std::vector<NodeId> args;
       for (unsigned i = 0; i < node.count; ++i)
         args.push_back(copy[node.args[i]]);
-      copy[id] = call(node.name, node.function, args);
+      copy[id] = call(node.function, args);
       break;
     }
     default:
@@ -378,7 +397,9 @@ std::string Expr::key(NodeId node, NodeId cut) const {
       text += "x;";
       continue;
     }
-    text += std::to_string(static_cast<int>(step.op)) + step.name;
+    text += std::to_string(static_cast<int>(step.op));
+    if (step.op == ScalarOp::Call)
+      text += '(' + std::to_string(static_cast<int>(step.function));
     if (step.op == ScalarOp::Constant)
       text += '#' + std::to_string(std::bit_cast<uint64_t>(step.value));
     for (unsigned j = 0; j < step.count; ++j)

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/reference/function.h"
+
 namespace sluice::rows {
 
 /// Index of a node of an Expr. Arguments have smaller indices than their users.
@@ -33,17 +35,13 @@ enum class ScalarOp : uint8_t {
   Call,   ///< `function` of the arguments; the machine knows it only as a table
 };
 
-/// Computes one operation from its arguments, in double.
-using ScalarCall = double (*)(const double *);
-
 struct ScalarNode {
   ScalarOp op = ScalarOp::Constant;
   uint8_t count = 0; ///< arguments in use (a Div has 3)
   std::array<NodeId, 3> args{};
   double value = 0;
   uint32_t input = 0;
-  ScalarCall function = nullptr;
-  std::string name; ///< of a Call, for messages and simplification: "math.exp"
+  reference::Function function{}; ///< of a Call
 };
 
 class Expr {
@@ -53,7 +51,7 @@ public:
   /// Comparisons give 1 or 0. Constants move to the right.
   NodeId binary(ScalarOp op, NodeId left, NodeId right);
   NodeId select(NodeId condition, NodeId then, NodeId otherwise);
-  NodeId call(const std::string &name, ScalarCall function, const std::vector<NodeId> &args);
+  NodeId call(reference::Function function, const std::vector<NodeId> &args);
 
   /// Says what stands for a node of another graph in this one; nothing: a copy.
   /// The second argument has what stands for smaller nodes.
@@ -84,6 +82,7 @@ private:
   NodeId add(ScalarNode node);
   [[nodiscard]] std::optional<NodeId> simplifyBinary(ScalarOp op, NodeId left, NodeId right);
   [[nodiscard]] bool is(NodeId node, double value) const;
+  [[nodiscard]] bool isCall(NodeId node, reference::Function function) const;
 
   std::vector<ScalarNode> nodes;
 };

@@ -302,7 +302,7 @@ std::string Selector::culprit(NodeId node) const {
     const auto found = solutions.find(part);
     const bool failed = found == solutions.end() || !found->second.possible;
     if (expr[part].op == ScalarOp::Call && failed && name.empty())
-      name = expr[part].name;
+      name = reference::nameOf(expr[part].function);
   }
   return name.empty() ? "the operands are the same element in every lane" : name;
 }

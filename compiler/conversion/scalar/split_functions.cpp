@@ -7,6 +7,8 @@
 #include "compiler/conversion/scalar/table_builder.h"
 
 namespace sluice::rows {
+
+using reference::Function;
 namespace {
 
 /// Whether `function` is constant in bf16 from `limit` on, on both sides.
@@ -30,10 +32,10 @@ std::optional<NodeId> splitBounded(Expr &split, const ScalarNode &call,
         split.binary(ScalarOp::Min, split.binary(ScalarOp::Max, x, split.constant(-limit)),
                      split.constant(limit));
     constexpr double tiny = 0x1p-100;
-    const NodeId quotient = split.select(
-        split.binary(ScalarOp::Eq, clamped, split.constant(0)),
-        split.constant(function(tiny) / tiny),
-        split.binary(ScalarOp::Div, split.call(call.name, call.function, {clamped}), clamped));
+    const NodeId quotient =
+        split.select(split.binary(ScalarOp::Eq, clamped, split.constant(0)),
+                     split.constant(function(tiny) / tiny),
+                     split.binary(ScalarOp::Div, split.call(call.function, {clamped}), clamped));
     return split.binary(ScalarOp::Mul, clamped, quotient);
   }
   return std::nullopt;
@@ -41,19 +43,18 @@ std::optional<NodeId> splitBounded(Expr &split, const ScalarNode &call,
 
 /// log(1 + x) is a table up to a limit, and from there on log(x) to within a
 /// fifth of a unit in the last place.
-NodeId splitLog1p(Expr &split, const ScalarNode &log1p, NodeId x) {
+NodeId splitLog1p(Expr &split, NodeId x) {
   constexpr double limit = 256;
-  return split.select(split.binary(ScalarOp::Lt, x, split.constant(limit)),
-                      split.call(log1p.name, log1p.function,
-                                 {split.binary(ScalarOp::Min, x, split.constant(limit))}),
-                      split.call("math.log", [](const double *v) { return std::log(v[0]); }, {x}));
+  return split.select(
+      split.binary(ScalarOp::Lt, x, split.constant(limit)),
+      split.call(Function::Log1p, {split.binary(ScalarOp::Min, x, split.constant(limit))}),
+      split.call(Function::Log, {x}));
 }
 
 /// log(2 x) for x from 4096 on, where asinh and acosh are that. A doubling would
 /// overflow and a table has no entries of that size, so the sum is rounded twice.
 NodeId logOfDouble(Expr &split, NodeId x) {
-  return split.binary(ScalarOp::Add,
-                      split.call("math.log", [](const double *v) { return std::log(v[0]); }, {x}),
+  return split.binary(ScalarOp::Add, split.call(Function::Log, {x}),
                       split.constant(std::numbers::ln2));
 }
 
@@ -61,13 +62,7 @@ NodeId logOfDouble(Expr &split, NodeId x) {
 /// least as large as the table below the limit because its x stays at the limit.
 NodeId splitAsinh(Expr &split, NodeId x) {
   constexpr double limit = 4096;
-  const NodeId table =
-      split.call("asinh below 4096",
-                 [](const double *v) {
-                   constexpr double inf = std::numeric_limits<double>::infinity();
-                   return std::fabs(v[0]) >= limit ? std::copysign(inf, v[0]) : std::asinh(v[0]);
-                 },
-                 {x});
+  const NodeId table = split.call(Function::AsinhBelow, {x});
   const NodeId minusOne = split.constant(-1);
   const NodeId size = split.binary(ScalarOp::Max, x, split.binary(ScalarOp::Mul, x, minusOne));
   const NodeId most = logOfDouble(split, split.binary(ScalarOp::Max, size, split.constant(limit)));
@@ -76,11 +71,11 @@ NodeId splitAsinh(Expr &split, NodeId x) {
 }
 
 /// A table up to a limit, log(2 x) from there on.
-NodeId splitAcosh(Expr &split, const ScalarNode &acosh, NodeId x) {
+NodeId splitAcosh(Expr &split, NodeId x) {
   constexpr double limit = 4096;
   const NodeId inside = split.binary(ScalarOp::Min, x, split.constant(limit));
   return split.select(split.binary(ScalarOp::Lt, x, split.constant(limit)),
-                      split.call(acosh.name, acosh.function, {inside}), logOfDouble(split, x));
+                      split.call(Function::Acosh, {inside}), logOfDouble(split, x));
 }
 
 } // namespace
@@ -94,13 +89,16 @@ Expr splitCalls(const Expr &expr, TableCache &tables) {
     if (n.op != ScalarOp::Call || n.count != 1 || tables.of(expr, node, n.args[0]).image)
       return std::nullopt;
     const NodeId x = copy[n.args[0]];
-    if (n.name == "math.log1p")
-      return splitLog1p(split, n, x);
-    if (n.name == "math.asinh")
+    switch (n.function) {
+    case Function::Log1p:
+      return splitLog1p(split, x);
+    case Function::Asinh:
       return splitAsinh(split, x);
-    if (n.name == "math.acosh")
-      return splitAcosh(split, n, x);
-    return splitBounded(split, n, expr.functionOf(node, n.args[0]), x);
+    case Function::Acosh:
+      return splitAcosh(split, x);
+    default:
+      return splitBounded(split, n, expr.functionOf(node, n.args[0]), x);
+    }
   });
   return split;
 }

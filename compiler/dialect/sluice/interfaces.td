@@ -53,6 +53,23 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
   ];
 }
 
+def Sluice_ViewInterface : OpInterface<"ViewInterface"> {
+  let cppNamespace = "::sluice::ir";
+  let description = [{
+    A selection of its operand's elements: nothing is computed.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        If every element of the operand is in the result once: a view of `value`, which has the
+        result's shape, that this view would turn back into it. Else null.
+      }],
+      "::mlir::Value", "undo", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$value),
+      "", "return nullptr;">,
+    InterfaceMethod<"whether `undo` can",
+      "bool", "isRearrangement", (ins), "", "return false;">
+  ];
+}
+
 def Sluice_ReferenceInterface : OpInterface<"ReferenceInterface"> {
   let cppNamespace = "::sluice::ir";
   let description = [{

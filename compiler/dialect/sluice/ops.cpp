@@ -165,6 +165,13 @@ void TransposeOp::build(OpBuilder &builder, OperationState &state, Value input,
         input, permutation);
 }
 
+Value TransposeOp::undo(OpBuilder &builder, Value value) {
+  llvm::SmallVector<int64_t> inverse(getPermutation().size());
+  for (auto [to, from] : llvm::enumerate(getPermutation()))
+    inverse[from] = static_cast<int64_t>(to);
+  return builder.create<TransposeOp>(value.getLoc(), value, inverse);
+}
+
 LogicalResult TransposeOp::verify() {
   std::string why;
   return verifyResult(*this, inferTranspose(shapeOf(getInput()), getPermutation(), why), why);
@@ -201,6 +208,22 @@ void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value input,
                       llvm::ArrayRef<int64_t> shape) {
   std::string why;
   build(builder, state, resultType(inferReshape(shapeOf(input), shape, why), why, input), input);
+}
+
+static Value undoReshape(Value input, OpBuilder &builder, Value value) {
+  return builder.create<ReshapeOp>(value.getLoc(), value, shapeOf(input));
+}
+
+Value ReshapeOp::undo(OpBuilder &builder, Value value) {
+  return undoReshape(getInput(), builder, value);
+}
+
+Value UnsqueezeOp::undo(OpBuilder &builder, Value value) {
+  return undoReshape(getInput(), builder, value);
+}
+
+Value SqueezeOp::undo(OpBuilder &builder, Value value) {
+  return undoReshape(getInput(), builder, value);
 }
 
 LogicalResult ReshapeOp::verify() {

@@ -26,8 +26,17 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> lay
 }
 
 /// A selection: one tensor in, its elements rearranged.
-class Sluice_View<string mnemonic, list<string> layoutMethods = []>
-    : Sluice_TensorOp<mnemonic, [], layoutMethods>;
+class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string> viewMethods = []>
+    : Sluice_TensorOp<mnemonic, [DeclareOpInterfaceMethods<Sluice_ViewInterface, viewMethods>],
+                      layoutMethods>;
+
+/// A view that has an inverse.
+class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = []>
+    : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"]> {
+  let extraClassDefinition = [{
+    bool $cppClass::isRearrangement() { return true; }
+  }];
+}
 
 def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
     AllTypesMatch<["value", "result"]>]> {
@@ -118,7 +127,7 @@ def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRe
       "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Sluice_TransposeOp : Sluice_View<"transpose"> {
+def Sluice_TransposeOp : Sluice_Rearrangement<"transpose"> {
   let summary = "axes in another order";
   let description = "Axis i of the result is axis `permutation[i]` of the input.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$permutation);
@@ -156,7 +165,7 @@ def Sluice_SliceOp : Sluice_View<"slice"> {
   let hasFolder = 1;
 }
 
-def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes"]> {
+def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layoutFixes"]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
@@ -164,7 +173,7 @@ def Sluice_ReshapeOp : Sluice_View<"reshape", ["layoutRefusal", "layoutFixes"]> 
   let hasFolder = 1;
 }
 
-def Sluice_UnsqueezeOp : Sluice_View<"unsqueeze"> {
+def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze"> {
   let summary = "new axes of extent 1";
   let description = "`axes` are positions in the result, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
@@ -172,7 +181,7 @@ def Sluice_UnsqueezeOp : Sluice_View<"unsqueeze"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_SqueezeOp : Sluice_View<"squeeze", ["layoutRefusal"]> {
+def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
   let summary = "axes of extent 1 removed";
   let description = "`axes` are positions in the input, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);

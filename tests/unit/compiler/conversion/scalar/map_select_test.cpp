@@ -13,19 +13,11 @@ namespace {
 
 using numerics::toBits;
 using numerics::toFloat;
+using reference::Function;
 
-NodeId call(Expr &e, const char *name, ScalarCall function, NodeId x) {
-  return e.call(name, function, {x});
-}
-NodeId exp(Expr &e, NodeId x) {
-  return call(e, "math.exp", [](const double *v) { return std::exp(v[0]); }, x);
-}
-NodeId tanh(Expr &e, NodeId x) {
-  return call(e, "math.tanh", [](const double *v) { return std::tanh(v[0]); }, x);
-}
-NodeId log(Expr &e, NodeId x) {
-  return call(e, "math.log", [](const double *v) { return std::log(v[0]); }, x);
-}
+NodeId exp(Expr &e, NodeId x) { return e.call(Function::Exp, {x}); }
+NodeId tanh(Expr &e, NodeId x) { return e.call(Function::Tanh, {x}); }
+NodeId log(Expr &e, NodeId x) { return e.call(Function::Log, {x}); }
 NodeId sigmoid(Expr &e, NodeId x) {
   const NodeId minus = e.binary(ScalarOp::Mul, x, e.constant(-1));
   return e.binary(ScalarOp::Div, e.constant(1),
@@ -171,9 +163,7 @@ TEST(MapSelect, SplitsWhatNoTableHolds) {
   EXPECT_EQ(mish.plan->steps.size(), 1U);
 
   // The slope at zero is 2/sqrt(pi): clamp, then c * (erf(c) / c).
-  const auto erf = select([](Expr &e) {
-    return call(e, "math.erf", [](const double *v) { return std::erf(v[0]); }, e.input(0));
-  });
+  const auto erf = select([](Expr &e) { return e.call(Function::Erf, {e.input(0)}); });
   expectEverywhere(erf, 1);
   EXPECT_EQ(erf.plan->steps.size(), 2U);
 
@@ -247,10 +237,7 @@ TEST(MapSelect, FreshProductsEnterAsOperandA) {
 }
 
 TEST(MapSelect, NamesWhatItCannotCompute) {
-  const auto s = select([](Expr &e) {
-    return e.call("math.atan2", [](const double *v) { return std::atan2(v[0], v[1]); },
-                  {e.input(0), e.input(1)});
-  });
+  const auto s = select([](Expr &e) { return e.call(Function::Atan2, {e.input(0), e.input(1)}); });
   EXPECT_FALSE(s.plan);
   EXPECT_EQ(s.why, "math.atan2");
 }
