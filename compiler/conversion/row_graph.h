@@ -1,4 +1,4 @@
-// The row graph: a model as rows of B lanes and what computes each of them.
+// What one trip of a body computes: rows of B lanes and what makes each of them.
 // Lowering the sluice dialect produces it; the planner gives every row a core,
 // a place and a time. Views do not appear: they only choose which rows an
 // operation reads.
