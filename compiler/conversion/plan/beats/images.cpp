@@ -25,7 +25,8 @@ std::vector<format::RowImage> rowImages(const Graph &graph, const CoreMemory &me
   return images;
 }
 
-bool isZero(const std::vector<uint16_t> &elements) {
+/// What a memory holds before a program is loaded; -0 is not.
+bool isCleared(const std::vector<uint16_t> &elements) {
   return std::all_of(elements.begin(), elements.end(),
                      [](uint16_t element) { return element == 0; });
 }
@@ -80,7 +81,7 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
     const std::vector<uint32_t> &weights = beats.weights[core];
     for (uint32_t block = 0; block < weights.size(); ++block) {
       assert(finite(graph.blocks[weights[block]]) && "weights are checked where they are rounded");
-      if (!isZero(graph.blocks[weights[block]])) // memory starts with zeros
+      if (!isCleared(graph.blocks[weights[block]]))
         image.weights.push_back({block, graph.blocks[weights[block]]});
     }
     image.rows = rowImages(graph, memory);

@@ -271,13 +271,9 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
   if (next != graph.rows.size())
     return "there are fewer rows than before";
   using Terms = std::multiset<std::pair<RowId, uint32_t>>;
-  const auto zero = [&](uint32_t block) {
-    return std::all_of(graph.blocks[block].begin(), graph.blocks[block].end(),
-                       [](uint16_t element) { return (element & 0x7F80) == 0; });
-  };
   const auto add = [&](Terms &to, const Row &row, bool rename) {
     for (const rows::Term &term : row.terms)
-      if (!zero(term.block))
+      if (!isZeroBlock(graph, term.block))
         to.emplace(rename ? original[term.x] : term.x, term.block);
   };
   for (RowId id = 0; id < split.rows.size(); ++id) {

@@ -6,12 +6,6 @@
 namespace sluice::plan {
 namespace {
 
-/// bf16 zeros of either sign; denormals count as zero in the machine.
-bool isZero(const std::vector<uint16_t> &elements) {
-  return std::all_of(elements.begin(), elements.end(),
-                     [](uint16_t element) { return (element & 0x7F80) == 0; });
-}
-
 void markLive(const Graph &graph, Work &work) {
   std::vector<RowId> open;
   const auto mark = [&](RowId row) {
@@ -36,12 +30,18 @@ void markLive(const Graph &graph, Work &work) {
 
 } // namespace
 
+bool isZeroBlock(const Graph &graph, uint32_t block) {
+  return !graph.dynamic.contains(block) &&
+         std::ranges::all_of(graph.blocks[block],
+                             [](uint16_t element) { return (element & 0x7F80) == 0; });
+}
+
 Work analyse(const Graph &graph) {
   Work work;
   work.rows.resize(graph.rows.size());
   work.zeroBlock.reserve(graph.blocks.size());
   for (uint32_t block = 0; block < graph.blocks.size(); ++block)
-    work.zeroBlock.push_back(isZero(graph.blocks[block]) && !graph.dynamic.contains(block));
+    work.zeroBlock.push_back(isZeroBlock(graph, block));
   const RowId firstInput =
       graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
 

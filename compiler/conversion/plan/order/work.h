@@ -34,10 +34,14 @@ struct WorkRow {
 struct Work {
   std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
   std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
-  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks; always zero
+  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks: isZeroBlock
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };
+
+/// Whether all products of a block are zero: it has only zeros, of either sign, and
+/// denormals, which count as zero in the machine, and no rows are written to it.
+bool isZeroBlock(const rows::Graph &graph, uint32_t block);
 
 Work analyse(const rows::Graph &graph);
 

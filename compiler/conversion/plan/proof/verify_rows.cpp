@@ -11,9 +11,8 @@ namespace sluice::plan {
 
 bool RowProof::isZero(uint32_t block) {
   const auto [entry, added] = zero.try_emplace(block, false);
-  if (added && !graph.dynamic.contains(block))
-    entry->second = std::ranges::all_of(graph.blocks[block],
-                                        [](uint16_t element) { return (element & 0x7F80) == 0; });
+  if (added)
+    entry->second = isZeroBlock(graph, block);
   return entry->second;
 }
 
