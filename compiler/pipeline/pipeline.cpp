@@ -135,8 +135,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;
   const bool planned = conversion::planFastest(forms, planOptions, plan, problems);
-  for (const plan::MemoryUse &use : plan.memory)
-    result.memory.push_back({use.core, use.memory, use.used, use.capacity});
+  result.memory = std::move(plan.memory);
   if (!planned)
     return false;
   forms.clear();

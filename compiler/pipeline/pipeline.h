@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/conversion/plan/report/explain.h"
+#include "compiler/conversion/plan/report/facts.h"
 #include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/pipeline/operation_space.h"
 #include "compiler/support/problem.h"
@@ -58,16 +58,6 @@ struct CompileOptions {
   Progress *progress = nullptr; ///< what is shown meanwhile; may be null
 };
 
-/// Use of one memory of one core (core = number of cores: the host port).
-struct MemoryUse {
-  uint32_t core = 0;
-  /// "weight blocks", "inbox rows", "local rows", "preload rows", "function tables",
-  /// "instructions", "host instructions".
-  std::string memory;
-  uint64_t used = 0;
-  uint64_t capacity = 0;
-};
-
 /// Cycles of one inference on the target (docs/machine.md, Measures).
 struct Cycles {
   uint64_t spaced = 0;     ///< machine idle before
@@ -98,7 +88,7 @@ struct CompileResult {
   uint64_t parameters = 0;
   uint64_t macs = 0; ///< of one inference, without padding
   uint64_t peakMacsPerCycle = 0;
-  std::vector<MemoryUse> memory;
+  std::vector<plan::MemoryUse> memory;
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs; ///< name, shape and type

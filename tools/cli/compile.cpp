@@ -38,9 +38,9 @@ std::string coreName(uint32_t core, uint32_t cores) {
 
 /// "weight blocks 45 of 512 (core 2)", the fullest core of every memory.
 std::string fitText(const CompileResult &result) {
-  std::map<std::string, const pipeline::MemoryUse *> worst;
+  std::map<std::string, const plan::MemoryUse *> worst;
   std::vector<std::string> order;
-  for (const pipeline::MemoryUse &use : result.memory) {
+  for (const plan::MemoryUse &use : result.memory) {
     auto &entry = worst[use.memory];
     if (!entry)
       order.push_back(use.memory);
@@ -49,7 +49,7 @@ std::string fitText(const CompileResult &result) {
   }
   std::string text;
   for (const std::string &memory : order) {
-    const pipeline::MemoryUse &use = *worst[memory];
+    const plan::MemoryUse &use = *worst[memory];
     text += fmt::format("  {:<18}{} of {} ({:.1f} %, {})\n", memory, use.used, use.capacity,
                         100.0 * static_cast<double>(use.used) / static_cast<double>(use.capacity),
                         coreName(use.core, result.program.geometry.cores));
@@ -89,7 +89,7 @@ std::string summary(const CompileResult &result, const std::string &target, doub
 Json resultJson(const CompileResult &result, const std::string &target, double seconds,
                 const std::string &output) {
   Json fits = Json::array();
-  for (const pipeline::MemoryUse &use : result.memory)
+  for (const plan::MemoryUse &use : result.memory)
     fits.push_back({{"core", use.core},
                     {"memory", use.memory},
                     {"used", use.used},

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/conversion/plan/report/explain.h"
-#include "compiler/conversion/plan/report/fit.h"
+#include "compiler/conversion/plan/report/facts.h"
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"

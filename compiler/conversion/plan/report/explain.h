@@ -1,78 +1,12 @@
-// A finished plan explained: who does what when, the least it could take, and
-// where every cycle above that goes.
+// Explaining a finished plan: where every cycle of a timed run goes.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "compiler/conversion/plan/report/facts.h"
 #include "compiler/conversion/plan/report/timeline.h"
 
 namespace sluice::plan {
-
-/// What a matrix unit waits for while it issues no product.
-enum class Cause : uint8_t {
-  Pipeline,  ///< products and rows on their way through matrix and vector units
-  Network,   ///< packets on their way, or behind others
-  Imbalance, ///< another matrix unit has more to do
-  Vector,    ///< vector units issue row after row
-  Stalls,    ///< a full queue, a change of path, a missing instruction, a beat that only waits
-  Host,      ///< rows pass the host port one by one
-};
-inline constexpr size_t kCauses = 6;
-std::string_view nameOf(Cause cause);
-std::string_view nameOf(Delay delay);
-
-/// Core cycles (cycles times cores) by cause.
-using CoreCycles = std::array<uint64_t, kCauses>;
-
-/// One stage of the plan. Cycles count from the one that takes the first input row.
-struct ExplainedStage {
-  std::vector<uint32_t> nodes; ///< indices into Graph::nodes, ascending; none for the inputs
-  uint32_t rows = 0;
-  std::vector<uint32_t> rowsByCore, productsByCore;
-  uint64_t start = 0; ///< first beat
-  uint64_t end = 0;   ///< the cycle after the last beat
-  CoreCycles idle{};  ///< of matrix units before products of this stage
-};
-
-/// A stretch of the critical path.
-struct PathStep {
-  Delay delay = Delay::Products;
-  uint32_t unit = 0;  ///< matrix units by core, vector units by core, host port
-  uint32_t stage = 0; ///< of the row under way
-  uint64_t from = 0, cycles = 0;
-};
-
-/// A lower bound on the spaced latency of the graph's rows as they are.
-struct Floor {
-  uint64_t products = 0; ///< beats of the matrix units
-  uint64_t work = 0;     ///< products / cores, rounded up
-  uint64_t way = 0;      ///< besides: first row in to first product, last product to last row out
-  uint64_t chain = 0;    ///< the longest chain of dependences with a core for every row
-  uint64_t cycles = 0;   ///< max(work + way, chain)
-};
-
-/// A plan that was not chosen.
-struct Loser {
-  std::string choice;
-  std::optional<uint64_t> cycles; ///< none: it could not be run
-  std::string why;
-};
-
-struct Explanation {
-  uint32_t cores = 0;
-  uint64_t cycles = 0; ///< spaced latency
-  Floor floor;
-  std::vector<ExplainedStage> stages;
-  CoreCycles idle{};          ///< of all matrix units; floor.products + its sum = cycles * cores
-  CoreCycles drain{};         ///< the part of `idle` behind a core's last product
-  std::vector<PathStep> path; ///< ascending, without gaps: their sum is `cycles`
-  std::string choice;
-  std::vector<Loser> losers; ///< in the order they were tried
-};
 
 /// The part of an explanation that one timed run gives.
 Explanation explain(const rows::Graph &graph, const Work &work, const Placement &placement,

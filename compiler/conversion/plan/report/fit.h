@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "compiler/conversion/plan/beats/schedule.h"
+#include "compiler/conversion/plan/report/facts.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::plan {
-
-/// Use of one memory of one core (core = number of cores: the host port).
-struct MemoryUse {
-  uint32_t core = 0;
-  std::string memory; ///< as messages name it: "weight blocks", "inbox rows", ...
-  uint64_t used = 0;
-  uint64_t capacity = 0;
-};
 
 /// Every memory of every core but the instruction memories.
 std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Placement &placement,

@@ -7,26 +7,11 @@
 #include <vector>
 
 #include "compiler/conversion/plan/beats/build.h"
+#include "compiler/conversion/plan/report/facts.h"
 #include "runtime/format/program.h"
 #include "sim/vm/watch.h"
 
 namespace sluice::plan {
-
-/// What passes between two events of which the second waits for the first.
-enum class Delay : uint8_t {
-  Products,     ///< a matrix unit issues its block products one by one
-  VectorBeats,  ///< a vector unit issues its beats one by one
-  HostRows,     ///< rows pass the host port one by one
-  MatrixDepth,  ///< a product on its way through the matrix unit
-  VectorDepth,  ///< a row on its way through the vector unit
-  Network,      ///< a packet on its way
-  Arbitration,  ///< a packet behind others
-  PathChange,   ///< the vector unit empties before it takes another path
-  OutboxFull,   ///< no room for one more packet
-  ResultsFull,  ///< no room for one more result
-  Instructions, ///< the next instruction is not there yet
-  WaitBeats,    ///< a beat that only waits
-};
 
 /// Cycles from..to-1 passed for one reason.
 struct Passed {

@@ -1,0 +1,41 @@
+#include "compiler/conversion/plan/report/facts.h"
+
+namespace sluice::plan {
+
+std::string_view nameOf(Cause cause) {
+  constexpr std::array<std::string_view, kCauses> kNames = {"pipeline", "network", "imbalance",
+                                                            "vector",   "stalls",  "host"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+std::string_view nameOf(Delay delay) {
+  switch (delay) {
+  case Delay::Products:
+    return "block products";
+  case Delay::VectorBeats:
+    return "vector beats";
+  case Delay::HostRows:
+    return "host rows";
+  case Delay::MatrixDepth:
+    return "matrix pipeline";
+  case Delay::VectorDepth:
+    return "vector pipeline";
+  case Delay::Network:
+    return "network";
+  case Delay::Arbitration:
+    return "network busy";
+  case Delay::PathChange:
+    return "change of path";
+  case Delay::OutboxFull:
+    return "outbox full";
+  case Delay::ResultsFull:
+    return "result FIFO full";
+  case Delay::Instructions:
+    return "no instruction";
+  case Delay::WaitBeats:
+    return "wait beats";
+  }
+  return "";
+}
+
+} // namespace sluice::plan
