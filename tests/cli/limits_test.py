@@ -115,6 +115,14 @@ class Memories(Refusal):
              help: use a target with more host instruction memory
             """, layers(8, 16))
 
+    def test_sums_over_positions(self):
+        node = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0], keepdims=0)
+        self.compile_refused(REFUSED, """
+            error[E0414]: sums over 700 positions of 32 rows each, at most 31 are allowed: every core keeps them in accumulators, and one is for other products
+              --> m.onnx: node 0 "mean" (ReduceMean)
+             help: use a target with more accumulators or more lanes
+            """, models.model([node], [models.tensor("x", 700, 256)], [models.tensor("y", 256)]))
+
     def test_weight_not_finite(self):
         model = layers(8, 16)
         for value in (np.inf, np.nan, 3.4e38):  # the last one only when it is rounded to bf16

@@ -23,7 +23,7 @@ FAMILIES = (
     selections.selections, functions.functions, reductions.reductions, reductions.normalisations,
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
-    dynamic.free, positions.positions)
+    dynamic.free, positions.positions, positions.folds)
 
 
 def main():

@@ -11,6 +11,8 @@
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include "compiler/conversion/rows/program.h"
+
 namespace sluice::bodies {
 
 /// Block t of a tensor are the elements whose index along `axis` is in

@@ -23,7 +23,20 @@ def Sluice_CutInterface : OpInterface<"CutInterface"> {
     InterfaceMethod<"the operation that makes a block of the result, of this type",
       "::mlir::Operation *", "makeBlock",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
-           "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut)>
+           "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut)>,
+    InterfaceMethod<[{
+        How the result of all blocks of an operand follows from results of single blocks; nothing if
+        it does not.
+      }],
+      "std::optional<::sluice::rows::Fold>", "foldOf",
+      (ins "unsigned":$operand, "const ::sluice::bodies::Cut &":$cut), "",
+      "return std::nullopt;">,
+    InterfaceMethod<"what is folded: the result of one block of the operand, of the result's type",
+      "::mlir::Value", "makePart", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$block), "",
+      "return nullptr;">,
+    InterfaceMethod<"the result, of parts that are folded already, along a first axis",
+      "::mlir::Value", "mergeParts", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$parts),
+      "", "return nullptr;">
   ];
 }
 

@@ -82,12 +82,16 @@ public:
       return std::nullopt;
     Block &block = function.getBody().front();
     for (unsigned level = 0; level <= partition.lastLevel; ++level) {
-      std::vector<Operation *> ops;
-      for (Operation &op : block.without_terminator())
-        if (const auto found = partition.levels.find(&op);
-            found != partition.levels.end() && found->second == level)
+      std::vector<Operation *> ops, folds;
+      for (Operation &op : block.without_terminator()) {
+        const auto found = partition.levels.find(&op);
+        if (found != partition.levels.end() && found->second == level)
           ops.push_back(&op);
-      if (!ops.empty() && !addBody(level, ops))
+        if (found != partition.levels.end() && partition.foldOf(&op) &&
+            level == levelOf(op.getOperand(0)))
+          folds.push_back(&op);
+      }
+      if ((!ops.empty() || !folds.empty()) && !addBody(level, ops, folds))
         return std::nullopt;
     }
     for (const rows::Body &body : program.bodies)
@@ -108,7 +112,9 @@ private:
   OwningOpRef<ModuleOp> module;
   rows::Program program;
   llvm::DenseMap<Value, uint32_t> familyOf;
-  std::vector<bool> sent; ///< by output
+  llvm::DenseMap<Operation *, uint32_t> partsOf; ///< family of what an operation is folded of
+  std::vector<bool> sent;                        ///< by output
+  std::map<uint32_t, rows::Padding> padding; ///< beyond the elements of families that bodies make
 
   /// Host rows that an address can name.
   static constexpr uint64_t kMostRows = 1 << 18;
@@ -175,6 +181,43 @@ private:
     return entry->second;
   }
 
+  /// Level whose body makes a value, or reads it first.
+  [[nodiscard]] unsigned levelOf(Value value) const {
+    const auto found = partition.levels.find(value.getDefiningOp());
+    return value.getDefiningOp() && found != partition.levels.end() ? found->second : 0;
+  }
+
+  /// Beyond the elements of a family's rows.
+  [[nodiscard]] rows::Padding paddingOf(uint32_t family) const {
+    const auto known = padding.find(family);
+    return known == padding.end() ? rows::Padding::known(0) : known->second;
+  }
+
+  /// Sums are products, with zeros; a product of what is beyond is something else.
+  static rows::Padding folded(std::optional<rows::Fold> fold, const rows::Padding &beyond) {
+    return fold == rows::Fold::Product && beyond != rows::Padding::known(0) ? rows::Padding::open()
+                                                                            : beyond;
+  }
+
+  [[nodiscard]] uint32_t partsPerCore(Operation *op) const {
+    return partition.foldOf(op) == rows::Fold::Sum ? 2 : 1;
+  }
+
+  /// The family of the parts of all positions that cores have folded.
+  uint32_t partsFamily(Operation *op) {
+    const auto [entry, added] =
+        partsOf.try_emplace(op, static_cast<uint32_t>(program.families.size()));
+    if (added) {
+      const Value result = op->getResult(0);
+      rows::Family parts;
+      parts.name = ir::tensorName(result.getLoc());
+      parts.trips = std::min(geometry.cores, static_cast<uint32_t>(partition.trips));
+      parts.rows = rowsOf(result, std::nullopt).rows() * partsPerCore(op);
+      program.families.push_back(std::move(parts));
+    }
+    return entry->second;
+  }
+
   /// A constant of which every trip needs another block.
   uint32_t constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim) {
     const reference::Tensor values = ir::toTensor(constant.getValue());
@@ -234,6 +277,7 @@ private:
     tensor.name = name;
     tensor.shape = {type.getShape().begin(), type.getShape().end()};
     outline.info.inputs.push_back(std::move(tensor));
+    outline.info.padding.push_back(paddingOf(read.family));
     outline.reads.push_back(std::move(read));
     return outline.function.getBody().front().addArgument(type, function.getLoc());
   }
@@ -309,7 +353,27 @@ private:
                });
   }
 
-  bool addBody(unsigned level, const std::vector<Operation *> &ops) {
+  /// The result of parts that earlier bodies have folded.
+  Value merged(Outline &outline, OpBuilder &builder, Operation *op) {
+    rows::Read read{partsFamily(op), true, {}};
+    const rows::Family &family = program.families[read.family];
+    for (uint32_t place = 0; place < family.total(); ++place)
+      read.places.push_back(place);
+    const Value result = op->getResult(0);
+    llvm::SmallVector<int64_t, 4> shape = ir::carriedShape(result);
+    shape.insert(shape.begin(), int64_t{family.trips} * partsPerCore(op));
+    const Attribute encoding =
+        ir::DimAttr::get(builder.getContext(), *ir::dataDim(result) + 1, shape);
+    const std::string name = family.name;
+    const Value parts = addArgument(
+        outline, RankedTensorType::get(shape, typeOf(result).getElementType(), encoding), name,
+        std::move(read));
+    return llvm::cast<CutInterface>(op).mergeParts(builder, parts);
+  }
+
+  /// `ops` in order, and what `folds`, operations of a later level, are folded of.
+  bool addBody(unsigned level, const std::vector<Operation *> &ops,
+               const std::vector<Operation *> &folds) {
     const bool loop = level % 2 == 0;
     OpBuilder builder(module->getBody(), module->getBody()->end());
     Outline outline;
@@ -318,6 +382,10 @@ private:
     Block *block = outline.function.addEntryBlock();
     builder.setInsertionPointToStart(block);
     for (Operation *op : ops) {
+      if (partition.foldOf(op)) {
+        outline.seen[{op->getResult(0).getAsOpaquePointer(), loop}] = merged(outline, builder, op);
+        continue;
+      }
       const OperandCuts needs = partition.operandCuts(op);
       llvm::SmallVector<Value> operands;
       for (const auto &[value, need] : llvm::zip_equal(op->getOperands(), needs)) {
@@ -342,14 +410,31 @@ private:
     llvm::SmallVector<Value> results;
     for (Operation *op : ops)
       addWrites(op->getResult(0), level, outline, results, writes);
+    for (Operation *op : folds) {
+      const Value value = op->getOperand(0);
+      const Value block = operand(outline, builder, op, value, partition.cutOf(value));
+      rows::Write write;
+      write.family = partsFamily(op);
+      write.fold = partition.foldOf(op);
+      const std::string name = program.families[*write.family].name;
+      addWrite(llvm::cast<CutInterface>(op).makePart(builder, block), std::move(write), name,
+               outline, results, writes);
+    }
     builder.create<func::ReturnOp>(function.getLoc(), results);
     outline.function.setType(
         builder.getFunctionType(block->getArgumentTypes(), ValueRange(results).getTypes()));
     outline.info.name = info.name;
     outline.info.nodes = info.nodes;
-    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, problems);
-    if (!graph)
+    if (const auto many = tooManySums(folds))
+      return problems.push_back(*many), false;
+    std::vector<rows::Padding> beyond;
+    Problems ignored; // the function as a whole has them too
+    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored, &beyond);
+    if (!graph || !canFold(*graph, writes))
       return false;
+    for (const auto &[write, one] : llvm::zip_equal(writes, beyond))
+      if (write.family)
+        padding.emplace(*write.family, folded(write.fold, one));
     rows::Body body;
     body.trips = loop ? static_cast<uint32_t>(partition.trips) : 1;
     body.trip = std::move(*graph);
@@ -359,18 +444,62 @@ private:
     return true;
   }
 
+  /// What is wrong if sums of rows of every position need more accumulators than there are
+  /// beside that of another product.
+  std::optional<Problem> tooManySums(const std::vector<Operation *> &folds) const {
+    uint32_t rows = 0;
+    for (Operation *op : folds)
+      if (partition.foldOf(op) == rows::Fold::Sum)
+        rows += program.families[partsOf.at(op)].rows / partsPerCore(op);
+    if (rows < geometry.accumulators)
+      return std::nullopt;
+    Problem problem;
+    problem.code = "E0414";
+    problem.message =
+        fmt::format("sums over {} positions of {} rows each, at most {} are allowed: every core "
+                    "keeps them in accumulators, and one is for other products",
+                    partition.trips, rows, geometry.accumulators - 1);
+    if (const NodeRef node = ir::nodeOf(folds.front()->getLoc()); node.index >= 0)
+      problem.node = node;
+    problem.fixes.push_back(
+        {"use a target with more accumulators or more lanes", std::nullopt, false, std::nullopt});
+    return problem;
+  }
+
+  /// Whether rows that are summed over the trips are sums of products alone.
+  static bool canFold(const rows::Graph &trip, const std::vector<rows::Write> &writes) {
+    const auto readBy = [](const rows::Row &row, rows::RowId id) {
+      return llvm::is_contained(row.a, id) || row.b == id || row.c == id ||
+             llvm::any_of(row.terms, [&](const rows::Term &term) { return term.x == id; });
+    };
+    for (const auto &[port, write] : llvm::zip_equal(trip.outputs, writes))
+      for (const rows::RowId id : port.rows)
+        if (const rows::Row &row = trip.rows[id];
+            write.fold == rows::Fold::Sum &&
+            (row.kind != rows::RowKind::Linear || !row.bias.empty() ||
+             !(row.step == rows::VectorStep{}) ||
+             llvm::any_of(trip.rows, [&](const rows::Row &other) { return readBy(other, id); })))
+          return false;
+    return true;
+  }
+
+  static void addWrite(Value made, rows::Write write, const std::string &name, Outline &outline,
+                       llvm::SmallVector<Value> &results, std::vector<rows::Write> &writes) {
+    format::HostTensor tensor;
+    tensor.name = name;
+    tensor.shape = {ir::shapeOf(made).begin(), ir::shapeOf(made).end()};
+    outline.info.outputs.push_back(std::move(tensor));
+    results.push_back(made);
+    writes.push_back(std::move(write));
+  }
+
   /// The rows of a value that later bodies or the host read.
   void addWrites(Value value, unsigned level, Outline &outline, llvm::SmallVector<Value> &results,
                  std::vector<rows::Write> &writes) {
     const auto cut = partition.cutOf(value);
     const Value made = outline.seen.at({value.getAsOpaquePointer(), cut.has_value()});
     const auto add = [&](rows::Write write, const std::string &name) {
-      format::HostTensor tensor;
-      tensor.name = name;
-      tensor.shape = {ir::shapeOf(made).begin(), ir::shapeOf(made).end()};
-      outline.info.outputs.push_back(std::move(tensor));
-      results.push_back(made);
-      writes.push_back(std::move(write));
+      addWrite(made, std::move(write), name, outline, results, writes);
     };
     bool later = false;
     for (OpOperand &use : value.getUses()) {
@@ -387,8 +516,9 @@ private:
           write.stride = static_cast<uint32_t>(where.rowOf(1, 0) - where.rowOf(0, 0));
         add(std::move(write), program.outputs[output].name);
         sent[output] = true;
-      } else if (const auto found = partition.levels.find(user);
-                 found != partition.levels.end() && found->second > level) {
+      } else if (const auto found = partition.levels.find(user); found != partition.levels.end() &&
+                                                                 found->second > level &&
+                                                                 !partition.foldOf(user)) {
         later = true;
       }
     }

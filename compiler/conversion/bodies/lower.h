@@ -10,7 +10,8 @@
 
 namespace sluice::bodies {
 
-/// Nothing, and at least one problem, if a trip cannot be computed by the machine.
+/// Nothing if a trip cannot be computed by the machine; E0414 if that is so for a reason that
+/// the function as a whole does not have.
 std::optional<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
                                            const format::Geometry &geometry,
                                            const rows::ModelInfo &info, Problems &problems);

@@ -17,6 +17,14 @@ OperandCuts Partition::operandCuts(Operation *op) const {
   return result;
 }
 
+std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
+  auto divided = llvm::dyn_cast<CutInterface>(op);
+  if (!divided || op->getNumOperands() != 1)
+    return std::nullopt;
+  const auto cut = cutOf(op->getOperand(0));
+  return cut && !cutOf(op->getResult(0)) ? divided.foldOf(0, *cut) : std::nullopt;
+}
+
 namespace {
 
 bool isConstant(Value value) { return !ir::dataDim(value); }

@@ -28,6 +28,10 @@ struct Partition {
   }
   /// What an operation reads of its operands in one trip.
   [[nodiscard]] OperandCuts operandCuts(mlir::Operation *op) const;
+
+  /// How an operation that happens once is made of blocks of its operand as they come, if
+  /// it is: the operand's level folds them.
+  [[nodiscard]] std::optional<rows::Fold> foldOf(mlir::Operation *op) const;
 };
 
 /// The loop that most of the function's work is in, among those along one axis of

@@ -65,13 +65,19 @@ public:
     if (!statements.before.empty())
       joinUnits();
     const uint32_t full = groups.fullOf(core), rest = groups.restOf(core);
+    const uint32_t first = groups.first(core, 0);
     const bool loop = inLoop(what);
+    for (const Statement &statement : statements.begin)
+      addStatement(statement, first, 0, statement.vector ? groups.size : 1);
     if (loop)
       for (size_t i = 0; i < statements.registers.size(); ++i)
         list.push_back(sequencer(isa::Setreg{static_cast<uint32_t>(i) + 1, 0}));
     addGroups(statements, full, groups.size, 0);
     if (rest != 0)
       addGroups(statements, 1, rest, full);
+    pauseBehind(statements.loop, kFoldToken, statements.carried);
+    for (const Statement &statement : statements.end)
+      addStatement(statement, first, 0, 1);
     if (index == links.lastReading[core])
       done();
   }
@@ -100,10 +106,20 @@ private:
   static const Statement *lastNet(const std::vector<Statement> &statements) {
     const Statement *last = nullptr;
     for (const Statement &statement : statements)
-      if (const auto *vec = std::get_if<isa::Vec>(&statement.vector->instruction);
-          vec->dstKind == isa::Dst::Net && vec->mask != plan::kHostMask)
-        last = &statement;
+      if (statement.vector)
+        if (const auto *vec = std::get_if<isa::Vec>(&statement.vector->instruction);
+            vec->dstKind == isa::Dst::Net && vec->mask != plan::kHostMask)
+          last = &statement;
     return last;
+  }
+
+  /// Waits on the path of the last of some statements, so that the pipeline need not empty.
+  void pauseBehind(const std::vector<Statement> &statements, uint32_t token, uint32_t count) {
+    isa::Vec like;
+    for (const Statement &statement : statements)
+      if (statement.vector)
+        like = std::get<isa::Vec>(statement.vector->instruction);
+    pause(list, isa::Unit::Vec, vectorPause(like), token, count);
   }
 
   /// Takes what earlier bodies on all cores have given, and inputs that are read as
@@ -166,7 +182,7 @@ private:
         credits = &statements.loop[i];
         return;
       }
-    creditBehind = last;
+    creditBehind = std::min(last, statements.loop.size() - 1);
   }
 
   void addGroups(const Statements &statements, uint32_t count, uint32_t size, uint32_t before) {
@@ -182,6 +198,8 @@ private:
       for (size_t i = 0; i < statements.loop.size(); ++i) {
         addStatement(statements.loop[i], groups.first(core, before), groups.cores * groups.size,
                      size);
+        if (statements.sums && i + 1 == statements.loop.size())
+          pauseBehind(statements.loop, kReadToken, 1);
         if (creditBehind == i)
           signalHost(kCreditTokens);
       }
@@ -220,6 +238,8 @@ private:
       tokens.push_back(kInputTokens + input);
     if (waits.blocks)
       pause(list, kind, form, kBlockToken, 1);
+    if (waits.fold)
+      pause(list, kind, form, kFoldToken, 1);
     for (size_t i = 1; i < tokens.size(); ++i)
       pause(list, kind, form, tokens[i], positions);
     if (!tokens.empty()) {
@@ -237,13 +257,19 @@ private:
       mm.n[0] = positions;
       if (i == 0)
         addWaits(statement.matrixWaits, isa::Unit::Mxu, matrixPause(), mm, positions);
+      if (statement.announcesReads && i + 1 == statement.matrix.size())
+        give(mm, kReadToken, plan::kVectorBit, 0);
       add(mm, isa::Unit::Mxu, statement.matrix[i], position, step, positions);
     }
+    if (!statement.vector)
+      return;
     auto vec = std::get<isa::Vec>(statement.vector->instruction);
     vec.n[0] = positions;
     addWaits(statement.vectorWaits, isa::Unit::Vec, vectorPause(vec), vec, positions);
     if (statement.announcesBlocks) {
       give(vec, kBlockToken, plan::kMatrixBit, 0);
+    } else if (statement.announcesFold) {
+      give(vec, kFoldToken, plan::kVectorBit, 0);
     } else if (statement.localUnits != 0) {
       give(vec, kLocalToken, statement.localUnits, 1);
     } else if (&statement == credits) {
@@ -254,7 +280,8 @@ private:
     add(vec, isa::Unit::Vec, *statement.vector, position, step, positions);
   }
 
-  static void give(isa::Vec &vec, uint32_t token, uint32_t units, uint32_t level) {
+  template <typename Unit>
+  static void give(Unit &vec, uint32_t token, uint32_t units, uint32_t level) {
     vec.sigEn = 1;
     vec.sigToken = token;
     vec.sigUnits = units;
@@ -346,7 +373,7 @@ private:
   /// Group after group round the cores; with a ring, as cores give groups back.
   void addGroups(uint32_t f) {
     const rows::Family &family = program.families[f];
-    const Groups groups{family.trips, choice.group, program.geometry.cores};
+    const Groups groups = groupsOf(family.trips, program, choice);
     const FamilyHome &home = map.families[f];
     const uint32_t rounds = groups.full() / groups.cores;
     const uint32_t free = home.ring != 0 ? std::min(rounds, home.groups) : rounds;

@@ -25,7 +25,7 @@ format::Program makeShell(const rows::Program &program) {
 /// The rows of a core's own positions, in the order in which it comes to them.
 std::vector<uint16_t> ownRows(const rows::Program &program, const rows::Family &family,
                               const Choice &choice, uint32_t core) {
-  const Groups groups{family.trips, choice.group, program.geometry.cores};
+  const Groups groups = groupsOf(family.trips, program, choice);
   const size_t row = size_t{family.rows} * program.geometry.lanes;
   std::vector<uint16_t> lanes;
   for (uint32_t g = 0; g < groups.groupsOf(core); ++g) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
 #include "compiler/conversion/loops/trial.h"
 #include "compiler/conversion/loops/unroll.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct Candidate {
   Trial trial;
+  rows::Program program; ///< with its folds
   Map map;
   std::vector<List> lists;
 };
@@ -44,28 +46,40 @@ bool fitsAll(const std::vector<plan::MemoryUse> &use) {
   return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
 }
 
-std::optional<Candidate> build(const rows::Program &program, const Choice &choice) {
-  auto map = makeMap(program, choice);
+std::optional<Candidate> build(const rows::Program &original, const Choice &choice) {
+  auto program = withFolds(original, choice);
+  if (!program)
+    return std::nullopt;
+  auto map = makeMap(*program, choice);
   if (!map)
     return std::nullopt;
-  auto lists = emitLists(program, *map, choice);
+  auto lists = emitLists(*program, *map, choice);
   if (!lists)
     return std::nullopt;
-  Candidate candidate{{choice, {}, {}, {}}, std::move(*map), std::move(*lists)};
-  candidate.trial.use = useOf(program, candidate.map, candidate.lists);
+  Candidate candidate{
+      {choice, {}, {}, {}}, std::move(*program), std::move(*map), std::move(*lists)};
+  candidate.trial.use = useOf(candidate.program, candidate.map, candidate.lists);
   return candidate;
 }
 
 /// A program that differs in its trip count alone, with this many rounds of groups over
-/// the cores where it has more.
-rows::Program shortened(const rows::Program &program, const Choice &choice, uint32_t rounds) {
+/// the cores where it has more. Nothing if a body reads all positions of what another makes.
+std::optional<rows::Program> shortened(const rows::Program &program, const Choice &choice,
+                                       uint32_t rounds) {
   const uint32_t round = choice.group * program.geometry.cores;
   assert(round != 0);
-  rows::Program result = program;
   const auto shorten = [&](uint32_t &trips) {
     if (trips > 1 && trips / round > rounds)
       trips = rounds * round + trips % round;
   };
+  for (const rows::Body &body : program.bodies)
+    for (const rows::Read &read : body.reads) {
+      uint32_t trips = program.families[read.family].trips;
+      shorten(trips);
+      if (read.all && trips != program.families[read.family].trips)
+        return std::nullopt;
+    }
+  rows::Program result = program;
   for (rows::Family &family : result.families)
     shorten(family.trips);
   for (rows::Body &body : result.bodies)
@@ -98,28 +112,18 @@ bool sameButForTrips(const std::vector<List> &left, const std::vector<List> &rig
       left, right, [&](const List &l, const List &r) { return std::ranges::equal(l, r, same); });
 }
 
-/// Whether a body reads all positions of what another makes.
-bool readsAll(const rows::Program &program) {
-  return std::ranges::any_of(program.bodies, [&](const rows::Body &body) {
-    return std::ranges::any_of(body.reads, [&](const rows::Read &read) {
-      return read.all && program.families[read.family].trips > 1;
-    });
-  });
-}
-
 /// The first thing that is wrong with a plan. Loops of many passes are proved on fewer:
 /// every pass does the same at other addresses, and waits for the same.
-std::optional<std::string> proveWrong(const rows::Program &program, const Candidate &candidate) {
-  if (!readsAll(program)) {
-    const rows::Program few =
-        shortened(program, candidate.trial.choice, roundsToProve(candidate.map));
-    const auto lists = emitLists(few, candidate.map, candidate.trial.choice);
+std::optional<std::string> proveWrong(const Candidate &candidate) {
+  const Choice &choice = candidate.trial.choice;
+  if (const auto few = shortened(candidate.program, choice, roundsToProve(candidate.map))) {
+    const auto lists = emitLists(*few, candidate.map, choice);
     if (lists && sameButForTrips(*lists, candidate.lists)) {
-      const Unrolled unrolled = unroll(few, candidate.map, candidate.trial.choice, *lists);
+      const Unrolled unrolled = unroll(*few, candidate.map, choice, *lists);
       return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
     }
   }
-  const Unrolled unrolled = unroll(program, candidate.map, candidate.trial.choice, candidate.lists);
+  const Unrolled unrolled = unroll(candidate.program, candidate.map, choice, candidate.lists);
   return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
 }
 
@@ -127,12 +131,12 @@ std::optional<std::string> proveWrong(const rows::Program &program, const Candid
 /// come round a ring twice; nothing if it stalls.
 constexpr uint32_t kTimedTrips = 256;
 
-std::optional<double> cyclesOf(const rows::Program &program, const Candidate &candidate) {
+std::optional<double> cyclesOf(const Candidate &candidate) {
+  const rows::Program &program = candidate.program;
   const uint32_t round = candidate.trial.choice.group * program.geometry.cores;
-  const rows::Program few =
-      readsAll(program) ? program
-                        : shortened(program, candidate.trial.choice,
-                                    std::max(roundsToProve(candidate.map), kTimedTrips / round));
+  const auto shorter = shortened(program, candidate.trial.choice,
+                                 std::max(roundsToProve(candidate.map), kTimedTrips / round));
+  const rows::Program &few = shorter ? *shorter : program;
   const auto lists = emitLists(few, candidate.map, candidate.trial.choice);
   const auto timed = lists ? timedPart(few, *lists) : std::nullopt;
   if (!timed)
@@ -148,7 +152,8 @@ std::optional<double> cyclesOf(const rows::Program &program, const Candidate &ca
 }
 
 /// Where the cycles of a plan go, from a timed run of all positions one by one.
-std::optional<plan::Explanation> explain(const rows::Program &program, const Candidate &candidate) {
+std::optional<plan::Explanation> explain(const Candidate &candidate) {
+  const rows::Program &program = candidate.program;
   const auto timed = timedPart(program, candidate.lists);
   const Unrolled all = unroll(program, candidate.map, candidate.trial.choice, candidate.lists);
   const auto timeline = timed ? plan::Timeline::run(all.graph, all.beats, *timed) : std::nullopt;
@@ -217,10 +222,10 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     if (!fits && use.empty())
       use = trial.use;
     if (fits)
-      trial.cycles = cyclesOf(program, *candidate);
+      trial.cycles = cyclesOf(*candidate);
     const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
     if (faster)
-      trial.wrong = proveWrong(program, *candidate);
+      trial.wrong = proveWrong(*candidate);
     if (trial.wrong)
       wrong = trial.wrong;
     if (faster && !trial.wrong)
@@ -242,16 +247,16 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     return false;
   }
   result.memory = best->trial.use;
-  result.program = makeImages(program, best->map, best->trial.choice);
+  result.program = makeImages(best->program, best->map, best->trial.choice);
   for (const List &list : best->lists) {
     plan::Instructions &into = result.lists.emplace_back();
     for (const Emitted &one : list)
       into.push_back({one.instruction, one.nodes});
   }
   if (options.candidates != 0)
-    result.timing = vm::measureTiming(*timedPart(program, best->lists));
+    result.timing = vm::measureTiming(*timedPart(best->program, best->lists));
   if (options.explain)
-    result.explanation = explain(program, *best);
+    result.explanation = explain(*best);
   if (result.explanation)
     result.explanation->losers = std::move(losers);
   result.text =

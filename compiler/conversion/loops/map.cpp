@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/conversion/loops/fold.h"
 #include "hw/isa/isa.h"
 
 namespace sluice::loops {
@@ -95,7 +96,8 @@ private:
       cores |= mask;
     }
   };
-  std::vector<Readers> readers; ///< by family
+  std::vector<Readers> readers;       ///< by family
+  std::map<uint32_t, uint32_t> slots; ///< FamilyHome::slot of families that folds leave
   uint32_t framesEnd = 0;
   std::map<std::vector<uint16_t>, uint32_t> blockAddresses, constantAddresses;
 
@@ -136,8 +138,28 @@ private:
     }
     for (const format::TableImage &table : trip.tables)
       result.tables.push_back(sharedTable(map.tables, table));
+    mapFolds(body, result);
     map.bodies.push_back(std::move(result));
     return true;
+  }
+
+  /// Sums begin and end with products of zeros; the others with a row.
+  void mapFolds(const rows::Body &body, BodyMap &result) {
+    result.firsts.assign(body.writes.size(), kNone);
+    for (size_t port = 0; port < body.writes.size(); ++port) {
+      const auto &fold = body.writes[port].fold;
+      if (!fold)
+        continue;
+      const std::vector<RowId> &rows = body.trip.outputs[port].rows;
+      const bool sum = fold == rows::Fold::Sum;
+      slots[*body.writes[port].family] = sum ? 0 : static_cast<uint32_t>(rows.size());
+      if (sum)
+        for (RowId row : rows)
+          result.constants[row] = kZero;
+      else
+        result.firsts[port] =
+            constantAt(std::vector<uint16_t>(program.geometry.lanes, firstOf(*fold)));
+    }
   }
 
   bool mapBlock(const rows::Graph &trip, BodyMap &body, uint32_t block) {
@@ -167,7 +189,7 @@ private:
   }
 
   [[nodiscard]] Groups groups(const rows::Family &family) const {
-    return {family.trips, family.trips > 1 ? choice.group : 1, program.geometry.cores};
+    return groupsOf(family.trips, program, choice);
   }
 
   void placeFamilies() {
@@ -178,6 +200,8 @@ private:
       FamilyHome &home = map.families[f];
       const uint32_t own = groups(family).most() * family.rows;
       home.everywhere = readers[f].all != 0;
+      home.folded = slots.contains(f);
+      home.slot = home.folded ? slots.at(f) : 0;
       home.local = !family.input && !home.everywhere;
       if (home.local) {
         home.base = map.localRows;
@@ -211,7 +235,7 @@ private:
   static constexpr uint32_t kRingGroups = 8;
 
   void makeRing(const rows::Family &family, FamilyHome &home) {
-    const uint32_t group = choice.group * family.rows;
+    const uint32_t group = groups(family).size * family.rows;
     const uint32_t size = std::bit_ceil(kRingGroups * group);
     if (size >= groups(family).most() * family.rows)
       return;
@@ -231,6 +255,11 @@ private:
       for (RowId row : trip.outputs[port].rows)
         leaves[row] = true;
     std::vector<uint32_t> last(trip.rows.size(), 0);
+    for (size_t port = 0; port < trip.outputs.size(); ++port)
+      if (body.writes[port].fold == rows::Fold::Sum)
+        for (RowId row : trip.outputs[port].rows) // the vector unit learns at the end of it
+          for (const rows::Term &term : result.work[row].terms)
+            last[term.x] = static_cast<uint32_t>(result.work.stages.size() - 1);
     for (uint32_t stage = 1; stage < result.work.stages.size(); ++stage)
       for (RowId row : result.work.stages[stage]) {
         last[row] = std::max(last[row], stage);
@@ -260,7 +289,7 @@ private:
     }
     result.frame = kept;
     result.frameRows = frame.size();
-    framesEnd = std::max(framesEnd, kept + result.frameRows * (inLoop(body) ? choice.group : 1));
+    framesEnd = std::max(framesEnd, kept + result.frameRows * groupsOf(program, body, choice).size);
   }
 };
 
@@ -287,7 +316,7 @@ rows::Program separateOutputs(rows::Program program) {
         read[write.row] = true;
     for (size_t port = 0; port < body.trip.outputs.size(); ++port) {
       const rows::Write &write = body.writes[port];
-      if (write.family && !everywhere[*write.family])
+      if (write.fold || (write.family && !everywhere[*write.family]))
         continue; // stays where it is read
       uint32_t group = 0;
       for (const rows::Row &row : body.trip.rows)
@@ -308,8 +337,13 @@ rows::Program separateOutputs(rows::Program program) {
   return program;
 }
 
+Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choice) {
+  const uint32_t cores = program.geometry.cores;
+  return {trips, std::min(choice.group, (trips + cores - 1) / cores), cores};
+}
+
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
-  return inLoop(body) ? Groups{body.trips, choice.group, program.geometry.cores} : Groups{1, 1, 1};
+  return inLoop(body) ? groupsOf(body.trips, program, choice) : Groups{1, 1, 1};
 }
 
 uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
@@ -329,11 +363,13 @@ Stream streamOf(const rows::Program &program, const Map &map, const Choice &choi
   const rows::Family &what = program.families[family];
   const FamilyHome &home = map.families[family];
   const auto rows = static_cast<int32_t>(what.rows);
-  const auto group = static_cast<int32_t>(choice.group);
+  const auto group = static_cast<int32_t>(groupsOf(what.trips, program, choice).size);
   Stream stream;
   stream.ring = home.ring;
   stream.base = home.base + place + (home.local ? isa::kLocalBase : 0);
-  if (all)
+  if (home.folded)
+    stream.perPosition = static_cast<int32_t>(home.slot);
+  if (all || home.folded)
     return stream;
   stream.perPosition = rows;
   stream.perGroup = rows * group;

@@ -71,6 +71,9 @@ struct FamilyHome {
   uint32_t base = kNone;
   uint32_t ring = 0;   ///< log2 of its rows, if they wrap
   uint32_t groups = 0; ///< groups that a ring holds
+  /// What a fold leaves on a core: all groups have the same places.
+  bool folded = false;
+  uint32_t slot = 0; ///< of a folded family, rows for each position of a group; 0: one for all
 };
 
 /// What one body needs.
@@ -84,6 +87,8 @@ struct BodyMap {
   std::vector<uint32_t> preloads;  ///< by linear row: preload row, or kNone
   std::vector<uint32_t> blocks;    ///< by block of the trip: address, or kNone
   std::vector<uint32_t> tables;    ///< by table of the trip: slot
+  /// By output port, if it is a fold: local address of the row that it begins with.
+  std::vector<uint32_t> firsts;
   uint32_t readers = 0; ///< mask of cores that its families go to, but for those that stay local
 };
 
@@ -102,6 +107,9 @@ struct Map {
 /// The program as loops can run it: every row that leaves its core is read by nobody
 /// there.
 rows::Program separateOutputs(rows::Program program);
+
+/// Groups of a loop: as large as chosen, but on every core if there are positions enough.
+Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choice);
 
 /// Groups of a body.
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice);

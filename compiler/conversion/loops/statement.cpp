@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "compiler/conversion/plan/beats/roll.h"
@@ -25,7 +26,7 @@ public:
         uint32_t core)
       : program(program), map(map), choice(choice), body(program.bodies[index]),
         mine(map.bodies[index]), trip(body.trip), index(index), core(core),
-        group(inLoop(body) ? choice.group : 1) {
+        group(groupsOf(program, body, choice).size) {
     result.inputUnits.assign(program.inputs.size(), 0);
     home.resize(trip.rows.size());
     for (size_t port = 0; port < trip.inputs.size(); ++port)
@@ -34,14 +35,17 @@ public:
     for (size_t port = 0; port < trip.outputs.size(); ++port)
       for (uint32_t row = 0; row < trip.outputs[port].rows.size(); ++row)
         home[trip.outputs[port].rows[row]] = {true, static_cast<uint32_t>(port), row};
+    findSums();
   }
 
   std::optional<Statements> run() {
     for (size_t stage = 1; stage < mine.work.stages.size() && !failed; ++stage)
       addStage(mine.work.stages[stage]);
+    addEnds();
     if (failed || result.registers.size() >= isa::kSeqRegs)
       return std::nullopt;
     connect(result.before, false);
+    connect(result.end, false);
     findInputs(index);
     connect(result.loop, true);
     gate();
@@ -65,6 +69,32 @@ private:
   std::vector<Port> home; ///< by row of the trip
   std::set<uint32_t> writtenBlocks;
   std::set<uint32_t> there, first; ///< inputs: when a group begins; not read by a body before
+  /// Rows that are sums over all positions, and rows of what rounding leaves of those.
+  std::vector<RowId> sums, rests;
+  std::map<RowId, uint32_t> accumulators; ///< of both
+  enum class Part { Begin, Trip, End };
+  Part part = Part::Trip; ///< of a fold that beats are put down for
+
+  void findSums() {
+    for (size_t port = 0; port < body.writes.size(); ++port)
+      if (body.writes[port].fold == rows::Fold::Sum) {
+        const std::vector<RowId> &rows = trip.outputs[port].rows;
+        const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
+        sums.insert(sums.end(), rows.begin(), half);
+        rests.insert(rests.end(), half, rows.end());
+      }
+    // Behind those that positions of a group have.
+    failed = sums.size() + group > program.geometry.accumulators;
+    for (size_t i = 0; i < sums.size(); ++i)
+      accumulators[sums[i]] = accumulators[rests[i]] =
+          static_cast<uint32_t>(program.geometry.accumulators - sums.size() + i);
+  }
+
+  [[nodiscard]] bool isSum(RowId row) const { return accumulators.contains(row); }
+  /// Whether a row is made of the one that the group before has left in its place.
+  [[nodiscard]] bool isCarried(RowId row) const {
+    return home[row].output && mine.firsts[home[row].port] != kNone;
+  }
 
   // Addresses ---------------------------------------------------------------------------------
 
@@ -99,9 +129,9 @@ private:
             stride * positions * static_cast<int32_t>(program.geometry.cores), 0};
   }
 
-  /// Register that holds what an address advances with the groups.
+  /// Register that holds what an address advances with the groups, if there are several.
   uint32_t registerOf(int32_t perGroup) {
-    if (perGroup == 0 || !inLoop(body))
+    if (perGroup == 0 || body.trips <= program.geometry.cores)
       return 0;
     const auto found = std::ranges::find(result.registers, perGroup);
     if (found != result.registers.end())
@@ -123,7 +153,9 @@ private:
   void addProducts(plan::UnitBeats &unit, RowId row, bool byPosition) {
     const Row &what = trip.rows[row];
     const std::vector<rows::Term> &terms = mine.work[row].terms;
-    const size_t count = std::max<size_t>(terms.size(), 1);
+    const bool sum = isSum(row);
+    const bool zeros = terms.empty() || (sum && part != Part::Trip);
+    const size_t count = zeros ? 1 : terms.size();
     for (size_t i = 0; i < count; ++i) {
       isa::Mm form;
       form.emit = emitOf(what);
@@ -131,7 +163,7 @@ private:
       BeatOrigin origin;
       origin.row = row;
       Stream x{mine.constants[row] + isa::kLocalBase, 0, 0, 0};
-      if (!terms.empty()) {
+      if (!zeros) {
         origin.read[0] = terms[i].x;
         origin.block = terms[i].block;
         x = readStream(terms[i].x);
@@ -147,9 +179,11 @@ private:
         form.accStride[0] = 1;
       if (mine.preloads[row] != kNone)
         beat.address[3] = static_cast<int32_t>(mine.preloads[row]);
-      if (i == 0)
+      if (sum)
+        beat.address[2] = static_cast<int32_t>(accumulators.at(row));
+      if (i == 0 && (!sum || part == Part::Begin))
         beat.init = mine.preloads[row] != kNone ? isa::Init::Preload : isa::Init::Zero;
-      beat.last = i + 1 == count;
+      beat.last = i + 1 == count && (!sum || part == Part::End);
       beat.form = unit.formOf(form);
       unit.beats.push_back(beat);
       unit.origins.push_back(origin);
@@ -217,6 +251,23 @@ private:
     }
   }
 
+  /// What a row that is made of itself begins with.
+  void addFirst(plan::UnitBeats &unit, RowId row) {
+    isa::Vec form;
+    form.aSrc = isa::Source::Ram;
+    form.dstKind = isa::Dst::Local;
+    const Stream to = writeStream(row);
+    form.dstStride[0] = to.perPosition;
+    Beat beat;
+    beat.address[0] = static_cast<int32_t>(mine.firsts[home[row].port] + isa::kLocalBase);
+    beat.address[3] = static_cast<int32_t>(to.base);
+    beat.form = unit.formOf(form);
+    BeatOrigin origin;
+    origin.row = trip.rows[row].b;
+    unit.beats.push_back(beat);
+    unit.origins.push_back(origin);
+  }
+
   // Statements --------------------------------------------------------------------------------
 
   /// The beats as pieces of three loops.
@@ -260,14 +311,18 @@ private:
   /// As many rows of a stage as one statement makes.
   size_t rowsOfStatement(const std::vector<RowId> &stage, size_t first) {
     const Row &what = trip.rows[stage[first]];
+    const auto kindOf = [&](RowId row) {
+      return std::tuple(trip.rows[row].kind, mine.varies[row], isSum(row), isCarried(row));
+    };
     size_t most = 1;
-    while (first + most < stage.size() && trip.rows[stage[first + most]].kind == what.kind &&
-           mine.varies[stage[first + most]] == mine.varies[stage[first]])
+    while (first + most < stage.size() && kindOf(stage[first + most]) == kindOf(stage[first]))
       ++most;
     const auto step = [&](plan::UnitBeats &unit, RowId row) { addStep(unit, row); };
     const auto products = [&](plan::UnitBeats &unit, RowId row) { addProducts(unit, row, false); };
     for (size_t count = most;;) {
-      size_t fits = std::max<size_t>(longest(stage, first, count, step), 1);
+      size_t fits = count;
+      if (makesRows(stage[first]))
+        fits = std::max<size_t>(longest(stage, first, count, step), 1);
       if (what.kind == RowKind::Linear)
         fits = std::min(fits, std::max<size_t>(longest(stage, first, fits, products), 1));
       if (fits >= count)
@@ -276,7 +331,16 @@ private:
     }
   }
 
-  void addStage(const std::vector<RowId> &stage) {
+  /// Whether the beats of the part under way leave rows; those that only add up do not.
+  [[nodiscard]] bool makesRows(RowId row) const { return !isSum(row) || part == Part::End; }
+
+  /// What rounding leaves of sums is of no stage.
+  void addStage(std::vector<RowId> stage) {
+    std::erase_if(stage, [&](RowId row) { return std::ranges::find(rests, row) != rests.end(); });
+    addStatements(stage);
+  }
+
+  void addStatements(const std::vector<RowId> &stage) {
     for (size_t first = 0; first < stage.size() && !failed;) {
       const size_t count = rowsOfStatement(stage, first);
       addStatement({stage.begin() + first, stage.begin() + first + count});
@@ -286,12 +350,15 @@ private:
 
   void addStatement(const std::vector<RowId> &members) {
     const Row &what = trip.rows[members.front()];
-    std::vector<Statement> &into =
-        mine.varies[members.front()] || !inLoop(body) ? result.loop : result.before;
+    std::vector<Statement> &into = part == Part::End                               ? result.end
+                                   : mine.varies[members.front()] || !inLoop(body) ? result.loop
+                                                                                   : result.before;
     Statement statement;
     if (what.kind == RowKind::Linear) {
       writeBlocks(members, inLoop(body) ? result.before : result.loop);
       for (const bool byPosition : {false, true}) {
+        if (byPosition && isSum(members.front()))
+          break; // has accumulators of its own
         plan::UnitBeats unit;
         for (RowId row : members)
           addProducts(unit, row, byPosition);
@@ -303,6 +370,15 @@ private:
           break;
       }
     }
+    if (!makesRows(members.front())) {
+      into.push_back(std::move(statement));
+      return begin(members);
+    }
+    if (isCarried(members.front())) {
+      statement.vectorWaits.fold = statement.announcesFold = true;
+      ++result.carried;
+      begin(members);
+    }
     plan::UnitBeats unit;
     for (RowId row : members)
       addStep(unit, row);
@@ -313,6 +389,37 @@ private:
     const auto &vec = std::get<isa::Vec>(statement.vector->instruction);
     statement.toHost = vec.dstKind == isa::Dst::Net && vec.mask == plan::kHostMask;
     into.push_back(std::move(statement));
+  }
+
+  /// What comes before the first position of rows that are folded.
+  void begin(const std::vector<RowId> &members) {
+    part = Part::Begin;
+    plan::UnitBeats unit;
+    for (RowId row : members)
+      if (isSum(row))
+        addProducts(unit, row, false);
+      else
+        addFirst(unit, row);
+    part = Part::Trip;
+    auto made = pieces(unit);
+    if (!made || (made->size() != 1 && !isSum(members.front())))
+      return fail();
+    Statement statement;
+    if (isSum(members.front())) {
+      statement.matrix = std::move(*made);
+    } else {
+      statement.vector = std::move(made->front());
+      statement.announcesFold = true;
+    }
+    result.begin.push_back(std::move(statement));
+  }
+
+  /// Sums leave the accumulators twice, for they keep their content.
+  void addEnds() {
+    part = Part::End;
+    addStatements(sums);
+    addStatements(rests);
+    part = Part::Trip;
   }
 
   void fail() { failed = true; }
@@ -438,6 +545,7 @@ private:
     Known matrix, vector;
     matrix.inputs = vector.inputs = there;
     Statement *blocks = nullptr; // the last that writes some
+    Statement *sum = nullptr;    // the last that only adds up
     for (size_t i = 0; i < all.size(); ++i) {
       Statement &statement = all[i];
       std::vector<BeatOrigin> products;
@@ -446,17 +554,24 @@ private:
       need(all, made, products, plan::kMatrixBit, matrix, statement.matrixWaits);
       if (!products.empty() && blocks)
         statement.matrixWaits.blocks = std::exchange(blocks, nullptr)->announcesBlocks = true;
+      if (loop && readsInput(statement))
+        result.lastInput =
+            std::max(result.lastInput.value_or(0), statement.vector ? i : all.size());
+      if (!statement.vector) {
+        sum = &statement;
+        continue;
+      }
       if (!products.empty())
         vector.merge(matrix);
       need(all, made, statement.vector->origins, plan::kVectorBit, vector, statement.vectorWaits);
       if (statement.writesBlock)
         blocks = &statement;
-      if (loop && readsInput(statement))
-        result.lastInput = i;
       if (!statement.writesBlock)
         for (const BeatOrigin &origin : statement.vector->origins)
           made[origin.row] = static_cast<int>(i);
     }
+    if (sum)
+      sum->announcesReads = result.sums = true;
   }
 
   [[nodiscard]] bool readsInput(const Statement &statement) const {
@@ -467,7 +582,8 @@ private:
         });
       });
     };
-    return std::ranges::any_of(statement.matrix, reads) || reads(*statement.vector);
+    return std::ranges::any_of(statement.matrix, reads) ||
+           (statement.vector && reads(*statement.vector));
   }
 };
 

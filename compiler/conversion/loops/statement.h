@@ -26,7 +26,9 @@ struct Piece {
 enum Token : uint32_t {
   kLocalToken = 0,                             ///< rows of the core's own vector unit
   kBlockToken = 1,                             ///< weight blocks that are written
-  kCoreTokens = 2,                             ///< families from core i
+  kReadToken = 1,                              ///< at the vector unit: the matrix unit has read
+  kFoldToken = 2,                              ///< what a group has left of a fold
+  kCoreTokens = 3,                             ///< families from core i
   kInputTokens = kCoreTokens + isa::kMaxCores, ///< rows of input i, a token a position
 };
 /// Tokens of the host port's bank: core i lets one more group, or inference, in.
@@ -36,26 +38,35 @@ enum HostToken : uint32_t { kCreditTokens = 0, kDoneTokens = isa::kMaxCores };
 struct Waits {
   bool local = false;
   bool blocks = false; ///< once, not by position
+  bool fold = false;   ///< once, not by position
   std::vector<uint32_t> inputs;
 };
 
 struct Statement {
-  std::vector<Piece> matrix; ///< accumulators are by position where there is more than one
-  std::optional<Piece> vector;
+  std::vector<Piece> matrix;   ///< accumulators are by position where there is more than one
+  std::optional<Piece> vector; ///< nothing: products stay in accumulators of their own
   Waits matrixWaits, vectorWaits;
   uint32_t localUnits = 0; ///< whom its rows are announced to at every position
   bool writesBlock = false;
   bool announcesBlocks = false; ///< the matrix unit is told that blocks are written
+  bool announcesFold = false;   ///< the vector unit is told that a group has left its rows
+  bool announcesReads = false;  ///< the vector unit is told that products are read
   bool toHost = false;
 };
 
 /// Statements of one body on one core. Those that do not depend on the position come
-/// before the loop.
+/// before the loop. What is folded begins before it too, for each position of the first group
+/// (`begin`), and a sum ends behind it (`end`).
 struct Statements {
-  std::vector<Statement> before, loop;
+  std::vector<Statement> before, begin, loop, end;
   Registers registers;
-  /// Index into `loop` of the last statement that reads an input; nothing: none does.
+  /// Index into `loop` of the last statement that reads an input, its size if only the end of
+  /// a group tells; nothing: none does.
   std::optional<size_t> lastInput;
+  /// At the end of every group the vector unit waits until the matrix unit has read all it adds
+  /// up: no result says so.
+  bool sums = false;
+  uint32_t carried = 0; ///< statements of `loop` that announce what they leave
   /// Inputs whose tokens both units take as a group begins: later bodies read them too.
   std::vector<uint32_t> takenByBoth;
   std::vector<uint32_t> inputUnits; ///< by input of the program: who takes its tokens

@@ -17,7 +17,8 @@ using rows::RowKind;
 /// The rows of all trips of all bodies.
 class Names {
 public:
-  explicit Names(const rows::Program &program, const Map &map) : program(program), map(map) {}
+  Names(const rows::Program &program, const Map &map, const Choice &choice)
+      : program(program), map(map), choice(choice) {}
 
   rows::Graph run() {
     graph.geometry = program.geometry;
@@ -54,10 +55,13 @@ public:
   [[nodiscard]] uint32_t block(uint32_t body, uint32_t block) const { return blocks[body][block]; }
 
   std::vector<std::vector<RowId>> familyRows; ///< by family and place
+  /// Constant rows of all trips, by local address.
+  std::map<uint32_t, RowId> constants;
 
 private:
   const rows::Program &program;
   const Map &map;
+  const Choice &choice;
   rows::Graph graph;
   uint32_t firstGroup = 0, groups = 0; ///< of the body under way; so far
   std::vector<RowId> outRows;
@@ -108,9 +112,13 @@ private:
       graph.blocks.push_back(trip.blocks[i]);
     }
     auto &made = names.emplace_back(body.trips, std::vector<RowId>(trip.rows.size(), kNoRow));
+    const std::vector<RowId> sums = sumsOf(body);
     for (uint32_t t = 0; t < body.trips; ++t)
       for (RowId row = 0; row < trip.rows.size(); ++row)
-        addRow(body, mine, t, row, made, firstBlock);
+        if (std::ranges::find(sums, row) == sums.end())
+          addRow(body, mine, t, row, made, firstBlock);
+    for (const RowId sum : sums)
+      addSum(body, mine, sum, made, firstBlock);
     for (const rows::Row &row : trip.rows)
       groups = std::max(groups, firstGroup + row.group + 1);
     firstGroup = groups; // of the next body
@@ -125,7 +133,9 @@ private:
         const rows::Write &write = body.writes[port];
         for (uint32_t r = 0; r < trip.outputs[port].rows.size(); ++r) {
           const RowId row = made[t][trip.outputs[port].rows[r]];
-          if (write.family)
+          if (write.fold) // the last position of a place stays
+            familyRows[*write.family][placeOf(body, *write.family, t) + r] = row;
+          else if (write.family)
             familyRows[*write.family][t * program.families[*write.family].rows + r] = row;
           else
             outRows[write.first[r] + t * write.stride] = row;
@@ -133,11 +143,89 @@ private:
       }
   }
 
+  /// Rows that are one for all positions of a core, and then what rounding leaves of them.
+  static std::vector<RowId> sumsOf(const rows::Body &body) {
+    std::vector<RowId> sums;
+    for (size_t port = 0; port < body.writes.size(); ++port)
+      if (body.writes[port].fold == rows::Fold::Sum)
+        sums.insert(sums.end(), body.trip.outputs[port].rows.begin(),
+                    body.trip.outputs[port].rows.end());
+    return sums;
+  }
+
+  /// Where a core leaves the first row of a position in what a fold leaves.
+  [[nodiscard]] uint32_t placeOf(const rows::Body &body, uint32_t family, uint32_t t) const {
+    const Groups groups = groupsOf(program, body, choice);
+    return t / groups.size % groups.cores * program.families[family].rows +
+           t % groups.size * map.families[family].slot;
+  }
+
+  /// The products of all positions of a core, on each core.
+  void addSum(const rows::Body &body, const BodyMap &mine, RowId id,
+              std::vector<std::vector<RowId>> &made, uint32_t firstBlock) {
+    const Groups groups = groupsOf(program, body, choice);
+    for (uint32_t core = 0; core < groups.cores; ++core) {
+      rows::Row row = body.trip.rows[id];
+      row.group += firstGroup;
+      row.terms.clear();
+      std::vector<uint32_t> own;
+      for (uint32_t g = 0; g < groups.groupsOf(core); ++g)
+        for (uint32_t t = groups.first(core, g);
+             t < std::min(groups.first(core, g) + groups.size, body.trips); ++t)
+          own.push_back(t);
+      if (own.empty())
+        continue;
+      for (const uint32_t t : own)
+        for (const rows::Term &term : mine.work[id].terms)
+          row.terms.push_back({made[t][term.x], term.block + firstBlock});
+      if (row.b != kNoRow)
+        row.b = made[own.front()][row.b];
+      const RowId sum = add(std::move(row));
+      for (const uint32_t t : own)
+        made[t][id] = sum;
+    }
+  }
+
+  RowId constant(uint32_t address, const std::vector<uint16_t> &lanes) {
+    const auto [known, added] = constants.try_emplace(address, kNoRow);
+    if (added) {
+      rows::Row row;
+      row.lanes = lanes;
+      known->second = add(std::move(row));
+    }
+    return known->second;
+  }
+
+  /// What the place of a position holds when it is folded: the row that the group before left,
+  /// or the one that the fold begins with.
+  RowId before(const rows::Body &body, const BodyMap &mine, uint32_t t, const rows::Row &what,
+               const std::vector<std::vector<RowId>> &made) {
+    const uint32_t family = body.reads[what.input].family;
+    size_t port = 0;
+    while (body.writes[port].family != family)
+      ++port;
+    const Groups groups = groupsOf(program, body, choice);
+    const uint32_t round = groups.size * groups.cores;
+    if (t >= round)
+      return made[t - round][body.trip.outputs[port].rows[what.inputRow]];
+    rows::Row first;
+    first.kind = RowKind::Vector;
+    first.a = {constant(mine.firsts[port], map.constantRows[mine.firsts[port]])};
+    first.group = firstGroup;
+    first.nodes = body.trip.rows[body.trip.outputs[port].rows[what.inputRow]].nodes;
+    return add(std::move(first));
+  }
+
   void addRow(const rows::Body &body, const BodyMap &mine, uint32_t t, RowId id,
               std::vector<std::vector<RowId>> &made, uint32_t firstBlock) {
     const rows::Row &what = body.trip.rows[id];
     if (what.kind == RowKind::Input) {
       const rows::Read &read = body.reads[what.input];
+      if (std::ranges::any_of(
+              body.writes, [&](const rows::Write &write) { return write.family == read.family; })) {
+        made[t][id] = before(body, mine, t, what, made);
+        return;
+      }
       made[t][id] = familyRows[read.family]
                               [read.all ? read.places[what.inputRow]
                                         : t * program.families[read.family].rows + what.inputRow];
@@ -145,6 +233,11 @@ private:
     }
     if (!mine.work[id].live && what.kind != RowKind::Constant)
       return;
+    if (what.kind == RowKind::Constant) {
+      if (mine.constants[id] != kNone)
+        made[t][id] = constant(mine.constants[id], what.lanes);
+      return;
+    }
     if (t != 0 && !mine.varies[id]) {
       made[t][id] = made[0][id];
       return;
@@ -252,7 +345,7 @@ isa::Instruction formOf(isa::Instruction instruction) {
 class Unroller {
 public:
   Unroller(const rows::Program &program, const Map &map, const Choice &choice)
-      : program(program), map(map), choice(choice), names(program, map) {}
+      : program(program), map(map), choice(choice), names(program, map, choice) {}
 
   Unrolled run(const std::vector<List> &lists) {
     result.graph = names.run();
@@ -330,17 +423,13 @@ private:
       memory.localAddress[row] = isa::kLocalBase + address;
       memory.constants.push_back(row);
     };
-    for (uint32_t b = 0; b < program.bodies.size(); ++b)
-      for (RowId row = 0; row < program.bodies[b].trip.rows.size(); ++row)
-        if (program.bodies[b].trip.rows[row].kind == RowKind::Constant &&
-            map.bodies[b].constants[row] != kNone)
-          for (uint32_t t = 0; t < program.bodies[b].trips; ++t)
-            put(names.of(b, t, row), map.bodies[b].constants[row]);
+    for (const auto &[address, row] : names.constants)
+      put(row, address);
     for (uint32_t f = 0; f < program.families.size(); ++f) {
       const rows::Family &family = program.families[f];
       if (family.constant.empty())
         continue;
-      const Groups groups{family.trips, choice.group, program.geometry.cores};
+      const Groups groups = groupsOf(family.trips, program, choice);
       uint32_t next = map.families[f].base;
       for (uint32_t g = 0; g < groups.groupsOf(core); ++g)
         for (uint32_t t = groups.first(core, g);

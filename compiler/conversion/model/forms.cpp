@@ -37,7 +37,8 @@ public:
       : module(module), geometry(geometry), model(model), problems(problems) {}
 
   std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops) {
-    const std::optional<rows::Program> loops = asLoops();
+    Problems inLoops; // why the loops that there are cannot be computed
+    const std::optional<rows::Program> loops = asLoops(inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found; // of no interest where loops can do it
     if (!onlyLoops && products <= kMostProducts) {
@@ -49,7 +50,7 @@ public:
     if (loops && (onlyLoops || products >= kLoopProducts || forms.empty()))
       add(*loops);
     if (forms.empty())
-      problems.insert(problems.end(), found.begin(), found.end());
+      llvm::append_range(problems, inLoops.empty() ? found : inLoops);
     return std::move(forms);
   }
 
@@ -61,10 +62,9 @@ private:
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
 
   /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> asLoops() const {
+  std::optional<rows::Program> asLoops(Problems &found) const {
     const auto partition = bodies::findPartition(mainOf(module));
-    Problems ignored; // the function as a whole says what is wrong
-    return partition ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, ignored)
+    return partition ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, found)
                      : std::nullopt;
   }
 

@@ -29,6 +29,18 @@ bool Padding::finite() const {
   return kind == Kind::Live || (kind == Kind::Known && isFinite(value));
 }
 
+Padding either(const Padding &left, const Padding &right) {
+  if (left == right)
+    return left;
+  if (left.finite() && right.finite())
+    return Padding::live();
+  const auto isOpen = [](const Padding &one) {
+    return one.kind == Padding::Kind::Open ||
+           (one.kind == Padding::Kind::Known && numerics::isNaN(one.value));
+  };
+  return isOpen(left) || isOpen(right) ? Padding::open() : Padding::large();
+}
+
 bool RowFacts::zeroBeyond(uint32_t lanes) const {
   return used == lanes ||
          (padding.kind == Padding::Kind::Known && numerics::toFloat(padding.value) == 0);
@@ -73,12 +85,12 @@ RowFacts GraphBuilder::facts(RowId row, uint32_t used) const {
   return facts;
 }
 
-RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used) {
+RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used, Padding beyond) {
   Row row;
   row.kind = RowKind::Input;
   row.input = port;
   row.inputRow = index;
-  return push(std::move(row), {used, false, Padding::known(0)});
+  return push(std::move(row), {used, false, beyond});
 }
 
 RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {

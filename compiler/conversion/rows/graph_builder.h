@@ -29,7 +29,12 @@ struct Padding {
   static Padding open() { return {Kind::Open, 0}; }
   /// Known and finite, or Live.
   [[nodiscard]] bool finite() const;
+
+  bool operator==(const Padding &) const = default;
 };
+
+/// What is known of lanes that are beyond the elements of one row or another.
+Padding either(const Padding &left, const Padding &right);
 
 /// What is known of a row. The first lanes of a row can be a row of another
 /// tensor: beyond them, that one has its padding where this one has elements.
@@ -51,7 +56,7 @@ public:
   /// Rows made from now on belong to a new group and come from these nodes.
   void beginGroup(std::vector<uint32_t> nodes);
 
-  RowId input(uint32_t port, uint32_t row, uint32_t used);
+  RowId input(uint32_t port, uint32_t row, uint32_t used, Padding beyond);
   /// The first `values.size()` lanes; the others are zero.
   RowId constant(const std::vector<double> &values);
   RowId splat(double value);

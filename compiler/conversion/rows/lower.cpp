@@ -26,14 +26,15 @@ void registerRowLowering(MLIRContext &context) {
 
 namespace {
 
-Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTensor &tensor) {
+Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTensor &tensor,
+               const Padding &beyond) {
   const RowLayout layout = lowering.layoutOf(argument);
   Port port{tensor, {}};
   port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(argument));
   RowTensor rows{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row) {
     port.rows.push_back(lowering.graph.input(argument.getArgNumber(), static_cast<uint32_t>(row),
-                                             static_cast<uint32_t>(layout.used(row))));
+                                             static_cast<uint32_t>(layout.used(row)), beyond));
     rows.rows.push_back({port.rows.back(), false, {}});
   }
   lowering.define(argument, std::move(rows));
@@ -65,6 +66,19 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
     port.rows.push_back(id);
   }
   return port;
+}
+
+Padding paddingOf(const Lowering &lowering, Value value, const Port &port) {
+  const RowLayout layout = lowering.layoutOf(value);
+  std::optional<Padding> padding;
+  for (int64_t row = 0; row < layout.rows(); ++row) {
+    const auto used = static_cast<uint32_t>(layout.used(row));
+    if (used == lowering.graph.lanes())
+      continue;
+    const Padding one = lowering.graph.facts(port.rows[row], used).padding;
+    padding = padding ? either(*padding, one) : one;
+  }
+  return padding.value_or(Padding::known(0));
 }
 
 /// Beyond this no target has room; it bounds the time spent on finding that out.
@@ -110,7 +124,8 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
 } // namespace
 
 std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
-                                 const ModelInfo &info, Problems &problems) {
+                                 const ModelInfo &info, Problems &problems,
+                                 std::vector<Padding> *padding) {
   registerRowLowering(*function.getContext());
   const size_t before = problems.size();
   Lowering lowering(geometry, problems);
@@ -123,7 +138,10 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     return std::nullopt;
   }
   for (BlockArgument argument : block.getArguments())
-    inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()]));
+    inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
+                               argument.getArgNumber() < info.padding.size()
+                                   ? info.padding[argument.getArgNumber()]
+                                   : Padding::known(0)));
   for (Operation &op : block.without_terminator())
     if (!Lowering::isConstant(op.getResult(0)))
       llvm::cast<RowsInterface>(op).lowerToRows(lowering);
@@ -132,6 +150,9 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     outputs.push_back(outputPort(lowering, value, tensor, taken));
   if (problems.size() != before)
     return std::nullopt;
+  if (padding)
+    for (const auto &[value, port] : llvm::zip_equal(block.getTerminator()->getOperands(), outputs))
+      padding->push_back(paddingOf(lowering, value, port));
   Graph graph = lowering.graph.take();
   graph.modelName = info.name;
   graph.inputs = std::move(inputs);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/rows/graph_builder.h"
 
 namespace sluice::rows {
 
@@ -18,6 +19,8 @@ struct ModelInfo {
   /// As the host sees them, in the order of the function's arguments and
   /// results: name, shape and type. The data dimension comes from the function.
   std::vector<format::HostTensor> inputs, outputs;
+  /// By input, what is beyond the elements of its rows; zeros where it is not said.
+  std::vector<Padding> padding;
   std::vector<format::SourceNode> nodes;
   uint64_t parameters = 0;
 };
@@ -29,8 +32,10 @@ void registerRowLowering(mlir::MLIRContext &context);
 /// Lowers a function of one block whose runtime tensors all have a data
 /// dimension. Nothing, and at least one problem (E04xx), if something in it
 /// cannot be computed by the machine. Constants are rounded to bf16, nearest
-/// even, biases stay fp32. Padding lanes of output rows are not specified.
+/// even, biases stay fp32. `padding`, if there, becomes what is beyond the elements of the
+/// rows of each output.
 std::optional<Graph> lowerToRows(mlir::func::FuncOp function, const format::Geometry &geometry,
-                                 const ModelInfo &info, Problems &problems);
+                                 const ModelInfo &info, Problems &problems,
+                                 std::vector<Padding> *padding = nullptr);
 
 } // namespace sluice::rows

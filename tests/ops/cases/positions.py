@@ -68,3 +68,63 @@ def positions(cases):
     y = net("MatMul", net("Softmax", scores, axis=-1), net.linear("x", u))
     expected = softmax(linear(x, q) @ linear(x, k).T) @ linear(x, u)
     cases.add("dynamic_positions_attention", net.nodes, net.inputs, {y: expected}, net.constants)
+
+
+def folds(cases):
+    """Reductions over the positions: what a loop carries, and what is merged behind it."""
+    random = np.random.default_rng(21)
+
+    def draw(*shape):
+        return random.standard_normal(shape).astype(np.float32)
+
+    def case(name, net, outputs):
+        cases.add(f"positions_fold_{name}", net.nodes, net.inputs, outputs, net.constants)
+
+    norm = lambda x, **of: np.sqrt(np.sum(x * x, **of))
+    for op, function, shape in (
+            ("ReduceMean", np.mean, (4096, 32)), ("ReduceMean", np.mean, (300, 200)),
+            ("ReduceMax", np.max, (900, 32)), ("ReduceMax", np.max, (300, 200)),
+            ("ReduceMin", np.min, (901, 20)), ("ReduceL2", norm, (300, 200))):
+        x = draw(*shape) + np.linspace(-1, 1, shape[1], dtype=np.float32)
+        cases.add(f"positions_fold_{op}_{shape[1]}", node(op, "x", axes=[0], keepdims=0), {"x": x},
+                  {"y": function(np.float64(x), axis=0)})
+    x = draw(700, 24)
+    cases.add("positions_fold_sum", node("ReduceSum", "x a"), {"x": x},
+              {"y": np.sum(np.float64(x), axis=0, keepdims=True)}, {"a": np.int64([0])})
+    # Factors that are rounded at every position; their products stay near one.
+    x = np.exp(draw(40, 16) / 8)
+    cases.add("positions_fold_product", node("ReduceProd", "x", axes=[0]), {"x": x},
+              {"y": np.prod(np.float64(x), axis=0, keepdims=True)})
+
+    # Pooling between layers; beside it what every position has.
+    for length in (61, 150, 700):
+        x, layers = draw(length, 24), (weights(24, 40), weights(40, 12))
+        net = Network(x=x)
+        h = net("Relu", net.linear("x", layers[0]))
+        v = relu(linear(x, layers[0]))
+        pooled = net("ReduceMean", h, axes=[0], keepdims=1)
+        case(f"pooled_{length}", net,
+             {net.linear(pooled, layers[1]): linear(v.mean(0, keepdims=True), layers[1])})
+        most = net("ReduceMax", h, axes=[0], keepdims=1)
+        case(f"mixed_{length}", net,
+             {net.linear(h, layers[1]): linear(v, layers[1]), pooled: v.mean(0, keepdims=True),
+              most: v.max(0, keepdims=True)})
+
+    # Positions read what all of them became: another loop.
+    x = draw(150, 12)
+    net = Network(x=x)
+    centred = net("Sub", "x", net("ReduceMean", "x", axes=[0], keepdims=1))
+    scale = net("Sqrt", net("ReduceMean", net("Mul", centred, centred), axes=[0], keepdims=1))
+    v = np.float64(x) - np.mean(np.float64(x), axis=0, keepdims=True)
+    case("normalised", net, {net("Div", centred, scale): v / np.sqrt(np.mean(v * v, axis=0, keepdims=True))})
+    # Logarithms of what lies beyond the elements of a row must not reach the product.
+    x, layer = draw(300, 12), weights(12, 8)
+    net = Network(x=x)
+    logs = net("Log", net("Mul", "x", "x"))
+    v = np.log(np.float64(x) ** 2)
+    case("padding", net, {net.linear(net("ReduceMax", logs, axes=[0], keepdims=1), layer):
+                          linear(v.max(0, keepdims=True), layer)})
+    # Two axes at once.
+    x = draw(300, 4, 12)
+    cases.add("positions_fold_two_axes", node("ReduceMean", "x", axes=[0, 1], keepdims=0), {"x": x},
+              {"y": np.mean(np.float64(x), axis=(0, 1))})

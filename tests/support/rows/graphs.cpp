@@ -88,6 +88,28 @@ std::vector<RowId> GraphBuilder::dense(const std::vector<RowId> &x, uint32_t cou
   return result;
 }
 
+std::vector<RowId> GraphBuilder::sum(const std::vector<RowId> &x, uint32_t count) {
+  const uint32_t lanes = graph.geometry.lanes, node = addNode("ReduceSum");
+  std::vector<uint16_t> ones(size_t{lanes} * lanes, 0);
+  for (uint32_t i = 0; i < lanes; ++i)
+    ones[i * (lanes + 1)] = toBf16(1);
+  const auto block = static_cast<uint32_t>(graph.blocks.size());
+  graph.blocks.push_back(std::move(ones));
+  std::vector<RowId> result;
+  for (uint32_t r = 0; r < count; ++r) {
+    Row row;
+    row.kind = RowKind::Linear;
+    row.group = groups;
+    row.nodes = {node};
+    for (size_t i = r; i < x.size(); i += count)
+      row.terms.push_back({x[i], block});
+    result.push_back(static_cast<RowId>(graph.rows.size()));
+    graph.rows.push_back(std::move(row));
+  }
+  ++groups;
+  return result;
+}
+
 std::vector<RowId> GraphBuilder::product(const std::vector<RowId> &x, const std::vector<RowId> &w,
                                          bool columns, const rows::VectorStep &step) {
   const uint32_t lanes = graph.geometry.lanes, node = addNode("MatMul");

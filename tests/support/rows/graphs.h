@@ -26,6 +26,8 @@ public:
   /// weights and biases, a block is zero with probability `zeros`.
   std::vector<rows::RowId> dense(const std::vector<rows::RowId> &x, uint32_t count,
                                  const rows::VectorStep &step, bool bias = true, double zeros = 0);
+  /// `count` rows: row r is the sum of every `count`-th of `x`, from the r-th on.
+  std::vector<rows::RowId> sum(const std::vector<rows::RowId> &x, uint32_t count);
   /// A product of activations: one row for each of `x`, all with the block that
   /// `w` (at most B rows) is written to.
   std::vector<rows::RowId> product(const std::vector<rows::RowId> &x,

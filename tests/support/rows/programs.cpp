@@ -60,6 +60,41 @@ void ProgramBuilder::write(GraphBuilder &trip, uint32_t family, std::vector<RowI
   writes.push_back(std::move(write));
 }
 
+uint32_t ProgramBuilder::fold(GraphBuilder &trip, uint32_t trips, rows::Fold fold,
+                              std::vector<RowId> rows) {
+  if (fold == rows::Fold::Sum)
+    rows = trip.dense(rows, static_cast<uint32_t>(rows.size()), rows::VectorStep{}, false);
+  const auto count = static_cast<uint32_t>(rows.size());
+  const uint32_t made =
+      family(std::min(trips, program.geometry.cores), fold == rows::Fold::Sum ? 2 * count : count);
+  write(trip, made, std::move(rows));
+  writes.back().fold = fold;
+  return made;
+}
+
+namespace {
+
+rows::VectorStep stepOf(rows::Fold fold) {
+  rows::VectorStep step;
+  step.alu1 = fold == rows::Fold::Max   ? isa::Alu::Max
+              : fold == rows::Fold::Min ? isa::Alu::Min
+                                        : isa::Alu::Mul;
+  return step;
+}
+
+} // namespace
+
+std::vector<RowId> ProgramBuilder::merge(GraphBuilder &trip, uint32_t parts, rows::Fold fold,
+                                         uint32_t count) {
+  const std::vector<RowId> all = read(trip, parts, true);
+  if (fold == rows::Fold::Sum)
+    return trip.sum(all, count);
+  std::vector<RowId> result(all.begin(), all.begin() + count);
+  for (size_t i = count; i < all.size(); ++i)
+    result[i % count] = trip.vector({result[i % count]}, all[i], kNoRow, stepOf(fold));
+  return result;
+}
+
 void ProgramBuilder::output(GraphBuilder &trip, uint32_t trips, std::vector<RowId> rows, Lie lie) {
   const auto count = static_cast<uint32_t>(rows.size());
   format::HostTensor tensor;
@@ -109,6 +144,24 @@ rows::Program denseNetwork(const std::string &target, uint32_t trips,
                       i + 1 < widths.size() ? plan::test::relu() : rows::VectorStep{});
   builder.output(trip, trips, rows);
   builder.finish(trip, trips);
+  return std::move(builder.program);
+}
+
+rows::Program poolingNetwork(const std::string &target, uint32_t trips, rows::Fold other,
+                             uint64_t seed) {
+  ProgramBuilder builder(target, seed);
+  const uint32_t x = builder.input(trips, 2);
+  GraphBuilder trip = builder.trip();
+  const auto rows = trip.dense(builder.read(trip, x), 3, plan::test::relu());
+  const auto most = trip.dense(rows, 2, rows::VectorStep{});
+  const uint32_t sums = builder.fold(trip, trips, rows::Fold::Sum, rows);
+  const uint32_t others = builder.fold(trip, trips, other, most);
+  builder.output(trip, trips, trip.dense(rows, 1, rows::VectorStep{}));
+  builder.finish(trip, trips);
+  GraphBuilder last = builder.trip();
+  builder.output(last, 1, last.dense(builder.merge(last, sums, rows::Fold::Sum, 3), 2, {}));
+  builder.output(last, 1, last.dense(builder.merge(last, others, other, 2), 1, {}));
+  builder.finish(last, 1);
   return std::move(builder.program);
 }
 
@@ -235,6 +288,8 @@ public:
       firstGroup = groups;
       for (uint32_t trip = 0; trip < body.trips; ++trip)
         addTrip(body, trip);
+      for (auto &[place, sum] : std::exchange(sums, {}))
+        addSum(place.first, place.second, sum);
     }
     for (const format::HostTensor &tensor : program.outputs) {
       rows::Port port{tensor, {}};
@@ -251,7 +306,8 @@ private:
   std::vector<std::vector<RowId>> families; ///< their rows by place
   std::vector<RowId> host;                  ///< by host row
   uint32_t firstGroup = 0, groups = 0;
-  std::map<std::vector<uint16_t>, uint32_t> blocks; ///< those that nothing is written to
+  std::map<std::pair<uint32_t, uint32_t>, rows::Row> sums; ///< by family and place, so far
+  std::map<std::vector<uint16_t>, uint32_t> blocks;        ///< those that nothing is written to
 
   RowId add(rows::Row row) {
     graph.rows.push_back(std::move(row));
@@ -301,12 +357,47 @@ private:
       const rows::Write &write = body.writes[port];
       const std::vector<RowId> &from = body.trip.outputs[port].rows;
       for (uint32_t row = 0; row < from.size(); ++row) {
-        if (write.family)
+        if (write.fold)
+          fold(write, trip, row, made[from[row]]);
+        else if (write.family)
           families[*write.family][trip * from.size() + row] = made[from[row]];
         if (write.output)
           host[write.first[row] + trip * write.stride] = made[from[row]];
       }
     }
+  }
+
+  void fold(const rows::Write &write, uint32_t trip, uint32_t row, RowId id) {
+    const rows::Family &family = program.families[*write.family];
+    const uint32_t place = trip % family.trips * family.rows + row;
+    if (write.fold == rows::Fold::Sum) {
+      rows::Row &sum = sums.try_emplace({*write.family, place}, graph.rows[id]).first->second;
+      if (trip >= family.trips)
+        sum.terms.insert(sum.terms.end(), graph.rows[id].terms.begin(), graph.rows[id].terms.end());
+      return;
+    }
+    RowId &known = families[*write.family][place];
+    if (known == kNoRow) {
+      known = id;
+      return;
+    }
+    rows::Row folded;
+    folded.kind = rows::RowKind::Vector;
+    folded.a = {id};
+    folded.b = known;
+    folded.step = stepOf(*write.fold);
+    folded.group = groups++;
+    known = add(std::move(folded));
+  }
+
+  /// A sum as it is rounded, and what that leaves.
+  void addSum(uint32_t family, uint32_t place, rows::Row sum) {
+    sum.group = groups++;
+    rows::Row rest = sum;
+    rest.b = families[family][place] = add(std::move(sum));
+    rest.step.alu1 = isa::Alu::Sub;
+    rest.group = groups++;
+    families[family][place + program.families[family].rows / 2] = add(std::move(rest));
   }
 
   RowId addRow(const rows::Graph &trip, RowId id, const std::vector<RowId> &made,

@@ -37,6 +37,13 @@ public:
   std::vector<rows::RowId> read(plan::test::GraphBuilder &trip, uint32_t family, bool all = false);
   /// Rows that every trip adds to a family.
   void write(plan::test::GraphBuilder &trip, uint32_t family, std::vector<rows::RowId> rows);
+  /// What the rows of `trips` trips are folded to, in parts; their family. Sums are of
+  /// products with weights.
+  uint32_t fold(plan::test::GraphBuilder &trip, uint32_t trips, rows::Fold fold,
+                std::vector<rows::RowId> rows);
+  /// `count` rows folded of all parts.
+  std::vector<rows::RowId> merge(plan::test::GraphBuilder &trip, uint32_t parts, rows::Fold fold,
+                                 uint32_t count);
   /// Rows of every trip as a new output of the program.
   void output(plan::test::GraphBuilder &trip, uint32_t trips, std::vector<rows::RowId> rows,
               Lie lie = Lie::ByTrip);
@@ -52,11 +59,18 @@ private:
 rows::Program denseNetwork(const std::string &target, uint32_t trips,
                            const std::vector<uint32_t> &widths, uint64_t seed);
 
-/// Everything that loops can do, drawn by a seed: at least 2 and at most `mostTrips` trips.
+/// A dense network whose rows are folded, by a sum and otherwise, and the folds that are
+/// returned behind one more layer, beside rows of every position.
+rows::Program poolingNetwork(const std::string &target, uint32_t trips, rows::Fold other,
+                             uint64_t seed);
+
+/// Everything that loops can do but folds, drawn by a seed: at least 2 and at most `mostTrips`
+/// trips.
 rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t mostTrips = 61);
 
-/// The rows of all trips of all bodies, of which none folds, one by one, as the definition says:
-/// what a plan computes is compared with this graph. The rows of its outputs are the host's.
+/// The rows of all trips of all bodies one by one, as the definition says: what a plan computes
+/// is compared with this graph. Parts of a fold have every so many-th trip. The rows of its outputs
+/// are the host's.
 rows::Graph flatten(const rows::Program &program);
 
 } // namespace sluice::loops::test

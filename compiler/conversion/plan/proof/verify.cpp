@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -204,6 +205,8 @@ private:
   }
 
   void matrixBeat(uint32_t u, const isa::Mm &mm, const Beat &beat, const BeatOrigin &origin) {
+    if (beat.signal.on)
+      giveCores(u, 1U << units[u].core, beat.signal);
     if (mm.skip != 0)
       return;
     UnitState &state = units[u];
@@ -213,6 +216,8 @@ private:
     Accumulator &acc = accumulators[state.core][index];
     if (beat.init != isa::Init::Keep)
       acc = {origin.row, beat.init, static_cast<uint32_t>(beat.address[3]), {}};
+    else if (std::exchange(acc.left, false))
+      acc.row = origin.row;
     if (acc.row != origin.row)
       return fail(u,
                   fmt::format("adds to row {} in an accumulator of row {}", origin.row, acc.row));
@@ -224,10 +229,8 @@ private:
       fail(u, blocks.read(state.core, static_cast<uint32_t>(w), now(state),
                           state.clock.arrived[cores + state.core]));
     read(u, beat.address[0], origin.read[0]);
-    if (origin.read[0] != kNoRow)
+    if (origin.read[0] != kNoRow) // else zeros
       acc.products.emplace_back(origin.read[0], weights[w]);
-    else if (!values.isZero(weights[w]))
-      fail(u, "a product without an operand");
     if (!beat.last)
       return;
     fail(u, values.sum(state.core, acc));
@@ -236,6 +239,7 @@ private:
       fail(u, fmt::format("rounds row {}, a part of a sum", acc.row));
     results[state.core].push_back({acc.row, state.clock});
     acc.row = kNoRow;
+    acc.left = true;
   }
 
   void copyToBlock(uint32_t u, const isa::Vec &vec, const Beat &beat, const BeatOrigin &origin) {

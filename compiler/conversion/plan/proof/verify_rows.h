@@ -16,6 +16,7 @@ struct Accumulator {
   isa::Init init = isa::Init::Keep;
   uint32_t preload = 0;                                   ///< address, where `init` says so
   std::vector<std::pair<rows::RowId, uint32_t>> products; ///< row and block
+  bool left = false; ///< by the row; the content stays, and may leave again as another
 };
 
 /// Compares sums and vector steps with the rows of a graph.

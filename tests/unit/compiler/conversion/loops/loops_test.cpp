@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "tests/support/rows/programs.h"
@@ -43,6 +44,29 @@ TEST(Loops, WhatIsLongerThanTheInboxGoesThroughARing) {
   plan::test::expectRuns(flatten(program), plan);
 }
 
+TEST(Loops, FoldsOfAnyLength) {
+  for (const rows::Fold fold : {rows::Fold::Max, rows::Fold::Min, rows::Fold::Product})
+    for (const uint32_t trips : {2, 3, 12, 33, 100}) {
+      SCOPED_TRACE(testing::Message() << "fold " << static_cast<int>(fold) << " of " << trips);
+      if (trips <= 3 || fold != rows::Fold::Product) // each product is rounded
+        plan::test::expectRuns(flatten(poolingNetwork("c2b8", trips, fold, trips)),
+                               planned(poolingNetwork("c2b8", trips, fold, trips)));
+    }
+}
+
+TEST(Loops, FoldsKeepNoRows) {
+  rows::Program program = poolingNetwork("c2b8", 700, rows::Fold::Max, 5);
+  program.geometry.inboxRows = 128;
+  program.geometry.localRows = 128;
+  plan::test::expectRuns(flatten(program), planned(program));
+}
+
+TEST(Loops, FoldsNeedAFullGroupOnEveryCore) {
+  const rows::Program program = poolingNetwork("c2b8", 7, rows::Fold::Max, 5);
+  EXPECT_TRUE(withFolds(program, {3}).has_value());
+  EXPECT_FALSE(withFolds(program, {4}).has_value());
+}
+
 TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
   unsigned planned = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
@@ -70,15 +94,14 @@ std::optional<std::string> proof(const rows::Program &program, const Map &map, c
   return plan::verify(all.graph, all.placement, all.beats, all.schedule);
 }
 
-struct Broken : testing::Test {
+struct Broken : testing::TestWithParam<rows::Program (*)()> {
   rows::Program program;
   Choice choice{2};
   std::optional<Map> map;
   std::vector<List> lists;
 
   void SetUp() override {
-    program = denseNetwork("c2b8", 150, {4, 2, 1}, 9);
-    program.geometry.inboxRows = 64;
+    program = *withFolds(runnable(GetParam()()), choice);
     map = makeMap(program, choice);
     lists = *emitLists(program, *map, choice);
     ASSERT_NE(map->families[0].ring, 0U);
@@ -86,7 +109,23 @@ struct Broken : testing::Test {
   }
 };
 
-TEST_F(Broken, EveryWaitIsNeeded) {
+rows::Program longDense() {
+  rows::Program program = denseNetwork("c2b8", 150, {4, 2, 1}, 9);
+  program.geometry.inboxRows = 64;
+  return program;
+}
+
+rows::Program longPooling() {
+  rows::Program program = poolingNetwork("c2b8", 150, rows::Fold::Max, 9);
+  program.geometry.inboxRows = 64;
+  return program;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Broken, testing::Values(longDense, longPooling));
+using BrokenFold = Broken;
+INSTANTIATE_TEST_SUITE_P(Programs, BrokenFold, testing::Values(longPooling));
+
+TEST_P(Broken, EveryWaitIsNeeded) {
   unsigned tried = 0;
   const auto without = [](auto &unit) { return std::exchange(unit.waitEn, 0U) != 0; };
   for (List &list : lists)
@@ -108,7 +147,7 @@ TEST_F(Broken, EveryWaitIsNeeded) {
   EXPECT_GE(tried, 8U);
 }
 
-TEST_F(Broken, RegistersAdvanceByTheirGroup) {
+TEST_P(Broken, RegistersAdvanceByTheirGroup) {
   unsigned tried = 0;
   for (List &list : lists)
     for (Emitted &one : list)
@@ -121,7 +160,7 @@ TEST_F(Broken, RegistersAdvanceByTheirGroup) {
   EXPECT_GE(tried, 4U);
 }
 
-TEST_F(Broken, RingsHoldWhatIsOnItsWay) {
+TEST_P(Broken, RingsHoldWhatIsOnItsWay) {
   const auto halve = [](uint32_t &ring) { ring -= ring != 0; };
   for (List &list : lists)
     for (Emitted &one : list)
@@ -132,7 +171,7 @@ TEST_F(Broken, RingsHoldWhatIsOnItsWay) {
   EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
 }
 
-TEST_F(Broken, LoopsHaveTheirPasses) {
+TEST_P(Broken, LoopsHaveTheirPasses) {
   unsigned tried = 0;
   for (List &list : lists)
     for (Emitted &one : list)
@@ -143,6 +182,47 @@ TEST_F(Broken, LoopsHaveTheirPasses) {
         ++loop->count;
       }
   EXPECT_GE(tried, 3U);
+}
+
+TEST_P(BrokenFold, SumsBeginWithZero) {
+  unsigned tried = 0;
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *mm = std::get_if<isa::Mm>(&one.instruction);
+          mm && mm->init == isa::Init::Zero && mm->emit == isa::Emit::None) {
+        mm->init = isa::Init::Keep;
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+        mm->init = isa::Init::Zero;
+      }
+  EXPECT_EQ(tried, 2U);
+}
+
+TEST_P(BrokenFold, SumsHaveAccumulatorsOfTheirOwn) {
+  unsigned tried = 0;
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *mm = std::get_if<isa::Mm>(&one.instruction); mm && mm->skip == 0 && mm->acc != 0) {
+        const uint32_t whole = std::exchange(mm->acc, mm->acc - 1);
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+        mm->acc = whole;
+      }
+  EXPECT_GE(tried, 6U);
+}
+
+TEST_P(BrokenFold, FoldsAreMadeOfThemselves) {
+  unsigned tried = 0;
+  for (List &list : lists)
+    for (Emitted &one : list)
+      if (auto *vec = std::get_if<isa::Vec>(&one.instruction);
+          vec && vec->bEn != 0 && vec->alu1 == isa::Alu::Max && vec->b == vec->dst) {
+        ++vec->b;
+        ++tried;
+        EXPECT_NE(proof(program, *map, choice, lists), std::nullopt);
+        --vec->b;
+      }
+  EXPECT_GE(tried, 2U);
 }
 
 } // namespace
