@@ -69,6 +69,20 @@ def positions(cases):
     expected = softmax(linear(x, q) @ linear(x, k).T) @ linear(x, u)
     cases.add("dynamic_positions_attention", net.nodes, net.inputs, {y: expected}, net.constants)
 
+    # The same in heads whose rows do not fill the lanes: what is beyond them adds nothing.
+    for length, width in ((40, 12), (20, 10)):
+        x, shape = normal(length, width), (length, 2, width // 2)
+        q, k, u, last = (weights(width, width) for _ in range(4))
+        net = Network(x=x)
+        by_head = [net("Transpose", net("Reshape", net.linear("x", layer), np.int64(shape)), perm=perm)
+                   for layer, perm in ((q, [1, 0, 2]), (k, [1, 2, 0]), (u, [1, 0, 2]))]
+        mixed = net("MatMul", net("Softmax", net("MatMul", *by_head[:2]), axis=-1), by_head[2])
+        y = net.linear(net("Reshape", net("Transpose", mixed, perm=[1, 0, 2]), np.int64([length, width])), last)
+        a, b, c = (linear(x, layer).reshape(shape).transpose(1, 0, 2) for layer in (q, k, u))
+        v = softmax(a @ b.transpose(0, 2, 1)) @ c
+        cases.add(f"dynamic_positions_heads_{length}", net.nodes, net.inputs,
+                  {y: linear(v.transpose(1, 0, 2).reshape(length, width), last)}, net.constants)
+
 
 def folds(cases):
     """Reductions over the positions: what a loop carries, and what is merged behind it."""
