@@ -42,17 +42,28 @@ struct Links {
   std::vector<bool> inputWhole;       ///< by input: announced once, when it is there
   std::vector<uint32_t> inputUnits;   ///< by input: who takes its tokens
   std::optional<uint32_t> ring;       ///< the input that goes through a ring
+  uint32_t ringGroups = 0;            ///< groups that it holds
+  uint32_t ringBody = kNone;          ///< the body that reads it
   /// By core, the last of its bodies that reads the inbox; kNone: none does.
   std::vector<uint32_t> lastReading;
   std::vector<std::vector<uint32_t>> signals; ///< by body and core: tokens given to its readers
 };
+
+/// Whether the credits for a ring tell that a core has read all of an inference: they are given
+/// in order, and those that are left at its end are behind its last group.
+bool endsWithRing(const Links &links, uint32_t core) {
+  return links.ring && links.lastReading[core] == links.ringBody;
+}
 
 class CoreList {
 public:
   CoreList(const rows::Program &program, const Map &map, const Choice &choice, const Links &links,
            uint32_t core)
       : program(program), map(map), choice(choice), links(links), core(core),
-        takenInputs(program.inputs.size(), false) {}
+        takenInputs(program.inputs.size(), false) {
+    if (usesRing())
+      signalHost(kCreditTokens, links.ringGroups);
+  }
 
   void addBody(uint32_t index, const Statements &statements) {
     body = index;
@@ -78,8 +89,8 @@ public:
     pauseBehind(statements.loop, kFoldToken, statements.carried);
     for (const Statement &statement : statements.end)
       addStatement(statement, first, 0, 1);
-    if (index == links.lastReading[core])
-      done();
+    if (index == links.lastReading[core] && !endsWithRing(links, core))
+      signalHost(kDoneTokens, 1);
   }
 
   List take() {
@@ -101,6 +112,10 @@ private:
   const Statement *lastToCores = nullptr;
   const Statement *credits = nullptr; ///< gives the host a credit with its last row
   std::optional<size_t> creditBehind; ///< else: behind this statement
+
+  [[nodiscard]] bool usesRing() const {
+    return links.ring && (links.inputReaders[*links.ring] >> core & 1) != 0;
+  }
 
   /// The last statement whose rows go to cores.
   static const Statement *lastNet(const std::vector<Statement> &statements) {
@@ -201,7 +216,7 @@ private:
         if (statements.sums && i + 1 == statements.loop.size())
           pauseBehind(statements.loop, kReadToken, 1);
         if (creditBehind == i)
-          signalHost(kCreditTokens);
+          signalHost(kCreditTokens, 1);
       }
       if (inLoop(program.bodies[body]))
         for (size_t i = 0; i < statements.registers.size(); ++i)
@@ -288,18 +303,17 @@ private:
     vec.sigLevel = level;
   }
 
-  void signalHost(uint32_t tokens) {
+  void signalHost(uint32_t tokens, uint32_t count) {
     isa::Vec signal;
+    signal.n[3] = count;
     signal.dstKind = isa::Dst::Signal;
     signal.mask = plan::kHostMask;
-    give(signal, tokens + core, 0, 0);
+    give(signal, tokens + core, 0, isa::kLoopDepth);
     Emitted emitted;
     emitted.instruction = signal;
     emitted.unit = isa::Unit::Vec;
     list.push_back(std::move(emitted));
   }
-
-  void done() { signalHost(kDoneTokens); }
 };
 
 /// The host port: inputs in the order in which they are offered.
@@ -313,13 +327,14 @@ public:
       for (uint32_t f = 0; f < program.families.size(); ++f)
         if (program.families[f].input == input)
           links.inputWhole[input] || program.families[f].trips == 1 ? addWhole(f) : addGroups(f);
-    isa::Input wait;
-    wait.skip = 1;
+    std::vector<uint32_t> credits, done;
     for (uint32_t core = 0; core < program.geometry.cores; ++core) {
-      pause(list, isa::Unit::Host, wait, kCreditTokens + core, leftCredits[core]);
-      if (links.lastReading[core] != kNone)
-        pause(list, isa::Unit::Host, wait, kDoneTokens + core, 1);
+      const bool ring = links.ring && (links.inputReaders[*links.ring] >> core & 1) != 0;
+      credits.push_back(ring ? links.ringGroups : 0);
+      done.push_back(links.lastReading[core] != kNone && !endsWithRing(links, core) ? 1 : 0);
     }
+    waitForCores(kCreditTokens, credits);
+    waitForCores(kDoneTokens, done);
     list.push_back(sequencer(isa::Restart{}));
     return std::move(list);
   }
@@ -330,7 +345,22 @@ private:
   const Choice &choice;
   const Links &links;
   List list;
-  std::array<uint32_t, isa::kMaxCores> leftCredits{};
+
+  /// Takes tokens that cores give, by core; equal counts in one instruction.
+  void waitForCores(uint32_t tokens, const std::vector<uint32_t> &counts) {
+    for (uint32_t core = 0; core < counts.size();) {
+      uint32_t end = core + 1;
+      while (end < counts.size() && counts[end] == counts[core])
+        ++end;
+      isa::Input wait;
+      wait.skip = 1;
+      wait.n[3] = end - core;
+      wait.waitLevel = isa::kLoopDepth;
+      wait.waitStep = 1;
+      pause(list, isa::Unit::Host, wait, tokens + core, counts[core]);
+      core = end;
+    }
+  }
 
   /// All rows, announced with the last one.
   void addWhole(uint32_t f) {
@@ -376,18 +406,13 @@ private:
     const Groups groups = groupsOf(family.trips, program, choice);
     const FamilyHome &home = map.families[f];
     const uint32_t rounds = groups.full() / groups.cores;
-    const uint32_t free = home.ring != 0 ? std::min(rounds, home.groups) : rounds;
+    const bool waits = home.ring != 0;
     list.push_back(sequencer(isa::Setreg{1, 0}));
-    addRounds(f, groups, 0, free, false);
-    addRounds(f, groups, free, rounds - free, true);
-    const bool waits = home.ring != 0 && rounds >= home.groups;
+    addRounds(f, groups, 0, rounds, waits);
     for (uint32_t g = rounds * groups.cores; g < groups.full(); ++g)
       addGroup(f, groups, g, groups.size, 0, waits);
     if (groups.rest() != 0)
       addGroup(f, groups, groups.full(), groups.rest(), 0, waits);
-    if (home.ring != 0)
-      for (uint32_t core = 0; core < groups.cores; ++core)
-        leftCredits[core] = std::min(groups.groupsOf(core), home.groups);
   }
 
   void addRounds(uint32_t f, const Groups &groups, uint32_t first, uint32_t count, bool waits) {
@@ -453,8 +478,11 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
         links.inputReaders[*input] |= coresOf(program, program.bodies[b], choice);
         if (home.everywhere)
           links.inputWhole[*input] = true;
-        if (home.ring != 0)
+        if (home.ring != 0) {
           links.ring = input;
+          links.ringGroups = home.groups;
+          links.ringBody = b;
+        }
       }
     }
   std::vector<std::vector<Statements>> statements(program.bodies.size());
