@@ -101,7 +101,8 @@ public:
       return {};
     }
     stage("making rows");
-    const auto forms = conversion::formsOf(*module, geometry, modelInfo(), false, problems);
+    const auto forms =
+        conversion::formsOf(*module, geometry, modelInfo(), false, result.notes, problems);
     if (options.stage == Stage::Rows) {
       for (const auto &form : forms)
         result.text += printed(*form);
@@ -135,6 +136,10 @@ private:
   void stage(const char *name) const {
     if (options.progress)
       options.progress->stage(name);
+  }
+
+  void note(const std::vector<std::string> &notes) {
+    result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   }
 
   static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
@@ -267,7 +272,9 @@ private:
       return false;
     auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
     Problems ignored; // each change has its own
-    const auto forms = conversion::formsOf(module, geometry, trialModel(main), false, ignored);
+    std::vector<std::string> notes;
+    const auto forms =
+        conversion::formsOf(module, geometry, trialModel(main), false, notes, ignored);
     plan::Plan plan;
     return conversion::planFastest(programsOf(forms), {.candidates = 0}, plan, ignored);
   }

@@ -66,8 +66,8 @@ private:
 class BodyLowering {
 public:
   BodyLowering(func::FuncOp function, const Partition &partition, const format::Geometry &geometry,
-               const rows::ModelInfo &info, Problems &problems)
-      : function(function), partition(partition), geometry(geometry), info(info),
+               const rows::ModelInfo &info, std::vector<std::string> &notes, Problems &problems)
+      : function(function), partition(partition), geometry(geometry), info(info), notes(notes),
         problems(problems), module(ModuleOp::create(function.getLoc())) {
     program.geometry = geometry;
     program.modelName = info.name;
@@ -108,6 +108,7 @@ private:
   const Partition &partition;
   const format::Geometry &geometry;
   const rows::ModelInfo &info;
+  std::vector<std::string> &notes;
   Problems &problems;
   OwningOpRef<ModuleOp> module;
   rows::Program program;
@@ -429,7 +430,8 @@ private:
       return problems.push_back(*many), false;
     std::vector<rows::Padding> beyond;
     Problems ignored; // the function as a whole has them too
-    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored, &beyond);
+    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored,
+                                   {.notes = &notes, .padding = &beyond});
     if (!graph || !canFold(*graph, writes))
       return false;
     for (const auto &[write, one] : llvm::zip_equal(writes, beyond))
@@ -535,8 +537,9 @@ private:
 
 std::optional<rows::Program> lowerToBodies(func::FuncOp function, const Partition &partition,
                                            const format::Geometry &geometry,
-                                           const rows::ModelInfo &info, Problems &problems) {
-  return BodyLowering(function, partition, geometry, info, problems).run();
+                                           const rows::ModelInfo &info,
+                                           std::vector<std::string> &notes, Problems &problems) {
+  return BodyLowering(function, partition, geometry, info, notes, problems).run();
 }
 
 } // namespace sluice::bodies

@@ -10,10 +10,11 @@
 
 namespace sluice::bodies {
 
-/// Nothing if a trip cannot be computed by the machine; E0414 if that is so for a reason that
-/// the function as a whole does not have.
+/// `notes`: as LoweringOptions::notes. Nothing if a trip cannot be computed by the machine; E0414
+/// if that is so for a reason that the function as a whole does not have.
 std::optional<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
                                            const format::Geometry &geometry,
-                                           const rows::ModelInfo &info, Problems &problems);
+                                           const rows::ModelInfo &info,
+                                           std::vector<std::string> &notes, Problems &problems);
 
 } // namespace sluice::bodies

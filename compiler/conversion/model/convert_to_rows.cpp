@@ -65,7 +65,11 @@ struct ConvertSluiceToRows : impl::ConvertSluiceToRowsBase<ConvertSluiceToRows> 
     const rows::ModelInfo model = modelOf(function);
     function.setName("main");
     Problems problems;
-    auto forms = formsOf(module, std::get<format::Geometry>(geometry), model, loops, problems);
+    std::vector<std::string> notes;
+    auto forms =
+        formsOf(module, std::get<format::Geometry>(geometry), model, loops, notes, problems);
+    for (const std::string &note : notes)
+      function.emitRemark(note);
     for (const Problem &problem : problems)
       ir::emitProblem(function.getLoc(), problem);
     if (forms.empty())

@@ -36,19 +36,23 @@ public:
         Problems &problems)
       : module(module), geometry(geometry), model(model), problems(problems) {}
 
-  std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops) {
+  std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops, std::vector<std::string> &notes) {
     Problems inLoops; // why the loops that there are cannot be computed
-    const std::optional<rows::Program> loops = asLoops(inLoops);
+    std::vector<std::string> loopNotes, plainNotes;
+    const std::optional<rows::Program> loops = asLoops(loopNotes, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found; // of no interest where loops can do it
     if (!onlyLoops && products <= kMostProducts) {
-      if (auto graph = rows::lowerToRows(mainOf(module), geometry, model, found)) {
+      if (auto graph =
+              rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {
         add(rows::straightLine(std::move(*graph)));
         addSunk();
       }
     }
+    const bool plain = !forms.empty();
     if (loops && (onlyLoops || products >= kLoopProducts || forms.empty()))
       add(*loops);
+    llvm::append_range(notes, plain ? plainNotes : loopNotes);
     if (forms.empty())
       llvm::append_range(problems, inLoops.empty() ? found : inLoops);
     return std::move(forms);
@@ -62,10 +66,11 @@ private:
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
 
   /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> asLoops(Problems &found) const {
+  std::optional<rows::Program> asLoops(std::vector<std::string> &notes, Problems &found) const {
     const auto partition = bodies::findPartition(mainOf(module));
-    return partition ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, found)
-                     : std::nullopt;
+    return partition
+               ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, notes, found)
+               : std::nullopt;
   }
 
   void add(const rows::Program &program) {
@@ -114,8 +119,9 @@ private:
 
 std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format::Geometry &geometry,
                                                   const rows::ModelInfo &model, bool onlyLoops,
+                                                  std::vector<std::string> &notes,
                                                   Problems &problems) {
-  return Forms(module, geometry, model, problems).run(onlyLoops);
+  return Forms(module, geometry, model, problems).run(onlyLoops, notes);
 }
 
 } // namespace sluice::conversion

@@ -14,10 +14,10 @@ namespace sluice::conversion {
 
 /// Verified programs, the plain one first, loops last. None, and at least one problem, if
 /// the function, `main` of the module, cannot be computed by the machine. With `onlyLoops`
-/// there is none but loops, if it has any.
-std::vector<mlir::OwningOpRef<rows::ProgramOp>> formsOf(mlir::ModuleOp module,
-                                                        const format::Geometry &geometry,
-                                                        const rows::ModelInfo &model,
-                                                        bool onlyLoops, Problems &problems);
+/// there is none but loops, if it has any. `notes` gets what was done in another way than asked
+/// for (rows::LoweringOptions).
+std::vector<mlir::OwningOpRef<rows::ProgramOp>>
+formsOf(mlir::ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
+        bool onlyLoops, std::vector<std::string> &notes, Problems &problems);
 
 } // namespace sluice::conversion

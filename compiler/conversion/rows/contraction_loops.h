@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/dialect/sluice/interfaces.h"
+#include "compiler/reference/tensor.h"
 
 namespace sluice::rows {
 
@@ -29,5 +30,19 @@ struct Loops {
 
 /// The loops of an operation with two operands, from its index space.
 Loops loopsOf(mlir::Operation *op);
+
+/// A contraction in double, computed at some of its positions: the indices of the loops that
+/// one operand alone has in common with the result.
+struct Sampled {
+  reference::Tensor result; ///< every other position has the values of the sampled one before it
+  int64_t positions = 1;    ///< of the contraction
+  int64_t sampled = 1;      ///< evenly spaced, the first among them
+};
+
+/// As many positions of `left` (or of `right`, if `left` is constant) as take at most
+/// `products` multiplications, but at least one.
+Sampled sampleContraction(const Loops &loops, bool leftMoves, const reference::Tensor &left,
+                          const reference::Tensor &right, const reference::Shape &shape,
+                          int64_t products);
 
 } // namespace sluice::rows

@@ -125,10 +125,10 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
 
 std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
                                  const ModelInfo &info, Problems &problems,
-                                 std::vector<Padding> *padding) {
+                                 const LoweringOptions &options) {
   registerRowLowering(*function.getContext());
   const size_t before = problems.size();
-  Lowering lowering(geometry, problems);
+  Lowering lowering(geometry, options.nominalProducts, problems);
   for (size_t i = 0; i < info.nodes.size(); ++i)
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
@@ -150,9 +150,11 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     outputs.push_back(outputPort(lowering, value, tensor, taken));
   if (problems.size() != before)
     return std::nullopt;
-  if (padding)
+  if (options.notes)
+    options.notes->insert(options.notes->end(), lowering.notes.begin(), lowering.notes.end());
+  if (options.padding)
     for (const auto &[value, port] : llvm::zip_equal(block.getTerminator()->getOperands(), outputs))
-      padding->push_back(paddingOf(lowering, value, port));
+      options.padding->push_back(paddingOf(lowering, value, port));
   Graph graph = lowering.graph.take();
   graph.modelName = info.name;
   graph.inputs = std::move(inputs);

@@ -25,6 +25,15 @@ struct ModelInfo {
   uint64_t parameters = 0;
 };
 
+struct LoweringOptions {
+  /// Multiplications that may be spent on typical values, by which biases make up for
+  /// rounded weights; contractions beyond them are sampled.
+  int64_t nominalProducts = 50'000'000;
+  std::vector<std::string> *notes = nullptr; ///< what was sampled is added; may be null
+  /// What is beyond the elements of the rows of each output is added; may be null.
+  std::vector<Padding> *padding = nullptr;
+};
+
 /// Attaches the lowering of every operation to the context. Idempotent; done by
 /// lowerToRows as well.
 void registerRowLowering(mlir::MLIRContext &context);
@@ -32,10 +41,9 @@ void registerRowLowering(mlir::MLIRContext &context);
 /// Lowers a function of one block whose runtime tensors all have a data
 /// dimension. Nothing, and at least one problem (E04xx), if something in it
 /// cannot be computed by the machine. Constants are rounded to bf16, nearest
-/// even, biases stay fp32. `padding`, if there, becomes what is beyond the elements of the
-/// rows of each output.
+/// even, biases stay fp32. Padding lanes of output rows are not specified.
 std::optional<Graph> lowerToRows(mlir::func::FuncOp function, const format::Geometry &geometry,
                                  const ModelInfo &info, Problems &problems,
-                                 std::vector<Padding> *padding = nullptr);
+                                 const LoweringOptions &options = {});
 
 } // namespace sluice::rows

@@ -47,12 +47,10 @@ private:
 std::vector<double> LazyContraction::typical(Lowering &lowering, const std::vector<Trip> &outer,
                                              const std::vector<Trip> &sums) const {
   std::vector<double> means(sums.size());
-  const reference::Tensor *nominal = lowering.nominal(op->getOperand(xFirst ? 0 : 1));
-  if (!nominal)
-    return means;
+  const reference::Tensor &nominal = lowering.nominal(op->getOperand(xFirst ? 0 : 1));
   for (size_t k = 0; k < sums.size(); ++k) {
     for (const Trip &base : outer)
-      means[k] += nominal->values[base.x + sums[k].x] / static_cast<double>(outer.size());
+      means[k] += nominal.values[base.x + sums[k].x] / static_cast<double>(outer.size());
     if (!std::isfinite(means[k]))
       means[k] = 0;
   }

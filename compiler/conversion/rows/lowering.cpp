@@ -1,11 +1,16 @@
 #include "compiler/conversion/rows/lowering.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <numeric>
 
+#include <fmt/format.h>
+
+#include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/support/problem_text.h"
 
 #include "compiler/conversion/rows/interface.cpp.inc"
 
@@ -33,33 +38,45 @@ RowLayout Lowering::layoutOf(Value value) const {
   return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), graph.lanes()};
 }
 
-const reference::Tensor *Lowering::nominal(Value value) {
+const reference::Tensor &Lowering::nominal(Value value) {
   State &known = state(value);
-  if (known.nominal)
-    return &*known.nominal;
-  const auto shape = ir::shapeOf(value);
-  reference::Tensor result({shape.begin(), shape.end()});
-  if (Operation *op = value.getDefiningOp()) {
-    std::vector<reference::Tensor> constants;
-    constants.reserve(op->getNumOperands());
-    std::vector<const reference::Tensor *> operands;
-    // For a matrix product, the root of the product of all element counts is
-    // its number of multiplications; for the rest it is small.
-    double work = static_cast<double>(result.values.size());
-    for (Value operand : op->getOperands()) {
-      operands.push_back(isConstant(operand) ? &constants.emplace_back(constant(operand))
-                                             : nominal(operand));
-      if (!operands.back())
-        return nullptr;
-      work *= static_cast<double>(operands.back()->values.size());
-    }
-    nominalBudget -= std::sqrt(work);
-    if (nominalBudget < 0)
-      return nullptr;
-    result = llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+  if (!known.nominal) {
+    const auto shape = ir::shapeOf(value);
+    Operation *op = value.getDefiningOp();
+    known.nominal = op ? nominalOf(op) : reference::Tensor({shape.begin(), shape.end()});
   }
-  known.nominal = std::move(result);
-  return &*known.nominal;
+  return *known.nominal;
+}
+
+reference::Tensor Lowering::nominalOf(Operation *op) {
+  std::vector<reference::Tensor> constants;
+  constants.reserve(op->getNumOperands());
+  std::vector<const reference::Tensor *> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isConstant(operand) ? &constants.emplace_back(constant(operand))
+                                           : &nominal(operand));
+  auto space = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
+  if (operands.size() != 2 || !space || space.indexSpace().work != space::Work::Product)
+    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+  const Loops loops = loopsOf(op);
+  const int64_t products =
+      std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>());
+  if (products <= nominalProducts) {
+    nominalProducts -= products;
+    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+  }
+  const auto shape = ir::shapeOf(op->getResult(0));
+  Sampled sampled = sampleContraction(loops, !isConstant(op->getOperand(0)), *operands[0],
+                                      *operands[1], {shape.begin(), shape.end()}, nominalProducts);
+  nominalProducts -= std::min(nominalProducts, products / sampled.positions * sampled.sampled);
+  if (sampled.sampled < sampled.positions) {
+    const NodeRef node = ir::nodeOf(op->getLoc());
+    notes.push_back(fmt::format(
+        "typical values of {}, by which biases make up for rounded weights, are those of {} of its "
+        "{} positions",
+        node.index < 0 ? "a product" : nodeText(node), sampled.sampled, sampled.positions));
+  }
+  return std::move(sampled.result);
 }
 
 Lazy *Lowering::lazy(Value value) {

@@ -57,8 +57,9 @@ public:
 
 class Lowering {
 public:
-  Lowering(const format::Geometry &geometry, Problems &problems)
-      : graph(geometry), problems(problems) {}
+  /// `nominalProducts`: multiplications that may be spent on nominal values.
+  Lowering(const format::Geometry &geometry, int64_t nominalProducts, Problems &problems)
+      : graph(geometry), problems(problems), nominalProducts(nominalProducts) {}
 
   GraphBuilder graph;
   TableCache tables;
@@ -70,8 +71,11 @@ public:
   reference::Tensor constant(mlir::Value value);
   [[nodiscard]] RowLayout layoutOf(mlir::Value value) const;
   /// Golden value where every input of the model is zero: a typical value, for
-  /// what rounding weights does on average. Null where it would take too long.
-  const reference::Tensor *nominal(mlir::Value value);
+  /// what rounding weights does on average. Contractions that would take too long are
+  /// sampled (`notes` says so).
+  const reference::Tensor &nominal(mlir::Value value);
+  /// What was done in another way than asked for.
+  std::vector<std::string> notes;
 
   void define(mlir::Value value, RowTensor rows) { state(value).rows = std::move(rows); }
   void defineLazy(mlir::Value value, std::unique_ptr<Lazy> lazy) {
@@ -111,6 +115,8 @@ private:
   };
   RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast);
 
+  reference::Tensor nominalOf(mlir::Operation *op);
+
   State &state(mlir::Value value) {
     auto &slot = values[value];
     if (!slot)
@@ -119,7 +125,7 @@ private:
   }
 
   Problems &problems;
-  double nominalBudget = 5e7; ///< operations left for nominal values
+  int64_t nominalProducts; ///< left
   // Looked up by key only: its order never reaches the output. Pointers, so
   // that references to rows stay valid.
   llvm::DenseMap<mlir::Value, std::unique_ptr<State>> values;

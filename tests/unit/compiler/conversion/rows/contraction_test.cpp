@@ -1,7 +1,11 @@
 // Contractions: both orders, batch axes, vectors, and what is folded into them.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/scalar/table_builder.h"
+#include "compiler/reference/ops.h"
 #include "harness.h"
 
 namespace sluice::rows::test {
@@ -205,6 +209,68 @@ TEST(Contraction, BiasCorrectsRoundedWeights) {
   // Without the correction the last place of -5.5 + 5.33 is far off.
   for (size_t i = 0; i < 4; ++i)
     EXPECT_EQ(found[0].values[i], bf16ToDouble(roundToBf16(wanted[0].values[i]))) << i;
+}
+
+/// Two products behind each other over `positions` rows, with a bias behind the second; the
+/// first is node 0.
+std::string twoProducts(int positions) {
+  const std::string n = std::to_string(positions);
+  const std::string row = "tensor<" + n + "x8xbf16, #sluice.dim<1>>";
+  return "#first = loc(fused<#sluice.node<0, \"fc\", \"Gemm\">>[unknown])\n" +
+         function(
+             "%x: " + row,
+             "%s = sluice.constant dense<1.0> : tensor<" + n + "x8xf32>\n" +
+                 "%w = sluice.constant dense<0.3331> : tensor<8x8xf32>\n" +
+                 "%b = sluice.constant dense<-2.6> : tensor<" + n + "x8xf32>\n" +
+                 "%a = sluice.map (%l = %x, %r = %s) : (" + row + ", tensor<" + n + "x8xf32>) -> " +
+                 row + " {\n%0 = arith.maximumf %l, %r : f32\nsluice.yield %0\n}\n" +
+                 "%h = sluice.matmul %a, %w : (" + row + ", tensor<8x8xf32>) -> " + row +
+                 " loc(#first)\n%m = sluice.matmul %h, %w : (" + row + ", tensor<8x8xf32>) -> " +
+                 row + "\n" + "%y = sluice.map (%l = %m, %r = %b) : (" + row + ", tensor<" + n +
+                 "x8xf32>) -> " + row + " {\n%0 = arith.addf %l, %r : f32\nsluice.yield %0\n}",
+             "%y", row);
+}
+
+/// What a model's rows are compared by: the bits of all biases.
+std::vector<std::vector<float>> biasesOf(const Model &model) {
+  std::vector<std::vector<float>> biases;
+  for (const Row &row : model.graph->rows)
+    biases.push_back(row.bias);
+  return biases;
+}
+
+/// Beyond the budget typical values come from some positions, which is said; where all
+/// positions are alike, that changes nothing.
+TEST(Contraction, TypicalValuesAreSampledBeyondTheBudget) {
+  const Model exact(twoProducts(6)), sampled(twoProducts(6), 8, {130, nullptr});
+  ASSERT_TRUE(exact.graph);
+  ASSERT_TRUE(sampled.graph);
+  EXPECT_TRUE(exact.notes.empty());
+  EXPECT_EQ(sampled.notes, std::vector<std::string>{
+                               "typical values of node 0 \"fc\" (Gemm), by which biases make up "
+                               "for rounded weights, are those of 2 of its 6 positions"});
+  EXPECT_EQ(biasesOf(exact), biasesOf(sampled));
+}
+
+TEST(Contraction, SamplesAreEvenlySpaced) {
+  Loops loops;
+  loops.extents = {5, 2, 3}; // positions, results, summed
+  loops.lhs = {3, 0, 1};
+  loops.rhs = {0, 1, 2};
+  loops.result = {2, 1, 0};
+  reference::Tensor left({5, 3}), right({3, 2});
+  std::iota(left.values.begin(), left.values.end(), 1);
+  std::iota(right.values.begin(), right.values.end(), 1);
+  const Sampled all = sampleContraction(loops, true, left, right, {5, 2}, 30);
+  EXPECT_EQ(all.result, reference::matmul(left, right));
+  EXPECT_EQ(std::pair(all.sampled, all.positions), std::pair(int64_t{5}, int64_t{5}));
+  const Sampled two = sampleContraction(loops, true, left, right, {5, 2}, 17);
+  EXPECT_EQ(two.sampled, 2);
+  for (int64_t position = 0; position < 5; ++position)
+    for (int64_t i = 0; i < 2; ++i) // of positions 0 and 2
+      EXPECT_EQ(two.result.values[position * 2 + i],
+                all.result.values[(position < 2 ? 0 : 2) * 2 + i]);
+  EXPECT_EQ(sampleContraction(loops, true, left, right, {5, 2}, 0).sampled, 1);
 }
 
 TEST(Contraction, RefusesNonFiniteWeights) {

@@ -162,7 +162,7 @@ std::vector<std::vector<float>> interpret(const Graph &graph,
   return values;
 }
 
-Model::Model(const std::string &text, uint32_t lanes)
+Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options)
     : lanes(lanes), context(std::make_unique<mlir::MLIRContext>()) {
   context->loadDialect<ir::SluiceDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
                        mlir::math::MathDialect>();
@@ -184,7 +184,8 @@ Model::Model(const std::string &text, uint32_t lanes)
     info.inputs.push_back(describe(type));
   for (mlir::Type type : function.getResultTypes())
     info.outputs.push_back(describe(type));
-  graph = lowerToRows(function, geometry, info, problems);
+  options.notes = &notes;
+  graph = lowerToRows(function, geometry, info, problems, options);
 }
 
 Model::~Model() = default;

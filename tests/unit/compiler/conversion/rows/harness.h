@@ -25,11 +25,12 @@ std::vector<std::vector<float>> interpret(const Graph &graph,
 class Model {
 public:
   /// Parses a function @main after layout. Tensors are `lanes` wide on rows.
-  explicit Model(const std::string &text, uint32_t lanes = 8);
+  explicit Model(const std::string &text, uint32_t lanes = 8, LoweringOptions options = {});
   ~Model();
 
   std::optional<Graph> graph;
   Problems problems;
+  std::vector<std::string> notes; ///< of the lowering
 
   /// Rows that are computed.
   [[nodiscard]] size_t computed() const;
