@@ -105,6 +105,19 @@ struct Port {
   std::vector<RowId> rows;
 };
 
+/// The ports' tensors, their rows numbered one port after the other.
+inline std::vector<format::HostTensor> numberedTensors(const std::vector<Port> &ports) {
+  std::vector<format::HostTensor> tensors;
+  uint32_t next = 0;
+  for (const Port &port : ports) {
+    format::HostTensor &tensor = tensors.emplace_back(port.tensor);
+    tensor.firstRow = next;
+    tensor.rows = static_cast<uint32_t>(port.rows.size());
+    next += tensor.rows;
+  }
+  return tensors;
+}
+
 /// Rows are in topological order: a row refers to earlier rows only.
 struct Graph {
   format::Geometry geometry;

@@ -8,18 +8,9 @@ namespace sluice::loops {
 namespace {
 
 format::Program makeShell(const rows::Program &program) {
-  format::Program result;
-  result.geometry = program.geometry;
-  result.nodes = program.nodes;
-  format::Model model;
-  model.name = program.modelName;
-  model.macs = program.macs;
-  model.parameters = program.parameters;
-  model.inputs = program.inputs;
-  model.outputs = program.outputs;
-  result.models.push_back(std::move(model));
-  result.cores.resize(program.geometry.cores);
-  return result;
+  return plan::makeShell(
+      program.geometry, program.nodes,
+      {program.modelName, program.inputs, program.outputs, program.macs, program.parameters});
 }
 
 /// The rows of a core's own positions, in the order in which it comes to them.

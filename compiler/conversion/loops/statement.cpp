@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/conversion/plan/beats/roll.h"
+#include "compiler/conversion/plan/beats/step_form.h"
 #include "compiler/conversion/plan/order/placement.h"
 
 namespace sluice::loops {
@@ -202,27 +203,12 @@ private:
                                          map.families[*body.writes[port.port].family].local);
     const size_t count = std::max<size_t>(what.a.size(), 1);
     for (size_t i = 0; i < count; ++i) {
-      isa::Vec form;
+      isa::Vec form = plan::stepForm(what);
       Beat beat;
       BeatOrigin origin;
       origin.row = row;
-      form.aSrc = what.kind == RowKind::Linear ? isa::Source::Mxu : isa::Source::Ram;
-      form.bEn = what.b != kNoRow;
-      form.cEn = what.c != kNoRow;
-      form.bBcast = step.bBroadcast;
-      form.cBcast = step.cBroadcast;
-      form.alu1 = step.alu1;
-      form.rhs1 = step.rhs1;
-      form.imm1 = std::bit_cast<uint32_t>(step.imm1);
-      if (step.table) {
-        form.tableEn = 1;
+      if (step.table)
         form.tableId = mine.tables[*step.table];
-      }
-      form.reduce = step.reduce;
-      form.alu2 = step.alu2;
-      form.rhs2 = step.rhs2;
-      form.imm2 = std::bit_cast<uint32_t>(step.imm2);
-      form.post = step.post;
       form.dstKind = leaves ? isa::Dst::Net : isa::Dst::Local;
       if (leaves)
         form.mask = maskOf(port);

@@ -8,19 +8,6 @@ namespace {
 constexpr std::pair<Fold, const char *> kFolds[] = {
     {Fold::Sum, "sum"}, {Fold::Max, "max"}, {Fold::Min, "min"}, {Fold::Product, "product"}};
 
-/// Numbers the rows of the ports' tensors in their order; what they are in the program.
-std::vector<format::HostTensor> numberRows(std::vector<Port> &ports) {
-  std::vector<format::HostTensor> tensors;
-  uint32_t next = 0;
-  for (Port &port : ports) {
-    port.tensor.firstRow = next;
-    port.tensor.rows = static_cast<uint32_t>(port.rows.size());
-    next += port.tensor.rows;
-    tensors.push_back(port.tensor);
-  }
-  return tensors;
-}
-
 } // namespace
 
 const char *wordOf(Fold fold) {
@@ -41,8 +28,8 @@ Program straightLine(Graph graph) {
   program.nodes = graph.nodes;
   program.macs = graph.macs;
   program.parameters = graph.parameters;
-  program.inputs = numberRows(graph.inputs);
-  program.outputs = numberRows(graph.outputs);
+  program.inputs = numberedTensors(graph.inputs);
+  program.outputs = numberedTensors(graph.outputs);
   Body &body = program.bodies.emplace_back();
   for (uint32_t input = 0; input < program.inputs.size(); ++input) {
     body.reads.push_back({input, false, {}});

@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -43,7 +44,9 @@ private:
   OpBuilder builder;
   Location where;
   Block *body = nullptr;
+  Operation *firstBody = nullptr;
   std::set<std::string> names;
+  std::map<std::string, size_t> next; ///< number of the next name with this stem
   std::vector<FlatSymbolRefAttr> inputs, outputs, families;
   llvm::DenseMap<Attribute, FlatSymbolRefAttr> blocks, biases, tables;
 
@@ -60,8 +63,9 @@ private:
   /// The name, or one like it if it is taken or empty.
   StringAttr symbol(const std::string &name, const char *kind) {
     std::string unique = name;
-    for (size_t i = 0; unique.empty() || !names.insert(unique).second; ++i)
-      unique = fmt::format("{}{}", name.empty() ? kind : name + "_", i);
+    const std::string stem = name.empty() ? kind : name + "_";
+    while (unique.empty() || !names.insert(unique).second)
+      unique = fmt::format("{}{}", stem, next[stem]++);
     return builder.getStringAttr(unique);
   }
 
@@ -122,8 +126,7 @@ private:
     FlatSymbolRefAttr &entry = known[value];
     if (!entry) {
       const OpBuilder::InsertionGuard guard(builder);
-      const auto firstBody = llvm::find_if(*body, llvm::IsaPred<BodyOp>);
-      builder.setInsertionPoint(body, firstBody);
+      builder.setInsertionPoint(firstBody);
       entry = FlatSymbolRefAttr::get(symbol("", kind));
       make(entry.getAttr());
     }
@@ -139,6 +142,8 @@ private:
 
   void addBody(const Body &one) {
     auto made = builder.create<BodyOp>(where, one.trips, one.trip.macs);
+    if (!firstBody)
+      firstBody = made;
     const OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(&made.getRows().emplaceBlock());
     Trip trip{one.trip, llvm::SmallVector<Value>(one.trip.rows.size()), {}};

@@ -86,11 +86,16 @@ mlir::LogicalResult FamilyOp::verify() {
   if (getConstantAttr() && !checkElements(*this, *getConstant(), {total, lanesOf(*this)},
                                           mlir::BFloat16Type::get(getContext())))
     return mlir::failure();
+  return mlir::success();
+}
+
+mlir::LogicalResult FamilyOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
   if (!getInputAttr())
     return mlir::success();
-  auto input = objectNamed<InputOp>(*this, getInputAttr());
+  auto input = objectNamed<InputOp>(symbols, *this, getInputAttr());
   if (!input)
     return mlir::failure();
+  const auto total = static_cast<int64_t>(getTrips() * getRows());
   if (static_cast<int64_t>(input.getRows()) != total)
     return emitOpError() << "has " << total << " rows, its input has " << input.getRows();
   return mlir::success();

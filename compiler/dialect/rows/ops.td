@@ -54,8 +54,12 @@ def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
   let hasRegionVerifier = 1;
 }
 
+/// What names it refers to is verified with the program's table of names.
+defvar Rows_RefersToNames = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+
 /// A named object of a program.
-class Rows_Object<string mnemonic> : Rows_Op<mnemonic, [Symbol, HasParent<"ProgramOp">]>;
+class Rows_Object<string mnemonic, list<Trait> traits = []>
+    : Rows_Op<mnemonic, !listconcat(traits, [Symbol, HasParent<"ProgramOp">])>;
 
 /// A tensor at the host port: `rows` rows from `first_row` on.
 class Rows_HostTensor<string mnemonic> : Rows_Object<mnemonic> {
@@ -95,7 +99,7 @@ def Rows_TableOp : Rows_Object<"table"> {
   let hasVerifier = 1;
 }
 
-def Rows_FamilyOp : Rows_Object<"family"> {
+def Rows_FamilyOp : Rows_Object<"family", [Rows_RefersToNames]> {
   let summary = "`rows` rows for each of `trips` trips";
   let description = [{
     Those of an input, of constants (trip by trip), or else what one body writes.
@@ -122,7 +126,7 @@ def Rows_BodyOp : Rows_Op<"body", [HasParent<"ProgramOp">, NoRegionArguments, No
 class Rows_TripOp<string mnemonic, list<Trait> traits = []>
     : Rows_Op<mnemonic, !listconcat(traits, [HasParent<"BodyOp">])>;
 
-def Rows_ReadOp : Rows_TripOp<"read"> {
+def Rows_ReadOp : Rows_TripOp<"read", [Rows_RefersToNames]> {
   let summary = "rows of a family: those of this trip, or from any trip";
   let description = [{
     With `at` result i is row `at[i]` of the family, counted trip by trip. Without, the results are
@@ -131,7 +135,6 @@ def Rows_ReadOp : Rows_TripOp<"read"> {
   let arguments = (ins FlatSymbolRefAttr:$family, OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs Variadic<Rows_RowType>:$rows);
   let assemblyFormat = "$family (`at` $at^)? attr-dict `:` type($rows)";
-  let hasVerifier = 1;
 }
 
 def Rows_ConstantOp : Rows_TripOp<"constant", [Pure]> {
@@ -144,7 +147,8 @@ def Rows_ConstantOp : Rows_TripOp<"constant", [Pure]> {
 
 /// The datapath of a vector beat: post(alu2(reduce(table(alu1(a, rhs1))), rhs2)).
 class Rows_Computed<string mnemonic, list<Trait> traits = []>
-    : Rows_TripOp<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
+    : Rows_TripOp<mnemonic, !listconcat(traits, [AttrSizedOperandSegments,
+                                                 Rows_RefersToNames])> {
   let results = (outs Rows_Row:$row);
   let hasVerifier = 1;
 }
@@ -177,7 +181,7 @@ def Rows_VectorOp : Rows_Computed<"vector"> {
   }];
 }
 
-def Rows_FillOp : Rows_TripOp<"fill"> {
+def Rows_FillOp : Rows_TripOp<"fill", [Rows_RefersToNames]> {
   let summary = "rows become part of a dynamic weight block";
   let description = [{
     Row i is input position `at[i]` of every output lane with `columns`, else the weights of
@@ -190,7 +194,7 @@ def Rows_FillOp : Rows_TripOp<"fill"> {
   let hasVerifier = 1;
 }
 
-def Rows_WriteOp : Rows_TripOp<"write"> {
+def Rows_WriteOp : Rows_TripOp<"write", [Rows_RefersToNames]> {
   let summary = "rows of this trip become those of a family, or rows of an output";
   let description = [{
     Row r of trip t becomes host row `first[r]` + t * `stride` of the outputs. With `fold` (`sum`,

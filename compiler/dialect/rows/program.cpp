@@ -89,7 +89,7 @@ private:
   /// Dynamic blocks are filled before they are multiplied by.
   bool areFilled(LinearOp linear, const llvm::DenseMap<mlir::Attribute, bool> &filled) {
     for (const auto name : linear.getBlocks().getAsRange<mlir::FlatSymbolRefAttr>()) {
-      auto block = objectNamed<BlockOp>(linear, name);
+      auto block = objectNamed<BlockOp>(symbols, linear, name);
       if (!block.getDynamic() || filled.contains(name.getAttr()))
         continue;
       linear.emitOpError() << "multiplies by " << name << " before it is filled";
@@ -101,7 +101,7 @@ private:
   mlir::LogicalResult send(WriteOp write, uint64_t trips) {
     if (!write.getOutputAttr())
       return mlir::success();
-    auto output = objectNamed<OutputOp>(write, write.getOutputAttr());
+    auto output = objectNamed<OutputOp>(symbols, write, write.getOutputAttr());
     const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
     for (const int64_t first : firsts)
       for (uint64_t trip = 0; trip < trips; ++trip) {
@@ -119,6 +119,7 @@ private:
   }
 
   ProgramOp program;
+  mlir::SymbolTableCollection symbols;
   llvm::DenseMap<std::pair<mlir::OperationName, mlir::Attribute>, mlir::Operation *> objects;
   llvm::DenseSet<mlir::StringAttr> written; ///< families
   llvm::DenseSet<uint64_t> sent;            ///< host rows

@@ -12,13 +12,16 @@ namespace {
 template <typename Computed> mlir::LogicalResult verifyComputed(Computed op) {
   if (auto problem = stepProblem(op.getStepAttr(), op.getB() != nullptr, op.getC() != nullptr))
     return op.emitOpError() << *problem;
-  if (op.getTableAttr() && !objectNamed<TableOp>(op, op.getTableAttr()))
-    return mlir::failure();
   const auto count = static_cast<int64_t>(programOf(op).getNodes().size());
   for (const int64_t node : op.getNodes())
     if (node < 0 || node >= count)
       return op.emitOpError() << "names node " << node << ", the program has " << count;
   return mlir::success();
+}
+
+template <typename Computed>
+mlir::LogicalResult verifyTable(mlir::SymbolTableCollection &symbols, Computed op) {
+  return mlir::success(!op.getTableAttr() || objectNamed<TableOp>(symbols, op, op.getTableAttr()));
 }
 
 mlir::LogicalResult verifyFold(WriteOp op, FamilyOp family) {
@@ -54,8 +57,8 @@ mlir::LogicalResult BodyOp::verify() {
   return mlir::success();
 }
 
-mlir::LogicalResult ReadOp::verify() {
-  auto family = objectNamed<FamilyOp>(*this, getFamilyAttr());
+mlir::LogicalResult ReadOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  auto family = objectNamed<FamilyOp>(symbols, *this, getFamilyAttr());
   if (!family)
     return mlir::failure();
   const auto results = static_cast<int64_t>(getNumResults());
@@ -88,12 +91,16 @@ mlir::LogicalResult LinearOp::verify() {
   if (getTerms().empty() || getTerms().size() != getBlocks().size())
     return emitOpError() << "has " << getTerms().size() << " rows by " << getBlocks().size()
                          << " weight blocks, expected as many, and at least one";
-  for (const auto block : getBlocks().getAsRange<mlir::FlatSymbolRefAttr>())
-    if (!objectNamed<BlockOp>(*this, block))
-      return mlir::failure();
-  if (getBiasAttr() && !objectNamed<BiasOp>(*this, getBiasAttr()))
-    return mlir::failure();
   return verifyComputed(*this);
+}
+
+mlir::LogicalResult LinearOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  for (const auto block : getBlocks().getAsRange<mlir::FlatSymbolRefAttr>())
+    if (!objectNamed<BlockOp>(symbols, *this, block))
+      return mlir::failure();
+  if (getBiasAttr() && !objectNamed<BiasOp>(symbols, *this, getBiasAttr()))
+    return mlir::failure();
+  return verifyTable(symbols, *this);
 }
 
 mlir::LogicalResult VectorOp::verify() {
@@ -106,12 +113,20 @@ mlir::LogicalResult VectorOp::verify() {
   return verifyComputed(*this);
 }
 
-mlir::LogicalResult FillOp::verify() {
-  auto block = objectNamed<BlockOp>(*this, getBlockAttr());
+mlir::LogicalResult VectorOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  return verifyTable(symbols, *this);
+}
+
+mlir::LogicalResult FillOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  auto block = objectNamed<BlockOp>(symbols, *this, getBlockAttr());
   if (!block)
     return mlir::failure();
   if (!block.getDynamic())
     return emitOpError() << "writes to " << getBlockAttr() << ", which is not dynamic";
+  return mlir::success();
+}
+
+mlir::LogicalResult FillOp::verify() {
   if (getAt().empty() || getAt().size() != getRows().size())
     return emitOpError() << "has " << getRows().size() << " rows for " << getAt().size()
                          << " places, expected as many, and at least one";
@@ -128,16 +143,20 @@ mlir::LogicalResult WriteOp::verify() {
     if (!llvm::isa<LinearOp, VectorOp>(made))
       return emitOpError() << "writes row " << i << ", which is not computed";
   }
-  if (getOutputAttr() && !objectNamed<OutputOp>(*this, getOutputAttr()))
-    return mlir::failure();
   if (getOutputAttr() && (!getFirst() || getFirst()->size() != getRows().size()))
     return emitOpError() << "says where " << (getFirst() ? getFirst()->size() : 0) << " of "
                          << getRows().size() << " rows go";
   if (getFold() && !getFamilyAttr())
     return emitOpError("folds rows that are no family");
+  return mlir::success();
+}
+
+mlir::LogicalResult WriteOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  if (getOutputAttr() && !objectNamed<OutputOp>(symbols, *this, getOutputAttr()))
+    return mlir::failure();
   if (!getFamilyAttr())
     return mlir::success();
-  auto family = objectNamed<FamilyOp>(*this, getFamilyAttr());
+  auto family = objectNamed<FamilyOp>(symbols, *this, getFamilyAttr());
   if (!family)
     return mlir::failure();
   if (getFold())

@@ -12,9 +12,12 @@ ProgramOp programOf(mlir::Operation *op);
 int64_t lanesOf(mlir::Operation *op);
 
 /// What a name of the program stands for; null, with an error at `op`, if it is no such object.
-template <typename Object> Object objectNamed(mlir::Operation *op, mlir::FlatSymbolRefAttr name) {
-  auto found = llvm::dyn_cast_or_null<Object>(
-      mlir::SymbolTable::lookupSymbolIn(programOf(op), name.getAttr()));
+/// `symbols` keeps the program's names from one call to the next: a search for each would be
+/// quadratic in the number of objects.
+template <typename Object>
+Object objectNamed(mlir::SymbolTableCollection &symbols, mlir::Operation *op,
+                   mlir::FlatSymbolRefAttr name) {
+  auto found = symbols.lookupSymbolIn<Object>(programOf(op), name.getAttr());
   if (!found)
     op->emitOpError() << "refers to " << name << ", which is no " << Object::getOperationName()
                       << " of the program";

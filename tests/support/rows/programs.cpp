@@ -21,17 +21,24 @@ uint32_t ProgramBuilder::family(uint32_t trips, uint32_t rows) {
   return static_cast<uint32_t>(program.families.size() - 1);
 }
 
+format::HostTensor ProgramBuilder::nextTensor(const char *name,
+                                              const std::vector<format::HostTensor> &before,
+                                              uint32_t rows) const {
+  format::HostTensor tensor;
+  tensor.name = name + std::to_string(before.size());
+  tensor.type = format::HostType::BFloat16;
+  tensor.shape = {int64_t{rows}, program.geometry.lanes};
+  tensor.dataDim = 1;
+  tensor.rows = rows;
+  if (!before.empty())
+    tensor.firstRow = before.back().firstRow + before.back().rows;
+  return tensor;
+}
+
 uint32_t ProgramBuilder::input(uint32_t trips, uint32_t rows) {
   const uint32_t made = family(trips, rows);
   program.families[made].input = static_cast<uint32_t>(program.inputs.size());
-  format::HostTensor tensor;
-  tensor.name = "x" + std::to_string(program.inputs.size());
-  tensor.type = format::HostType::BFloat16;
-  tensor.shape = {int64_t{trips} * rows, program.geometry.lanes};
-  tensor.dataDim = 1;
-  tensor.rows = trips * rows;
-  if (!program.inputs.empty())
-    tensor.firstRow = program.inputs.back().firstRow + program.inputs.back().rows;
+  format::HostTensor tensor = nextTensor("x", program.inputs, trips * rows);
   program.inputs.push_back(std::move(tensor));
   return made;
 }
@@ -97,14 +104,7 @@ std::vector<RowId> ProgramBuilder::merge(GraphBuilder &trip, uint32_t parts, row
 
 void ProgramBuilder::output(GraphBuilder &trip, uint32_t trips, std::vector<RowId> rows, Lie lie) {
   const auto count = static_cast<uint32_t>(rows.size());
-  format::HostTensor tensor;
-  tensor.name = "y" + std::to_string(program.outputs.size());
-  tensor.type = format::HostType::BFloat16;
-  tensor.shape = {int64_t{trips} * count, program.geometry.lanes};
-  tensor.dataDim = 1;
-  tensor.rows = trips * count;
-  if (!program.outputs.empty())
-    tensor.firstRow = program.outputs.back().firstRow + program.outputs.back().rows;
+  format::HostTensor tensor = nextTensor("y", program.outputs, trips * count);
   rows::Write write;
   write.output = static_cast<uint32_t>(program.outputs.size());
   const uint32_t first = tensor.firstRow + (lie == Lie::Falling ? (trips - 1) * count : 0);

@@ -50,6 +50,10 @@ public:
   void finish(plan::test::GraphBuilder &trip, uint32_t trips);
 
 private:
+  /// The tensor of so many rows behind those that are there.
+  [[nodiscard]] format::HostTensor
+  nextTensor(const char *name, const std::vector<format::HostTensor> &before, uint32_t rows) const;
+
   std::string target;
   std::vector<rows::Read> reads;
   std::vector<rows::Write> writes;

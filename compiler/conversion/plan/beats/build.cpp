@@ -2,6 +2,7 @@
 
 #include "compiler/conversion/plan/beats/bank.h"
 #include "compiler/conversion/plan/beats/pauses.h"
+#include "compiler/conversion/plan/beats/step_form.h"
 
 #include <algorithm>
 #include <bit>
@@ -224,27 +225,15 @@ private:
     const Row &what = graph.rows[row];
     const rows::VectorStep &step = what.step;
     const RowPlace &place = placement.rows[row];
-    isa::Vec form;
-    form.aSrc = what.kind == RowKind::Linear ? isa::Source::Mxu : isa::Source::Ram;
-    form.bEn = what.b != kNoRow;
+    isa::Vec form = stepForm(what);
+    // A row that is not rounded is two: its lower halves come where operand c does.
     form.bWide = isWide(what.b);
-    form.cEn = what.c != kNoRow || isWide(what.b);
-    form.bBcast = step.bBroadcast;
-    form.cBcast = step.cBroadcast;
-    form.alu1 = step.alu1;
-    form.rhs1 = step.rhs1;
-    form.imm1 = std::bit_cast<uint32_t>(step.imm1);
+    form.cEn |= form.bWide;
     if (step.table) {
       const std::vector<uint32_t> &slots = placement.cores[core].tables;
-      form.tableEn = 1;
       form.tableId =
           static_cast<uint32_t>(std::find(slots.begin(), slots.end(), *step.table) - slots.begin());
     }
-    form.reduce = step.reduce;
-    form.alu2 = step.alu2;
-    form.rhs2 = step.rhs2;
-    form.imm2 = std::bit_cast<uint32_t>(step.imm2);
-    form.post = step.post;
     form.dstKind = place.weights ? intoBlock(place.weights->first)
                    : place.net   ? isa::Dst::Net
                                  : isa::Dst::Local;

@@ -48,27 +48,18 @@ format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) 
 }
 
 format::Program makeShell(const Graph &graph) {
+  return makeShell(graph.geometry, graph.nodes,
+                   {graph.modelName, numberedTensors(graph.inputs), numberedTensors(graph.outputs),
+                    graph.macs, graph.parameters});
+}
+
+format::Program makeShell(const format::Geometry &geometry,
+                          const std::vector<format::SourceNode> &nodes, format::Model model) {
   format::Program program;
-  program.geometry = graph.geometry;
-  program.nodes = graph.nodes;
-  format::Model model;
-  model.name = graph.modelName;
-  model.macs = graph.macs;
-  model.parameters = graph.parameters;
-  const auto place = [](const std::vector<rows::Port> &ports,
-                        std::vector<format::HostTensor> &tensors) {
-    uint32_t next = 0;
-    for (const rows::Port &port : ports) {
-      tensors.push_back(port.tensor);
-      tensors.back().firstRow = next;
-      tensors.back().rows = static_cast<uint32_t>(port.rows.size());
-      next += tensors.back().rows;
-    }
-  };
-  place(graph.inputs, model.inputs);
-  place(graph.outputs, model.outputs);
+  program.geometry = geometry;
+  program.nodes = nodes;
   program.models.push_back(std::move(model));
-  program.cores.resize(graph.geometry.cores);
+  program.cores.resize(geometry.cores);
   return program;
 }
 

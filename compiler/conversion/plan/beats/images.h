@@ -13,6 +13,8 @@ format::Program makeImages(const rows::Graph &graph, const Work &work, const Pla
 
 /// Only what timing looks at: geometry and the row counts of the model.
 format::Program makeShell(const rows::Graph &graph);
+format::Program makeShell(const format::Geometry &geometry,
+                          const std::vector<format::SourceNode> &nodes, format::Model model);
 
 /// A preload row that holds a bias, B fp32.
 format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias);
