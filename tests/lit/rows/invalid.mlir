@@ -851,3 +851,34 @@ rows.program "m" for "c2b8" attributes {
     %1 = "rows.vector"() {group = 1, operandSegmentSizes = array<i32: 0, 0, 0>} : () -> !rows.row
   }
 }
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'arith.constant' op is no operation on rows}}
+    %1 = arith.constant 1.0 : f32
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  // expected-error @+1 {{'func.func' op is neither a body nor an object of a program}}
+  func.func private @f()
+}
