@@ -275,4 +275,30 @@ Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double valu
   return result;
 }
 
+Shape windowShape(const Shape &input, const Window &window) {
+  Shape shape = input;
+  for (size_t i = 0; i < window.axes.size(); ++i)
+    shape[window.axes[i]] = window.counts[i];
+  shape.insert(shape.end(), window.sizes.begin(), window.sizes.end());
+  return shape;
+}
+
+Tensor window(const Tensor &input, const Window &window, double outside) {
+  Tensor result(windowShape(input.shape, window));
+  const Shape stride = strides(input.shape);
+  const size_t rank = input.shape.size();
+  auto element = result.values.begin();
+  forEach(result.shape, [&](const Shape &index) {
+    Shape place(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank));
+    bool inside = true;
+    for (size_t i = 0; i < window.axes.size(); ++i) {
+      int64_t &at = place[window.axes[i]];
+      at = window.starts[i] + at * window.strides[i] + index[rank + i] * window.dilations[i];
+      inside &= at >= 0 && at < input.shape[window.axes[i]];
+    }
+    *element++ = inside ? input.values[offsetOf(place, stride)] : outside;
+  });
+  return result;
+}
+
 } // namespace sluice::reference

@@ -41,6 +41,13 @@ Tensor reshape(const Tensor &input, const Shape &shape);
 /// Repeats axes of extent 1; same rank.
 Tensor broadcast(const Tensor &input, const Shape &shape);
 Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis);
+/// What a window sees; by windowed axis, as sluice.window has it.
+struct Window {
+  Shape axes, sizes, counts, starts, strides, dilations;
+};
+/// The shape of what it sees: positions instead of the axes, and elements behind all axes.
+Shape windowShape(const Shape &input, const Window &window);
+Tensor window(const Tensor &input, const Window &window, double outside);
 Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value);
 
 } // namespace sluice::reference

@@ -21,12 +21,15 @@ public:
   }
 
   bool takesScale(Lowering &lowering, const std::vector<double> &scale) override {
-    // Weights are shared by all indices of the other axes.
-    const RowLayout layout = lowering.layoutOf(op->getResult(0));
-    for (int64_t i = 0; i < layout.elements(); ++i) {
-      const RowLayout::Place place = layout.place(i);
-      if (scale[i] != scale[layout.flat(place.row % layout.rowsAlong(), place.lane)])
-        return false;
+    // Weights are shared by all indices of the loops that the constant does not have.
+    const Split split = splitLoops(lowering.layoutOf(op->getResult(0)));
+    const std::vector<Trip> features = loops.trips(split.feature, xFirst);
+    std::map<int64_t, int64_t> first; // by place in the constant, the result's
+    for (const Trip &base : loops.trips(split.outer, xFirst)) {
+      const auto known = first.try_emplace(base.w, base.out).first;
+      for (const Trip &feature : features)
+        if (scale[base.out + feature.out] != scale[known->second + feature.out])
+          return false;
     }
     return true;
   }
@@ -34,6 +37,24 @@ public:
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
 
 private:
+  /// Loops along the result's lanes, over its other axes, and summed over.
+  struct Split {
+    std::vector<size_t> feature, outer, inner;
+  };
+  [[nodiscard]] Split splitLoops(const RowLayout &layout) const {
+    Split split;
+    const int64_t along = layout.dimStride();
+    for (size_t loop = 0; loop < loops.extents.size(); ++loop) {
+      const bool isFeature = loops.result[loop] == along && split.feature.empty() &&
+                             loops.extents[loop] == layout.dimExtent() && along != 0;
+      (loops.result[loop] == 0 ? split.inner
+       : isFeature             ? split.feature
+                               : split.outer)
+          .push_back(loop);
+    }
+    return split;
+  }
+
   /// A typical value of the runtime element at each trip of the summed loops:
   /// the mean over the outer loops of its nominal values.
   std::vector<double> typical(Lowering &lowering, const std::vector<Trip> &outer,
@@ -64,14 +85,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const int64_t lanes = lowering.graph.lanes();
   lowering.beginGroup(ops);
 
-  // Loops along the result's lanes, over its other axes, and summed over.
-  const int64_t along = layout.dimStride();
-  std::vector<size_t> feature, outer, inner;
-  for (size_t loop = 0; loop < loops.extents.size(); ++loop) {
-    const bool isFeature = loops.result[loop] == along && feature.empty() &&
-                           loops.extents[loop] == layout.dimExtent() && along != 0;
-    (loops.result[loop] == 0 ? inner : isFeature ? feature : outer).push_back(loop);
-  }
+  const auto [feature, outer, inner] = splitLoops(layout);
   lowering.macs += static_cast<uint64_t>(
       std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>()));
   const auto trips = [&](const std::vector<size_t> &which) { return loops.trips(which, xFirst); };
@@ -79,14 +93,14 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const std::vector<double> means = typical(lowering, bases, sums);
 
   RowTensor result{layout, std::vector<RowRef>(layout.rows())};
-  // Blocks of the last product with the same weights: the next index of a batch
-  // axis uses them again if its elements lie in rows and lanes the same way.
+  // Blocks of products with the same weights: further indices of a batch axis use them
+  // again where their elements lie in rows and lanes the same way.
   struct Reuse {
     std::vector<Element> pattern; ///< rows replaced by their order of appearance
     LinearSum::Rounded sum;
     std::vector<uint32_t> ordinals; ///< of sum.sources
   };
-  std::map<std::pair<int64_t, size_t>, Reuse> reuse;
+  std::map<std::pair<int64_t, size_t>, std::vector<Reuse>> reuse;
   for (const Trip &base : bases)
     for (size_t first = 0; first < features.size(); first += lanes) {
       const size_t count = std::min<size_t>(lanes, features.size() - first);
@@ -107,8 +121,10 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
             break; // every lane reads the same elements
         }
       const int64_t firstOut = base.out + features[first].out;
-      Reuse &known = reuse[{base.w, first}];
-      if (known.pattern != pattern) {
+      std::vector<Reuse> &before = reuse[{base.w, first}];
+      auto found = std::find_if(before.begin(), before.end(),
+                                [&](const Reuse &one) { return one.pattern == pattern; });
+      if (found == before.end()) {
         LinearSum sum(lowering.graph);
         for (size_t j = 0; j < count; ++j) {
           const Trip &f = features[first + j];
@@ -119,17 +135,19 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
           if (!after.scale.empty())
             sum.scale(lane, after.scale[base.out + f.out]);
         }
-        known = {pattern, sum.round(), {}};
+        Reuse known{std::move(pattern), sum.round(), {}};
         for (const RowId source : known.sum.sources)
           known.ordinals.push_back(static_cast<uint32_t>(
               std::find(sources.begin(), sources.end(), source) - sources.begin()));
         if (!known.sum.finite)
           return lowering.fail(op, "E0412",
                                "a weight is not finite in bf16, weights must be below 3.4e38");
+        before.push_back(std::move(known));
+        found = before.end() - 1;
       }
-      LinearSum::Rounded row = known.sum;
+      LinearSum::Rounded row = found->sum;
       for (size_t i = 0; i < row.sources.size(); ++i)
-        row.sources[i] = sources[known.ordinals[i]];
+        row.sources[i] = sources[found->ordinals[i]];
       if (!after.offset.empty()) {
         row.bias.resize(lanes);
         for (size_t j = 0; j < count; ++j)

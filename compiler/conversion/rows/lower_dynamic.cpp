@@ -13,7 +13,7 @@
 
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/scalar/table_builder.h"
-#include "compiler/dialect/sluice/tensors.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
@@ -218,6 +218,8 @@ bool isDynamic(Operation *op, const Loops &loops) {
   const Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   if (!Lowering::isConstant(lhs) && !Lowering::isConstant(rhs))
     return true;
+  if (auto contract = llvm::dyn_cast<ir::ContractOp>(op); contract && contract.getBanded())
+    return false;
   const OptionalLoop lane =
       Lowering::isConstant(lhs) ? laneLoop(rhs, loops.rhsAxes) : laneLoop(lhs, loops.lhsAxes);
   return lane && contains(loops.resultAxes, *lane);

@@ -99,7 +99,7 @@ template <typename... Views> void attach(MLIRContext &context) {
 void attachViewModels(MLIRContext &context) {
   ir::RelayoutOp::attachInterface<RelayoutModel>(context);
   attach<ir::TransposeOp, ir::ReverseOp, ir::SliceOp, ir::ReshapeOp, ir::UnsqueezeOp, ir::SqueezeOp,
-         ir::BroadcastOp, ir::ConcatOp, ir::PadOp>(context);
+         ir::BroadcastOp, ir::ConcatOp, ir::PadOp, ir::WindowOp>(context);
 }
 
 } // namespace sluice::rows

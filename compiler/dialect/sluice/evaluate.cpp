@@ -81,6 +81,10 @@ Tensor ConcatOp::evaluate(Operands operands) {
   return reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()));
 }
 
+Tensor WindowOp::evaluate(Operands operands) {
+  return reference::window(*operands[0], window(), getValue().convertToDouble());
+}
+
 Tensor PadOp::evaluate(Operands operands) {
   return reference::pad(*operands[0], plain(getLow()), plain(getHigh()),
                         getValue().convertToDouble());

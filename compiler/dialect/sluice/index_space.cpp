@@ -263,6 +263,28 @@ IndexSpace PadOp::indexSpace() {
   return space;
 }
 
+IndexSpace WindowOp::indexSpace() {
+  const ExtentsRef shape = shapeOf(getInput());
+  IndexSpace space = over(shapeOf(getResult()), Work::Address);
+  Places places;
+  for (const size_t axis : llvm::seq<size_t>(0, shape.size()))
+    places.push_back(getAffineDimExpr(axis, getContext()));
+  bool leaves = false;
+  for (auto [i, axis] : llvm::enumerate(getAxes())) {
+    const AffineExpr element = getAffineDimExpr(shape.size() + i, getContext());
+    const int64_t start = getStarts()[i];
+    places[axis] = places[axis] * getStrides()[i] + element * getDilations()[i] + start;
+    const int64_t last =
+        start + (getCounts()[i] - 1) * getStrides()[i] + (getSizes()[i] - 1) * getDilations()[i];
+    leaves |= start < 0 || last >= shape[axis];
+  }
+  space.operands = {elementsAt(getInput(), places, space.loops.size())};
+  if (leaves)
+    space.operands.front().outside = getValue().convertToDouble();
+  space.results = {identity(getResult())};
+  return space;
+}
+
 IndexSpace ConcatOp::indexSpace() {
   // All elements along the axis are one region, of each operand its own.
   const auto axis = static_cast<size_t>(getAxis());

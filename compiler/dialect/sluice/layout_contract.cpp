@@ -69,6 +69,29 @@ public:
         LayoutRelation &relation)
       : c(contraction), query(query), canSwap(canSwap), relation(relation) {}
 
+  /// DD-MM-BAND for an operand that a window sees: the elements of the window along the data
+  /// dimension are in the same rows or the next.
+  void banded(bool lhsConstant, WindowOp window) {
+    const auto &runtime = lhsConstant ? c.rhs : c.lhs;
+    const Loop own = lhsConstant ? Loop::Right : Loop::Left;
+    for (auto [axis, loop] : llvm::enumerate(runtime)) {
+      if (c.kinds[loop] != own)
+        continue;
+      const auto dim = static_cast<int8_t>(axis);
+      add(lhsConstant ? kNoDim : dim, lhsConstant ? dim : kNoDim, loop, "DD-MM-BAND",
+          "banded weights: the axis along the lanes is kept", loop);
+      const auto *along = window ? llvm::find(window.getAxes(), dim) : nullptr;
+      if (!along || along == window.getAxes().end())
+        continue;
+      const auto i = along - window.getAxes().begin();
+      const int64_t size = window.getSizes()[i];
+      const int64_t seen =
+          (query.lanes - 1) * window.getStrides()[i] + (size - 1) * window.getDilations()[i] + 1;
+      const int64_t rows = std::min(size, (seen + query.lanes - 1) / query.lanes);
+      relation.back().cost = relation.back().cost / size * rows;
+    }
+  }
+
   void constantSide(bool lhsConstant) {
     if (lhsConstant && c.lhs.size() == 1)
       addMirrored();
@@ -274,7 +297,13 @@ Value MatmulOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
 }
 
 void ContractOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  contractionLayouts(contractionOf(indexSpace()), query, false, relation);
+  const Contraction contraction = contractionOf(indexSpace());
+  contractionLayouts(contraction, query, false, relation);
+  if (!getBanded() || query.constant[0] == query.constant[1])
+    return;
+  const Value runtime = query.constant[0] ? getRhs() : getLhs();
+  Rules(contraction, query, false, relation)
+      .banded(query.constant[0], runtime.getDefiningOp<WindowOp>());
 }
 
 void ContractOp::summedAxes(unsigned operand, int64_t lanes,

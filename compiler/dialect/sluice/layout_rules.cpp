@@ -98,6 +98,23 @@ void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   });
 }
 
+void WindowOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  const int64_t axes = rank(query.operands[0]);
+  for (int64_t dim = 0; dim < axes; ++dim) {
+    const auto *along = llvm::find(getAxes(), dim);
+    if (along == getAxes().end()) {
+      addView(relation, dim, dim, "DD-WIN-KEEP", "no window runs along the data dimension", 0);
+      continue;
+    }
+    // What is not selected by a product is moved from lane to lane.
+    addView(relation, dim, dim, "DD-WIN-POS", "the positions of the window lie along the lanes",
+            query.summed.empty() ? query.rows(query.result, dim) : 0);
+    const int64_t element = axes + (along - getAxes().begin());
+    addView(relation, dim, element, "DD-WIN-TAP", "the elements of the window lie along the lanes",
+            query.summed.empty() ? query.rows(query.result, element) : 0);
+  }
+}
+
 //===-- reduce --------------------------------------------------------------------------------===//
 
 void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {

@@ -144,10 +144,10 @@ LogicalResult MatmulOp::verify() {
 }
 
 void ContractOp::build(OpBuilder &builder, OperationState &state, llvm::ArrayRef<AffineMap> maps,
-                       Value lhs, Value rhs) {
+                       Value lhs, Value rhs, bool banded) {
   std::string why;
   build(builder, state, resultType(inferContract(maps, shapeOf(lhs), shapeOf(rhs), why), why, lhs),
-        builder.getAffineMapArrayAttr(maps), lhs, rhs);
+        builder.getAffineMapArrayAttr(maps), lhs, rhs, banded);
 }
 
 LogicalResult ContractOp::verify() {
@@ -293,6 +293,23 @@ void PadOp::build(OpBuilder &builder, OperationState &state, Value input,
 LogicalResult PadOp::verify() {
   std::string why;
   return verifyResult(*this, inferPad(shapeOf(getInput()), getLow(), getHigh(), why), why);
+}
+
+void WindowOp::build(OpBuilder &builder, OperationState &state, Value input,
+                     const reference::Window &window, float value) {
+  std::string why;
+  build(builder, state, resultType(inferWindow(shapeOf(input), window, why), why, input), input,
+        window.axes, window.sizes, window.counts, window.starts, window.strides, window.dilations,
+        llvm::APFloat(value));
+}
+
+reference::Window WindowOp::window() {
+  return {getAxes(), getSizes(), getCounts(), getStarts(), getStrides(), getDilations()};
+}
+
+LogicalResult WindowOp::verify() {
+  std::string why;
+  return verifyResult(*this, inferWindow(shapeOf(getInput()), window(), why), why);
 }
 
 } // namespace sluice::ir

@@ -112,19 +112,22 @@ def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRe
   let summary = "sum of products over a space of loops";
   let description = [{
     `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
-    one loop. A loop that is not in the result is summed over.
+    one loop. A loop that is not in the result is summed over. One that is `banded` may keep the
+    data dimension of the operand that is no constant (DD-MM-BAND): its weight blocks are then
+    banded or diagonal, each of few products. Convolutions are.
 
     ```mlir
     %y = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
                           affine_map<(i, j, k) -> (i, j)>] %a, %b : ...
     ```
   }];
-  let arguments = (ins AffineMapArrayAttr:$indexing_maps, Sluice_Tensor:$lhs, Sluice_Tensor:$rhs);
+  let arguments = (ins AffineMapArrayAttr:$indexing_maps, Sluice_Tensor:$lhs, Sluice_Tensor:$rhs,
+                       UnitAttr:$banded);
   let assemblyFormat = [{
-    $indexing_maps $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
+    (`banded` $banded^)? $indexing_maps $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "::llvm::ArrayRef<::mlir::AffineMap>":$maps,
-      "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
+      "::mlir::Value":$lhs, "::mlir::Value":$rhs, CArg<"bool", "false">:$banded)>];
 }
 
 def Sluice_TransposeOp : Sluice_Rearrangement<"transpose"> {
@@ -232,6 +235,36 @@ def Sluice_PadOp : Sluice_View<"pad"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$low,
       "::llvm::ArrayRef<int64_t>":$high, "float":$value)>];
   let hasFolder = 1;
+}
+
+def Sluice_WindowOp : Sluice_View<"window"> {
+  let summary = "what a window sees at each of its positions";
+  let description = [{
+    A window of `sizes` elements runs along `axes` (ascending), from `starts`, which may be
+    negative, in steps of `strides`; its elements are `dilations` apart. Those axes of the result are
+    the `counts` positions, and one axis for each of them follows behind all others: the elements of
+    the window. Outside the input they are `value`.
+
+    A convolution is a contraction of a window, a pooling a reduction of one: position `i` and
+    element `k` are element `start + i * stride + k * dilation` of the input.
+
+    ```mlir
+    %v = sluice.window %x axes [2] sizes [3] counts [8] starts [-1] strides [1] dilations [1]
+      value 0.0 : (tensor<1x4x8xf32>) -> tensor<1x4x8x3xf32>
+    ```
+  }];
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$counts, DenseI64ArrayAttr:$starts,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, F32Attr:$value);
+  let assemblyFormat = [{
+    $input `axes` $axes `sizes` $sizes `counts` $counts `starts` $starts `strides` $strides
+      `dilations` $dilations `value` $value attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "const ::sluice::reference::Window &":$window,
+      "float":$value)>];
+  let extraClassDeclaration = [{
+    ::sluice::reference::Window window();
+  }];
 }
 
 #endif

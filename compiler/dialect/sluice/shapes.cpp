@@ -271,6 +271,34 @@ ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why)
   return result;
 }
 
+ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::string &why) {
+  const size_t count = window.axes.size();
+  for (const reference::Shape *list :
+       {&window.sizes, &window.counts, &window.starts, &window.strides, &window.dilations})
+    if (list->size() != count)
+      return refuse(why, "{0} axes have windows, every list must have as many elements", count);
+  constexpr int64_t kMost = int64_t{1} << 31;
+  int64_t last = -1;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t axis = window.axes[i];
+    if (axis <= last || axis >= rank(input))
+      return refuse(why, "axis {0} of a window is not above {1} and below the rank {2}", axis, last,
+                    rank(input));
+    last = axis;
+    for (const auto &[name, list] : {std::pair("size", &window.sizes),
+                                     {"count", &window.counts},
+                                     {"stride", &window.strides},
+                                     {"dilation", &window.dilations}})
+      if ((*list)[i] < 1 || (*list)[i] > kMost)
+        return refuse(why, "the {0} of the window along axis {1} is {2}, it must be at least 1",
+                      name, axis, (*list)[i]);
+    if (window.starts[i] < -kMost || window.starts[i] > kMost)
+      return refuse(why, "the window along axis {0} starts at {1}", axis, window.starts[i]);
+  }
+  const reference::Shape shape = reference::windowShape({input.begin(), input.end()}, window);
+  return Extents(shape.begin(), shape.end());
+}
+
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why) {
   if (failed(checkCount(low, rank(input), "low borders", why)) ||
       failed(checkCount(high, rank(input), "high borders", why)))

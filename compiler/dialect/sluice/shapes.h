@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include "compiler/index_space/projection.h"
+#include "compiler/reference/ops.h"
 
 namespace sluice::ir {
 
@@ -33,6 +34,7 @@ ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why);
 ShapeOr inferUnsqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferConcat(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
+ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::string &why);
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why);
 
 /// The loops of a contraction, and which of them runs along each axis. Everybody else
