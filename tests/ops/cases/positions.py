@@ -142,3 +142,8 @@ def folds(cases):
     x = draw(300, 4, 12)
     cases.add("positions_fold_two_axes", node("ReduceMean", "x", axes=[0, 1], keepdims=0), {"x": x},
               {"y": np.mean(np.float64(x), axis=(0, 1))})
+    # All elements at once: one reduction takes longer than anything else in the machine.
+    for op, function in (("ReduceMax", np.max), ("ReduceMin", np.min)):
+        x = draw(900, 40)
+        cases.add(f"positions_fold_{op}_all", node(op, "x", axes=[0, 1]), {"x": x},
+                  {"y": function(np.float64(x), keepdims=True)})

@@ -151,7 +151,7 @@ public:
       if (place.weights)
         ++cores[place.core].blocks[place.weights->first].missing;
     for (size_t i = 0; i < work.stages[0].size(); ++i)
-      host.push_back({work.stages[0][i], i + 1});
+      host.push_back({work.stages[0][i], due(i + 1)});
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
       left += work.stages[stage].size();
   }
@@ -165,16 +165,13 @@ public:
 
 private:
   bool runToEnd() {
-    uint64_t lastProgress = 0;
     for (uint64_t now = 0; left != 0; ++now) {
       bool progress = network(now);
       for (uint32_t core = 0; core < cores.size(); ++core) {
         progress |= vectorUnit(core, now);
         progress |= matrixUnit(core, now);
       }
-      if (progress)
-        lastProgress = now;
-      else if (now > lastProgress + 1000)
+      if (!progress && now >= settled)
         return false;
     }
     return true;
@@ -209,6 +206,14 @@ private:
   size_t lastSource = 0;
   unsigned accumulate = 0;
   size_t left = 0;
+  /// From this cycle on nothing becomes ready unless a unit does something.
+  uint64_t settled = 0;
+
+  /// Something will be ready in a cycle.
+  uint64_t due(uint64_t cycle) {
+    settled = std::max(settled, cycle);
+    return cycle;
+  }
 
   bool network(uint64_t now) {
     const size_t sources = cores.size() + 1;
@@ -218,7 +223,7 @@ private:
       if (queue.empty() || queue.front().ready > now)
         continue;
       if (queue.front().row != kNoRow)
-        available[queue.front().row] = now + isa::kNetHop;
+        available[queue.front().row] = due(now + isa::kNetHop);
       queue.pop_front();
       lastSource = source;
       return true;
@@ -239,7 +244,7 @@ private:
     if (item.last) {
       if (core.results.size() >= isa::kResultFifoDepth)
         return false;
-      core.results.push_back({item.row, now + accumulate + isa::kMmNormalise + 1});
+      core.results.push_back({item.row, due(now + accumulate + isa::kMmNormalise + 1)});
     }
     item.time = now;
     ++core.nextItem;
@@ -322,13 +327,14 @@ private:
   /// Issues beats of a step; the first cycle and the one in which the last of
   /// them is done.
   std::pair<uint64_t, uint64_t> occupy(Core &core, const rows::VectorStep &step, uint64_t beats,
-                                       uint64_t now) const {
+                                       uint64_t now) {
     const unsigned path = vectorPath(step);
     const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
     const uint64_t end = start + beats - 1 + vectorLatency(path, graph.geometry.lanes);
     core.path = path;
     core.vectorFree = start + beats;
     core.pipelineEnd = end;
+    due(end + 1);
     return {start, end};
   }
 

@@ -183,6 +183,18 @@ TEST_F(Ordering, ReductionsTakeABeatForEachRow) {
   EXPECT_THAT(times(order->vector[0]), ElementsAre(7, 7 + 4));
 }
 
+TEST_F(Ordering, AReductionMayTakeLongerThanAnythingElseDoes) {
+  const auto x = builder.input(1);
+  rows::VectorStep max;
+  max.reduce = isa::Reduce::Max;
+  const RowId all = builder.vector(std::vector(2500, x[0]), kNoRow, kNoRow, max),
+              next = builder.vector({all}, kNoRow, kNoRow, relu());
+  builder.output({next});
+  makeOrder(0);
+  ASSERT_TRUE(order);
+  EXPECT_GT(order->vector[0].back().time, 2500U);
+}
+
 TEST_F(Ordering, OfRowsThatAreThereTheEarlierStageGoesFirst) {
   const auto x = builder.input(1), h = builder.dense(x, 1, {});
   const RowId early = builder.vector(h, kNoRow, kNoRow, relu());
