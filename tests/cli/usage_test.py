@@ -157,7 +157,7 @@ class Flags(Refusal):
         express = "express it with operators that `sluice ops` lists, or cut the model before it"
         unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
         for op, missing, fix in (
-                ("conv", "'Conv' is not supported: it moves a window over the axes of its input, of which there is no "
+                ("maxunpool", "'MaxUnpool' is not supported: it moves a window over the axes of its input, of which there is no "
                  "form yet", "write every element of the window as a Slice, and join them with MatMul, Max or Mean; a "
                  "window as large as the input is one MatMul or reduction"),
                 ("LSTM", "'LSTM' is not supported: it carries a state along an axis, of which there is no form yet",

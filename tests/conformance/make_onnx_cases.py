@@ -23,7 +23,7 @@ from onnx.backend.test.case.node import collect_testcases
 RUN_TIME = {  # operators and how many of their operands may be run-time tensors
     "Abs": 1, "Acos": 1, "Acosh": 1, "Add": 2, "ArgMax": 1, "ArgMin": 1, "Asin": 1, "Asinh": 1,
     "Atan": 1, "Atanh": 1, "BatchNormalization": 1, "Cast": 1, "CastLike": 1, "Ceil": 1, "Celu": 1,
-    "Clip": 1, "Concat": 99, "Constant": 0, "Cos": 1, "Cosh": 1, "CumSum": 1, "Div": 2,
+    "Clip": 1, "Concat": 99, "Constant": 0, "Conv": 1, "Cos": 1, "Cosh": 1, "CumSum": 1, "Div": 2,
     "Dropout": 1, "Einsum": 2, "Elu": 1, "Equal": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 1,
     "Floor": 1, "Gemm": 3, "Greater": 2, "GreaterOrEqual": 2, "HardSigmoid": 1, "HardSwish": 1,
     "Identity": 1, "InstanceNormalization": 3, "IsNaN": 1, "LayerNormalization": 3, "LeakyRelu": 1,

@@ -277,7 +277,7 @@ ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::stri
        {&window.sizes, &window.counts, &window.starts, &window.strides, &window.dilations})
     if (list->size() != count)
       return refuse(why, "{0} axes have windows, every list must have as many elements", count);
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   int64_t last = -1;
   for (size_t i = 0; i < count; ++i) {
     const int64_t axis = window.axes[i];
@@ -290,10 +290,11 @@ ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::stri
                                      {"stride", &window.strides},
                                      {"dilation", &window.dilations}})
       if ((*list)[i] < 1 || (*list)[i] > kMost)
-        return refuse(why, "the {0} of the window along axis {1} is {2}, it must be at least 1",
-                      name, axis, (*list)[i]);
+        return refuse(why, "the {0} of the window along axis {1} is {2}, it must be in [1, {3}]",
+                      name, axis, (*list)[i], kMost);
     if (window.starts[i] < -kMost || window.starts[i] > kMost)
-      return refuse(why, "the window along axis {0} starts at {1}", axis, window.starts[i]);
+      return refuse(why, "the window along axis {0} starts at {1}, it must be in [{2}, {3}]", axis,
+                    window.starts[i], -kMost, kMost);
   }
   const reference::Shape shape = reference::windowShape({input.begin(), input.end()}, window);
   return Extents(shape.begin(), shape.end());

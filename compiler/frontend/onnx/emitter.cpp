@@ -143,6 +143,28 @@ Tensor Emitter::matmul(const Tensor &lhs, const Tensor &rhs) {
   return computed(lhs.type, builder.create<ir::MatmulOp>(location, value(lhs), value(rhs)));
 }
 
+Tensor Emitter::contract(size_t loops, const std::vector<std::vector<size_t>> &axes,
+                         const Tensor &lhs, const Tensor &rhs) {
+  llvm::SmallVector<mlir::AffineMap> maps;
+  for (const std::vector<size_t> &ofTensor : axes) {
+    llvm::SmallVector<mlir::AffineExpr> dims;
+    for (const size_t loop : ofTensor)
+      dims.push_back(builder.getAffineDimExpr(loop));
+    maps.push_back(mlir::AffineMap::get(loops, 0, dims, builder.getContext()));
+  }
+  std::string why;
+  checked(ir::inferContract(maps, lhs.shape, rhs.shape, why), why);
+  return computed(lhs.type,
+                  builder.create<ir::ContractOp>(location, maps, value(lhs), value(rhs), true));
+}
+
+Tensor Emitter::window(const Tensor &input, const reference::Window &window, float outside) {
+  std::string why;
+  checked(ir::inferWindow(input.shape, window, why), why);
+  return computed(input.type,
+                  builder.create<ir::WindowOp>(location, value(input), window, outside));
+}
+
 Tensor Emitter::reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes, bool keepdims) {
   std::string why;
   checked(ir::inferReduce(input.shape, axes, keepdims, why), why);
@@ -214,6 +236,16 @@ Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &siz
   checked(ir::inferSlice(input.shape, starts, sizes, steps, why), why);
   return computed(input.type,
                   builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps));
+}
+
+Tensor Emitter::pad(const Tensor &input, const Shape &low, const Shape &high, float value) {
+  const Shape none(input.shape.size(), 0);
+  if (low == none && high == none)
+    return input;
+  std::string why;
+  checked(ir::inferPad(input.shape, low, high, why), why);
+  return computed(input.type,
+                  builder.create<ir::PadOp>(location, this->value(input), low, high, value));
 }
 
 Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {

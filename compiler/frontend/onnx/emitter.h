@@ -11,6 +11,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/scalars.h"
+#include "compiler/reference/ops.h"
 #include "mlir/IR/Builders.h"
 
 namespace sluice::frontend {
@@ -54,6 +55,12 @@ public:
   Tensor pointwise(const std::vector<Tensor> &operands, const ScalarBody &body);
 
   Tensor matmul(const Tensor &lhs, const Tensor &rhs);
+  /// Sum of products over `loops` loops; `axes` names the loop of each axis of lhs, rhs and result.
+  /// It may keep the data dimension (DD-MM-BAND).
+  Tensor contract(size_t loops, const std::vector<std::vector<size_t>> &axes, const Tensor &lhs,
+                  const Tensor &rhs);
+  /// What a window sees of `input`, and `outside` it.
+  Tensor window(const Tensor &input, const reference::Window &window, float outside);
   Tensor reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes, bool keepdims);
   /// These rearrange a known tensor at once.
   Tensor transpose(const Tensor &input, const Shape &permutation);
@@ -62,6 +69,8 @@ public:
   Tensor squeeze(const Tensor &input, const Shape &axes);
   /// A slice without elements is known, whatever it is of.
   Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps);
+  /// A border of `value`; a known tensor is not padded at import.
+  Tensor pad(const Tensor &input, const Shape &low, const Shape &high, float value);
   /// Inputs without elements add nothing.
   Tensor concat(const std::vector<Tensor> &inputs, int64_t axis);
   /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.

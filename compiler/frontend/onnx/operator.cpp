@@ -145,6 +145,7 @@ const OperatorTable &operatorTable() {
     ops::addArithmetic(out);
     ops::addActivations(out);
     ops::addLinear(out);
+    ops::addConvolution(out);
     ops::addCumSum(out);
     ops::addEinsum(out);
     ops::addSoftmax(out);

@@ -12,6 +12,7 @@ void addTrigonometry(OperatorTable &table);       ///< Sin, Cos, Tan, inverses, 
 void addVariadic(OperatorTable &table);           ///< Max, Min, Sum, Mean
 void addComparisons(OperatorTable &table);        ///< comparisons, IsNaN, logic, Where, Trilu
 void addLinear(OperatorTable &table);             ///< Gemm, MatMul
+void addConvolution(OperatorTable &table);        ///< Conv
 void addCumSum(OperatorTable &table);             ///< CumSum
 void addEinsum(OperatorTable &table);             ///< Einsum
 void addReductions(OperatorTable &table);         ///< ReduceMean, ReduceSum, ...

@@ -19,7 +19,7 @@ TEST(SupportTable, HasTheOperators) {
               testing::ElementsAre(
                   "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
                   "Atanh", "BatchNormalization", "Cast", "CastLike", "Ceil", "Celu", "Clip",
-                  "Concat", "Constant", "ConstantOfShape", "Cos", "Cosh", "CumSum", "Div",
+                  "Concat", "Constant", "ConstantOfShape", "Conv", "Cos", "Cosh", "CumSum", "Div",
                   "Dropout", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor",
                   "Gather", "Gelu", "Gemm", "Greater", "GreaterOrEqual", "GroupNormalization",
                   "HardSigmoid", "HardSwish", "Identity", "InstanceNormalization", "IsNaN",

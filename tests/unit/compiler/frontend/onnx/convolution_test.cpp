@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test_model.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Doubles = std::vector<double>;
+
+/// Zeros as weights and bias for x [1 4 6]: what follows is about shapes.
+struct Conv {
+  explicit Conv(const Ints &weights, const Ints &bias = {}, const Ints &x = {1, 4, 6}) {
+    model.input("x", x).output("y");
+    int64_t count = 1;
+    for (const int64_t extent : weights)
+      count *= extent;
+    model.floats("w", weights, Floats(count, 0));
+    Names inputs = {"x", "w"};
+    if (!bias.empty()) {
+      model.floats("b", bias, Floats(bias[0], 0));
+      inputs.emplace_back("b");
+    }
+    node.emplace(model.node("Conv", inputs, {"y"}));
+  }
+  template <typename Value> Conv &with(const std::string &name, const Value &value) {
+    node->attribute(name, value);
+    return *this;
+  }
+  /// What is required, and what was found instead; or "".
+  std::string problem() const {
+    const std::string text = import(model).messages();
+    const std::string start = "E0206 node 0 (Conv): Conv requires: ";
+    return text.starts_with(start) ? text.substr(start.size()) : text;
+  }
+  Model model{22};
+  std::optional<Node> node;
+};
+
+TEST(Conv, ChecksShapes) {
+  EXPECT_EQ(Conv({2, 4, 3}).problem(), "");
+  EXPECT_EQ(Conv({2, 4, 3}, {2}).problem(), "");
+  EXPECT_EQ(Conv({2, 4}, {}, {1, 4}).problem(),
+            "input 'X' has rank 3 or more: batch, channels and spatial axes; found [1 4]");
+  EXPECT_EQ(Conv({2, 4, 3, 3}).problem(),
+            "input 'W' has the rank of 'X' and no extent of 0; found [2 4 3 3] for [1 4 6]");
+  EXPECT_EQ(Conv({2, 4, 0}).problem(),
+            "input 'W' has the rank of 'X' and no extent of 0; found [2 4 0] for [1 4 6]");
+  const std::string group = "attribute 'group' divides the features of 'W', and 'X' has as many "
+                            "channels as 'W' times 'group'; found group ";
+  EXPECT_EQ(Conv({2, 3, 3}).problem(), group + "1, [1 4 6] of 'X' and [2 3 3] of 'W'");
+  EXPECT_EQ(Conv({3, 2, 3}).with("group", int64_t{2}).problem(),
+            group + "2, [1 4 6] of 'X' and [3 2 3] of 'W'");
+  EXPECT_EQ(Conv({2, 4, 3}).with("group", int64_t{0}).problem(),
+            group + "0, [1 4 6] of 'X' and [2 4 3] of 'W'");
+  EXPECT_EQ(Conv({2, 4, 3}).with("group", INT64_MIN).problem(),
+            group + "-9223372036854775808, [1 4 6] of 'X' and [2 4 3] of 'W'");
+  EXPECT_EQ(Conv({2, 4, 3}, {3}).problem(),
+            "input 'B' has one element per feature of 'W'; found [3] for [2 4 3]");
+  EXPECT_EQ(Conv({2, 4, 3}).with("kernel_shape", Ints{5}).problem(),
+            "attribute 'kernel_shape' is that of 'W'; found [5] for [2 4 3]");
+}
+
+TEST(Conv, ChecksTheWindow) {
+  const auto sentence = [](const std::string &name) {
+    return "attribute '" + name + "' has one element per spatial axis, in [1, 2147483647]; found ";
+  };
+  for (const char *name : {"strides", "dilations"}) {
+    EXPECT_EQ(Conv({2, 4, 3}).with(name, Ints{1, 1}).problem(),
+              sentence(name) + "[1 1] for [1 4 6]");
+    EXPECT_EQ(Conv({2, 4, 3}).with(name, Ints{0}).problem(), sentence(name) + "[0] for [1 4 6]");
+    EXPECT_EQ(Conv({2, 4, 3}).with(name, Ints{INT64_MAX}).problem(),
+              sentence(name) + "[9223372036854775807] for [1 4 6]");
+  }
+  const std::string pads =
+      "attribute 'pads' has two elements per spatial axis, in [0, 2147483647]; found ";
+  EXPECT_EQ(Conv({2, 4, 3}).with("pads", Ints{1}).problem(), pads + "[1] for [1 4 6]");
+  EXPECT_EQ(Conv({2, 4, 3}).with("pads", Ints{-1, 0}).problem(), pads + "[-1 0] for [1 4 6]");
+  EXPECT_EQ(Conv({2, 4, 3}).with("auto_pad", std::string("SAME")).problem(),
+            "attribute 'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID; found 'SAME'");
+  EXPECT_EQ(
+      Conv({2, 4, 3}).with("auto_pad", std::string("VALID")).with("pads", Ints{0, 1}).problem(),
+      "attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET; found [0 1] and VALID");
+  EXPECT_EQ(
+      Conv({2, 4, 3}).with("auto_pad", std::string("VALID")).with("pads", Ints{0, 0}).problem(),
+      "");
+  EXPECT_EQ(
+      Conv({2, 4, 3}).with("dilations", Ints{4}).with("pads", Ints{1, 1}).problem(),
+      "the window fits into the padded input; found 9 elements from first to last for 8 along "
+      "axis 2");
+}
+
+TEST(Conv, NeedsKnownWeights) {
+  Model model;
+  model.input("x", {1, 4, 6}).input("w", {2, 4, 3}).input("b", {2}).output("y").output("z");
+  model.floats("k", {2, 4, 3}, Floats(24, 0));
+  model.node("Conv", {"x", "w"}, {"y"});
+  model.node("Conv", {"x", "k", "b"}, {"z"});
+  EXPECT_EQ(import(model).messages(),
+            "E0205 node 0 (Conv): Conv requires: input 'W' is known at import (a constant, or "
+            "computed from constants and shapes); found a run-time tensor float [2 4 3]\n"
+            "E0205 node 1 (Conv): Conv requires: input 'B' is known at import (a constant, or "
+            "computed from constants and shapes); found a run-time tensor float [2]");
+}
+
+TEST(Conv, BoundsItsWork) {
+  Conv groups({16384, 1, 1}, {}, {1, 16384, 6});
+  EXPECT_EQ(groups.with("group", int64_t{16384}).problem(),
+            "E0205 node 0 (Conv): Conv requires: the weights written out over all groups have at "
+            "most 67108864 elements; found [16384 16384 1]");
+  const Ints far = {2147483647, 2147483647};
+  EXPECT_EQ(Conv({2, 4, 3}).with("pads", far).problem(),
+            "E0206 node 0 (Conv): Conv: the count of the window along axis 2 is 4294967298, it "
+            "must be in [1, 2147483647]");
+  EXPECT_EQ(Conv({2, 4, 1}).with("pads", far).problem(),
+            "E0206 node 0 (Conv): Conv: the result has more than 2147483647 elements");
+  EXPECT_EQ(Conv({2, 4, 3}).with("pads", far).with("strides", Ints{2147483647}).problem(), "");
+  EXPECT_EQ(Conv({2, 4, 3})
+                .with("dilations", Ints{2147483647})
+                .with("auto_pad", std::string("SAME_UPPER"))
+                .problem(),
+            "");
+}
+
+/// 1, 2, ... in a shape.
+Floats counted(int64_t count) {
+  Floats out;
+  for (int64_t i = 1; i <= count; ++i)
+    out.push_back(static_cast<float>(i));
+  return out;
+}
+
+TEST(Conv, OfOneElementNeedsNoWindow) {
+  Model model(11);
+  model.input("x", {1, 2, 4}).output("y", {1, 1, 3}).floats("w", {1, 2, 1}, {1, 10});
+  model.node("Conv", {"x", "w"}, {"y"}).attribute("strides", Ints{2}).attribute("pads", Ints{2, 0});
+  // x is 0..3 and 4..7; positions 0, 2, 4 of the padded input
+  EXPECT_EQ(evaluateModel(model, {counting({1, 2, 4})}).values, (Doubles{0, 40, 62}));
+  EXPECT_THAT(import(model).text(), Not(HasSubstr("sluice.window")));
+}
+
+TEST(Conv, WritesGroupsAsOne) {
+  Model model(7);
+  model.input("x", {1, 4, 3}).output("y", {1, 2, 2}).floats("w", {2, 2, 2}, counted(8));
+  model.floats("b", {2}, {100, 200});
+  model.node("Conv", {"x", "w", "b"}, {"y"}).attribute("group", int64_t{2});
+  EXPECT_EQ(evaluateModel(model, {counting({1, 4, 3})}).values,
+            (Doubles{0 * 1 + 1 * 2 + 3 * 3 + 4 * 4 + 100, 1 * 1 + 2 * 2 + 4 * 3 + 5 * 4 + 100,
+                     6 * 5 + 7 * 6 + 9 * 7 + 10 * 8 + 200, 7 * 5 + 8 * 6 + 10 * 7 + 11 * 8 + 200}));
+}
+
+} // namespace
+} // namespace sluice::frontend::test
