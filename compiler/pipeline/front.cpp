@@ -276,7 +276,7 @@ private:
     const auto forms =
         conversion::formsOf(module, geometry, trialModel(main), false, notes, ignored);
     plan::Plan plan;
-    return conversion::planFastest(programsOf(forms), {.candidates = 0}, plan, ignored);
+    return conversion::planFastest(programsOf(forms), {.work = 0}, plan, ignored);
   }
 
   /// The model around a changed copy, whose inputs are others.

@@ -44,15 +44,15 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
 }
 
-/// Schedules the planner may compare.
-unsigned candidatesOf(Effort effort) {
+/// What the search for a plan may cost.
+uint64_t workOf(Effort effort) {
   switch (effort) {
   case Effort::Fast:
     return 0;
   case Effort::Default:
-    return 64;
+    return plan::kDefaultWork;
   case Effort::High:
-    return 1000;
+    return 16 * plan::kDefaultWork;
   }
   return 0;
 }
@@ -131,11 +131,12 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
 
   plan::Plan plan;
   plan::PlanOptions planOptions;
-  planOptions.candidates = candidatesOf(options.effort);
+  planOptions.work = workOf(options.effort);
   planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;
   const bool planned = conversion::planFastest(forms, planOptions, plan, problems);
   result.memory = std::move(plan.memory);
+  result.planningWork = plan.work;
   if (!planned)
     return false;
   forms.clear();

@@ -89,6 +89,7 @@ struct CompileResult {
   uint64_t macs = 0; ///< of one inference, without padding
   uint64_t peakMacsPerCycle = 0;
   std::vector<plan::MemoryUse> memory;
+  uint64_t planningWork = 0;    ///< beats that were looked at (plan/search/budget.h)
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs; ///< name, shape and type

@@ -1,6 +1,7 @@
 // What a long job is at, for another thread to show.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -10,31 +11,30 @@ namespace sluice {
 
 class Progress {
 public:
-  /// A new stage begins; `steps` is the most that it can have, 0 if they are not counted.
-  void stage(const char *name, unsigned steps = 0, const char *what = "") {
+  /// A new stage begins; `work` is the most that it may do, 0 if it is not counted.
+  void stage(const char *name, uint64_t work = 0) {
     const std::lock_guard lock(mutex);
     current = name;
-    counted = what;
     done = 0;
-    most = steps;
+    most = work;
   }
 
-  void step() {
+  /// So much of the stage's work is done.
+  void spent(uint64_t work) {
     const std::lock_guard lock(mutex);
-    ++done;
+    done = work;
   }
 
-  /// "planning, 34 of at most 384 schedules"; "" before the first stage.
+  /// "planning, 34 % of its budget"; "" before the first stage.
   std::string text() const {
     const std::lock_guard lock(mutex);
-    return most == 0 ? current
-                     : fmt::format("{}, {} of at most {} {}", current, done, most, counted);
+    return most == 0 ? current : fmt::format("{}, {} % of its budget", current, 100 * done / most);
   }
 
 private:
   mutable std::mutex mutex;
-  std::string current, counted;
-  unsigned done = 0, most = 0;
+  std::string current;
+  uint64_t done = 0, most = 0;
 };
 
 } // namespace sluice

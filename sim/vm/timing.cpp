@@ -8,6 +8,9 @@ namespace {
 
 /// Inferences of a steady-state run, those that fill the pipeline included.
 constexpr unsigned kWarmUp = 4, kSteady = 12;
+/// Inferences of a run from rest, of which the last counts.
+constexpr unsigned kSpaced = 2;
+static_assert(kSpaced + 2 * kSteady == kMeasuredInferences);
 
 uint64_t countRows(const std::vector<format::HostTensor> &tensors) {
   uint64_t rows = 0;
@@ -38,7 +41,7 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
 }
 
 std::optional<Timing> measureTiming(const format::Program &program, size_t model) {
-  const TimingRun spaced = runTiming(program, Arrival::Spaced, 2, model);
+  const TimingRun spaced = runTiming(program, Arrival::Spaced, kSpaced, model);
   const TimingRun contiguous = runTiming(program, Arrival::Contiguous, kSteady, model);
   const TimingRun streaming = runTiming(program, Arrival::Streaming, kSteady, model);
   if (spaced.stalled || contiguous.stalled || streaming.stalled)

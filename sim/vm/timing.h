@@ -49,6 +49,9 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
                     size_t model = 0, uint64_t maxCycles = uint64_t{1} << 32,
                     Watch *watch = nullptr);
 
+/// Inferences that measureTiming runs.
+inline constexpr unsigned kMeasuredInferences = 26;
+
 /// The three measures of one model.
 struct Timing {
   uint64_t spaced = 0;   ///< latency from rest, of the second inference

@@ -14,6 +14,7 @@
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/conversion/plan/search/budget.h"
 
 namespace sluice::loops {
 namespace {
@@ -40,6 +41,37 @@ std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
   use.push_back(
       {geometry.cores, "host instructions", lists.back().size(), geometry.hostInstructions});
   return use;
+}
+
+/// Beats of one execution of an instruction.
+uint64_t beatsOf(const isa::Instruction &instruction) {
+  return std::visit(
+      [](const auto &one) {
+        uint64_t beats = 0;
+        if constexpr (requires { one.n; }) {
+          beats = 1;
+          for (const uint64_t trips : one.n)
+            beats *= trips;
+        }
+        return beats;
+      },
+      instruction);
+}
+
+/// Beats of all units in one inference, those in hardware loops as often as they run.
+uint64_t beatsOf(const std::vector<List> &lists) {
+  uint64_t beats = 0;
+  for (const List &list : lists) {
+    std::vector<uint64_t> passes{1};
+    for (const Emitted &one : list)
+      if (const auto *loop = std::get_if<isa::Loop>(&one.instruction))
+        passes.push_back(passes.back() * loop->count);
+      else if (std::holds_alternative<isa::Endloop>(one.instruction))
+        passes.pop_back();
+      else
+        beats += passes.back() * beatsOf(one.instruction);
+  }
+  return beats;
 }
 
 bool fitsAll(const std::vector<plan::MemoryUse> &use) {
@@ -114,15 +146,17 @@ bool sameButForTrips(const std::vector<List> &left, const std::vector<List> &rig
 
 /// The first thing that is wrong with a plan. Loops of many passes are proved on fewer:
 /// every pass does the same at other addresses, and waits for the same.
-std::optional<std::string> proveWrong(const Candidate &candidate) {
+std::optional<std::string> proveWrong(const Candidate &candidate, plan::Budget &budget) {
   const Choice &choice = candidate.trial.choice;
   if (const auto few = shortened(candidate.program, choice, roundsToProve(candidate.map))) {
     const auto lists = emitLists(*few, candidate.map, choice);
     if (lists && sameButForTrips(*lists, candidate.lists)) {
+      budget.spend(beatsOf(*lists) * plan::kProvedInferences);
       const Unrolled unrolled = unroll(*few, candidate.map, choice, *lists);
       return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
     }
   }
+  budget.spend(beatsOf(candidate.lists) * plan::kProvedInferences);
   const Unrolled unrolled = unroll(candidate.program, candidate.map, choice, candidate.lists);
   return plan::verify(unrolled.graph, unrolled.placement, unrolled.beats, unrolled.schedule);
 }
@@ -131,7 +165,7 @@ std::optional<std::string> proveWrong(const Candidate &candidate) {
 /// come round a ring twice; nothing if it stalls.
 constexpr uint32_t kTimedTrips = 256;
 
-std::optional<double> cyclesOf(const Candidate &candidate) {
+std::optional<double> cyclesOf(const Candidate &candidate, plan::Budget &budget) {
   const rows::Program &program = candidate.program;
   const uint32_t round = candidate.trial.choice.group * program.geometry.cores;
   const auto shorter = shortened(program, candidate.trial.choice,
@@ -141,6 +175,7 @@ std::optional<double> cyclesOf(const Candidate &candidate) {
   const auto timed = lists ? timedPart(few, *lists) : std::nullopt;
   if (!timed)
     return std::nullopt;
+  budget.spend(beatsOf(*lists));
   constexpr uint64_t kMostCycles = 10'000'000; // of a few hundred positions
   const vm::TimingRun run = vm::runTiming(*timed, vm::Arrival::Spaced, 1, 0, kMostCycles);
   if (run.stalled || run.inferences.empty())
@@ -213,23 +248,31 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   std::optional<std::string> wrong;
   std::vector<plan::MemoryUse> use;
   std::vector<plan::Loser> losers;
+  plan::Budget budget(options.work);
+  uint64_t most = 0; // that one size has cost
   for (const uint32_t size : groupSizes(program)) {
+    const uint64_t before = budget.spent();
+    if (best && !budget.affords(most))
+      break;
     std::optional<Candidate> candidate = build(program, {size});
     if (!candidate)
       continue;
+    for (const List &list : candidate->lists)
+      budget.spend(list.size());
     Trial &trial = candidate->trial;
     const bool fits = fitsAll(trial.use);
     if (!fits && use.empty())
       use = trial.use;
     if (fits)
-      trial.cycles = cyclesOf(*candidate);
+      trial.cycles = cyclesOf(*candidate, budget);
     const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
     if (faster)
-      trial.wrong = proveWrong(*candidate);
+      trial.wrong = proveWrong(*candidate, budget);
     if (trial.wrong)
       wrong = trial.wrong;
     if (faster && !trial.wrong)
       std::swap(best, candidate);
+    most = std::max(most, budget.spent() - before);
     if (candidate)
       losers.push_back(loserOf(program, candidate->trial));
   }
@@ -253,8 +296,9 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     for (const Emitted &one : list)
       into.push_back({one.instruction, one.nodes});
   }
-  if (options.candidates != 0)
+  if (options.work != 0)
     result.timing = vm::measureTiming(*timedPart(best->program, best->lists));
+  result.work = budget.spent();
   if (options.explain)
     result.explanation = explain(*best);
   if (result.explanation)

@@ -24,8 +24,8 @@ def PlanRows : Pass<"plan-rows", "::mlir::ModuleOp"> {
     `core.program` of the one whose plan is fastest.
   }];
   let options = [
-    Option<"candidates", "candidates", "unsigned", "64",
-           "how many schedules may be timed; 0 takes the first that fits">
+    Option<"work", "work", "uint64_t", "::sluice::plan::kDefaultWork",
+           "beats that may be looked at; 0 takes the first schedule that fits">
   ];
   let dependentDialects = ["::sluice::core::CoreDialect", "::sluice::rows::RowsDialect"];
 }

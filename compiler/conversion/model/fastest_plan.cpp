@@ -1,5 +1,7 @@
 #include "compiler/conversion/model/fastest_plan.h"
 
+#include <algorithm>
+
 #include "compiler/conversion/loops/loop_plan.h"
 
 namespace sluice::conversion {
@@ -24,20 +26,26 @@ bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOption
                  plan::Plan &plan, Problems &problems) {
   Problems found;
   bool planned = false;
+  uint64_t work = 0;
   for (const rows::Program &form : forms) {
-    if (planned && options.candidates == 0)
-      break;
     const bool first = &form == &forms.front();
+    plan::PlanOptions share = options;
+    share.work = (options.work - std::min(work, options.work)) /
+                 static_cast<uint64_t>(&forms.back() + 1 - &form);
+    if (planned && share.work == 0)
+      break;
     plan::Plan other;
     Problems ignored;
-    if (makePlan(form, options, other, first ? found : ignored) &&
-        (!planned || faster(other, plan))) {
+    const bool possible = makePlan(form, share, other, first ? found : ignored);
+    work += other.work;
+    if (possible && (!planned || faster(other, plan))) {
       plan = std::move(other);
       planned = true;
     } else if (first) {
       plan.memory = std::move(other.memory);
     }
   }
+  plan.work = work;
   if (!planned)
     problems.insert(problems.end(), found.begin(), found.end());
   return planned;

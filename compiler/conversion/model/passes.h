@@ -1,6 +1,7 @@
 // Passes from one dialect to the next; Passes.td says what each does.
 #pragma once
 
+#include "compiler/conversion/plan/plan.h"
 #include "compiler/dialect/core/dialect.h"
 #include "compiler/dialect/rows/dialect.h"
 #include "mlir/IR/BuiltinOps.h"

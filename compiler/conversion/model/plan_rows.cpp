@@ -27,7 +27,7 @@ struct PlanRows : impl::PlanRowsBase<PlanRows> {
     if (forms.empty())
       return;
     plan::PlanOptions options;
-    options.candidates = candidates;
+    options.work = work;
     plan::Plan plan;
     Problems problems;
     if (!planFastest(forms, options, plan, problems)) {

@@ -76,13 +76,15 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
 bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work);
-  Candidate best = search(graph, work, {options.candidates, options.explain, options.progress});
+  Budget budget(options.work);
+  Candidate best = search(graph, work, budget, {options.explain, options.progress});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
     return makePlan(splitReductions(graph), options, result, problems);
   const Graph &planned = best.variant ? best.variant->split.graph : graph;
   const Work &plannedWork = best.variant ? best.variant->work : work;
+  result.work = budget.spent() + kProvedInferences * plannedWork.beats;
   if (best.stuck != Stuck::No) {
     found.push_back(internalError("the rows of the graph cannot be ordered"));
   } else if (!best.fits) {

@@ -16,9 +16,12 @@
 
 namespace sluice::plan {
 
+/// Enough for dense networks of thousands of block products to be improved until nothing helps.
+inline constexpr uint64_t kDefaultWork = uint64_t{1} << 24;
+
 struct PlanOptions {
-  /// How many candidates may be timed; 0 takes the first that fits.
-  unsigned candidates = 64;
+  /// What the search may cost (search/budget.h); 0 takes the first that fits.
+  uint64_t work = kDefaultWork;
   bool explain = false;         ///< fill Plan::explanation
   Progress *progress = nullptr; ///< may be null
 };
@@ -40,6 +43,7 @@ struct Plan {
   std::vector<Instructions> lists;
   std::vector<MemoryUse> memory;
   std::optional<vm::Timing> timing; ///< nothing if no candidate was timed
+  uint64_t work = 0;                ///< what was spent on finding it (search/budget.h)
   std::string text;                 ///< the plan in words, stage by stage
   std::optional<Explanation> explanation;
 };

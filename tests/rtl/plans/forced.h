@@ -15,7 +15,7 @@ namespace sluice::testing {
 class Straight {
 public:
   explicit Straight(const rows::Graph &graph)
-      : graph(graph), work(plan::analyse(graph)), maker(graph, work) {}
+      : graph(graph), work(plan::analyse(graph)), maker(graph, work, budget) {}
 
   /// A choice at random; no row is split.
   [[nodiscard]] plan::Choice draw(Rng &rng) const;
@@ -28,6 +28,7 @@ public:
 private:
   const rows::Graph &graph;
   plan::Work work;
+  plan::Budget budget{0}; // it is counted only
   plan::CandidateMaker maker;
 };
 

@@ -79,7 +79,7 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
     plan::Plan chosen;
     Problems problems;
     std::vector<format::Program> plans;
-    if (loops::makeLoopPlan(program, {.candidates = 0}, chosen, problems)) {
+    if (loops::makeLoopPlan(program, {}, chosen, problems)) {
       plans.push_back(plan::test::assemble(chosen));
       ++seen["programs planned"];
     } else {

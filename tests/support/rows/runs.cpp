@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/plan/order/work.h"
 #include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
 #include "tests/support/rows/graphs.h"
@@ -19,11 +20,15 @@ format::Program assemble(const Plan &plan) {
   return program;
 }
 
+uint64_t workOf(const rows::Graph &graph, unsigned candidates) {
+  return 7 * 3 * candidates * analyse(graph).beats;
+}
+
 Plan planned(const rows::Graph &graph, unsigned candidates) {
   Plan plan;
   Problems problems;
   PlanOptions options;
-  options.candidates = candidates;
+  options.work = workOf(graph, candidates);
   const bool ok = makePlan(graph, options, plan, problems);
   EXPECT_TRUE(ok) << (problems.empty() ? "" : problems[0].message);
   return plan;

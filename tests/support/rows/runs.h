@@ -12,6 +12,9 @@ namespace sluice::plan::test {
 /// Rows of bf16 lanes.
 using Rows = std::vector<std::vector<uint16_t>>;
 
+/// What so many candidates cost in each part of the search.
+uint64_t workOf(const rows::Graph &graph, unsigned candidates);
+
 /// The plan of a graph; a failure of the test if there is none.
 Plan planned(const rows::Graph &graph, unsigned candidates = 8);
 

@@ -84,12 +84,15 @@ Work analyse(const Graph &graph) {
     const Row &what = graph.rows[row];
     return what.wide ? 0 : what.b != kNoRow && graph.rows[what.b].wide ? 1 : 2;
   };
+  work.beats = work.stages[0].size();
   for (auto &[key, members] : stages) {
     std::sort(members.begin(), members.end(), [&](RowId left, RowId right) {
       return std::pair(turn(left), left) < std::pair(turn(right), right);
     });
-    for (RowId row : members)
+    for (RowId row : members) {
       work.rows[row].stage = static_cast<uint32_t>(work.stages.size());
+      work.beats += work.rows[row].terms.size() + std::max<size_t>(graph.rows[row].a.size(), 1);
+    }
     work.stages.push_back(std::move(members));
   }
   return work;

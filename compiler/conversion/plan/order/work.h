@@ -34,7 +34,8 @@ struct WorkRow {
 struct Work {
   std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
   std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
-  std::vector<bool> zeroBlock;                  ///< parallel to Graph::blocks: isZeroBlock
+  uint64_t beats = 0;          ///< of all units in one inference, besides those that only wait
+  std::vector<bool> zeroBlock; ///< parallel to Graph::blocks: isZeroBlock
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };

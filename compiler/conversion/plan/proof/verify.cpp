@@ -15,8 +15,6 @@
 namespace sluice::plan {
 namespace {
 
-constexpr unsigned kInferences = 3;
-
 struct Result {
   RowId row;
   Clock clock;
@@ -120,7 +118,7 @@ private:
   bool sequence(uint32_t list) {
     const InstructionList &instructions = schedule.lists[list];
     bool progress = false;
-    while (positions[list] < instructions.size() * kInferences) {
+    while (positions[list] < instructions.size() * kProvedInferences) {
       const Scheduled &one = instructions[positions[list] % instructions.size()];
       if (one.unit != isa::Unit::Seq) {
         UnitState &state = units[unitOf(list, one.unit)];
@@ -342,14 +340,14 @@ private:
   void finish() {
     for (uint32_t u = 0; u < units.size() && error.empty(); ++u) {
       const UnitState &state = units[u];
-      if (state.issued != state.planned->beats.size() * kInferences)
+      if (state.issued != state.planned->beats.size() * kProvedInferences)
         return fail(u, "never issues: the schedule deadlocks");
       fail(u, tokens.unbalanced(u));
     }
     for (const auto &[row, outRow] : outRows)
-      if (outputs[row] != kInferences && error.empty())
+      if (outputs[row] != kProvedInferences && error.empty())
         error = fmt::format("row {} is sent to the host {} times in {} inferences", row,
-                            outputs[row], kInferences);
+                            outputs[row], kProvedInferences);
   }
 };
 

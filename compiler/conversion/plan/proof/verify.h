@@ -8,6 +8,9 @@
 
 namespace sluice::plan {
 
+/// Inferences that are followed.
+inline constexpr unsigned kProvedInferences = 3;
+
 /// Unrolls the instructions and follows three inferences symbolically: memory
 /// cells hold rows, accumulators hold sums of products, tokens and result FIFOs
 /// carry what their giver knew (vector clocks). Proves that

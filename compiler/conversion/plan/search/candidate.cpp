@@ -25,6 +25,7 @@ std::shared_ptr<const Variant> CandidateMaker::variantOf(const Choice &choice) {
   std::weak_ptr<const Variant> &known = variants[part];
   if (std::shared_ptr<const Variant> variant = known.lock())
     return lastVariant = std::move(variant);
+  budget.spend(work.beats);
   const Placement whole = place(graph, work, choice.placement);
   auto variant = std::make_shared<Variant>();
   variant->split = splitContractions(graph, work, whole, choice.split);
@@ -40,6 +41,7 @@ Candidate CandidateMaker::build(const Choice &choice) {
   const Work &work = workOf(candidate);
   PlacementOptions options = choice.placement;
   options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
+  budget.spend(work.beats);
   candidate.placement = place(graph, work, options);
   const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
   if (!order) {
@@ -83,13 +85,17 @@ uint64_t CandidateMaker::time(const Candidate &candidate) const {
   const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
   if (!program)
     return kUntimed;
+  budget.spend(workOf(candidate).beats);
   const vm::TimingRun run = vm::runTiming(*program, vm::Arrival::Spaced, 1);
   return run.stalled || run.inferences.empty() ? kUntimed : run.inferences[0].latency();
 }
 
 std::optional<vm::Timing> CandidateMaker::timeAll(const Candidate &candidate) const {
   const auto program = candidate.fits ? timedPart(candidate) : std::nullopt;
-  return program ? vm::measureTiming(*program) : std::nullopt;
+  if (!program)
+    return std::nullopt;
+  budget.spend(workOf(candidate).beats * vm::kMeasuredInferences);
+  return vm::measureTiming(*program);
 }
 
 std::optional<Explanation> CandidateMaker::explain(const Candidate &candidate) const {
@@ -102,6 +108,7 @@ std::optional<Explanation> CandidateMaker::explain(const Candidate &candidate) c
 }
 
 std::optional<std::string> CandidateMaker::verify(const Candidate &candidate) const {
+  budget.spend(workOf(candidate).beats * kProvedInferences);
   return plan::verify(graphOf(candidate), candidate.placement, candidate.beats, candidate.schedule);
 }
 

@@ -9,6 +9,7 @@
 
 #include "compiler/conversion/plan/report/explain.h"
 #include "compiler/conversion/plan/report/fit.h"
+#include "compiler/conversion/plan/search/budget.h"
 #include "compiler/conversion/plan/search/choice.h"
 #include "runtime/format/program.h"
 #include "sim/vm/timing.h"
@@ -40,10 +41,11 @@ struct Candidate {
   std::optional<Explanation> explanation; ///< if asked for
 };
 
-/// Makes the candidates of one graph.
+/// Makes the candidates of one graph, and says in its budget what they cost.
 class CandidateMaker {
 public:
-  CandidateMaker(const rows::Graph &graph, const Work &work) : graph(graph), work(work) {}
+  CandidateMaker(const rows::Graph &graph, const Work &work, Budget &budget)
+      : graph(graph), work(work), budget(budget) {}
 
   Candidate build(const Choice &choice);
 
@@ -63,6 +65,7 @@ public:
   uint64_t time(const Candidate &candidate) const;
   /// Nothing if it does not fit or stalls.
   std::optional<vm::Timing> timeAll(const Candidate &candidate) const;
+  /// Free of cost: what is told of a plan must not change it.
   std::optional<Explanation> explain(const Candidate &candidate) const;
 
 private:
@@ -71,6 +74,7 @@ private:
 
   const rows::Graph &graph;
   const Work &work;
+  Budget &budget;
   /// By what it depends on of a choice; those in use and the last one are there.
   std::map<Choice, std::weak_ptr<const Variant>> variants;
   std::shared_ptr<const Variant> lastVariant;

@@ -33,7 +33,7 @@ void Losers::describe(const Choice &chosen, Explanation &explanation) const {
     if (one.run) {
       loser.cycles = one.run->cycles;
       if (loser.why.empty() && *loser.cycles < explanation.cycles)
-        loser.why = fmt::format("not among the {} that were run in a row", kFinalists);
+        loser.why = fmt::format("not among the {} at most that were run in a row", kFinalists);
       const std::string change = difference(explanation, *one.run);
       loser.why += (loser.why.empty() || change.empty() ? "" : ", ") + change;
     }

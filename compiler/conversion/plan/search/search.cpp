@@ -6,28 +6,35 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/proof/verify.h"
 #include "compiler/conversion/plan/search/losers.h"
 
 namespace sluice::plan {
 namespace {
 
-/// How often the budget begins anew: the first order, the other, four splits.
-constexpr unsigned kRounds = 6;
+/// Parts of the search that share the budget: the first order, the other, four splits, and
+/// the early entry of the next inference.
+constexpr unsigned kRounds = 7, kSplits = 4;
+/// What a candidate costs that is built and timed, in beats of an inference, and what one costs
+/// that is built, proved and measured.
+constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
 
 class Search {
 public:
-  Search(const Graph &graph, const Work &work, const SearchOptions &options)
-      : graph(graph), work(work), make(graph, work), total(options.candidates), budget(total),
+  Search(const Graph &graph, const Work &work, Budget &budget, const SearchOptions &options)
+      : graph(graph), work(work), budget(budget), make(graph, work, budget),
         explaining(options.explain), progress(options.progress) {
     if (progress)
-      progress->stage("planning", kRounds * total, "schedules");
+      progress->stage("planning", budget.left());
   }
 
   Candidate run() {
+    const bool improving = budget.left() != 0;
     start();
-    if (best.stuck == Stuck::No && budget != 0) {
+    if (best.stuck == Stuck::No && improving) {
       improve();
-      best.timing = make.timeAll(best);
+      if (!best.timing)
+        best.timing = make.timeAll(best);
     }
     if (explaining && best.fits) {
       best.explanation = make.explain(best);
@@ -65,9 +72,8 @@ private:
 
   const Graph &graph;
   const Work &work;
+  Budget &budget;
   CandidateMaker make;
-  const unsigned total;
-  unsigned budget; ///< candidates that may still be timed
   const bool explaining;
   Progress *const progress;
   Candidate best;
@@ -76,7 +82,13 @@ private:
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
   Losers losers;
 
+  /// Whether one more candidate may be tried; one with split rows is a graph of its own.
+  [[nodiscard]] bool affords(uint64_t candidates = 1) const {
+    return budget.affords(candidates * (kTried + 1) * work.beats);
+  }
+
   void improve() {
+    budget.share(kRounds);
     const Candidate plain = best;
     const Choice first = bestChoice;
     best.cycles = make.time(best);
@@ -93,6 +105,7 @@ private:
             consider(std::move(other));
           }
     explore(bestChoice);
+    budget.share(kRounds - 1);
     reorderRows();
     Choice other = bestChoice;
     other.takeArrived = !other.takeArrived;
@@ -102,6 +115,7 @@ private:
     const uint64_t cycles = best.cycles;
     if (best.fits)
       splitRows();
+    budget.share(1);
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());
     choose(whole);
@@ -138,7 +152,6 @@ private:
       return;
     Candidate kept = std::exchange(best, {});
     const Choice keptChoice = bestChoice;
-    budget = total;
     explore(from);
     if (best.fits && best.cycles < kept.cycles)
       return;
@@ -167,6 +180,8 @@ private:
     Candidate kept = std::move(best);
     Choice keptChoice = std::move(bestChoice);
     for (size_t i = 0; i < std::min(history.size(), kFinalists); ++i) {
+      if (!budget.affords((kTried + vm::kMeasuredInferences) * work.beats))
+        break;
       bestChoice = history[i].second;
       best = make.build(bestChoice);
       best.cycles = make.time(best);
@@ -189,15 +204,16 @@ private:
     if (stages.empty())
       return;
     const Choice whole = bestChoice;
+    unsigned left = 1 + kSplits;
     for (const std::set<uint32_t> &start : {stages, std::set<uint32_t>{*stages.rbegin()}})
       for (const uint32_t skew : {0U, 1U}) {
         Candidate kept = std::exchange(best, {});
         const Choice keptChoice = std::exchange(bestChoice, whole);
-        budget = total;
+        budget.share(left--);
         considerSplit({start, skew});
         while (best.fits && improveTails()) {
         }
-        for (auto stage = stages.rbegin(); stage != stages.rend() && budget != 0; ++stage) {
+        for (auto stage = stages.rbegin(); stage != stages.rend() && affords(); ++stage) {
           SplitOptions other = bestChoice.split;
           if (other.stages.erase(*stage) == 0)
             other.stages.insert(*stage);
@@ -230,11 +246,13 @@ private:
   /// Lets the next inference in while this one is on its way, as early as that
   /// is proved sound and costs no latency. The timing of the best plan, if it runs.
   std::optional<vm::Timing> releaseEarly() {
-    const std::optional<vm::Timing> before = make.timeAll(best);
+    const std::optional<vm::Timing> before = best.timing = make.timeAll(best);
     if (!before)
       return before;
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
     for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
+      if (!budget.affords(kMeasured * work.beats))
+        break;
       Choice choice = bestChoice;
       choice.release = stage;
       Candidate candidate = make.build(choice);
@@ -250,6 +268,7 @@ private:
           now->period >= before->period)
         continue;
       candidate.cycles = best.cycles;
+      candidate.timing = now;
       best = std::move(candidate);
       bestChoice = std::move(choice);
       return now;
@@ -259,11 +278,10 @@ private:
 
   /// Times a choice and keeps it if it is better.
   bool consider(Choice choice) {
-    if (budget == 0 || !seen.insert(choice).second)
+    if (!affords() || !seen.insert(choice).second)
       return false;
-    --budget;
     if (progress)
-      progress->step();
+      progress->spent(budget.spent());
     Candidate candidate = make.build(choice);
     candidate.cycles = make.time(candidate);
     const bool better = candidate.fits && (!best.fits || candidate.cycles < best.cycles);
@@ -284,7 +302,7 @@ private:
     const std::vector<uint32_t> counts =
         operandCounts(make.graphOf(best), make.workOf(best), best.placement);
     const uint32_t cores = graph.geometry.cores;
-    for (size_t stage = 1; stage < counts.size() && budget != 0; ++stage) {
+    for (size_t stage = 1; stage < counts.size() && affords(); ++stage) {
       if (counts[stage] < 2)
         continue;
       std::set<uint32_t> tails{0, counts[stage]};
@@ -302,8 +320,9 @@ private:
 
 } // namespace
 
-Candidate search(const Graph &graph, const Work &work, const SearchOptions &options) {
-  return Search(graph, work, options).run();
+Candidate search(const Graph &graph, const Work &work, Budget &budget,
+                 const SearchOptions &options) {
+  return Search(graph, work, budget, options).run();
 }
 
 } // namespace sluice::plan

@@ -8,13 +8,17 @@
 namespace sluice::plan {
 
 struct SearchOptions {
-  unsigned candidates = 64;     ///< that may be timed; 0 takes the first
   bool explain = false;         ///< also say where the cycles go, and of which plans lost
-  Progress *progress = nullptr; ///< told of every candidate; may be null
+  Progress *progress = nullptr; ///< told of the work that is done; may be null
 };
 
-/// The best candidate found: the first, improved one decision at a time.
-/// Deterministic.
-Candidate search(const rows::Graph &graph, const Work &work, const SearchOptions &options);
+/// Beats that are spent whatever the budget, for each of the graph's: up to 17 candidates are
+/// built and proved for one that fits, and the best is measured.
+inline constexpr uint64_t kBeyondBudget = 128;
+
+/// The best candidate found: the first that fits, improved one decision at a time while the
+/// budget lasts; without one the first is not timed either. Deterministic.
+Candidate search(const rows::Graph &graph, const Work &work, Budget &budget,
+                 const SearchOptions &options);
 
 } // namespace sluice::plan

@@ -2,6 +2,9 @@
 #include "compiler/pipeline/pipeline.h"
 
 #include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,6 +137,44 @@ INSTANTIATE_TEST_SUITE_P(All, SharedModels,
                          testing::Values(Shared{"acasxu", "c2b8"}, Shared{"acasxu", "c6b32"},
                                          Shared{"go1_policy", "c2b8"},
                                          Shared{"go1_policy", "c6b32"}));
+
+/// Two layers of 128 channels over so many samples.
+CompileOptions twoLayers(uint32_t samples) {
+  CompileOptions options;
+  options.modelPath = testing::TempDir() + fmt::format("two-layers-{}.mlir", samples);
+  options.target = "c6b32";
+  std::ofstream(options.modelPath) << fmt::format(R"(
+func.func @main(%x: tensor<{0}x128xf32> {{sluice.name = "x"}})
+    -> (tensor<{0}x128xf32> {{sluice.name = "y"}}) {{
+  %v = sluice.constant dense<0.5> : tensor<128x128xf32>
+  %w = sluice.constant dense<0.25> : tensor<128x128xf32>
+  %a = sluice.matmul %x, %v : (tensor<{0}x128xf32>, tensor<128x128xf32>) -> tensor<{0}x128xf32>
+  %b = sluice.map (%l = %a) : (tensor<{0}x128xf32>) -> tensor<{0}x128xf32> {{
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %l, %zero : f32
+    sluice.yield %m
+  }}
+  %y = sluice.matmul %b, %w : (tensor<{0}x128xf32>, tensor<128x128xf32>) -> tensor<{0}x128xf32>
+  return %y : tensor<{0}x128xf32>
+}})",
+                                                  samples);
+  return options;
+}
+
+// As the number of samples says which forms of a model are planned, this is not what
+// loops alone cost: that is counted in loops_test.cpp.
+TEST(Pipeline, PlanningGrowsByNoMoreThanHalfFromShortToLong) {
+  const CompileResult few = compiled(twoLayers(64));
+  for (const uint32_t samples : {256, 4096}) {
+    const CompileResult many = compiled(twoLayers(samples));
+    EXPECT_LE(many.planningWork, few.planningWork * 3 / 2);
+    EXPECT_GT(many.planningWork, 0U);
+    for (size_t core = 0; core < few.program.cores.size(); ++core)
+      EXPECT_LE(many.program.cores[core].instructions.size(),
+                few.program.cores[core].instructions.size() * 3 / 2);
+    EXPECT_LE(many.program.hostInstructions.size(), few.program.hostInstructions.size() * 3 / 2);
+  }
+}
 
 } // namespace
 } // namespace sluice::pipeline

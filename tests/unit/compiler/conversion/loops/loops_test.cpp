@@ -27,11 +27,25 @@ TEST(Loops, DenseNetworksOfAnyLength) {
                            planned(denseNetwork("c2b8", trips, {2, 3, 1}, trips)));
 }
 
-TEST(Loops, LengthCostsNoInstructions) {
+TEST(Loops, LengthCostsNoInstructionsAndNoWork) {
   const plan::Plan few = planned(denseNetwork("c2b8", 6001, {2, 2, 2}, 1));
   const plan::Plan many = planned(denseNetwork("c2b8", 60001, {2, 2, 2}, 1));
   for (size_t list = 0; list < few.lists.size(); ++list)
     EXPECT_LE(many.lists[list].size(), few.lists[list].size() * 3 / 2);
+  EXPECT_LE(many.work, few.work * 3 / 2);
+}
+
+TEST(Loops, TheBudgetSaysHowManyGroupSizesAreTried) {
+  const rows::Program program = denseNetwork("c2b8", 100, {2, 3, 1}, 1);
+  plan::Plan first, some, all;
+  Problems problems;
+  ASSERT_TRUE(makeLoopPlan(program, {.work = 0}, first, problems));
+  EXPECT_FALSE(first.timing.has_value());
+  ASSERT_TRUE(makeLoopPlan(program, {}, all, problems));
+  ASSERT_LT(first.work * 4, all.work);
+  ASSERT_TRUE(makeLoopPlan(program, {.work = 3 * first.work}, some, problems));
+  EXPECT_GT(some.work, first.work);
+  EXPECT_LE(some.work, 3 * first.work);
 }
 
 TEST(Loops, WhatIsLongerThanTheInboxGoesThroughARing) {

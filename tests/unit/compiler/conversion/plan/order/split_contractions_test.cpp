@@ -185,7 +185,7 @@ TEST(SplitContractions, RunsAsTheGraphSays) {
           rows = next;
         }
         builder.output(rows);
-        const Plan plan = planned(builder.graph, 24);
+        const Plan plan = planned(builder.graph, 64);
         split += plan.text.find("as fp32") != std::string::npos;
         expectRuns(builder.graph, plan);
       }

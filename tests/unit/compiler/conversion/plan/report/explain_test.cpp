@@ -8,6 +8,7 @@
 
 #include "compiler/conversion/plan/plan.h"
 #include "tests/support/rows/graphs.h"
+#include "tests/support/rows/runs.h"
 
 namespace sluice::plan::test {
 namespace {
@@ -21,7 +22,7 @@ Plan explained(const rows::Graph &graph, unsigned candidates) {
   Plan plan;
   Problems problems;
   PlanOptions options;
-  options.candidates = candidates;
+  options.work = workOf(graph, candidates);
   options.explain = true;
   EXPECT_TRUE(makePlan(graph, options, plan, problems));
   EXPECT_TRUE(plan.explanation);

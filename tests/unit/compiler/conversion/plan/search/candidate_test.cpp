@@ -19,7 +19,8 @@ Choice choiceOf(const Work &work, const SplitOptions &split) {
 TEST(Candidate, SplitsWhatItsChoiceSays) {
   const rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
   const Work work = analyse(graph);
-  CandidateMaker make(graph, work);
+  Budget budget(0);
+  CandidateMaker make(graph, work, budget);
   const Candidate plain = make.build(choiceOf(work, {}));
   EXPECT_EQ(plain.variant, nullptr);
   EXPECT_EQ(&make.graphOf(plain), &graph);
@@ -38,7 +39,8 @@ TEST(Candidate, SplitsWhatItsChoiceSays) {
 TEST(Candidate, VariantsDependOnThePlacement) {
   const rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
   const Work work = analyse(graph);
-  CandidateMaker make(graph, work);
+  Budget budget(0);
+  CandidateMaker make(graph, work, budget);
   Choice choice = choiceOf(work, {{2}, 0});
   const Candidate apart = make.build(choice);
   choice.placement.keepTogether = 100; // the first layer stays on one core
@@ -54,7 +56,8 @@ TEST(Candidate, WithoutRoomThereIsNothingToTime) {
   rows::Graph graph = perceptron("c2b8", {3, 7, 7}, 3);
   graph.geometry.weightBlocks = 4;
   const Work work = analyse(graph);
-  CandidateMaker make(graph, work);
+  Budget budget(0);
+  CandidateMaker make(graph, work, budget);
   const Candidate candidate = make.build(choiceOf(work, {}));
   EXPECT_FALSE(candidate.fits);
   EXPECT_FALSE(make.sound(candidate));

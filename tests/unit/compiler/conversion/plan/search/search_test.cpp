@@ -1,0 +1,79 @@
+// What planning costs, counted: the budget of the search is held, and dense networks need little.
+#include "compiler/conversion/plan/search/search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/conversion/plan/plan.h"
+#include "tests/support/rows/graphs.h"
+
+namespace sluice::plan::test {
+namespace {
+
+Plan planned(const rows::Graph &graph, uint64_t work) {
+  Plan plan;
+  Problems problems;
+  EXPECT_TRUE(makePlan(graph, {.work = work}, plan, problems));
+  return plan;
+}
+
+TEST(Budget, IsSharedByParts) {
+  Budget budget(100);
+  EXPECT_TRUE(budget.affords(100));
+  EXPECT_FALSE(budget.affords(101));
+  budget.share(4);
+  EXPECT_FALSE(budget.affords(26));
+  budget.spend(10);
+  EXPECT_TRUE(budget.affords(15));
+  EXPECT_FALSE(budget.affords(16));
+  budget.share(3); // what a part leaves is for the others
+  EXPECT_TRUE(budget.affords(30));
+  EXPECT_FALSE(budget.affords(31));
+  budget.spend(95);
+  EXPECT_EQ(budget.spent(), 105U);
+  EXPECT_EQ(budget.left(), 0U);
+  budget.share(1);
+  EXPECT_FALSE(budget.affords(1));
+}
+
+TEST(Search, BeatsAreProductsAndRows) {
+  GraphBuilder builder("c2b8", 1);
+  const auto x = builder.input(3), h = builder.dense(x, 4, {});
+  rows::VectorStep max;
+  max.reduce = isa::Reduce::Max;
+  builder.output({builder.vector(h, rows::kNoRow, rows::kNoRow, max)});
+  EXPECT_EQ(analyse(builder.graph).beats, 3U + 4 * 3 + 4 + 4);
+}
+
+TEST(Search, HoldsItsBudget) {
+  for (const std::vector<uint32_t> &widths :
+       {std::vector<uint32_t>{1, 1}, {4, 7, 5}, {9, 40, 3}, {16, 16, 16, 16}, {7, 7, 7, 7, 7, 7}})
+    for (const char *target : {"c2b8", "c6b32"}) {
+      const rows::Graph graph = perceptron(target, widths, 3, 0.2);
+      const uint64_t beyond = kBeyondBudget * analyse(graph).beats;
+      for (const uint64_t work : {0, 1, 1'000, 10'000, 50'000}) {
+        const Plan plan = planned(graph, work);
+        EXPECT_LE(plan.work, work + beyond);
+        EXPECT_EQ(plan.timing.has_value(), work != 0);
+      }
+    }
+}
+
+TEST(Search, DenseNetworksNeedLittleWork) {
+  constexpr uint64_t kMostPerProduct = 500; // 178 to 376 are measured
+  for (const std::vector<uint32_t> &widths : {std::vector<uint32_t>{4, 4},
+                                              {2, 2, 2, 2, 2, 2, 2},
+                                              {16, 16, 16},
+                                              {48, 12, 48, 12},
+                                              {33, 33, 33},
+                                              {32, 32, 32, 32}}) {
+    const rows::Graph graph = perceptron("c6b32", widths, 3);
+    uint64_t products = 0;
+    for (const rows::Row &row : graph.rows)
+      products += row.terms.size();
+    EXPECT_LE(planned(graph, kDefaultWork).work, kMostPerProduct * products);
+  }
+}
+
+} // namespace
+} // namespace sluice::plan::test
