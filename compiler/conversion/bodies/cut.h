@@ -26,9 +26,32 @@ struct Cut {
   bool operator==(const Cut &) const = default;
 };
 
-/// By operand: the cut of which block t is read in trip t; nothing: all of it is
-/// read in every trip.
-using OperandCuts = llvm::SmallVector<std::optional<Cut>, 2>;
+/// What a window sees of an operand in trip t: element j of `size` along the axis is
+/// first + t * step + j * spacing. Those of neighbouring trips overlap, and some may lie
+/// outside.
+struct Slab {
+  int64_t axis = 0;
+  int64_t first = 0, step = 1, spacing = 1, size = 1;
+
+  bool operator==(const Slab &) const = default;
+  auto operator<=>(const Slab &) const = default;
+};
+
+/// What a trip reads of an operand: block t of a cut, a slab, or else all of it.
+struct Need {
+  Need(std::nullopt_t) {}
+  Need(const Cut &cut) : cut(cut) {}
+  Need(std::optional<Cut> cut) : cut(cut) {}
+  Need(const Slab &slab) : slab(slab) {}
+
+  std::optional<Cut> cut;
+  std::optional<Slab> slab;
+
+  [[nodiscard]] bool all() const { return !cut && !slab; }
+};
+
+/// By operand.
+using OperandCuts = llvm::SmallVector<Need, 2>;
 
 /// A tensor's type with one block instead of all of them along the cut.
 mlir::RankedTensorType blockType(mlir::RankedTensorType type, const Cut &cut);

@@ -36,7 +36,7 @@ int64_t product(Axes extents) {
 /// Everything but the cuts is that of the operation itself.
 template <typename Model, typename Op> struct Base : CutInterface::ExternalModel<Model, Op> {
   Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
-                       RankedTensorType type, const Cut &) const {
+                       RankedTensorType type, const Cut &, std::optional<int64_t>) const {
     Operation *block = builder.clone(*op);
     block->setOperands(operands); // one value may be read in two ways
     block->getResult(0).setType(type);
@@ -51,7 +51,7 @@ template <typename Model, typename Op> struct SameAxes : Base<Model, Op> {
 
   std::optional<Cut> resultCut(Operation *op, unsigned operand, const Cut &cut) const {
     OperandCuts all;
-    if (!operandCuts(op, cut, all) || all[operand] != cut)
+    if (!operandCuts(op, cut, all) || all[operand].cut != cut)
       return std::nullopt;
     return cut;
   }
@@ -60,8 +60,8 @@ template <typename Model, typename Op> struct SameAxes : Base<Model, Op> {
       return false;
     const int64_t extent = ir::shapeOf(op->getResult(0))[cut.axis];
     for (Value operand : op->getOperands())
-      operands.push_back(ir::shapeOf(operand)[cut.axis] == extent ? std::optional(cut)
-                                                                  : std::nullopt);
+      operands.emplace_back(ir::shapeOf(operand)[cut.axis] == extent ? std::optional(cut)
+                                                                     : std::nullopt);
     return true;
   }
 };
@@ -79,7 +79,7 @@ struct Reverse : Base<Reverse, ir::ReverseOp> {
     return turned(op, cut);
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(turned(op, cut));
+    operands.emplace_back(turned(op, cut));
     return true;
   }
 };
@@ -93,7 +93,8 @@ struct Pad : SameAxes<Pad, ir::PadOp> {
     return op.getLow()[axis] == 0 && op.getHigh()[axis] == 0;
   }
 };
-/// All elements of an axis, in their order or the opposite one, or others.
+/// All elements of an axis, in their order or the opposite one; or others, as a window of one
+/// element sees them.
 struct Slice : Base<Slice, ir::SliceOp> {
   static std::optional<Cut> turned(Operation *op, const Cut &cut) {
     auto slice = llvm::cast<ir::SliceOp>(op);
@@ -105,20 +106,108 @@ struct Slice : Base<Slice, ir::SliceOp> {
     return Cut{cut.axis, cut.block, cut.mirrored != (step == -1)};
   }
   std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
-    return turned(op, cut);
+    if (const auto whole = turned(op, cut))
+      return whole;
+    const bool forward = llvm::cast<ir::SliceOp>(op).getSteps()[cut.axis] > 0 && !cut.mirrored;
+    return forward ? std::optional(Cut{cut.axis, 1}) : std::nullopt;
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(turned(op, cut));
-    return operands.back().has_value();
+    if (const auto whole = turned(op, cut))
+      return operands.emplace_back(*whole), true;
+    auto slice = llvm::cast<ir::SliceOp>(op);
+    const int64_t step = slice.getSteps()[cut.axis];
+    if (step < 0 || cut.mirrored)
+      return false;
+    operands.emplace_back(
+        Slab{cut.axis, slice.getStarts()[cut.axis], cut.block * step, step, cut.block});
+    return true;
   }
   Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
-                       RankedTensorType type, const Cut &cut) const {
-    auto block = llvm::cast<ir::SliceOp>(Base::makeBlock(op, builder, operands, type, cut));
-    llvm::SmallVector<int64_t, 4> starts(block.getStarts());
-    starts[cut.axis] = block.getSteps()[cut.axis] == 1 ? 0 : cut.block - 1;
+                       RankedTensorType type, const Cut &cut,
+                       std::optional<int64_t> missing) const {
+    auto block =
+        llvm::cast<ir::SliceOp>(Base::makeBlock(op, builder, operands, type, cut, missing));
+    llvm::SmallVector<int64_t, 4> starts(block.getStarts()), steps(block.getSteps());
+    if (missing) {
+      starts[cut.axis] = 0;
+      steps[cut.axis] = 1;
+    } else if (turned(op, cut)) {
+      starts[cut.axis] = steps[cut.axis] == 1 ? 0 : cut.block - 1;
+    }
     block.setStarts(starts);
+    block.setSteps(steps);
     block.setSizes(type.getShape());
     return block;
+  }
+};
+
+/// Along an axis that a window runs along, a block of positions sees a slab.
+struct Window : Base<Window, ir::WindowOp> {
+  /// Of the windows that run along an axis; nothing: none does.
+  static std::optional<size_t> along(ir::WindowOp op, int64_t axis) {
+    const auto *found = llvm::find(op.getAxes(), axis);
+    return found == op.getAxes().end() ? std::nullopt
+                                       : std::optional<size_t>(found - op.getAxes().begin());
+  }
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    auto window = llvm::cast<ir::WindowOp>(op);
+    const auto i = along(window, cut.axis);
+    if (!i)
+      return cut;
+    if (cut.mirrored)
+      return std::nullopt;
+    const int64_t stride = window.getStrides()[*i];
+    const bool blocks = cut.block % stride == 0 &&
+                        window.getCounts()[*i] * stride == ir::shapeOf(window.getInput())[cut.axis];
+    return Cut{cut.axis, blocks ? cut.block / stride : 1};
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    auto window = llvm::cast<ir::WindowOp>(op);
+    const auto axes = static_cast<int64_t>(ir::shapeOf(window.getInput()).size());
+    if (cut.axis >= axes)
+      return false;
+    const auto i = along(window, cut.axis);
+    if (!i)
+      return operands.emplace_back(cut), true;
+    if (cut.mirrored)
+      return false;
+    const int64_t stride = window.getStrides()[*i], apart = window.getDilations()[*i];
+    const int64_t spacing = spacingOf(window, *i, cut);
+    const int64_t last = (cut.block - 1) * stride + (window.getSizes()[*i] - 1) * apart;
+    operands.emplace_back(
+        Slab{cut.axis, window.getStarts()[*i], cut.block * stride, spacing, last / spacing + 1});
+    return true;
+  }
+  Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
+                       RankedTensorType type, const Cut &cut,
+                       std::optional<int64_t> missing) const {
+    auto block =
+        llvm::cast<ir::WindowOp>(Base::makeBlock(op, builder, operands, type, cut, missing));
+    const auto i = along(block, cut.axis);
+    if (!i)
+      return block;
+    reference::Window window = block.window();
+    window.counts[*i] = cut.block;
+    if (missing) {
+      const int64_t spacing = spacingOf(block, *i, cut);
+      window.starts[*i] = -*missing;
+      window.strides[*i] = cut.block == 1 ? 1 : window.strides[*i] / spacing;
+      window.dilations[*i] = window.sizes[*i] == 1 ? 1 : window.dilations[*i] / spacing;
+    }
+    block.setCounts(window.counts);
+    block.setStarts(window.starts);
+    block.setStrides(window.strides);
+    block.setDilations(window.dilations);
+    return block;
+  }
+
+private:
+  /// Elements between which no position of a block sees any.
+  static int64_t spacingOf(ir::WindowOp op, size_t i, const Cut &cut) {
+    const int64_t stride = op.getStrides()[i], apart = op.getDilations()[i];
+    if (op.getSizes()[i] == 1)
+      return cut.block == 1 ? 1 : stride;
+    return cut.block == 1 ? apart : std::gcd(stride, apart);
   }
 };
 
@@ -128,7 +217,7 @@ struct Transpose : Base<Transpose, ir::TransposeOp> {
     return Cut{llvm::find(permutation, cut.axis) - permutation.begin(), cut.block, cut.mirrored};
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(
+    operands.emplace_back(
         Cut{llvm::cast<ir::TransposeOp>(op).getPermutation()[cut.axis], cut.block, cut.mirrored});
     return true;
   }
@@ -154,9 +243,9 @@ template <typename Op> struct SameElements : Base<SameElements<Op>, Op> {
     return sameRuns(ir::shapeOf(op->getOperand(0)), cut, ir::shapeOf(op->getResult(0)));
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
-    operands.push_back(
+    operands.emplace_back(
         sameRuns(ir::shapeOf(op->getResult(0)), cut, ir::shapeOf(op->getOperand(0))));
-    return operands.back().has_value();
+    return operands.back().cut.has_value();
   }
 };
 
@@ -181,7 +270,7 @@ struct Reduce : Base<Reduce, ir::ReduceOp> {
     const auto *axis = llvm::find(axes, cut.axis);
     if (axis == axes.end())
       return false;
-    operands.push_back(Cut{axis - axes.begin(), cut.block, cut.mirrored});
+    operands.emplace_back(Cut{axis - axes.begin(), cut.block, cut.mirrored});
     return true;
   }
 
@@ -267,8 +356,8 @@ template <typename Op> struct Contraction : Base<Contraction<Op>, Op> {
     const auto loop = loopOf(loops, loops.resultAxes, ir::shapeOf(op->getResult(0)), cut.axis);
     if (!loop)
       return false;
-    operands.push_back(axisOf(loops, loops.lhsAxes, ir::shapeOf(op->getOperand(0)), *loop, cut));
-    operands.push_back(axisOf(loops, loops.rhsAxes, ir::shapeOf(op->getOperand(1)), *loop, cut));
+    operands.emplace_back(axisOf(loops, loops.lhsAxes, ir::shapeOf(op->getOperand(0)), *loop, cut));
+    operands.emplace_back(axisOf(loops, loops.rhsAxes, ir::shapeOf(op->getOperand(1)), *loop, cut));
     return true;
   }
 };
@@ -284,6 +373,7 @@ void registerCutModels(MLIRContext &context) {
   ir::ConcatOp::attachInterface<Concat>(context);
   ir::PadOp::attachInterface<Pad>(context);
   ir::SliceOp::attachInterface<Slice>(context);
+  ir::WindowOp::attachInterface<Window>(context);
   ir::TransposeOp::attachInterface<Transpose>(context);
   ir::ReshapeOp::attachInterface<SameElements<ir::ReshapeOp>>(context);
   ir::SqueezeOp::attachInterface<SameElements<ir::SqueezeOp>>(context);

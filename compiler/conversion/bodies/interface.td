@@ -20,10 +20,16 @@ def Sluice_CutInterface : OpInterface<"CutInterface"> {
       }],
       "bool", "operandCuts",
       (ins "const ::sluice::bodies::Cut &":$cut, "::sluice::bodies::OperandCuts &":$operands)>,
-    InterfaceMethod<"the operation that makes a block of the result, of this type",
+    InterfaceMethod<[{
+        The operation that makes a block of the result, of this type. With `missing` its operand is
+        the slab it needs without so many elements at the beginning, and perhaps some at the end:
+        those that lie outside. Otherwise operands are what operandCuts says; a slab that lies
+        within its trip's block of the operand may be that block.
+      }],
       "::mlir::Operation *", "makeBlock",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
-           "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut)>,
+           "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut,
+           "std::optional<int64_t>":$missing)>,
     InterfaceMethod<[{
         How the result of all blocks of an operand follows from results of single blocks; nothing if
         it does not.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/scalar/table_builder.h"
@@ -21,18 +22,32 @@ bool isConstant(Value value) { return !ir::dataDim(value); }
 
 RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
-/// A value as a body sees it: block by block, or all of it.
-using Seen = std::pair<void *, bool>;
+/// Elements along an axis of a tensor that a trip reads or makes: element j of trip t is
+/// first + t * step + j * spacing.
+struct Lines {
+  int64_t axis = 0;
+  int64_t count = 1, first = 0, step = 1, spacing = 1;
 
-/// Where the rows of a cut tensor are in the tensor, and the other way round.
-class CutRows {
+  static Lines of(const Cut &cut, int64_t extent) {
+    return {cut.axis, cut.block, cut.mirrored ? extent - cut.block : 0,
+            cut.mirrored ? -cut.block : cut.block, 1};
+  }
+  auto operator<=>(const Lines &) const = default;
+};
+
+/// A value as a body sees it: some lines of it, or all of it.
+using Seen = std::pair<void *, std::optional<Lines>>;
+
+/// Where the rows of some lines of a tensor are in the tensor.
+class LineRows {
 public:
-  CutRows(llvm::ArrayRef<int64_t> shape, int64_t dim, std::optional<Cut> cut, int64_t lanes)
-      : shape(shape.begin(), shape.end()), cut(cut), whole(vec(shape), dim, lanes), block(whole) {
-    if (!cut)
+  LineRows(llvm::ArrayRef<int64_t> shape, int64_t dim, std::optional<Lines> lines, int64_t lanes)
+      : shape(shape.begin(), shape.end()), lines(lines), whole(vec(shape), dim, lanes),
+        block(whole) {
+    if (!lines)
       return;
     blockShape = this->shape;
-    blockShape[cut->axis] = cut->block;
+    blockShape[lines->axis] = lines->count;
     block = rows::RowLayout(vec(blockShape), dim, lanes);
   }
 
@@ -40,18 +55,29 @@ public:
 
   /// Row of the tensor that holds row `row` of trip `trip`.
   [[nodiscard]] int64_t rowOf(int64_t trip, int64_t row) const {
-    if (!cut)
+    if (!lines)
       return row;
     int64_t rest = block.flat(row, 0), flat = 0, scale = 1;
     for (size_t axis = shape.size(); axis-- > 0;) {
       int64_t index = rest % blockShape[axis];
       rest /= blockShape[axis];
-      if (static_cast<int64_t>(axis) == cut->axis)
-        index += (cut->mirrored ? shape[axis] / cut->block - 1 - trip : trip) * cut->block;
+      if (static_cast<int64_t>(axis) == lines->axis)
+        index = lines->first + trip * lines->step + index * lines->spacing;
       flat += index * scale;
       scale *= shape[axis];
     }
     return whole.place(flat).row;
+  }
+
+  /// How far each of `trips` trips from `first` on moves every row; nothing if they do not all move
+  /// equally.
+  [[nodiscard]] std::optional<int64_t> stepOf(int64_t first, int64_t trips) const {
+    const int64_t step = trips > 1 ? rowOf(first + 1, 0) - rowOf(first, 0) : 0;
+    for (int64_t row = 0; row < block.rows(); ++row)
+      for (int64_t trip = 1; trip < trips; ++trip)
+        if (rowOf(first + trip, row) != rowOf(first, row) + trip * step)
+          return std::nullopt;
+    return step;
   }
 
 private:
@@ -59,8 +85,13 @@ private:
     return {shape.begin(), shape.end()};
   }
   llvm::SmallVector<int64_t, 4> shape, blockShape;
-  std::optional<Cut> cut;
+  std::optional<Lines> lines;
   rows::RowLayout whole, block;
+};
+
+/// Trips of a level that see as many lines beyond every border as each other.
+struct Part {
+  int64_t first = 0, trips = 1;
 };
 
 class BodyLowering {
@@ -82,17 +113,20 @@ public:
       return std::nullopt;
     Block &block = function.getBody().front();
     for (unsigned level = 0; level <= partition.lastLevel; ++level) {
-      std::vector<Operation *> ops, folds;
+      // By number of trips.
+      llvm::MapVector<int64_t, std::pair<Operations, Operations>> loops;
       for (Operation &op : block.without_terminator()) {
         const auto found = partition.levels.find(&op);
         if (found != partition.levels.end() && found->second == level)
-          ops.push_back(&op);
+          loops[partition.tripsOf(op.getResult(0))].first.push_back(&op);
         if (found != partition.levels.end() && partition.foldOf(&op) &&
             level == levelOf(op.getOperand(0)))
-          folds.push_back(&op);
+          loops[partition.tripsOf(op.getOperand(0))].second.push_back(&op);
       }
-      if ((!ops.empty() || !folds.empty()) && !addBody(level, ops, folds))
-        return std::nullopt;
+      for (const auto &[trips, work] : loops)
+        for (const Part &one : partsOf(trips, work.first))
+          if (!addBody(level, one, work.first, work.second))
+            return std::nullopt;
     }
     for (const rows::Body &body : program.bodies)
       program.macs += body.trip.macs * body.trips;
@@ -104,6 +138,8 @@ public:
   }
 
 private:
+  using Operations = std::vector<Operation *>;
+
   func::FuncOp function;
   const Partition &partition;
   const format::Geometry &geometry;
@@ -112,9 +148,10 @@ private:
   Problems &problems;
   OwningOpRef<ModuleOp> module;
   rows::Program program;
+  Part part; ///< that is lowered
   llvm::DenseMap<Value, uint32_t> familyOf;
-  llvm::DenseMap<Operation *, uint32_t> partsOf; ///< family of what an operation is folded of
-  std::vector<bool> sent;                        ///< by output
+  llvm::DenseMap<Operation *, uint32_t> foldedParts; ///< family of what an operation is folded of
+  std::vector<bool> sent;                            ///< by output
   std::map<uint32_t, rows::Padding> padding; ///< beyond the elements of families that bodies make
 
   /// Host rows that an address can name.
@@ -126,9 +163,56 @@ private:
     return rows;
   }
 
-  [[nodiscard]] CutRows rowsOf(Value value, std::optional<Cut> cut) const {
-    return {ir::carriedShape(value), ir::dataDim(value).value_or(0), cut,
+  [[nodiscard]] LineRows rowsOf(Value value, std::optional<Lines> lines) const {
+    return {ir::carriedShape(value), ir::dataDim(value).value_or(0), lines,
             static_cast<int64_t>(geometry.lanes)};
+  }
+  /// What a trip makes of a value.
+  [[nodiscard]] static std::optional<Lines> linesOf(Value value, std::optional<Cut> cut) {
+    return cut ? std::optional(Lines::of(*cut, ir::shapeOf(value)[cut->axis])) : std::nullopt;
+  }
+
+  /// Elements of a slab that lie before and behind a tensor in some trip.
+  struct Beyond {
+    int64_t before = 0, behind = 0;
+    bool operator==(const Beyond &) const = default;
+  };
+  static Beyond beyond(const Slab &slab, int64_t extent, int64_t trip) {
+    Beyond result;
+    for (int64_t j = 0; j < slab.size; ++j) {
+      const int64_t at = slab.first + trip * slab.step + j * slab.spacing;
+      result.before += at < 0;
+      result.behind += at >= extent;
+    }
+    return result;
+  }
+
+  /// Runs of trips whose windows lie beyond the borders equally.
+  [[nodiscard]] std::vector<Part> partsOf(int64_t trips, const Operations &ops) const {
+    std::vector<Part> parts;
+    std::vector<Beyond> last;
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      std::vector<Beyond> here;
+      for (Operation *op : ops)
+        for (const auto &[operand, need] :
+             llvm::zip_equal(op->getOperands(), partition.operandCuts(op)))
+          if (need.slab)
+            here.push_back(beyond(*need.slab, ir::shapeOf(operand)[need.slab->axis], trip));
+      if (trip == 0 || here != last)
+        parts.push_back({trip, 0});
+      ++parts.back().trips;
+      last = std::move(here);
+    }
+    return parts;
+  }
+
+  /// The lines of a slab that are there in the trips under way; nothing if there are none.
+  [[nodiscard]] std::optional<Lines> linesOf(Value value, const Slab &slab) const {
+    const auto [before, behind] = beyond(slab, ir::shapeOf(value)[slab.axis], part.first);
+    const int64_t count = slab.size - before - behind;
+    if (count < 1)
+      return std::nullopt;
+    return Lines{slab.axis, count, slab.first + before * slab.spacing, slab.step, slab.spacing};
   }
 
   static void setRows(format::HostTensor &tensor, Value value, uint32_t lanes, uint32_t &next) {
@@ -147,14 +231,18 @@ private:
       setRows(tensor, argument, geometry.lanes, next);
       rows::Family family;
       family.name = tensor.name;
-      const auto cut = partition.cutOf(argument);
-      family.trips = cut ? static_cast<uint32_t>(partition.trips) : 1;
-      family.rows = rowsOf(argument, cut).rows();
+      setExtent(family, argument);
       family.input = argument.getArgNumber();
       familyOf[argument] = static_cast<uint32_t>(program.families.size());
       program.families.push_back(std::move(family));
       program.inputs.push_back(std::move(tensor));
     }
+  }
+
+  void setExtent(rows::Family &family, Value value) const {
+    const auto cut = partition.windows ? std::nullopt : partition.cutOf(value);
+    family.trips = cut ? static_cast<uint32_t>(partition.tripsOf(value)) : 1;
+    family.rows = rowsOf(value, linesOf(value, cut)).rows();
   }
 
   void addOutputs() {
@@ -174,9 +262,7 @@ private:
     if (added) {
       rows::Family made;
       made.name = ir::tensorName(value.getLoc());
-      const auto cut = partition.cutOf(value);
-      made.trips = cut ? static_cast<uint32_t>(partition.trips) : 1;
-      made.rows = rowsOf(value, cut).rows();
+      setExtent(made, value);
       program.families.push_back(std::move(made));
     }
     return entry->second;
@@ -207,12 +293,13 @@ private:
   /// The family of the parts of all positions that cores have folded.
   uint32_t partsFamily(Operation *op) {
     const auto [entry, added] =
-        partsOf.try_emplace(op, static_cast<uint32_t>(program.families.size()));
+        foldedParts.try_emplace(op, static_cast<uint32_t>(program.families.size()));
     if (added) {
       const Value result = op->getResult(0);
       rows::Family parts;
       parts.name = ir::tensorName(result.getLoc());
-      parts.trips = std::min(geometry.cores, static_cast<uint32_t>(partition.trips));
+      parts.trips =
+          std::min(geometry.cores, static_cast<uint32_t>(partition.tripsOf(op->getOperand(0))));
       parts.rows = rowsOf(result, std::nullopt).rows() * partsPerCore(op);
       program.families.push_back(std::move(parts));
     }
@@ -223,15 +310,15 @@ private:
   uint32_t constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim) {
     const reference::Tensor values = ir::toTensor(constant.getValue());
     const auto shape = ir::shapeOf(constant);
-    const CutRows where(shape, dim, cut, geometry.lanes);
+    const LineRows where(shape, dim, Lines::of(cut, shape[cut.axis]), geometry.lanes);
     const rows::RowLayout layout({shape.begin(), shape.end()}, dim, geometry.lanes);
     rows::Family made;
     made.name = ir::tensorName(constant.getLoc());
-    made.trips = static_cast<uint32_t>(partition.trips);
+    made.trips = static_cast<uint32_t>(part.trips);
     made.rows = where.rows();
-    for (int64_t trip = 0; trip < partition.trips; ++trip)
+    for (int64_t trip = 0; trip < part.trips; ++trip)
       for (int64_t row = 0; row < made.rows; ++row) {
-        const int64_t from = where.rowOf(trip, row);
+        const int64_t from = where.rowOf(part.first + trip, row);
         for (int64_t lane = 0; lane < geometry.lanes; ++lane)
           made.constant.push_back(lane < layout.used(from)
                                       ? rows::roundToBf16(values.values[layout.flat(from, lane)])
@@ -241,7 +328,7 @@ private:
     return static_cast<uint32_t>(program.families.size() - 1);
   }
 
-  /// The block of a constant that is the same in every trip; null if they differ.
+  /// The block of a constant that is the same in every trip under way; null if they differ.
   Value equalBlocks(OpBuilder &builder, ir::ConstantOp constant, const Cut &cut) const {
     const reference::Tensor values = ir::toTensor(constant.getValue());
     const auto shape = ir::shapeOf(constant);
@@ -251,12 +338,14 @@ private:
         (axis < cut.axis ? outer : inner) *= shape[axis];
     const RankedTensorType type = blockType(typeOf(constant), cut);
     reference::Tensor block({type.getShape().begin(), type.getShape().end()});
+    const int64_t trips = shape[cut.axis] / cut.block;
     for (int64_t o = 0; o < outer; ++o)
-      for (int64_t trip = 0; trip < partition.trips; ++trip)
+      for (int64_t t = part.first; t < part.first + part.trips; ++t)
         for (int64_t i = 0; i < inner; ++i) {
-          const double value = values.values[(o * partition.trips + trip) * inner + i];
+          const int64_t trip = cut.mirrored ? trips - 1 - t : t;
+          const double value = values.values[(o * trips + trip) * inner + i];
           double &first = block.values[o * inner + i];
-          if (trip == 0)
+          if (t == part.first)
             first = value;
           else if (first != value)
             return nullptr;
@@ -284,51 +373,74 @@ private:
   }
 
   Value operand(Outline &outline, OpBuilder &builder, Operation *user, Value value,
-                std::optional<Cut> need) {
-    const Seen key{value.getAsOpaquePointer(), need.has_value()};
+                const Need &need) {
+    const std::optional<Lines> lines =
+        need.slab ? linesOf(value, *need.slab) : linesOf(value, need.cut);
+    if (need.slab && !lines)
+      return nullptr;
+    const Seen key{value.getAsOpaquePointer(), lines};
     if (const auto known = outline.seen.find(key); known != outline.seen.end())
       return known->second;
-    Value made;
-    if (isConstant(value)) {
-      auto constant = value.getDefiningOp<ir::ConstantOp>();
-      if (!constant)
-        return nullptr;
-      made = need ? equalBlocks(builder, constant, *need) : builder.clone(*constant)->getResult(0);
-      if (!made) {
-        // The result has the same axes where the operation is pointwise.
-        const Value result = user->getResult(0);
-        if (partition.cutOf(result) != need || ir::shapeOf(value) != ir::shapeOf(result))
-          return nullptr;
-        const int64_t dim = *ir::dataDim(result);
-        const RankedTensorType type = blockType(
-            RankedTensorType::get(ir::shapeOf(value), typeOf(result).getElementType(),
-                                  ir::DimAttr::get(builder.getContext(), dim, ir::shapeOf(value))),
-            *need);
-        made = addArgument(outline, type, ir::tensorName(constant.getLoc()),
-                           {constantFamily(constant, *need, dim), false, {}});
-      }
-    } else {
-      rows::Read read{family(value), false, {}};
-      const auto cut = partition.cutOf(value);
-      if (cut && !need) {
-        read.all = true;
-        const CutRows where = rowsOf(value, cut);
-        read.places.resize(where.rows() * partition.trips);
-        for (int64_t trip = 0; trip < partition.trips; ++trip)
-          for (uint32_t row = 0; row < where.rows(); ++row)
-            read.places[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
-      } else if (!cut) {
-        read.all = true;
-        read.places.resize(rowsOf(value, std::nullopt).rows());
-        for (uint32_t row = 0; row < read.places.size(); ++row)
-          read.places[row] = row;
-      }
-      const std::string name = program.families[read.family].name;
-      made = addArgument(outline, need ? blockType(typeOf(value), *need) : typeOf(value), name,
-                         std::move(read));
-    }
+    const Value made = isConstant(value) ? constantOperand(outline, builder, user, value, need)
+                                         : readOperand(outline, value, need, lines);
     outline.seen[key] = made;
     return made;
+  }
+
+  Value constantOperand(Outline &outline, OpBuilder &builder, Operation *user, Value value,
+                        const Need &need) {
+    auto constant = value.getDefiningOp<ir::ConstantOp>();
+    if (!constant || need.slab)
+      return nullptr;
+    if (!need.cut)
+      return builder.clone(*constant)->getResult(0);
+    if (const Value made = equalBlocks(builder, constant, *need.cut))
+      return made;
+    // The result has the same axes where the operation is pointwise.
+    const Value result = user->getResult(0);
+    if (partition.cutOf(result) != need.cut || ir::shapeOf(value) != ir::shapeOf(result))
+      return nullptr;
+    const int64_t dim = *ir::dataDim(result);
+    const RankedTensorType type = blockType(
+        RankedTensorType::get(ir::shapeOf(value), typeOf(result).getElementType(),
+                              ir::DimAttr::get(builder.getContext(), dim, ir::shapeOf(value))),
+        *need.cut);
+    return addArgument(outline, type, ir::tensorName(constant.getLoc()),
+                       {constantFamily(constant, *need.cut, dim), false, {}});
+  }
+
+  /// Rows of what an earlier body makes, or the host; null if trips do not move over them evenly.
+  Value readOperand(Outline &outline, Value value, const Need &need,
+                    const std::optional<Lines> &lines) {
+    rows::Read read{family(value), false, {}};
+    const auto cut = partition.cutOf(value);
+    if (partition.windows) {
+      read.all = true;
+      const LineRows where = rowsOf(value, lines);
+      for (uint32_t row = 0; row < where.rows(); ++row)
+        read.places.push_back(static_cast<uint32_t>(where.rowOf(part.first, row)));
+      const auto step = where.stepOf(part.first, part.trips);
+      if (!step)
+        return nullptr;
+      read.step = static_cast<int32_t>(*step);
+    } else if (cut && !need.cut) {
+      read.all = true;
+      const LineRows where = rowsOf(value, linesOf(value, cut));
+      const int64_t trips = partition.tripsOf(value);
+      read.places.resize(where.rows() * trips);
+      for (int64_t trip = 0; trip < trips; ++trip)
+        for (uint32_t row = 0; row < where.rows(); ++row)
+          read.places[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
+    } else if (!cut) {
+      read.all = true;
+      read.places.resize(rowsOf(value, std::nullopt).rows());
+      for (uint32_t row = 0; row < read.places.size(); ++row)
+        read.places[row] = row;
+    }
+    const std::string name = program.families[read.family].name;
+    const RankedTensorType type =
+        lines ? blockType(typeOf(value), Cut{lines->axis, lines->count}) : typeOf(value);
+    return addArgument(outline, type, name, std::move(read));
   }
 
   /// Whether the layout rules allow an operation's data dimensions: a constant whose
@@ -372,10 +484,30 @@ private:
     return llvm::cast<CutInterface>(op).mergeParts(builder, parts);
   }
 
+  /// What a body makes of an operation.
+  Operation *makeOp(Outline &outline, OpBuilder &builder, Operation *op) {
+    const OperandCuts needs = partition.operandCuts(op);
+    llvm::SmallVector<Value> operands;
+    std::optional<int64_t> missing;
+    for (const auto &[value, need] : llvm::zip_equal(op->getOperands(), needs)) {
+      operands.push_back(operand(outline, builder, op, value, need));
+      if (!operands.back())
+        return nullptr;
+      if (need.slab)
+        missing = beyond(*need.slab, ir::shapeOf(value)[need.slab->axis], part.first).before;
+    }
+    const Value result = op->getResult(0);
+    if (const auto cut = partition.cutOf(result))
+      return llvm::cast<CutInterface>(op).makeBlock(builder, operands,
+                                                    blockType(typeOf(result), *cut), *cut, missing);
+    Operation *made = builder.clone(*op);
+    made->setOperands(operands);
+    return made;
+  }
+
   /// `ops` in order, and what `folds`, operations of a later level, are folded of.
-  bool addBody(unsigned level, const std::vector<Operation *> &ops,
-               const std::vector<Operation *> &folds) {
-    const bool loop = level % 2 == 0;
+  bool addBody(unsigned level, const Part &trips, const Operations &ops, const Operations &folds) {
+    part = trips;
     OpBuilder builder(module->getBody(), module->getBody()->end());
     Outline outline;
     outline.function = builder.create<func::FuncOp>(
@@ -383,34 +515,22 @@ private:
     Block *block = outline.function.addEntryBlock();
     builder.setInsertionPointToStart(block);
     for (Operation *op : ops) {
+      const Value result = op->getResult(0);
+      const Seen key{result.getAsOpaquePointer(), linesOf(result, partition.cutOf(result))};
       if (partition.foldOf(op)) {
-        outline.seen[{op->getResult(0).getAsOpaquePointer(), loop}] = merged(outline, builder, op);
+        outline.seen[key] = merged(outline, builder, op);
         continue;
       }
-      const OperandCuts needs = partition.operandCuts(op);
-      llvm::SmallVector<Value> operands;
-      for (const auto &[value, need] : llvm::zip_equal(op->getOperands(), needs)) {
-        operands.push_back(operand(outline, builder, op, value, need));
-        if (!operands.back())
-          return false;
-      }
-      const Value result = op->getResult(0);
-      Operation *made;
-      if (const auto cut = partition.cutOf(result)) {
-        made = llvm::cast<CutInterface>(op).makeBlock(builder, operands,
-                                                      blockType(typeOf(result), *cut), *cut);
-      } else {
-        made = builder.clone(*op);
-        made->setOperands(operands);
-      }
-      if (!allowed(made))
+      Operation *made = makeOp(outline, builder, op);
+      if (!made || !allowed(made))
         return false;
-      outline.seen[{result.getAsOpaquePointer(), loop}] = made->getResult(0);
+      outline.seen[key] = made->getResult(0);
     }
     std::vector<rows::Write> writes;
     llvm::SmallVector<Value> results;
     for (Operation *op : ops)
-      addWrites(op->getResult(0), level, outline, results, writes);
+      if (!addWrites(op->getResult(0), level, outline, results, writes))
+        return false;
     for (Operation *op : folds) {
       const Value value = op->getOperand(0);
       const Value block = operand(outline, builder, op, value, partition.cutOf(value));
@@ -438,7 +558,7 @@ private:
       if (write.family)
         padding.emplace(*write.family, folded(write.fold, one));
     rows::Body body;
-    body.trips = loop ? static_cast<uint32_t>(partition.trips) : 1;
+    body.trips = static_cast<uint32_t>(part.trips);
     body.trip = std::move(*graph);
     body.reads = std::move(outline.reads);
     body.writes = std::move(writes);
@@ -452,7 +572,7 @@ private:
     uint32_t rows = 0;
     for (Operation *op : folds)
       if (partition.foldOf(op) == rows::Fold::Sum)
-        rows += program.families[partsOf.at(op)].rows / partsPerCore(op);
+        rows += program.families[foldedParts.at(op)].rows / partsPerCore(op);
     if (rows < geometry.accumulators)
       return std::nullopt;
     Problem problem;
@@ -460,7 +580,7 @@ private:
     problem.message =
         fmt::format("sums over {} positions of {} rows each, at most {} are allowed: every core "
                     "keeps them in accumulators, and one is for other products",
-                    partition.trips, rows, geometry.accumulators - 1);
+                    part.trips, rows, geometry.accumulators - 1);
     if (const NodeRef node = ir::nodeOf(folds.front()->getLoc()); node.index >= 0)
       problem.node = node;
     problem.fixes.push_back(
@@ -495,11 +615,23 @@ private:
     writes.push_back(std::move(write));
   }
 
-  /// The rows of a value that later bodies or the host read.
-  void addWrites(Value value, unsigned level, Outline &outline, llvm::SmallVector<Value> &results,
+  /// Where the trips under way write the rows of a value, of whose tensor row 0 is `base`. False if
+  /// they do not move over them evenly.
+  bool setPlaces(rows::Write &write, Value value, uint32_t base) const {
+    const LineRows where = rowsOf(value, linesOf(value, partition.cutOf(value)));
+    for (uint32_t row = 0; row < where.rows(); ++row)
+      write.first.push_back(base + static_cast<uint32_t>(where.rowOf(part.first, row)));
+    const auto step = where.stepOf(part.first, part.trips);
+    write.stride = static_cast<uint32_t>(step.value_or(0));
+    return step.has_value();
+  }
+
+  /// The rows of a value that later bodies or the host read. False if they cannot be written in
+  /// a loop.
+  bool addWrites(Value value, unsigned level, Outline &outline, llvm::SmallVector<Value> &results,
                  std::vector<rows::Write> &writes) {
-    const auto cut = partition.cutOf(value);
-    const Value made = outline.seen.at({value.getAsOpaquePointer(), cut.has_value()});
+    const Value made =
+        outline.seen.at({value.getAsOpaquePointer(), linesOf(value, partition.cutOf(value))});
     const auto add = [&](rows::Write write, const std::string &name) {
       addWrite(made, std::move(write), name, outline, results, writes);
     };
@@ -508,14 +640,10 @@ private:
       Operation *user = use.getOwner();
       if (user->hasTrait<OpTrait::IsTerminator>()) {
         const uint32_t output = use.getOperandNumber();
-        const CutRows where = rowsOf(value, cut);
         rows::Write write;
         write.output = output;
-        for (uint32_t row = 0; row < where.rows(); ++row)
-          write.first.push_back(program.outputs[output].firstRow +
-                                static_cast<uint32_t>(where.rowOf(0, row)));
-        if (cut && partition.trips > 1)
-          write.stride = static_cast<uint32_t>(where.rowOf(1, 0) - where.rowOf(0, 0));
+        if (!setPlaces(write, value, program.outputs[output].firstRow))
+          return false;
         add(std::move(write), program.outputs[output].name);
         sent[output] = true;
       } else if (const auto found = partition.levels.find(user); found != partition.levels.end() &&
@@ -524,12 +652,15 @@ private:
         later = true;
       }
     }
-    if (later) {
-      rows::Write write;
-      write.family = family(value);
-      const std::string name = program.families[*write.family].name;
-      add(std::move(write), name);
-    }
+    if (!later)
+      return true;
+    rows::Write write;
+    write.family = family(value);
+    if (partition.windows && !setPlaces(write, value, 0))
+      return false;
+    const std::string name = program.families[*write.family].name;
+    add(std::move(write), name);
+    return true;
   }
 };
 

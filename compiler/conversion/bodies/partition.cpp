@@ -3,23 +3,38 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/dialect/sluice/tensors.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
 namespace sluice::bodies {
+
+int64_t Partition::tripsOf(Value value) const {
+  const auto cut = cutOf(value);
+  return cut ? ir::shapeOf(value)[cut->axis] / cut->block : 1;
+}
+
+/// Whether a trip's slab is part of the block of a value that the same trip makes.
+static bool isWithin(const Slab &slab, const Cut &block) {
+  return block.axis == slab.axis && !block.mirrored && block.block == slab.step &&
+         slab.first >= 0 && slab.first + (slab.size - 1) * slab.spacing < block.block;
+}
 
 OperandCuts Partition::operandCuts(Operation *op) const {
   OperandCuts result;
   const std::optional<Cut> cut = cutOf(op->getResult(0));
   if (!cut || !llvm::cast<CutInterface>(op).operandCuts(*cut, result))
     result.assign(op->getNumOperands(), std::nullopt);
+  for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), result))
+    if (const auto block = need.slab ? cutOf(operand) : std::nullopt;
+        block && isWithin(*need.slab, *block) && tripsOf(operand) == tripsOf(op->getResult(0)))
+      need = *block;
   return result;
 }
 
 std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
   auto divided = llvm::dyn_cast<CutInterface>(op);
-  if (!divided || op->getNumOperands() != 1)
+  if (windows || !divided || op->getNumOperands() != 1)
     return std::nullopt;
   const auto cut = cutOf(op->getOperand(0));
   return cut && !cutOf(op->getResult(0)) ? divided.foldOf(0, *cut) : std::nullopt;
@@ -29,22 +44,24 @@ namespace {
 
 bool isConstant(Value value) { return !ir::dataDim(value); }
 
-/// Cuts that follow from one of an argument.
+/// Cuts that follow from one of an argument, or from windows.
 class Finder {
 public:
-  explicit Finder(func::FuncOp function) : block(function.getBody().front()) {}
+  Finder(func::FuncOp function, bool windows) : block(function.getBody().front()) {
+    partition.windows = windows;
+  }
 
   std::optional<Partition> find(BlockArgument argument, int64_t axis) {
-    partition.trips = ir::shapeOf(argument)[axis];
+    trips = ir::shapeOf(argument)[axis];
     if (!demand(argument, Cut{axis, 1}))
       return std::nullopt;
-    for (Operation &op : block.without_terminator())
-      if (!isConstant(op.getResult(0)))
-        visit(&op);
-    for (Operation &op : block.without_terminator())
-      if (!isConstant(op.getResult(0)))
-        setLevel(&op);
-    return std::move(partition);
+    return follow();
+  }
+
+  /// Nothing if no window has an axis that can be cut.
+  std::optional<Partition> findWindows() {
+    auto found = follow();
+    return partition.cuts.empty() ? std::nullopt : std::move(found);
   }
 
   /// Elements that the operations in the loop read and write.
@@ -67,6 +84,17 @@ public:
 private:
   Block &block;
   Partition partition;
+  int64_t trips = 1; ///< without windows: of all loops
+
+  std::optional<Partition> follow() {
+    for (Operation &op : block.without_terminator())
+      if (!isConstant(op.getResult(0)))
+        visit(&op);
+    for (Operation &op : block.without_terminator())
+      if (!isConstant(op.getResult(0)))
+        setLevel(&op);
+    return std::move(partition);
+  }
 
   /// Gives a value a cut, with what it is computed from where that is not cut yet.
   bool demand(Value value, const Cut &cut) {
@@ -74,8 +102,11 @@ private:
       return true; // every use takes the blocks it needs
     if (const auto known = partition.cutOf(value))
       return *known == cut;
-    if (ir::dataDim(value) == cut.axis || ir::shapeOf(value).empty() ||
-        ir::shapeOf(value)[cut.axis] != cut.block * partition.trips)
+    if (ir::dataDim(value) == cut.axis || ir::shapeOf(value).empty())
+      return false;
+    const int64_t extent = ir::shapeOf(value)[cut.axis];
+    if (partition.windows ? extent % cut.block != 0 || extent == cut.block
+                          : extent != cut.block * trips)
       return false;
     if (Operation *op = value.getDefiningOp()) {
       OperandCuts needed;
@@ -83,8 +114,10 @@ private:
       if (!divided || !divided.operandCuts(cut, needed))
         return false;
       for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), needed))
-        if (need && !demand(operand, *need))
+        if ((need.cut && !demand(operand, *need.cut)) || (need.slab && !partition.windows))
           return false;
+    } else if (partition.windows) {
+      // All of it is there, row by row.
     } else if (!streams(llvm::cast<BlockArgument>(value), cut)) {
       return false;
     }
@@ -105,16 +138,68 @@ private:
     const Value result = op->getResult(0);
     if (!divided || partition.cutOf(result))
       return;
+    if (auto window = llvm::dyn_cast<ir::WindowOp>(op);
+        window && partition.windows && !partition.cutOf(window.getInput()))
+      return begin(window);
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const auto cut = partition.cutOf(op->getOperand(i));
-      const auto wanted = cut ? divided.resultCut(i, *cut) : std::nullopt;
+      auto wanted = cut ? divided.resultCut(i, *cut) : std::nullopt;
       if (!wanted)
         continue;
+      if (partition.windows && llvm::isa<ir::WindowOp>(op) && wanted->block == 1 && cut->block == 1)
+        wanted->block = blockOf(result, wanted->axis);
       const auto before = partition.cuts;
       if (demand(result, *wanted))
         return;
       partition.cuts = before;
     }
+  }
+
+  /// Cuts what a window sees along the first of its axes that can be, and as far as possible what
+  /// it looks at.
+  void begin(ir::WindowOp window) {
+    for (const int64_t axis : window.getAxes()) {
+      const auto attempt = [&](Value value, int64_t size) {
+        const auto before = partition.cuts;
+        if (demand(value, Cut{axis, size}))
+          return true;
+        partition.cuts = before;
+        return false;
+      };
+      const Value input = window.getInput();
+      if (input.getDefiningOp())
+        attempt(input, blockOf(input, axis));
+      if (attempt(window, blockOf(window, axis)) || attempt(window, 1))
+        return;
+    }
+  }
+
+  /// Elements along an axis that belong together, because windows that do not overlap make one of
+  /// them.
+  static int64_t blockOf(Value value, int64_t axis) {
+    int64_t most = 1;
+    for (Operation *user : value.getUsers()) {
+      auto divided = llvm::dyn_cast<CutInterface>(user);
+      if (!divided)
+        continue;
+      const unsigned operand =
+          static_cast<unsigned>(llvm::find(user->getOperands(), value) - user->operand_begin());
+      int64_t here = 1;
+      auto window = llvm::dyn_cast<ir::WindowOp>(user);
+      const auto *along = window ? llvm::find(window.getAxes(), axis) : nullptr;
+      if (along && along != window.getAxes().end()) {
+        const auto i = along - window.getAxes().begin();
+        const int64_t stride = window.getStrides()[i];
+        if (window.getStarts()[i] < 0 || stride == 1 ||
+            window.getStarts()[i] + (window.getSizes()[i] - 1) * window.getDilations()[i] >= stride)
+          continue;
+        here = stride * blockOf(window, axis);
+      } else if (const auto next = divided.resultCut(operand, Cut{axis, 1}); next) {
+        here = next->block == 1 ? blockOf(user->getResult(0), next->axis) : 1;
+      }
+      most = std::max(most, here);
+    }
+    return ir::shapeOf(value)[axis] % most == 0 ? most : 1;
   }
 
   /// Of the operation that makes a value; -1 for arguments and constants.
@@ -133,7 +218,7 @@ private:
         continue;
       const auto made = partition.cutOf(operand);
       // Blocks are read as they are made, or all that was made before.
-      const int after = levelOf(operand) + (made && !need ? 1 : 0);
+      const int after = levelOf(operand) + (made && !need.cut ? 1 : 0);
       level = std::max(level, after);
     }
     if ((level % 2 == 0) != loop)
@@ -147,6 +232,11 @@ private:
 
 std::optional<Partition> findPartition(func::FuncOp function) {
   registerCutModels(*function.getContext());
+  const auto isWindow = [](Operation &op) {
+    return llvm::isa<ir::WindowOp>(op) && !isConstant(op.getResult(0));
+  };
+  if (llvm::any_of(function.getBody().front(), isWindow))
+    return Finder(function, true).findWindows();
   std::optional<Partition> best;
   double most = 0;
   for (BlockArgument argument : function.getArguments()) {
@@ -154,7 +244,7 @@ std::optional<Partition> findPartition(func::FuncOp function) {
     for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
       if (shape[axis] < 2)
         continue;
-      std::optional<Partition> found = Finder(function).find(argument, axis);
+      std::optional<Partition> found = Finder(function, false).find(argument, axis);
       if (!found)
         continue;
       const double work = Finder::work(*found);

@@ -155,7 +155,11 @@ private:
           return map.families[read.family].local && program.families[read.family].constant.empty();
         }))
       joinUnits();
-    for (; takenBodies < body; ++takenBodies)
+    // Bodies before the last one that makes what this one reads have finished with it.
+    uint32_t end = 0;
+    for (const rows::Read &read : what.reads)
+      end = std::max(end, map.families[read.family].madeBefore);
+    for (; takenBodies < end; ++takenBodies)
       if ((map.bodies[takenBodies].readers >> core & 1) != 0)
         for (uint32_t from = 0; from < program.geometry.cores; ++from)
           both(kCoreTokens + from, links.signals[takenBodies][from]);
@@ -242,6 +246,14 @@ private:
     list.push_back(std::move(emitted));
   }
 
+  /// A group of one position has its loops all to itself.
+  template <typename Unit> void setPositions(Unit &instruction, uint32_t positions) const {
+    if (groups.size != 1)
+      instruction.n[0] = positions;
+  }
+  /// Of waits and signals for every position.
+  [[nodiscard]] uint32_t positionLevel() const { return groups.size == 1 ? 0 : 1; }
+
   /// One wait rides on the instruction, position by position; others are taken before.
   template <typename Unit>
   void addWaits(const Waits &waits, isa::Unit kind, const Unit &form, Unit &instruction,
@@ -261,7 +273,7 @@ private:
       instruction.waitEn = 1;
       instruction.waitToken = tokens.front();
       instruction.waitCount = 1;
-      instruction.waitLevel = 1;
+      instruction.waitLevel = positionLevel();
     }
   }
 
@@ -269,7 +281,7 @@ private:
                     uint32_t positions) {
     for (size_t i = 0; i < statement.matrix.size(); ++i) {
       auto mm = std::get<isa::Mm>(statement.matrix[i].instruction);
-      mm.n[0] = positions;
+      setPositions(mm, positions);
       if (i == 0)
         addWaits(statement.matrixWaits, isa::Unit::Mxu, matrixPause(), mm, positions);
       if (statement.announcesReads && i + 1 == statement.matrix.size())
@@ -279,14 +291,14 @@ private:
     if (!statement.vector)
       return;
     auto vec = std::get<isa::Vec>(statement.vector->instruction);
-    vec.n[0] = positions;
+    setPositions(vec, positions);
     addWaits(statement.vectorWaits, isa::Unit::Vec, vectorPause(vec), vec, positions);
     if (statement.announcesBlocks) {
       give(vec, kBlockToken, plan::kMatrixBit, 0);
     } else if (statement.announcesFold) {
       give(vec, kFoldToken, plan::kVectorBit, 0);
     } else if (statement.localUnits != 0) {
-      give(vec, kLocalToken, statement.localUnits, 1);
+      give(vec, kLocalToken, statement.localUnits, positionLevel());
     } else if (&statement == credits) {
       give(vec, kCreditTokens + core, 0, 0);
     } else if (&statement == lastToCores) {
@@ -489,7 +501,11 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
   for (uint32_t b = 0; b < program.bodies.size(); ++b) {
     const Groups groups = groupsOf(program, program.bodies[b], choice);
     std::vector<uint32_t> signals(cores, 0);
-    for (uint32_t core = 0; core < groups.cores; ++core) {
+    for (uint32_t core = 0; core < cores; ++core) {
+      if ((coresOf(program, program.bodies[b], choice) >> core & 1) == 0) {
+        statements[b].emplace_back();
+        continue;
+      }
       auto made = makeStatements(program, map, choice, b, core);
       if (!made)
         return std::nullopt;

@@ -82,6 +82,7 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   auto program = withFolds(original, choice);
   if (!program)
     return std::nullopt;
+  dealOut(*program, choice);
   auto map = makeMap(*program, choice);
   if (!map)
     return std::nullopt;
@@ -95,7 +96,8 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
 }
 
 /// A program that differs in its trip count alone, with this many rounds of groups over
-/// the cores where it has more. Nothing if a body reads all positions of what another makes.
+/// the cores where it has more. Nothing if a body reads other positions than its own of what
+/// another makes.
 std::optional<rows::Program> shortened(const rows::Program &program, const Choice &choice,
                                        uint32_t rounds) {
   const uint32_t round = choice.group * program.geometry.cores;
@@ -104,6 +106,10 @@ std::optional<rows::Program> shortened(const rows::Program &program, const Choic
     if (trips > 1 && trips / round > rounds)
       trips = rounds * round + trips % round;
   };
+  for (const rows::Body &body : program.bodies)
+    if (std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); }) ||
+        std::ranges::any_of(body.reads, [](const auto &read) { return read.step != 0; }))
+      return std::nullopt;
   for (const rows::Body &body : program.bodies)
     for (const rows::Read &read : body.reads) {
       uint32_t trips = program.families[read.family].trips;

@@ -112,7 +112,7 @@ private:
     result.blocks.assign(trip.blocks.size(), kNone);
     for (size_t port = 0; port < trip.inputs.size(); ++port)
       for (RowId row : trip.inputs[port].rows)
-        result.varies[row] = !body.reads[port].all;
+        result.varies[row] = !body.reads[port].all || body.reads[port].step != 0;
     for (const rows::Port &port : trip.outputs)
       for (RowId row : port.rows)
         result.varies[row] = true; // every position has its own
@@ -127,15 +127,25 @@ private:
       });
       if (std::ranges::any_of(what.bias, [](float value) { return value != 0; }))
         result.preloads[row] = shared(map.preloads, what.bias);
-      for (const rows::Term &term : result.work[row].terms)
-        if (!mapBlock(trip, result, term.block))
-          return false;
       if (what.kind == RowKind::Linear && result.work[row].terms.empty()) {
         result.constants[row] = kZero;
         if (!mapBlock(trip, result, what.terms[0].block))
           return false;
       }
     }
+    // Blocks in the order of the longest sums, so that those of others, which lack the elements
+    // of windows beyond a border, are parts of the same run.
+    std::vector<RowId> sums;
+    for (RowId row = 0; row < trip.rows.size(); ++row)
+      if (result.work[row].live && !result.work[row].terms.empty())
+        sums.push_back(row);
+    std::ranges::sort(sums, std::ranges::less(), [&](RowId row) {
+      return std::pair(-static_cast<int64_t>(result.work[row].terms.size()), row);
+    });
+    for (const RowId row : sums)
+      for (const rows::Term &term : result.work[row].terms)
+        if (!mapBlock(trip, result, term.block))
+          return false;
     for (const format::TableImage &table : trip.tables)
       result.tables.push_back(sharedTable(map.tables, table));
     mapFolds(body, result);
@@ -210,18 +220,80 @@ private:
         compactRows += home.everywhere ? family.total() : own;
       }
     }
-    // What is too long for the inbox goes through rings.
-    const bool rings = compactRows > program.geometry.inboxRows;
-    for (uint32_t f = 0; rings && f < program.families.size(); ++f)
+    // What is too long for the inbox goes through rings, or takes turns.
+    const bool tooLong = compactRows > program.geometry.inboxRows;
+    for (uint32_t f = 0; tooLong && f < program.families.size(); ++f)
       if (const rows::Family &family = program.families[f];
           last(family) && !map.families[f].everywhere && readers[f].own == 1)
         makeRing(family, map.families[f]);
+    setLives();
+    const bool turns = tooLong && std::ranges::none_of(map.families, [](const FamilyHome &home) {
+                         return home.ring != 0;
+                       });
+    std::vector<uint32_t> placed;
     for (uint32_t f = 0; f < program.families.size(); ++f)
       if (FamilyHome &home = map.families[f]; !home.local && home.ring == 0) {
-        const rows::Family &family = program.families[f];
-        home.base = map.inboxRows;
-        map.inboxRows += home.everywhere ? family.total() : groups(family).most() * family.rows;
+        home.base = turns ? freeBase(f, placed) : map.inboxRows;
+        map.inboxRows = std::max(map.inboxRows, home.base + rowsOf(f));
+        placed.push_back(f);
       }
+  }
+
+  /// Rows of a family in an inbox.
+  [[nodiscard]] uint32_t rowsOf(uint32_t f) const {
+    const rows::Family &family = program.families[f];
+    return map.families[f].everywhere ? family.total() : groups(family).most() * family.rows;
+  }
+
+  /// When families are made and read, by body.
+  struct Life {
+    uint32_t lastRead = 0;
+    /// All bodies that make it begin when those before this one are done, on every core. Nothing:
+    /// an input, or made by a body that waits for no one.
+    std::optional<uint32_t> begins;
+  };
+  std::vector<Life> lives;
+
+  void setLives() {
+    const auto count = static_cast<uint32_t>(program.bodies.size());
+    lives.assign(program.families.size(), {});
+    for (uint32_t b = 0; b < count; ++b)
+      for (const rows::Write &write : program.bodies[b].writes)
+        if (write.family && !map.families[*write.family].local)
+          map.families[*write.family].madeBefore = b + 1;
+    for (uint32_t b = 0; b < count; ++b) {
+      uint32_t waits = 0;
+      for (const rows::Read &read : program.bodies[b].reads) {
+        lives[read.family].lastRead = b;
+        waits = std::max(waits, map.families[read.family].madeBefore);
+      }
+      for (const rows::Write &write : program.bodies[b].writes)
+        if (write.family) {
+          std::optional<uint32_t> &begins = lives[*write.family].begins;
+          begins = std::min(begins.value_or(waits), waits);
+        }
+    }
+  }
+
+  /// Whether one family is read for the last time before the other is begun.
+  [[nodiscard]] bool apart(uint32_t before, uint32_t behind) const {
+    return lives[behind].begins && *lives[behind].begins > lives[before].lastRead;
+  }
+
+  /// The first rows of the inbox that a family can have to itself while it lives.
+  [[nodiscard]] uint32_t freeBase(uint32_t f, const std::vector<uint32_t> &placed) const {
+    uint32_t base = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const uint32_t other : placed) {
+        const uint32_t begin = map.families[other].base, end = begin + rowsOf(other);
+        if (base < end && begin < base + rowsOf(f) && !apart(other, f) && !apart(f, other)) {
+          base = end;
+          moved = true;
+        }
+      }
+    }
+    return base;
   }
 
   /// The host offers input after input: what comes before another has to be there as
@@ -343,7 +415,30 @@ Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choi
 }
 
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
-  return inLoop(body) ? groupsOf(body.trips, program, choice) : Groups{1, 1, 1};
+  Groups groups = groupsOf(body.trips, program, choice);
+  groups.firstCore = body.firstCore;
+  return groups;
+}
+
+void dealOut(rows::Program &program, const Choice &choice) {
+  const auto anywhere = [](const rows::Body &body) {
+    return std::ranges::all_of(body.reads, [](const rows::Read &read) { return read.all; }) &&
+           std::ranges::all_of(body.writes, [](const rows::Write &write) {
+             return write.output || write.placed();
+           });
+  };
+  if (!std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+        return std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); });
+      }))
+    return;
+  uint32_t next = 0;
+  for (rows::Body &body : program.bodies) {
+    if (!anywhere(body))
+      continue;
+    body.firstCore = next;
+    const Groups groups = groupsOf(program, body, choice);
+    next = (next + groups.full() + (groups.rest() != 0)) % groups.cores;
+  }
 }
 
 uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {

@@ -2,7 +2,8 @@
 // core, but for which positions are its own.
 //
 // Positions are dealt out in groups: group g is trips [g * size, (g + 1) * size) and
-// belongs to core g mod cores, as its group g / cores.
+// belongs to core (g + first core) mod cores, as its group g / cores. Bodies begin on core 0,
+// but for those that no other has to agree with about who has which position.
 #pragma once
 
 #include <cstdint>
@@ -26,26 +27,31 @@ struct Choice {
 
 /// Groups of a loop of `trips` positions.
 struct Groups {
-  uint32_t trips = 1, size = 1, cores = 1;
+  uint32_t trips = 1, size = 1, cores = 1, firstCore = 0;
 
+  /// How many cores behind the first one a core is.
+  [[nodiscard]] uint32_t turn(uint32_t core) const { return (core + cores - firstCore) % cores; }
+  [[nodiscard]] uint32_t coreOf(uint32_t trip) const { return (trip / size + firstCore) % cores; }
   [[nodiscard]] uint32_t full() const { return trips / size; }
   [[nodiscard]] uint32_t rest() const { return trips % size; } ///< positions of the last group
   /// Full groups of a core.
   [[nodiscard]] uint32_t fullOf(uint32_t core) const {
-    return full() / cores + (core < full() % cores);
+    return full() / cores + (turn(core) < full() % cores);
   }
   /// Positions of the group behind the full ones, on the core that has it.
-  [[nodiscard]] uint32_t restOf(uint32_t core) const { return core == full() % cores ? rest() : 0; }
+  [[nodiscard]] uint32_t restOf(uint32_t core) const {
+    return turn(core) == full() % cores ? rest() : 0;
+  }
   /// Positions of the fullest core.
   [[nodiscard]] uint32_t most() const {
-    return full() % cores == 0 ? fullOf(0) * size + rest() : fullOf(0) * size;
+    return full() % cores == 0 ? fullOf(firstCore) * size + rest() : fullOf(firstCore) * size;
   }
   [[nodiscard]] uint32_t groupsOf(uint32_t core) const {
     return fullOf(core) + (restOf(core) != 0);
   }
   /// First trip of a core's group.
   [[nodiscard]] uint32_t first(uint32_t core, uint32_t group) const {
-    return (group * cores + core) * size;
+    return (group * cores + turn(core)) * size;
   }
 };
 
@@ -74,6 +80,9 @@ struct FamilyHome {
   /// What a fold leaves on a core: all groups have the same places.
   bool folded = false;
   uint32_t slot = 0; ///< of a folded family, rows for each position of a group; 0: one for all
+  /// Its rows leave the cores that make them: bodies from this one on find them, once those
+  /// before have said that they are done. 0: those of inputs and constants.
+  uint32_t madeBefore = 0;
 };
 
 /// What one body needs.
@@ -104,6 +113,9 @@ struct Map {
   uint32_t zeroRow = kNone; ///< a local row of zeros, if one is needed
 };
 
+/// Sets where bodies begin, such that cores have as equal shares as they can.
+void dealOut(rows::Program &program, const Choice &choice);
+
 /// The program as loops can run it: every row that leaves its core is read by nobody
 /// there.
 rows::Program separateOutputs(rows::Program program);
@@ -114,7 +126,7 @@ Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choi
 /// Groups of a body.
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice);
 
-/// Bodies that happen once are the work of core 0.
+/// Bodies that happen once are the work of one core.
 inline bool inLoop(const rows::Body &body) { return body.trips > 1; }
 
 /// Mask of the cores that have a part of a body.

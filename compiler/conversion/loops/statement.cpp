@@ -27,7 +27,7 @@ public:
         uint32_t core)
       : program(program), map(map), choice(choice), body(program.bodies[index]),
         mine(map.bodies[index]), trip(body.trip), index(index), core(core),
-        group(groupsOf(program, body, choice).size) {
+        groups(groupsOf(program, body, choice)), group(groups.size) {
     result.inputUnits.assign(program.inputs.size(), 0);
     home.resize(trip.rows.size());
     for (size_t port = 0; port < trip.inputs.size(); ++port)
@@ -60,7 +60,9 @@ private:
   const rows::Body &body;
   const BodyMap &mine;
   const rows::Graph &trip;
-  const uint32_t index, core, group;
+  const uint32_t index, core;
+  const Groups groups;
+  const uint32_t group;
   Statements result;
   bool failed = false;
   struct Port {
@@ -103,8 +105,9 @@ private:
     const Port &port = home[row];
     if (port.port != kNone && !port.output) {
       const rows::Read &read = body.reads[port.port];
-      return streamOf(program, map, choice, read.family, core, read.all,
-                      read.all ? read.places[port.row] : port.row);
+      const Stream first = streamOf(program, map, choice, read.family, core, read.all,
+                                    read.all ? read.places[port.row] : port.row);
+      return read.all ? stepping(first, read.step) : first;
     }
     if (trip.rows[row].kind == RowKind::Constant)
       return {mine.constants[row] + isa::kLocalBase, 0, 0, 0};
@@ -116,18 +119,29 @@ private:
             0, 0};
   }
 
+  /// A row in trip 0 and how far every further trip moves it.
+  [[nodiscard]] Stream stepping(Stream row, int32_t step) const {
+    const auto round = static_cast<int32_t>(group * groups.cores);
+    row.base += groups.turn(core) * group * static_cast<uint32_t>(step);
+    row.perPosition = step;
+    row.perGroup = step * round;
+    return row;
+  }
+
   [[nodiscard]] Stream writeStream(RowId row) const {
     const Port &port = home[row];
     if (!port.output)
       return readStream(row);
     const rows::Write &write = body.writes[port.port];
+    if (write.placed())
+      return stepping(
+          streamOf(program, map, choice, *write.family, core, true, write.first[port.row]),
+          static_cast<int32_t>(write.stride));
     if (write.family) {
       const bool once = !inLoop(body);
       return streamOf(program, map, choice, *write.family, core, once, port.row);
     }
-    const auto stride = static_cast<int32_t>(write.stride), positions = static_cast<int32_t>(group);
-    return {write.first[port.row] + core * group * write.stride, stride,
-            stride * positions * static_cast<int32_t>(program.geometry.cores), 0};
+    return stepping({write.first[port.row], 0, 0, 0}, static_cast<int32_t>(write.stride));
   }
 
   /// Register that holds what an address advances with the groups, if there are several.
@@ -256,9 +270,14 @@ private:
 
   // Statements --------------------------------------------------------------------------------
 
-  /// The beats as pieces of three loops.
+  /// Loops that a statement has for one position: one is left to the positions of a group.
+  [[nodiscard]] uint32_t ownLoops() const {
+    return group == 1 ? isa::kLoopDepth : isa::kLoopDepth - 1;
+  }
+
+  /// The beats of one position as pieces.
   std::optional<std::vector<Piece>> pieces(const plan::UnitBeats &unit) const {
-    const auto rolled = plan::roll(unit, isa::kLoopDepth - 1);
+    const auto rolled = plan::roll(unit, ownLoops());
     if (!rolled)
       return std::nullopt;
     std::vector<Piece> result;
@@ -285,7 +304,7 @@ private:
       add(unit, stage[i]);
       ends.push_back(unit.beats.size());
     }
-    const auto all = plan::roll(unit, isa::kLoopDepth - 1);
+    const auto all = plan::roll(unit, ownLoops());
     if (!all)
       return 0;
     size_t count = 0;
@@ -343,8 +362,8 @@ private:
     if (what.kind == RowKind::Linear) {
       writeBlocks(members, inLoop(body) ? result.before : result.loop);
       for (const bool byPosition : {false, true}) {
-        if (byPosition && isSum(members.front()))
-          break; // has accumulators of its own
+        if (byPosition && (isSum(members.front()) || group == 1))
+          break; // has accumulators of its own, or one position after the other
         plan::UnitBeats unit;
         for (RowId row : members)
           addProducts(unit, row, byPosition);

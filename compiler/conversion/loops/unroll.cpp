@@ -35,7 +35,7 @@ public:
     uint32_t outputs = 0;
     for (const rows::Body &body : program.bodies)
       for (const rows::Write &write : body.writes)
-        for (uint32_t row : write.first)
+        for (uint32_t row : write.output ? write.first : std::vector<uint32_t>())
           outputs = std::max({outputs, row + 1, row + (body.trips - 1) * write.stride + 1});
     outRows.assign(outputs, kNoRow);
     for (uint32_t b = 0; b < program.bodies.size(); ++b)
@@ -133,7 +133,9 @@ private:
         const rows::Write &write = body.writes[port];
         for (uint32_t r = 0; r < trip.outputs[port].rows.size(); ++r) {
           const RowId row = made[t][trip.outputs[port].rows[r]];
-          if (write.fold) // the last position of a place stays
+          if (write.placed())
+            familyRows[*write.family][write.placeOf(r, t)] = row;
+          else if (write.fold) // the last position of a place stays
             familyRows[*write.family][placeOf(body, *write.family, t) + r] = row;
           else if (write.family)
             familyRows[*write.family][t * program.families[*write.family].rows + r] = row;
@@ -156,7 +158,7 @@ private:
   /// Where a core leaves the first row of a position in what a fold leaves.
   [[nodiscard]] uint32_t placeOf(const rows::Body &body, uint32_t family, uint32_t t) const {
     const Groups groups = groupsOf(program, body, choice);
-    return t / groups.size % groups.cores * program.families[family].rows +
+    return groups.coreOf(t) * program.families[family].rows +
            t % groups.size * map.families[family].slot;
   }
 
@@ -227,7 +229,7 @@ private:
         return;
       }
       made[t][id] = familyRows[read.family]
-                              [read.all ? read.places[what.inputRow]
+                              [read.all ? read.placeOf(what.inputRow, t)
                                         : t * program.families[read.family].rows + what.inputRow];
       return;
     }
@@ -393,7 +395,7 @@ private:
           if (const RowId id = names.of(b, t, row); id != kNoRow &&
                                                     result.graph.rows[id].kind != RowKind::Input &&
                                                     result.graph.rows[id].kind != RowKind::Constant)
-            result.placement.rows[id].core = t / groups.size % groups.cores;
+            result.placement.rows[id].core = groups.coreOf(t);
     }
     result.placement.cores.resize(cores);
     result.placement.inboxRows = map.inboxRows;

@@ -24,21 +24,27 @@ struct Family {
 };
 
 /// What an input port of a trip stands for: the rows of a family that belong to
-/// this trip, or all of them.
+/// this trip, or from all over it.
 struct Read {
   uint32_t family = 0;
   bool all = false;
-  /// With `all`: by row of the port, its place in the family, trip * rows + row.
+  /// With `all`: by row of the port, its place in the family, trip * rows + row, in trip 0.
   std::vector<uint32_t> places;
+  /// With `all`: how far every further trip moves the places: what windows see overlaps.
+  int32_t step = 0;
+
+  [[nodiscard]] uint32_t placeOf(uint32_t row, uint32_t trip) const {
+    return places[row] + trip * static_cast<uint32_t>(step);
+  }
 };
 
 /// How rows of several trips become one. A sum is rounded where it ends, not before; the
 /// others are the vector unit's operation of the same name, two rows at a time.
 enum class Fold : uint8_t { Sum, Max, Min, Product };
 
-/// What an output port of a trip stands for: rows of this trip of a family, and
-/// rows of a host tensor: row r of trip t is host row first[r] + t * stride (modulo 2^32: it may
-/// fall).
+/// What an output port of a trip stands for: rows of this trip of a family, or rows of a host
+/// tensor or of a family that has one trip: row r of trip t is row first[r] + t * stride of those
+/// (modulo 2^32: it may fall).
 struct Write {
   std::optional<uint32_t> family;
   /// With `family`: its trips are parts of all trips, which of them is free (at most a core's
@@ -49,6 +55,12 @@ struct Write {
   std::optional<uint32_t> output;
   std::vector<uint32_t> first;
   uint32_t stride = 0;
+
+  /// Rows of a family that several bodies may write.
+  [[nodiscard]] bool placed() const { return family && !first.empty(); }
+  [[nodiscard]] uint32_t placeOf(uint32_t row, uint32_t trip) const {
+    return first[row] + trip * stride;
+  }
 };
 
 struct Body {
@@ -56,6 +68,7 @@ struct Body {
   Graph trip;                ///< ports: Body::reads and Body::writes
   std::vector<Read> reads;   ///< by input port of `trip`
   std::vector<Write> writes; ///< by output port of `trip`
+  uint32_t firstCore = 0;    ///< that has its first trips; the planner's, not part of the text
 };
 
 struct Program {

@@ -133,6 +133,7 @@ private:
     if (op.getAt()) {
       read.all = true;
       read.places = numbers(*op.getAt());
+      read.step = static_cast<int32_t>(op.getStep());
     }
     const Family &family = program.families[read.family];
     Port port;
@@ -163,9 +164,10 @@ private:
     if (op.getOutputAttr()) {
       write.output = places.at(op.getOutputAttr().getAttr());
       port.tensor = program.outputs[*write.output];
-      write.first = numbers(*op.getFirst());
-      write.stride = static_cast<uint32_t>(op.getStride());
     }
+    if (op.getFirst())
+      write.first = numbers(*op.getFirst());
+    write.stride = static_cast<uint32_t>(op.getStride());
     port.rows = rowsOf(trip, op.getRows());
     trip.body.trip.outputs.push_back(std::move(port));
     trip.body.writes.push_back(std::move(write));

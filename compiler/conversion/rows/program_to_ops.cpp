@@ -161,7 +161,8 @@ private:
     const llvm::SmallVector<int64_t> places(read.places.begin(), read.places.end());
     auto made = builder.create<ReadOp>(where, types, families[read.family],
                                        read.all ? builder.getDenseI64ArrayAttr(places)
-                                                : DenseI64ArrayAttr());
+                                                : DenseI64ArrayAttr(),
+                                       builder.getI64IntegerAttr(read.step));
     for (const auto &[id, row] : llvm::zip_equal(port.rows, made.getRows()))
       trip.rows[id] = row;
   }
@@ -172,8 +173,8 @@ private:
                             write.family ? families[*write.family] : FlatSymbolRefAttr(),
                             write.fold ? builder.getStringAttr(wordOf(*write.fold)) : StringAttr(),
                             write.output ? outputs[*write.output] : FlatSymbolRefAttr(),
-                            write.output ? builder.getDenseI64ArrayAttr(first)
-                                         : DenseI64ArrayAttr(),
+                            write.first.empty() ? DenseI64ArrayAttr()
+                                                : builder.getDenseI64ArrayAttr(first),
                             static_cast<int64_t>(static_cast<int32_t>(write.stride)));
   }
 

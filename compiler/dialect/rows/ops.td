@@ -129,10 +129,11 @@ class Rows_TripOp<string mnemonic, list<Trait> traits = []>
 def Rows_ReadOp : Rows_TripOp<"read", [Rows_RefersToNames]> {
   let summary = "rows of a family: those of this trip, or from any trip";
   let description = [{
-    With `at` result i is row `at[i]` of the family, counted trip by trip. Without, the results are
-    the rows of this trip.
+    With `at` result i of trip t is row `at[i]` + t * `step` of the family, counted trip by trip:
+    what windows see overlaps. Without, the results are the rows of this trip.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$family, OptionalAttr<DenseI64ArrayAttr>:$at);
+  let arguments = (ins FlatSymbolRefAttr:$family, OptionalAttr<DenseI64ArrayAttr>:$at,
+                       DefaultValuedAttr<I64Attr, "0">:$step);
   let results = (outs Variadic<Rows_RowType>:$rows);
   let assemblyFormat = "$family (`at` $at^)? attr-dict `:` type($rows)";
 }
@@ -197,7 +198,8 @@ def Rows_FillOp : Rows_TripOp<"fill", [Rows_RefersToNames]> {
 def Rows_WriteOp : Rows_TripOp<"write", [Rows_RefersToNames]> {
   let summary = "rows of this trip become those of a family, or rows of an output";
   let description = [{
-    Row r of trip t becomes host row `first[r]` + t * `stride` of the outputs. With `fold` (`sum`,
+    Row r of trip t becomes host row `first[r]` + t * `stride` of the outputs, or of a family with
+    `first` that row of it: several bodies may then write parts of a family. With `fold` (`sum`,
     `max`, `min`, `product`) the rows of trips that are folded into one are a family's: its trips
     are parts of the body's. Of a sum there are twice as many rows: after the rounded ones what
     rounding has left of each.
@@ -208,7 +210,7 @@ def Rows_WriteOp : Rows_TripOp<"write", [Rows_RefersToNames]> {
                        OptionalAttr<DenseI64ArrayAttr>:$first,
                        DefaultValuedAttr<I64Attr, "0">:$stride);
   let assemblyFormat = [{
-    $rows (`family` $family^)? (`fold` $fold^)? (`output` $output^ `from` $first)? attr-dict
+    $rows (`family` $family^)? (`fold` $fold^)? (`output` $output^)? (`from` $first^)? attr-dict
   }];
   let hasVerifier = 1;
 }

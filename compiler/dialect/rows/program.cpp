@@ -38,6 +38,8 @@ private:
     if (auto family = llvm::dyn_cast<FamilyOp>(op);
         family && (family.getInputAttr() || family.getConstantAttr()))
       written.insert(family.getSymNameAttr());
+    else if (family)
+      missing[family.getSymNameAttr()] = family.getTrips() * family.getRows();
     if (auto body = llvm::dyn_cast<BodyOp>(op))
       return check(body);
     return mlir::success();
@@ -77,12 +79,40 @@ private:
           return mlir::failure();
         if (!write.getFamilyAttr())
           continue;
-        families.push_back(write.getFamilyAttr().getAttr());
-        if (written.contains(families.back()) || llvm::count(families, families.back()) > 1)
+        const mlir::StringAttr name = write.getFamilyAttr().getAttr();
+        const bool whole = !write.getFirst();
+        if (written.contains(name) || llvm::is_contained(families, name) ||
+            (whole && places.contains(name)))
           return op.emitOpError() << "writes " << write.getFamilyAttr() << " a second time";
+        if (whole)
+          families.push_back(name);
+        else if (mlir::failed(place(write, body.getTrips())))
+          return mlir::failure();
       }
     }
     written.insert(families.begin(), families.end());
+    for (const auto &[name, known] : places)
+      if (known.size() == missing.lookup(name))
+        written.insert(name);
+    return mlir::success();
+  }
+
+  /// Writes part of a family.
+  mlir::LogicalResult place(WriteOp write, uint64_t trips) {
+    const mlir::StringAttr name = write.getFamilyAttr().getAttr();
+    const auto total = static_cast<int64_t>(missing.lookup(name));
+    const llvm::ArrayRef<int64_t> firsts = *write.getFirst();
+    for (const int64_t first : firsts)
+      for (uint64_t trip = 0; trip < trips; ++trip) {
+        const int64_t row =
+            first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
+        if (row < 0 || row >= total)
+          return write.emitOpError() << "writes place " << row << " in trip " << trip
+                                     << " of a family of " << total << " rows";
+        if (!places[name].insert(static_cast<uint64_t>(row)).second)
+          return write.emitOpError()
+                 << "writes place " << row << " of " << write.getFamilyAttr() << " a second time";
+      }
     return mlir::success();
   }
 
@@ -121,8 +151,10 @@ private:
   ProgramOp program;
   mlir::SymbolTableCollection symbols;
   llvm::DenseMap<std::pair<mlir::OperationName, mlir::Attribute>, mlir::Operation *> objects;
-  llvm::DenseSet<mlir::StringAttr> written; ///< families
-  llvm::DenseSet<uint64_t> sent;            ///< host rows
+  llvm::DenseSet<mlir::StringAttr> written;           ///< families
+  llvm::DenseMap<mlir::StringAttr, uint64_t> missing; ///< rows of families that bodies write
+  llvm::DenseMap<mlir::StringAttr, llvm::DenseSet<uint64_t>> places; ///< written one by one
+  llvm::DenseSet<uint64_t> sent;                                     ///< host rows
 };
 
 } // namespace

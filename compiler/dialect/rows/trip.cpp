@@ -63,8 +63,10 @@ mlir::LogicalResult ReadOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
     return mlir::failure();
   const auto results = static_cast<int64_t>(getNumResults());
   const auto total = static_cast<int64_t>(family.getTrips() * family.getRows());
+  const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
   if (!getAt()) {
-    const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
+    if (getStep() != 0)
+      return emitOpError("steps through a family without saying where it begins");
     if (family.getTrips() != trips)
       return emitOpError() << "reads a family of " << family.getTrips() << " trips in a body of "
                            << trips;
@@ -76,9 +78,11 @@ mlir::LogicalResult ReadOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   const llvm::ArrayRef<int64_t> places = *getAt();
   if (static_cast<int64_t>(places.size()) != results)
     return emitOpError() << "has " << results << " results for " << places.size() << " places";
-  for (const int64_t place : places)
-    if (place < 0 || place >= total)
-      return emitOpError() << "reads place " << place << " of a family of " << total << " rows";
+  const auto way = static_cast<int64_t>(trips - 1) * static_cast<int64_t>(getStep());
+  for (const int64_t first : places)
+    for (const int64_t place : {first, first + way})
+      if (place < 0 || place >= total)
+        return emitOpError() << "reads place " << place << " of a family of " << total << " rows";
   return mlir::success();
 }
 
@@ -143,9 +147,13 @@ mlir::LogicalResult WriteOp::verify() {
     if (!llvm::isa<LinearOp, VectorOp>(made))
       return emitOpError() << "writes row " << i << ", which is not computed";
   }
-  if (getOutputAttr() && (!getFirst() || getFirst()->size() != getRows().size()))
+  if ((getOutputAttr() || getFirst()) && (!getFirst() || getFirst()->size() != getRows().size()))
     return emitOpError() << "says where " << (getFirst() ? getFirst()->size() : 0) << " of "
                          << getRows().size() << " rows go";
+  if (getFirst() && getFold())
+    return emitOpError("folds rows and says where they go");
+  if (getOutputAttr() && getFamilyAttr())
+    return emitOpError("goes both to a family and to an output");
   if (getFold() && !getFamilyAttr())
     return emitOpError("folds rows that are no family");
   return mlir::success();
@@ -161,6 +169,8 @@ mlir::LogicalResult WriteOp::verifySymbolUses(mlir::SymbolTableCollection &symbo
     return mlir::failure();
   if (getFold())
     return verifyFold(*this, family);
+  if (getFirst())
+    return mlir::success(); // the program knows who else writes it
   const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
   if (family.getTrips() != trips || family.getRows() != getRows().size())
     return emitOpError() << "writes " << getRows().size() << " rows in " << trips
