@@ -61,7 +61,7 @@ public:
   /// Nothing if no window has an axis that can be cut.
   std::optional<Partition> findWindows() {
     auto found = follow();
-    return partition.cuts.empty() ? std::nullopt : std::move(found);
+    return found && !found->cuts.empty() ? std::move(found) : std::nullopt;
   }
 
   /// Elements that the operations in the loop read and write.
