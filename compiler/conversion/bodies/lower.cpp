@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -69,13 +70,15 @@ public:
     return whole.place(flat).row;
   }
 
-  /// How far each of `trips` trips from `first` on moves every row; nothing if they do not all move
-  /// equally.
-  [[nodiscard]] std::optional<int64_t> stepOf(int64_t first, int64_t trips) const {
-    const int64_t step = trips > 1 ? rowOf(first + 1, 0) - rowOf(first, 0) : 0;
+  /// How far each of `trips` trips from `first` on moves every row, whose place is `places[row of
+  /// the tensor]`; nothing if they do not all move equally.
+  [[nodiscard]] std::optional<int64_t> stepOf(int64_t first, int64_t trips,
+                                              llvm::ArrayRef<int64_t> places) const {
+    const auto at = [&](int64_t trip, int64_t row) { return places[rowOf(trip, row)]; };
+    const int64_t step = trips > 1 ? at(first + 1, 0) - at(first, 0) : 0;
     for (int64_t row = 0; row < block.rows(); ++row)
       for (int64_t trip = 1; trip < trips; ++trip)
-        if (rowOf(first + trip, row) != rowOf(first, row) + trip * step)
+        if (at(first + trip, row) != at(first, row) + trip * step)
           return std::nullopt;
     return step;
   }
@@ -255,6 +258,66 @@ private:
     sent.assign(program.outputs.size(), false);
   }
 
+  /// Where the rows of a value are in a family: its own, or that of the value it is a view of.
+  struct Places {
+    Value of;
+    std::vector<int64_t> rows; ///< by row of the value
+  };
+  llvm::DenseMap<Value, Places> knownPlaces;
+
+  const Places &placesOf(Value value) {
+    if (const auto known = knownPlaces.find(value); known != knownPlaces.end())
+      return known->second;
+    Places places{value, {}};
+    if (auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
+        view && view->getNumOperands() == 1)
+      if (auto selected = selectedRows(view->getOperand(0), value)) {
+        const Places base = placesOf(view->getOperand(0)); // a copy: the map grows
+        places.of = base.of;
+        for (const int64_t row : *selected)
+          places.rows.push_back(base.rows[row]);
+      }
+    if (places.rows.empty())
+      for (uint32_t row = 0; row < rowsOf(value, std::nullopt).rows(); ++row)
+        places.rows.push_back(row);
+    return knownPlaces[value] = std::move(places);
+  }
+
+  /// By row of a view, the row of its operand that has the same elements in the same lanes; nothing
+  /// if there is not one for each.
+  [[nodiscard]] std::optional<std::vector<int64_t>> selectedRows(Value operand, Value view) const {
+    const space::IndexSpace space =
+        llvm::cast<ir::IndexSpaceInterface>(view.getDefiningOp()).indexSpace();
+    if (isConstant(operand) || space.operands.front().outside)
+      return std::nullopt; // what lies outside is in no row
+    reference::Tensor numbers({ir::shapeOf(operand).begin(), ir::shapeOf(operand).end()});
+    for (size_t i = 0; i < numbers.values.size(); ++i)
+      numbers.values[i] = static_cast<double>(i);
+    const reference::Tensor selected =
+        llvm::cast<ir::ReferenceInterface>(view.getDefiningOp()).evaluate({&numbers});
+    const rows::RowLayout from = layoutOf(operand), to = layoutOf(view);
+    std::vector<int64_t> rows;
+    for (int64_t row = 0; row < to.rows(); ++row) {
+      std::optional<int64_t> source;
+      for (int64_t lane = 0; lane < to.used(row); ++lane) {
+        const rows::RowLayout::Place place =
+            from.place(static_cast<int64_t>(selected.values[to.flat(row, lane)]));
+        if (place.lane != lane || (source && *source != place.row))
+          return std::nullopt;
+        source = place.row;
+      }
+      if (from.used(*source) != to.used(row))
+        return std::nullopt;
+      rows.push_back(*source);
+    }
+    return rows;
+  }
+
+  [[nodiscard]] rows::RowLayout layoutOf(Value value) const {
+    const auto shape = ir::carriedShape(value);
+    return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), geometry.lanes};
+  }
+
   /// The family of a value that an earlier body makes.
   uint32_t family(Value value) {
     const auto [entry, added] =
@@ -412,14 +475,15 @@ private:
   /// Rows of what an earlier body makes, or the host; null if trips do not move over them evenly.
   Value readOperand(Outline &outline, Value value, const Need &need,
                     const std::optional<Lines> &lines) {
-    rows::Read read{family(value), false, {}};
+    const Places places = partition.windows ? placesOf(value) : Places{value, {}};
+    rows::Read read{family(places.of), false, {}};
     const auto cut = partition.cutOf(value);
     if (partition.windows) {
       read.all = true;
       const LineRows where = rowsOf(value, lines);
       for (uint32_t row = 0; row < where.rows(); ++row)
-        read.places.push_back(static_cast<uint32_t>(where.rowOf(part.first, row)));
-      const auto step = where.stepOf(part.first, part.trips);
+        read.places.push_back(static_cast<uint32_t>(places.rows[where.rowOf(part.first, row)]));
+      const auto step = where.stepOf(part.first, part.trips, places.rows);
       if (!step)
         return nullptr;
       read.step = static_cast<int32_t>(*step);
@@ -541,6 +605,8 @@ private:
       addWrite(llvm::cast<CutInterface>(op).makePart(builder, block), std::move(write), name,
                outline, results, writes);
     }
+    if (results.empty())
+      return true; // views that are read where they are
     builder.create<func::ReturnOp>(function.getLoc(), results);
     outline.function.setType(
         builder.getFunctionType(block->getArgumentTypes(), ValueRange(results).getTypes()));
@@ -621,9 +687,23 @@ private:
     const LineRows where = rowsOf(value, linesOf(value, partition.cutOf(value)));
     for (uint32_t row = 0; row < where.rows(); ++row)
       write.first.push_back(base + static_cast<uint32_t>(where.rowOf(part.first, row)));
-    const auto step = where.stepOf(part.first, part.trips);
+    std::vector<int64_t> all(layoutOf(value).rows());
+    std::iota(all.begin(), all.end(), 0);
+    const auto step = where.stepOf(part.first, part.trips, all);
     write.stride = static_cast<uint32_t>(step.value_or(0));
     return step.has_value();
+  }
+
+  /// Whether a body of a later level reads the rows of a value, maybe through views.
+  bool isReadLater(Value value, unsigned level) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      const auto found = partition.levels.find(user);
+      if (found == partition.levels.end() || partition.foldOf(user))
+        return false;
+      const bool through = partition.windows && llvm::isa<ir::ViewInterface>(user) &&
+                           placesOf(user->getResult(0)).of == placesOf(value).of;
+      return found->second > level || (through && isReadLater(user->getResult(0), level));
+    });
   }
 
   /// The rows of a value that later bodies or the host read. False if they cannot be written in
@@ -635,24 +715,18 @@ private:
     const auto add = [&](rows::Write write, const std::string &name) {
       addWrite(made, std::move(write), name, outline, results, writes);
     };
-    bool later = false;
     for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (user->hasTrait<OpTrait::IsTerminator>()) {
-        const uint32_t output = use.getOperandNumber();
-        rows::Write write;
-        write.output = output;
-        if (!setPlaces(write, value, program.outputs[output].firstRow))
-          return false;
-        add(std::move(write), program.outputs[output].name);
-        sent[output] = true;
-      } else if (const auto found = partition.levels.find(user); found != partition.levels.end() &&
-                                                                 found->second > level &&
-                                                                 !partition.foldOf(user)) {
-        later = true;
-      }
+      if (!use.getOwner()->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      const uint32_t output = use.getOperandNumber();
+      rows::Write write;
+      write.output = output;
+      if (!setPlaces(write, value, program.outputs[output].firstRow))
+        return false;
+      add(std::move(write), program.outputs[output].name);
+      sent[output] = true;
     }
-    if (!later)
+    if ((partition.windows && placesOf(value).of != value) || !isReadLater(value, level))
       return true;
     rows::Write write;
     write.family = family(value);

@@ -1,6 +1,7 @@
 #include "compiler/conversion/loops/emit.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/order/placement.h"
@@ -41,9 +42,14 @@ struct Links {
   std::vector<uint32_t> inputReaders; ///< by input: mask of cores that read it
   std::vector<bool> inputWhole;       ///< by input: announced once, when it is there
   std::vector<uint32_t> inputUnits;   ///< by input: who takes its tokens
-  std::optional<uint32_t> ring;       ///< the input that goes through a ring
-  uint32_t ringGroups = 0;            ///< groups that it holds
-  uint32_t ringBody = kNone;          ///< the body that reads it
+  /// By input that is everywhere: rows that are announced together, so that bodies begin before all
+  /// of it is there. 0: it is announced once.
+  std::vector<uint32_t> chunk;
+  std::vector<uint32_t> wholeUnits; ///< by input: who takes the tokens of its chunks
+  uint32_t early = 0;               ///< bodies from the first one on that read inputs alone
+  std::optional<uint32_t> ring;     ///< the input that goes through a ring
+  uint32_t ringGroups = 0;          ///< groups that it holds
+  uint32_t ringBody = kNone;        ///< the body that reads it
   /// By core, the last of its bodies that reads the inbox; kNone: none does.
   std::vector<uint32_t> lastReading;
   std::vector<std::vector<uint32_t>> signals; ///< by body and core: tokens given to its readers
@@ -60,7 +66,7 @@ public:
   CoreList(const rows::Program &program, const Map &map, const Choice &choice, const Links &links,
            uint32_t core)
       : program(program), map(map), choice(choice), links(links), core(core),
-        takenInputs(program.inputs.size(), false) {
+        takenInputs(program.inputs.size(), false), takenChunks(program.inputs.size(), 0) {
     if (usesRing())
       signalHost(kCreditTokens, links.ringGroups);
   }
@@ -69,7 +75,10 @@ public:
     body = index;
     const rows::Body &what = program.bodies[index];
     groups = groupsOf(program, what, choice);
+    if (body >= links.early)
+      takeChunks();
     barrier(what);
+    waitForChunks(statements, [](const rows::Read &read) { return read.step == 0; }, 0);
     lastToCores = lastNet(statements.loop);
     for (const Statement &statement : statements.before)
       addStatement(statement, kNone, 0, 1);
@@ -83,9 +92,11 @@ public:
     if (loop)
       for (size_t i = 0; i < statements.registers.size(); ++i)
         list.push_back(sequencer(isa::Setreg{static_cast<uint32_t>(i) + 1, 0}));
-    addGroups(statements, full, groups.size, 0);
-    if (rest != 0)
+    addFullGroups(statements, full);
+    if (rest != 0) {
+      waitForChunks(statements, groups.first(core, full) + rest - 1);
       addGroups(statements, 1, rest, full);
+    }
     pauseBehind(statements.loop, kFoldToken, statements.carried);
     for (const Statement &statement : statements.end)
       addStatement(statement, first, 0, 1);
@@ -94,6 +105,8 @@ public:
   }
 
   List take() {
+    if (!list.empty())
+      takeChunks();
     list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
     return std::move(list);
   }
@@ -108,7 +121,8 @@ private:
   uint32_t body = 0;
   Groups groups;
   std::vector<bool> takenInputs;
-  uint32_t takenBodies = 0; ///< whose tokens are taken
+  std::vector<uint32_t> takenChunks; ///< by input
+  uint32_t takenBodies = 0;          ///< whose tokens are taken
   const Statement *lastToCores = nullptr;
   const Statement *credits = nullptr; ///< gives the host a credit with its last row
   std::optional<size_t> creditBehind; ///< else: behind this statement
@@ -146,7 +160,7 @@ private:
     };
     for (const rows::Read &read : what.reads)
       if (const auto input = program.families[read.family].input;
-          input && links.inputWhole[*input] && !takenInputs[*input]) {
+          input && links.inputWhole[*input] && links.chunk[*input] == 0 && !takenInputs[*input]) {
         takenInputs[*input] = true;
         both(kInputTokens + *input, 1);
       }
@@ -204,6 +218,103 @@ private:
     creditBehind = std::min(last, statements.loop.size() - 1);
   }
 
+  // Chunks of inputs ---------------------------------------------------------------------------
+
+  /// Chunks of an input that have to be there for trips up to one.
+  template <typename Which>
+  [[nodiscard]] uint32_t chunksFor(uint32_t input, Which which, uint32_t trip) const {
+    uint32_t rows = 0;
+    for (const rows::Read &read : program.bodies[body].reads)
+      if (program.families[read.family].input == input && which(read))
+        for (uint32_t row = 0; row < read.places.size(); ++row)
+          rows = std::max(rows, read.placeOf(row, trip) + 1);
+    return (rows + links.chunk[input] - 1) / links.chunk[input];
+  }
+
+  void takeChunks(const Statements *statements, uint32_t input, uint32_t count) {
+    if ((links.wholeUnits[input] & plan::kMatrixBit) != 0)
+      pause(list, isa::Unit::Mxu, matrixPause(), kInputTokens + input, count);
+    if ((links.wholeUnits[input] & plan::kVectorBit) == 0)
+      return;
+    if (statements)
+      pauseBehind(statements->loop, kInputTokens + input, count);
+    else
+      pause(list, isa::Unit::Vec, isa::Vec{}, kInputTokens + input, count);
+  }
+
+  [[nodiscard]] std::vector<uint32_t> chunkedInputs() const {
+    std::vector<uint32_t> inputs;
+    for (uint32_t input = 0; input < program.inputs.size(); ++input)
+      if (links.chunk[input] != 0 && (links.inputReaders[input] >> core & 1) != 0)
+        inputs.push_back(input);
+    return inputs;
+  }
+
+  /// Those that the body under way reads as they come.
+  [[nodiscard]] std::vector<uint32_t> comingInputs() const {
+    return body < links.early ? chunkedInputs() : std::vector<uint32_t>();
+  }
+
+  /// What is left of all inputs.
+  void takeChunks() {
+    for (const uint32_t input : chunkedInputs()) {
+      const uint32_t all =
+          (program.inputs[input].rows + links.chunk[input] - 1) / links.chunk[input];
+      takeChunks(nullptr, input, all - takenChunks[input]);
+      takenChunks[input] = all;
+    }
+  }
+
+  template <typename Which>
+  void waitForChunks(const Statements &statements, Which which, uint32_t trip) {
+    for (const uint32_t input : comingInputs()) {
+      const uint32_t needed = chunksFor(input, which, trip);
+      if (needed <= takenChunks[input])
+        continue;
+      takeChunks(&statements, input, needed - takenChunks[input]);
+      takenChunks[input] = needed;
+    }
+  }
+  void waitForChunks(const Statements &statements, uint32_t trip) {
+    waitForChunks(statements, [](const rows::Read &) { return true; }, trip);
+  }
+
+  /// Groups in a loop, every pass of which waits for equally many chunks; those before which that
+  /// would be too many are outside of it.
+  void addFullGroups(const Statements &statements, uint32_t count) {
+    const auto any = [](const rows::Read &) { return true; };
+    const auto lastTrip = [&](uint32_t group) {
+      return groups.first(core, group) + groups.size - 1;
+    };
+    std::vector<uint32_t> each(program.inputs.size(), 0);
+    uint32_t next = 0;
+    const auto tooFew = [&](uint32_t input) {
+      each[input] = next + 1 < count ? chunksFor(input, any, lastTrip(next + 1)) -
+                                           chunksFor(input, any, lastTrip(next))
+                                     : 0;
+      return chunksFor(input, any, lastTrip(next)) < takenChunks[input] + each[input];
+    };
+    const std::vector<uint32_t> inputs = comingInputs();
+    while (!inputs.empty() && next < count &&
+           (next + 1 == count || std::ranges::any_of(inputs, tooFew))) {
+      waitForChunks(statements, lastTrip(next));
+      addGroups(statements, 1, groups.size, next++);
+    }
+    if (next == count)
+      return;
+    perPass.assign(program.inputs.size(), 0);
+    for (const uint32_t input : inputs) {
+      (void)tooFew(input);
+      const uint32_t first = chunksFor(input, any, lastTrip(next)) - takenChunks[input];
+      takeChunks(&statements, input, first - each[input]);
+      perPass[input] = each[input];
+      takenChunks[input] += first + (count - next - 1) * each[input];
+    }
+    addGroups(statements, count - next, groups.size, next);
+    perPass.clear();
+  }
+  std::vector<uint32_t> perPass; ///< by input, chunks that every pass of a loop waits for
+
   void addGroups(const Statements &statements, uint32_t count, uint32_t size, uint32_t before) {
     placeCredits(statements);
     for (; count != 0; count -= std::min(count, kMostTrips)) {
@@ -214,6 +325,8 @@ private:
         pause(list, isa::Unit::Mxu, matrixPause(), kInputTokens + input, size);
         pause(list, isa::Unit::Vec, isa::Vec{}, kInputTokens + input, size);
       }
+      for (uint32_t input = 0; input < perPass.size(); ++input)
+        takeChunks(&statements, input, perPass[input]);
       for (size_t i = 0; i < statements.loop.size(); ++i) {
         addStatement(statements.loop[i], groups.first(core, before), groups.cores * groups.size,
                      size);
@@ -381,6 +494,23 @@ private:
     const uint32_t mask = links.inputReaders[input];
     uint32_t next = 0;
     constexpr uint32_t kMost = 4095;
+    if (const uint32_t chunk = links.chunk[input]; chunk != 0) {
+      for (const uint32_t count : {family.total() / chunk, family.total() % chunk != 0 ? 1U : 0U}) {
+        if (count == 0)
+          continue;
+        isa::Input take;
+        take.mask = mask;
+        take.dst = map.families[f].base + next;
+        take.n[0] = count;
+        take.n[3] = std::min(chunk, family.total() - next);
+        take.dstStride[0] = static_cast<int32_t>(chunk);
+        take.dstStride[3] = 1;
+        give(take, input, links.wholeUnits[input], 1);
+        add(take, input, next, 0);
+        next += count * chunk;
+      }
+      return;
+    }
     while (next < family.total()) {
       const uint32_t rows = std::min(family.total() - next, kMost);
       isa::Input take;
@@ -469,6 +599,41 @@ private:
   }
 };
 
+/// Inputs that loops move over are announced as they come, as many rows together as a group moves.
+void setChunks(const rows::Program &program, const Map &map, const Choice &choice,
+               const std::vector<std::vector<Statements>> &statements, Links &links) {
+  links.chunk.assign(program.inputs.size(), 0);
+  links.wholeUnits.assign(program.inputs.size(), 0);
+  const auto early = [&](const rows::Body &body) {
+    return std::ranges::all_of(body.reads, [&](const rows::Read &read) {
+      const FamilyHome &home = map.families[read.family];
+      return read.all && read.step >= 0 && home.madeBefore == 0 &&
+             (!home.local || !program.families[read.family].constant.empty());
+    });
+  };
+  while (links.early < program.bodies.size() && early(program.bodies[links.early]))
+    ++links.early;
+  for (uint32_t b = 0; b < program.bodies.size(); ++b) {
+    const rows::Body &body = program.bodies[b];
+    for (const Statements &one : statements[b])
+      for (uint32_t input = 0; input < one.wholeUnits.size(); ++input)
+        links.wholeUnits[input] |= one.wholeUnits[input];
+    for (const rows::Read &read : body.reads)
+      if (const auto &input = program.families[read.family].input;
+          b < links.early && input && read.step > 0)
+        links.chunk[*input] =
+            std::gcd(links.chunk[*input],
+                     static_cast<uint32_t>(read.step) * groupsOf(program, body, choice).size);
+  }
+  for (uint32_t input = 0; input < program.inputs.size(); ++input) {
+    uint32_t &chunk = links.chunk[input];
+    const bool whole = links.inputWhole[input] && links.wholeUnits[input] != 0;
+    // More tokens than that are not counted.
+    if (!whole || (chunk != 0 && program.inputs[input].rows / chunk >= isa::kTokenMax))
+      chunk = 0;
+  }
+}
+
 } // namespace
 
 std::optional<std::vector<List>> emitLists(const rows::Program &program, const Map &map,
@@ -517,6 +682,7 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
     }
     links.signals.push_back(std::move(signals));
   }
+  setChunks(program, map, choice, statements, links);
   std::vector<List> lists;
   for (uint32_t core = 0; core < cores; ++core) {
     CoreList list(program, map, choice, links, core);

@@ -95,6 +95,14 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   return candidate;
 }
 
+/// Whether bodies read or write families in other ways than trip by trip.
+bool hasWindows(const rows::Program &program) {
+  return std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+    return std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); }) ||
+           std::ranges::any_of(body.reads, [](const auto &read) { return read.step != 0; });
+  });
+}
+
 /// A program that differs in its trip count alone, with this many rounds of groups over
 /// the cores where it has more. Nothing if a body reads other positions than its own of what
 /// another makes.
@@ -106,10 +114,8 @@ std::optional<rows::Program> shortened(const rows::Program &program, const Choic
     if (trips > 1 && trips / round > rounds)
       trips = rounds * round + trips % round;
   };
-  for (const rows::Body &body : program.bodies)
-    if (std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); }) ||
-        std::ranges::any_of(body.reads, [](const auto &read) { return read.step != 0; }))
-      return std::nullopt;
+  if (hasWindows(program))
+    return std::nullopt;
   for (const rows::Body &body : program.bodies)
     for (const rows::Read &read : body.reads) {
       uint32_t trips = program.families[read.family].trips;
@@ -229,11 +235,15 @@ std::vector<uint32_t> groupSizes(const rows::Program &program) {
   uint32_t most = 1;
   for (const rows::Body &body : program.bodies)
     most = std::max(most, (body.trips + program.geometry.cores - 1) / program.geometry.cores);
-  std::vector<uint32_t> sizes;
+  std::set<uint32_t> sizes;
   for (const uint32_t size : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32})
     if (size <= most)
-      sizes.push_back(size);
-  return sizes;
+      sizes.insert(size);
+  // Where all cores wait for each other after every body, those that give them equal shares.
+  if (hasWindows(program))
+    for (uint32_t rounds = 1; rounds <= 4; ++rounds)
+      sizes.insert((most + rounds - 1) / rounds);
+  return {sizes.begin(), sizes.end()};
 }
 
 } // namespace

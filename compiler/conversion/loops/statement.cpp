@@ -29,6 +29,7 @@ public:
         mine(map.bodies[index]), trip(body.trip), index(index), core(core),
         groups(groupsOf(program, body, choice)), group(groups.size) {
     result.inputUnits.assign(program.inputs.size(), 0);
+    result.wholeUnits.assign(program.inputs.size(), 0);
     home.resize(trip.rows.size());
     for (size_t port = 0; port < trip.inputs.size(); ++port)
       for (uint32_t row = 0; row < trip.inputs[port].rows.size(); ++row)
@@ -496,6 +497,8 @@ private:
         } else if (const Port &port = home[row]; port.port != kNone && !port.output) {
           const rows::Read &read = body.reads[port.port];
           const auto &input = program.families[read.family].input;
+          if (read.all && input)
+            result.wholeUnits[*input] |= unitBit;
           if (!read.all && input && !map.families[read.family].everywhere &&
               known.inputs.insert(*input).second) {
             waits.inputs.push_back(*input);

@@ -70,6 +70,7 @@ struct Statements {
   /// Inputs whose tokens both units take as a group begins: later bodies read them too.
   std::vector<uint32_t> takenByBoth;
   std::vector<uint32_t> inputUnits; ///< by input of the program: who takes its tokens
+  std::vector<uint32_t> wholeUnits; ///< by input: who reads rows of it that are everywhere
 };
 
 /// Nothing if a reduction is not one stream, or registers do not suffice.
