@@ -102,7 +102,7 @@ public:
     }
     stage("making rows");
     const auto forms =
-        conversion::formsOf(*module, geometry, modelInfo(), false, result.notes, problems);
+        conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops, result.notes, problems);
     if (options.stage == Stage::Rows) {
       for (const auto &form : forms)
         result.text += printed(*form);

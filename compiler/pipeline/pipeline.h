@@ -49,6 +49,7 @@ struct CompileOptions {
   std::string modelName;            ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
+  bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
   bool measure = true;  ///< run the finished program on the vm for the cycle counts
   bool explain = false; ///< fill CompileResult::explanation
   bool spaces = false;  ///< fill CompileResult::spaces and splits

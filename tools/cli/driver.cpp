@@ -155,6 +155,15 @@ int run(int argc, char **argv, Common &common) {
   return exitCode;
 }
 
+/// Memory may also end while the commands are set up.
+int runGuarded(int argc, char **argv, Common &common) {
+  try {
+    return run(argc, argv, common);
+  } catch (const std::bad_alloc &) {
+    return Report(common).fail("E0610", "out of memory");
+  }
+}
+
 } // namespace
 
 int runDriver(int argc, char **argv) {
@@ -166,7 +175,7 @@ int runDriver(int argc, char **argv) {
   // A file that may not grow is reported like a full disk, by the write that fails.
   std::signal(SIGXFSZ, SIG_IGN);
   Common common;
-  const int exitCode = run(argc, argv, common);
+  const int exitCode = runGuarded(argc, argv, common);
   // What was said was perhaps not heard.
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || exitCode != Ok)

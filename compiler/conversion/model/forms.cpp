@@ -16,8 +16,9 @@ namespace sluice::conversion {
 namespace {
 
 /// Between these numbers of block products plans with loops and plans that name every
-/// row are both tried.
-constexpr uint64_t kLoopProducts = 256, kMostProducts = 4096;
+/// row are both tried. Where loops are layers that wait for each other, those that do not are
+/// worth more time.
+constexpr uint64_t kLoopProducts = 256, kMostProducts = 4096, kMostOfLayers = 16384;
 
 func::FuncOp mainOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); }
 
@@ -42,7 +43,11 @@ public:
     const std::optional<rows::Program> loops = asLoops(loopNotes, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found; // of no interest where loops can do it
-    if (!onlyLoops && products <= kMostProducts) {
+    const bool layers = loops && llvm::any_of(loops->bodies, [](const rows::Body &body) {
+                          return llvm::any_of(body.writes,
+                                              [](const auto &write) { return write.placed(); });
+                        });
+    if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       if (auto graph =
               rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {
         add(rows::straightLine(std::move(*graph)));
