@@ -101,8 +101,8 @@ public:
       return {};
     }
     stage("making rows");
-    const auto forms =
-        conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops, result.notes, problems);
+    const auto forms = conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops,
+                                           result.notes, problems);
     if (options.stage == Stage::Rows) {
       for (const auto &form : forms)
         result.text += printed(*form);

@@ -50,9 +50,9 @@ struct CompileOptions {
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
-  bool measure = true;  ///< run the finished program on the vm for the cycle counts
-  bool explain = false; ///< fill CompileResult::explanation
-  bool spaces = false;  ///< fill CompileResult::spaces and splits
+  bool measure = true;    ///< run the finished program on the vm for the cycle counts
+  bool explain = false;   ///< fill CompileResult::explanation
+  bool spaces = false;    ///< fill CompileResult::spaces and splits
   /// A model whose outputs are all constants, of which there is no program, is a result too and
   /// not the problem E0118.
   bool allowConstant = false;

@@ -150,12 +150,12 @@ mlir::LogicalResult WriteOp::verify() {
   if ((getOutputAttr() || getFirst()) && (!getFirst() || getFirst()->size() != getRows().size()))
     return emitOpError() << "says where " << (getFirst() ? getFirst()->size() : 0) << " of "
                          << getRows().size() << " rows go";
+  if (getFold() && !getFamilyAttr())
+    return emitOpError("folds rows that are no family");
   if (getFirst() && getFold())
     return emitOpError("folds rows and says where they go");
   if (getOutputAttr() && getFamilyAttr())
     return emitOpError("goes both to a family and to an output");
-  if (getFold() && !getFamilyAttr())
-    return emitOpError("folds rows that are no family");
   return mlir::success();
 }
 

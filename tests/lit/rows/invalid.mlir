@@ -882,3 +882,154 @@ rows.program "m" for "c2b8" attributes {
   // expected-error @+1 {{'func.func' op is neither a body nor an object of a program}}
   func.func private @f()
 }
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op steps through a family without saying where it begins}}
+    %0 = rows.read @fx {step = 1} : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 3 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op reads place 5 of a family of 4 rows}}
+    %0 = rows.read @fx at [1] {step = 2} : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 1 x 4
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op goes both to a family and to an output}}
+    rows.write %1 family @h output @y from [0] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 1 x 4
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op folds rows and says where they go}}
+    rows.write %1 family @h fold "max" from [0]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 1 x 4
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    // expected-error @+1 {{'rows.write' op writes place 4 in trip 3 of a family of 4 rows}}
+    rows.write %1 family @h from [1] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 1 x 4
+  rows.body 2 attributes {macs = 0} {
+    %0 = rows.read @fx at [0] {step = 1} : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 family @h from [0] {stride = 1}
+    // expected-error @+1 {{'rows.write' op writes place 1 of @h a second time}}
+    rows.write %1 family @h from [1] {stride = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 1 x 4
+  rows.body 2 attributes {macs = 0} {
+    %0 = rows.read @fx at [0] {step = 1} : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 family @h from [0] {stride = 1}
+  }
+  rows.body 2 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.read' op reads @h, which no body before writes}}
+    %0 = rows.read @h at [0] {step = 1} : !rows.row
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.family @h 2 x 2
+  rows.body 2 attributes {macs = 0} {
+    %0 = rows.read @fx at [0] {step = 1} : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 family @h from [0] {stride = 1}
+    // expected-error @+1 {{'rows.write' op writes @h a second time}}
+    rows.write %1, %1 family @h
+  }
+}

@@ -58,3 +58,35 @@ rows.program "attention" for "c2b8" attributes {
     rows.write %4 output @y from [3] {stride = -1}
   }
 }
+
+// Bodies that read where windows say, and of which several write one family.
+// CHECK: rows.program "windows"
+rows.program "windows" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 1 x 4 input @x
+  // CHECK: rows.family @h 1 x 4{{$}}
+  rows.family @h 1 x 4
+  rows.body 1 attributes {macs = 0} {
+    %0:2 = rows.read @fx at [0, 1] : !rows.row, !rows.row
+    %1 = rows.vector %0#0, %0#1 step {reduce = "max"} {group = 1}
+    // CHECK: rows.write %{{.*}} family @h from [0]{{$}}
+    rows.write %1 family @h from [0]
+  }
+  rows.body 3 attributes {macs = 0} {
+    // CHECK: %{{.*}}:2 = rows.read @fx at [0, 1] {step = 1 : i64} : !rows.row, !rows.row
+    %0:2 = rows.read @fx at [0, 1] {step = 1} : !rows.row, !rows.row
+    %1 = rows.vector %0#0, %0#1 step {reduce = "max"} {group = 1}
+    // CHECK: rows.write %{{.*}} family @h from [1] {stride = 1 : i64}
+    rows.write %1 family @h from [1] {stride = 1}
+  }
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @h at [3] {step = -1} : !rows.row
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 output @y from [0] {stride = 1}
+  }
+}
