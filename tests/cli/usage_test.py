@@ -157,9 +157,6 @@ class Flags(Refusal):
         express = "express it with operators that `sluice ops` lists, or cut the model before it"
         unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
         for op, missing, fix in (
-                ("maxunpool", "'MaxUnpool' is not supported: it moves a window over the axes of its input, of which there is no "
-                 "form yet", "write every element of the window as a Slice, and join them with MatMul, Max or Mean; a "
-                 "window as large as the input is one MatMul or reduction"),
                 ("LSTM", "'LSTM' is not supported: it carries a state along an axis, of which there is no form yet",
                  "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with the state "
                  "as input and output of the model"),
@@ -177,7 +174,7 @@ class Flags(Refusal):
                  "QuantizeLinear is not supported", express),
                 ("HannWindow", "'HannWindow' is not supported: ONNX defines it by Add, Cast, Constant, Cos, Div, Mul, "
                  "Range, Sub, all of which are supported", "have its definition inlined when exporting"),
-                ("Det", "'Det' is not supported: no maps, reductions, products and views are known that compute it",
+                ("det", "'Det' is not supported: no maps, reductions, products and views are known that compute it",
                  express),
                 ("Scaler", "'Scaler' is not supported: domain 'ai.onnx.ml' is not ONNX's own",
                  "export the model without custom and fused operators, or cut it before this one")):

@@ -146,6 +146,10 @@ const OperatorTable &operatorTable() {
     ops::addActivations(out);
     ops::addLinear(out);
     ops::addConvolution(out);
+    ops::addTransposedConvolution(out);
+    ops::addPooling(out);
+    ops::addPadding(out);
+    ops::addDepthToSpace(out);
     ops::addCumSum(out);
     ops::addEinsum(out);
     ops::addSoftmax(out);

@@ -71,10 +71,6 @@ constexpr Gap kGaps[] = {
      "it computes on integers or strings, the accelerator on floating-point numbers",
      "export the model without quantization, give what it takes as constants (--bind), or compute "
      "it on the host"},
-    {[](const OpSchema &schema) { return hasAttribute(schema, "kernel_shape"); },
-     "it moves a window over the axes of its input, of which there is no form yet",
-     "write every element of the window as a Slice, and join them with MatMul, Max or Mean; a "
-     "window as large as the input is one MatMul or reduction"},
     {[](const OpSchema &schema) { return hasAttribute(schema, "hidden_size"); },
      "it carries a state along an axis, of which there is no form yet",
      "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with "

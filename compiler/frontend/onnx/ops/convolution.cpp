@@ -11,10 +11,8 @@
 namespace sluice::frontend::ops {
 namespace {
 
-Shape kernelOf(const NodeView &node) {
-  const Shape &weights = node.in(1).shape;
-  return {weights.begin() + 2, weights.end()};
-}
+/// Most elements of weights that are written out over all groups.
+constexpr int64_t kMaxDenseWeights = int64_t{1} << 26;
 
 void buildConv(NodeBuilder &node) {
   const Tensor weights = acrossGroups(node.in(1), node.integer("group"));
@@ -26,15 +24,7 @@ std::vector<Requirement> convRequirements() {
   std::vector<Requirement> out = {
       sameTypes(),
       hasSpatialAxes(),
-      {"input 'W' has the rank of 'X' and no extent of 0",
-       [](const NodeView &node) -> std::string {
-         const Shape &weights = node.in(1).shape;
-         const bool fits = weights.size() == node.in(0).shape.size() &&
-                           std::find(weights.begin(), weights.end(), 0) == weights.end();
-         return fits ? ""
-                     : fmt::format("{} for {}", shapeText(weights), shapeText(node.in(0).shape));
-       },
-       "E0206"},
+      weightsHaveRank(),
       {"attribute 'group' divides the features of 'W', and 'X' has as many channels as 'W' times "
        "'group'",
        [](const NodeView &node) -> std::string {
@@ -55,30 +45,55 @@ std::vector<Requirement> convRequirements() {
                                   shapeText(node.in(1).shape));
        },
        "E0206"},
-      {"attribute 'kernel_shape' is that of 'W'",
-       [](const NodeView &node) -> std::string {
-         return !node.given("kernel_shape") || node.integers("kernel_shape") == kernelOf(node)
-                    ? ""
-                    : fmt::format("{} for {}", shapeText(node.integers("kernel_shape")),
-                                  shapeText(node.in(1).shape));
-       },
-       "E0206"},
+      kernelShapeFits(),
       perSpatialAxis("strides"),
       perSpatialAxis("dilations")};
   for (Requirement &one : padRequirements())
     out.push_back(std::move(one));
   out.push_back(windowFits(kernelOf));
-  out.push_back({fmt::format("the weights written out over all groups have at most {} elements",
-                             kMaxDenseWeights),
-                 [](const NodeView &node) -> std::string {
-                   Shape weights = node.in(1).shape;
-                   weights[1] = node.in(0).shape[1];
-                   return elementCount(weights, kMaxDenseWeights) >= 0 ? "" : shapeText(weights);
-                 }});
+  out.push_back(weightsFitOverGroups());
   return out;
 }
 
 } // namespace
+
+Shape kernelOf(const NodeView &node) {
+  const Shape &weights = node.in(1).shape;
+  return {weights.begin() + 2, weights.end()};
+}
+
+Requirement weightsHaveRank() {
+  return {"input 'W' has the rank of 'X' and no extent of 0",
+          [](const NodeView &node) -> std::string {
+            const Shape &weights = node.in(1).shape;
+            const bool fits = weights.size() == node.in(0).shape.size() &&
+                              std::find(weights.begin(), weights.end(), 0) == weights.end();
+            return fits ? ""
+                        : fmt::format("{} for {}", shapeText(weights), shapeText(node.in(0).shape));
+          },
+          "E0206"};
+}
+
+Requirement kernelShapeFits() {
+  return {"attribute 'kernel_shape' is that of 'W'",
+          [](const NodeView &node) -> std::string {
+            return !node.given("kernel_shape") || node.integers("kernel_shape") == kernelOf(node)
+                       ? ""
+                       : fmt::format("{} for {}", shapeText(node.integers("kernel_shape")),
+                                     shapeText(node.in(1).shape));
+          },
+          "E0206"};
+}
+
+Requirement weightsFitOverGroups() {
+  return {fmt::format("the weights written out over all groups have at most {} elements",
+                      kMaxDenseWeights),
+          [](const NodeView &node) -> std::string {
+            Shape weights = node.in(1).shape;
+            weights[1] *= node.integer("group");
+            return elementCount(weights, kMaxDenseWeights) >= 0 ? "" : shapeText(weights);
+          }};
+}
 
 Tensor convolve(Emitter &emit, const Tensor &x, const Tensor &weights,
                 const std::vector<WindowAxis> &windows) {

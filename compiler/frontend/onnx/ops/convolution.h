@@ -5,8 +5,15 @@
 
 namespace sluice::frontend::ops {
 
-/// Most elements of weights that are written out over all groups.
-inline constexpr int64_t kMaxDenseWeights = int64_t{1} << 26;
+/// The extents of the window in the weights, input 1.
+Shape kernelOf(const NodeView &node);
+
+/// "input 'W' has the rank of 'X' and no extent of 0" (E0206).
+Requirement weightsHaveRank();
+/// "attribute 'kernel_shape' is that of 'W'" (E0206).
+Requirement kernelShapeFits();
+/// "the weights written out over all groups have at most ..." (E0205); axis 1 of them is of one.
+Requirement weightsFitOverGroups();
 
 /// Sum over channels and window of `x` [batch, channels, spatial...] times `weights`
 /// [features, channels, window...], which are known; [batch, features, positions...].

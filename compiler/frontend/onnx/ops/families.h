@@ -5,20 +5,24 @@
 
 namespace sluice::frontend::ops {
 
-void addArithmetic(OperatorTable &table);         ///< Add, Sub, Mul, Div, Neg
-void addActivations(OperatorTable &table);        ///< Relu, PRelu, Clip, Shrink, Elu, ...
-void addFunctions(OperatorTable &table);          ///< Abs to Pow: further maps of one operand
-void addTrigonometry(OperatorTable &table);       ///< Sin, Cos, Tan, inverses, hyperbolic ones
-void addVariadic(OperatorTable &table);           ///< Max, Min, Sum, Mean
-void addComparisons(OperatorTable &table);        ///< comparisons, IsNaN, logic, Where, Trilu
-void addLinear(OperatorTable &table);             ///< Gemm, MatMul
-void addConvolution(OperatorTable &table);        ///< Conv
-void addCumSum(OperatorTable &table);             ///< CumSum
-void addEinsum(OperatorTable &table);             ///< Einsum
-void addReductions(OperatorTable &table);         ///< ReduceMean, ReduceSum, ...
-void addSoftmax(OperatorTable &table);            ///< Softmax, LogSoftmax
-void addBatchNormalisation(OperatorTable &table); ///< BatchNormalization
-void addNormalisations(OperatorTable &table);     ///< LayerNormalization, RMSNormalization, ...
+void addArithmetic(OperatorTable &table);            ///< Add, Sub, Mul, Div, Neg
+void addActivations(OperatorTable &table);           ///< Relu, PRelu, Clip, Shrink, Elu, ...
+void addFunctions(OperatorTable &table);             ///< Abs to Pow: further maps of one operand
+void addTrigonometry(OperatorTable &table);          ///< Sin, Cos, Tan, inverses, hyperbolic ones
+void addVariadic(OperatorTable &table);              ///< Max, Min, Sum, Mean
+void addComparisons(OperatorTable &table);           ///< comparisons, IsNaN, logic, Where, Trilu
+void addLinear(OperatorTable &table);                ///< Gemm, MatMul
+void addConvolution(OperatorTable &table);           ///< Conv
+void addTransposedConvolution(OperatorTable &table); ///< ConvTranspose
+void addPooling(OperatorTable &table);               ///< MaxPool, AveragePool, LpPool, global ones
+void addPadding(OperatorTable &table);               ///< Pad
+void addDepthToSpace(OperatorTable &table);          ///< DepthToSpace, SpaceToDepth
+void addCumSum(OperatorTable &table);                ///< CumSum
+void addEinsum(OperatorTable &table);                ///< Einsum
+void addReductions(OperatorTable &table);            ///< ReduceMean, ReduceSum, ...
+void addSoftmax(OperatorTable &table);               ///< Softmax, LogSoftmax
+void addBatchNormalisation(OperatorTable &table);    ///< BatchNormalization
+void addNormalisations(OperatorTable &table);        ///< LayerNormalization, RMSNormalization, ...
 void addReshapes(OperatorTable &table);  ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
 void addSlices(OperatorTable &table);    ///< Slice, Split
 void addConcat(OperatorTable &table);    ///< Concat

@@ -15,23 +15,24 @@ TEST(SupportTable, HasTheOperators) {
   std::set<std::string> names;
   for (const SupportRow &row : supportTable())
     names.insert(row.op);
-  EXPECT_THAT(names,
-              testing::ElementsAre(
-                  "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
-                  "Atanh", "BatchNormalization", "Cast", "CastLike", "Ceil", "Celu", "Clip",
-                  "Concat", "Constant", "ConstantOfShape", "Conv", "Cos", "Cosh", "CumSum", "Div",
-                  "Dropout", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor",
-                  "Gather", "Gelu", "Gemm", "Greater", "GreaterOrEqual", "GroupNormalization",
-                  "HardSigmoid", "HardSwish", "Identity", "InstanceNormalization", "IsNaN",
-                  "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax",
-                  "LpNormalization", "MatMul", "Max", "Mean", "MeanVarianceNormalization", "Min",
-                  "Mish", "Mul", "Neg", "Not", "Or", "PRelu", "Pow", "RMSNormalization", "Range",
-                  "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
-                  "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
-                  "ReduceSumSquare", "Relu", "Reshape", "Round", "Selu", "Shape", "Shrink",
-                  "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Slice", "Softmax", "Softplus",
-                  "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan", "Tanh",
-                  "ThresholdedRelu", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"));
+  EXPECT_THAT(
+      names,
+      testing::ElementsAre(
+          "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
+          "Atanh", "AveragePool", "BatchNormalization", "Cast", "CastLike", "Ceil", "Celu", "Clip",
+          "Concat", "Constant", "ConstantOfShape", "Conv", "ConvTranspose", "Cos", "Cosh", "CumSum",
+          "DepthToSpace", "Div", "Dropout", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand",
+          "Flatten", "Floor", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalLpPool",
+          "GlobalMaxPool", "Greater", "GreaterOrEqual", "GroupNormalization", "HardSigmoid",
+          "HardSwish", "Identity", "InstanceNormalization", "IsNaN", "LayerNormalization",
+          "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "LpPool",
+          "MatMul", "Max", "MaxPool", "Mean", "MeanVarianceNormalization", "Min", "Mish", "Mul",
+          "Neg", "Not", "Or", "PRelu", "Pad", "Pow", "RMSNormalization", "Range", "Reciprocal",
+          "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Round",
+          "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Slice", "Softmax",
+          "Softplus", "Softsign", "SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan",
+          "Tanh", "ThresholdedRelu", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {

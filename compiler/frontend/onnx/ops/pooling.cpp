@@ -1,0 +1,255 @@
+// MaxPool, AveragePool, LpPool and their global forms.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "compiler/dialect/sluice/attributes.h"
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/window.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+/// Most positions of an average, each of which may have a divisor of its own.
+constexpr int64_t kMaxPositions = int64_t{1} << 24;
+
+/// Below every number the accelerator computes with: the lowest bf16. An infinity could not be
+/// added to what is moved from lane to lane.
+constexpr float kLowest = -0x1.FEp127F;
+
+bool isSet(const NodeView &node, const char *attribute) {
+  return node.given(attribute) && node.integer(attribute) != 0;
+}
+
+std::vector<WindowAxis> windowsOf(const NodeView &node) {
+  return windowAxes(node, node.integers("kernel_shape"), isSet(node, "ceil_mode"));
+}
+
+/// The merge of what a window sees, whose elements are the axes behind those of `x`.
+Tensor pooled(Emitter &emit, ir::Monoid monoid, const Tensor &x,
+              const std::vector<WindowAxis> &windows, float outside) {
+  const Tensor view = seen(emit, x, windows, outside);
+  Shape axes(view.rank() - x.rank());
+  std::iota(axes.begin(), axes.end(), x.rank());
+  return axes.empty() ? view : emit.reduce(monoid, view, axes, false);
+}
+
+/// How many elements of a window are in [from, to) at each position.
+Shape elementsIn(const WindowAxis &axis, int64_t from, int64_t to) {
+  Shape out;
+  for (int64_t i = 0; i < axis.count; ++i) {
+    const int64_t start = i * axis.stride - axis.low;
+    // The first element at `from` or behind it, and the first at `to` or behind it.
+    const auto firstFrom = [&](int64_t place) {
+      return place <= start ? 0 : std::min(axis.size, (place - start - 1) / axis.dilation + 1);
+    };
+    out.push_back(firstFrom(to) - firstFrom(from));
+  }
+  return out;
+}
+
+/// By axis and position, how many elements an average divides by.
+std::vector<Shape> divisors(const NodeView &node) {
+  const bool pads = isSet(node, "count_include_pad");
+  std::vector<Shape> out;
+  for (const WindowAxis &axis : windowsOf(node))
+    out.push_back(elementsIn(axis, pads ? -axis.low : 0, axis.extent + (pads ? axis.high : 0)));
+  return out;
+}
+
+/// The sum of what the window sees over the number of elements, which is smaller at the border.
+void buildAverage(NodeBuilder &node) {
+  const std::vector<WindowAxis> windows = windowsOf(node);
+  const std::vector<Shape> counts = divisors(node);
+  bool full = true;
+  Shape positions;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    positions.push_back(windows[i].count);
+    full &= std::all_of(counts[i].begin(), counts[i].end(),
+                        [&](int64_t count) { return count == windows[i].size; });
+  }
+  if (full) {
+    node.result(pooled(node.emit, ir::Monoid::Mean, node.in(0), windows, 0));
+    return;
+  }
+  const int64_t elements = elementCount(positions, kMaxPositions);
+  std::vector<float> factors(elements);
+  for (int64_t flat = 0; flat < elements; ++flat) {
+    int64_t rest = flat;
+    double count = 1;
+    for (size_t i = positions.size(); i-- > 0; rest /= positions[i])
+      count *= static_cast<double>(counts[i][rest % positions[i]]);
+    factors[flat] = static_cast<float>(1 / count);
+  }
+  if (std::equal(factors.begin() + 1, factors.end(), factors.begin())) {
+    factors.resize(1);
+    positions.clear();
+  }
+  node.result(node.emit.pointwise(
+      {pooled(node.emit, ir::Monoid::Sum, node.in(0), windows, 0),
+       Tensor::ofKnown(HostTensor::ofFloats(std::move(positions), std::move(factors)))},
+      [](const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }));
+}
+
+/// The p-norm, p = 1 or 2: what is outside adds nothing.
+void buildNorm(NodeBuilder &node, const std::function<Tensor(const Tensor &)> &sum) {
+  const bool squares = node.integer("p") == 2;
+  const Tensor x =
+      node.emit.pointwise({node.in(0)}, [squares](const Scalars &s, mlir::ValueRange v) {
+        return squares ? s.mul(v[0], v[0]) : s.make<mlir::math::AbsFOp>(v[0]);
+      });
+  const Tensor total = sum(x);
+  node.result(squares ? node.emit.pointwise({total},
+                                            [](const Scalars &s, mlir::ValueRange v) {
+                                              return s.make<mlir::math::SqrtOp>(v[0]);
+                                            })
+                      : total);
+}
+
+/// What a pooling has in one of its versions.
+struct Version {
+  bool rounding = false; ///< ceil_mode
+  bool dilations = false;
+  bool indices = false;  ///< a second output, and its storage_order
+  bool padCount = false; ///< count_include_pad
+};
+
+Operator pooling(const char *name, const char *form, const Version &version) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.attributes = windowAttributes(version.dilations);
+  for (AttributeSpec &spec : entry.attributes)
+    spec.required = spec.name == "kernel_shape";
+  if (version.rounding)
+    entry.attributes.push_back({"ceil_mode", AttributeKind::Int, int64_t{0}, false, {0, 1}});
+  if (version.indices) {
+    entry.outputs.push_back({"Indices", Presence::Refused});
+    entry.attributes.push_back({"storage_order", AttributeKind::Int, int64_t{0}, false, {0, 1}});
+  }
+  if (version.padCount)
+    entry.attributes.push_back(
+        {"count_include_pad", AttributeKind::Int, int64_t{0}, false, {0, 1}});
+  entry.requirements = {hasSpatialAxes(), perSpatialAxis("kernel_shape"), perSpatialAxis("strides"),
+                        perSpatialAxis("dilations")};
+  for (Requirement &one : padRequirements())
+    entry.requirements.push_back(std::move(one));
+  const auto sizes = [](const NodeView &node) { return node.integers("kernel_shape"); };
+  entry.requirements.push_back(windowFits(sizes));
+  entry.requirements.push_back(
+      {"the pads of an axis are smaller than the window",
+       [](const NodeView &node) -> std::string {
+         const std::vector<WindowAxis> windows = windowsOf(node);
+         for (size_t i = 0; i < windows.size(); ++i)
+           if (std::max(windows[i].low, windows[i].high) >= windows[i].reach())
+             return fmt::format("{} and {} for {} elements from first to last along axis {}",
+                                windows[i].low, windows[i].high, windows[i].reach(), i + 2);
+         return "";
+       },
+       "E0206"});
+  return entry;
+}
+
+Operator maxPool(const Version &version) {
+  Operator entry = pooling("MaxPool", "window, then reduce max", version);
+  entry.build = [](NodeBuilder &node) {
+    node.result(pooled(node.emit, ir::Monoid::Max, node.in(0), windowsOf(node), kLowest));
+  };
+  return entry;
+}
+
+Operator averagePool(const Version &version) {
+  Operator entry = pooling("AveragePool",
+                           "window, then reduce mean; reduce sum and map: * 1 / elements where the "
+                           "window leaves the input",
+                           version);
+  entry.requirements.push_back({fmt::format("the window has at most {} positions", kMaxPositions),
+                                [](const NodeView &node) -> std::string {
+                                  Shape positions;
+                                  for (const WindowAxis &axis : windowsOf(node))
+                                    positions.push_back(axis.count);
+                                  return elementCount(positions, kMaxPositions) >= 0
+                                             ? ""
+                                             : shapeText(positions);
+                                }});
+  entry.requirements.push_back({"the average is of at least one element at every position",
+                                [](const NodeView &node) -> std::string {
+                                  const std::vector<Shape> counts = divisors(node);
+                                  for (size_t axis = 0; axis < counts.size(); ++axis) {
+                                    const auto none =
+                                        std::find(counts[axis].begin(), counts[axis].end(), 0);
+                                    if (none != counts[axis].end())
+                                      return fmt::format("none at position {} along axis {}",
+                                                         none - counts[axis].begin(), axis + 2);
+                                  }
+                                  return "";
+                                },
+                                "E0206"});
+  entry.build = buildAverage;
+  return entry;
+}
+
+const AttributeSpec kNorm = {"p", AttributeKind::Int, int64_t{2}, false, {1, 2}};
+
+Operator lpPool(const Version &version) {
+  Operator entry = pooling("LpPool", "map |x| or x * x, window, reduce sum, map sqrt", version);
+  entry.attributes.push_back(kNorm);
+  entry.build = [](NodeBuilder &node) {
+    buildNorm(node, [&](const Tensor &x) {
+      return pooled(node.emit, ir::Monoid::Sum, x, windowsOf(node), 0);
+    });
+  };
+  return entry;
+}
+
+Shape spatialAxesOf(const Tensor &x) {
+  Shape axes(x.rank() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+Operator global(const char *name, const char *form, std::function<void(NodeBuilder &)> build) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.requirements = {hasSpatialAxes()};
+  entry.build = std::move(build);
+  return entry;
+}
+
+Operator globalFold(const char *name, const char *form, ir::Monoid monoid) {
+  return global(name, form, [monoid](NodeBuilder &node) {
+    node.result(node.emit.reduce(monoid, node.in(0), spatialAxesOf(node.in(0)), true));
+  });
+}
+
+} // namespace
+
+void addPooling(OperatorTable &table) {
+  table.add({1}, maxPool({}));
+  table.add({8}, maxPool({.indices = true}));
+  table.add({10, 11, 12, 22}, maxPool({.rounding = true, .dilations = true, .indices = true}));
+  table.add({7}, averagePool({.padCount = true}));
+  table.add({10, 11}, averagePool({.rounding = true, .padCount = true}));
+  table.add({19, 22}, averagePool({.rounding = true, .dilations = true, .padCount = true}));
+  table.add({2, 11}, lpPool({}));
+  table.add({18, 22}, lpPool({.rounding = true, .dilations = true}));
+  table.add({1, 22}, globalFold("GlobalMaxPool", "reduce max", ir::Monoid::Max));
+  table.add({1, 22}, globalFold("GlobalAveragePool", "reduce mean", ir::Monoid::Mean));
+  Operator norm =
+      global("GlobalLpPool", "map |x| or x * x, reduce sum, map sqrt", [](NodeBuilder &node) {
+        buildNorm(node, [&](const Tensor &x) {
+          return node.emit.reduce(ir::Monoid::Sum, x, spatialAxesOf(x), true);
+        });
+      });
+  norm.attributes = {kNorm};
+  table.add({2, 22}, norm);
+}
+
+} // namespace sluice::frontend::ops
