@@ -14,7 +14,7 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, positions,
-                   reductions, selections)
+                   reductions, selections, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -23,7 +23,8 @@ FAMILIES = (
     selections.selections, functions.functions, reductions.reductions, reductions.normalisations,
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
-    dynamic.free, positions.positions, positions.folds)
+    dynamic.free, positions.positions, positions.folds, windows.window_cases,
+    window_exports.window_exports)
 
 
 def main():

@@ -43,6 +43,8 @@ class Tensor:
 
 
 class RandomModel:
+    flags = ("--allow-dynamic-weights", "--rewrite-layout")  # of sluice compile
+
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
         self.nodes, self.constants, self.inputs = [], {}, {}
@@ -258,7 +260,7 @@ class RandomModel:
         data = folder / "test_data_set_0"
         data.mkdir(parents=True)
         onnx.save(model, str(folder / "model.onnx"))
-        (folder / "flags.txt").write_text("--allow-dynamic-weights\n--rewrite-layout\n")
+        (folder / "flags.txt").write_text("\n".join(self.flags) + "\n")
         for kind, values in (("input", self.inputs.values()),
                              ("output", [t.value for t in outputs])):
             for i, value in enumerate(values):
@@ -267,14 +269,13 @@ class RandomModel:
         return True
 
 
-def main():
+def main(kind):
     folder = pathlib.Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
     first, count = int(sys.argv[2]), int(sys.argv[3])
-    written = sum(RandomModel(seed).write(folder / f"random_{seed}")
-                  for seed in range(first, first + count))
+    written = sum(kind(seed).write(folder / f"random_{seed}") for seed in range(first, first + count))
     print(f"{written} cases")
 
 
 if __name__ == "__main__":
-    main()
+    main(RandomModel)

@@ -251,6 +251,7 @@ void checkAll(const char *path, size_t atLeast) {
 TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
 TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
+TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 120); }
 
 } // namespace
 } // namespace sluice::ops_test
