@@ -166,6 +166,7 @@ def Sluice_SliceOp : Sluice_View<"slice"> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$starts,
       "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$steps)>];
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layoutFixes"]> {
@@ -265,6 +266,7 @@ def Sluice_WindowOp : Sluice_View<"window"> {
   let extraClassDeclaration = [{
     ::sluice::reference::Window window();
   }];
+  let hasFolder = 1;
 }
 
 #endif

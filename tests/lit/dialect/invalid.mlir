@@ -397,6 +397,102 @@ func.func @f(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 axes have windows, every list must have as many elements}}
+  %0 = sluice.window %x axes [1] sizes [2, 2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 axes have windows, every list must have as many elements}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [1] dilations [] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 2 of a window is not above -1 and below the rank 2}}
+  %0 = sluice.window %x axes [2] sizes [2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis -1 of a window is not above -1 and below the rank 2}}
+  %0 = sluice.window %x axes [-1] sizes [2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 1 of a window is not above 1 and below the rank 2}}
+  %0 = sluice.window %x axes [1, 1] sizes [2, 2] counts [2, 2] starts [0, 0] strides [1, 1] dilations [1, 1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the size of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [0] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the count of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [0] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the stride of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [0] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the dilation of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [1] dilations [0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the stride of the window along axis 1 is 2147483648, it must be in [1, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [2147483648] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the window along axis 1 starts at -2147483648, it must be in [-2147483647, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [-2147483648] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{the window along axis 1 starts at 2147483648, it must be in [-2147483647, 2147483647]}}
+  %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [2147483648] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{the data dimension is of a tensor [2 4!], this one is [2 3]}}
 func.func private @f(tensor<2x3xf32, #sluice<[2 4!]>>)
 

@@ -47,6 +47,10 @@ func.func @all(%x: tensor<2x3xf32> {sluice.name = "x"}) -> tensor<2x3xf32> {
   %12 = sluice.pad %11 low [1, 0] high [0, 2] value -1.0 : (tensor<1x1xf32>) -> tensor<2x3xf32>
   // CHECK: sluice.broadcast %{{.*}} : (tensor<1x1xf32>) -> tensor<2x3xf32>
   %13 = sluice.broadcast %11 : (tensor<1x1xf32>) -> tensor<2x3xf32>
+  // CHECK: sluice.window %{{.*}} axes [1] sizes [2] counts [3] starts [-1] strides [2] dilations [1] value 0.000000e+00 : (tensor<2x3xf32>) -> tensor<2x3x2xf32>
+  %14 = sluice.window %13 axes [1] sizes [2] counts [3] starts [-1] strides [2] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3x2xf32>
+  // CHECK: sluice.contract banded [#{{.*}}, #{{.*}}, #{{.*}}] %{{.*}}, %{{.*}} : (tensor<2x3x2xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>
+  %15 = sluice.contract banded [affine_map<(i, j, k) -> (k, i, j)>, affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (i, j)>] %14, %13 : (tensor<2x3x2xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>
   return %12 : tensor<2x3xf32>
 }
 

@@ -55,3 +55,47 @@ func.func @something(%x: tensor<2x2xbf16, #sluice.dim<0>>) -> tensor<2x2xbf16, #
        : (tensor<2x2xbf16, #sluice.dim<0>>) -> tensor<2x2xbf16, #sluice.dim<1>>
   return %1 : tensor<2x2xbf16, #sluice.dim<1>>
 }
+
+// A border along the axes of a window is outside it, whatever it is where the window does not leave
+// the border, and of the same value where it does.
+// CHECK-LABEL: func.func @borders(
+// CHECK-SAME: %[[X:.*]]: tensor<2x4x8xf32>
+// CHECK-NEXT: %[[P:.*]] = sluice.pad
+// CHECK-NEXT: %[[A:.*]] = sluice.window %[[X]] axes [2] sizes [3] counts [8] starts [-1] strides [1] dilations [1] value 5.000000e+00 : (tensor<2x4x8xf32>) -> tensor<2x4x8x3xf32>
+// CHECK-NEXT: %[[B:.*]] = sluice.window %[[X]] axes [1, 2] sizes [2, 3] counts [4, 10] starts [0, -2] strides [1, 1] dilations [1, 1] value 0.000000e+00 : (tensor<2x4x8xf32>) -> tensor<2x4x10x2x3xf32>
+// CHECK-NEXT: %[[C:.*]] = sluice.window %[[P]] axes [2]
+// CHECK-NEXT: %[[Q:.*]] = sluice.pad
+// CHECK-NEXT: %[[D:.*]] = sluice.window %[[Q]] axes [2]
+// CHECK-NEXT: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @borders(%x: tensor<2x4x8xf32>)
+    -> (tensor<2x4x8x3xf32>, tensor<2x4x10x2x3xf32>, tensor<2x4x10x3xf32>, tensor<3x4x8x3xf32>) {
+  %0 = sluice.pad %x low [0, 0, 1] high [0, 0, 1] value 5.0 : (tensor<2x4x8xf32>) -> tensor<2x4x10xf32>
+  %1 = sluice.window %0 axes [2] sizes [3] counts [8] starts [0] strides [1] dilations [1] value 0.0
+    : (tensor<2x4x10xf32>) -> tensor<2x4x8x3xf32>
+  %2 = sluice.pad %x low [0, 0, 1] high [0, 0, 1] value 0.0 : (tensor<2x4x8xf32>) -> tensor<2x4x10xf32>
+  %3 = sluice.window %2 axes [1, 2] sizes [2, 3] counts [4, 10] starts [0, -1] strides [1, 1] dilations [1, 1] value 0.0
+    : (tensor<2x4x10xf32>) -> tensor<2x4x10x2x3xf32>
+  %4 = sluice.window %0 axes [2] sizes [3] counts [10] starts [-1] strides [1] dilations [1] value 0.0
+    : (tensor<2x4x10xf32>) -> tensor<2x4x10x3xf32>
+  %5 = sluice.pad %x low [1, 0, 1] high [0, 0, 1] value 0.0 : (tensor<2x4x8xf32>) -> tensor<3x4x10xf32>
+  %6 = sluice.window %5 axes [2] sizes [3] counts [8] starts [0] strides [1] dilations [1] value 0.0
+    : (tensor<3x4x10xf32>) -> tensor<3x4x8x3xf32>
+  return %1, %3, %4, %6 : tensor<2x4x8x3xf32>, tensor<2x4x10x2x3xf32>, tensor<2x4x10x3xf32>, tensor<3x4x8x3xf32>
+}
+
+// Some positions and elements of a window are a window; backwards, and of another axis, they are not.
+// CHECK-LABEL: func.func @parts_of_windows(
+// CHECK-SAME: %[[X:.*]]: tensor<4x9xf32>
+// CHECK-NEXT: %[[W:.*]] = sluice.window %[[X]] axes [1] sizes [5] counts [9]
+// CHECK-NEXT: %[[A:.*]] = sluice.window %[[X]] axes [1] sizes [2] counts [3] starts [3] strides [3] dilations [4] value 0.000000e+00 : (tensor<4x9xf32>) -> tensor<4x3x2xf32>
+// CHECK-NEXT: %[[B:.*]] = sluice.slice %[[W]] starts [0, 8, 0]
+// CHECK-NEXT: %[[C:.*]] = sluice.slice %[[W]] starts [1, 0, 0]
+// CHECK-NEXT: return %[[A]], %[[B]], %[[C]]
+func.func @parts_of_windows(%x: tensor<4x9xf32>) -> (tensor<4x3x2xf32>, tensor<4x9x5xf32>, tensor<2x9x5xf32>) {
+  %w = sluice.window %x axes [1] sizes [5] counts [9] starts [-2] strides [1] dilations [2] value 0.0
+    : (tensor<4x9xf32>) -> tensor<4x9x5xf32>
+  %0 = sluice.slice %w starts [0, 1, 2] sizes [4, 3, 2] steps [1, 3, 2] : (tensor<4x9x5xf32>) -> tensor<4x3x2xf32>
+  %1 = sluice.slice %w starts [0, 8, 0] sizes [4, 9, 5] steps [1, -1, 1] : (tensor<4x9x5xf32>) -> tensor<4x9x5xf32>
+  %2 = sluice.slice %w starts [1, 0, 0] sizes [2, 9, 5] steps [1, 1, 1] : (tensor<4x9x5xf32>) -> tensor<2x9x5xf32>
+  return %0, %1, %2 : tensor<4x3x2xf32>, tensor<4x9x5xf32>, tensor<2x9x5xf32>
+}

@@ -109,6 +109,20 @@ constexpr llvm::StringLiteral kOperations = R"(
     %17 = sluice.reduce sum %b axes [2] keepdims : (tensor<3x1x4x6xf32>) -> tensor<3x1x1x6xf32>
     %18 = sluice.reshape %s : (tensor<f32>) -> tensor<1x1xf32>
     %19 = sluice.matmul %v, %0 : (tensor<6xf32>, tensor<6x4xf32>) -> tensor<4xf32>
+    %20 = sluice.window %x axes [1] sizes [3] counts [3] starts [-1] strides [2] dilations [2]
+      value -1.5 : (tensor<4x6xf32>) -> tensor<4x3x3xf32>
+    %21 = sluice.window %b axes [0, 2, 3] sizes [2, 1, 4] counts [2, 4, 5] starts [0, -9, -2]
+      strides [1, 5, 1] dilations [1, 7, 2] value 2.5
+      : (tensor<3x1x4x6xf32>) -> tensor<2x1x4x5x2x1x4xf32>
+    %22 = sluice.window %b axes [3] sizes [2] counts [2] starts [1] strides [2] dilations [2]
+      value 0.0 : (tensor<3x1x4x6xf32>) -> tensor<3x1x4x2x2xf32>
+    %23 = sluice.window %9 axes [2] sizes [2] counts [3] starts [0] strides [2] dilations [1]
+      value 0.0 : (tensor<3x4x6xf32>) -> tensor<3x4x3x2xf32>
+    %24 = sluice.reshape %x : (tensor<4x6xf32>) -> tensor<3x4x2xf32>
+    %25 = sluice.contract banded [affine_map<(n, o, x, c, k) -> (n, c, x, k)>,
+                                  affine_map<(n, o, x, c, k) -> (o, c, k)>,
+                                  affine_map<(n, o, x, c, k) -> (n, o, x)>] %23, %24
+      : (tensor<3x4x3x2xf32>, tensor<3x4x2xf32>) -> tensor<3x3x3xf32>
     return
   })";
 

@@ -42,6 +42,24 @@ TEST(Reference, Selections) {
   EXPECT_EQ(concat({&b, &b}, 0), Tensor({4, 2}, {10, 11, 12, 13, 10, 11, 12, 13}));
 }
 
+TEST(Reference, Window) {
+  // Positions -1, 1 of elements 2 apart: outside is -1.
+  EXPECT_EQ(window(ramp({1, 4}), {{1}, {3}, {2}, {-1}, {2}, {2}}, -1),
+            Tensor({1, 2, 3}, {-1, 1, 3, 1, 3, -1}));
+  // Two axes of three, positions in place, elements behind; x[a][b][c] = 9 a + 3 b + c.
+  const Tensor seen = window(ramp({3, 3, 3}), {{0, 2}, {2, 2}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 0);
+  EXPECT_THAT(seen.shape, ElementsAre(2, 3, 1, 2, 2));
+  for (int64_t a = 0; a < 2; ++a)
+    for (int64_t b = 0; b < 3; ++b)
+      for (int64_t i = 0; i < 2; ++i)
+        for (int64_t k = 0; k < 2; ++k) {
+          const bool inside = 1 + a + i < 3;
+          EXPECT_EQ(seen.values[((a * 3 + b) * 2 + i) * 2 + k],
+                    inside ? 9 * (1 + a + i) + 3 * b + 1 + k : 0);
+        }
+  EXPECT_EQ(window(ramp({2}), {}, 0), ramp({2}));
+}
+
 TEST(Reference, Rank0) {
   const Tensor scalar({}, {3});
   EXPECT_EQ(transpose(scalar, {}), scalar);
