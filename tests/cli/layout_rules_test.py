@@ -116,6 +116,23 @@ def relu(form, **more):
     return Form("DD-PW", form, "Relu", lambda x: np.maximum(x, 0), **more)
 
 
+def conv(form, rule, pads, strides, **more):
+    """In one dimension."""
+    def function(x, w):
+        x = np.pad(x, [(0, 0), (0, 0), tuple(pads)])
+        seen = np.lib.stride_tricks.sliding_window_view(x, w.shape[2], 2)[:, :, ::strides]
+        return np.einsum("ncxk,ock->nox", seen, w)
+
+    return Form(rule, form, "Conv", function, pads=pads, strides=[strides], **more)
+
+
+def max_pool(form, rule, size, strides, **more):
+    """In one dimension."""
+    return Form(rule, form, "MaxPool",
+                lambda x: np.lib.stride_tricks.sliding_window_view(x, size, 2)[:, :, ::strides].max(-1),
+                kernel_shape=[size], strides=[strides], **more)
+
+
 def matmul(form, rule="DD-MM-CONST", **more):
     return Form(rule, form, "MatMul", np.matmul, **more)
 
@@ -180,6 +197,13 @@ ACCEPTED = [
     matmul("[2 2 3!] @ [2 3 5] -> [2 2 5!]"), matmul("[3 1 2 3!] @ [2 3 5] -> [3 2 2 5!]"),
     matmul("[2 3 5] @ [1 5! 2] -> [2 3! 2]"),
     Form("DD-MM-CONST", "[10! 2] @ [9 10] -> [2 9!]", "Gemm", lambda x, w: x.T @ w.T, transA=1, transB=1),
+
+    # Of channels and elements of the window, both may be the axis whose place the features take.
+    conv("[1 3! 6] * [9 3 2] -> [1 9! 7]", "DD-WIN-KEEP", [1, 1], 1, back=False),
+    conv("[2 3 10!] * [4 3 3] -> [2 4 10!]", "DD-MM-BAND", [1, 1], 1, flags=["--data-dim", "y=2"]),
+    conv("[1 3 19!] * [4 3 4] -> [1 4 10!]", "DD-MM-BAND", [1, 2], 2, flags=["--data-dim", "y=2"]),
+    conv("[1 1 19!] * [10 1 4] -> [1 10! 10]", "DD-WIN-TAP", [1, 2], 2, back=False, flags=["--data-dim", "y=1"]),
+    max_pool("[2 10! 7] -> [2 10! 3]", "DD-WIN-KEEP", 3, 2), max_pool("[2 3 19!] -> [2 3 9!]", "DD-WIN-POS", 3, 2),
 
     dynamic(1, "[5 3] @ [3 9!] -> [5 9!]", back=True), dynamic(1, "[9! 3] @ [3 5] -> [9! 5]", back=True),
     dynamic(1, "[2 5 3] @ [2 3 4!] -> [2 5 4!]", back=True), dynamic(1, "[4! 3] @ [3] -> [4!]"),
