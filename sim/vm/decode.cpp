@@ -1,6 +1,6 @@
 #include "sim/vm/decode.h"
 
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::vm {
 
@@ -45,7 +45,7 @@ VectorInstruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes
   out.op = vec;
   out.takesResult = takesResult(vec);
   out.path = static_cast<uint8_t>(vectorPath(vec));
-  out.latency = vectorLatency(out.path, lanes);
+  out.latency = isa::vectorLatency(out.path, lanes);
   return out;
 }
 

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "hw/numerics/latency.h"
+
 namespace sluice::vm {
 
 using numerics::AccRow;
 using numerics::TowardZero;
-
-uint32_t accumulateDelay(const format::Geometry &geometry) {
-  return isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
-}
 
 namespace {
 
@@ -33,9 +31,10 @@ void clear(const AccRow &row) {
 MatrixData::MatrixData(const format::Geometry &geometry, const format::CoreImage &image)
     : lanes(geometry.lanes), terms(geometry.peTerms), blockCount(geometry.weightBlocks),
       accCount(geometry.accumulators), preloadCount(geometry.preloadRows),
-      delay(accumulateDelay(geometry)), weights(size_t{blockCount + 1} * lanes * lanes),
-      accs(accCount + 1, lanes), preloads(preloadCount + 1, lanes), xRows(size_t{kSlots} * lanes),
-      blocks(kSlots), rawRows(kRawRows, lanes), results(size_t{kResultRows} * lanes) {
+      delay(isa::chainLatency(geometry.lanes, geometry.peTerms)),
+      weights(size_t{blockCount + 1} * lanes * lanes), accs(accCount + 1, lanes),
+      preloads(preloadCount + 1, lanes), xRows(size_t{kSlots} * lanes), blocks(kSlots),
+      rawRows(kRawRows, lanes), results(size_t{kResultRows} * lanes) {
   for (const format::WeightImage &one : image.weights) {
     uint16_t *block = blockAt(one.block);
     for (uint32_t out = 0; out < lanes; ++out)

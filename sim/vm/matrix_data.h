@@ -8,16 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "hw/numerics/numerics.h"
 #include "sim/vm/decode.h"
-#include "sim/vm/numerics.h"
 #include "sim/vm/ring.h"
 #include "sim/vm/tensor_ram.h"
 #include "sim/vm/unit_front.h"
 
 namespace sluice::vm {
-
-/// Cycles from issue to `accumulate` (A - t in docs/machine.md).
-uint32_t accumulateDelay(const format::Geometry &geometry);
 
 /// Rows of accumulators, all zero at first.
 class AccRows {
@@ -91,7 +88,7 @@ private:
   numerics::AccRow preloadAt(uint32_t row) { return preloads.row(std::min(row, preloadCount)); }
 
   uint32_t lanes, terms, blockCount, accCount, preloadCount;
-  uint32_t delay;                ///< accumulateDelay
+  uint32_t delay;                ///< isa::chainLatency
   std::vector<uint16_t> weights; ///< per block [input position][output lane]; one spare block
   AccRows accs, preloads;        ///< one spare row each
 

@@ -1,5 +1,7 @@
 #include "sim/vm/matrix_unit.h"
 
+#include "hw/numerics/latency.h"
+
 namespace sluice::vm {
 
 namespace {
@@ -13,7 +15,7 @@ bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
 } // namespace
 
 MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage &image)
-    : front(2), data(geometry, image), delay(accumulateDelay(geometry)) {}
+    : front(2), data(geometry, image), delay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
 
 Block MatrixUnit::block() const {
   const MatrixInstruction *inst = front.active();

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "hw/numerics/numerics.h"
+#include "hw/numerics/reduction.h"
 #include "sim/vm/decode.h"
-#include "sim/vm/numerics.h"
-#include "sim/vm/reduction.h"
 #include "sim/vm/tensor_ram.h"
 
 namespace sluice::vm {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::vm {
 
@@ -24,7 +24,7 @@ uint32_t pipelineDepth(uint32_t lanes) {
   uint32_t longest = 0;
   for (const isa::Reduce reduce : {isa::Reduce::Max, isa::Reduce::Sum, isa::Reduce::Argmax})
     longest = std::max(
-        longest, vectorLatency(vectorPath(isa::Alu::Add, true, reduce, isa::Alu::Add), lanes));
+        longest, isa::vectorLatency(vectorPath(isa::Alu::Add, true, reduce, isa::Alu::Add), lanes));
   return longest + 1;
 }
 

@@ -102,7 +102,7 @@ RowId productAcrossLanes(GraphBuilder &graph, const std::vector<Part> &parts) {
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     std::vector<uint16_t> elements(size_t{lanes} * lanes);
     for (uint32_t lane = 0; lane < lanes; ++lane)
-      elements[lane * lanes + (lane + distance) % lanes] = roundToBf16(1);
+      elements[lane * lanes + (lane + distance) % lanes] = roundToBf16(1.0);
     const RowId rotated =
         graph.linear({{product, graph.block(std::move(elements))}}, {}, lanes, false);
     product = graph.vector(multiply, {rotated}, product, kNoRow, lanes);

@@ -6,15 +6,15 @@
 #include <string_view>
 
 #include "compiler/conversion/scalar/table_builder.h"
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::rows {
+
+using numerics::isFinite;
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool isFinite(uint32_t bits) { return (bits & 0x7F800000) != 0x7F800000; }
 
 uint64_t hashOf(const std::vector<uint16_t> &values) {
   return std::hash<std::string_view>{}(std::string_view(
@@ -50,7 +50,7 @@ namespace {
 
 /// What lanes [used, B) of a constant row hold.
 Padding paddingOf(const std::vector<uint16_t> &lanes, uint32_t used) {
-  const auto isFiniteLane = [](uint16_t lane) { return isFinite(lane << 16); };
+  const auto isFiniteLane = [](uint16_t lane) { return isFinite(lane); };
   if (std::all_of(lanes.begin() + used, lanes.end(),
                   [&](uint16_t lane) { return lane == lanes.back(); }))
     return {Padding::Kind::Known, numerics::widen(lanes.back())};
@@ -107,7 +107,8 @@ RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
 
 RowId GraphBuilder::constant(const std::vector<double> &values) {
   std::vector<uint16_t> bits(lanes());
-  std::transform(values.begin(), values.end(), bits.begin(), roundToBf16);
+  std::transform(values.begin(), values.end(), bits.begin(),
+                 [](double value) { return roundToBf16(value); });
   return constantRow(std::move(bits), static_cast<uint32_t>(values.size()));
 }
 

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::rows {
 
@@ -234,32 +234,6 @@ std::optional<format::TableImage> logarithmic(const ScalarFunction &function,
 }
 
 } // namespace
-
-uint16_t roundToBf16(double value) {
-  if (std::isnan(value))
-    return numerics::kBf16NaN;
-  const uint16_t sign = std::signbit(value) ? kNegative : 0;
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0)
-    return sign;
-  if (std::isinf(magnitude))
-    return sign | 0x7F80;
-  int exponent = 0;
-  const double significand = std::frexp(magnitude, &exponent); // in [0.5, 1)
-  double rounded = std::nearbyint(std::ldexp(significand, 8)); // in [128, 256]
-  if (rounded == 256) {
-    rounded = 128;
-    ++exponent;
-  }
-  const int biased = exponent + 126;
-  if (biased >= 255)
-    return sign | 0x7F80;
-  if (biased <= 0)
-    return sign;
-  return static_cast<uint16_t>(sign | biased << 7 | (static_cast<unsigned>(rounded) & 127));
-}
-
-double bf16ToDouble(uint16_t bits) { return numerics::toFloat(numerics::widen(bits)); }
 
 std::optional<format::TableImage> buildTable(const ScalarFunction &function, unsigned maxUlps) {
   const Samples samples(function);

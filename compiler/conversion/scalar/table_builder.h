@@ -6,18 +6,15 @@
 #include <functional>
 #include <optional>
 
+#include "hw/numerics/numerics.h"
 #include "runtime/format/program.h"
 
 namespace sluice::rows {
 
 using ScalarFunction = std::function<double(double)>;
 
-/// bf16 nearest to `value`, ties to even, as the machine rounds: results below
-/// the normal range are zero with the sign, NaN is 0x7FC0.
-uint16_t roundToBf16(double value);
-
-/// The value of a bf16 as the machine reads it: denormals are signed zero.
-double bf16ToDouble(uint16_t bits);
+using numerics::bf16ToDouble;
+using numerics::roundToBf16;
 
 /// A table that gives roundToBf16(function(x)) for every one of the 65,536 bf16
 /// inputs; with `maxUlps` its values outside the window of 16 exponents may be

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::vm::timed {
 
@@ -82,7 +82,7 @@ Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {
   to.popsResult = vec.aSrc == isa::Source::Mxu;
   to.toNetwork = vec.dstKind == isa::Dst::Net || vec.dstKind == isa::Dst::Signal;
   to.path = static_cast<uint8_t>(vectorPath(vec));
-  to.latency = vectorLatency(to.path, lanes);
+  to.latency = isa::vectorLatency(to.path, lanes);
   to.hasRow = vec.dstKind == isa::Dst::Net;
   to.mask = static_cast<uint16_t>(vec.mask);
   return to;

@@ -1,11 +1,12 @@
 #include "sim/vm/timed/core.h"
 
-#include "sim/vm/matrix_data.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::vm::timed {
 
 Core::Core(const format::Geometry &geometry, const Code &code, uint32_t index, Watch *watch)
-    : index(index), watch(watch), sequencer(code), matrixDelay(accumulateDelay(geometry)) {}
+    : index(index), watch(watch), sequencer(code),
+      matrixDelay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
 
 void Core::run(Cycle limit) {
   while (due != 0) {

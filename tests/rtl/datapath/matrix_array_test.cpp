@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
-#include "tests/unit/sim/vm/dot_row.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "tests/unit/hw/numerics/dot_row.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::rtltest {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
 

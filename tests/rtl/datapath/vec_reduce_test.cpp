@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
-#include "sim/vm/reduction.h"
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
+#include "hw/numerics/reduction.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::rtltest {
 namespace {
@@ -30,7 +30,7 @@ TEST_P(VecReduce, LanesAndBeats) {
     bool valid = false;
     uint32_t value = 0;
   };
-  std::deque<Beat> beats(vm::reduceLatency(kind, kLanes));
+  std::deque<Beat> beats(isa::reduceLatency(kind, kLanes));
   numerics::Reduction reduction;
   unsigned groups = 0;
   for (int cycle = 0; cycle < 60000; ++cycle) {

@@ -9,7 +9,7 @@
 #include SLUICE_MODULE_HEADER
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
-#include "tests/unit/sim/vm/random_tables.h"
+#include "tests/unit/hw/numerics/random_tables.h"
 
 namespace sluice::rtltest {
 namespace {

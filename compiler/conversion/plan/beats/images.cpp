@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
 namespace {
@@ -32,8 +32,8 @@ bool isCleared(const std::vector<uint16_t> &elements) {
 }
 
 [[maybe_unused]] bool finite(const std::vector<uint16_t> &elements) {
-  return std::none_of(elements.begin(), elements.end(),
-                      [](uint16_t element) { return (element & 0x7F80) == 0x7F80; });
+  return std::ranges::all_of(elements,
+                             [](uint16_t element) { return numerics::isFinite(element); });
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::plan {
 namespace {
@@ -134,7 +134,7 @@ public:
       : graph(graph), work(work), placement(placement), order(order),
         available(graph.rows.size(), kNever), cores(placement.cores.size()) {
     const format::Geometry &geometry = graph.geometry;
-    accumulate = isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
+    resultLatency = isa::resultLatency(geometry.lanes, geometry.peTerms);
     for (RowId row = 0; row < graph.rows.size(); ++row)
       if (graph.rows[row].kind == RowKind::Constant)
         available[row] = 0;
@@ -204,7 +204,7 @@ private:
   std::vector<Core> cores;
   std::deque<Timed> host;
   size_t lastSource = 0;
-  unsigned accumulate = 0;
+  unsigned resultLatency = 0;
   size_t left = 0;
   /// From this cycle on nothing becomes ready unless a unit does something.
   uint64_t settled = 0;
@@ -244,7 +244,7 @@ private:
     if (item.last) {
       if (core.results.size() >= isa::kResultFifoDepth)
         return false;
-      core.results.push_back({item.row, due(now + accumulate + isa::kMmNormalise + 1)});
+      core.results.push_back({item.row, due(now + resultLatency)});
     }
     item.time = now;
     ++core.nextItem;
@@ -330,7 +330,7 @@ private:
                                        uint64_t now) {
     const unsigned path = vectorPath(step);
     const uint64_t start = path == core.path ? now : std::max(now, core.pipelineEnd + 1);
-    const uint64_t end = start + beats - 1 + vectorLatency(path, graph.geometry.lanes);
+    const uint64_t end = start + beats - 1 + isa::vectorLatency(path, graph.geometry.lanes);
     core.path = path;
     core.vectorFree = start + beats;
     core.pipelineEnd = end;
@@ -361,12 +361,8 @@ private:
 } // namespace
 
 unsigned vectorPath(const rows::VectorStep &step) {
-  return vm::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2);
+  return isa::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2);
 }
-
-unsigned vectorPath(const isa::Vec &vec) { return vm::vectorPath(vec); }
-
-unsigned vectorLatency(unsigned path, unsigned lanes) { return vm::vectorLatency(path, lanes); }
 
 std::optional<Order> makeOrder(const Graph &graph, const Work &work, const Placement &placement,
                                const Tails &tails) {

@@ -51,13 +51,8 @@ std::optional<Order> makeOrder(const rows::Graph &graph, const Work &work,
 std::vector<uint32_t> operandCounts(const rows::Graph &graph, const Work &work,
                                     const Placement &placement);
 
-/// Cycles between a vector beat's issue and its result at the destination,
-/// of a step with this path.
-unsigned vectorLatency(unsigned path, unsigned lanes);
-
 /// Which optional parts of the vector unit a step uses; beats of different
 /// paths are never in the pipeline together.
 unsigned vectorPath(const rows::VectorStep &step);
-unsigned vectorPath(const isa::Vec &vec);
 
 } // namespace sluice::plan

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "hw/numerics/numerics.h"
+
 namespace sluice::plan {
 namespace {
 
@@ -32,8 +34,7 @@ void markLive(const Graph &graph, Work &work) {
 
 bool isZeroBlock(const Graph &graph, uint32_t block) {
   return !graph.dynamic.contains(block) &&
-         std::ranges::all_of(graph.blocks[block],
-                             [](uint16_t element) { return (element & 0x7F80) == 0; });
+         std::ranges::all_of(graph.blocks[block], numerics::isZero);
 }
 
 Work analyse(const Graph &graph) {

@@ -10,7 +10,7 @@
 #include "compiler/conversion/plan/proof/verify_memory.h"
 #include "compiler/conversion/plan/proof/verify_rows.h"
 #include "compiler/conversion/plan/proof/verify_tokens.h"
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::plan {
 namespace {
@@ -155,7 +155,7 @@ private:
     if (emits && results[state.core].size() >= isa::kResultFifoDepth)
       return false;
     const auto *vec = std::get_if<isa::Vec>(&one.instruction);
-    if (vec && vm::takesResult(*vec) && results[state.core].empty())
+    if (vec && isa::takesResult(*vec) && results[state.core].empty())
       return false;
     state.clock.issued[u] = ++state.issued;
     fail(u, tokens.take(u, beat.wait, state.issued, state.clock));
@@ -272,7 +272,7 @@ private:
     if (origin.block != kNoBlock)
       return copyToBlock(u, vec, beat, origin);
     const Row &row = graph.rows[origin.row];
-    if (vm::takesResult(vec)) {
+    if (isa::takesResult(vec)) {
       const Result result = results[state.core].front();
       if (vec.aSrc == isa::Source::Mxu)
         results[state.core].pop_front();

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/vm/vector_path.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::plan {
 
@@ -50,7 +50,7 @@ std::optional<std::string> RowProof::step(uint32_t core, const isa::Vec &vec, Ro
       vec.post == step.post && (vec.bBcast != 0) == step.bBroadcast &&
       (vec.cBcast != 0) == step.cBroadcast && (vec.bEn != 0) == (row.b != kNoRow) &&
       (vec.cEn != 0) == (row.c != kNoRow || isWide(row.b)) && (vec.bWide != 0) == isWide(row.b) &&
-      vm::takesResult(vec) == (row.kind == RowKind::Linear) &&
+      isa::takesResult(vec) == (row.kind == RowKind::Linear) &&
       vec.part == (!row.wide                       ? isa::Part::Bf16
                    : vec.aSrc == isa::Source::Peek ? isa::Part::High
                                                    : isa::Part::Low);

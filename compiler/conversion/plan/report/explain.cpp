@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/plan/order/order.h"
+#include "hw/numerics/latency.h"
 
 namespace sluice::plan {
 namespace {
@@ -41,8 +42,7 @@ class Bounds {
 public:
   Bounds(const Graph &graph, const Work &work)
       : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()) {
-    matrixDepth = isa::kMmRead + isa::kMmFanout + isa::kMmPe +
-                  graph.geometry.lanes / graph.geometry.peTerms - 1 + isa::kMmNormalise + 1;
+    matrixDepth = isa::resultLatency(graph.geometry.lanes, graph.geometry.peTerms);
   }
 
   /// `way` and `chain`; `work` must be set.
@@ -74,7 +74,7 @@ private:
   uint64_t matrixDepth = 0;
 
   uint64_t depth(RowId row) const {
-    return vectorLatency(vectorPath(graph.rows[row].step), graph.geometry.lanes) + 1;
+    return isa::vectorLatency(vectorPath(graph.rows[row].step), graph.geometry.lanes) + 1;
   }
 
   /// Earliest cycle in which a reader of `row` may issue.

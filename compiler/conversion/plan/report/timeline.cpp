@@ -4,18 +4,14 @@
 #include <tuple>
 
 #include "compiler/conversion/plan/order/order.h"
+#include "hw/numerics/latency.h"
 #include "sim/vm/timing.h"
-#include "sim/vm/vector_path.h"
 
 namespace sluice::plan {
 namespace {
 
 /// The first inference fills the sequencer queues, the second one is measured.
 constexpr unsigned kInferences = 2;
-
-uint64_t matrixDepth(const format::Geometry &geometry) {
-  return isa::kMmRead + isa::kMmFanout + isa::kMmPe + geometry.lanes / geometry.peTerms - 1;
-}
 
 } // namespace
 
@@ -78,7 +74,7 @@ bool Timeline::makesPacket(const Event &event) const {
 
 uint64_t Timeline::vectorDepth(const Event &event) const {
   const auto &vec = std::get<isa::Vec>(plan(event.unit).forms[beatOf(event).form]);
-  return vectorLatency(vectorPath(vec), geometry->lanes) + 1;
+  return isa::vectorLatency(vectorPath(vec), geometry->lanes) + 1;
 }
 
 void Timeline::give(uint32_t unit, uint32_t token, const Gift &gift) {
@@ -109,8 +105,9 @@ void Timeline::deriveGifts() {
       }
       if (!beat.signal.on)
         continue;
-      const uint64_t depth =
-          unit < cores ? matrixDepth(*geometry) + isa::kMmAccumulate + 1 : vectorDepth(event);
+      const uint64_t depth = unit < cores ? isa::chainLatency(geometry->lanes, geometry->peTerms) +
+                                                isa::kMmAccumulate + 1
+                                          : vectorDepth(event);
       giveCore(unit % cores, beat.signal.units, beat.signal.token,
                {issues[unit][index] + depth, event});
     }
@@ -157,7 +154,7 @@ void Timeline::derive() {
     for (size_t index = 0; index < issues[cores + core].size(); ++index) {
       const Event event{cores + core, index};
       const auto &vec = std::get<isa::Vec>(plan(event.unit).forms[beatOf(event).form]);
-      if (vm::takesResult(vec))
+      if (isa::takesResult(vec))
         while (!beatOf({core, result}).last)
           ++result;
       resultOf[core].push_back(result);
@@ -213,10 +210,10 @@ Timeline::Step Timeline::step(const Event &event) const {
   }
   const isa::Instruction &form = plan(event.unit).forms[beatOf(event).form];
   if (const auto *vec = std::get_if<isa::Vec>(&form)) {
-    if (vm::takesResult(*vec)) {
+    if (isa::takesResult(*vec)) {
       const Event result{event.unit - cores, resultOf[event.unit - cores][event.index]};
       const uint64_t issue = issues[result.unit][result.index];
-      if (issue + matrixDepth(*geometry) + isa::kMmNormalise + 1 == now)
+      if (issue + isa::resultLatency(geometry->lanes, geometry->peTerms) == now)
         return {result, {{Delay::MatrixDepth, result.unit, row, issue, now}}};
     }
     if (follows)

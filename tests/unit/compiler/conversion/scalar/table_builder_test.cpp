@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::rows {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::numerics::testing {
 

@@ -1,8 +1,8 @@
 // Function tables of random contents, from a seeded generator.
 #pragma once
 
-#include "sim/vm/numerics.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "hw/numerics/numerics.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::numerics::testing {
 

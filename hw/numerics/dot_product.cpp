@@ -8,14 +8,14 @@
 // unit in the last place is one grid unit, and the bits of the double count units.
 // Positive and negative products have an accumulator each, so that both truncate
 // magnitudes, and the difference of their bits is the sum.
-#include "sim/vm/dot_product.h"
+#include "hw/numerics/dot_product.h"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <vector>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::numerics {
 

@@ -1,8 +1,8 @@
-#include "sim/vm/reduction.h"
+#include "hw/numerics/reduction.h"
 
 #include <algorithm>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::numerics {
 

@@ -1,6 +1,6 @@
 // The vector unit's arithmetic against integer formulations that share nothing
 // with the library: exact results in 128-bit integers, rounded once.
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/unit/sim/vm/operands.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::numerics {
 namespace {

@@ -37,8 +37,20 @@ inline uint16_t roundToBf16(uint32_t value) {
   return static_cast<uint16_t>((value + 0x7FFF + ((value >> 16) & 1)) >> 16);
 }
 
+/// Of a bf16: exponent 0.
+constexpr bool isZero(uint16_t value) { return (value & 0x7F80) == 0; }
+constexpr bool isFinite(uint16_t value) { return (value & 0x7F80) != 0x7F80; }
+constexpr bool isFinite(uint32_t value) { return (value & 0x7F800000) != 0x7F800000; }
+
+/// A double to bf16, rounded once: nearest even, results below the normal range are zero with the
+/// sign, NaN gives 0x7FC0.
+uint16_t roundToBf16(double value);
+
 inline float toFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t toBits(float value) { return std::bit_cast<uint32_t>(value); }
+
+/// The value of a bf16 as the machine reads it: denormals are signed zero.
+inline double bf16ToDouble(uint16_t bits) { return toFloat(widen(bits)); }
 
 // Matrix unit ------------------------------------------------------------------
 

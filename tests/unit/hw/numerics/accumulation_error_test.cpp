@@ -1,6 +1,6 @@
 // The dot product against an exact sum, in the measure docs/numerics.md states:
 // the error relative to the sum of the magnitudes of the products.
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 #include <cmath>
 #include <random>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/sim/vm/dot_row.h"
+#include "tests/unit/hw/numerics/dot_row.h"
 
 namespace sluice::numerics {
 namespace {

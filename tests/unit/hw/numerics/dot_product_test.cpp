@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/vm/dot_product.h"
-#include "tests/unit/sim/vm/dot_row.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "hw/numerics/dot_product.h"
+#include "tests/unit/hw/numerics/dot_row.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::numerics {
 namespace {

@@ -1,5 +1,5 @@
 // Reductions over lanes and beats: against exact sums, and the corner cases by hand.
-#include "sim/vm/reduction.h"
+#include "hw/numerics/reduction.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "sim/vm/numerics.h"
-#include "tests/unit/sim/vm/operands.h"
+#include "hw/numerics/numerics.h"
+#include "tests/unit/hw/numerics/operands.h"
 
 namespace sluice::numerics {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +23,30 @@ int64_t alignTo(const AccLane &lane, uint8_t q) { return lane.m >> std::min(8 * 
 uint32_t flushResult(float value) { return flush(toBits(value)); }
 
 } // namespace
+
+uint16_t roundToBf16(double value) {
+  if (std::isnan(value))
+    return kBf16NaN;
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0)
+    return sign;
+  if (std::isinf(magnitude))
+    return sign | 0x7F80;
+  int exponent = 0;
+  const double significand = std::frexp(magnitude, &exponent); // in [0.5, 1)
+  double rounded = std::nearbyint(std::ldexp(significand, 8)); // in [128, 256]
+  if (rounded == 256) {
+    rounded = 128;
+    ++exponent;
+  }
+  const int biased = exponent + 126;
+  if (biased >= 255)
+    return sign | 0x7F80;
+  if (biased <= 0)
+    return sign;
+  return static_cast<uint16_t>(sign | biased << 7 | (static_cast<unsigned>(rounded) & 127));
+}
 
 // Matrix unit ------------------------------------------------------------------
 

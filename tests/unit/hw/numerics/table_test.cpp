@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sim/vm/numerics.h"
-#include "tests/unit/sim/vm/random_tables.h"
+#include "hw/numerics/numerics.h"
+#include "tests/unit/hw/numerics/random_tables.h"
 
 namespace sluice::numerics {
 namespace {

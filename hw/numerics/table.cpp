@@ -2,7 +2,7 @@
 #include <bit>
 #include <cassert>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::numerics {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "sim/vm/numerics.h"
+#include "hw/numerics/numerics.h"
 
 namespace sluice::numerics {
 namespace {
