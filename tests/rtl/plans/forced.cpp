@@ -1,5 +1,6 @@
 #include "tests/rtl/plans/forced.h"
 
+#include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
 #include "compiler/conversion/plan/beats/images.h"
 #include "hw/isa/isa.h"
@@ -39,15 +40,16 @@ std::optional<format::Program> Straight::program(const Choice &choice) {
   return program;
 }
 
-std::optional<format::Program> inLoops(const rows::Program &program, uint32_t group) {
+std::optional<format::Program> inLoops(const rows::Program &original, uint32_t group) {
   const loops::Choice choice{group};
-  const auto map = loops::makeMap(program, choice);
-  const auto lists = map ? loops::emitLists(program, *map, choice) : std::nullopt;
-  const format::Geometry &geometry = program.geometry;
+  const std::optional<rows::Program> program = loops::withFolds(original, choice);
+  const auto map = program ? loops::makeMap(*program, choice) : std::nullopt;
+  const auto lists = map ? loops::emitLists(*program, *map, choice) : std::nullopt;
+  const format::Geometry &geometry = original.geometry;
   if (!lists || map->inboxRows > geometry.inboxRows || map->localRows > geometry.localRows ||
       map->blocks.size() > geometry.weightBlocks)
     return std::nullopt;
-  format::Program result = loops::makeImages(program, *map, choice);
+  format::Program result = loops::makeImages(*program, *map, choice);
   for (size_t list = 0; list < lists->size(); ++list)
     for (const loops::Emitted &one : (*lists)[list])
       (list < result.cores.size() ? result.cores[list].instructions : result.hostInstructions)

@@ -105,6 +105,10 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
       return;
     const auto all = [](const rows::Read &read) { return read.all; };
     seen["programs of several bodies"] += program.bodies.size() > 1;
+    seen["programs with folds"] += std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+      return std::ranges::any_of(body.writes,
+                                 [](const rows::Write &write) { return write.fold.has_value(); });
+    });
     seen["programs with several inputs"] += program.inputs.size() > 1;
     seen["programs that read all positions"] +=
         std::ranges::any_of(program.bodies, [&](const rows::Body &body) {

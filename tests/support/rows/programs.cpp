@@ -234,9 +234,26 @@ rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t m
   rows = randomLayers(trip, rows, shared, builder.random);
   if (!twice || draw(2) != 0)
     builder.output(trip, trips, trip.dense(rows, 1 + draw(3), rows::VectorStep{}), lie());
+  // What all positions are folded to is merged in a body of one trip, behind the others. Products
+  // are rounded at every position, so they have few.
+  const bool folds = draw(3) == 0;
+  const auto fold = static_cast<rows::Fold>(draw(trips <= 3 ? 4 : 3));
+  const uint32_t folded = 1 + draw(2);
+  uint32_t parts = kNoFamily;
+  if (folds)
+    parts = builder.fold(trip, trips, fold, trip.dense(rows, folded, rows::VectorStep{}));
+  const auto finished = [&] {
+    if (folds) {
+      GraphBuilder last = builder.trip();
+      const auto merged = builder.merge(last, parts, fold, folded);
+      builder.output(last, 1, last.dense(merged, 1 + draw(2), rows::VectorStep{}));
+      builder.finish(last, 1);
+    }
+    return std::move(builder.program);
+  };
   if (!twice) {
     builder.finish(trip, trips);
-    return std::move(builder.program);
+    return finished();
   }
   const auto passed = trip.dense(rows, 1 + draw(2), plan::test::relu());
   const uint32_t between = builder.family(trips, static_cast<uint32_t>(passed.size()));
@@ -259,7 +276,7 @@ rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t m
   read = randomLayers(next, read, next.constant(), builder.random);
   builder.output(next, once ? 1 : trips, next.dense(read, 1 + draw(2), rows::VectorStep{}), lie());
   builder.finish(next, once ? 1 : trips);
-  return std::move(builder.program);
+  return finished();
 }
 
 namespace {

@@ -68,7 +68,7 @@ rows::Program denseNetwork(const std::string &target, uint32_t trips,
 rows::Program poolingNetwork(const std::string &target, uint32_t trips, rows::Fold other,
                              uint64_t seed);
 
-/// Everything that loops can do but folds, drawn by a seed: at least 2 and at most `mostTrips`
+/// Everything that loops can do, drawn by a seed: at least 2 and at most `mostTrips`
 /// trips.
 rows::Program randomProgram(const std::string &target, uint64_t seed, uint32_t mostTrips = 61);
 
