@@ -57,6 +57,19 @@ std::vector<Requirement> convRequirements() {
 
 } // namespace
 
+Operator convolution(std::string name, std::string form) {
+  Operator entry;
+  entry.name = std::move(name);
+  entry.form = std::move(form);
+  entry.inputs = {{"X"},
+                  {"W", Types::Float, Presence::Required, true},
+                  {"B", Types::Float, Presence::Optional, true}};
+  entry.outputs = {{"Y"}};
+  entry.attributes = windowAttributes();
+  entry.attributes.push_back({"group", AttributeKind::Int, int64_t{1}});
+  return entry;
+}
+
 Shape kernelOf(const NodeView &node) {
   const Shape &weights = node.in(1).shape;
   return {weights.begin() + 2, weights.end()};
@@ -144,15 +157,8 @@ Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias) {
 }
 
 void addConvolution(OperatorTable &table) {
-  Operator entry;
-  entry.name = "Conv";
-  entry.form = "window, then contract with the weights of all groups, then map: + B";
-  entry.inputs = {{"X"},
-                  {"W", Types::Float, Presence::Required, true},
-                  {"B", Types::Float, Presence::Optional, true}};
-  entry.outputs = {{"Y"}};
-  entry.attributes = windowAttributes();
-  entry.attributes.push_back({"group", AttributeKind::Int, int64_t{1}});
+  Operator entry =
+      convolution("Conv", "window, then contract with the weights of all groups, then map: + B");
   entry.requirements = convRequirements();
   entry.build = buildConv;
   table.add({1, 11, 22}, entry);

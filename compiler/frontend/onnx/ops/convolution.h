@@ -5,6 +5,9 @@
 
 namespace sluice::frontend::ops {
 
+/// An entry without requirements: X, known W and B, the attributes of a window, and group.
+Operator convolution(std::string name, std::string form);
+
 /// The extents of the window in the weights, input 1.
 Shape kernelOf(const NodeView &node);
 

@@ -261,16 +261,9 @@ std::vector<Requirement> resultRequirements() {
 } // namespace
 
 void addTransposedConvolution(OperatorTable &table) {
-  Operator entry;
-  entry.name = "ConvTranspose";
-  entry.form = "per phase of the strides a window and contract; phases are interleaved by concat, "
-               "reshape and slice; then map: + B";
-  entry.inputs = {{"X"},
-                  {"W", Types::Float, Presence::Required, true},
-                  {"B", Types::Float, Presence::Optional, true}};
-  entry.outputs = {{"Y"}};
-  entry.attributes = windowAttributes();
-  entry.attributes.push_back({"group", AttributeKind::Int, int64_t{1}});
+  Operator entry = convolution(
+      "ConvTranspose", "per phase of the strides a window and contract; phases are interleaved by "
+                       "concat, reshape and slice; then map: + B");
   entry.attributes.push_back({"output_padding", AttributeKind::Ints});
   entry.attributes.push_back({"output_shape", AttributeKind::Ints});
   entry.requirements = shapeRequirements();
