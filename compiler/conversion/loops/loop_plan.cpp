@@ -259,6 +259,14 @@ rows::Program runnable(const rows::Program &original) {
 
 bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
                   plan::Plan &result, Problems &problems) {
+  Problems biases;
+  for (const rows::Body &body : original.bodies)
+    for (Problem &problem : plan::biasProblems(body.trip, plan::analyse(body.trip), original.nodes))
+      biases.push_back(std::move(problem));
+  if (!biases.empty()) {
+    problems.insert(problems.end(), biases.begin(), biases.end());
+    return false;
+  }
   const rows::Program program = runnable(original);
   std::optional<Candidate> best;
   std::optional<std::string> wrong;

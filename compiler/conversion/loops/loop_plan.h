@@ -10,8 +10,8 @@ namespace sluice::loops {
 /// The program in the form that is planned: the same values.
 rows::Program runnable(const rows::Program &program);
 
-/// Plans a program for its geometry. E0401 to E0407 what does not fit, E0408 numbers
-/// the machine cannot hold, E0499 a plan that failed its proof. Deterministic.
+/// Plans a program for its geometry. E0401 to E0407 what does not fit, E0408 biases
+/// that are not finite, E0499 a plan that failed its proof. Deterministic.
 bool makeLoopPlan(const rows::Program &program, const plan::PlanOptions &options,
                   plan::Plan &result, Problems &problems);
 

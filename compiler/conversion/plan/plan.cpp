@@ -75,7 +75,7 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
 
 bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
   const Work work = analyse(graph);
-  Problems found = biasProblems(graph, work);
+  Problems found = biasProblems(graph, work, graph.nodes);
   Budget budget(options.work);
   Candidate best = search(graph, work, budget, {options.explain, options.progress});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),

@@ -49,7 +49,7 @@ struct Plan {
 };
 
 /// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408
-/// numbers the machine cannot hold, E0499 a plan that failed its proof; all
+/// biases that are not finite, E0499 a plan that failed its proof; all
 /// problems at once. Deterministic.
 bool makePlan(const rows::Graph &graph, const PlanOptions &options, Plan &result,
               Problems &problems);

@@ -86,7 +86,8 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
   return program;
 }
 
-Problems biasProblems(const Graph &graph, const Work &work) {
+Problems biasProblems(const Graph &graph, const Work &work,
+                      const std::vector<format::SourceNode> &nodes) {
   Problems problems;
   const auto same = [](const Problem &one, const Problem &other) {
     return one.node && other.node && one.node->index == other.node->index &&
@@ -100,7 +101,7 @@ Problems biasProblems(const Graph &graph, const Work &work) {
     problem.code = "E0408";
     problem.message = "a bias is not finite, biases must be below 3.4e38";
     if (!row.nodes.empty()) {
-      const format::SourceNode &node = graph.nodes[row.nodes.front()];
+      const format::SourceNode &node = nodes[row.nodes.front()];
       problem.node = NodeRef{node.index, node.name, node.op};
     }
     if (std::ranges::none_of(problems, [&](const Problem &p) { return same(p, problem); }))

@@ -19,7 +19,8 @@ format::Program makeShell(const format::Geometry &geometry,
 /// A preload row that holds a bias, B fp32.
 format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias);
 
-/// E0408: biases that are not finite.
-Problems biasProblems(const rows::Graph &graph, const Work &work);
+/// E0408: biases that are not finite. `nodes` are those that rows name.
+Problems biasProblems(const rows::Graph &graph, const Work &work,
+                      const std::vector<format::SourceNode> &nodes);
 
 } // namespace sluice::plan

@@ -35,6 +35,21 @@ TEST(Loops, LengthCostsNoInstructionsAndNoWork) {
   EXPECT_LE(many.work, few.work * 3 / 2);
 }
 
+TEST(Loops, RefuseABiasThatIsNotFinite) {
+  rows::Program program = denseNetwork("c2b8", 100, {2, 3, 1}, 1);
+  for (rows::Row &row : program.bodies[0].trip.rows)
+    if (row.kind == rows::RowKind::Linear && row.nodes.front() == 1)
+      row.bias.assign(8, INFINITY);
+  plan::Plan plan;
+  Problems problems;
+  EXPECT_FALSE(makeLoopPlan(program, {}, plan, problems));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].code, "E0408");
+  EXPECT_EQ(problems[0].message, "a bias is not finite, biases must be below 3.4e38");
+  ASSERT_TRUE(problems[0].node);
+  EXPECT_EQ(problems[0].node->name, "Gemm_1");
+}
+
 TEST(Loops, TheBudgetSaysHowManyGroupSizesAreTried) {
   const rows::Program program = denseNetwork("c2b8", 100, {2, 3, 1}, 1);
   plan::Plan first, some, all;
