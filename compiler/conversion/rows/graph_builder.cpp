@@ -21,6 +21,24 @@ uint64_t hashOf(const std::vector<uint16_t> &values) {
       reinterpret_cast<const char *>(values.data()), values.size() * sizeof(uint16_t)));
 }
 
+/// Of all inputs of a table.
+TableFacts factsOf(const format::TableImage &image) {
+  const numerics::Table table(image);
+  TableFacts facts{Padding::live(), true};
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const uint32_t value = table(bits << 16);
+    const bool isNaN = numerics::isNaN(value);
+    facts.notNegative &= isNaN || value >> 31 == 0;
+    if (!isFinite(bits << 16))
+      continue;
+    if (isNaN)
+      facts.padding = Padding::open();
+    else if (!isFinite(value) && facts.padding.kind == Padding::Kind::Live)
+      facts.padding = Padding::large();
+  }
+  return facts;
+}
+
 } // namespace
 
 Padding Padding::known(float value) { return {Kind::Known, numerics::toBits(value)}; }
@@ -168,6 +186,7 @@ uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &im
   if (inserted) {
     graph.tables.push_back(*image);
     graph.tables.back().table = it->second;
+    tableFacts.push_back(factsOf(*image));
   }
   return it->second;
 }
@@ -222,29 +241,6 @@ bool GraphBuilder::isComputed(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
 }
 
-Padding GraphBuilder::paddingAfterTable(uint32_t number) const {
-  const numerics::Table table(graph.tables[number]);
-  Padding result = Padding::live();
-  for (uint32_t bits = 0; bits < 65536; ++bits) {
-    if (!isFinite(bits << 16))
-      continue;
-    const uint32_t value = table(bits << 16);
-    if (numerics::isNaN(value))
-      return Padding::open();
-    if (!isFinite(value))
-      result = Padding::large();
-  }
-  return result;
-}
-
-bool GraphBuilder::tableIsNotNegative(uint32_t number) const {
-  const numerics::Table table(graph.tables[number]);
-  for (uint32_t bits = 0; bits < 65536; ++bits)
-    if (const uint32_t value = table(bits << 16); !numerics::isNaN(value) && value >> 31)
-      return false;
-  return true;
-}
-
 Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
                                    uint32_t used) const {
   using Kind = Padding::Kind;
@@ -287,7 +283,7 @@ Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, Row
     if (value.kind == Kind::Known)
       value.value = numerics::Table(graph.tables[*step.table])(value.value);
     else
-      value = value.finite() ? paddingAfterTable(*step.table) : Padding::open();
+      value = value.finite() ? tableFacts[*step.table].padding : Padding::open();
   }
   const auto right2 = step.rhs2 == isa::Rhs2::C     ? pc
                       : step.rhs2 == isa::Rhs2::Imm ? Padding::known(step.imm2)
@@ -319,7 +315,7 @@ RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
     const bool knownSign = known && !numerics::isNaN(facts.padding.value);
     const bool negative = knownSign && facts.padding.value >> 31;
     const bool number = facts.padding.finite() || facts.padding.kind == Padding::Kind::Large;
-    if (knownSign || (number && step.table && tableIsNotNegative(*step.table))) {
+    if (knownSign || (number && step.table && tableFacts[*step.table].notNegative)) {
       const RowId bound = mask(used, negative ? -kInfinity : kInfinity, 0);
       isRead[bound] = true;
       Row &row = graph.rows[id];

@@ -47,6 +47,12 @@ struct RowFacts {
   [[nodiscard]] bool zeroBeyond(uint32_t lanes) const;
 };
 
+/// What is known of the values of a function table.
+struct TableFacts {
+  Padding padding;          ///< of finite arguments
+  bool notNegative = false; ///< no value has a minus sign, but for NaN
+};
+
 class GraphBuilder {
 public:
   explicit GraphBuilder(const format::Geometry &geometry);
@@ -95,13 +101,11 @@ private:
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
   [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
                                      uint32_t used) const;
-  /// Of finite arguments.
-  [[nodiscard]] Padding paddingAfterTable(uint32_t table) const;
-  [[nodiscard]] bool tableIsNotNegative(uint32_t table) const;
 
   Graph graph;
   std::vector<RowFacts> rowFacts;
-  std::vector<bool> isRead; ///< rows that others are computed from
+  std::vector<TableFacts> tableFacts; ///< parallel to the graph's tables
+  std::vector<bool> isRead;           ///< rows that others are computed from
   std::map<std::vector<uint16_t>, RowId> constants;
   std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
