@@ -335,7 +335,7 @@ private:
         if (creditBehind == i)
           signalHost(kCreditTokens, 1);
       }
-      if (inLoop(program.bodies[body]))
+      if (passes > 1 || before + passes < groups.groupsOf(core))
         for (size_t i = 0; i < statements.registers.size(); ++i)
           list.push_back(
               sequencer(isa::Addreg{static_cast<uint32_t>(i) + 1, statements.registers[i]}));

@@ -60,6 +60,32 @@ std::vector<RowId> ProgramBuilder::read(GraphBuilder &trip, uint32_t family, boo
   return trip.input(all ? from.total() : from.rows);
 }
 
+std::vector<RowId> ProgramBuilder::window(GraphBuilder &trip, uint32_t family,
+                                          std::vector<uint32_t> places, int32_t step) {
+  const auto count = static_cast<uint32_t>(places.size());
+  reads.push_back({family, true, std::move(places), step});
+  return trip.input(count);
+}
+
+void ProgramBuilder::place(GraphBuilder &trip, std::optional<uint32_t> family, uint32_t output,
+                           uint32_t first, std::vector<RowId> rows) {
+  rows::Write write;
+  write.family = family;
+  if (!family)
+    write.output = output;
+  for (uint32_t row = 0; row < rows.size(); ++row)
+    write.first.push_back(first + row);
+  write.stride = static_cast<uint32_t>(rows.size());
+  trip.output(rows);
+  writes.push_back(std::move(write));
+}
+
+uint32_t ProgramBuilder::outputOf(uint32_t rows) {
+  format::HostTensor tensor = nextTensor("y", program.outputs, rows);
+  program.outputs.push_back(std::move(tensor));
+  return static_cast<uint32_t>(program.outputs.size() - 1);
+}
+
 void ProgramBuilder::write(GraphBuilder &trip, uint32_t family, std::vector<RowId> rows) {
   trip.output(rows);
   rows::Write write;
@@ -364,7 +390,8 @@ private:
       const std::vector<RowId> &family = families[read.family];
       const std::vector<RowId> &into = body.trip.inputs[port].rows;
       for (size_t row = 0; row < into.size(); ++row)
-        made[into[row]] = family[read.all ? read.places[row] : trip * into.size() + row];
+        made[into[row]] = family[read.all ? read.placeOf(static_cast<uint32_t>(row), trip)
+                                          : trip * into.size() + row];
     }
     std::map<uint32_t, uint32_t> written; ///< blocks of the trip's own
     for (RowId id = 0; id < made.size(); ++id)
@@ -376,6 +403,8 @@ private:
       for (uint32_t row = 0; row < from.size(); ++row) {
         if (write.fold)
           fold(write, trip, row, made[from[row]]);
+        else if (write.placed())
+          families[*write.family][write.placeOf(row, trip)] = made[from[row]];
         else if (write.family)
           families[*write.family][trip * from.size() + row] = made[from[row]];
         if (write.output)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/conversion/rows/program.h"
@@ -35,6 +36,14 @@ public:
   plan::test::GraphBuilder trip() { return {target, random()}; }
   /// The rows of a family as inputs of a trip.
   std::vector<rows::RowId> read(plan::test::GraphBuilder &trip, uint32_t family, bool all = false);
+  /// Rows of a family from these places on, `step` further in every trip.
+  std::vector<rows::RowId> window(plan::test::GraphBuilder &trip, uint32_t family,
+                                  std::vector<uint32_t> places, int32_t step);
+  /// Rows of every trip side by side, from row `first` of a family with one trip, or of an output.
+  void place(plan::test::GraphBuilder &trip, std::optional<uint32_t> family, uint32_t output,
+             uint32_t first, std::vector<rows::RowId> rows);
+  /// An output of so many rows, which several bodies write.
+  uint32_t outputOf(uint32_t rows);
   /// Rows that every trip adds to a family.
   void write(plan::test::GraphBuilder &trip, uint32_t family, std::vector<rows::RowId> rows);
   /// What the rows of `trips` trips are folded to, in parts; their family. Sums are of

@@ -9,6 +9,7 @@
 #include "compiler/conversion/plan/proof/verify.h"
 #include "tests/support/rows/programs.h"
 #include "tests/support/rows/runs.h"
+#include "tests/support/rows/windows.h"
 
 namespace sluice::loops::test {
 namespace {
@@ -116,6 +117,39 @@ TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
   EXPECT_GE(planned, 50U);
 }
 
+TEST(Loops, WindowsRunAsTheirBodiesSay) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const rows::Program program = windowNetwork("c2b8", seed);
+    plan::test::expectRuns(flatten(program), planned(program));
+    if (HasFailure())
+      return;
+  }
+}
+
+/// Rows of the inbox that all families take that are made before others are read for the last
+/// time.
+TEST(Loops, FamiliesTakeTurnsInTheInbox) {
+  unsigned turns = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    rows::Program program = windowNetwork("c2b8", seed);
+    uint32_t all = 0;
+    for (const rows::Family &family : program.families)
+      all += family.total();
+    program.geometry.inboxRows = all - 1;
+    plan::Plan plan;
+    Problems problems;
+    if (!makeLoopPlan(program, {}, plan, problems)) {
+      EXPECT_EQ(problems[0].code, "E0402") << problems[0].message;
+      continue;
+    }
+    ++turns;
+    plan::test::expectRuns(flatten(program), plan);
+  }
+  EXPECT_GE(turns, 10U);
+}
+
 /// What the proof says of lists after a change.
 std::optional<std::string> proof(const rows::Program &program, const Map &map, const Choice &choice,
                                  const std::vector<List> &lists) {
@@ -131,9 +165,9 @@ struct Broken : testing::TestWithParam<rows::Program (*)()> {
 
   void SetUp() override {
     program = *withFolds(runnable(GetParam()()), choice);
+    dealOut(program, choice);
     map = makeMap(program, choice);
     lists = *emitLists(program, *map, choice);
-    ASSERT_NE(map->families[0].ring, 0U);
     ASSERT_EQ(proof(program, *map, choice, lists), std::nullopt);
   }
 
@@ -165,7 +199,11 @@ rows::Program longPooling() {
   return program;
 }
 
+rows::Program longWindows() { return windowNetwork("c2b8", 7); }
+
 INSTANTIATE_TEST_SUITE_P(Programs, Broken, testing::Values(longDense, longPooling));
+using BrokenWindows = Broken;
+INSTANTIATE_TEST_SUITE_P(Programs, BrokenWindows, testing::Values(longWindows));
 using BrokenFold = Broken;
 INSTANTIATE_TEST_SUITE_P(Programs, BrokenFold, testing::Values(longPooling));
 
@@ -188,6 +226,7 @@ TEST_P(Broken, CreditsAreWhatThereIsRoomFor) {
 }
 
 TEST_P(Broken, RingsHoldWhatIsOnItsWay) {
+  ASSERT_NE(map->families[0].ring, 0U);
   const auto halve = [](uint32_t &ring) { ring -= ring != 0; };
   for (List &list : lists)
     for (Emitted &one : list)
@@ -200,6 +239,30 @@ TEST_P(Broken, RingsHoldWhatIsOnItsWay) {
 
 TEST_P(Broken, LoopsHaveTheirPasses) {
   EXPECT_GE(refused<isa::Loop>([](isa::Loop &loop) { return --loop.count, true; }), 3U);
+}
+
+TEST_P(BrokenWindows, EveryWaitIsNeeded) {
+  const auto fewer = [](auto &unit) {
+    return unit.waitEn != 0 && unit.waitCount-- == 1 ? (unit.waitEn = 0, true) : unit.waitEn != 0;
+  };
+  EXPECT_GE(refused<isa::Mm>(fewer) + refused<isa::Vec>(fewer), 8U);
+}
+
+TEST_P(BrokenWindows, RegistersAdvanceByTheirGroup) {
+  EXPECT_GE(refused<isa::Addreg>([](isa::Addreg &more) { return --more.imm, true; }), 3U);
+}
+
+TEST_P(BrokenWindows, WindowsBeginWhereTheySay) {
+  EXPECT_GE(refused<isa::Mm>([](isa::Mm &mm) { return mm.skip == 0 && ++mm.x != 0; }), 3U);
+}
+
+TEST_P(BrokenWindows, RowsThatAreStillReadAreNotWritten) {
+  // The second family in the place of the first.
+  ASSERT_GE(map->families.size(), 3U);
+  Map overlapping = *map;
+  overlapping.families[1].base = overlapping.families[0].base;
+  const auto wrong = emitLists(program, overlapping, choice);
+  EXPECT_NE(proof(program, overlapping, choice, *wrong), std::nullopt);
 }
 
 TEST_P(BrokenFold, SumsBeginWithZero) {
