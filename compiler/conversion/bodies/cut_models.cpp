@@ -157,8 +157,10 @@ struct Window : Base<Window, ir::WindowOp> {
     if (cut.mirrored)
       return std::nullopt;
     const int64_t stride = window.getStrides()[*i];
-    const bool blocks = cut.block % stride == 0 &&
-                        window.getCounts()[*i] * stride == ir::shapeOf(window.getInput())[cut.axis];
+    // As many blocks, whatever is left over behind them.
+    const bool blocks =
+        cut.block % stride == 0 && ir::shapeOf(window.getInput())[cut.axis] / cut.block ==
+                                       window.getCounts()[*i] / (cut.block / stride);
     return Cut{cut.axis, blocks ? cut.block / stride : 1};
   }
   bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {

@@ -406,7 +406,8 @@ private:
       for (int64_t t = part.first; t < part.first + part.trips; ++t)
         for (int64_t i = 0; i < inner; ++i) {
           const int64_t trip = cut.mirrored ? trips - 1 - t : t;
-          const double value = values.values[(o * trips + trip) * inner + i];
+          const double value =
+              values.values[o * shape[cut.axis] * (inner / cut.block) + trip * inner + i];
           double &first = block.values[o * inner + i];
           if (t == part.first)
             first = value;

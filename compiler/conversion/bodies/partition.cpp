@@ -47,7 +47,9 @@ bool isConstant(Value value) { return !ir::dataDim(value); }
 /// Cuts that follow from one of an argument, or from windows.
 class Finder {
 public:
-  Finder(func::FuncOp function, bool windows) : block(function.getBody().front()) {
+  /// `leftovers`: blocks need not make up a whole axis where nobody reads what is behind them.
+  Finder(func::FuncOp function, bool windows, bool leftovers)
+      : block(function.getBody().front()), leftovers(leftovers) {
     partition.windows = windows;
   }
 
@@ -58,10 +60,15 @@ public:
     return follow();
   }
 
-  /// Nothing if no window has an axis that can be cut.
+  /// Nothing if no window has an axis that can be cut, or what blocks leave over is read.
   std::optional<Partition> findWindows() {
     auto found = follow();
-    return found && !found->cuts.empty() ? std::move(found) : std::nullopt;
+    const bool right =
+        found && !found->cuts.empty() && llvm::none_of(found->cuts, [&](const auto &cut) {
+          return ir::shapeOf(cut.first)[cut.second.axis] % cut.second.block != 0 &&
+                 isReadBehind(*found, cut.first);
+        });
+    return right ? std::move(found) : std::nullopt;
   }
 
   /// Elements that the operations in the loop read and write.
@@ -83,8 +90,18 @@ public:
 
 private:
   Block &block;
+  const bool leftovers;
   Partition partition;
   int64_t trips = 1; ///< without windows: of all loops
+
+  /// Whether anybody reads more of a value than its blocks, each in the trip that makes it.
+  static bool isReadBehind(const Partition &partition, Value value) {
+    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      return user->hasTrait<OpTrait::IsTerminator>() ||
+             !partition.operandCuts(user)[use.getOperandNumber()].cut;
+    });
+  }
 
   std::optional<Partition> follow() {
     for (Operation &op : block.without_terminator())
@@ -105,7 +122,7 @@ private:
     if (ir::dataDim(value) == cut.axis || ir::shapeOf(value).empty())
       return false;
     const int64_t extent = ir::shapeOf(value)[cut.axis];
-    if (partition.windows ? extent % cut.block != 0 || extent == cut.block
+    if (partition.windows ? (extent % cut.block != 0 && !leftovers) || extent < 2 * cut.block
                           : extent != cut.block * trips)
       return false;
     if (Operation *op = value.getDefiningOp()) {
@@ -176,7 +193,7 @@ private:
 
   /// Elements along an axis that belong together, because windows that do not overlap make one of
   /// them.
-  static int64_t blockOf(Value value, int64_t axis) {
+  int64_t blockOf(Value value, int64_t axis) const {
     int64_t most = 1;
     for (Operation *user : value.getUsers()) {
       auto divided = llvm::dyn_cast<CutInterface>(user);
@@ -199,7 +216,8 @@ private:
       }
       most = std::max(most, here);
     }
-    return ir::shapeOf(value)[axis] % most == 0 ? most : 1;
+    const int64_t extent = ir::shapeOf(value)[axis];
+    return extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
   }
 
   /// Of the operation that makes a value; -1 for arguments and constants.
@@ -235,8 +253,11 @@ std::optional<Partition> findPartition(func::FuncOp function) {
   const auto isWindow = [](Operation &op) {
     return llvm::isa<ir::WindowOp>(op) && !isConstant(op.getResult(0));
   };
-  if (llvm::any_of(function.getBody().front(), isWindow))
-    return Finder(function, true).findWindows();
+  if (llvm::any_of(function.getBody().front(), isWindow)) {
+    if (auto found = Finder(function, true, true).findWindows())
+      return found;
+    return Finder(function, true, false).findWindows();
+  }
   std::optional<Partition> best;
   double most = 0;
   for (BlockArgument argument : function.getArguments()) {
@@ -244,7 +265,7 @@ std::optional<Partition> findPartition(func::FuncOp function) {
     for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
       if (shape[axis] < 2)
         continue;
-      std::optional<Partition> found = Finder(function, false).find(argument, axis);
+      std::optional<Partition> found = Finder(function, false, false).find(argument, axis);
       if (!found)
         continue;
       const double work = Finder::work(*found);
