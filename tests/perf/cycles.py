@@ -33,10 +33,13 @@ MEASURES = ("spaced", "contiguous", "period")
 GEOMETRY = {"c2b8": (2, 8), "c6b32": (6, 32), "c3b64": (3, 64)}  # cores, lanes
 BENCHMARKS = list(make_models.ROWS)
 DENSE = [name for name in BENCHMARKS if name.startswith("slp-") or name[4].isdigit()]
-FOUND = {"acasxu": SHARED / "models/acasxu/model.onnx", "go1_policy": SHARED / "models/go1_policy/model.onnx",
+WINDOWS = list(make_models.WINDOWS)
+FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHARED / "models/micro_kws/model.onnx",
+         "acasxu": SHARED / "models/acasxu/model.onnx", "go1_policy": SHARED / "models/go1_policy/model.onnx",
          "digits": SOURCE / "tools/digits/digits.onnx", "sdp": SHARED / "models/sdp/model.onnx"}
 FLAGS = {"sdp": ["--allow-dynamic-weights"]}
-ROWS = {"c6b32": [*BENCHMARKS, *FOUND], "c3b64": BENCHMARKS, "c2b8": [name for name in FOUND if name != "sdp"]}
+SMALL = ["acasxu", "go1_policy", "digits"]
+ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *FOUND], "c3b64": BENCHMARKS, "c2b8": SMALL}
 SKIPPED = 77
 
 
@@ -75,9 +78,9 @@ def measure(sluice):
         paths = {name: path for name, path in FOUND.items() if path.exists()}
         for name in FOUND.keys() - paths:
             print(f"not measured, its model is not here: {name} ({FOUND[name]})")
-        for name in BENCHMARKS:
+        for name, make in (make_models.ROWS | make_models.WINDOWS).items():
             paths[name] = folder / f"{name}.onnx"
-            onnx.save(make_models.ROWS[name](name), paths[name])
+            onnx.save(make(name), paths[name])
 
         def one(row):
             target, name = row

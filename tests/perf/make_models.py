@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Builder:
-    """A graph under construction over one activation row [1, n]."""
+    """A graph under construction over one activation: a row [1, n], or [1, channels, ...]."""
 
     def __init__(self, name):
         self.name = name
@@ -42,6 +42,12 @@ class Builder:
             operands.append(self.constant(self.random.standard_normal(outputs) * 0.1))
         return self.op("Gemm", *operands, transB=1)
 
+    def convolution(self, value, inputs, outputs, size, stride, axes):
+        weight = self.random.standard_normal((outputs, inputs, *[size] * axes)) * np.sqrt(2 / (inputs * size**axes))
+        operands = [value, self.constant(weight), self.constant(self.random.standard_normal(outputs) * 0.1)]
+        return self.op("Conv", *operands, kernel_shape=[size] * axes, strides=[stride] * axes,
+                       pads=[size // 2] * (2 * axes))
+
     def rms_norm(self, value, size):
         square = self.op("Mul", value, value)
         mean = self.op("ReduceMean", square, axes=[-1], keepdims=1)
@@ -56,8 +62,9 @@ class Builder:
         self.nodes.append(helper.make_node("Identity", [value], ["y"], name="/output"))
         graph = helper.make_graph(
             self.nodes, self.name,
-            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, inputs])],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, outputs])], self.initializers)
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, *np.atleast_1d(inputs).tolist()])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, *np.atleast_1d(outputs).tolist()])],
+            self.initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
         model.ir_version = 8
         return model
@@ -91,6 +98,23 @@ def swiglu(name, dim, hidden):
     return builder.model(builder.op("Add", "x", down), dim, dim)
 
 
+def convolutions(name, shape, layers):
+    """`layers` of (channels, size, stride), over [channels, ...]: a border of half a window, and relu behind."""
+    builder, value, shape = Builder(name), "x", list(shape)
+    start = list(shape)
+    for channels, size, stride in layers:
+        value = builder.op("Relu", builder.convolution(value, shape[0], channels, size, stride, len(shape) - 1))
+        shape = [channels, *[(extent - 1) // stride + 1 for extent in shape[1:]]]
+    return builder.model(value, start, shape)
+
+
+# Rows that nobody has published.
+WINDOWS = {
+    "conv1d-4x64-256": lambda n: convolutions(n, [64, 256], [(64, 3, 1)] * 4),
+    "conv2d-4x32-32x32": lambda n: convolutions(n, [32, 32, 32], [(32, 3, 1)] * 4),
+    "conv2d-64-128-16x16": lambda n: convolutions(n, [64, 16, 16], [(64, 3, 2), (128, 1, 1)]),
+}
+
 ROWS = {
     "slp-128-128": lambda n: dense(n, [128, 128]),
     "slp-256-1024": lambda n: dense(n, [256, 1024]),
@@ -114,10 +138,11 @@ def main():
         raise SystemExit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[2:] or ROWS:
-        if name not in ROWS:
-            raise SystemExit(f"unknown model {name}; known: {', '.join(ROWS)}")
-        onnx.save(ROWS[name](name), folder / f"{name}.onnx")
+    known = ROWS | WINDOWS
+    for name in sys.argv[2:] or known:
+        if name not in known:
+            raise SystemExit(f"unknown model {name}; known: {', '.join(known)}")
+        onnx.save(known[name](name), folder / f"{name}.onnx")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,20 @@ import make_models
 TOLERANCE = 0.015
 STEPS = 2
 
+
+def convolve(x, w, b, kernel_shape, strides, pads):
+    """As ONNX says, element of the window by element of it."""
+    axes = len(kernel_shape)
+    padded = np.pad(x, [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:])])
+    counts = [(padded.shape[2 + i] - kernel_shape[i]) // strides[i] + 1 for i in range(axes)]
+    y = np.zeros([1, w.shape[0], *counts]) + b.reshape(1, -1, *[1] * axes)
+    for at in np.ndindex(*kernel_shape):
+        seen = padded[(slice(None), slice(None), *[slice(a, a + s * (n - 1) + 1, s)
+                                                   for a, s, n in zip(at, strides, counts)])]
+        y += np.einsum("oc,nc...->no...", w[(slice(None), slice(None), *at)], seen)
+    return y
+
+
 OPERATORS = {
     "Relu": lambda x: np.maximum(x, 0),
     "Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
@@ -35,6 +49,7 @@ OPERATORS = {
     "Mul": np.multiply,
     "Div": np.divide,
     "ReduceMean": lambda x, axes, keepdims: np.mean(x, axis=tuple(axes), keepdims=bool(keepdims)),
+    "Conv": convolve,
     "Gemm": lambda x, w, b=0.0, transB=0: x @ (w.T if transB else w) + b,
 }
 
@@ -51,7 +66,7 @@ def evaluate(model, x):
 
 def check(sluice, target, engine, name, folder):
     """What is wrong with a row, and a line about it."""
-    model = make_models.ROWS[name](name)
+    model = (make_models.ROWS | make_models.WINDOWS)[name](name)
     path, wrong = folder / name, []
     onnx.save(model, path.with_suffix(".onnx"))
 
@@ -63,9 +78,10 @@ def check(sluice, target, engine, name, folder):
 
     program = f"{path}-{target}.sluice"
     expected = command("compile", path.with_suffix(".onnx"), "--target", target, "-o", program)["latency"]["spaced"]
-    x = np.random.default_rng(1).standard_normal(model.graph.input[0].type.tensor_type.shape.dim[1].dim_value)
+    shape = [extent.dim_value for extent in model.graph.input[0].type.tensor_type.shape.dim]
+    x = np.random.default_rng(1).standard_normal(shape)
     # The engines see bf16: so does the reference, and what remains is the machine's error.
-    x = (x.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).reshape(1, -1)
+    x = (x.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
     np.save(f"{path}-x.npy", x)
     result = command("run", program, "--engine", engine, "--steps", STEPS, "--input", f"x=@{path}-x.npy", "--output",
                      f"y=@{path}-y.npy")
@@ -85,7 +101,7 @@ def main():
     if len(sys.argv) < 4:
         raise SystemExit(__doc__)
     sluice, target, engine = sys.argv[1:4]
-    names = sys.argv[4:] or list(make_models.ROWS)
+    names = sys.argv[4:] or [*make_models.ROWS, *(make_models.WINDOWS if target == "c6b32" else [])]
     failed = False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for wrong, line in pool.map(lambda name: check(sluice, target, engine, name, pathlib.Path(folder)), names):
