@@ -181,7 +181,7 @@ class Host(Refusal):
         refused = 0
         for megabytes in range(180, 420, 12):
             code, text = self.limited(resource.RLIMIT_AS, megabytes << 20, *command)
-            if code == 127 or "error while loading shared libraries" in text:
+            if self.limited(resource.RLIMIT_AS, megabytes << 20, "version")[0] != 0:
                 continue  # the program itself does not fit
             with self.subTest(megabytes=megabytes):
                 if code == 0:

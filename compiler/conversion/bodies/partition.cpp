@@ -131,7 +131,7 @@ private:
       if (!divided || !divided.operandCuts(cut, needed))
         return false;
       for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), needed))
-        if ((need.cut && !demand(operand, *need.cut)) || (need.slab && !partition.windows))
+        if ((need.cut && !demand(operand, *need.cut)) || (need.slab && !isRows(operand, *need.slab)))
           return false;
     } else if (partition.windows) {
       // All of it is there, row by row.
@@ -140,6 +140,11 @@ private:
     }
     partition.cuts[value] = cut;
     return true;
+  }
+
+  /// Whether a slab is rows of a value: not where it is some lanes of them.
+  [[nodiscard]] bool isRows(Value value, const Slab &slab) const {
+    return partition.windows && ir::dataDim(value) != slab.axis;
   }
 
   /// The host offers the rows of an input in row-major order: block by block only if

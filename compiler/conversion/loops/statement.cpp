@@ -531,12 +531,29 @@ private:
           first.insert(input);
       }
     }
+    const auto takeByBoth = [&](uint32_t input) {
+      there.insert(input);
+      result.takenByBoth.push_back(input);
+      result.inputUnits[input] = plan::kMatrixBit | plan::kVectorBit;
+    };
     for (const uint32_t input : first)
-      if (readers[input] > 1) {
-        there.insert(input);
-        result.takenByBoth.push_back(input);
-        result.inputUnits[input] = plan::kMatrixBit | plan::kVectorBit;
-      }
+      if (readers[input] > 1)
+        takeByBoth(input);
+    if (!startsUnread())
+      return;
+    // Rows that depend on no input still come once per inference, not before it.
+    if (!first.empty() && !there.contains(*first.begin()))
+      takeByBoth(*first.begin());
+    for (const rows::Read &read : body.reads)
+      if (const auto &input = program.families[read.family].input; input && read.all)
+        result.wholeUnits[*input] = plan::kMatrixBit | plan::kVectorBit;
+  }
+
+  /// Whether the first rows that the vector unit makes of a group are made of constants alone.
+  [[nodiscard]] bool startsUnread() const {
+    const auto makes = std::ranges::find_if(
+        result.loop, [](const Statement &statement) { return statement.vector.has_value(); });
+    return makes != result.loop.end() && !readsInput(*makes);
   }
 
   /// A body that uses nothing of the inputs it is given still happens once per inference.

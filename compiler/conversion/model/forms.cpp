@@ -73,9 +73,12 @@ private:
   /// The function as loops over positions, if it has any.
   std::optional<rows::Program> asLoops(std::vector<std::string> &notes, Problems &found) const {
     const auto partition = bodies::findPartition(mainOf(module));
-    return partition
-               ? bodies::lowerToBodies(mainOf(module), *partition, geometry, model, notes, found)
-               : std::nullopt;
+    if (!partition)
+      return std::nullopt;
+    auto made = bodies::lowerToBodies(mainOf(module), *partition, geometry, model, notes, found);
+    const bool loops =
+        made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
+    return loops ? std::move(made) : std::nullopt;
   }
 
   void add(const rows::Program &program) {

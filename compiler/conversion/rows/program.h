@@ -81,8 +81,11 @@ struct Program {
   uint64_t macs = 0;
   uint64_t parameters = 0;
 
-  /// One body with one trip: its graph is all there is.
-  [[nodiscard]] bool isStraightLine() const { return bodies.size() == 1 && bodies[0].trips == 1; }
+  /// One body with one trip that reads every input: its graph is all there is.
+  [[nodiscard]] bool isStraightLine() const {
+    return bodies.size() == 1 && bodies[0].trips == 1 &&
+           bodies[0].trip.inputs.size() == inputs.size();
+  }
 };
 
 /// "sum", "max", "min", "product".
