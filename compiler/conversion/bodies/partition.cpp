@@ -131,7 +131,8 @@ private:
       if (!divided || !divided.operandCuts(cut, needed))
         return false;
       for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), needed))
-        if ((need.cut && !demand(operand, *need.cut)) || (need.slab && !isRows(operand, *need.slab)))
+        if ((need.cut && !demand(operand, *need.cut)) ||
+            (need.slab && !isRows(operand, *need.slab)))
           return false;
     } else if (partition.windows) {
       // All of it is there, row by row.
