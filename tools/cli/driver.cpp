@@ -143,14 +143,6 @@ int run(int argc, char **argv, Common &common) {
     const Report report(common);
     report.json({{"schema", 1}, {"ok", false}, {"errors", errorsJson({wrong})}});
     return Usage;
-  } catch (const std::bad_alloc &) {
-    return Report(common).fail("E0610", "out of memory");
-  } catch (const std::system_error &error) { // a thread that cannot be started
-    if (error.code() == std::errc::resource_unavailable_try_again)
-      return Report(common).fail("E0610", "out of memory");
-    return Report(common).fail("E0611", error.what());
-  } catch (const std::exception &error) {
-    return Report(common).fail("E0611", error.what());
   }
   return exitCode;
 }
@@ -161,6 +153,12 @@ int runGuarded(int argc, char **argv, Common &common) {
     return run(argc, argv, common);
   } catch (const std::bad_alloc &) {
     return Report(common).fail("E0610", "out of memory");
+  } catch (const std::system_error &error) { // a thread that cannot be started
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      return Report(common).fail("E0610", "out of memory");
+    return Report(common).fail("E0611", error.what());
+  } catch (const std::exception &error) {
+    return Report(common).fail("E0611", error.what());
   }
 }
 

@@ -26,14 +26,12 @@ struct Cut {
   bool operator==(const Cut &) const = default;
 };
 
-/// What a window sees of an operand in trip t: element j of `size` along the axis is
-/// first + t * step + j * spacing. Those of neighbouring trips overlap, and some may lie
-/// outside.
+/// Elements along an axis in trip t: element j of `size` is first + t * step + j * spacing. What
+/// windows see overlaps from trip to trip, and some of it may lie outside.
 struct Slab {
   int64_t axis = 0;
   int64_t first = 0, step = 1, spacing = 1, size = 1;
 
-  bool operator==(const Slab &) const = default;
   auto operator<=>(const Slab &) const = default;
 };
 
@@ -46,8 +44,6 @@ struct Need {
 
   std::optional<Cut> cut;
   std::optional<Slab> slab;
-
-  [[nodiscard]] bool all() const { return !cut && !slab; }
 };
 
 /// By operand.

@@ -23,32 +23,25 @@ bool isConstant(Value value) { return !ir::dataDim(value); }
 
 RankedTensorType typeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
-/// Elements along an axis of a tensor that a trip reads or makes: element j of trip t is
-/// first + t * step + j * spacing.
-struct Lines {
-  int64_t axis = 0;
-  int64_t count = 1, first = 0, step = 1, spacing = 1;
-
-  static Lines of(const Cut &cut, int64_t extent) {
-    return {cut.axis, cut.block, cut.mirrored ? extent - cut.block : 0,
-            cut.mirrored ? -cut.block : cut.block, 1};
-  }
-  auto operator<=>(const Lines &) const = default;
-};
+/// The elements of a cut: they are all inside.
+Slab slabOf(const Cut &cut, int64_t extent) {
+  return {cut.axis, cut.mirrored ? extent - cut.block : 0, cut.mirrored ? -cut.block : cut.block, 1,
+          cut.block};
+}
 
 /// A value as a body sees it: some lines of it, or all of it.
-using Seen = std::pair<void *, std::optional<Lines>>;
+using Seen = std::pair<void *, std::optional<Slab>>;
 
 /// Where the rows of some lines of a tensor are in the tensor.
 class LineRows {
 public:
-  LineRows(llvm::ArrayRef<int64_t> shape, int64_t dim, std::optional<Lines> lines, int64_t lanes)
+  LineRows(llvm::ArrayRef<int64_t> shape, int64_t dim, std::optional<Slab> lines, int64_t lanes)
       : shape(shape.begin(), shape.end()), lines(lines), whole(vec(shape), dim, lanes),
         block(whole) {
     if (!lines)
       return;
     blockShape = this->shape;
-    blockShape[lines->axis] = lines->count;
+    blockShape[lines->axis] = lines->size;
     block = rows::RowLayout(vec(blockShape), dim, lanes);
   }
 
@@ -88,7 +81,7 @@ private:
     return {shape.begin(), shape.end()};
   }
   llvm::SmallVector<int64_t, 4> shape, blockShape;
-  std::optional<Lines> lines;
+  std::optional<Slab> lines;
   rows::RowLayout whole, block;
 };
 
@@ -166,13 +159,13 @@ private:
     return rows;
   }
 
-  [[nodiscard]] LineRows rowsOf(Value value, std::optional<Lines> lines) const {
+  [[nodiscard]] LineRows rowsOf(Value value, std::optional<Slab> lines) const {
     return {ir::carriedShape(value), ir::dataDim(value).value_or(0), lines,
             static_cast<int64_t>(geometry.lanes)};
   }
   /// What a trip makes of a value.
-  [[nodiscard]] static std::optional<Lines> linesOf(Value value, std::optional<Cut> cut) {
-    return cut ? std::optional(Lines::of(*cut, ir::shapeOf(value)[cut->axis])) : std::nullopt;
+  [[nodiscard]] static std::optional<Slab> linesOf(Value value, std::optional<Cut> cut) {
+    return cut ? std::optional(slabOf(*cut, ir::shapeOf(value)[cut->axis])) : std::nullopt;
   }
 
   /// Elements of a slab that lie before and behind a tensor in some trip.
@@ -210,12 +203,12 @@ private:
   }
 
   /// The lines of a slab that are there in the trips under way; nothing if there are none.
-  [[nodiscard]] std::optional<Lines> linesOf(Value value, const Slab &slab) const {
+  [[nodiscard]] std::optional<Slab> linesOf(Value value, const Slab &slab) const {
     const auto [before, behind] = beyond(slab, ir::shapeOf(value)[slab.axis], part.first);
     const int64_t count = slab.size - before - behind;
     if (count < 1)
       return std::nullopt;
-    return Lines{slab.axis, count, slab.first + before * slab.spacing, slab.step, slab.spacing};
+    return Slab{slab.axis, slab.first + before * slab.spacing, slab.step, slab.spacing, count};
   }
 
   static void setRows(format::HostTensor &tensor, Value value, uint32_t lanes, uint32_t &next) {
@@ -373,7 +366,7 @@ private:
   uint32_t constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim) {
     const reference::Tensor values = ir::toTensor(constant.getValue());
     const auto shape = ir::shapeOf(constant);
-    const LineRows where(shape, dim, Lines::of(cut, shape[cut.axis]), geometry.lanes);
+    const LineRows where(shape, dim, slabOf(cut, shape[cut.axis]), geometry.lanes);
     const rows::RowLayout layout({shape.begin(), shape.end()}, dim, geometry.lanes);
     rows::Family made;
     made.name = ir::tensorName(constant.getLoc());
@@ -438,7 +431,7 @@ private:
 
   Value operand(Outline &outline, OpBuilder &builder, Operation *user, Value value,
                 const Need &need) {
-    const std::optional<Lines> lines =
+    const std::optional<Slab> lines =
         need.slab ? linesOf(value, *need.slab) : linesOf(value, need.cut);
     if (need.slab && !lines)
       return nullptr;
@@ -475,7 +468,7 @@ private:
 
   /// Rows of what an earlier body makes, or the host; null if trips do not move over them evenly.
   Value readOperand(Outline &outline, Value value, const Need &need,
-                    const std::optional<Lines> &lines) {
+                    const std::optional<Slab> &lines) {
     const Places places = partition.windows ? placesOf(value) : Places{value, {}};
     rows::Read read{family(places.of), false, {}};
     const auto cut = partition.cutOf(value);
@@ -504,7 +497,7 @@ private:
     }
     const std::string name = program.families[read.family].name;
     const RankedTensorType type =
-        lines ? blockType(typeOf(value), Cut{lines->axis, lines->count}) : typeOf(value);
+        lines ? blockType(typeOf(value), Cut{lines->axis, lines->size}) : typeOf(value);
     return addArgument(outline, type, name, std::move(read));
   }
 

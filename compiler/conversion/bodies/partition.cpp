@@ -208,15 +208,13 @@ private:
       const unsigned operand =
           static_cast<unsigned>(llvm::find(user->getOperands(), value) - user->operand_begin());
       int64_t here = 1;
-      auto window = llvm::dyn_cast<ir::WindowOp>(user);
-      const auto *along = window ? llvm::find(window.getAxes(), axis) : nullptr;
-      if (along && along != window.getAxes().end()) {
-        const auto i = along - window.getAxes().begin();
-        const int64_t stride = window.getStrides()[i];
-        if (window.getStarts()[i] < 0 || stride == 1 ||
-            window.getStarts()[i] + (window.getSizes()[i] - 1) * window.getDilations()[i] >= stride)
+      OperandCuts needs;
+      if (llvm::isa<ir::WindowOp>(user) && divided.operandCuts(Cut{axis, 1}, needs) &&
+          needs[operand].slab) {
+        const Slab &seen = *needs[operand].slab;
+        if (seen.step == 1 || !isWithin(seen, Cut{axis, seen.step}))
           continue;
-        here = stride * blockOf(window, axis);
+        here = seen.step * blockOf(user->getResult(0), axis);
       } else if (const auto next = divided.resultCut(operand, Cut{axis, 1}); next) {
         here = next->block == 1 ? blockOf(user->getResult(0), next->axis) : 1;
       }

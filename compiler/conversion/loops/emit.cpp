@@ -286,13 +286,12 @@ private:
     const auto lastTrip = [&](uint32_t group) {
       return groups.first(core, group) + groups.size - 1;
     };
-    std::vector<uint32_t> each(program.inputs.size(), 0);
     uint32_t next = 0;
+    const auto each = [&](uint32_t input) { // from this group to the next
+      return chunksFor(input, any, lastTrip(next + 1)) - chunksFor(input, any, lastTrip(next));
+    };
     const auto tooFew = [&](uint32_t input) {
-      each[input] = next + 1 < count ? chunksFor(input, any, lastTrip(next + 1)) -
-                                           chunksFor(input, any, lastTrip(next))
-                                     : 0;
-      return chunksFor(input, any, lastTrip(next)) < takenChunks[input] + each[input];
+      return chunksFor(input, any, lastTrip(next)) < takenChunks[input] + each(input);
     };
     const std::vector<uint32_t> inputs = comingInputs();
     while (!inputs.empty() && next < count &&
@@ -304,11 +303,10 @@ private:
       return;
     perPass.assign(program.inputs.size(), 0);
     for (const uint32_t input : inputs) {
-      (void)tooFew(input);
       const uint32_t first = chunksFor(input, any, lastTrip(next)) - takenChunks[input];
-      takeChunks(&statements, input, first - each[input]);
-      perPass[input] = each[input];
-      takenChunks[input] += first + (count - next - 1) * each[input];
+      perPass[input] = each(input);
+      takeChunks(&statements, input, first - perPass[input]);
+      takenChunks[input] += first + (count - next - 1) * perPass[input];
     }
     addGroups(statements, count - next, groups.size, next);
     perPass.clear();

@@ -95,14 +95,6 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   return candidate;
 }
 
-/// Whether bodies read or write families in other ways than trip by trip.
-bool hasWindows(const rows::Program &program) {
-  return std::ranges::any_of(program.bodies, [](const rows::Body &body) {
-    return std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); }) ||
-           std::ranges::any_of(body.reads, [](const auto &read) { return read.step != 0; });
-  });
-}
-
 /// A program that differs in its trip count alone, with this many rounds of groups over
 /// the cores where it has more. Nothing if a body reads other positions than its own of what
 /// another makes.
@@ -114,7 +106,7 @@ std::optional<rows::Program> shortened(const rows::Program &program, const Choic
     if (trips > 1 && trips / round > rounds)
       trips = rounds * round + trips % round;
   };
-  if (hasWindows(program))
+  if (program.hasWindows())
     return std::nullopt;
   for (const rows::Body &body : program.bodies)
     for (const rows::Read &read : body.reads) {
@@ -240,7 +232,7 @@ std::vector<uint32_t> groupSizes(const rows::Program &program) {
     if (size <= most)
       sizes.insert(size);
   // Where all cores wait for each other after every body, those that give them equal shares.
-  if (hasWindows(program))
+  if (program.hasWindows())
     for (uint32_t rounds = 1; rounds <= 4; ++rounds)
       sizes.insert((most + rounds - 1) / rounds);
   return {sizes.begin(), sizes.end()};

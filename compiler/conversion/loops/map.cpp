@@ -217,7 +217,7 @@ private:
         home.base = map.localRows;
         map.localRows += own;
       } else {
-        compactRows += home.everywhere ? family.total() : own;
+        compactRows += rowsOf(f);
       }
     }
     // What is too long for the inbox goes through rings, or takes turns.
@@ -427,9 +427,7 @@ void dealOut(rows::Program &program, const Choice &choice) {
              return write.output || write.placed();
            });
   };
-  if (!std::ranges::any_of(program.bodies, [](const rows::Body &body) {
-        return std::ranges::any_of(body.writes, [](const auto &write) { return write.placed(); });
-      }))
+  if (!program.hasWindows())
     return;
   uint32_t next = 0;
   for (rows::Body &body : program.bodies) {

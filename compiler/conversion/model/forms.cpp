@@ -43,10 +43,7 @@ public:
     const std::optional<rows::Program> loops = asLoops(loopNotes, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found; // of no interest where loops can do it
-    const bool layers =
-        loops && llvm::any_of(loops->bodies, [](const rows::Body &body) {
-          return llvm::any_of(body.writes, [](const auto &write) { return write.placed(); });
-        });
+    const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       if (auto graph =
               rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {

@@ -4,6 +4,7 @@
 // one reads what another writes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,6 +82,13 @@ struct Program {
   uint64_t macs = 0;
   uint64_t parameters = 0;
 
+  /// Whether bodies read or write families in other ways than trip by trip.
+  [[nodiscard]] bool hasWindows() const {
+    return std::ranges::any_of(bodies, [](const Body &body) {
+      return std::ranges::any_of(body.writes, [](const Write &write) { return write.placed(); }) ||
+             std::ranges::any_of(body.reads, [](const Read &read) { return read.step != 0; });
+    });
+  }
   /// One body with one trip that reads every input: its graph is all there is.
   [[nodiscard]] bool isStraightLine() const {
     return bodies.size() == 1 && bodies[0].trips == 1 &&
