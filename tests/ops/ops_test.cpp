@@ -1,7 +1,8 @@
 // Operators end to end: ONNX in, bits out of both engines, compared with the
-// values stored beside the model.
+// values stored beside the model. SLUICE_OPS_CASES names a folder of further cases.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -149,7 +150,7 @@ double compare(const fs::path &folder, const std::vector<reference::Tensor> &inp
 }
 
 struct Totals {
-  size_t ran = 0, refused = 0, flagged = 0, looped = 0;
+  size_t ran = 0, refused = 0, flagged = 0, looped = 0, tooLarge = 0;
   double worst = 0;
   std::string worstCase;
 };
@@ -180,6 +181,11 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
   std::string text;
   pipeline::CompileOptions options = optionsOf(folder);
   std::string codes = compile(options, program, text);
+  // What is drawn may be too large for the machine.
+  if (name.starts_with("random_") && codes.starts_with("E040") && codes < "E0408") {
+    ++totals.tooLarge;
+    return;
+  }
   EXPECT_EQ(codes, expectedCode(refused, name)) << name << ' ' << codes << '\n' << text;
   const bool rewrite = name.starts_with("rewrite_");
   if (rewrite || codes == "E0306" || name.starts_with("dynamic_")) {
@@ -246,17 +252,26 @@ void checkAll(const char *path, size_t atLeast) {
     } catch (const std::exception &wrong) { // what follows is checked all the same
       ADD_FAILURE() << folder << ": " << wrong.what();
     }
-  std::printf("%zu cases on both engines (%zu with a flag, %zu in loops too), %zu refused, worst "
-              "error %.2f of what is allowed (%s)\n",
-              totals.ran, totals.flagged, totals.looped, totals.refused, totals.worst,
-              totals.worstCase.c_str());
+  std::printf("%zu cases on both engines (%zu with a flag, %zu in loops too), %zu refused, "
+              "%zu too large, worst error %.2f of what is allowed (%s)\n",
+              totals.ran, totals.flagged, totals.looped, totals.refused, totals.tooLarge,
+              totals.worst, totals.worstCase.c_str());
   EXPECT_GE(totals.ran, atLeast);
+  EXPECT_LE(totals.tooLarge * 50, folders.size());
 }
 
 TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
 TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
-TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 120); }
+TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 300); }
+
+/// As many cases as there is time for, by hand.
+TEST(Operators, CasesOfAGivenFolder) {
+  const char *folder = std::getenv("SLUICE_OPS_CASES");
+  if (folder == nullptr)
+    GTEST_SKIP() << "SLUICE_OPS_CASES names no folder of cases";
+  checkAll(folder, 1);
+}
 
 } // namespace
 } // namespace sluice::ops_test

@@ -25,7 +25,7 @@ def windows(x, sizes, strides, dilations, pads, outside, counts=None):
     counts = counts or [p[2] for p in placed]
     more = [max((n - 1) * s + (k - 1) * d + 1 - e - p[0] - p[1], 0) + p[1]
             for n, s, k, d, e, p in zip(counts, strides, sizes, dilations, x.shape[2:], placed)]
-    v = np.pad(np.float64(x), [(0, 0), (0, 0)] + [(p[0], m) for p, m in zip(placed, more)],
+    v = np.pad(np.asarray(x, np.float64), [(0, 0), (0, 0)] + [(p[0], m) for p, m in zip(placed, more)],
                constant_values=outside)
     for axis in range(count):
         at = np.arange(counts[axis])[:, None] * strides[axis] + np.arange(sizes[axis]) * dilations[axis]
@@ -64,7 +64,7 @@ def conv_transpose(x, w, b=None, group=1, strides=None, dilations=None, pads=Non
             at = tuple(slice(t * d, t * d + s * (e - 1) + 1, s)
                        for t, d, s, e in zip(tap, dilations, strides, x.shape[2:]))
             y[(slice(None), own, *at)] += np.moveaxis(
-                np.tensordot(np.float64(x[:, part]), w[(part, slice(None), *tap)], ([1], [0])), -1, 1)
+                np.tensordot(np.asarray(x[:, part], np.float64), w[(part, slice(None), *tap)], ([1], [0])), -1, 1)
     y = y[(slice(None), slice(None), *(slice(low, f - high) for (low, high), f in zip(pads, full)))]
     return y if b is None else y + b.reshape(-1, *one)
 
@@ -222,7 +222,7 @@ def pooling(cases):
         both_ways(cases, f"averagepool_{name}", node("AveragePool", "x", **given), {"x": x},
                   {"y": average(x, **place)})
         both_ways(cases, f"lppool_{name}", node("LpPool", "x", **given), {"x": x},
-                  {"y": np.sqrt(pool(np.float64(x) ** 2, np.sum, 0, **place))})
+                  {"y": np.sqrt(pool(np.asarray(x, np.float64) ** 2, np.sum, 0, **place))})
     pads = [(1, 2), (2, 0)]
     both_ways(cases, "averagepool_include",
               node("AveragePool", "x", kernel_shape=[3, 3], pads=flat(pads), count_include_pad=1),
@@ -261,8 +261,8 @@ def pooling(cases):
     both_ways(cases, "averagepool_3d", node("AveragePool", "x", kernel_shape=[2, 3, 2]), {"x": box},
               {"y": average(box, [2, 3, 2])}, rank=5)
     for op, value in (("GlobalMaxPool", x.max((2, 3), keepdims=True)),
-                      ("GlobalAveragePool", np.float64(x).mean((2, 3), keepdims=True)),
-                      ("GlobalLpPool", np.sqrt((np.float64(x) ** 2).sum((2, 3), keepdims=True)))):
+                      ("GlobalAveragePool", np.asarray(x, np.float64).mean((2, 3), keepdims=True)),
+                      ("GlobalLpPool", np.sqrt((np.asarray(x, np.float64) ** 2).sum((2, 3), keepdims=True)))):
         both_ways(cases, op.lower(), node(op, "x"), {"x": x}, {"y": value})
 
 

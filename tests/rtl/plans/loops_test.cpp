@@ -1,5 +1,6 @@
-// Random bodies as hardware loops, on both engines: equal bits, equal cycles, and what the bodies
-// say. SLUICE_LOOP_PROGRAMS sets how many programs, SLUICE_LOOP_SEED the first seed.
+// Random bodies as hardware loops, every fourth program a network of windows, on both engines:
+// equal bits, equal cycles, and what the bodies say. SLUICE_LOOP_PROGRAMS sets how many programs,
+// SLUICE_LOOP_SEED the first seed.
 #include "compiler/conversion/loops/loop_plan.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "tests/support/environment.h"
 #include "tests/support/rng.h"
 #include "tests/support/rows/programs.h"
+#include "tests/support/rows/windows.h"
 
 namespace sluice::testing {
 namespace {
@@ -67,8 +69,10 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
   for (uint64_t seed = first; seed < first + programs; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    const rows::Program program =
-        loops::test::randomProgram("c2b8", seed, /*mostTrips=*/rng.percent(50) ? 20 : 120);
+    const bool windows = seed % 4 == 3;
+    const uint32_t most = rng.percent(50) ? 20 : 120; // positions, or trips
+    const rows::Program program = windows ? loops::test::windowNetwork("c2b8", seed, most)
+                                          : loops::test::randomProgram("c2b8", seed, most);
     const rows::Graph graph = loops::test::flatten(program);
     std::mt19937_64 random(seed);
     const std::vector<Rows> inputs{plan::test::randomRows(graph, random),
@@ -104,6 +108,7 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
     if (HasFailure())
       return;
     const auto all = [](const rows::Read &read) { return read.all; };
+    seen["programs with windows"] += windows;
     seen["programs of several bodies"] += program.bodies.size() > 1;
     seen["programs with folds"] += std::ranges::any_of(program.bodies, [](const rows::Body &body) {
       return std::ranges::any_of(body.writes,

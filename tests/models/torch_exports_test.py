@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Networks with windows as PyTorch builds and exports them, on both engines.
+
+usage: torch_exports_test.py SLUICE WORK_DIR TARGET
+
+PyTorch makes the model, its exporter the file, and PyTorch's own output is what is
+expected, within 2 % of its range. The engines must agree in bits and cycles.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+try:
+    import torch
+    from onnx import numpy_helper
+    from torch import nn
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+TOLERANCE = 0.02
+
+
+class Residual(nn.Module):
+    """A basic block of ResNet that halves the image, its shortcut a 1 x 1 convolution."""
+    shape = 1, 8, 10, 10
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(8, 16, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+            nn.Conv2d(16, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16))
+        self.beside = nn.Sequential(nn.Conv2d(8, 16, 1, stride=2, bias=False), nn.BatchNorm2d(16))
+
+    def forward(self, x):
+        return torch.relu(self.body(x) + self.beside(x))
+
+
+class MobileNet(nn.Module):
+    """An inverted bottleneck of MobileNetV3 with squeeze and excite."""
+    shape = 1, 8, 8, 8
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Sequential(
+            nn.Conv2d(8, 24, 1, bias=False), nn.BatchNorm2d(24), nn.Hardswish(),
+            nn.Conv2d(24, 24, 3, padding=1, groups=24, bias=False), nn.BatchNorm2d(24), nn.Hardswish())
+        self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(24, 6, 1), nn.ReLU(),
+                                  nn.Conv2d(6, 24, 1), nn.Hardsigmoid())
+        self.narrow = nn.Sequential(nn.Conv2d(24, 8, 1, bias=False), nn.BatchNorm2d(8))
+
+    def forward(self, x):
+        h = self.wide(x)
+        return x + self.narrow(h * self.gate(h))
+
+
+class UNet(nn.Module):
+    """Two levels of a signal: down by poolings, up by transposed convolutions."""
+    shape = 1, 2, 48
+
+    def __init__(self):
+        super().__init__()
+
+        def level(inputs, outputs):
+            return nn.Sequential(nn.Conv1d(inputs, outputs, 3, padding=1), nn.BatchNorm1d(outputs), nn.ReLU())
+        self.down = nn.ModuleList([level(2, 8), level(8, 12)])
+        self.bottom = level(12, 16)
+        self.up = nn.ModuleList([nn.ConvTranspose1d(16, 12, 2, stride=2),
+                                 nn.ConvTranspose1d(12, 8, 4, stride=2, padding=1)])
+        self.joined = nn.ModuleList([level(24, 12), level(16, 8)])
+        self.last = nn.Conv1d(8, 1, 1)
+
+    def forward(self, x):
+        kept = []
+        for level in self.down:
+            kept.append(level(x))
+            x = nn.functional.max_pool1d(kept[-1], 2)
+        x = self.bottom(x)
+        for up, joined in zip(self.up, self.joined):
+            x = joined(torch.cat([kept.pop(), up(x)], 1))
+        return self.last(x)
+
+
+class TemporalNetwork(nn.Module):
+    """Causal convolutions with growing dilations; what is padded behind is cut off again."""
+    shape = 1, 3, 40
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.ModuleList([nn.Conv1d(inputs, 12, 3, padding=2 * dilation, dilation=dilation),
+                           nn.Conv1d(12, 12, 3, padding=2 * dilation, dilation=dilation),
+                           nn.Conv1d(inputs, 12, 1) if inputs != 12 else nn.Identity()])
+            for inputs, dilation in ((3, 1), (12, 2), (12, 4)))
+        self.head = nn.Linear(12, 4)
+
+    def forward(self, x):
+        for first, second, beside in self.layers:
+            pad = first.padding[0]
+            h = torch.relu(first(x)[:, :, :-pad])
+            x = torch.relu(torch.relu(second(h)[:, :, :-pad]) + beside(x))
+        return self.head(x[:, :, -1])
+
+
+class WaveNet(nn.Module):
+    """Gated layers on a signal, their skips summed."""
+    shape = 1, 1, 32
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(1, 8, 1)
+        self.layers = nn.ModuleList(nn.ModuleList([
+            nn.Conv1d(8, 16, 2, dilation=dilation), nn.Conv1d(8, 8, 1), nn.Conv1d(8, 8, 1)])
+            for dilation in (1, 2, 4))
+        self.last = nn.Conv1d(8, 4, 1)
+
+    def forward(self, x):
+        x, skips = self.first(x), 0
+        for gated, out, skip in self.layers:
+            h = gated(nn.functional.pad(x, (gated.dilation[0], 0)))
+            left, right = h.chunk(2, 1)
+            h = torch.tanh(left) * torch.sigmoid(right)
+            x, skips = x + out(h), skips + skip(h)
+        return self.last(torch.relu(skips))
+
+
+class KeywordSpotting(nn.Module):
+    """Of 10 coefficients in 25 frames: depthwise separable convolutions, mean, classes."""
+    shape = 1, 1, 25, 10
+
+    def __init__(self):
+        super().__init__()
+
+        def both(convolution):
+            return [convolution, nn.BatchNorm2d(16), nn.ReLU()]
+        self.layers = nn.Sequential(
+            *both(nn.Conv2d(1, 16, (10, 4), stride=2, padding=(5, 1))),
+            *both(nn.Conv2d(16, 16, 3, padding=1, groups=16)), *both(nn.Conv2d(16, 16, 1)),
+            *both(nn.Conv2d(16, 16, 3, padding=1, groups=16)), *both(nn.Conv2d(16, 16, 1)),
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 12))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def trained(model):
+    """With statistics of activations as training leaves them, not zeros and ones."""
+    for norm in (m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))):
+        nn.init.normal_(norm.weight, 1, 0.2)
+        nn.init.normal_(norm.bias, 0, 0.2)
+        nn.init.normal_(norm.running_mean, 0, 0.2)
+        nn.init.uniform_(norm.running_var, 0.5, 1.5)
+    return model.eval()
+
+
+def write(kind, folder):
+    """The model, an input and what PyTorch makes of it."""
+    model, x = trained(kind()), torch.randn(kind.shape)
+    with torch.no_grad():
+        y = model(x)
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True, exist_ok=True)
+    torch.onnx.export(model, x, str(folder / "model.onnx"), opset_version=14)
+    for name, value in (("input", x), ("output", y)):
+        (data / f"{name}_0.pb").write_bytes(numpy_helper.from_array(value.numpy()).SerializeToString())
+    return data
+
+
+def main():
+    sluice, work, target = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    failures = 0
+    for kind in (Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting):
+        folder = work / f"torch-{kind.__name__}-{target}"
+        data = write(kind, folder)
+        program = folder / "model.sluice"
+        compiled = subprocess.run([sluice, "compile", str(folder / "model.onnx"), "--target", target,
+                                   "-o", str(program)], capture_output=True, text=True)
+        if compiled.returncode != 0:
+            print(f"{kind.__name__} on {target}: refused\n{compiled.stderr}")
+            failures += 1
+            continue
+        run = subprocess.run([sluice, "run", str(program), "--engine", "both", "--json",
+                              "--data-set", str(data)], stdout=subprocess.PIPE, text=True)
+        report = json.loads(run.stdout)
+        worst = max(o["max_abs_error"] / o["reference_range"] for o in report["outputs"])
+        cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
+        good = (run.returncode == 0 and report["ok"] and report["equal"] is True
+                and len(set(cycles.values())) == 1 and worst <= TOLERANCE)
+        print(f"{kind.__name__} on {target}: cycles {cycles}, equal bits {report['equal']}, "
+              f"worst error {100 * worst:.3f} % of the range{'' if good else '  FAILED'}")
+        failures += not good
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
