@@ -246,6 +246,7 @@ private:
   static void addPasses(mlir::OpPassManager &perFunction) {
     perFunction.addPass(ir::createExpandReductions());
     perFunction.addPass(ir::createFoldConstants());
+    perFunction.addPass(ir::createSlicesBeforeProducts());
     perFunction.addPass(ir::createFuseMaps());
     perFunction.addPass(ir::createMapsBeforeViews());
     perFunction.addPass(ir::createFuseMaps());
@@ -323,6 +324,9 @@ private:
       return false;
     listTensors(found);
     layout::annotate(main, found);
+    for (const mlir::BlockArgument argument : main.getArguments())
+      if (const auto dim = ir::dataDim(argument))
+        result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
     mlir::PassManager passes(&context);
     addPasses(passes.nest<mlir::func::FuncOp>());
     return mlir::succeeded(passes.run(module));

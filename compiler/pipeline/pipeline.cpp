@@ -178,14 +178,21 @@ bool doesNotFit(const Problems &problems) {
   });
 }
 
-/// The options with every input's rows along its last axis, where that is not said.
-CompileOptions innermost(CompileOptions options, const std::vector<format::HostTensor> &inputs) {
-  for (const format::HostTensor &input : inputs)
-    if (!input.shape.empty() && std::ranges::none_of(options.dataDims, [&](const auto &pin) {
-          return pin.first == input.name;
-        }))
-      options.dataDims.emplace_back(input.name, static_cast<int64_t>(input.shape.size()) - 1);
-  return options;
+/// The options with every input's rows along an axis, counted from its last one, where that is not
+/// said and not what was chosen; nothing if that changes none.
+std::optional<CompileOptions> along(CompileOptions options, const CompileResult &chosen,
+                                    size_t fromLast) {
+  bool changed = false;
+  for (const format::HostTensor &input : chosen.inputs) {
+    if (input.shape.size() <= fromLast ||
+        std::ranges::any_of(options.dataDims,
+                            [&](const auto &pin) { return pin.first == input.name; }))
+      continue;
+    const size_t axis = input.shape.size() - 1 - fromLast;
+    options.dataDims.emplace_back(input.name, static_cast<int64_t>(axis));
+    changed |= input.dataDim != axis;
+  }
+  return changed ? std::optional(std::move(options)) : std::nullopt;
 }
 
 } // namespace
@@ -194,16 +201,21 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   if (compileOnce(options, result, problems))
     return true;
   // The cheapest layout may want all rows at once, where one whose positions come one
-  // after the other does not.
+  // after the other does not: those of a sequence have their features last, those of a signal
+  // their channels before.
   if (!doesNotFit(problems) || options.stage < Stage::Plan)
     return false;
-  CompileResult other;
-  Problems ignored;
-  if (!compileOnce(innermost(options, result.inputs), other, ignored))
-    return false;
-  result = std::move(other);
-  problems.clear();
-  return true;
+  for (const size_t fromLast : {0, 1}) {
+    const auto others = along(options, result, fromLast);
+    CompileResult other;
+    Problems ignored;
+    if (!others || !compileOnce(*others, other, ignored))
+      continue;
+    result = std::move(other);
+    problems.clear();
+    return true;
+  }
+  return false;
 }
 
 } // namespace sluice::pipeline

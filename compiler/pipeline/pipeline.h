@@ -93,7 +93,7 @@ struct CompileResult {
   uint64_t planningWork = 0;    ///< beats that were looked at (plan/search/budget.h)
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
-  std::vector<format::HostTensor> inputs; ///< name, shape and type
+  std::vector<format::HostTensor> inputs; ///< name, shape, type and data dimension
   std::vector<Rewrite> rewrites;
   std::vector<OperationSpace> spaces; ///< if asked for
   std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned

@@ -72,6 +72,16 @@ def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::Functio
   }];
 }
 
+def SlicesBeforeProducts
+    : InterfacePass<"sluice-slices-before-products", "::mlir::FunctionOpInterface"> {
+  let summary = "multiply only what a slice keeps";
+  let description = [{
+    A slice of a product with weights that takes whole lines off the data dimension becomes a slice
+    of what is multiplied. What it leaves out is not computed, and the products are made where their
+    readers are, as the cropped shortcut of a residual connection is.
+  }];
+}
+
 def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterface"> {
   let summary = "multiply behind a matrix product instead of before it";
   let description = [{

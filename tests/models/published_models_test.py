@@ -19,6 +19,8 @@ import sys
 TOLERANCE = 0.02
 # Models that are refused without a flag, with this code.
 FLAGS = {"sdp": ("--allow-dynamic-weights", "E0306")}
+# Extents that a model leaves open, as its data has them.
+SHAPES = {"nafx_tcn": "input=1,1,2048"}
 SKIPPED = 77
 
 
@@ -32,7 +34,8 @@ def main():
     failures = 0
     for name in names:
         model = models / name / "model.onnx"
-        flags = []
+        shape = ["--input-shape", SHAPES[name]] if name in SHAPES else []
+        flags = shape
         if name in FLAGS:
             flag, code = FLAGS[name]
             refused = subprocess.run([sluice, "compile", str(model), "--target", target],
@@ -40,7 +43,7 @@ def main():
             if refused.returncode == 0 or code not in refused.stderr or flag not in refused.stderr:
                 print(f"{name}: without {flag} no {code} that names it\n{refused.stderr}")
                 failures += 1
-            flags = [flag]
+            flags = [*shape, flag]
         programs = [work / f"{name}-{target}-{i}.sluice" for i in range(2)]
         for program in programs:
             subprocess.run([sluice, "compile", str(model), "--target", target, *flags,

@@ -24,7 +24,7 @@ FAMILIES = (
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
     dynamic.free, positions.positions, positions.folds, windows.window_cases,
-    window_exports.window_exports)
+    window_exports.window_exports, windows.long_signals)
 
 
 def main():

@@ -104,9 +104,20 @@ public:
       signalHost(kDoneTokens, 1);
   }
 
+  /// Tells the host that everything up to here is done, if the core reads lines that it offers.
+  void giveCredit() {
+    for (uint32_t input = 0; input < program.inputs.size(); ++input)
+      if (!portionsOf(input).empty() && (links.inputReaders[input] >> core & 1) != 0)
+        signalHost(kCreditTokens, 1);
+  }
+
   List take() {
-    if (!list.empty())
+    if (!list.empty()) {
       takeChunks();
+      for (uint32_t input = 0; input < program.inputs.size(); ++input)
+        takePortions(input, static_cast<uint32_t>(portionsOf(input).size()));
+      takeBodies(static_cast<uint32_t>(program.bodies.size()));
+    }
     list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
     return std::move(list);
   }
@@ -154,13 +165,10 @@ private:
   /// Takes what earlier bodies on all cores have given, and inputs that are read as
   /// a whole.
   void barrier(const rows::Body &what) {
-    const auto both = [&](uint32_t token, uint32_t count) {
-      pause(list, isa::Unit::Mxu, matrixPause(), token, count);
-      pause(list, isa::Unit::Vec, isa::Vec{}, token, count);
-    };
     for (const rows::Read &read : what.reads)
       if (const auto input = program.families[read.family].input;
-          input && links.inputWhole[*input] && links.chunk[*input] == 0 && !takenInputs[*input]) {
+          input && links.inputWhole[*input] && links.chunk[*input] == 0 &&
+          portionsOf(*input).empty() && !takenInputs[*input]) {
         takenInputs[*input] = true;
         both(kInputTokens + *input, 1);
       }
@@ -169,14 +177,49 @@ private:
           return map.families[read.family].local && program.families[read.family].constant.empty();
         }))
       joinUnits();
-    // Bodies before the last one that makes what this one reads have finished with it.
-    uint32_t end = 0;
-    for (const rows::Read &read : what.reads)
-      end = std::max(end, map.families[read.family].madeBefore);
+    takePortions(what);
+    takeBodies(map.bodies[body].waits);
+  }
+
+  void both(uint32_t token, uint32_t count) {
+    pause(list, isa::Unit::Mxu, matrixPause(), token, count);
+    pause(list, isa::Unit::Vec, isa::Vec{}, token, count);
+  }
+
+  /// Waits until all cores have finished the bodies before one.
+  void takeBodies(uint32_t end) {
     for (; takenBodies < end; ++takenBodies)
       if ((map.bodies[takenBodies].readers >> core & 1) != 0)
         for (uint32_t from = 0; from < program.geometry.cores; ++from)
           both(kCoreTokens + from, links.signals[takenBodies][from]);
+  }
+
+  [[nodiscard]] const std::vector<Portion> &portionsOf(uint32_t input) const {
+    static const std::vector<Portion> none;
+    return map.portions.empty() ? none : map.portions[input];
+  }
+
+  /// Waits until so many portions of an input are there.
+  void takePortions(uint32_t input, uint32_t count) {
+    if (count <= takenChunks[input] || (links.inputReaders[input] >> core & 1) == 0)
+      return;
+    both(kInputTokens + input, count - takenChunks[input]);
+    takenChunks[input] = count;
+  }
+
+  /// Those of inputs that a body reads.
+  void takePortions(const rows::Body &what) {
+    for (const rows::Read &read : what.reads) {
+      const auto input = program.families[read.family].input;
+      if (!input || portionsOf(*input).empty())
+        continue;
+      uint32_t end = 0;
+      for (uint32_t row = 0; row < read.places.size(); ++row)
+        end = std::max({end, read.placeOf(row, 0) + 1, read.placeOf(row, what.trips - 1) + 1});
+      const auto &portions = portionsOf(*input);
+      const auto last = std::ranges::lower_bound(portions, end, {}, &Portion::end);
+      takePortions(*input, static_cast<uint32_t>(last - portions.begin()) + 1);
+    }
   }
 
   /// Both units wait until the vector unit has finished what it has begun.
@@ -492,6 +535,8 @@ private:
     const uint32_t mask = links.inputReaders[input];
     uint32_t next = 0;
     constexpr uint32_t kMost = 4095;
+    if (!map.portions.empty() && !map.portions[input].empty())
+      return addPortions(f);
     if (const uint32_t chunk = links.chunk[input]; chunk != 0) {
       for (const uint32_t count : {family.total() / chunk, family.total() % chunk != 0 ? 1U : 0U}) {
         if (count == 0)
@@ -520,6 +565,34 @@ private:
         give(take, input, plan::kMatrixBit | plan::kVectorBit, 0);
       add(take, input, next, 0);
       next += rows;
+    }
+  }
+
+  /// Lines of an input, each as soon as all cores are done with what it overwrites.
+  void addPortions(uint32_t f) {
+    const FamilyHome &home = map.families[f];
+    const uint32_t input = *program.families[f].input, size = 1U << home.ring;
+    const uint32_t mask = links.inputReaders[input];
+    uint32_t next = 0, credits = 0;
+    for (const Portion &portion : map.portions[input]) {
+      uint32_t needed = 0;
+      for (uint32_t b = 0; portion.behind && b <= *portion.behind; ++b)
+        needed += map.bodies[b].credits;
+      std::vector<uint32_t> counts;
+      for (uint32_t core = 0; core < program.geometry.cores; ++core)
+        counts.push_back((mask >> core & 1) != 0 ? needed - credits : 0);
+      if (needed != credits)
+        waitForCores(kCreditTokens, counts);
+      credits = needed;
+      isa::Input take;
+      take.mask = mask;
+      take.dst = home.base + next % size;
+      take.dstRing = home.ring;
+      take.n[3] = portion.end - next;
+      take.dstStride[3] = 1;
+      give(take, input, plan::kMatrixBit | plan::kVectorBit, 0);
+      add(take, input, next, 0);
+      next = portion.end;
     }
   }
 
@@ -627,7 +700,8 @@ void setChunks(const rows::Program &program, const Map &map, const Choice &choic
     uint32_t &chunk = links.chunk[input];
     const bool whole = links.inputWhole[input] && links.wholeUnits[input] != 0;
     // More tokens than that are not counted.
-    if (!whole || (chunk != 0 && program.inputs[input].rows / chunk >= isa::kTokenMax))
+    if (!whole || (!map.portions.empty() && !map.portions[input].empty()) ||
+        (chunk != 0 && program.inputs[input].rows / chunk >= isa::kTokenMax))
       chunk = 0;
   }
 }
@@ -653,7 +727,7 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
         links.inputReaders[*input] |= coresOf(program, program.bodies[b], choice);
         if (home.everywhere)
           links.inputWhole[*input] = true;
-        if (home.ring != 0) {
+        if (home.groups != 0) {
           links.ring = input;
           links.ringGroups = home.groups;
           links.ringBody = b;
@@ -684,9 +758,12 @@ std::optional<std::vector<List>> emitLists(const rows::Program &program, const M
   std::vector<List> lists;
   for (uint32_t core = 0; core < cores; ++core) {
     CoreList list(program, map, choice, links, core);
-    for (uint32_t b = 0; b < program.bodies.size(); ++b)
+    for (uint32_t b = 0; b < program.bodies.size(); ++b) {
       if ((coresOf(program, program.bodies[b], choice) >> core & 1) != 0)
         list.addBody(b, statements[b][core]);
+      if (map.bodies[b].credits)
+        list.giveCredit();
+    }
     lists.push_back(list.take());
   }
   lists.push_back(HostList(program, map, choice, links).run());

@@ -9,6 +9,7 @@
 
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/loops/trial.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/beats/images.h"
@@ -79,7 +80,7 @@ bool fitsAll(const std::vector<plan::MemoryUse> &use) {
 }
 
 std::optional<Candidate> build(const rows::Program &original, const Choice &choice) {
-  auto program = withFolds(original, choice);
+  auto program = withFolds(inRuns(original, choice.runs), choice);
   if (!program)
     return std::nullopt;
   dealOut(*program, choice);
@@ -223,10 +224,12 @@ Problems fitProblems(const rows::Program &program, const std::vector<plan::Memor
 }
 
 /// Group sizes worth a try, smallest first.
-std::vector<uint32_t> groupSizes(const rows::Program &program) {
+std::vector<uint32_t> groupSizes(const rows::Program &program, uint32_t runs) {
   uint32_t most = 1;
-  for (const rows::Body &body : program.bodies)
-    most = std::max(most, (body.trips + program.geometry.cores - 1) / program.geometry.cores);
+  for (const rows::Body &body : program.bodies) {
+    const uint32_t shares = program.geometry.cores * runs;
+    most = std::max(most, (body.trips + shares - 1) / shares);
+  }
   std::set<uint32_t> sizes;
   for (const uint32_t size : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32})
     if (size <= most)
@@ -237,6 +240,56 @@ std::vector<uint32_t> groupSizes(const rows::Program &program) {
       sizes.insert((most + rounds - 1) / rounds);
   return {sizes.begin(), sizes.end()};
 }
+
+/// Tries sizes of groups; keeps the fastest plan.
+struct Search {
+  Search(const rows::Program &program, uint64_t work) : program(program), budget(work) {}
+
+  const rows::Program &program;
+  plan::Budget budget;
+  std::optional<Candidate> best;
+  std::optional<std::string> wrong;
+  std::vector<plan::MemoryUse> use; ///< of the first that does not fit
+  std::vector<plan::Loser> losers;
+  uint64_t most = 0;       ///< that one size has cost
+  bool lacksInbox = false; ///< some plan of the last runs lacks inbox rows alone
+
+  void run(uint32_t runs) {
+    lacksInbox = false;
+    for (const uint32_t size : groupSizes(program, runs)) {
+      const uint64_t before = budget.spent();
+      if (best && !budget.affords(most))
+        return;
+      if (std::optional<Candidate> candidate = build(program, {size, runs}))
+        consider(std::move(candidate));
+      most = std::max(most, budget.spent() - before);
+    }
+  }
+
+private:
+  void consider(std::optional<Candidate> candidate) {
+    for (const List &list : candidate->lists)
+      budget.spend(list.size());
+    Trial &trial = candidate->trial;
+    const bool fits = fitsAll(trial.use);
+    if (!fits && use.empty())
+      use = trial.use;
+    lacksInbox |= !fits && std::ranges::all_of(trial.use, [](const plan::MemoryUse &one) {
+      return one.memory == "inbox rows" || one.used <= one.capacity;
+    });
+    if (fits)
+      trial.cycles = cyclesOf(*candidate, budget);
+    const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
+    if (faster)
+      trial.wrong = proveWrong(*candidate, budget);
+    if (trial.wrong)
+      wrong = trial.wrong;
+    if (faster && !trial.wrong)
+      std::swap(best, candidate);
+    if (candidate)
+      losers.push_back(loserOf(program, candidate->trial));
+  }
+};
 
 } // namespace
 
@@ -260,48 +313,26 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     return false;
   }
   const rows::Program program = runnable(original);
-  std::optional<Candidate> best;
-  std::optional<std::string> wrong;
-  std::vector<plan::MemoryUse> use;
-  std::vector<plan::Loser> losers;
-  plan::Budget budget(options.work);
-  uint64_t most = 0; // that one size has cost
-  for (const uint32_t size : groupSizes(program)) {
-    const uint64_t before = budget.spent();
-    if (best && !budget.affords(most))
-      break;
-    std::optional<Candidate> candidate = build(program, {size});
-    if (!candidate)
-      continue;
-    for (const List &list : candidate->lists)
-      budget.spend(list.size());
-    Trial &trial = candidate->trial;
-    const bool fits = fitsAll(trial.use);
-    if (!fits && use.empty())
-      use = trial.use;
-    if (fits)
-      trial.cycles = cyclesOf(*candidate, budget);
-    const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
-    if (faster)
-      trial.wrong = proveWrong(*candidate, budget);
-    if (trial.wrong)
-      wrong = trial.wrong;
-    if (faster && !trial.wrong)
-      std::swap(best, candidate);
-    most = std::max(most, budget.spent() - before);
-    if (candidate)
-      losers.push_back(loserOf(program, candidate->trial));
-  }
+  Search search(program, options.work);
+  search.run(1);
+  // Where all lines do not fit into the inboxes, few at a time may.
+  uint32_t most = 1;
+  for (const rows::Body &body : program.bodies)
+    most = std::max(most, program.hasWindows() ? body.trips : 1);
+  for (uint32_t runs = 2; runs <= most && !search.best && search.lacksInbox; runs += (runs + 3) / 4)
+    search.run(runs);
+  std::optional<Candidate> &best = search.best;
   if (!best) {
-    result.memory = use;
-    if (!use.empty()) {
-      problems = fitProblems(program, use);
+    result.memory = search.use;
+    if (!search.use.empty()) {
+      problems = fitProblems(program, search.use);
       return false;
     }
     Problem problem;
     problem.code = "E0499";
-    problem.message = "internal error: " + (wrong ? "the plan failed its proof: " + *wrong
-                                                  : "the bodies cannot be planned");
+    problem.message =
+        "internal error: " + (search.wrong ? "the plan failed its proof: " + *search.wrong
+                                           : "the bodies cannot be planned");
     problems.push_back(std::move(problem));
     return false;
   }
@@ -314,14 +345,16 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   }
   if (options.work != 0)
     result.timing = vm::measureTiming(*timedPart(best->program, best->lists));
-  result.work = budget.spent();
+  result.work = search.budget.spent();
   if (options.explain)
     result.explanation = explain(*best);
   if (result.explanation)
-    result.explanation->losers = std::move(losers);
-  result.text =
-      fmt::format("plan {} for {}: loops over {} positions in groups of {}\n", program.modelName,
-                  program.geometry.name, program.bodies[0].trips, best->trial.choice.group);
+    result.explanation->losers = std::move(search.losers);
+  result.text = fmt::format(
+      "plan {} for {}: loops over {} positions in groups of {}{}\n", program.modelName,
+      program.geometry.name, program.bodies[0].trips, best->trial.choice.group,
+      best->trial.choice.runs == 1 ? ""
+                                   : fmt::format(", {} runs of lines", best->trial.choice.runs));
   return true;
 }
 

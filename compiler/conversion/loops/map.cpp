@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "compiler/conversion/loops/fold.h"
+#include "compiler/conversion/loops/lines.h"
 #include "hw/isa/isa.h"
 
 namespace sluice::loops {
@@ -73,10 +74,6 @@ public:
         std::ranges::replace(body.constants, kZero, map.zeroRow);
       }
     placeFamilies();
-    for (size_t i = 0; i < map.bodies.size(); ++i)
-      for (const rows::Write &write : program.bodies[i].writes)
-        if (write.family && !map.families[*write.family].local)
-          map.bodies[i].readers |= readers[*write.family].cores;
     for (size_t i = 0; i < map.bodies.size(); ++i)
       placeFrame(program.bodies[i], map.bodies[i]);
     map.localRows = std::max(map.localRows, framesEnd);
@@ -220,6 +217,7 @@ private:
         compactRows += rowsOf(f);
       }
     }
+    setReaders();
     // What is too long for the inbox goes through rings, or takes turns.
     const bool tooLong = compactRows > program.geometry.inboxRows;
     for (uint32_t f = 0; tooLong && f < program.families.size(); ++f)
@@ -231,6 +229,8 @@ private:
                          return home.ring != 0;
                        });
     std::vector<uint32_t> placed;
+    if (turns && program.hasWindows())
+      placed = makeLineRings();
     for (uint32_t f = 0; f < program.families.size(); ++f)
       if (FamilyHome &home = map.families[f]; !home.local && home.ring == 0) {
         home.base = turns ? freeBase(f, placed) : map.inboxRows;
@@ -239,9 +239,55 @@ private:
       }
   }
 
+  /// Whom the rows of bodies go to, and what they wait for.
+  void setReaders() {
+    const std::vector<uint32_t> waits = waitsOf(program, map.families);
+    for (size_t i = 0; i < map.bodies.size(); ++i) {
+      map.bodies[i].waits = waits[i];
+      for (const rows::Write &write : program.bodies[i].writes)
+        if (write.family && !map.families[*write.family].local)
+          map.bodies[i].readers |= readers[*write.family].cores;
+    }
+  }
+
+  /// Rings for families of which few rows are needed at a time, the largest first; which they are.
+  std::vector<uint32_t> makeLineRings() {
+    std::vector<uint32_t> to, waits, rings;
+    for (const BodyMap &body : map.bodies) {
+      to.push_back(body.readers);
+      waits.push_back(body.waits);
+    }
+    const Lines lines(program, choice, to, waits);
+    for (uint32_t f = 0; f < program.families.size(); ++f)
+      if (FamilyHome &home = map.families[f];
+          home.everywhere && (!program.families[f].input || last(program.families[f])))
+        if (const auto ring = lines.ringOf(f)) {
+          home.ring = *ring;
+          rings.push_back(f);
+        }
+    std::ranges::sort(rings, std::ranges::greater(), [&](uint32_t f) {
+      return std::pair(map.families[f].ring, program.families.size() - f);
+    });
+    map.portions.resize(program.inputs.size());
+    for (const uint32_t f : rings) {
+      FamilyHome &home = map.families[f];
+      home.base = map.inboxRows;
+      map.inboxRows += rowsOf(f);
+      if (const auto &input = program.families[f].input) {
+        map.portions[*input] = lines.portionsOf(f, home.ring);
+        for (const Portion &portion : map.portions[*input])
+          if (portion.behind)
+            map.bodies[*portion.behind].credits = true;
+      }
+    }
+    return rings;
+  }
+
   /// Rows of a family in an inbox.
   [[nodiscard]] uint32_t rowsOf(uint32_t f) const {
     const rows::Family &family = program.families[f];
+    if (map.families[f].ring != 0)
+      return 1U << map.families[f].ring;
     return map.families[f].everywhere ? family.total() : groups(family).most() * family.rows;
   }
 
@@ -262,11 +308,9 @@ private:
         if (write.family && !map.families[*write.family].local)
           map.families[*write.family].madeBefore = b + 1;
     for (uint32_t b = 0; b < count; ++b) {
-      uint32_t waits = 0;
-      for (const rows::Read &read : program.bodies[b].reads) {
+      const uint32_t waits = map.bodies[b].waits;
+      for (const rows::Read &read : program.bodies[b].reads)
         lives[read.family].lastRead = b;
-        waits = std::max(waits, map.families[read.family].madeBefore);
-      }
       for (const rows::Write &write : program.bodies[b].writes)
         if (write.family) {
           std::optional<uint32_t> &begins = lives[*write.family].begins;
@@ -275,9 +319,11 @@ private:
     }
   }
 
-  /// Whether one family is read for the last time before the other is begun.
+  /// Whether one family is read for the last time before the other is begun. Rings are not given
+  /// away.
   [[nodiscard]] bool apart(uint32_t before, uint32_t behind) const {
-    return lives[behind].begins && *lives[behind].begins > lives[before].lastRead;
+    return map.families[before].ring == 0 && map.families[behind].ring == 0 &&
+           lives[behind].begins && *lives[behind].begins > lives[before].lastRead;
   }
 
   /// The first rows of the inbox that a family can have to itself while it lives.
@@ -459,6 +505,7 @@ Stream streamOf(const rows::Program &program, const Map &map, const Choice &choi
   const auto group = static_cast<int32_t>(groupsOf(what.trips, program, choice).size);
   Stream stream;
   stream.ring = home.ring;
+  stream.region = home.ring != 0 ? home.base : 0;
   stream.base = home.base + place + (home.local ? isa::kLocalBase : 0);
   if (home.folded)
     stream.perPosition = static_cast<int32_t>(home.slot);

@@ -21,6 +21,7 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 /// What of a plan is chosen.
 struct Choice {
   uint32_t group = 1; ///< positions of a group: an iteration of the hardware loop
+  uint32_t runs = 1;  ///< that the lines of windows are made in
 
   auto operator<=>(const Choice &) const = default;
 };
@@ -56,18 +57,13 @@ struct Groups {
 };
 
 /// A row at every position of a core: base + position in the group * perPosition +
-/// number of the group * perGroup, wrapped within a ring of 2^ring rows if not 0.
+/// number of the group * perGroup, wrapped within the ring of 2^ring rows at `region` if not 0.
 struct Stream {
   uint32_t base = 0;
   int32_t perPosition = 0;
   int32_t perGroup = 0;
   uint32_t ring = 0;
-
-  [[nodiscard]] Stream at(uint32_t offset) const {
-    Stream result = *this;
-    result.base += offset;
-    return result;
-  }
+  uint32_t region = 0;
 };
 
 /// How a family lives on the cores.
@@ -76,7 +72,7 @@ struct FamilyHome {
   bool everywhere = false; ///< all of its rows at every core; else only those of its positions
   uint32_t base = kNone;
   uint32_t ring = 0;   ///< log2 of its rows, if they wrap
-  uint32_t groups = 0; ///< groups that a ring holds
+  uint32_t groups = 0; ///< groups that a ring holds; 0: those of its rows that are needed
   /// What a fold leaves on a core: all groups have the same places.
   bool folded = false;
   uint32_t slot = 0; ///< of a folded family, rows for each position of a group; 0: one for all
@@ -99,6 +95,15 @@ struct BodyMap {
   /// By output port, if it is a fold: local address of the row that it begins with.
   std::vector<uint32_t> firsts;
   uint32_t readers = 0; ///< mask of cores that its families go to, but for those that stay local
+  uint32_t waits = 0;   ///< bodies before this one have to be finished when it begins
+  bool credits = false; ///< behind it cores give the host a credit for lines of an input
+};
+
+/// Rows of an input that are announced together: up to `end`, once all cores have given the credit
+/// behind a body, if one is named.
+struct Portion {
+  uint32_t end = 0;
+  std::optional<uint32_t> behind;
 };
 
 /// Memory of every core.
@@ -109,6 +114,7 @@ struct Map {
   std::vector<std::vector<float>> preloads;
   std::vector<std::vector<uint16_t>> blocks; ///< by address; empty: written at run time
   std::vector<format::TableImage> tables;
+  std::vector<std::vector<Portion>> portions; ///< by input, of those whose lines are in a ring
   uint32_t inboxRows = 0, localRows = 0;
   uint32_t zeroRow = kNone; ///< a local row of zeros, if one is needed
 };

@@ -189,6 +189,7 @@ private:
       form.xStride[0] = x.perPosition;
       form.xReg = registerOf(x.perGroup);
       form.xRing = x.ring;
+      form.x = x.region;
       beat.address[0] = static_cast<int32_t>(x.base);
       beat.address[1] = static_cast<int32_t>(mine.blocks[origin.block]);
       if (byPosition)
@@ -227,8 +228,8 @@ private:
       form.dstKind = leaves ? isa::Dst::Net : isa::Dst::Local;
       if (leaves)
         form.mask = maskOf(port);
-      const auto put = [&](RowId operand, unsigned at, int32_t &stride, uint32_t &reg,
-                           uint32_t &ring) {
+      const auto put = [&](RowId operand, unsigned at, uint32_t &region, int32_t &stride,
+                           uint32_t &reg, uint32_t &ring) {
         if (operand == kNoRow)
           return;
         const Stream stream = readStream(operand);
@@ -237,14 +238,17 @@ private:
         stride = stream.perPosition;
         reg = registerOf(stream.perGroup);
         ring = stream.ring;
+        region = stream.region;
       };
-      put(what.a.empty() ? kNoRow : what.a[i], 0, form.aStride[0], form.aReg, form.aRing);
-      put(what.b, 1, form.bStride[0], form.bReg, form.bRing);
-      put(what.c, 2, form.cStride[0], form.cReg, form.cRing);
+      put(what.a.empty() ? kNoRow : what.a[i], 0, form.a, form.aStride[0], form.aReg, form.aRing);
+      put(what.b, 1, form.b, form.bStride[0], form.bReg, form.bRing);
+      put(what.c, 2, form.c, form.cStride[0], form.cReg, form.cRing);
       const Stream to = writeStream(row);
       beat.address[3] = static_cast<int32_t>(to.base);
       form.dstStride[0] = to.perPosition;
       form.dstReg = registerOf(to.perGroup);
+      form.dstRing = to.ring;
+      form.dst = to.region;
       beat.last = i + 1 == count && step.reduce != isa::Reduce::None;
       beat.form = unit.formOf(form);
       unit.beats.push_back(beat);
@@ -271,6 +275,23 @@ private:
 
   // Statements --------------------------------------------------------------------------------
 
+  /// Addresses of beats are as if rings had no end; the form has where the rings are.
+  static void wrap(isa::Instruction &instruction, const isa::Instruction &form) {
+    const auto within = [](uint32_t &address, uint32_t ring, uint32_t region) {
+      if (ring != 0)
+        address = region + ((address - region) & ((1U << ring) - 1));
+    };
+    if (auto *mm = std::get_if<isa::Mm>(&instruction)) {
+      within(mm->x, mm->xRing, std::get<isa::Mm>(form).x);
+    } else if (auto *vec = std::get_if<isa::Vec>(&instruction)) {
+      const auto &where = std::get<isa::Vec>(form);
+      within(vec->a, vec->aRing, where.a);
+      within(vec->b, vec->bRing, where.b);
+      within(vec->c, vec->cRing, where.c);
+      within(vec->dst, vec->dstRing, where.dst);
+    }
+  }
+
   /// Loops that a statement has for one position: one is left to the positions of a group.
   [[nodiscard]] uint32_t ownLoops() const {
     return group == 1 ? isa::kLoopDepth : isa::kLoopDepth - 1;
@@ -284,6 +305,7 @@ private:
     std::vector<Piece> result;
     for (const plan::Rolled &one : *rolled) {
       Piece piece{one.instruction, {}, {}};
+      wrap(piece.instruction, unit.forms[unit.beats[one.firstBeat].form]);
       piece.origins.assign(unit.origins.begin() + one.firstBeat,
                            unit.origins.begin() + one.firstBeat + one.beats);
       std::set<uint32_t> nodes;

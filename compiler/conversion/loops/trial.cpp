@@ -10,7 +10,8 @@ std::string textOf(const rows::Program &program, const Choice &choice) {
   uint32_t trips = 1;
   for (const rows::Body &body : program.bodies)
     trips = std::max(trips, body.trips);
-  return fmt::format("{} positions in groups of {}, round the cores", trips, choice.group);
+  return fmt::format("{} positions in groups of {}, round the cores{}", trips, choice.group,
+                     choice.runs == 1 ? "" : fmt::format(", {} runs of lines", choice.runs));
 }
 
 plan::Loser loserOf(const rows::Program &program, const Trial &trial) {

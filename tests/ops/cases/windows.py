@@ -313,3 +313,29 @@ def depth(cases):
 def window_cases(cases):
     for family in (convolutions, chains, transposed, pooling, padding, depth):
         family(cases)
+
+
+def long_signals(cases):
+    """Feature maps that together are more than four times the tensor memory of c2b8: 1,280 rows."""
+    x, nodes, weights = normal(1, 8, 1300), [], {}
+    v = x
+    for layer in range(4):
+        w, b = normal(8, 8, 3) / np.float32(5), normal(8) / np.float32(5)
+        weights.update({f"w{layer}": w, f"b{layer}": b})
+        nodes += [node("Conv", f"x{layer} w{layer} b{layer}", f"c{layer}", pads=[1, 1]),
+                  node("Relu", f"c{layer}", f"x{layer + 1}")]
+        v = np.maximum(conv(v, w, b, pads=[(1, 1)]), 0)
+    cases.add("conv_long_signal", nodes, {"x0": x}, {"x4": v}, weights)
+    # A shortcut that needs lines longer, a stride, and a layer that reads all.
+    x = normal(1, 6, 900)
+    w = [v / np.float32(d) for v, d in ((normal(8, 6, 5), 5), (normal(8, 8, 3), 5), (normal(8, 8, 3), 5),
+                                        (normal(8 * 450, 5), 60))]
+    a = np.maximum(conv(x, w[0], pads=[(2, 2)]), 0)
+    b = a + conv(a, w[1], dilations=[4], pads=[(4, 4)])
+    c = np.maximum(conv(b, w[2], strides=[2], pads=[(1, 1)]), 0)
+    cases.add("conv_long_shortcut",
+              [node("Conv", "x w0", "c0", pads=[2, 2]), node("Relu", "c0", "a"),
+               node("Conv", "a w1", "c1", dilations=[4], pads=[4, 4]), node("Add", "a c1", "b"),
+               node("Conv", "b w2", "c2", strides=[2], pads=[1, 1]), node("Relu", "c2", "c"),
+               node("Flatten", "c", "f"), node("MatMul", "f w3")],
+              {"x": x}, {"y": c.reshape(1, -1) @ w[3]}, {f"w{i}": v for i, v in enumerate(w)})

@@ -25,7 +25,7 @@ using plan::test::Rows;
 
 /// What of the machine a plan uses.
 struct Features {
-  bool rings = false, registers = false, loops = false, credits = false;
+  bool rings = false, registers = false, loops = false, credits = false, lines = false;
 };
 
 Features featuresOf(const format::Program &program) {
@@ -40,6 +40,7 @@ Features featuresOf(const format::Program &program) {
     } else if (const auto *vec = std::get_if<isa::Vec>(&*one)) {
       found.rings = found.rings || vec->aRing != 0;
       found.registers = found.registers || vec->dstReg != 0;
+      found.lines = found.lines || vec->dstRing != 0;
     } else if (const auto *input = std::get_if<isa::Input>(&*one)) {
       found.credits = found.credits || (input->dstRing != 0 && input->waitEn != 0);
     }
@@ -58,6 +59,7 @@ void count(const Features &features, std::map<std::string, uint64_t> &seen) {
   seen["plans with address registers"] += features.registers;
   seen["plans with rings"] += features.rings;
   seen["plans whose cores give groups back"] += features.credits;
+  seen["plans whose layers are in rings of lines"] += features.lines;
 }
 
 TEST(RandomLoops, RunAsTheirBodiesSay) {
@@ -71,7 +73,8 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
     Rng rng(seed);
     const bool windows = seed % 4 == 3;
     const uint32_t most = rng.percent(50) ? 20 : 120; // positions, or trips
-    const rows::Program program = windows ? loops::test::windowNetwork("c2b8", seed, most)
+    // Those of many positions go through rings.
+    const rows::Program program = windows ? loops::test::windowNetwork("c2b8", seed, 6 * most)
                                           : loops::test::randomProgram("c2b8", seed, most);
     const rows::Graph graph = loops::test::flatten(program);
     std::mt19937_64 random(seed);

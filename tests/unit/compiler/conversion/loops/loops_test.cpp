@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/loops/fold.h"
+#include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "tests/support/rows/programs.h"
@@ -127,6 +128,13 @@ TEST(Loops, WindowsRunAsTheirBodiesSay) {
   }
 }
 
+uint32_t rowsOfAll(const rows::Program &program) {
+  uint32_t rows = 0;
+  for (const rows::Family &family : program.families)
+    rows += family.total();
+  return rows;
+}
+
 /// Rows of the inbox that all families take that are made before others are read for the last
 /// time.
 TEST(Loops, FamiliesTakeTurnsInTheInbox) {
@@ -134,10 +142,7 @@ TEST(Loops, FamiliesTakeTurnsInTheInbox) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     rows::Program program = windowNetwork("c2b8", seed);
-    uint32_t all = 0;
-    for (const rows::Family &family : program.families)
-      all += family.total();
-    program.geometry.inboxRows = all - 1;
+    program.geometry.inboxRows = rowsOfAll(program) - 1;
     plan::Plan plan;
     Problems problems;
     if (!makeLoopPlan(program, {}, plan, problems)) {
@@ -150,6 +155,41 @@ TEST(Loops, FamiliesTakeTurnsInTheInbox) {
   EXPECT_GE(turns, 10U);
 }
 
+/// Families of which few rows are needed at a time go through rings, inputs too.
+TEST(Loops, LinesGoThroughRings) {
+  unsigned rings = 0, inputs = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    rows::Program program = windowNetwork("c2b8", seed, 120);
+    program.geometry.inboxRows = rowsOfAll(program) / 3;
+    plan::Plan plan;
+    Problems problems;
+    plan::PlanOptions options;
+    options.explain = true;
+    if (!makeLoopPlan(program, options, plan, problems)) {
+      EXPECT_TRUE(problems[0].code == "E0402" || problems[0].code == "E0406")
+          << problems[0].message;
+      continue;
+    }
+    const bool input =
+        std::ranges::any_of(plan.lists.back(), [](const plan::PlannedInstruction &one) {
+          const auto *take = std::get_if<isa::Input>(&one.instruction);
+          return take != nullptr && take->dstRing != 0;
+        });
+    ++rings;
+    inputs += input;
+    for (const plan::Loser &loser : plan.explanation->losers) {
+      EXPECT_THAT(loser.why, testing::Not(testing::HasSubstr("not proved sound"))) << loser.choice;
+      EXPECT_NE(loser.why, "stalls") << loser.choice;
+    }
+    plan::test::expectRuns(flatten(program), plan);
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GE(rings, 15U);
+  EXPECT_GE(inputs, 8U);
+}
+
 /// What the proof says of lists after a change.
 std::optional<std::string> proof(const rows::Program &program, const Map &map, const Choice &choice,
                                  const std::vector<List> &lists) {
@@ -157,14 +197,19 @@ std::optional<std::string> proof(const rows::Program &program, const Map &map, c
   return plan::verify(all.graph, all.placement, all.beats, all.schedule);
 }
 
-struct Broken : testing::TestWithParam<rows::Program (*)()> {
-  rows::Program program;
+struct Case {
+  rows::Program (*make)();
   Choice choice{2};
+};
+
+struct Broken : testing::TestWithParam<Case> {
+  rows::Program program;
+  Choice choice = GetParam().choice;
   std::optional<Map> map;
   std::vector<List> lists;
 
   void SetUp() override {
-    program = *withFolds(runnable(GetParam()()), choice);
+    program = *withFolds(inRuns(runnable(GetParam().make()), choice.runs), choice);
     dealOut(program, choice);
     map = makeMap(program, choice);
     lists = *emitLists(program, *map, choice);
@@ -201,11 +246,21 @@ rows::Program longPooling() {
 
 rows::Program longWindows() { return windowNetwork("c2b8", 7); }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Broken, testing::Values(longDense, longPooling));
+/// Input and layers do not fit but in rings.
+rows::Program lines() {
+  rows::Program program = windowNetwork("c2b8", 7, 120);
+  program.geometry.inboxRows = rowsOfAll(program) / 3;
+  return program;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Broken, testing::Values(Case{longDense}, Case{longPooling}));
 using BrokenWindows = Broken;
-INSTANTIATE_TEST_SUITE_P(Programs, BrokenWindows, testing::Values(longWindows));
+INSTANTIATE_TEST_SUITE_P(Programs, BrokenWindows,
+                         testing::Values(Case{longWindows}, Case{lines, {1, 4}}));
+using BrokenLines = Broken;
+INSTANTIATE_TEST_SUITE_P(Programs, BrokenLines, testing::Values(Case{lines, {2, 8}}));
 using BrokenFold = Broken;
-INSTANTIATE_TEST_SUITE_P(Programs, BrokenFold, testing::Values(longPooling));
+INSTANTIATE_TEST_SUITE_P(Programs, BrokenFold, testing::Values(Case{longPooling}));
 
 TEST_P(Broken, EveryWaitIsNeeded) {
   const auto without = [](auto &unit) { return std::exchange(unit.waitEn, 0U) != 0; };
@@ -263,6 +318,40 @@ TEST_P(BrokenWindows, RowsThatAreStillReadAreNotWritten) {
   overlapping.families[1].base = overlapping.families[0].base;
   const auto wrong = emitLists(program, overlapping, choice);
   EXPECT_NE(proof(program, overlapping, choice, *wrong), std::nullopt);
+}
+
+TEST_P(BrokenLines, RingsHoldWhatIsNeeded) {
+  unsigned rings = 0;
+  for (FamilyHome &home : map->families)
+    if (home.ring != 0) {
+      ++rings;
+      --home.ring;
+      const auto wrong = emitLists(program, *map, choice);
+      EXPECT_NE(proof(program, *map, choice, *wrong), std::nullopt);
+      ++home.ring;
+    }
+  EXPECT_GE(rings, 2U);
+}
+
+TEST_P(BrokenLines, TheHostWaitsForCredits) {
+  EXPECT_GE(refused<isa::Input>([](isa::Input &take) {
+              return take.skip != 0 && take.waitToken < kDoneTokens && take.waitCount-- != 0;
+            }),
+            3U);
+}
+
+TEST_P(BrokenLines, CreditsComeBehindTheBodyThatReads) {
+  // A core tells the host so before it begins the body.
+  unsigned moved = 0;
+  for (uint32_t b = 1; b < program.bodies.size(); ++b)
+    if (map->bodies[b].credits && !map->bodies[b - 1].credits) {
+      std::swap(map->bodies[b].credits, map->bodies[b - 1].credits);
+      const auto wrong = emitLists(program, *map, choice);
+      EXPECT_NE(proof(program, *map, choice, *wrong), std::nullopt);
+      std::swap(map->bodies[b].credits, map->bodies[b - 1].credits);
+      ++moved;
+    }
+  EXPECT_GE(moved, 2U);
 }
 
 TEST_P(BrokenFold, SumsBeginWithZero) {
