@@ -75,6 +75,7 @@ struct VectorStep {
 /// How a row comes to be.
 enum class RowKind : uint8_t {
   Input,    ///< row `inputRow` of the model's input `input`
+  State,    ///< what Graph::states[state] kept in the inference before
   Constant, ///< `lanes`
   Linear,   ///< a = bias + sum over terms of block * x (on the matrix unit), then `step`
   Vector,   ///< a = one row, or with step.reduce one or more accumulated over beats; then `step`
@@ -84,6 +85,7 @@ struct Row {
   RowKind kind = RowKind::Constant;
   uint32_t input = 0;
   uint32_t inputRow = 0;
+  uint32_t state = 0;
   std::vector<uint16_t> lanes; ///< Constant: B bf16
   std::vector<Term> terms;     ///< Linear: at least one
   std::vector<float> bias;     ///< Linear: B fp32, or empty
@@ -94,6 +96,12 @@ struct Row {
   /// Linear, made by the planner: a partial sum that is not rounded to bf16 but
   /// kept as fp32 in two rows, upper halves first. Read as operand b alone.
   bool wide = false;
+  /// Linear, made by the planner: a sum that stays in the preload row from which the row that
+  /// names it as `start` begins in the next inference. It has no step.
+  bool ahead = false;
+  /// Linear, made by the planner: the sum begins with what this row left in the inference before,
+  /// and in the first inference with `bias`.
+  RowId start = kNoRow;
   uint32_t group = 0; ///< rows of one operation share a group; groups ascend in topological order
   std::vector<uint32_t> nodes; ///< source nodes, indices into Graph::nodes, ascending
 };
@@ -118,6 +126,14 @@ inline std::vector<format::HostTensor> numberedTensors(const std::vector<Port> &
   return tensors;
 }
 
+/// A row that is kept from one inference to the next.
+struct State {
+  std::string name;
+  RowId row = kNoRow;            ///< of kind State
+  RowId next = kNoRow;           ///< what it is in the next inference: any row
+  std::vector<uint16_t> initial; ///< B bf16, in the first inference
+};
+
 /// Rows are in topological order: a row refers to earlier rows only.
 struct Graph {
   format::Geometry geometry;
@@ -129,6 +145,7 @@ struct Graph {
   std::vector<format::TableImage> tables;   ///< distinct; TableImage::table is its index
   std::vector<Port> inputs;                 ///< every row is of kind Input
   std::vector<Port> outputs;                ///< rows are Linear or Vector and distinct
+  std::vector<State> states;                ///< distinct rows
   std::vector<format::SourceNode> nodes;
   uint64_t macs = 0;
   uint64_t parameters = 0;

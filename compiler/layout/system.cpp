@@ -6,6 +6,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -15,7 +16,7 @@ namespace sluice::layout {
 ConstantValues::ConstantValues(FunctionOpInterface function) {
   for (Operation &op : function.getFunctionBody().front()) {
     const bool known = op.hasTrait<OpTrait::ConstantLike>() ||
-                       (llvm::isa<ir::LayoutInterface>(op) &&
+                       (llvm::isa<ir::LayoutInterface>(op) && isMemoryEffectFree(&op) &&
                         llvm::all_of(op.getOperands(), [&](Value v) { return contains(v); }));
     if (known)
       constants.insert(op.result_begin(), op.result_end());

@@ -213,6 +213,7 @@ private:
       import.inputShapes[name] = shape;
     for (const Binding &one : options.bindings)
       import.bindings[one.name] = one.value;
+    import.states = options.states;
     const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
     if (textual && !isAsItIs())
       return nullptr;
@@ -237,6 +238,9 @@ private:
     if (!options.inputShapes.empty())
       refuse("E0112", "the inputs of textual IR have the shapes of their types, only those of an "
                       "ONNX model are given others");
+    if (!options.states.empty())
+      refuse("E0119", "textual IR says by sluice.state and sluice.keep what is kept, only inputs "
+                      "and outputs of an ONNX model become states");
     if (!options.bindings.empty())
       refuse("E0117", "the inputs of textual IR are given no values, only those of an ONNX model");
     return problems.empty();

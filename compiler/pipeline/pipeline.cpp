@@ -34,6 +34,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
   for (const Binding &one : options.bindings)
     text += " --bind " + one.spec;
+  for (const auto &[input, output] : options.states)
+    text += fmt::format(" --state {}={}", input, output);
   for (const auto &[name, dim] : options.dataDims)
     text += fmt::format(" --data-dim {}={}", name, dim);
   if (options.allowDynamicWeights)

@@ -42,7 +42,9 @@ struct CompileOptions {
   std::string target = "c6b32"; ///< preset name, or path of a .json file
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<Binding> bindings;                                         ///< --bind
-  std::vector<std::pair<std::string, int64_t>> dataDims;                 ///< --data-dim
+  /// --state: inputs, and the outputs that they are in the next inference.
+  std::vector<std::pair<std::string, std::string>> states;
+  std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
   bool allowDynamicWeights = false; ///< --allow-dynamic-weights
   bool rewriteLayout = false;       ///< --rewrite-layout
   std::string externalDataDir;      ///< empty: the model's folder

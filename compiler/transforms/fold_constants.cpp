@@ -3,6 +3,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -30,7 +31,7 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
       return;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
       auto reference = llvm::dyn_cast<ReferenceInterface>(op);
-      if (!reference || !llvm::all_of(op.getOperands(), [](Value operand) {
+      if (!reference || !isMemoryEffectFree(&op) || !llvm::all_of(op.getOperands(), [](Value operand) {
             return operand.getDefiningOp<ConstantOp>() != nullptr;
           }))
         continue;

@@ -105,7 +105,7 @@ std::vector<io::Tensor> ModelHandle::someInputs() const {
   for (const Port &port : in)
     specs.push_back(port.name + "=random:1");
   Problems none; // every input is named, and by its own name
-  return gatherInputs(specs, in, 0, none);
+  return gatherInputs(specs, in, 0, 1, none);
 }
 
 std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine,

@@ -27,12 +27,18 @@ std::string names(const std::vector<Port> &ports) {
   return text.empty() ? "none" : text;
 }
 
-std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port,
-                                  std::string_view kind) {
-  if (tensor.shape == port.shape)
+std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, std::string_view kind,
+                                  uint64_t steps = 1) {
+  if (tensor.shape == port.shape || hasSteps(tensor, port, steps))
     return std::nullopt;
-  return problem("E0604", fmt::format("{} '{}' has shape {}, the model has {}", kind, port.name,
-                                      shapeText(tensor.shape), shapeText(port.shape)));
+  std::string all;
+  if (steps > 1) {
+    std::vector<int64_t> shape = port.shape;
+    shape.insert(shape.begin(), static_cast<int64_t>(steps));
+    all = fmt::format(", its {} steps {}", steps, shapeText(shape));
+  }
+  return problem("E0604", fmt::format("{} '{}' has shape {}, the model has {}{}", kind, port.name,
+                                      shapeText(tensor.shape), shapeText(port.shape), all));
 }
 
 io::Tensor zeros(const Port &port) {
@@ -155,8 +161,30 @@ std::optional<size_t> findPort(const std::string &name, const std::vector<Port> 
   return std::nullopt;
 }
 
+bool hasSteps(const io::Tensor &tensor, const Port &port, uint64_t steps) {
+  return steps > 1 && tensor.shape.size() == port.shape.size() + 1 &&
+         tensor.shape[0] == static_cast<int64_t>(steps) &&
+         std::equal(port.shape.begin(), port.shape.end(), tensor.shape.begin() + 1);
+}
+
+io::Tensor stepOf(const io::Tensor &tensor, uint64_t step) {
+  io::Tensor one{tensor.name, tensor.type, {tensor.shape.begin() + 1, tensor.shape.end()}, {}};
+  const size_t bytes = tensor.data.size() / static_cast<size_t>(tensor.shape[0]);
+  const auto first = tensor.data.begin() + static_cast<std::ptrdiff_t>(step * bytes);
+  one.data.assign(first, first + static_cast<std::ptrdiff_t>(bytes));
+  return one;
+}
+
+io::Tensor stacked(const std::vector<const io::Tensor *> &tensors) {
+  io::Tensor all{tensors[0]->name, tensors[0]->type, tensors[0]->shape, {}};
+  all.shape.insert(all.shape.begin(), static_cast<int64_t>(tensors.size()));
+  for (const io::Tensor *one : tensors)
+    all.data.insert(all.data.end(), one->data.begin(), one->data.end());
+  return all;
+}
+
 std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
-                                     const std::vector<Port> &ports, uint64_t round,
+                                     const std::vector<Port> &ports, uint64_t round, uint64_t steps,
                                      Problems &problems) {
   std::vector<std::optional<io::Tensor>> found(ports.size());
   auto give = [&](const std::string &name, auto make) {
@@ -174,7 +202,7 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
       return;
     }
     auto &tensor = std::get<io::Tensor>(made);
-    if (const auto wrong = checkShape(tensor, ports[*index], "input"))
+    if (const auto wrong = checkShape(tensor, ports[*index], "input", steps))
       problems.push_back(*wrong);
     found[*index] = std::move(tensor);
   };
@@ -231,7 +259,8 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
 }
 
 std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
-                                              const std::vector<Port> &ports, Problems &problems) {
+                                              const std::vector<Port> &ports, uint64_t steps,
+                                              Problems &problems) {
   std::map<size_t, io::Tensor> references;
   for (const std::string &spec : specs) {
     std::string name;
@@ -254,7 +283,7 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
       continue;
     }
     auto &tensor = std::get<io::Tensor>(read);
-    if (const auto wrong = checkShape(tensor, ports[*index], "reference of output"))
+    if (const auto wrong = checkShape(tensor, ports[*index], "reference of output", steps))
       problems.push_back(*wrong);
     references[*index] = std::move(tensor);
   }

@@ -34,14 +34,26 @@ std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::st
 
 /// Inputs by --input: `x=@file`, `x=zeros`, `x=random:SEED`, `@file.npz` (all
 /// members). Appends to `problems` what is unknown, missing, given twice, or of
-/// another shape. `round` varies random inputs from step to step.
+/// another shape. `round` varies random inputs from step to step. Of several steps a file may
+/// have all, along a new first axis.
 std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
-                                     const std::vector<Port> &ports, uint64_t round,
+                                     const std::vector<Port> &ports, uint64_t round, uint64_t steps,
                                      Problems &problems);
 
-/// References by --expect: `y=@file`.
+/// References by --expect: `y=@file`; of several steps all of them, along a new first axis, or the
+/// last.
 std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
-                                              const std::vector<Port> &ports, Problems &problems);
+                                              const std::vector<Port> &ports, uint64_t steps,
+                                              Problems &problems);
+
+/// Whether a tensor has the steps of a port's along a new first axis.
+bool hasSteps(const io::Tensor &tensor, const Port &port, uint64_t steps);
+
+/// One of them.
+io::Tensor stepOf(const io::Tensor &tensor, uint64_t step);
+
+/// Tensors of one shape along a new first axis.
+io::Tensor stacked(const std::vector<const io::Tensor *> &tensors);
 
 /// A folder in the layout of the ONNX test data: input_0.pb, output_0.pb, ... in
 /// it, or in folders test_data_set_N in it.

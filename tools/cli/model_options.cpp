@@ -116,6 +116,12 @@ void ModelOptions::addFlags(CLI::App &command) {
                   "x=1,2,3 or x=@FILE.npy")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command
+      .add_option("--state", states,
+                  "an input that is kept on the chip, and the output that it is in the next "
+                  "inference, such as h_in=h_out")
+      ->type_name("IN=OUT")
+      ->allow_extra_args(false);
   command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
@@ -165,6 +171,13 @@ void ModelOptions::finish(Problems &problems) {
           problem("E0601", fmt::format("--bind gives '{}' more than once", binding->name)));
     else if (binding)
       compile.bindings.push_back(std::move(*binding));
+  }
+  for (const std::string &spec : states) {
+    std::string input, output;
+    if (!splitSpec(spec, input, output) && !output.empty())
+      compile.states.emplace_back(std::move(input), std::move(output));
+    else
+      bad("--state", spec, "IN=OUT");
   }
   for (const std::string &spec : dataDims) {
     const size_t equals = spec.rfind('=');

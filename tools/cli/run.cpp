@@ -19,7 +19,7 @@ struct Options {
   std::string engine = "rtl", dataSet, waves, trace;
   std::vector<std::string> inputs, outputs, expect;
   Bound bound;
-  uint64_t steps = 1;
+  uint64_t steps = 1, resetEvery = 0;
   uint64_t stallLimit = kStallLimit;
   bool counters = false;
 };
@@ -124,12 +124,18 @@ private:
         problems.push_back(problem("E0601", "--data-set excludes --input and --steps"));
       sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
     } else {
-      for (uint64_t step = 0; step < options.steps && problems.empty(); ++step)
-        sets.push_back({"", gatherInputs(options.inputs, inputs, step, problems), {}});
+      gatherSteps(problems);
     }
+    if (options.resetEvery != 0 && !options.dataSet.empty())
+      problems.push_back(problem("E0601", "--data-set resets before each of its folders, and "
+                                          "excludes --reset-every"));
     if (!sets.empty())
-      for (auto &[index, tensor] : gatherReferences(options.expect, outputs, problems))
-        sets.back().references[index] = std::move(tensor);
+      for (auto &[index, tensor] :
+           gatherReferences(options.expect, outputs, options.steps, problems)) {
+        const bool all = hasSteps(tensor, outputs[index], options.steps);
+        for (size_t step = all ? 0 : sets.size() - 1; step < sets.size(); ++step)
+          sets[step].references[index] = all ? stepOf(tensor, step) : tensor;
+      }
     for (const std::string &spec : options.outputs) {
       std::string name;
       std::string value;
@@ -155,6 +161,22 @@ private:
       if (auto wrong = checkOutput(options.waves))
         problems.push_back(std::move(*wrong));
     return problems;
+  }
+
+  /// The inputs of every step. Files are read once.
+  void gatherSteps(Problems &problems) {
+    const bool vary = std::any_of(options.inputs.begin(), options.inputs.end(),
+                                  [](const std::string &spec) { return spec.find("=random:") != std::string::npos; });
+    std::vector<io::Tensor> all;
+    for (uint64_t step = 0; step < options.steps && problems.empty(); ++step) {
+      if (step == 0 || vary)
+        all = gatherInputs(options.inputs, model.inputs(), step, options.steps, problems);
+      DataSet &set = sets.emplace_back();
+      for (size_t i = 0; i < all.size() && problems.empty(); ++i)
+        set.inputs.push_back(hasSteps(all[i], model.inputs()[i], options.steps)
+                                 ? stepOf(all[i], step)
+                                 : all[i]);
+    }
   }
 
   /// Values of inputs that the engines see as infinity.
@@ -186,7 +208,8 @@ private:
       EngineRun run{name, {}, {}};
       for (size_t i = 0; i < sets.size(); ++i) {
         // Data sets are independent of each other; steps are not.
-        if (i > 0 && !options.dataSet.empty()) {
+        const bool anew = options.resetEvery != 0 && i % options.resetEvery == 0;
+        if (i > 0 && (!options.dataSet.empty() || anew)) {
           addCounters(run.counters, engine.counters());
           if (auto wrong = engine.reset())
             return wrong;
@@ -216,6 +239,9 @@ private:
       text += fmt::format("engine {}: {} cycles, {:.3f} us at {} MHz\n", run.name, cycles,
                           static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
       engines[run.name] = {{"cycles", cycles}};
+      if (options.steps > 1)
+        for (const Inference &inference : run.inferences)
+          engines[run.name]["step_cycles"].push_back(inference.cycles.latency);
       if (options.counters) {
         text += countersText(run.counters);
         engines[run.name]["counters"] = countersJson(run.counters);
@@ -235,8 +261,7 @@ private:
     const bool same = equal.is_null() || equal == true;
     if (same)
       for (const auto &[index, path] : files)
-        if (const auto wrong =
-                writeOutput(path, io::writeNpy(runs.back().inferences.back().outputs[index])))
+        if (const auto wrong = writeOutput(path, io::writeNpy(outputOf(index))))
           return report.fail({*wrong}, "");
     if (same && !options.trace.empty())
       if (const auto wrong = writeOutput(options.trace, traceOf(recording)))
@@ -250,12 +275,24 @@ private:
     report.log(problems, options.choice.file);
     const bool written = report.json({{"schema", 1},
                                       {"ok", problems.empty()},
+                                      {"steps", sets.size()},
                                       {"engines", engines},
                                       {"equal", equal},
                                       {"outputs", outputsJson},
                                       {"warnings", warnings},
                                       {"errors", errorsJson(problems)}});
     return !problems.empty() ? Different : written ? Ok : Usage;
+  }
+
+  /// An output of the last data set, or of all steps.
+  [[nodiscard]] io::Tensor outputOf(size_t index) const {
+    const std::vector<Inference> &inferences = runs.back().inferences;
+    if (options.steps == 1)
+      return inferences.back().outputs[index];
+    std::vector<const io::Tensor *> steps;
+    for (const Inference &inference : inferences)
+      steps.push_back(&inference.outputs[index]);
+    return stacked(steps);
   }
 
   /// From the first cycle since the last reset to the end of the last inference.
@@ -383,7 +420,7 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--output", options->outputs, "NAME=@FILE.npy or NAME=@-")
       ->type_name("SPEC")
       ->allow_extra_args(false);
-  command->add_option("--expect", options->expect, "reference of the last inference, NAME=@FILE")
+  command->add_option("--expect", options->expect, "reference of the last inference or of all --steps, NAME=@FILE")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   const CLI::Validator notNegative(
@@ -398,7 +435,14 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
       ->check(notNegative);
   command->add_option("--atol", options->bound.absolute, "allowed absolute error")
       ->check(notNegative);
-  command->add_option("--steps", options->steps, "inferences, one after the other")
+  command
+      ->add_option("--steps", options->steps,
+                   "inferences, one after the other; a file may have all of them along a new first "
+                   "axis, as --output has")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+  command
+      ->add_option("--reset-every", options->resetEvery,
+                   "begin again from the initial state after so many inferences")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
   command->add_flag("--counters", options->counters,
                     "print how every unit spent the cycles, from the start to the last output");

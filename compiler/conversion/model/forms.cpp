@@ -8,6 +8,7 @@
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
 
 using namespace mlir;
@@ -70,12 +71,17 @@ private:
   /// The function as loops over positions, if it has any.
   std::optional<rows::Program> asLoops(std::vector<std::string> &notes, Problems &found) const {
     const auto partition = bodies::findPartition(mainOf(module));
-    if (!partition)
+    if (!partition || keepsState())
       return std::nullopt;
     auto made = bodies::lowerToBodies(mainOf(module), *partition, geometry, model, notes, found);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     return loops ? std::move(made) : std::nullopt;
+  }
+
+  /// A loop's trips cannot hand on what passes from one inference to the next.
+  [[nodiscard]] bool keepsState() const {
+    return !mainOf(module).getOps<ir::StateOp>().empty();
   }
 
   void add(const rows::Program &program) {

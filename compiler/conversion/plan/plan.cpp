@@ -7,6 +7,7 @@
 
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
+#include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "compiler/conversion/plan/search/search.h"
 
@@ -39,6 +40,19 @@ Problem tooManyInputRows(const Graph &graph, size_t rows) {
   return problem;
 }
 
+Problem inACircle(const Graph &graph, uint32_t state) {
+  Problem problem;
+  problem.code = "E0417";
+  problem.message = fmt::format(
+      "state '{}' becomes nothing but states, in a circle, and products read it: its values are "
+      "those it has in the beginning",
+      graph.states[state].name);
+  problem.fixes.push_back({"bind the input to its value (--bind), or let the state become "
+                           "something that depends on an input",
+                           std::nullopt, false, std::nullopt});
+  return problem;
+}
+
 std::string describe(const Graph &graph, const Work &work, const Candidate &candidate) {
   std::string text = fmt::format("plan {} for {}\n", graph.modelName, graph.geometry.name);
   for (size_t stage = 0; stage < work.stages.size(); ++stage) {
@@ -48,6 +62,7 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
       const auto kind = graph.rows[row].kind;
       text += fmt::format("  row {} {}", row,
                           kind == rows::RowKind::Input    ? "input"
+                          : graph.rows[row].ahead         ? "sum ahead"
                           : kind == rows::RowKind::Linear ? "linear"
                                                           : "vector");
       if (place.core != kNone)
@@ -73,7 +88,12 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
 
 } // namespace
 
-bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
+bool makePlan(const Graph &whole, const PlanOptions &options, Plan &result, Problems &problems) {
+  if (const auto circular = circularState(whole)) {
+    problems.push_back(inACircle(whole, *circular));
+    return false;
+  }
+  const Graph graph = whole.states.empty() ? whole : workAhead(whole);
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work, graph.nodes);
   Budget budget(options.work);
@@ -81,7 +101,7 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
-    return makePlan(splitReductions(graph), options, result, problems);
+    return makePlan(splitReductions(whole), options, result, problems);
   const Graph &planned = best.variant ? best.variant->split.graph : graph;
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
@@ -90,6 +110,8 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   } else if (!best.fits) {
     const Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
     found.insert(found.end(), fit.begin(), fit.end());
+  } else if (const auto changed = verifyAhead(whole, graph)) {
+    found.push_back(internalError(*changed));
   } else if (const auto other = verifySplit(graph, planned)) {
     found.push_back(internalError(*other));
   } else if (const auto wrong = verify(planned, best.placement, best.beats, best.schedule)) {

@@ -64,6 +64,8 @@ void fuseSteps(Graph &graph) {
   for (const Port &port : graph.outputs)
     for (const RowId id : port.rows)
       ++uses[id];
+  for (const State &state : graph.states)
+    ++uses[state.next];
   for (Row &row : graph.rows) {
     if (row.kind != RowKind::Vector || row.a.size() != 1 || uses[row.a[0]] != 1)
       continue;
@@ -106,10 +108,20 @@ void compact(Graph &graph) {
     open.pop_back();
     for (const RowId operand : operandsOf(graph, graph.rows[id]))
       need(operand);
+    if (graph.rows[id].kind == RowKind::State)
+      need(graph.states[graph.rows[id].state].next);
   }
   const auto rank = [&](RowId id) {
-    const RowKind kind = graph.rows[id].kind;
-    return kind == RowKind::Input ? 0 : kind == RowKind::Constant ? 1 : 2;
+    switch (graph.rows[id].kind) {
+    case RowKind::Input:
+      return 0;
+    case RowKind::State:
+      return 1;
+    case RowKind::Constant:
+      return 2;
+    default:
+      return 3;
+    }
   };
   std::vector<RowId> order;
   for (RowId id = 0; id < graph.rows.size(); ++id)
@@ -155,8 +167,8 @@ void compact(Graph &graph) {
       }
       row.step.table = it->second;
     }
-    // Inputs and constants are group 0, and nobody's work.
-    if (row.kind == RowKind::Input || row.kind == RowKind::Constant) {
+    // Inputs, states and constants are group 0, and nobody's work.
+    if (rank(id) < 3) {
       row.group = 0;
       row.nodes.clear();
     } else {
@@ -170,6 +182,13 @@ void compact(Graph &graph) {
   for (auto *ports : {&graph.inputs, &graph.outputs})
     for (Port &port : *ports)
       std::for_each(port.rows.begin(), port.rows.end(), renumber);
+  // A state that nobody reads is not kept.
+  std::erase_if(graph.states, [&](const State &state) { return !needed[state.row]; });
+  for (uint32_t i = 0; i < graph.states.size(); ++i) {
+    renumber(graph.states[i].row);
+    renumber(graph.states[i].next);
+    rows[graph.states[i].row].state = i;
+  }
   graph.rows = std::move(rows);
   graph.blocks = std::move(blocks);
   graph.dynamic = std::move(dynamic);

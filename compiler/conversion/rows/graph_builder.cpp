@@ -111,6 +111,26 @@ RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used, Padding 
   return push(std::move(row), {used, false, beyond});
 }
 
+RowId GraphBuilder::state(std::string name, std::vector<double> initial) {
+  Row row;
+  row.kind = RowKind::State;
+  row.state = static_cast<uint32_t>(graph.states.size());
+  const auto used = static_cast<uint32_t>(initial.size());
+  const RowId id = push(std::move(row), {used, false, Padding::known(0)});
+  initial.resize(lanes());
+  State &state = graph.states.emplace_back();
+  state.name = std::move(name);
+  state.row = id;
+  std::ranges::transform(initial, std::back_inserter(state.initial),
+                         [](double value) { return roundToBf16(value); });
+  return id;
+}
+
+void GraphBuilder::keep(RowId state, RowId next) {
+  const uint32_t used = rowFacts[state].used;
+  graph.states[graph.rows[state].state].next = withZeroPadding(next, used);
+}
+
 RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
   if (const auto found = constants.find(lanes); found != constants.end())
     return found->second;
@@ -140,12 +160,25 @@ RowId GraphBuilder::mask(uint32_t used, double inside, double outside) {
   return constantRow(std::move(bits), used);
 }
 
+RowId GraphBuilder::recalled(RowId row) {
+  if (graph.rows[row].kind != RowKind::State)
+    return row;
+  const auto [entry, added] = copies.try_emplace(row, kNoRow);
+  if (added)
+    entry->second = vector(VectorStep{}, {row}, kNoRow, kNoRow, rowFacts[row].used);
+  return entry->second;
+}
+
 RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
                            bool uniform, Padding beyond) {
+  // Products with what is written in this inference cannot be done in the one before.
+  for (Term &term : terms) {
+    if (graph.dynamic.contains(term.block))
+      term.x = recalled(term.x);
+    isRead[term.x] = true;
+  }
   Row row;
   row.kind = RowKind::Linear;
-  for (const Term &term : terms)
-    isRead[term.x] = true;
   row.terms = std::move(terms);
   row.bias = std::move(bias);
   return push(std::move(row), {used, uniform, uniform ? Padding::live() : beyond});
@@ -204,6 +237,8 @@ uint32_t GraphBuilder::block(std::vector<uint16_t> elements) {
 }
 
 uint32_t GraphBuilder::dynamicBlock(bool columns, std::vector<BlockWrite> writes) {
+  for (BlockWrite &write : writes)
+    write.row = recalled(write.row);
   const auto [entry, added] = dynamicNumbers.try_emplace({columns, writes}, 0);
   if (!added) {
     if (const auto known = graph.dynamic.find(entry->second); known != graph.dynamic.end()) {

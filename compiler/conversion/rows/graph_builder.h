@@ -63,6 +63,10 @@ public:
   void beginGroup(std::vector<uint32_t> nodes);
 
   RowId input(uint32_t port, uint32_t row, uint32_t used, Padding beyond);
+  /// What the inference before kept: in the first one these first lanes. The others are zero.
+  RowId state(std::string name, std::vector<double> initial);
+  /// What a state is in the next inference.
+  void keep(RowId state, RowId next);
   /// The first `values.size()` lanes; the others are zero.
   RowId constant(const std::vector<double> &values);
   RowId splat(double value);
@@ -97,6 +101,8 @@ public:
   Graph take() { return std::move(graph); }
 
 private:
+  /// A row of this inference with what a state holds; other rows as they are.
+  RowId recalled(RowId row);
   RowId push(Row row, RowFacts facts);
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
   [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
@@ -107,6 +113,7 @@ private:
   std::vector<TableFacts> tableFacts; ///< parallel to the graph's tables
   std::vector<bool> isRead;           ///< rows that others are computed from
   std::map<std::vector<uint16_t>, RowId> constants;
+  std::map<RowId, RowId> copies; ///< of states
   std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;

@@ -22,6 +22,7 @@ void registerRowLowering(MLIRContext &context) {
   attachContractionModels(context);
   attachReductionModel(context);
   attachViewModels(context);
+  attachStateModels(context);
 }
 
 namespace {

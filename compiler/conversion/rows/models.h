@@ -9,5 +9,6 @@ void attachMapModel(mlir::MLIRContext &context);
 void attachContractionModels(mlir::MLIRContext &context);
 void attachReductionModel(mlir::MLIRContext &context);
 void attachViewModels(mlir::MLIRContext &context);
+void attachStateModels(mlir::MLIRContext &context);
 
 } // namespace sluice::rows

@@ -93,7 +93,7 @@ private:
   struct Trip {
     Body body;
     llvm::DenseMap<Value, RowId> rows;
-    llvm::DenseMap<StringAttr, uint32_t> blocks, tables;
+    llvm::DenseMap<StringAttr, uint32_t> blocks, tables, states;
     llvm::DenseMap<StringAttr, FillOp> fills;
   };
 
@@ -111,6 +111,11 @@ private:
         addRead(trip, read);
       else if (auto fill = llvm::dyn_cast<FillOp>(one))
         trip.fills[fill.getBlockAttr().getAttr()] = fill;
+      else if (auto recall = llvm::dyn_cast<RecallOp>(one))
+        addRecall(trip, recall);
+      else if (auto keep = llvm::dyn_cast<KeepOp>(one))
+        graph.states[trip.states.at(keep.getStateAttr().getAttr())].next =
+            trip.rows.at(keep.getRow());
       else if (auto write = llvm::dyn_cast<WriteOp>(one))
         addWrite(trip, write);
       else
@@ -150,6 +155,18 @@ private:
     }
     graph.inputs.push_back(std::move(port));
     trip.body.reads.push_back(std::move(read));
+  }
+
+  void addRecall(Trip &trip, RecallOp op) {
+    std::vector<State> &states = trip.body.trip.states;
+    const StringAttr name = op.getStateAttr().getAttr();
+    Row row;
+    row.kind = RowKind::State;
+    row.state = trip.states[name] = static_cast<uint32_t>(states.size());
+    State &state = states.emplace_back();
+    state.name = name.str();
+    state.row = push(trip, op.getRow(), std::move(row));
+    state.initial = wordsOf<uint16_t>(llvm::cast<StateOp>(objects.at(name)).getInitial());
   }
 
   void addWrite(Trip &trip, WriteOp op) {

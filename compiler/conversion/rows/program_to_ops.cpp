@@ -149,11 +149,28 @@ private:
     Trip trip{one.trip, llvm::SmallVector<Value>(one.trip.rows.size()), {}};
     for (const auto &[port, read] : llvm::zip_equal(one.trip.inputs, one.reads))
       addRead(trip, port, read);
+    llvm::SmallVector<FlatSymbolRefAttr> states;
+    for (const State &state : one.trip.states)
+      states.push_back(addState(state));
     for (RowId id = 0; id < one.trip.rows.size(); ++id)
-      if (one.trip.rows[id].kind != RowKind::Input)
-        trip.rows[id] = addRow(trip, one.trip.rows[id]);
+      if (const Row &row = one.trip.rows[id]; row.kind == RowKind::State)
+        trip.rows[id] =
+            builder.create<RecallOp>(where, builder.getType<RowType>(), states[row.state]);
+      else if (row.kind != RowKind::Input)
+        trip.rows[id] = addRow(trip, row);
     for (const auto &[port, write] : llvm::zip_equal(one.trip.outputs, one.writes))
       addWrite(trip, port, write);
+    for (const auto &[state, name] : llvm::zip_equal(one.trip.states, states))
+      builder.create<KeepOp>(where, trip.rows[state.next], name);
+  }
+
+  FlatSymbolRefAttr addState(const State &state) {
+    const OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(firstBody);
+    const StringAttr name = symbol(state.name, "state");
+    builder.create<StateOp>(where, name.getValue(),
+                            bf16(state.initial, {static_cast<int64_t>(program.geometry.lanes)}));
+    return FlatSymbolRefAttr::get(name);
   }
 
   void addRead(Trip &trip, const Port &port, const Read &read) {

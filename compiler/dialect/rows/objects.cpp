@@ -69,6 +69,11 @@ mlir::LogicalResult BiasOp::verify() {
       checkElements(*this, getElements(), {lanesOf(*this)}, mlir::Float32Type::get(getContext())));
 }
 
+mlir::LogicalResult StateOp::verify() {
+  return mlir::success(
+      checkElements(*this, getInitial(), {lanesOf(*this)}, mlir::BFloat16Type::get(getContext())));
+}
+
 mlir::LogicalResult TableOp::verify() {
   if (getHeader().size() != 4)
     return emitOpError() << "has a header of " << getHeader().size() << " words, expected 4";

@@ -99,6 +99,16 @@ def Rows_TableOp : Rows_Object<"table"> {
   let hasVerifier = 1;
 }
 
+def Rows_StateOp : Rows_Object<"state"> {
+  let summary = "a row that passes from one inference to the next, and what it is in the first";
+  let description = [{
+    A body recalls it once and keeps it once.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$initial);
+  let assemblyFormat = "$sym_name $initial attr-dict";
+  let hasVerifier = 1;
+}
+
 def Rows_FamilyOp : Rows_Object<"family", [Rows_RefersToNames]> {
   let summary = "`rows` rows for each of `trips` trips";
   let description = [{
@@ -144,6 +154,19 @@ def Rows_ConstantOp : Rows_TripOp<"constant", [Pure]> {
   let results = (outs Rows_Row:$row);
   let assemblyFormat = "$lanes attr-dict";
   let hasVerifier = 1;
+}
+
+def Rows_RecallOp : Rows_TripOp<"recall", [Rows_RefersToNames]> {
+  let summary = "a state, as the inference before kept it";
+  let arguments = (ins FlatSymbolRefAttr:$state);
+  let results = (outs Rows_Row:$row);
+  let assemblyFormat = "$state attr-dict";
+}
+
+def Rows_KeepOp : Rows_TripOp<"keep", [Rows_RefersToNames]> {
+  let summary = "what a state is in the next inference";
+  let arguments = (ins Rows_Row:$row, FlatSymbolRefAttr:$state);
+  let assemblyFormat = "$row `in` $state attr-dict";
 }
 
 /// The datapath of a vector beat: post(alu2(reduce(table(alu1(a, rhs1))), rhs2)).

@@ -20,6 +20,10 @@ public:
       for (uint64_t row = 0; row < output.getRows(); ++row)
         if (!sent.contains(output.getFirstRow() + row))
           return output.emitOpError() << "has no row " << row << ": nothing writes it";
+    for (auto state : program.getBody().getOps<StateOp>())
+      for (const auto &[uses, how] : {std::pair(&recalled, "recalled"), std::pair(&kept, "kept")})
+        if (const unsigned times = uses->lookup(state.getSymNameAttr()); times != 1)
+          return state.emitOpError() << "is " << how << " " << times << " times, not once";
     return mlir::success();
   }
 
@@ -64,6 +68,12 @@ private:
           read && !written.contains(read.getFamilyAttr().getAttr()))
         return op.emitOpError() << "reads " << read.getFamilyAttr()
                                 << ", which no body before writes";
+      if (auto recall = llvm::dyn_cast<RecallOp>(op))
+        ++recalled[recall.getStateAttr().getAttr()];
+      if (auto keep = llvm::dyn_cast<KeepOp>(op))
+        ++kept[keep.getStateAttr().getAttr()];
+      if (llvm::isa<RecallOp, KeepOp>(op) && body.getTrips() != 1)
+        return op.emitOpError() << "is in a body of " << body.getTrips() << " trips, not of one";
       if (auto fill = llvm::dyn_cast<FillOp>(op);
           fill && !filled.try_emplace(fill.getBlockAttr().getAttr(), true).second)
         return op.emitOpError() << "fills " << fill.getBlockAttr() << " a second time";
@@ -155,6 +165,7 @@ private:
   llvm::DenseMap<mlir::StringAttr, uint64_t> missing; ///< rows of families that bodies write
   llvm::DenseMap<mlir::StringAttr, llvm::DenseSet<uint64_t>> places; ///< written one by one
   llvm::DenseSet<uint64_t> sent;                                     ///< host rows
+  llvm::DenseMap<mlir::StringAttr, unsigned> recalled, kept;         ///< how often, by state
 };
 
 } // namespace

@@ -86,6 +86,14 @@ mlir::LogicalResult ReadOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   return mlir::success();
 }
 
+mlir::LogicalResult RecallOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  return mlir::success(objectNamed<StateOp>(symbols, *this, getStateAttr()));
+}
+
+mlir::LogicalResult KeepOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  return mlir::success(objectNamed<StateOp>(symbols, *this, getStateAttr()));
+}
+
 mlir::LogicalResult ConstantOp::verify() {
   return mlir::success(
       checkElements(*this, getLanes(), {lanesOf(*this)}, mlir::BFloat16Type::get(getContext())));

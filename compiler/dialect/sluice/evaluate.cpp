@@ -90,4 +90,10 @@ Tensor PadOp::evaluate(Operands operands) {
                         getValue().convertToDouble());
 }
 
+Tensor StateOp::evaluate(Operands) {
+  return getInitial() ? toTensor(*getInitial()) : Tensor(plain(shapeOf(getResult())));
+}
+
+Tensor KeepOp::evaluate(Operands operands) { return *operands[0]; }
+
 } // namespace sluice::ir

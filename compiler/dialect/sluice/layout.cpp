@@ -24,6 +24,7 @@ constexpr Rule kRules[] = {
     {"DD-MM-DYN-X", "E0307",
      "[* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ [* j! k] -> "
      "[* i k!]"},
+    {"DD-STATE", "E0312", "a state is read and kept with one data dimension: [a b!] in [a b!]"},
 };
 
 } // namespace

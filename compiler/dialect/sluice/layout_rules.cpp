@@ -322,4 +322,20 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
   }
 }
 
+//===-- state, keep ---------------------------------------------------------------------------===//
+
+void StateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-STATE", "a state is kept as it is read",
+           [](int64_t) { return int64_t{0}; });
+}
+
+void KeepOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-STATE", "a state is kept as it is read",
+           [](int64_t) { return int64_t{0}; });
+}
+
+LayoutRefusal KeepOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-STATE", "what a state becomes has another data dimension than the state");
+}
+
 } // namespace sluice::ir

@@ -312,6 +312,26 @@ LogicalResult WindowOp::verify() {
   return verifyResult(*this, inferWindow(shapeOf(getInput()), window(), why), why);
 }
 
+LogicalResult StateOp::verify() {
+  if (getInitial() && llvm::cast<ShapedType>(getInitial()->getType()).getShape() !=
+                          llvm::cast<ShapedType>(getResult().getType()).getShape())
+    return emitOpError("has an initial value of another shape");
+  unsigned kept = 0;
+  for (Operation *user : getResult().getUsers())
+    if (auto keep = llvm::dyn_cast<KeepOp>(user))
+      kept += keep.getState() == getResult();
+  return kept == 1 ? success() : emitOpError("is kept ") << kept << " times, not once";
+}
+
+LogicalResult KeepOp::verify() {
+  if (!getState().getDefiningOp<StateOp>())
+    return emitOpError("keeps a value in what is no state");
+  std::string why;
+  if (shapeOf(getValue()) != shapeOf(getState()))
+    return emitOpError("keeps a value of another shape than the state's");
+  return verifyResult(*this, inferReverse(shapeOf(getState()), {}, why), why);
+}
+
 } // namespace sluice::ir
 
 #define GET_OP_CLASSES

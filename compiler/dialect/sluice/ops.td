@@ -269,4 +269,41 @@ def Sluice_WindowOp : Sluice_View<"window"> {
   let hasFolder = 1;
 }
 
+/// What passes from one inference to the next: it has an effect, so that it is neither folded
+/// nor dropped.
+class Sluice_StateAccess<string mnemonic, list<MemoryEffect> effects, list<string> layoutMethods = []>
+    : Sluice_Op<mnemonic, [MemoryEffects<effects>,
+    DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
+    DeclareOpInterfaceMethods<Sluice_ReferenceInterface>]> {
+  let results = (outs Sluice_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def Sluice_StateOp : Sluice_StateAccess<"state", [MemRead]> {
+  let summary = "what the inference before kept";
+  let description = [{
+    In the first inference, and in the one after a reset, it is `initial`: zeros where it is not
+    given. `sluice.keep` says what it is in the next.
+
+    ```mlir
+    %h = sluice.state : tensor<1x128xf32>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<ElementsAttr>:$initial);
+  let assemblyFormat = "(`initial` $initial^)? attr-dict `:` type($result)";
+}
+
+def Sluice_KeepOp : Sluice_StateAccess<"keep", [MemWrite], ["layoutRefusal"]> {
+  let summary = "what a state is in the next inference";
+  let description = [{
+    `state` is a `sluice.state`, and every one is kept once. The result is the value itself.
+
+    ```mlir
+    %k = sluice.keep %new in %h : (tensor<1x128xf32>, tensor<1x128xf32>) -> tensor<1x128xf32>
+    ```
+  }];
+  let arguments = (ins Sluice_Tensor:$value, Sluice_Tensor:$state);
+  let assemblyFormat = "$value `in` $state attr-dict `:` functional-type(operands, results)";
+}
+
 #endif

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/frontend/onnx/import_proto.h"
@@ -17,6 +18,7 @@
 #include "compiler/frontend/onnx/node_view.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
 #include "compiler/frontend/onnx/unsupported.h"
+#include "compiler/support/suggestion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
@@ -98,6 +100,11 @@ private:
     return names;
   }
 
+  [[nodiscard]] bool isState(const std::string &input) const {
+    return std::ranges::any_of(options.states,
+                               [&](const auto &pair) { return pair.first == input; });
+  }
+
   mlir::NamedAttribute nameAttribute(const std::string &name) {
     return builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr(name));
   }
@@ -109,9 +116,16 @@ private:
         info.tensors.push_back({input.name, input.shape, {}});
         continue;
       }
-      info.inputs.push_back({input.name, input.shape, *hostType(input.type)});
       auto type = mlir::RankedTensorType::get(input.shape, builder.getF32Type());
       auto location = mlir::NameLoc::get(builder.getStringAttr(input.name));
+      if (isState(input.name)) {
+        const mlir::Value state = builder.create<ir::StateOp>(location, type, nullptr);
+        states[input.name] = state;
+        tensors.emplace(input.name, Tensor{input.type, input.shape, nullptr, state, {}});
+        info.tensors.push_back({input.name, input.shape, state});
+        continue;
+      }
+      info.inputs.push_back({input.name, input.shape, *hostType(input.type)});
       unsigned index = function.getNumArguments();
       function.insertArgument(index, type, builder.getDictionaryAttr(nameAttribute(input.name)),
                               location);
@@ -285,10 +299,60 @@ private:
     return found->second;
   }
 
+  /// Whether the pairs of --state name an input and an output each, and none twice.
+  void checkStates(const onnx::GraphProto &graph) {
+    std::set<std::string> seen, outputs;
+    std::vector<std::string> inputNames, outputNames;
+    for (const onnx::ValueInfoProto &input : graph.input())
+      inputNames.push_back(input.name());
+    for (const onnx::ValueInfoProto &output : graph.output())
+      outputNames.push_back(output.name());
+    const auto check = [&](const std::string &name, const char *what,
+                           const std::vector<std::string> &known, std::set<std::string> &before) {
+      if (std::ranges::find(known, name) == known.end())
+        report.add("E0119", fmt::format("no {} of the model is called {}", what, inQuotes(name)))
+            .fixes = suggestion(name, known);
+      else if (!before.insert(name).second)
+        report.add("E0119", fmt::format("{} {} is in two states", what, inQuotes(name)));
+    };
+    for (const auto &[input, output] : options.states) {
+      check(input, "input", inputNames, seen);
+      check(output, "output", outputNames, outputs);
+    }
+    if (!options.states.empty() && outputs.size() == outputNames.size())
+      report.add("E0119", "every output of the model is a state, so that nothing is computed for "
+                          "the host");
+  }
+
+  /// Keeps the output as a state if it is one.
+  bool keep(const std::string &output, const Tensor &tensor) {
+    const auto pair = std::ranges::find(options.states, output,
+                                        &std::pair<std::string, std::string>::second);
+    if (pair == options.states.end())
+      return false;
+    const auto state = states.find(pair->first);
+    if (state == states.end())
+      return true; // reported where the input was lost
+    const auto shape = ir::shapeOf(state->second);
+    if (!llvm::equal(shape, tensor.shape)) {
+      report.add("E0119",
+                 fmt::format("output {} is {} and cannot become input {}, which is {}",
+                             inQuotes(output), shapeText(tensor.shape), inQuotes(pair->first),
+                             shapeText({shape.begin(), shape.end()})));
+      return true;
+    }
+    emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output)));
+    const mlir::Value value = emitter.value(tensor);
+    builder.create<ir::KeepOp>(mlir::NameLoc::get(builder.getStringAttr(output)), value.getType(),
+                               value, state->second);
+    return true;
+  }
+
   void addOutputs(const onnx::GraphProto &graph, const std::vector<Replaced> &replaced,
                   mlir::func::FuncOp function) {
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Attribute> names;
+    checkStates(graph);
     for (const onnx::ValueInfoProto &output : graph.output()) {
       auto found = tensors.find(output.name());
       if (found == tensors.end())
@@ -297,6 +361,8 @@ private:
       size_t before = report.count();
       checkOutput(output, tensor, replaced, report, info.notes);
       if (report.count() != before)
+        continue;
+      if (keep(output.name(), tensor))
         continue;
       info.outputs.push_back(
           {output.name(), tensor.shape, hostType(tensor.type).value_or(format::HostType::Float32)});
@@ -346,6 +412,7 @@ private:
   mlir::OpBuilder builder;
   Emitter emitter;
   std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
+  std::map<std::string, mlir::Value> states;       ///< by name of the input
   /// What the graph, and the branch that is imported, define; of it, `tensors` lacks what
   /// could not be imported.
   std::set<std::string> names;

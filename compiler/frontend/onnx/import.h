@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/onnx/bound_value.h"
@@ -26,6 +27,9 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
   /// Values of inputs, of any type but string and complex: constants from the beginning.
   std::map<std::string, BoundValue> bindings;
+  /// Inputs that are what an output was in the inference before, and zeros in the first: pairs
+  /// of ONNX names, neither of which is the host's any more.
+  std::vector<std::pair<std::string, std::string>> states;
 };
 
 /// An input or output as published: in the IR every tensor is fp32. Computed bools and

@@ -15,6 +15,8 @@ namespace {
 
 constexpr unsigned kMatrix = 0, kVector = 1;
 constexpr uint32_t kLocalTokens = 4;
+/// Beats from the one that writes a preload row to the first that may read it (proof).
+constexpr unsigned kPreloadDistance = 3;
 
 class Builder {
 public:
@@ -25,7 +27,10 @@ public:
         hostBank(graph.rows.size()) {
     result.doneToken = tokens.done;
     for (unsigned unit : {kMatrix, kVector})
-      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size()));
+      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size() + 1));
+    for (RowId row = 0; row < graph.rows.size(); ++row)
+      if (graph.rows[row].start != kNoRow)
+        begunWith[graph.rows[row].start] = row;
     blockAddress.resize(cores);
     result.matrix.resize(cores);
     result.vector.resize(cores);
@@ -51,6 +56,8 @@ public:
       }
     }
     for (uint32_t core = 0; core < cores; ++core) {
+      if (sumsAhead(core))
+        banks[kVector][core].announce(sumsAheadNumber(), tokens.ahead, kUnknown);
       matrixBeats(core);
       vectorBeats(core);
     }
@@ -69,6 +76,7 @@ private:
   std::vector<Bank> banks[2]; ///< by core
   Bank hostBank;
   std::vector<std::unordered_map<uint32_t, uint32_t>> blockAddress; ///< by core: of graph blocks
+  std::unordered_map<RowId, RowId> begunWith; ///< by sum ahead, the row that begins with it
   /// (core, position in its order) of the last write of a block there.
   std::set<std::pair<uint32_t, size_t>> lastWrites;
   MachineBeats result;
@@ -76,6 +84,25 @@ private:
   /// What a written block is called in a bank.
   [[nodiscard]] RowId blockNumber(uint32_t block) const {
     return static_cast<RowId>(graph.rows.size() + block);
+  }
+
+  /// What the sums ahead of a core are called in its banks.
+  [[nodiscard]] RowId sumsAheadNumber() const {
+    return static_cast<RowId>(graph.rows.size() + graph.blocks.size());
+  }
+
+  [[nodiscard]] bool sumsAhead(uint32_t core) const {
+    return std::ranges::any_of(order.matrix[core], [&](const MatrixItem &item) {
+      return graph.rows[item.row].ahead;
+    });
+  }
+
+  /// A block for the products of a row with zeros: one of its own, or else of the sum that it
+  /// begins with.
+  [[nodiscard]] uint32_t someBlock(RowId row) const {
+    while (graph.rows[row].terms.empty())
+      row = graph.rows[row].start;
+    return graph.rows[row].terms[0].block;
   }
 
   uint32_t tokenOf(RowId row) const {
@@ -109,8 +136,10 @@ private:
     return {place.readers() != 0, place.readers() != 0 ? tokenOf(row) : 0, place.units()};
   }
 
+  /// Needs no waiting for.
   bool constant(RowId row) const {
-    return row == kNoRow || graph.rows[row].kind == RowKind::Constant;
+    return row == kNoRow || graph.rows[row].kind == RowKind::Constant ||
+           graph.rows[row].kind == RowKind::State;
   }
 
   bool isWide(RowId row) const { return row != kNoRow && graph.rows[row].wide; }
@@ -176,7 +205,7 @@ private:
     for (const MatrixItem &item : order.matrix[core]) {
       const Row &what = graph.rows[item.row];
       isa::Mm form;
-      form.emit = emitOf(what);
+      form.emit = what.ahead ? isa::Emit::Raw : emitOf(what);
       Beat beat;
       BeatOrigin origin;
       origin.row = item.row;
@@ -191,7 +220,7 @@ private:
         if (graph.dynamic.contains(term.block))
           bank.need(blockNumber(term.block));
       } else {
-        origin.block = what.terms[0].block;
+        origin.block = someBlock(item.row);
         beat.address[0] = static_cast<int32_t>(memory.zeroRow);
       }
       if (item.first && work[item.row].gate != kNoRow)
@@ -208,7 +237,9 @@ private:
       // the same row goes on, so that the beats roll into one instruction.
       segmentHasInit = item.first || (segmentHasInit && previous == item.row);
       previous = item.row;
-      if (segmentHasInit && preload != kNone)
+      if (item.last && what.ahead)
+        beat.address[3] = static_cast<int32_t>(memory.preloadRow[begunWith.at(item.row)]);
+      else if (segmentHasInit && preload != kNone)
         beat.address[3] = static_cast<int32_t>(preload);
       if (item.first)
         beat.init = preload != kNone ? isa::Init::Preload : isa::Init::Zero;
@@ -219,6 +250,13 @@ private:
     const uint64_t end = unit.origins.empty() ? 0 : unit.origins.back().time + 1;
     for (const Wait &wait : bank.drain())
       appendPause(unit, wait, matrixPause(), end);
+    if (!sumsAhead(core))
+      return;
+    // The next inference begins far enough behind the sums that it begins with. Then the vector
+    // unit may let it in.
+    for (unsigned i = 1; i < kPreloadDistance; ++i)
+      appendPause(unit, {}, matrixPause(), end);
+    unit.beats.back().signal = {true, tokens.ahead, kVectorBit};
   }
 
   isa::Vec vectorForm(uint32_t core, RowId row) const {
@@ -405,24 +443,27 @@ private:
 
 } // namespace
 
-TokenLayout TokenLayout::make(uint32_t cores, bool manySlots) {
+TokenLayout TokenLayout::make(uint32_t cores, bool manySlots, bool sumsAhead) {
   TokenLayout layout;
+  const uint32_t own = sumsAhead ? 1 : 0;
   if (!manySlots && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
     // Neighbours are one stride apart all the way round the bank, so one
     // instruction takes rows of all cores in turn for ever.
     layout.coreStride = isa::kTokens / cores;
     layout.host = 1;
-    layout.hosts = std::min(kHosts, layout.coreStride - 2);
+    layout.hosts = std::min(kHosts, layout.coreStride - 2 - own);
     layout.local = layout.done = layout.host + layout.hosts;
-    layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local);
+    layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local - own);
+    layout.ahead = layout.local + layout.locals;
     return layout;
   }
   layout.hosts = kHosts;
-  layout.slots = manySlots ? (isa::kTokens - kHosts - 1) / cores : 1;
+  layout.slots = manySlots ? (isa::kTokens - kHosts - 1 - own) / cores : 1;
   layout.slotStride = cores;
-  const uint32_t spare = isa::kTokens - kHosts - layout.slots * cores;
+  const uint32_t spare = isa::kTokens - kHosts - own - layout.slots * cores;
   layout.locals = std::min(kLocalTokens, spare);
-  layout.local = layout.done = isa::kTokens - layout.locals;
+  layout.ahead = isa::kTokens - own;
+  layout.local = layout.done = isa::kTokens - own - layout.locals;
   layout.host = layout.local - kHosts;
   return layout;
 }

@@ -21,6 +21,7 @@ struct TokenLayout {
                        ///< blocks take this one
   uint32_t locals = 1; ///< how many those are
   uint32_t done = 0;   ///< in the host port's bank: a core lets the next inference in
+  uint32_t ahead = 0;  ///< a core's own matrix unit has summed ahead for the next inference
   /// A beat that waits takes with it all that has arrived by then, so that the beats
   /// behind it need not wait and become one instruction.
   bool takeArrived = false;
@@ -39,7 +40,8 @@ struct TokenLayout {
 
   /// With one slot a core's rows are announced by one instruction; with more,
   /// a reader takes more rows with one instruction.
-  static TokenLayout make(uint32_t cores, bool manySlots);
+  /// Without sums ahead, their token is one more for local rows.
+  static TokenLayout make(uint32_t cores, bool manySlots, bool sumsAhead);
 };
 
 /// The beats of one inference.

@@ -76,6 +76,10 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
         image.weights.push_back({block, graph.blocks[weights[block]]});
     }
     image.rows = rowImages(graph, memory);
+    for (const rows::State &state : graph.states)
+      if (placement.rows[state.next].core == core && !isCleared(state.initial))
+        image.rows.push_back({addressAt(placement, core, state.next), state.initial});
+    std::ranges::sort(image.rows, {}, &format::RowImage::address);
     for (uint32_t row = 0; row < memory.preloads.size(); ++row)
       image.preloads.push_back(preloadImage(row, graph.rows[memory.preloads[row]].bias));
     for (uint32_t slot = 0; slot < memory.tables.size(); ++slot) {

@@ -82,9 +82,12 @@ std::vector<std::vector<VectorItem>> blockWrites(const Graph &graph, const Work 
 /// The block products of some rows of one stage on one core.
 class Sweep {
 public:
-  Sweep(const Work &work, const Expectation &expected, std::vector<RowId> members)
+  Sweep(const Graph &graph, const Work &work, const Expectation &expected,
+        std::vector<RowId> members)
       : members(std::move(members)) {
     for (RowId row : this->members) {
+      const Row &what = graph.rows[row];
+      twice.push_back(what.ahead && needsZeros(graph, work, row) && beginsWithPreload(what));
       std::vector<std::pair<uint32_t, uint32_t>> ranked; // rank of the operand, term
       for (uint32_t term = 0; term < work[row].terms.size(); ++term)
         ranked.emplace_back(expected(work[row].terms[term].x), term);
@@ -100,6 +103,20 @@ public:
   size_t operands() const { return ranks.size(); }
 
   void append(uint32_t tail, std::vector<MatrixItem> &items) const {
+    const size_t before = items.size();
+    appendProducts(tail, items);
+    // What would read a preload row and write another in one beat takes two.
+    for (size_t i = before; i < items.size(); ++i)
+      if (items[i].first && items[i].last && twice[items[i].acc]) {
+        MatrixItem second = items[i];
+        items[i].last = second.first = false;
+        second.term = kNone;
+        items.insert(items.begin() + static_cast<std::ptrdiff_t>(++i), second);
+      }
+  }
+
+private:
+  void appendProducts(uint32_t tail, std::vector<MatrixItem> &items) const {
     std::vector<size_t> done(members.size(), 0);
     const size_t early = ranks.size() > tail ? ranks.size() - tail : 0;
     for (size_t i = 0; i < early; ++i)
@@ -114,10 +131,10 @@ public:
     }
   }
 
-private:
   std::vector<RowId> members;
   std::vector<std::vector<std::pair<uint32_t, uint32_t>>> terms; ///< by member
   std::vector<uint32_t> ranks;                                   ///< all operands, ascending
+  std::vector<bool> twice; ///< by member: reads a preload row and writes another
 
   MatrixItem item(size_t member, size_t index) const {
     return {members[member], terms[member][index].second,       static_cast<uint32_t>(member),
@@ -132,11 +149,12 @@ public:
   Model(const Graph &graph, const Work &work, const Placement &placement,
         std::vector<std::vector<VectorItem>> writes, Order &order)
       : graph(graph), work(work), placement(placement), order(order),
-        available(graph.rows.size(), kNever), cores(placement.cores.size()) {
+        available(graph.rows.size(), kNever), readersLeft(graph.rows.size(), 0),
+        cores(placement.cores.size()) {
     const format::Geometry &geometry = graph.geometry;
     resultLatency = isa::resultLatency(geometry.lanes, geometry.peTerms);
     for (RowId row = 0; row < graph.rows.size(); ++row)
-      if (graph.rows[row].kind == RowKind::Constant)
+      if (graph.rows[row].kind == RowKind::Constant || graph.rows[row].kind == RowKind::State)
         available[row] = 0;
     for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
       for (RowId row : inTurn(work.stages[stage], placement))
@@ -150,6 +168,12 @@ public:
     for (const RowPlace &place : placement.rows)
       if (place.weights)
         ++cores[place.core].blocks[place.weights->first].missing;
+    for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage])
+        forEachState(graph, row, [&](uint32_t state) {
+          if (graph.states[state].next != row)
+            ++readersLeft[graph.states[state].next];
+        });
     for (size_t i = 0; i < work.stages[0].size(); ++i)
       host.push_back({work.stages[0][i], due(i + 1)});
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
@@ -200,7 +224,8 @@ private:
   const Work &work;
   const Placement &placement;
   Order &order;
-  std::vector<uint64_t> available; ///< first cycle a reader may issue
+  std::vector<uint64_t> available;   ///< first cycle a reader may issue
+  std::vector<uint32_t> readersLeft; ///< by row that holds a state: who still reads it
   std::vector<Core> cores;
   std::deque<Timed> host;
   size_t lastSource = 0;
@@ -241,7 +266,9 @@ private:
       return false;
     if (gate != kNoRow && available[gate] > now)
       return false;
-    if (item.last) {
+    if (item.last && graph.rows[item.row].ahead) {
+      --left;
+    } else if (item.last) {
       if (core.results.size() >= isa::kResultFifoDepth)
         return false;
       core.results.push_back({item.row, due(now + resultLatency)});
@@ -273,14 +300,15 @@ private:
       return false;
     RowId chosen = kNoRow;
     if (!core.results.empty() && core.results.front().ready <= now &&
-        ready(graph.rows[core.results.front().row], now))
+        ready(graph.rows[core.results.front().row], now) &&
+        readersLeft[core.results.front().row] == 0)
       chosen = core.results.front().row;
     size_t position = kNever;
     for (size_t i = 0; i < std::min(core.pending.size(), kWindow); ++i) {
       const RowId row = core.pending[i];
       if (chosen != kNoRow && work[chosen].stage <= work[row].stage)
         break;
-      if (ready(work[row].gate, now) && ready(graph.rows[row], now)) {
+      if (readersLeft[row] == 0 && ready(work[row].gate, now) && ready(graph.rows[row], now)) {
         chosen = row;
         position = i;
         break;
@@ -347,6 +375,10 @@ private:
     const auto [block, at] = place.weights.value_or(std::pair(kNoBlock, 0U));
     order.vector[index].push_back({row, start, work[row].stage, block, at});
     --left;
+    forEachState(graph, row, [&](uint32_t state) {
+      if (graph.states[state].next != row)
+        --readersLeft[graph.states[state].next];
+    });
     if (what.wide)
       core.outbox.push_back({kNoRow, end}); // the upper halves
     if (place.weights)
@@ -378,7 +410,7 @@ std::optional<Order> makeOrder(const Graph &graph, const Work &work, const Place
         const size_t end = std::min(members.size(), at + accumulators);
         const std::vector<RowId> part(members.begin() + static_cast<std::ptrdiff_t>(at),
                                       members.begin() + static_cast<std::ptrdiff_t>(end));
-        Sweep(work, expected, part).append(tails[stage], order.matrix[core]);
+        Sweep(graph, work, expected, part).append(tails[stage], order.matrix[core]);
       }
   if (!Model(graph, work, placement, blockWrites(graph, work, placement, expected), order).run())
     return std::nullopt;
@@ -392,7 +424,7 @@ std::vector<uint32_t> operandCounts(const Graph &graph, const Work &work,
   for (const auto &job : linearJobs(graph, work, placement))
     for (const auto &[stage, members] : job)
       counts[stage] =
-          std::max(counts[stage], static_cast<uint32_t>(Sweep(work, expected, members).operands()));
+          std::max(counts[stage], static_cast<uint32_t>(Sweep(graph, work, expected, members).operands()));
   return counts;
 }
 

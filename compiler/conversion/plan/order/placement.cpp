@@ -86,7 +86,7 @@ public:
   CoreAssignment(const Graph &graph, const Work &work, const PlacementOptions &options,
                  Placement &result)
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
-        totalLoad(cores, 0), arrival(graph.rows.size(), 0) {}
+        totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone) {}
 
   void run() {
     arrive(work.stages[0]);
@@ -105,6 +105,7 @@ private:
   std::vector<uint64_t> totalLoad;
   std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
   uint32_t arrived = 0;
+  std::vector<uint32_t> homes; ///< by home, its core
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
@@ -178,6 +179,8 @@ private:
     for (RowId row : stage) {
       const uint32_t most = mostOf(producers(row, true));
       uint32_t core = options.cores ? (*options.cores)[row] : kNone;
+      if (core == kNone && work[row].home != kNoHome)
+        core = homes[work[row].home];
       if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
       else if (core == kNone)
@@ -194,6 +197,8 @@ private:
       }
       if (part)
         *part = core;
+      if (work[row].home != kNoHome)
+        homes[work[row].home] = core;
       result.rows[row].core = core;
       result.rows[row].indexInStage = members[core]++;
       result.rows[row].turn = turn++;
@@ -257,6 +262,14 @@ void findReaders(const Graph &graph, const Work &work, const PlacementOptions &o
           (byMatrix ? place.matrixReaders : place.vectorReaders) |= mask;
       });
     }
+  for (size_t stage = 1; stage < work.stages.size(); ++stage)
+    for (RowId row : work.stages[stage])
+      forEachState(graph, row, [&](uint32_t number) {
+        const rows::State &state = graph.states[number];
+        RowPlace &holder = placement.rows[state.next];
+        holder.vectorReaders |= 1U << holder.core;
+        placement.rows[state.row].holder = state.next;
+      });
   if (options.inputsEverywhere) {
     RowPlace all;
     for (RowId row : work.stages[0]) {
@@ -290,6 +303,8 @@ public:
 
   /// The lowest place for a row of `stage` that nobody reads behind `lastRead`.
   uint32_t take(uint32_t size, uint32_t stage, uint32_t lastRead) {
+    if (lastRead == kNone)
+      return keep(size);
     uint32_t at = reuse == 0 ? used() : 0;
     for (uint32_t free = 0; at < used() && free < size;)
       if (freeFrom[at + free] <= stage) {
@@ -317,9 +332,12 @@ private:
   std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
 };
 
-/// The last stage that reads a row, or the row's own.
+/// The last stage that reads a row, or the row's own; kNone for what is read in the next
+/// inference.
 std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
   std::vector<uint32_t> result(graph.rows.size(), 0);
+  for (const rows::State &state : graph.states)
+    result[state.next] = kNone;
   for (uint32_t stage = 0; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       result[row] = std::max(result[row], stage);
@@ -400,13 +418,11 @@ void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &o
         constant(place.core, operand);
       constant(place.core, what.b);
       constant(place.core, what.c);
-      if (what.kind == RowKind::Linear && work[row].terms.empty() && memory.zeroRow == kNone)
+      if (what.kind == RowKind::Linear && needsZeros(graph, work, row) && memory.zeroRow == kNone)
         memory.zeroRow = isa::kLocalBase + cells[place.core].keep();
       if (!place.net && !place.weights)
         memory.localAddress[row] = isa::kLocalBase + cells[place.core].take(1, stage, last[row]);
-      const bool biased =
-          std::any_of(what.bias.begin(), what.bias.end(), [](float value) { return value != 0; });
-      if (what.kind == RowKind::Linear && biased) {
+      if (what.kind == RowKind::Linear && beginsWithPreload(what)) {
         memory.preloadRow[row] = static_cast<uint32_t>(memory.preloads.size());
         memory.preloads.push_back(row);
       }
@@ -440,7 +456,20 @@ std::vector<RowId> inTurn(std::vector<RowId> stage, const Placement &placement) 
   return stage;
 }
 
+bool beginsWithPreload(const Row &row) {
+  return row.start != kNoRow ||
+         std::any_of(row.bias.begin(), row.bias.end(), [](float value) { return value != 0; });
+}
+
+bool needsZeros(const Graph &graph, const Work &work, RowId row) {
+  const size_t products = work[row].terms.size();
+  return products == 0 ||
+         (products == 1 && graph.rows[row].ahead && beginsWithPreload(graph.rows[row]));
+}
+
 uint32_t addressAt(const Placement &placement, uint32_t core, RowId row) {
+  if (placement.rows[row].holder != kNoRow)
+    row = placement.rows[row].holder;
   const RowPlace &place = placement.rows[row];
   return place.net ? place.inbox : placement.cores[core].localAddress[row];
 }

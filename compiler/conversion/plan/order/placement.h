@@ -27,6 +27,7 @@ struct RowPlace {
   std::optional<std::pair<uint32_t, uint32_t>> weights;
   uint32_t indexInStage = 0; ///< position among the rows of its stage on its core (inputs: of all)
   uint32_t turn = 0;         ///< position among all rows of its stage
+  rows::RowId holder = rows::kNoRow; ///< of a state, the row in whose place it is
 
   uint32_t readers() const { return matrixReaders | vectorReaders; }
   uint32_t units() const {
@@ -40,7 +41,7 @@ struct CoreMemory {
   std::vector<rows::RowId> constants; ///< constant rows in local memory
   uint32_t localRows = 0;             ///< used
   std::vector<uint32_t> preloadRow;   ///< by row; kNone without a bias here
-  std::vector<rows::RowId> preloads;  ///< by preload row
+  std::vector<rows::RowId> preloads;  ///< by preload row, the row that begins with it
   std::vector<uint32_t> tables;       ///< graph tables by slot
   uint32_t zeroRow = kNone;           ///< local row of zeros, for rows whose terms all vanish
   bool busy = false;                  ///< computes anything at all
@@ -80,7 +81,15 @@ Placement place(const rows::Graph &graph, const Work &work, const PlacementOptio
 /// The rows of a stage in the order in which the cores take turns to finish them.
 std::vector<rows::RowId> inTurn(std::vector<rows::RowId> stage, const Placement &placement);
 
-/// Address at which `core` reads a row.
+/// Whether the sum of a linear row begins with a preload row: of its bias, or what another row
+/// has left there.
+bool beginsWithPreload(const rows::Row &row);
+
+/// Whether a linear row multiplies zeros too: it has no products, or its only one would have to
+/// read a preload row and write another.
+bool needsZeros(const rows::Graph &graph, const Work &work, rows::RowId row);
+
+/// Address at which `core` reads a row; a state is where its holder is.
 uint32_t addressAt(const Placement &placement, uint32_t core, rows::RowId row);
 
 } // namespace sluice::plan

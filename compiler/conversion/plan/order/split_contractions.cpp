@@ -180,6 +180,7 @@ private:
     to.tables = graph.tables;
     to.inputs = graph.inputs;
     to.outputs = graph.outputs;
+    to.states = graph.states;
     to.nodes = graph.nodes;
     to.macs = graph.macs;
     to.parameters = graph.parameters;
@@ -225,6 +226,13 @@ private:
       for (rows::Port &port : *ports)
         for (RowId &row : port.rows)
           row = renamed[row];
+    for (Row &row : to.rows)
+      if (row.start != kNoRow)
+        row.start = renamed[row.start];
+    for (rows::State &state : to.states) {
+      state.row = renamed[state.row];
+      state.next = renamed[state.next];
+    }
     return result;
   }
 };
@@ -247,7 +255,9 @@ std::set<uint32_t> splittableStages(const Graph &graph, const Work &work) {
     });
     const bool any = std::any_of(members.begin(), members.end(),
                                  [&](RowId row) { return splittable(graph.rows[row], work[row]); });
-    if (linear && any && products % (largest * graph.geometry.cores) != 0)
+    const bool free = std::all_of(members.begin(), members.end(),
+                                  [&](RowId row) { return work[row].home == kNoHome; });
+    if (linear && any && free && products % (largest * graph.geometry.cores) != 0)
       result.insert(stage);
   }
   return result;
@@ -306,7 +316,9 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
     for (RowId *operand : {&row.b, &row.c})
       if (*operand != kNoRow)
         *operand = original[*operand];
-    if (now != then || row.kind != before.kind || row.step != before.step ||
+    const RowId start = row.start == kNoRow ? kNoRow : original[row.start];
+    if (now != then || row.kind != before.kind || start != before.start ||
+        row.ahead != before.ahead || row.step != before.step ||
         !sameBits(row.bias, before.bias) || row.a != before.a || row.b != before.b ||
         row.c != before.c)
       return fmt::format("row {} is another than before", original[id]);
@@ -317,6 +329,10 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
       for (size_t i = 0; i < (*then)[port].rows.size(); ++i)
         if (original[(*now)[port].rows[i]] != (*then)[port].rows[i])
           return fmt::format("row {} of port {} is another than before", i, port);
+  for (size_t i = 0; i < graph.states.size(); ++i)
+    if (original[split.states[i].row] != graph.states[i].row ||
+        original[split.states[i].next] != graph.states[i].next)
+      return fmt::format("state {} is another than before", i);
   std::map<uint32_t, rows::DynamicBlock> written = split.dynamic;
   for (auto &[block, dynamic] : written)
     for (rows::BlockWrite &write : dynamic.writes)

@@ -30,6 +30,10 @@ public:
       for (rows::Port &port : *ports)
         for (RowId &row : port.rows)
           row = renamed[row];
+    for (rows::State &state : graph.states) {
+      state.row = renamed[state.row];
+      state.next = renamed[state.next];
+    }
     return std::move(graph);
   }
 

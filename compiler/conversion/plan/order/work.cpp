@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "llvm/ADT/EquivalenceClasses.h"
+
 #include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
@@ -27,6 +29,31 @@ void markLive(const Graph &graph, Work &work) {
     const RowId row = open.back();
     open.pop_back();
     forEachOperand(graph, work, row, [&](RowId operand, bool) { mark(operand); });
+    forEachState(graph, row, [&](uint32_t state) { mark(graph.states[state].next); });
+    if (graph.rows[row].start != kNoRow)
+      mark(graph.rows[row].start);
+  }
+}
+
+void findHomes(const Graph &graph, Work &work) {
+  llvm::EquivalenceClasses<RowId> together;
+  for (RowId row = 0; row < graph.rows.size(); ++row) {
+    if (!work.rows[row].live)
+      continue;
+    if (graph.rows[row].start != kNoRow)
+      together.unionSets(row, graph.rows[row].start);
+    forEachState(graph, row,
+                 [&](uint32_t state) { together.unionSets(row, graph.states[state].next); });
+  }
+  uint32_t homes = 0;
+  for (RowId row = 0; row < graph.rows.size(); ++row) {
+    const auto leader = together.findLeader(row);
+    if (leader == together.member_end())
+      continue;
+    uint32_t &home = work.rows[*leader].home;
+    if (home == kNoHome)
+      home = homes++;
+    work.rows[row].home = home;
   }
 }
 
@@ -50,7 +77,7 @@ Work analyse(const Graph &graph) {
   std::vector<uint32_t> depth(graph.rows.size(), 0);
   for (RowId row = 0; row < graph.rows.size(); ++row) {
     const Row &what = graph.rows[row];
-    if (what.kind == RowKind::Input || what.kind == RowKind::Constant)
+    if (what.kind != RowKind::Linear && what.kind != RowKind::Vector)
       continue;
     for (const rows::Term &term : what.terms)
       if (!work.zeroBlock[term.block])
@@ -71,11 +98,11 @@ Work analyse(const Graph &graph) {
       work.rows[row].gate = firstInput;
   }
   markLive(graph, work);
+  findHomes(graph, work);
 
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RowId>> stages;
   for (RowId row = 0; row < graph.rows.size(); ++row)
-    if (work.rows[row].live && graph.rows[row].kind != RowKind::Constant &&
-        graph.rows[row].kind != RowKind::Input)
+    if (work.rows[row].live && (graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector))
       stages[{graph.rows[row].group, depth[row]}].push_back(row);
   work.stages.emplace_back();
   for (const rows::Port &port : graph.inputs)

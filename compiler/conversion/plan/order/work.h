@@ -2,6 +2,8 @@
 // not depend on each other, without the terms that multiply by zero.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +21,9 @@ using rows::RowKind;
 /// No index into Graph::blocks.
 inline constexpr uint32_t kNoBlock = ~uint32_t{0};
 
+/// No number of a home.
+inline constexpr uint32_t kNoHome = ~uint32_t{0};
+
 /// A row and what it needs. Constant operands are included.
 struct WorkRow {
   std::vector<rows::Term> terms; ///< Linear: the terms whose block is not zero
@@ -29,6 +34,9 @@ struct WorkRow {
   /// Linear rows whose terms all vanish and vector rows of constants wait for
   /// this input row, so that they too happen once per inference.
   rows::RowId gate = rows::kNoRow;
+  /// Rows of one home are on one core: those that hand a sum on to the next inference and those
+  /// that begin with it, those that read a state and the one that holds it. kNoHome: any core.
+  uint32_t home = kNoHome;
 };
 
 struct Work {
@@ -46,13 +54,15 @@ bool isZeroBlock(const rows::Graph &graph, uint32_t block);
 
 Work analyse(const rows::Graph &graph);
 
-/// Calls `fn(operand, byMatrix)` for every operand of a row that is not constant.
-/// The vector unit reads the rows that become weights.
+/// Calls `fn(operand, byMatrix)` for every operand of a row that is not there from the beginning
+/// of an inference, as constants and states are. The vector unit reads the rows that become
+/// weights.
 template <typename Fn>
 void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row, Fn fn) {
   const rows::Row &what = graph.rows[row];
   const auto visit = [&](rows::RowId operand, bool byMatrix) {
-    if (operand != rows::kNoRow && graph.rows[operand].kind != rows::RowKind::Constant)
+    if (operand != rows::kNoRow && graph.rows[operand].kind != rows::RowKind::Constant &&
+        graph.rows[operand].kind != rows::RowKind::State)
       fn(operand, byMatrix);
   };
   for (const rows::Term &term : work[row].terms) {
@@ -66,6 +76,22 @@ void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row,
   visit(what.b, false);
   visit(what.c, false);
   visit(work[row].gate, what.kind == rows::RowKind::Linear);
+}
+
+/// Calls `fn(state)` with the number in Graph::states of every state that a row's vector step
+/// reads, once each.
+template <typename Fn> void forEachState(const rows::Graph &graph, rows::RowId row, Fn fn) {
+  const rows::Row &what = graph.rows[row];
+  std::array<rows::RowId, 3> operands{what.a.empty() ? rows::kNoRow : what.a[0], what.b, what.c};
+  std::sort(operands.begin(), operands.end());
+  const auto end = std::unique(operands.begin(), operands.end());
+  const auto visit = [&](rows::RowId operand) {
+    if (operand != rows::kNoRow && graph.rows[operand].kind == rows::RowKind::State)
+      fn(graph.rows[operand].state);
+  };
+  std::for_each(operands.begin(), end, visit);
+  for (size_t i = 1; i < what.a.size(); ++i) // rows that are reduced over are distinct
+    visit(what.a[i]);
 }
 
 } // namespace sluice::plan

@@ -8,6 +8,7 @@
 
 #include "compiler/conversion/plan/proof/verify_blocks.h"
 #include "compiler/conversion/plan/proof/verify_memory.h"
+#include "compiler/conversion/plan/proof/verify_preloads.h"
 #include "compiler/conversion/plan/proof/verify_rows.h"
 #include "compiler/conversion/plan/proof/verify_tokens.h"
 #include "hw/numerics/latency.h"
@@ -39,7 +40,7 @@ public:
            const Schedule &schedule)
       : graph(graph), beats(beats), schedule(schedule), cores(graph.geometry.cores),
         host(2 * cores), units(host + 1), memory(graph, placement), tokens(beats, host + 1),
-        values(graph, placement), blocks(graph, beats), accumulators(cores), results(cores),
+        values(graph, placement), blocks(graph, beats), preloads(graph, placement), accumulators(cores), results(cores),
         outputs(graph.rows.size(), 0) {
     for (uint32_t core = 0; core < cores; ++core) {
       units[core] = unit(isa::Unit::Mxu, core, beats.matrix[core]);
@@ -82,6 +83,7 @@ private:
   TokenProof tokens;
   RowProof values;
   BlockProof blocks;
+  PreloadProof preloads;
   std::vector<std::vector<Accumulator>> accumulators;
   std::vector<std::deque<Result>> results;
   std::vector<uint32_t> outputs; ///< packets to the host, by row
@@ -151,7 +153,8 @@ private:
     const BeatOrigin &origin = state.planned->origins[one.firstBeat + state.next];
     if (!tokens.ready(u, beat.wait))
       return false;
-    const bool emits = state.kind == isa::Unit::Mxu && beat.last;
+    const auto *mm = std::get_if<isa::Mm>(&one.instruction);
+    const bool emits = mm && beat.last && mm->emit != isa::Emit::Raw;
     if (emits && results[state.core].size() >= isa::kResultFifoDepth)
       return false;
     const auto *vec = std::get_if<isa::Vec>(&one.instruction);
@@ -159,7 +162,7 @@ private:
       return false;
     state.clock.issued[u] = ++state.issued;
     fail(u, tokens.take(u, beat.wait, state.issued, state.clock));
-    if (const auto *mm = std::get_if<isa::Mm>(&one.instruction))
+    if (mm)
       matrixBeat(u, *mm, beat, origin);
     else if (vec)
       vectorBeat(u, *vec, beat, origin);
@@ -216,6 +219,8 @@ private:
       acc = {origin.row, beat.init, static_cast<uint32_t>(beat.address[3]), {}};
     else if (std::exchange(acc.left, false))
       acc.row = origin.row;
+    if (beat.init == isa::Init::Preload)
+      fail(u, preloads.begin(state.core, acc.preload, now(state)));
     if (acc.row != origin.row)
       return fail(u,
                   fmt::format("adds to row {} in an accumulator of row {}", origin.row, acc.row));
@@ -235,7 +240,14 @@ private:
     if (mm.emit != isa::Emit::Fp32 &&
         (values.isWide(acc.row) || values.isWide(graph.rows[acc.row].b)))
       fail(u, fmt::format("rounds row {}, a part of a sum", acc.row));
-    results[state.core].push_back({acc.row, state.clock});
+    const bool raw = mm.emit == isa::Emit::Raw;
+    if (raw != graph.rows[acc.row].ahead)
+      return fail(u, fmt::format("row {} goes where it does not belong", acc.row));
+    if (raw)
+      fail(u, preloads.leave(state.core, static_cast<uint32_t>(beat.address[3]), acc.row,
+                             now(state)));
+    else
+      results[state.core].push_back({acc.row, state.clock});
     acc.row = kNoRow;
     acc.left = true;
   }

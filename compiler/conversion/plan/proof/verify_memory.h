@@ -23,7 +23,8 @@ public:
   };
 
   /// A unit of `core` reads `expected` (kNoRow: zeros of the program image), or the
-  /// lower halves of it. What is wrong, or nothing.
+  /// lower halves of it; a state is what its holder was in the inference before. What is wrong,
+  /// or nothing.
   std::optional<std::string> read(const Access &by, uint32_t core, int32_t address,
                                   rows::RowId expected, bool low = false);
 
@@ -37,10 +38,12 @@ private:
     bool low = false; ///< the lower halves of a wide row
     uint32_t inference = 0;
     int writer = -1; ///< unit; -1: the program image
+    bool initial = false; ///< a state of the program image
     uint32_t writerBeat = 0;
     std::array<uint32_t, 2> lastRead{}; ///< by matrix and vector unit
   };
 
+  const rows::Graph &graph;
   const uint32_t cores;
   std::vector<std::vector<Cell>> cells; ///< by core, by address
 };

@@ -26,12 +26,15 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
   std::sort(accumulator.products.begin(), accumulator.products.end());
   if (row.kind != RowKind::Linear || expected != accumulator.products)
     return fmt::format("row {} is another sum of products", accumulator.row);
-  const bool biased = std::ranges::any_of(row.bias, [](float value) { return value != 0; });
+  const bool begins = beginsWithPreload(row);
   const std::vector<RowId> &preloads = placement.cores[core].preloads;
-  if (biased != (accumulator.init == isa::Init::Preload) ||
-      (biased && (accumulator.preload >= preloads.size() ||
-                  (preloads[accumulator.preload] != accumulator.row &&
-                   graph.rows[preloads[accumulator.preload]].bias != row.bias))))
+  const auto mayBegin = [&](RowId with) {
+    return with == accumulator.row || (row.start == kNoRow && graph.rows[with].start == kNoRow &&
+                                       graph.rows[with].bias == row.bias);
+  };
+  if (begins != (accumulator.init == isa::Init::Preload) ||
+      (begins && (accumulator.preload >= preloads.size() ||
+                  !mayBegin(preloads[accumulator.preload]))))
     return fmt::format("row {} starts from another bias", accumulator.row);
   return std::nullopt;
 }

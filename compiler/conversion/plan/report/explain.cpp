@@ -41,7 +41,8 @@ Cause causeOf(Delay delay) {
 class Bounds {
 public:
   Bounds(const Graph &graph, const Work &work)
-      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()) {
+      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()),
+        awaited(graph.rows.size()) {
     matrixDepth = isa::resultLatency(graph.geometry.lanes, graph.geometry.peTerms);
   }
 
@@ -52,10 +53,12 @@ public:
       issue[work.stages[0][i]] = i; // accepted
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
       for (RowId row : work.stages[stage])
-        if (const std::optional<uint64_t> product = forward(row))
+        if (const std::optional<uint64_t> product = forward(row); product && !graph.rows[row].ahead)
           fill = std::min(fill, *product);
     for (size_t stage = work.stages.size(); --stage > 0;)
       for (RowId row : work.stages[stage] | std::views::reverse) { // parts of sums come first
+        if (!work[row].output && !awaited[row])
+          continue; // what is only kept is nobody's delay
         backward(row);
         floor.chain = std::max(floor.chain, issue[row] + rest[row]);
         if (!work[row].terms.empty())
@@ -71,6 +74,7 @@ private:
   const Work &work;
   std::vector<uint64_t> issue; ///< earliest vector beat (inputs: accepted)
   std::vector<uint64_t> rest;  ///< from there to the end of the inference, at least
+  std::vector<bool> awaited;   ///< an output depends on it in the same inference
   uint64_t matrixDepth = 0;
 
   uint64_t depth(RowId row) const {
@@ -110,6 +114,7 @@ private:
     if (work[row].output)
       rest[row] = std::max(rest[row], depth(row) + isa::kNetHop + 1);
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      awaited[operand] = true;
       if (graph.rows[operand].kind != RowKind::Input)
         rest[operand] =
             std::max(rest[operand], depth(operand) + (byMatrix ? matrixDepth : 0) + rest[row]);
@@ -200,7 +205,7 @@ private:
         add(timeline.before(event, idleFrom),
             {&result.idle, &result.stages[stageOf(timeline.originOf(event).row)].idle});
       extend(event, cycle);
-      ++result.floor.products;
+      result.floor.products += graph.rows[timeline.originOf(event).row].ahead ? 0 : 1;
       idleFrom = cycle + 1;
     });
     add(timeline.beforeEnd(idleFrom), {&result.idle, &result.drain});

@@ -48,7 +48,9 @@ Candidate CandidateMaker::build(const Choice &choice) {
     candidate.stuck = Stuck::Order;
     return candidate;
   }
-  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots);
+  const bool sumsAhead =
+      std::ranges::any_of(graph.rows, [](const rows::Row &row) { return row.ahead; });
+  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, sumsAhead);
   tokens.takeArrived = choice.takeArrived;
   candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
   candidate.use = dataUse(graph, candidate.placement, candidate.beats);

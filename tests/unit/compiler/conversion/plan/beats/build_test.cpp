@@ -33,7 +33,7 @@ constexpr uint32_t kHost = 1, kLocal = 6, kCore1 = 16;
 struct Building : testing::Test {
   GraphBuilder builder{"c2b8", 1};
   PlacementOptions options;
-  TokenLayout tokens = TokenLayout::make(2, false);
+  TokenLayout tokens = TokenLayout::make(2, false, false);
   Placement placement;
   MachineBeats beats;
 
@@ -266,17 +266,17 @@ TEST_F(Building, RowsThatNobodyReadsAreTaken) {
 }
 
 TEST(TokenLayout, OneTokenForEachCore) {
-  const TokenLayout two = TokenLayout::make(2, false);
+  const TokenLayout two = TokenLayout::make(2, false, false);
   EXPECT_EQ(std::tuple(two.ofCore(0, 7), two.ofCore(1, 7)), std::tuple(0U, kCore1));
   EXPECT_EQ(std::tuple(two.ofHost(0), two.ofHost(239), two.ofHost(240), two.ofHost(1200)),
             std::tuple(1U, 1U, 2U, 1U));
   EXPECT_EQ(std::tuple(two.ofLocal(0), two.ofLocal(240), two.ofLocal(960)), std::tuple(6U, 7U, 6U));
-  const TokenLayout six = TokenLayout::make(6, false); // 32 is no multiple of 6
+  const TokenLayout six = TokenLayout::make(6, false, false); // 32 is no multiple of 6
   EXPECT_EQ(std::tuple(six.ofCore(5, 9), six.host, six.local), std::tuple(5U, 23U, 28U));
 }
 
 TEST(TokenLayout, SeveralTokensForEachCore) {
-  const TokenLayout layout = TokenLayout::make(2, true);
+  const TokenLayout layout = TokenLayout::make(2, true, false);
   EXPECT_EQ(layout.slots, 13U); // 32 tokens, 5 of the host and a local one
   EXPECT_EQ(std::tuple(layout.ofCore(0, 0), layout.ofCore(1, 0), layout.ofCore(0, 1),
                        layout.ofCore(1, 12), layout.ofCore(1, 13)),
@@ -288,7 +288,7 @@ TEST(TokenLayout, NoTwoProducersShareAToken) {
   for (const uint32_t cores : {1, 2, 3, 4, 6, 8, 16})
     for (const bool many : {false, true}) {
       SCOPED_TRACE(testing::Message() << cores << " cores, many " << many);
-      const TokenLayout layout = TokenLayout::make(cores, many);
+      const TokenLayout layout = TokenLayout::make(cores, many, false);
       std::set<uint32_t> tokens;
       size_t count = 0;
       const auto add = [&](uint32_t token) {

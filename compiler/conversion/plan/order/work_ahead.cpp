@@ -1,0 +1,283 @@
+#include "compiler/conversion/plan/order/work_ahead.h"
+
+#include <algorithm>
+#include <compare>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "hw/numerics/numerics.h"
+
+namespace sluice::plan {
+namespace {
+
+using rows::Graph;
+using rows::kNoRow;
+using rows::Row;
+using rows::RowId;
+using rows::RowKind;
+using rows::State;
+using rows::Term;
+
+bool isState(const Graph &graph, RowId row) {
+  return row != kNoRow && graph.rows[row].kind == RowKind::State;
+}
+
+/// What the vector unit reads to compute a row, once each.
+template <typename Fn> void forEachVectorOperand(const Row &row, Fn fn) {
+  for (const RowId operand : row.a)
+    fn(operand);
+  if (row.b != kNoRow)
+    fn(row.b);
+  if (row.c != kNoRow && row.c != row.b)
+    fn(row.c);
+}
+
+class Rewriter {
+public:
+  explicit Rewriter(const Graph &from) : graph(from) {
+    for (const Row &row : graph.rows)
+      group = std::max(group, row.group);
+  }
+
+  Graph run() {
+    sumAhead();
+    hold();
+    return std::move(graph);
+  }
+
+private:
+  Graph graph;
+  uint32_t group = 0; ///< the last one
+
+  RowId add(Row row) {
+    row.group = group;
+    graph.rows.push_back(std::move(row));
+    return static_cast<RowId>(graph.rows.size() - 1);
+  }
+
+  RowId copyOf(RowId row) {
+    Row copy;
+    copy.kind = RowKind::Vector;
+    copy.a = {row};
+    copy.nodes = graph.rows[row].nodes;
+    return add(std::move(copy));
+  }
+
+  [[nodiscard]] bool multipliesStates(RowId id) const {
+    return std::ranges::any_of(graph.rows[id].terms,
+                               [&](const Term &term) { return isState(graph, term.x); });
+  }
+
+  /// Moves products of states into rows of their own; those rows' own products of states into
+  /// others, and so on to the end of the delay lines.
+  void sumAhead() {
+    std::vector<RowId> level;
+    for (RowId id = 0; id < graph.rows.size(); ++id)
+      if (multipliesStates(id))
+        level.push_back(id);
+    while (!level.empty()) {
+      ++group;
+      std::vector<RowId> next;
+      for (const RowId id : level)
+        if (const RowId ahead = moveStates(id); multipliesStates(ahead))
+          next.push_back(ahead);
+      level = std::move(next);
+    }
+  }
+
+  RowId moveStates(RowId id) {
+    Row ahead;
+    ahead.kind = RowKind::Linear;
+    ahead.ahead = true;
+    ahead.nodes = graph.rows[id].nodes;
+    std::vector<double> initial(graph.geometry.lanes);
+    const std::vector<float> &bias = graph.rows[id].bias;
+    std::ranges::copy(bias, initial.begin());
+    std::vector<Term> rest;
+    for (const Term &term : graph.rows[id].terms) {
+      if (!isState(graph, term.x)) {
+        rest.push_back(term);
+        continue;
+      }
+      const State &state = graph.states[graph.rows[term.x].state];
+      ahead.terms.push_back({state.next, term.block});
+      addProduct(graph.blocks[term.block], state.initial, initial);
+    }
+    ahead.bias = bias;
+    const RowId made = add(std::move(ahead));
+    Row &row = graph.rows[id];
+    row.terms = std::move(rest);
+    row.start = made;
+    row.bias.assign(initial.begin(), initial.end());
+    return made;
+  }
+
+  static void addProduct(const std::vector<uint16_t> &block, const std::vector<uint16_t> &x,
+                         std::vector<double> &sum) {
+    const size_t lanes = x.size();
+    for (size_t k = 0; k < lanes; ++k)
+      if (!numerics::isZero(x[k]))
+        for (size_t lane = 0; lane < lanes; ++lane)
+          sum[lane] += numerics::bf16ToDouble(block[lane * lanes + k]) *
+                       numerics::bf16ToDouble(x[k]);
+  }
+
+  /// Gives every state that vector steps read a row that holds it.
+  void hold() {
+    std::vector<std::vector<RowId>> readers(graph.states.size());
+    for (RowId id = 0; id < graph.rows.size(); ++id)
+      forEachVectorOperand(graph.rows[id], [&](RowId operand) {
+        if (isState(graph, operand))
+          readers[graph.rows[operand].state].push_back(id);
+      });
+    std::vector<uint32_t> open; // states to be held, also those that others become
+    std::vector<bool> held(graph.states.size());
+    const auto need = [&](uint32_t state) {
+      if (!held[state])
+        open.push_back(state);
+      held[state] = true;
+    };
+    for (uint32_t i = 0; i < readers.size(); ++i)
+      if (!readers[i].empty())
+        need(i);
+    for (size_t i = 0; i < open.size(); ++i)
+      if (const RowId next = graph.states[open[i]].next; isState(graph, next))
+        need(graph.rows[next].state);
+    holdInTurn(std::move(open), readers);
+
+    std::vector<State> kept;
+    for (uint32_t i = 0; i < held.size(); ++i)
+      if (held[i]) {
+        graph.rows[graph.states[i].row].state = static_cast<uint32_t>(kept.size());
+        kept.push_back(std::move(graph.states[i]));
+      }
+    graph.states = std::move(kept);
+  }
+
+  /// A copy of another state is made before that one changes: delay lines from their ends on.
+  void holdInTurn(std::vector<uint32_t> open, std::vector<std::vector<RowId>> &readers) {
+    std::vector<bool> taken(graph.rows.size());
+    while (!open.empty()) {
+      std::vector<bool> awaited(graph.states.size()); // others become these
+      for (const uint32_t i : open)
+        if (const RowId next = graph.states[i].next;
+            isState(graph, next) && graph.rows[next].state != i)
+          awaited[graph.rows[next].state] = true;
+      ++group;
+      if (std::ranges::all_of(open, [&](uint32_t i) { return awaited[i]; })) {
+        // They go round in a circle: one of them changes hands outside of it.
+        State &state = graph.states[open.front()];
+        const uint32_t other = graph.rows[state.next].state;
+        state.next = copyOf(state.next);
+        readers[other].push_back(state.next);
+        continue;
+      }
+      std::vector<uint32_t> rest;
+      for (const uint32_t i : open)
+        if (awaited[i])
+          rest.push_back(i);
+        else
+          holdOne(i, taken, readers);
+      open = std::move(rest);
+    }
+  }
+
+  void holdOne(uint32_t i, std::vector<bool> &taken, std::vector<std::vector<RowId>> &readers) {
+    const RowId next = graph.states[i].next;
+    if (isComputed(next) && !taken[next] && comesBehind(next, readers[i])) {
+      taken[next] = true;
+      return;
+    }
+    const RowId copy = copyOf(next);
+    graph.states[i].next = copy;
+    taken.resize(graph.rows.size());
+    taken[copy] = true;
+    if (isState(graph, next))
+      readers[graph.rows[next].state].push_back(copy);
+  }
+
+  [[nodiscard]] bool isComputed(RowId row) const {
+    return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
+  }
+
+  /// Whether every unit does `row` behind those that read its state, whatever the order.
+  [[nodiscard]] bool comesBehind(RowId row, const std::vector<RowId> &readers) const {
+    return std::ranges::all_of(readers, [&](RowId reader) {
+      return reader == row || graph.rows[reader].group < graph.rows[row].group;
+    });
+  }
+};
+
+/// A product as it is in an inference: of a row, as it was so many inferences before.
+struct Product {
+  RowId x = kNoRow;
+  uint32_t before = 0;
+  uint32_t block = 0;
+
+  auto operator<=>(const Product &) const = default;
+};
+
+/// The products of a row, those of states as products of what became the states.
+std::vector<Product> productsOf(const Graph &graph, RowId id) {
+  std::vector<Product> products;
+  for (const Term &term : graph.rows[id].terms) {
+    Product product{term.x, 0, term.block};
+    for (; isState(graph, product.x) && product.before <= graph.states.size(); ++product.before)
+      product.x = graph.states[graph.rows[product.x].state].next;
+    products.push_back(product);
+  }
+  std::ranges::sort(products);
+  return products;
+}
+
+/// The same of a row whose states were summed ahead, and what its sum begins with.
+std::vector<Product> productsAhead(const Graph &graph, RowId id, const std::vector<float> *&bias) {
+  std::vector<Product> products;
+  for (uint32_t before = 0; id != kNoRow; ++before, id = graph.rows[id].start) {
+    for (const Term &term : graph.rows[id].terms)
+      products.push_back({term.x, before, term.block});
+    bias = &graph.rows[id].bias;
+  }
+  std::ranges::sort(products);
+  return products;
+}
+
+} // namespace
+
+std::optional<uint32_t> circularState(const Graph &graph) {
+  if (graph.states.empty())
+    return std::nullopt;
+  for (RowId id = 0; id < graph.rows.size(); ++id)
+    for (const Product &product : productsOf(graph, id))
+      if (isState(graph, product.x))
+        return graph.rows[product.x].state;
+  return std::nullopt;
+}
+
+rows::Graph workAhead(const Graph &graph) { return Rewriter(graph).run(); }
+
+std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
+  for (RowId id = 0; id < graph.rows.size(); ++id) {
+    const Row &before = graph.rows[id], &now = ahead.rows[id];
+    const std::vector<float> *bias = nullptr;
+    const std::vector<Product> products = productsAhead(ahead, id, bias);
+    if (products != productsOf(graph, id) || now.kind != before.kind || now.step != before.step ||
+        *bias != before.bias || now.a != before.a || now.b != before.b || now.c != before.c ||
+        now.ahead)
+      return fmt::format("row {} is another than before", id);
+  }
+  for (const State &state : ahead.states) {
+    const auto was = std::ranges::find(graph.states, state.row, &State::row);
+    RowId next = state.next;
+    while (next >= graph.rows.size() && ahead.rows[next].kind == RowKind::Vector &&
+           ahead.rows[next].step == rows::VectorStep{} && ahead.rows[next].a.size() == 1)
+      next = ahead.rows[next].a[0];
+    if (was == graph.states.end() || next != was->next || state.initial != was->initial)
+      return fmt::format("state {} becomes another row than before", state.row);
+  }
+  return std::nullopt;
+}
+
+} // namespace sluice::plan
