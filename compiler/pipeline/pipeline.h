@@ -45,10 +45,10 @@ struct CompileOptions {
   /// --state: inputs, and the outputs that they are in the next inference.
   std::vector<std::pair<std::string, std::string>> states;
   std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
-  bool allowDynamicWeights = false; ///< --allow-dynamic-weights
-  bool rewriteLayout = false;       ///< --rewrite-layout
-  std::string externalDataDir;      ///< empty: the model's folder
-  std::string modelName;            ///< empty: the file's stem
+  bool allowDynamicWeights = false;                      ///< --allow-dynamic-weights
+  bool rewriteLayout = false;                            ///< --rewrite-layout
+  std::string externalDataDir;                           ///< empty: the model's folder
+  std::string modelName;                                 ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them

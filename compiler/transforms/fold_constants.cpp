@@ -31,7 +31,8 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
       return;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
       auto reference = llvm::dyn_cast<ReferenceInterface>(op);
-      if (!reference || !isMemoryEffectFree(&op) || !llvm::all_of(op.getOperands(), [](Value operand) {
+      if (!reference || !isMemoryEffectFree(&op) ||
+          !llvm::all_of(op.getOperands(), [](Value operand) {
             return operand.getDefiningOp<ConstantOp>() != nullptr;
           }))
         continue;

@@ -165,17 +165,18 @@ private:
 
   /// The inputs of every step. Files are read once.
   void gatherSteps(Problems &problems) {
-    const bool vary = std::any_of(options.inputs.begin(), options.inputs.end(),
-                                  [](const std::string &spec) { return spec.find("=random:") != std::string::npos; });
+    const bool vary =
+        std::any_of(options.inputs.begin(), options.inputs.end(), [](const std::string &spec) {
+          return spec.find("=random:") != std::string::npos;
+        });
     std::vector<io::Tensor> all;
     for (uint64_t step = 0; step < options.steps && problems.empty(); ++step) {
       if (step == 0 || vary)
         all = gatherInputs(options.inputs, model.inputs(), step, options.steps, problems);
       DataSet &set = sets.emplace_back();
       for (size_t i = 0; i < all.size() && problems.empty(); ++i)
-        set.inputs.push_back(hasSteps(all[i], model.inputs()[i], options.steps)
-                                 ? stepOf(all[i], step)
-                                 : all[i]);
+        set.inputs.push_back(
+            hasSteps(all[i], model.inputs()[i], options.steps) ? stepOf(all[i], step) : all[i]);
     }
   }
 
@@ -420,7 +421,9 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--output", options->outputs, "NAME=@FILE.npy or NAME=@-")
       ->type_name("SPEC")
       ->allow_extra_args(false);
-  command->add_option("--expect", options->expect, "reference of the last inference or of all --steps, NAME=@FILE")
+  command
+      ->add_option("--expect", options->expect,
+                   "reference of the last inference or of all --steps, NAME=@FILE")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   const CLI::Validator notNegative(

@@ -80,9 +80,7 @@ private:
   }
 
   /// A loop's trips cannot hand on what passes from one inference to the next.
-  [[nodiscard]] bool keepsState() const {
-    return !mainOf(module).getOps<ir::StateOp>().empty();
-  }
+  [[nodiscard]] bool keepsState() const { return !mainOf(module).getOps<ir::StateOp>().empty(); }
 
   void add(const rows::Program &program) {
     std::vector<std::string> errors;

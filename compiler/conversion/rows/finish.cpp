@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "hw/numerics/numerics.h"
+
 namespace sluice::rows {
 
 namespace {
@@ -54,9 +56,8 @@ std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &sec
   return both;
 }
 
-} // namespace
-
-void fuseSteps(Graph &graph) {
+/// How often every row is read, given out or kept.
+std::vector<uint32_t> usesOf(const Graph &graph) {
   std::vector<uint32_t> uses(graph.rows.size());
   for (const Row &row : graph.rows)
     for (const RowId id : operandsOf(graph, row))
@@ -66,6 +67,95 @@ void fuseSteps(Graph &graph) {
       ++uses[id];
   for (const State &state : graph.states)
     ++uses[state.next];
+  return uses;
+}
+
+std::vector<uint32_t> merged(const std::vector<uint32_t> &left,
+                             const std::vector<uint32_t> &right) {
+  std::vector<uint32_t> both;
+  std::ranges::set_union(left, right, std::back_inserter(both));
+  return both;
+}
+
+class SumMerger {
+public:
+  explicit SumMerger(Graph &graph) : graph(graph), uses(usesOf(graph)) {}
+
+  /// Whether there was anything to merge.
+  bool run() {
+    bool changed = false;
+    for (Row &row : graph.rows)
+      if (row.kind == RowKind::Linear && !multipliesWritten(row)) {
+        changed |= mergeFirst(row);
+        changed |= mergeSecond(row);
+      }
+    return changed;
+  }
+
+private:
+  Graph &graph;
+  std::vector<uint32_t> uses;
+
+  /// What the first arithmetic unit adds.
+  bool mergeFirst(Row &row) {
+    VectorStep &step = row.step;
+    const bool readsB =
+        step.alu2 == isa::Alu::Select || (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::B);
+    if (step.alu1 != isa::Alu::Add || step.rhs1 != isa::Rhs1::B || step.bBroadcast || readsB ||
+        !take(row, row.b))
+      return false;
+    step.alu1 = isa::Alu::Pass;
+    return true;
+  }
+
+  /// What the second one adds, if nothing happens before.
+  bool mergeSecond(Row &row) {
+    VectorStep &step = row.step;
+    if (step.alu1 != isa::Alu::Pass || step.table || step.reduce != isa::Reduce::None ||
+        step.alu2 != isa::Alu::Add || step.rhs2 != isa::Rhs2::C || step.cBroadcast ||
+        !take(row, row.c))
+      return false;
+    step.alu2 = isa::Alu::Pass;
+    step.rhs2 = isa::Rhs2::C;
+    return true;
+  }
+
+  [[nodiscard]] bool multipliesWritten(const Row &row) const {
+    return std::ranges::any_of(
+        row.terms, [&](const Term &term) { return graph.dynamic.contains(term.block); });
+  }
+
+  /// Adds the products of `operand` to those of the row, if they are all it is and nobody else
+  /// reads it; a constant to its bias.
+  bool take(Row &row, RowId &operand) {
+    Row &other = graph.rows[operand];
+    if (other.kind == RowKind::Constant) {
+      row.bias.resize(graph.geometry.lanes);
+      for (size_t lane = 0; lane < other.lanes.size(); ++lane)
+        row.bias[lane] += static_cast<float>(numerics::bf16ToDouble(other.lanes[lane]));
+      operand = kNoRow;
+      return true;
+    }
+    if (other.kind != RowKind::Linear || other.step != VectorStep{} || uses[operand] != 1 ||
+        multipliesWritten(other))
+      return false;
+    row.terms.insert(row.terms.end(), other.terms.begin(), other.terms.end());
+    row.bias.resize(graph.geometry.lanes);
+    for (size_t lane = 0; lane < other.bias.size(); ++lane)
+      row.bias[lane] += other.bias[lane];
+    row.nodes = merged(row.nodes, other.nodes);
+    other = Row{};
+    operand = kNoRow;
+    return true;
+  }
+};
+
+} // namespace
+
+bool mergeSums(Graph &graph) { return SumMerger(graph).run(); }
+
+void fuseSteps(Graph &graph) {
+  const std::vector<uint32_t> uses = usesOf(graph);
   for (Row &row : graph.rows) {
     if (row.kind != RowKind::Vector || row.a.size() != 1 || uses[row.a[0]] != 1)
       continue;
@@ -82,10 +172,7 @@ void fuseSteps(Graph &graph) {
     row.a = std::move(before.a);
     row.b = before.b != kNoRow ? before.b : row.b;
     row.step = *step;
-    std::vector<uint32_t> nodes;
-    std::set_union(before.nodes.begin(), before.nodes.end(), row.nodes.begin(), row.nodes.end(),
-                   std::back_inserter(nodes));
-    row.nodes = std::move(nodes);
+    row.nodes = merged(before.nodes, row.nodes);
     before = Row{};
   }
 }

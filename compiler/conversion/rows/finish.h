@@ -10,6 +10,10 @@ namespace sluice::rows {
 /// behind an arithmetic unit. Intermediate values are then not rounded.
 void fuseSteps(Graph &graph);
 
+/// A sum of two products is one product of more terms, if nothing else reads either, and what is
+/// added to a product and constant is its bias. Whether there was any.
+bool mergeSums(Graph &graph);
+
 /// Drops rows, blocks and tables that no output needs (inputs stay), puts
 /// inputs and constants first, and numbers groups in order.
 void compact(Graph &graph);

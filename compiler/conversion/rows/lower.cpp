@@ -165,6 +165,8 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   graph.parameters = info.parameters;
   sumOverBlocks(graph);
   fuseSteps(graph);
+  if (mergeSums(graph))
+    fuseSteps(graph);
   compact(graph);
   return graph;
 }

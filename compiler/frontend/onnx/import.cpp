@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "compiler/dialect/sluice/dialect.h"
-#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/frontend/onnx/import_proto.h"
 #include "compiler/frontend/onnx/model_file.h"
@@ -326,8 +326,8 @@ private:
 
   /// Keeps the output as a state if it is one.
   bool keep(const std::string &output, const Tensor &tensor) {
-    const auto pair = std::ranges::find(options.states, output,
-                                        &std::pair<std::string, std::string>::second);
+    const auto pair =
+        std::ranges::find(options.states, output, &std::pair<std::string, std::string>::second);
     if (pair == options.states.end())
       return false;
     const auto state = states.find(pair->first);

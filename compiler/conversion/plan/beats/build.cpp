@@ -92,9 +92,8 @@ private:
   }
 
   [[nodiscard]] bool sumsAhead(uint32_t core) const {
-    return std::ranges::any_of(order.matrix[core], [&](const MatrixItem &item) {
-      return graph.rows[item.row].ahead;
-    });
+    return std::ranges::any_of(order.matrix[core],
+                               [&](const MatrixItem &item) { return graph.rows[item.row].ahead; });
   }
 
   /// A block for the products of a row with zeros: one of its own, or else of the sum that it

@@ -423,8 +423,8 @@ std::vector<uint32_t> operandCounts(const Graph &graph, const Work &work,
   const Expectation expected(graph, work, placement);
   for (const auto &job : linearJobs(graph, work, placement))
     for (const auto &[stage, members] : job)
-      counts[stage] =
-          std::max(counts[stage], static_cast<uint32_t>(Sweep(graph, work, expected, members).operands()));
+      counts[stage] = std::max(
+          counts[stage], static_cast<uint32_t>(Sweep(graph, work, expected, members).operands()));
   return counts;
 }
 

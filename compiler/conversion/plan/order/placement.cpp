@@ -86,7 +86,8 @@ public:
   CoreAssignment(const Graph &graph, const Work &work, const PlacementOptions &options,
                  Placement &result)
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
-        totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone) {}
+        totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone),
+        cellLoad(cores, 0), cells(work.cells.size(), kNone) {}
 
   void run() {
     arrive(work.stages[0]);
@@ -105,7 +106,9 @@ private:
   std::vector<uint64_t> totalLoad;
   std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
   uint32_t arrived = 0;
-  std::vector<uint32_t> homes; ///< by home, its core
+  std::vector<uint32_t> homes;    ///< by home, its core
+  std::vector<uint64_t> cellLoad; ///< by core, the products of its cells
+  std::vector<uint32_t> cells;    ///< by cell, its core
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
@@ -181,6 +184,8 @@ private:
       uint32_t core = options.cores ? (*options.cores)[row] : kNone;
       if (core == kNone && work[row].home != kNoHome)
         core = homes[work[row].home];
+      if (core == kNone && options.byCell && work[row].cell != kNoHome)
+        core = coreOfCell(work[row].cell);
       if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
       else if (core == kNone)
@@ -205,6 +210,15 @@ private:
       if (graph.rows[row].kind == RowKind::Linear)
         totalLoad[core] += costOf(graph, work, row);
     }
+  }
+
+  /// The core of a cell: the one with the fewest products of cells, when its first row comes.
+  uint32_t coreOfCell(uint32_t cell) {
+    if (cells[cell] == kNone) {
+      cells[cell] = static_cast<uint32_t>(std::ranges::min_element(cellLoad) - cellLoad.begin());
+      cellLoad[cells[cell]] += work.cells[cell];
+    }
+    return cells[cell];
   }
 
   /// The core with the least load in this stage, cyclic from `next`: rows of

@@ -71,6 +71,8 @@ struct PlacementOptions {
   /// A row stays on the core that computes its operands, if there is only one;
   /// the rows that become weights are not asked if the others say it.
   bool follow = false;
+  /// Rows of one cell stay together, wherever that is free.
+  bool byCell = false;
   /// Rows of a stage go round the cores in the order in which their operands are
   /// expected, not in that of the graph.
   bool byArrival = false;

@@ -318,9 +318,8 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
         *operand = original[*operand];
     const RowId start = row.start == kNoRow ? kNoRow : original[row.start];
     if (now != then || row.kind != before.kind || start != before.start ||
-        row.ahead != before.ahead || row.step != before.step ||
-        !sameBits(row.bias, before.bias) || row.a != before.a || row.b != before.b ||
-        row.c != before.c)
+        row.ahead != before.ahead || row.step != before.step || !sameBits(row.bias, before.bias) ||
+        row.a != before.a || row.b != before.b || row.c != before.c)
       return fmt::format("row {} is another than before", original[id]);
   }
   for (const auto &[now, then] :

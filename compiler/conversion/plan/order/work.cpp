@@ -35,26 +35,47 @@ void markLive(const Graph &graph, Work &work) {
   }
 }
 
+using Sets = llvm::EquivalenceClasses<RowId>;
+
+/// Numbers the sets in the order of their first rows.
+uint32_t number(const Sets &sets, Work &work, uint32_t WorkRow::*field) {
+  uint32_t count = 0;
+  for (RowId row = 0; row < work.rows.size(); ++row) {
+    const auto leader = sets.findLeader(row);
+    if (leader == sets.member_end())
+      continue;
+    uint32_t &of = work.rows[*leader].*field;
+    if (of == kNoHome)
+      of = count++;
+    work.rows[row].*field = of;
+  }
+  return count;
+}
+
 void findHomes(const Graph &graph, Work &work) {
-  llvm::EquivalenceClasses<RowId> together;
+  Sets homes, cells;
+  const auto tie = [&](RowId row, RowId other) {
+    homes.unionSets(row, other);
+    cells.unionSets(row, other);
+  };
   for (RowId row = 0; row < graph.rows.size(); ++row) {
     if (!work.rows[row].live)
       continue;
-    if (graph.rows[row].start != kNoRow)
-      together.unionSets(row, graph.rows[row].start);
-    forEachState(graph, row,
-                 [&](uint32_t state) { together.unionSets(row, graph.states[state].next); });
+    const Row &what = graph.rows[row];
+    if (what.start != kNoRow)
+      tie(row, what.start);
+    forEachState(graph, row, [&](uint32_t state) { tie(row, graph.states[state].next); });
+    forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+      const RowKind kind = graph.rows[operand].kind;
+      if (!byMatrix && (kind == RowKind::Linear || kind == RowKind::Vector))
+        cells.unionSets(row, operand);
+    });
   }
-  uint32_t homes = 0;
-  for (RowId row = 0; row < graph.rows.size(); ++row) {
-    const auto leader = together.findLeader(row);
-    if (leader == together.member_end())
-      continue;
-    uint32_t &home = work.rows[*leader].home;
-    if (home == kNoHome)
-      home = homes++;
-    work.rows[row].home = home;
-  }
+  number(homes, work, &WorkRow::home);
+  work.cells.resize(number(cells, work, &WorkRow::cell));
+  for (const WorkRow &row : work.rows)
+    if (row.live && row.cell != kNoHome)
+      work.cells[row.cell] += row.terms.size();
 }
 
 } // namespace
@@ -102,7 +123,8 @@ Work analyse(const Graph &graph) {
 
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RowId>> stages;
   for (RowId row = 0; row < graph.rows.size(); ++row)
-    if (work.rows[row].live && (graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector))
+    if (work.rows[row].live &&
+        (graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector))
       stages[{graph.rows[row].group, depth[row]}].push_back(row);
   work.stages.emplace_back();
   for (const rows::Port &port : graph.inputs)

@@ -37,6 +37,9 @@ struct WorkRow {
   /// Rows of one home are on one core: those that hand a sum on to the next inference and those
   /// that begin with it, those that read a state and the one that holds it. kNoHome: any core.
   uint32_t home = kNoHome;
+  /// Rows of one cell are tied by what their vector steps read of each other, or by a home: the
+  /// gates and the state of some units of a recurrence.
+  uint32_t cell = kNoHome;
 };
 
 struct Work {
@@ -44,6 +47,7 @@ struct Work {
   std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
   uint64_t beats = 0;          ///< of all units in one inference, besides those that only wait
   std::vector<bool> zeroBlock; ///< parallel to Graph::blocks: isZeroBlock
+  std::vector<uint64_t> cells; ///< by cell, its block products
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };

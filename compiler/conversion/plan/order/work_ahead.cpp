@@ -120,8 +120,8 @@ private:
     for (size_t k = 0; k < lanes; ++k)
       if (!numerics::isZero(x[k]))
         for (size_t lane = 0; lane < lanes; ++lane)
-          sum[lane] += numerics::bf16ToDouble(block[lane * lanes + k]) *
-                       numerics::bf16ToDouble(x[k]);
+          sum[lane] +=
+              numerics::bf16ToDouble(block[lane * lanes + k]) * numerics::bf16ToDouble(x[k]);
   }
 
   /// Gives every state that vector steps read a row that holds it.

@@ -40,8 +40,8 @@ public:
            const Schedule &schedule)
       : graph(graph), beats(beats), schedule(schedule), cores(graph.geometry.cores),
         host(2 * cores), units(host + 1), memory(graph, placement), tokens(beats, host + 1),
-        values(graph, placement), blocks(graph, beats), preloads(graph, placement), accumulators(cores), results(cores),
-        outputs(graph.rows.size(), 0) {
+        values(graph, placement), blocks(graph, beats), preloads(graph, placement),
+        accumulators(cores), results(cores), outputs(graph.rows.size(), 0) {
     for (uint32_t core = 0; core < cores; ++core) {
       units[core] = unit(isa::Unit::Mxu, core, beats.matrix[core]);
       units[cores + core] = unit(isa::Unit::Vec, core, beats.vector[core]);
@@ -244,8 +244,8 @@ private:
     if (raw != graph.rows[acc.row].ahead)
       return fail(u, fmt::format("row {} goes where it does not belong", acc.row));
     if (raw)
-      fail(u, preloads.leave(state.core, static_cast<uint32_t>(beat.address[3]), acc.row,
-                             now(state)));
+      fail(u,
+           preloads.leave(state.core, static_cast<uint32_t>(beat.address[3]), acc.row, now(state)));
     else
       results[state.core].push_back({acc.row, state.clock});
     acc.row = kNoRow;

@@ -58,8 +58,7 @@ std::optional<std::string> MemoryProof::write(const Access &by, uint32_t core, i
   if (cell.writer >= 0 && cell.writer != static_cast<int>(by.unit) &&
       by.clock.arrived[static_cast<size_t>(cell.writer)] < cell.writerBeat)
     return fmt::format("may write row {} before an older write arrives", row);
-  cell = {row,         low, by.now.inference, static_cast<int>(by.unit), false, by.now.beat,
-          cell.lastRead};
+  cell = {row, low, by.now.inference, static_cast<int>(by.unit), false, by.now.beat, cell.lastRead};
   return std::nullopt;
 }
 

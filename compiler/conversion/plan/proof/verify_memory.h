@@ -37,7 +37,7 @@ private:
     rows::RowId value = rows::kNoRow;
     bool low = false; ///< the lower halves of a wide row
     uint32_t inference = 0;
-    int writer = -1; ///< unit; -1: the program image
+    int writer = -1;      ///< unit; -1: the program image
     bool initial = false; ///< a state of the program image
     uint32_t writerBeat = 0;
     std::array<uint32_t, 2> lastRead{}; ///< by matrix and vector unit

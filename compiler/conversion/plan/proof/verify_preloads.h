@@ -27,7 +27,7 @@ public:
 
 private:
   struct Cell {
-    std::optional<Moment> left; ///< by the sum ahead; none: it holds the program's image
+    std::optional<Moment> left;    ///< by the sum ahead; none: it holds the program's image
     std::optional<uint32_t> begun; ///< the last inference whose sum began with it
   };
 

@@ -33,8 +33,8 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
                                        graph.rows[with].bias == row.bias);
   };
   if (begins != (accumulator.init == isa::Init::Preload) ||
-      (begins && (accumulator.preload >= preloads.size() ||
-                  !mayBegin(preloads[accumulator.preload]))))
+      (begins &&
+       (accumulator.preload >= preloads.size() || !mayBegin(preloads[accumulator.preload]))))
     return fmt::format("row {} starts from another bias", accumulator.row);
   return std::nullopt;
 }

@@ -32,6 +32,8 @@ std::string Choice::text() const {
     text += ", written weights apart";
   if (placement.follow)
     text += ", rows where their operands are";
+  if (placement.byCell)
+    text += ", rows that are computed of each other together";
   if (placement.byArrival)
     text += ", rows in the order of their operands";
   if (takeArrived)

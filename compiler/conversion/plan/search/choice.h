@@ -23,8 +23,8 @@ struct Choice {
 
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
-                    placement.byArrival, placement.inputsEverywhere, placement.reuse, split,
-                    manySlots, takeArrived, tails, release);
+                    placement.byArrival, placement.byCell, placement.inputsEverywhere,
+                    placement.reuse, split, manySlots, takeArrived, tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

@@ -105,6 +105,11 @@ private:
             consider(std::move(other));
           }
     explore(bestChoice);
+    if (!graph.states.empty() || sumsAhead()) {
+      Choice cells = bestChoice;
+      cells.placement.byCell = true;
+      exploreFrom(cells);
+    }
     budget.share(kRounds - 1);
     reorderRows();
     Choice other = bestChoice;
@@ -144,12 +149,20 @@ private:
     }
   }
 
+  [[nodiscard]] bool sumsAhead() const {
+    return std::ranges::any_of(graph.rows, [](const rows::Row &row) { return row.ahead; });
+  }
+
   /// Tries rows in the order of their operands, from there to its own best.
   void reorderRows() {
     Choice from = bestChoice;
     from.placement.byArrival = true;
-    if (sameTurns(place(graph, work, from.placement), best.placement))
-      return;
+    if (!sameTurns(place(graph, work, from.placement), best.placement))
+      exploreFrom(from);
+  }
+
+  /// From a choice to its own best; the one before is kept if that is no better.
+  void exploreFrom(const Choice &from) {
     Candidate kept = std::exchange(best, {});
     const Choice keptChoice = bestChoice;
     explore(from);

@@ -135,6 +135,10 @@ std::vector<std::vector<float>> interpret(const Graph &graph,
         value[lane] =
             static_cast<float>(bf16ToDouble(inputRows[firstRow[row.input] + row.inputRow][lane]));
       break;
+    case RowKind::State:
+      for (size_t lane = 0; lane < lanes; ++lane)
+        value[lane] = static_cast<float>(bf16ToDouble(graph.states[row.state].initial[lane]));
+      break;
     case RowKind::Constant:
       EXPECT_EQ(row.lanes.size(), lanes);
       for (size_t lane = 0; lane < lanes; ++lane)
