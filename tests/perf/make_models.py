@@ -14,6 +14,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "state"))
+import networks  # noqa: E402
+
 
 class Builder:
     """A graph under construction over one activation: a row [1, n], or [1, channels, ...]."""
@@ -115,6 +118,9 @@ WINDOWS = {
     "conv2d-64-128-16x16": lambda n: convolutions(n, [64, 16, 16], [(64, 3, 2), (128, 1, 1)]),
 }
 
+# One step of networks whose memory stays on the chip.
+STREAMS = {name: lambda n: networks.PUBLISHED[n]().model() for name in networks.PUBLISHED}
+
 ROWS = {
     "slp-128-128": lambda n: dense(n, [128, 128]),
     "slp-256-1024": lambda n: dense(n, [256, 1024]),
@@ -133,12 +139,17 @@ ROWS = {
 }
 
 
+def state_flags(name):
+    """The flags that keep a stream's memory on the chip; without making its weights."""
+    return [word for state in networks.STATES[name] for word in ("--state", f"{state}_in={state}_out")]
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    known = ROWS | WINDOWS
+    known = ROWS | WINDOWS | STREAMS
     for name in sys.argv[2:] or known:
         if name not in known:
             raise SystemExit(f"unknown model {name}; known: {', '.join(known)}")

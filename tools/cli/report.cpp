@@ -15,13 +15,13 @@ namespace sluice::cli {
 
 ExitCode exitCodeOf(std::string_view code) {
   // Codes whose group says something else. Usage: a flag is missing or wrong.
-  // E0408 to E0414: arithmetic that the machine does not have, whatever its size.
+  // E0408 to E0417: arithmetic that the machine does not have, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614"}},
-      {Usage, {"E0111", "E0112", "E0117", "E0311", "E0515", "E0516"}},
+      {Usage, {"E0111", "E0112", "E0117", "E0119", "E0311", "E0515", "E0516"}},
       {Refused,
-       {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0606",
-        "E0612"}},
+       {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0417",
+        "E0606", "E0612"}},
       {Malformed, {"E0605", "E0615"}},
       {Internal, {"E0199", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
   for (const auto &[exit, codes] : exceptions)

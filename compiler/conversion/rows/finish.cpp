@@ -1,6 +1,7 @@
 #include "compiler/conversion/rows/finish.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -130,9 +131,13 @@ private:
   bool take(Row &row, RowId &operand) {
     Row &other = graph.rows[operand];
     if (other.kind == RowKind::Constant) {
-      row.bias.resize(graph.geometry.lanes);
-      for (size_t lane = 0; lane < other.lanes.size(); ++lane)
-        row.bias[lane] += static_cast<float>(numerics::bf16ToDouble(other.lanes[lane]));
+      std::vector<float> bias = row.bias;
+      bias.resize(graph.geometry.lanes);
+      for (size_t lane = 0; lane < bias.size(); ++lane)
+        bias[lane] += static_cast<float>(numerics::bf16ToDouble(other.lanes[lane]));
+      if (!std::ranges::all_of(bias, [](float value) { return std::isfinite(value); }))
+        return false; // no sum begins with it
+      row.bias = std::move(bias);
       operand = kNoRow;
       return true;
     }

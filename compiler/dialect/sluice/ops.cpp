@@ -317,9 +317,9 @@ LogicalResult StateOp::verify() {
                           llvm::cast<ShapedType>(getResult().getType()).getShape())
     return emitOpError("has an initial value of another shape");
   unsigned kept = 0;
-  for (Operation *user : getResult().getUsers())
-    if (auto keep = llvm::dyn_cast<KeepOp>(user))
-      kept += keep.getState() == getResult();
+  for (OpOperand &use : getResult().getUses())
+    if (auto keep = llvm::dyn_cast<KeepOp>(use.getOwner()))
+      kept += &use == &keep.getStateMutable();
   return kept == 1 ? success() : emitOpError("is kept ") << kept << " times, not once";
 }
 

@@ -515,3 +515,47 @@ func.func private @f(tensor<2x3xf32, #sluice<[2 x!]>>)
 
 // expected-error @+1 {{unknown attribute 'lane' of sluice}}
 func.func private @f(tensor<2x3xf32, #sluice.lane<1>>)
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sluice.state' op is kept 0 times, not once}}
+  %h = sluice.state : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sluice.state' op is kept 2 times, not once}}
+  %h = sluice.state : tensor<4xf32>
+  %0 = sluice.keep %x in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = sluice.keep %h in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sluice.state' op has an initial value of another shape}}
+  %h = sluice.state initial dense<0.0> : tensor<5xf32> : tensor<4xf32>
+  %0 = sluice.keep %x in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sluice.keep' op keeps a value in what is no state}}
+  %0 = sluice.keep %x in %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<5xf32>) {
+  %h = sluice.state : tensor<4xf32>
+  // expected-error @+1 {{'sluice.keep' op keeps a value of another shape than the state's}}
+  %0 = sluice.keep %x in %h : (tensor<5xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}

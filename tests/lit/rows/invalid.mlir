@@ -1033,3 +1033,78 @@ rows.program "m" for "c2b8" attributes {
     rows.write %1, %1 family @h
   }
 }
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.state' op has elements of 'tensor<4xbf16>', expected dense 'tensor<8xbf16>'}}
+  rows.state @h dense<0.0> : tensor<4xbf16>
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.state' op is kept 0 times, not once}}
+  rows.state @h dense<0.0> : tensor<8xbf16>
+  rows.output @y : tensor<8xf32> along 0 rows 1 from 0
+  rows.body 1 attributes {macs = 0} {
+    %0 = rows.recall @h
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 output @y from [0]
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.state' op is recalled 2 times, not once}}
+  rows.state @h dense<0.0> : tensor<8xbf16>
+  rows.output @y : tensor<8xf32> along 0 rows 1 from 0
+  rows.body 1 attributes {macs = 0} {
+    %0 = rows.recall @h
+    %1 = rows.recall @h
+    %2 = rows.vector %0 {group = 1}
+    rows.write %2 output @y from [0]
+    rows.keep %1 in @h
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  rows.state @h dense<0.0> : tensor<8xbf16>
+  rows.body 2 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.recall' op is in a body of 2 trips, not of one}}
+    %0 = rows.recall @h
+    rows.keep %0 in @h
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  rows.body 1 attributes {macs = 0} {
+    // expected-error @+1 {{'rows.recall' op refers to @h, which is no rows.state of the program}}
+    %0 = rows.recall @h
+  }
+}

@@ -90,3 +90,23 @@ rows.program "windows" for "c2b8" attributes {
     rows.write %1 output @y from [0] {stride = 1}
   }
 }
+
+// CHECK: rows.program "state"
+rows.program "state" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  rows.output @y : tensor<8xf32> along 0 rows 1 from 0
+  // CHECK: rows.state @h dense<1.000000e+00> : tensor<8xbf16>
+  rows.state @h dense<1.0> : tensor<8xbf16>
+  rows.body 1 attributes {macs = 0} {
+    // CHECK: %[[OLD:.*]] = rows.recall @h{{$}}
+    %0 = rows.recall @h
+    // CHECK-NEXT: %[[NEW:.*]] = rows.vector %[[OLD]]
+    %1 = rows.vector %0 {group = 1}
+    rows.write %1 output @y from [0]
+    // CHECK: rows.keep %[[NEW]] in @h{{$}}
+    rows.keep %1 in @h
+  }
+}

@@ -48,6 +48,22 @@ std::vector<RowId> GraphBuilder::input(uint32_t count) {
   return port.rows;
 }
 
+RowId GraphBuilder::state() {
+  Row row;
+  row.kind = RowKind::State;
+  row.state = static_cast<uint32_t>(graph.states.size());
+  graph.rows.push_back(std::move(row));
+  rows::State &state = graph.states.emplace_back();
+  state.name = "s" + std::to_string(graph.states.size() - 1);
+  state.row = static_cast<RowId>(graph.rows.size() - 1);
+  state.initial.resize(graph.geometry.lanes);
+  return state.row;
+}
+
+void GraphBuilder::keep(RowId state, RowId next) {
+  graph.states[graph.rows[state].state].next = next;
+}
+
 RowId GraphBuilder::constant() {
   Row row;
   row.kind = RowKind::Constant;

@@ -20,6 +20,10 @@ public:
 
   /// Rows of a new input of `count` rows.
   std::vector<rows::RowId> input(uint32_t count);
+  /// A row that is kept from one inference to the next, zeros in the first; Graph::states must
+  /// still be told what it becomes.
+  rows::RowId state();
+  void keep(rows::RowId state, rows::RowId next);
   /// A row of constants in [-1, 1).
   rows::RowId constant();
   /// A dense operation: `count` rows, each the sum over all of `x`; random
