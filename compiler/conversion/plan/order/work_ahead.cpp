@@ -210,6 +210,13 @@ private:
   }
 };
 
+/// Equal also where they are no numbers.
+bool sameBits(const std::vector<float> &left, const std::vector<float> &right) {
+  return std::ranges::equal(
+      left, right, {}, [](float value) { return numerics::toBits(value); },
+      [](float value) { return numerics::toBits(value); });
+}
+
 /// A product as it is in an inference: of a row, as it was so many inferences before.
 struct Product {
   RowId x = kNoRow;
@@ -264,8 +271,8 @@ std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
     const std::vector<float> *bias = nullptr;
     const std::vector<Product> products = productsAhead(ahead, id, bias);
     if (products != productsOf(graph, id) || now.kind != before.kind || now.step != before.step ||
-        *bias != before.bias || now.a != before.a || now.b != before.b || now.c != before.c ||
-        now.ahead)
+        !sameBits(*bias, before.bias) || now.a != before.a || now.b != before.b ||
+        now.c != before.c || now.ahead)
       return fmt::format("row {} is another than before", id);
   }
   for (const State &state : ahead.states) {
