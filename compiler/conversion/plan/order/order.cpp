@@ -149,8 +149,8 @@ public:
   Model(const Graph &graph, const Work &work, const Placement &placement,
         std::vector<std::vector<VectorItem>> writes, Order &order)
       : graph(graph), work(work), placement(placement), order(order),
-        available(graph.rows.size(), kNever), readersLeft(graph.rows.size(), 0),
-        cores(placement.cores.size()) {
+        available(graph.rows.size(), kNever), before(graph.rows.size(), 0),
+        followers(graph.rows.size()), cores(placement.cores.size()) {
     const format::Geometry &geometry = graph.geometry;
     resultLatency = isa::resultLatency(geometry.lanes, geometry.peTerms);
     for (RowId row = 0; row < graph.rows.size(); ++row)
@@ -168,12 +168,7 @@ public:
     for (const RowPlace &place : placement.rows)
       if (place.weights)
         ++cores[place.core].blocks[place.weights->first].missing;
-    for (uint32_t stage = 1; stage < work.stages.size(); ++stage)
-      for (RowId row : work.stages[stage])
-        forEachState(graph, row, [&](uint32_t state) {
-          if (graph.states[state].next != row)
-            ++readersLeft[graph.states[state].next];
-        });
+    findFollowers();
     for (size_t i = 0; i < work.stages[0].size(); ++i)
       host.push_back({work.stages[0][i], due(i + 1)});
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
@@ -201,6 +196,36 @@ private:
     return true;
   }
 
+  /// What holds a state comes behind its readers; what is only kept behind what else reads the
+  /// same row, so that it changes no path before it.
+  void findFollowers() {
+    const auto follow = [&](RowId row, RowId follower) {
+      followers[row].push_back(follower);
+      ++before[follower];
+    };
+    std::map<RowId, std::vector<RowId>> readers; // vector rows that an output waits for
+    for (size_t stage = 1; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage]) {
+        forEachState(graph, row, [&](uint32_t state) {
+          if (graph.states[state].next != row)
+            follow(row, graph.states[state].next);
+        });
+        if (work[row].awaited && graph.rows[row].kind == RowKind::Vector)
+          forEachOperand(graph, work, row,
+                         [&](RowId operand, bool) { readers[operand].push_back(row); });
+      }
+    if (graph.states.empty())
+      return;
+    for (size_t stage = 1; stage < work.stages.size(); ++stage)
+      for (RowId row : work.stages[stage])
+        if (!work[row].awaited && graph.rows[row].kind == RowKind::Vector)
+          forEachOperand(graph, work, row, [&](RowId operand, bool) {
+            for (const RowId reader : readers[operand])
+              if (placement.rows[reader].core == placement.rows[row].core)
+                follow(reader, row);
+          });
+  }
+
   struct Timed {
     RowId row;
     uint64_t ready;
@@ -224,8 +249,10 @@ private:
   const Work &work;
   const Placement &placement;
   Order &order;
-  std::vector<uint64_t> available;   ///< first cycle a reader may issue
-  std::vector<uint32_t> readersLeft; ///< by row that holds a state: who still reads it
+  std::vector<uint64_t> available; ///< first cycle a reader may issue
+  /// By row of a vector unit, how many others must issue before it does, and which it is one of.
+  std::vector<uint32_t> before;
+  std::vector<std::vector<RowId>> followers;
   std::vector<Core> cores;
   std::deque<Timed> host;
   size_t lastSource = 0;
@@ -300,15 +327,14 @@ private:
       return false;
     RowId chosen = kNoRow;
     if (!core.results.empty() && core.results.front().ready <= now &&
-        ready(graph.rows[core.results.front().row], now) &&
-        readersLeft[core.results.front().row] == 0)
+        ready(graph.rows[core.results.front().row], now) && before[core.results.front().row] == 0)
       chosen = core.results.front().row;
     size_t position = kNever;
     for (size_t i = 0; i < std::min(core.pending.size(), kWindow); ++i) {
       const RowId row = core.pending[i];
       if (chosen != kNoRow && work[chosen].stage <= work[row].stage)
         break;
-      if (readersLeft[row] == 0 && ready(work[row].gate, now) && ready(graph.rows[row], now)) {
+      if (before[row] == 0 && ready(work[row].gate, now) && ready(graph.rows[row], now)) {
         chosen = row;
         position = i;
         break;
@@ -375,10 +401,8 @@ private:
     const auto [block, at] = place.weights.value_or(std::pair(kNoBlock, 0U));
     order.vector[index].push_back({row, start, work[row].stage, block, at});
     --left;
-    forEachState(graph, row, [&](uint32_t state) {
-      if (graph.states[state].next != row)
-        --readersLeft[graph.states[state].next];
-    });
+    for (const RowId follower : followers[row])
+      --before[follower];
     if (what.wide)
       core.outbox.push_back({kNoRow, end}); // the upper halves
     if (place.weights)

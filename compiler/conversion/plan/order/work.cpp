@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -33,6 +34,16 @@ void markLive(const Graph &graph, Work &work) {
     if (graph.rows[row].start != kNoRow)
       mark(graph.rows[row].start);
   }
+}
+
+void markAwaited(const Graph &graph, Work &work) {
+  for (size_t stage = work.stages.size(); --stage > 0;)
+    for (RowId row : work.stages[stage] | std::views::reverse) {
+      work.rows[row].awaited |= work.rows[row].output;
+      if (work.rows[row].awaited)
+        forEachOperand(graph, work, row,
+                       [&](RowId operand, bool) { work.rows[operand].awaited = true; });
+    }
 }
 
 using Sets = llvm::EquivalenceClasses<RowId>;
@@ -145,6 +156,7 @@ Work analyse(const Graph &graph) {
     }
     work.stages.push_back(std::move(members));
   }
+  markAwaited(graph, work);
   return work;
 }
 

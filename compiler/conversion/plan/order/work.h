@@ -28,7 +28,8 @@ inline constexpr uint32_t kNoHome = ~uint32_t{0};
 struct WorkRow {
   std::vector<rows::Term> terms; ///< Linear: the terms whose block is not zero
   uint32_t stage = 0;            ///< 0 inputs; ascending in topological order
-  bool live = false;             ///< an output depends on it
+  bool live = false;             ///< an output depends on it, in some inference
+  bool awaited = false;          ///< an output depends on it in the same inference
   bool output = false;
   uint32_t outRow = 0; ///< if output
   /// Linear rows whose terms all vanish and vector rows of constants wait for

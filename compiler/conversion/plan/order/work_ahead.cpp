@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <compare>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "hw/numerics/latency.h"
 #include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
@@ -42,6 +45,7 @@ public:
   }
 
   Graph run() {
+    orderGroups();
     sumAhead();
     hold();
     return std::move(graph);
@@ -68,6 +72,79 @@ private:
   [[nodiscard]] bool multipliesStates(RowId id) const {
     return std::ranges::any_of(graph.rows[id].terms,
                                [&](const Term &term) { return isState(graph, term.x); });
+  }
+
+  /// Which groups come first is which products and steps come first: of those that are ready
+  /// together the ones with the longest way behind them to the next products, as the gates of a
+  /// cell have ways of different lengths.
+  void orderGroups() {
+    std::vector<uint32_t> depth(graph.rows.size()); // products on the way to a row
+    std::vector<uint32_t> way(graph.rows.size());   // cycles to the next products
+    const auto cycles = [&](const Row &row) {
+      const rows::VectorStep &step = row.step;
+      return isa::vectorLatency(
+          isa::vectorPath(step.alu1, step.table.has_value(), step.reduce, step.alu2),
+          graph.geometry.lanes);
+    };
+    for (RowId id = 0; id < graph.rows.size(); ++id) {
+      const Row &row = graph.rows[id];
+      for (const Term &term : row.terms)
+        depth[id] = std::max(depth[id], depth[term.x] + 1);
+      forEachVectorOperand(row, [&](RowId of) { depth[id] = std::max(depth[id], depth[of]); });
+    }
+    // What is only kept is in nobody's way.
+    for (const rows::Port &port : graph.outputs)
+      for (const RowId row : port.rows)
+        way[row] = 1;
+    for (const Row &row : graph.rows)
+      for (const Term &term : row.terms)
+        way[term.x] = 1;
+    for (RowId id = static_cast<RowId>(graph.rows.size()); id-- > 0;)
+      forEachVectorOperand(graph.rows[id], [&](RowId of) {
+        if (depth[of] == depth[id] && way[id] != 0)
+          way[of] = std::max(way[of], way[id] + static_cast<uint32_t>(cycles(graph.rows[id])));
+      });
+
+    struct Group {
+      uint32_t depth = 0, way = 0;
+      std::set<uint32_t> needs; ///< groups
+    };
+    std::map<uint32_t, Group> left;
+    for (RowId id = 0; id < graph.rows.size(); ++id) {
+      const Row &row = graph.rows[id];
+      if (!isComputed(id))
+        continue;
+      Group &of = left[row.group];
+      of.depth = std::max(of.depth, depth[id]);
+      of.way = std::max(of.way, way[id]);
+      const auto need = [&](RowId operand) {
+        if (isComputed(operand) && graph.rows[operand].group != row.group)
+          of.needs.insert(graph.rows[operand].group);
+      };
+      forEachVectorOperand(row, need);
+      for (const Term &term : row.terms) {
+        need(term.x);
+        if (const auto dynamic = graph.dynamic.find(term.block); dynamic != graph.dynamic.end())
+          for (const rows::BlockWrite &write : dynamic->second.writes)
+            need(write.row);
+      }
+    }
+    std::map<uint32_t, uint32_t> number;
+    while (!left.empty()) {
+      auto best = left.end();
+      for (auto one = left.begin(); one != left.end(); ++one) {
+        const bool ready = std::ranges::all_of(
+            one->second.needs, [&](uint32_t group) { return number.contains(group); });
+        const auto rank = [](const Group &of) { return std::pair(of.depth, ~of.way); };
+        if (ready && (best == left.end() || rank(one->second) < rank(best->second)))
+          best = one;
+      }
+      number[best->first] = static_cast<uint32_t>(number.size()) + 1;
+      left.erase(best);
+    }
+    for (RowId id = 0; id < graph.rows.size(); ++id)
+      if (isComputed(id))
+        graph.rows[id].group = number.at(graph.rows[id].group);
   }
 
   /// Moves products of states into rows of their own; those rows' own products of states into
