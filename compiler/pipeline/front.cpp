@@ -90,7 +90,7 @@ public:
     }
     stage("laying out");
     auto main = mainOf(*module);
-    if (!main || !layout(*module, main))
+    if (!main || !unroll(main) || !layout(*module, main))
       return {};
     if (const auto names = constantOutputs(main); !names.empty())
       result.notes.push_back(constantsText(names));
@@ -244,6 +244,20 @@ private:
     if (!options.bindings.empty())
       refuse("E0117", "the inputs of textual IR are given no values, only those of an ONNX model");
     return problems.empty();
+  }
+
+  /// Layout knows no loops: they are written out before it.
+  bool unroll(mlir::func::FuncOp main) {
+    const ir::UnrolledLoops unrolled = ir::unrollLoops(main);
+    problems.insert(problems.end(), unrolled.problems.begin(), unrolled.problems.end());
+    llvm::erase_if(info.tensors, [&](frontend::GraphTensor &one) {
+      const auto other = unrolled.replaced.find(one.value);
+      if (other == unrolled.replaced.end())
+        return false;
+      one.value = other->second;
+      return !one.value; // nobody reads it
+    });
+    return unrolled.problems.empty();
   }
 
   /// Between layout and rows.

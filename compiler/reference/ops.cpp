@@ -301,4 +301,45 @@ Tensor window(const Tensor &input, const Window &window, double outside) {
   return result;
 }
 
+Tensors loop(int64_t trips, const std::vector<const Tensor *> &initial,
+             const std::vector<const Tensor *> &sequences, const std::vector<LoopAxis> &slices,
+             const std::vector<LoopAxis> &stacks, const LoopBody &body) {
+  Tensors carried;
+  for (const Tensor *tensor : initial)
+    carried.push_back(*tensor);
+  std::vector<Tensors> added(stacks.size()); // by stack and iteration, as rows of a stack
+  for (int64_t trip = 0; trip < trips; ++trip) {
+    Tensors elements;
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      Shape starts(sequences[i]->shape.size(), 0), sizes = sequences[i]->shape;
+      const Shape steps(starts.size(), 1);
+      starts[slices[i].axis] = slices[i].reversed ? trips - 1 - trip : trip;
+      sizes[slices[i].axis] = 1;
+      Tensor element = slice(*sequences[i], starts, sizes, steps);
+      element.shape.erase(element.shape.begin() + slices[i].axis);
+      elements.push_back(std::move(element));
+    }
+    std::vector<const Tensor *> arguments;
+    for (const Tensors *list : {&carried, &elements})
+      for (const Tensor &tensor : *list)
+        arguments.push_back(&tensor);
+    Tensors next = body(arguments);
+    for (size_t i = 0; i < stacks.size(); ++i) {
+      Tensor &row = added[i].emplace_back(std::move(next[carried.size() + i]));
+      row.shape.insert(row.shape.begin() + stacks[i].axis, 1);
+    }
+    next.resize(carried.size());
+    carried = std::move(next);
+  }
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    std::vector<const Tensor *> rows;
+    for (const Tensor &row : added[i])
+      rows.push_back(&row);
+    if (stacks[i].reversed)
+      std::reverse(rows.begin(), rows.end());
+    carried.push_back(concat(rows, stacks[i].axis));
+  }
+  return carried;
+}
+
 } // namespace sluice::reference

@@ -50,4 +50,18 @@ Shape windowShape(const Shape &input, const Window &window);
 Tensor window(const Tensor &input, const Window &window, double outside);
 Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value);
 
+/// The axis that a loop takes an element of, or adds one along, in each iteration.
+struct LoopAxis {
+  int64_t axis = 0;
+  bool reversed = false;
+};
+/// What one iteration computes: the next carried values, then what it adds to the stacks,
+/// of the carried values and the elements of the sequences.
+using LoopBody = std::function<Tensors(const std::vector<const Tensor *> &)>;
+/// The last carried values, then the stacks. `trips` is at least 1; every sequence has as many
+/// elements along its axis.
+Tensors loop(int64_t trips, const std::vector<const Tensor *> &initial,
+             const std::vector<const Tensor *> &sequences, const std::vector<LoopAxis> &slices,
+             const std::vector<LoopAxis> &stacks, const LoopBody &body);
+
 } // namespace sluice::reference

@@ -31,6 +31,8 @@ struct Tensor {
   bool operator==(const Tensor &) const = default;
 };
 
+using Tensors = std::vector<Tensor>;
+
 /// Strides in elements of a row-major tensor.
 inline std::vector<int64_t> strides(const Shape &shape) {
   std::vector<int64_t> result(shape.size(), 1);

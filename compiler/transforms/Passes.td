@@ -24,6 +24,15 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
   ];
 }
 
+def UnrollLoops : InterfacePass<"sluice-unroll-loops", "::mlir::FunctionOpInterface"> {
+  let summary = "write loops out, trip by trip";
+  let description = [{
+    The body of a `sluice.loop` takes its place once for each trip, with slices of the sequences; the
+    stacks are concatenations. What nobody reads is not written. A loop of more than 10,000
+    operations, those inside it written out, is error E0415, and then none is changed.
+  }];
+}
+
 def FoldConstants : InterfacePass<"sluice-fold-constants", "::mlir::FunctionOpInterface"> {
   let summary = "evaluate operations on constants";
   let description = [{

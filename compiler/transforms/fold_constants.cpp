@@ -17,8 +17,8 @@ namespace {
 /// Removes an operation and, as they become unused, the constants it read.
 void erase(Operation *op) {
   llvm::SmallSetVector<Operation *, 4> constants;
-  for (Value operand : op->getOperands())
-    constants.insert(operand.getDefiningOp());
+  for (Value read : readValues(op))
+    constants.insert(read.getDefiningOp());
   op->erase();
   for (Operation *constant : constants)
     if (constant->use_empty())
@@ -31,21 +31,23 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
       return;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getFunctionBody().front())) {
       auto reference = llvm::dyn_cast<ReferenceInterface>(op);
-      if (!reference || !isMemoryEffectFree(&op) ||
-          !llvm::all_of(op.getOperands(), [](Value operand) {
-            return operand.getDefiningOp<ConstantOp>() != nullptr;
+      if (!reference || !isMemoryEffectFree(&op))
+        continue;
+      const llvm::SmallVector<Value> values = readValues(&op);
+      if (!llvm::all_of(values, [](Value value) {
+            return value.getDefiningOp<ConstantOp>() != nullptr;
           }))
         continue;
       llvm::SmallVector<reference::Tensor> tensors;
-      for (Value operand : op.getOperands())
-        tensors.push_back(toTensor(operand.getDefiningOp<ConstantOp>().getValue()));
+      for (Value value : values)
+        tensors.push_back(toTensor(value.getDefiningOp<ConstantOp>().getValue()));
       llvm::SmallVector<const reference::Tensor *> operands;
       for (const reference::Tensor &tensor : tensors)
         operands.push_back(&tensor);
       OpBuilder builder(&op);
-      auto constant = builder.create<ConstantOp>(
-          op.getLoc(), toElements(reference.evaluate(operands), &getContext()));
-      op.getResult(0).replaceAllUsesWith(constant);
+      for (auto [result, tensor] : llvm::zip_equal(op.getResults(), reference.evaluate(operands)))
+        result.replaceAllUsesWith(
+            builder.create<ConstantOp>(op.getLoc(), toElements(tensor, &getContext())).getResult());
       erase(&op);
     }
   }

@@ -20,6 +20,17 @@ namespace sluice::ir {
 /// What the pass `sluice-sink-factors` does; how many maps lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
 
+/// What came of loops that were written out.
+struct UnrolledLoops {
+  /// What stands for the loops' results; null for one that nobody reads.
+  llvm::DenseMap<mlir::Value, mlir::Value> replaced;
+  std::vector<Problem> problems;         ///< E0415; the function is then as it was
+  std::vector<mlir::Location> locations; ///< of the problems
+};
+
+/// What the pass `sluice-unroll-loops` does.
+UnrolledLoops unrollLoops(mlir::FunctionOpInterface function);
+
 /// A problem as an MLIR error: "E0302: ...", then its notes, chain and fixes.
 void emitProblem(mlir::Location location, const Problem &problem);
 

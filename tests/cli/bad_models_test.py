@@ -134,23 +134,6 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
               --> m.onnx: node 2 "choose" (If)
             """, none)
 
-    def test_branch_in_a_function(self):
-        """Its graphs use names of the function's body."""
-        branch = helper.make_graph([helper.make_node("Neg", ["X"], ["n"])], "branch", [], [models.tensor("n", 1, 8)])
-        body = [helper.make_node("If", ["C"], ["Y"], name="choose", then_branch=branch, else_branch=branch)]
-        function = helper.make_function("my", "Pick", ["X", "C"], ["Y"], body, [helper.make_opsetid("", 13)])
-        proto = models.model([helper.make_node("Pick", ["x", "yes"], ["y"], name="pick", domain="my")],
-                             [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
-                             [models.constant("yes", np.bool_(True))])
-        proto.functions.append(function)
-        proto.opset_import.append(helper.make_opsetid("my", 1))
-        proto.ir_version = 8
-        self.compile_refused(REFUSED, """
-            error[E0201]: operator 'If' is not supported: it contains a graph, control flow cannot be compiled
-              --> m.onnx: node 0 "pick/choose" (If)
-             help: fold it with onnxsim, given the input shapes, or unroll it when exporting
-            """, proto)
-
     def test_attributes(self):
         self.compile_refused(REFUSED, """
             error[E0203]: Gemm requires: attribute 'transB' is 0 or 1, 0 by default; found 2

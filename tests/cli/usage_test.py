@@ -157,10 +157,6 @@ class Flags(Refusal):
         express = "express it with operators that `sluice ops` lists, or cut the model before it"
         unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
         for op, missing, fix in (
-                ("LSTM", "'LSTM' is not supported: it carries a state along an axis, of which there is no form yet",
-                 "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with the state "
-                 "as input and output of the model"),
-                ("Scan", "'Scan' is not supported: it contains a graph, control flow cannot be compiled", unroll),
                 ("If", "'If' is not supported: unless its condition is known at import", unroll),
                 ("SequenceAt", "'SequenceAt' is not supported: it takes or gives sequences, maps or optionals, the "
                  "accelerator has tensors", "cut the model before it, and compute it on the host"),

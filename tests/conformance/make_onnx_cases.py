@@ -25,20 +25,21 @@ RUN_TIME = {  # operators and how many of their operands may be run-time tensors
     "Atan": 1, "Atanh": 1, "AveragePool": 1, "BatchNormalization": 1, "Cast": 1, "CastLike": 1,
     "Ceil": 1, "Celu": 1, "Clip": 1, "Concat": 99, "Constant": 0, "Conv": 1, "ConvTranspose": 1,
     "Cos": 1, "Cosh": 1, "CumSum": 1, "DepthToSpace": 1, "Div": 2, "Dropout": 1, "Einsum": 2,
-    "Elu": 1, "Equal": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 1, "Floor": 1, "Gemm": 3,
-    "GlobalAveragePool": 1, "GlobalLpPool": 1, "GlobalMaxPool": 1, "Greater": 2,
+    "Elu": 1, "Equal": 2, "Erf": 1, "Exp": 1, "Expand": 1, "Flatten": 1, "Floor": 1, "GRU": 1,
+    "Gemm": 3, "GlobalAveragePool": 1, "GlobalLpPool": 1, "GlobalMaxPool": 1, "Greater": 2,
     "GreaterOrEqual": 2, "HardSigmoid": 1, "HardSwish": 1, "Identity": 1,
-    "InstanceNormalization": 3, "IsNaN": 1, "LayerNormalization": 3, "LeakyRelu": 1, "Less": 2,
-    "LessOrEqual": 2, "Log": 1, "LogSoftmax": 1, "LpPool": 1, "MatMul": 2, "Max": 99, "MaxPool": 1,
+    "InstanceNormalization": 3, "IsNaN": 1, "LSTM": 1, "LayerNormalization": 3, "LeakyRelu": 1, "Less": 2,
+    "LessOrEqual": 2, "Log": 1, "LogSoftmax": 1, "Loop": 99, "LpPool": 1, "MatMul": 2, "Max": 99, "MaxPool": 1,
     "Mean": 99, "MeanVarianceNormalization": 1, "Min": 99, "Mul": 2, "Neg": 1, "PRelu": 2, "Pad": 1,
-    "Pow": 1, "Range": 0, "Reciprocal": 1, "ReduceL1": 1, "ReduceL2": 1, "ReduceLogSum": 1,
+    "Pow": 1, "RNN": 1, "Range": 0, "Reciprocal": 1, "ReduceL1": 1, "ReduceL2": 1, "ReduceLogSum": 1,
     "ReduceLogSumExp": 1, "ReduceMax": 1, "ReduceMean": 1, "ReduceMin": 1, "ReduceProd": 1,
-    "ReduceSum": 1, "ReduceSumSquare": 1, "Relu": 1, "Reshape": 1, "Round": 1, "Selu": 1,
+    "ReduceSum": 1, "ReduceSumSquare": 1, "Relu": 1, "Reshape": 1, "Round": 1, "Scan": 99, "Selu": 1,
     "Shrink": 1, "Sigmoid": 1, "Sign": 1, "Sin": 1, "Sinh": 1, "Slice": 1, "Softmax": 1,
     "Softplus": 1, "Softsign": 1, "SpaceToDepth": 1, "Split": 1, "Sqrt": 1, "Squeeze": 1, "Sub": 2,
     "Sum": 99, "Tan": 1, "Tanh": 1, "ThresholdedRelu": 1, "Tile": 1, "Transpose": 1, "Trilu": 1,
     "Unsqueeze": 1,
 }
+FIRST = {"Loop": 2}  # operands before these are known
 FLOATS = (np.float32, np.float64)
 RESULTS = FLOATS + (np.int64, np.bool_)
 
@@ -56,6 +57,12 @@ def refused(node, inputs):
     return training or mask or diagonal or indices or (node.op_type == "Pow" and inputs[1].size != 1)
 
 
+def run_time(node):
+    """Which operands of a case are those of the run."""
+    first = FIRST.get(node.op_type, 0)
+    return slice(first, first + RUN_TIME[node.op_type])
+
+
 def usable(case):
     graph = case.model.graph
     inputs, outputs = case.data_sets[0]
@@ -63,10 +70,10 @@ def usable(case):
     return (
         len(graph.node) == 1
         and node.op_type in RUN_TIME
-        and len(node.output) == len(outputs)
+        and sum(name != "" for name in node.output) == len(outputs)
         and all(isinstance(x, (np.ndarray, np.generic)) for x in list(inputs) + list(outputs))
         and all(x.dtype in RESULTS and x.size for x in outputs)
-        and all(x.dtype in FLOATS and x.size for x in inputs[: RUN_TIME[node.op_type]])
+        and all(x.dtype in FLOATS and x.size for x in inputs[run_time(node)])
         and not refused(node, inputs)
     )
 
@@ -74,12 +81,13 @@ def usable(case):
 def write(case, folder):
     graph = case.model.graph
     inputs, outputs = case.data_sets[0]
-    run_time = RUN_TIME[graph.node[0].op_type]
+    chosen = run_time(graph.node[0])
     for opset in case.model.opset_import:  # the operators of version 6 are those of version 7
         opset.version = max(opset.version, 7)
-    kept = list(graph.input)[:run_time]
-    for value, data in list(zip(graph.input, inputs))[run_time:]:
-        graph.initializer.append(numpy_helper.from_array(np.asarray(data), value.name))
+    kept = list(graph.input)[chosen]
+    for value, data in zip(graph.input, inputs):
+        if value not in kept:
+            graph.initializer.append(numpy_helper.from_array(np.asarray(data), value.name))
     del graph.input[:]
     graph.input.extend(kept)
     if not kept:  # a model needs an input
@@ -87,7 +95,7 @@ def write(case, folder):
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     onnx.save(case.model, str(folder / "model.onnx"))
-    for i, x in enumerate(inputs[:run_time]):
+    for i, x in enumerate(inputs[chosen]):
         (data / f"input_{i}.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
     for i, x in enumerate(outputs):
         (data / f"output_{i}.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())

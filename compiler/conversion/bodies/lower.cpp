@@ -287,7 +287,7 @@ private:
     for (size_t i = 0; i < numbers.values.size(); ++i)
       numbers.values[i] = static_cast<double>(i);
     const reference::Tensor selected =
-        llvm::cast<ir::ReferenceInterface>(view.getDefiningOp()).evaluate({&numbers});
+        llvm::cast<ir::ReferenceInterface>(view.getDefiningOp()).evaluate({&numbers}).front();
     const rows::RowLayout from = layoutOf(operand), to = layoutOf(view);
     std::vector<int64_t> rows;
     for (int64_t row = 0; row < to.rows(); ++row) {

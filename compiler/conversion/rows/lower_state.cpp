@@ -14,7 +14,7 @@ namespace {
 struct StateModel : RowsInterface::ExternalModel<StateModel, ir::StateOp> {
   void lowerToRows(Operation *op, Lowering &lowering) const {
     const Value value = op->getResult(0);
-    const reference::Tensor initial = llvm::cast<ir::StateOp>(op).evaluate({});
+    const reference::Tensor initial = llvm::cast<ir::StateOp>(op).evaluate({}).front();
     RowTensor result{lowering.layoutOf(value), {}};
     lowering.beginGroup(op);
     for (int64_t row = 0; row < result.layout.rows(); ++row) {

@@ -30,7 +30,7 @@ reference::Tensor Lowering::constant(Value value) {
     operands.push_back(constant(operand));
   for (const reference::Tensor &operand : operands)
     pointers.push_back(&operand);
-  return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers);
+  return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers).front();
 }
 
 RowLayout Lowering::layoutOf(Value value) const {
@@ -57,13 +57,13 @@ reference::Tensor Lowering::nominalOf(Operation *op) {
                                            : &nominal(operand));
   auto space = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
   if (operands.size() != 2 || !space || space.indexSpace().work != space::Work::Product)
-    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
   const Loops loops = loopsOf(op);
   const int64_t products =
       std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>());
   if (products <= nominalProducts) {
     nominalProducts -= products;
-    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+    return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
   }
   const auto shape = ir::shapeOf(op->getResult(0));
   Sampled sampled = sampleContraction(loops, !isConstant(op->getOperand(0)), *operands[0],

@@ -1,4 +1,5 @@
 // The reference interface: each operation names its golden function.
+#include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
@@ -10,30 +11,38 @@ using namespace mlir;
 namespace sluice::ir {
 
 using reference::Tensor;
+using reference::Tensors;
 using Operands = llvm::ArrayRef<const Tensor *>;
 
 static reference::Shape plain(llvm::ArrayRef<int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-Tensor MapOp::evaluate(Operands operands) {
-  const reference::ScalarProgram body(getBody());
-  return reference::map({operands.begin(), operands.end()},
-                        [&](const std::vector<double> &inputs) { return body(inputs); });
+/// The results of an operation that has one.
+static Tensors one(Tensor result) {
+  Tensors results;
+  results.push_back(std::move(result));
+  return results;
 }
 
-Tensor ReduceOp::evaluate(Operands operands) {
+Tensors MapOp::evaluate(Operands operands) {
+  const reference::ScalarProgram body(getBody());
+  return one(reference::map({operands.begin(), operands.end()},
+                            [&](const std::vector<double> &inputs) { return body(inputs); }));
+}
+
+Tensors ReduceOp::evaluate(Operands operands) {
   // The enumerators have the same values; see the static_assert.
   static_assert(static_cast<int>(reference::Monoid::ArgMax) == static_cast<int>(Monoid::ArgMax));
-  return reference::reduce(*operands[0], static_cast<reference::Monoid>(getMonoid()),
-                           plain(getAxes()), getKeepdims());
+  return one(reference::reduce(*operands[0], static_cast<reference::Monoid>(getMonoid()),
+                           plain(getAxes()), getKeepdims()));
 }
 
-Tensor MatmulOp::evaluate(Operands operands) {
-  return reference::matmul(*operands[0], *operands[1]);
+Tensors MatmulOp::evaluate(Operands operands) {
+  return one(reference::matmul(*operands[0], *operands[1]));
 }
 
-Tensor ContractOp::evaluate(Operands operands) {
+Tensors ContractOp::evaluate(Operands operands) {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   std::string why;
   const auto axes = contractAxes(maps, operands[0]->shape, operands[1]->shape, why);
@@ -43,57 +52,79 @@ Tensor ContractOp::evaluate(Operands operands) {
       result.push_back(*loop);
     return result;
   };
-  return reference::contract(*operands[0], loops(axes->lhs), *operands[1], loops(axes->rhs),
-                             loops(axes->result), plain(axes->extents));
+  return one(reference::contract(*operands[0], loops(axes->lhs), *operands[1], loops(axes->rhs),
+                             loops(axes->result), plain(axes->extents)));
 }
 
-Tensor TransposeOp::evaluate(Operands operands) {
-  return reference::transpose(*operands[0], plain(getPermutation()));
+Tensors TransposeOp::evaluate(Operands operands) {
+  return one(reference::transpose(*operands[0], plain(getPermutation())));
 }
 
-Tensor ReverseOp::evaluate(Operands operands) {
-  return reference::reverse(*operands[0], plain(getAxes()));
+Tensors ReverseOp::evaluate(Operands operands) {
+  return one(reference::reverse(*operands[0], plain(getAxes())));
 }
 
-Tensor SliceOp::evaluate(Operands operands) {
-  return reference::slice(*operands[0], plain(getStarts()), plain(getSizes()), plain(getSteps()));
+Tensors SliceOp::evaluate(Operands operands) {
+  return one(reference::slice(*operands[0], plain(getStarts()), plain(getSizes()), plain(getSteps())));
 }
 
-Tensor ReshapeOp::evaluate(Operands operands) {
-  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+Tensors ReshapeOp::evaluate(Operands operands) {
+  return one(reference::reshape(*operands[0], plain(shapeOf(getResult()))));
 }
 
-Tensor UnsqueezeOp::evaluate(Operands operands) {
-  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+Tensors UnsqueezeOp::evaluate(Operands operands) {
+  return one(reference::reshape(*operands[0], plain(shapeOf(getResult()))));
 }
 
-Tensor SqueezeOp::evaluate(Operands operands) {
-  return reference::reshape(*operands[0], plain(shapeOf(getResult())));
+Tensors SqueezeOp::evaluate(Operands operands) {
+  return one(reference::reshape(*operands[0], plain(shapeOf(getResult()))));
 }
 
-Tensor BroadcastOp::evaluate(Operands operands) {
-  return reference::broadcast(*operands[0], plain(shapeOf(getResult())));
+Tensors BroadcastOp::evaluate(Operands operands) {
+  return one(reference::broadcast(*operands[0], plain(shapeOf(getResult()))));
 }
 
-Tensor RelayoutOp::evaluate(Operands operands) { return *operands[0]; }
+Tensors RelayoutOp::evaluate(Operands operands) { return one(*operands[0]); }
 
-Tensor ConcatOp::evaluate(Operands operands) {
-  return reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis()));
+Tensors ConcatOp::evaluate(Operands operands) {
+  return one(reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis())));
 }
 
-Tensor WindowOp::evaluate(Operands operands) {
-  return reference::window(*operands[0], window(), getValue().convertToDouble());
+Tensors WindowOp::evaluate(Operands operands) {
+  return one(reference::window(*operands[0], window(), getValue().convertToDouble()));
 }
 
-Tensor PadOp::evaluate(Operands operands) {
-  return reference::pad(*operands[0], plain(getLow()), plain(getHigh()),
-                        getValue().convertToDouble());
+Tensors PadOp::evaluate(Operands operands) {
+  return one(reference::pad(*operands[0], plain(getLow()), plain(getHigh()),
+                        getValue().convertToDouble()));
 }
 
-Tensor StateOp::evaluate(Operands) {
-  return getInitial() ? toTensor(*getInitial()) : Tensor(plain(shapeOf(getResult())));
+Tensors LoopOp::evaluate(Operands operands) {
+  std::vector<const Tensor *> initial, sequences;
+  Values around;
+  for (auto [i, tensor] : llvm::enumerate(operands))
+    if (i < getInitial().size())
+      initial.push_back(tensor);
+    else if (i < getNumOperands())
+      sequences.push_back(tensor);
+  for (auto [value, tensor] : llvm::zip_equal(readValues(*this), operands))
+    around[value] = tensor;
+  const auto slices = this->slices(), stacks = this->stacks();
+  return reference::loop(static_cast<int64_t>(getTrips()), initial, sequences,
+                         {slices.begin(), slices.end()}, {stacks.begin(), stacks.end()},
+                         [&](const std::vector<const Tensor *> &arguments) {
+                           Values values = around;
+                           for (auto [argument, tensor] :
+                                llvm::zip_equal(getBody().getArguments(), arguments))
+                             values[argument] = tensor;
+                           return interpret(getBody().front(), std::move(values));
+                         });
 }
 
-Tensor KeepOp::evaluate(Operands operands) { return *operands[0]; }
+Tensors StateOp::evaluate(Operands) {
+  return one(getInitial() ? toTensor(*getInitial()) : Tensor(plain(shapeOf(getResult()))));
+}
+
+Tensors KeepOp::evaluate(Operands operands) { return one(*operands[0]); }
 
 } // namespace sluice::ir

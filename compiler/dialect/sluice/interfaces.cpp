@@ -1,6 +1,7 @@
 #include "compiler/dialect/sluice/interfaces.h"
 
 #include "compiler/dialect/sluice/tensors.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -34,6 +35,14 @@ summedAxes(Value value, llvm::function_ref<bool(Value)> constant, int64_t lanes)
       break;
   }
   return common;
+}
+
+llvm::SmallVector<Value> readValues(Operation *op) {
+  llvm::SmallVector<Value> values(op->getOperands());
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  values.append(captured.begin(), captured.end());
+  return values;
 }
 
 LayoutQuery layoutQuery(Operation *op, llvm::function_ref<bool(Value)> constant, int64_t lanes) {

@@ -6,7 +6,7 @@
 
 #include "compiler/dialect/sluice/layout.h"
 #include "compiler/index_space/index_space.h"
-#include "compiler/reference/tensor.h"
+#include "compiler/reference/ops.h"
 
 #include "compiler/dialect/sluice/interfaces.h.inc"
 
@@ -16,6 +16,9 @@ namespace sluice::ir {
 /// which values are known at compile time.
 LayoutQuery layoutQuery(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> constant,
                         int64_t lanes);
+
+/// The operands, then the values from around the operation that its regions read, each once.
+llvm::SmallVector<mlir::Value> readValues(mlir::Operation *op);
 
 /// Succeeds if the operation's index space, if it has one, keeps the rules of
 /// space::verify; else an error says which it breaks. The shapes must have been verified.

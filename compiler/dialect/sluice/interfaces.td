@@ -77,8 +77,11 @@ def Sluice_ReferenceInterface : OpInterface<"ReferenceInterface"> {
     folding and tests.
   }];
   let methods = [
-    InterfaceMethod<"the result for these operands, in double",
-      "::sluice::reference::Tensor", "evaluate",
+    InterfaceMethod<[{
+        The results, in double. `operands` are what `readValues` lists: the operands, then what the
+        regions read from around the operation.
+      }],
+      "::sluice::reference::Tensors", "evaluate",
       (ins "::llvm::ArrayRef<const ::sluice::reference::Tensor *>":$operands)>
   ];
 }

@@ -1,33 +1,43 @@
 #include "compiler/dialect/sluice/interpret.h"
 
+#include <deque>
+
 #include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
 namespace sluice::ir {
 
-std::vector<reference::Tensor> interpret(FunctionOpInterface function,
-                                         std::vector<reference::Tensor> arguments) {
-  Block &block = function.getFunctionBody().front();
-  llvm::DenseMap<Value, reference::Tensor> tensors;
-  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
-    tensors[argument] = std::move(tensor);
+using reference::Tensor;
+using reference::Tensors;
+
+Tensors interpret(Block &block, Values values) {
+  std::deque<Tensor> computed; // stay where they are
   for (Operation &op : block.without_terminator()) {
-    reference::Tensor result;
+    Tensors results;
     if (auto constant = llvm::dyn_cast<ConstantOp>(op)) {
-      result = toTensor(constant.getValue());
+      results.push_back(toTensor(constant.getValue()));
     } else {
-      llvm::SmallVector<const reference::Tensor *> operands;
-      for (Value operand : op.getOperands())
-        operands.push_back(&tensors.find(operand)->second);
-      result = llvm::cast<ReferenceInterface>(op).evaluate(operands);
+      llvm::SmallVector<const Tensor *> operands;
+      for (Value operand : readValues(&op))
+        operands.push_back(values.at(operand));
+      results = llvm::cast<ReferenceInterface>(op).evaluate(operands);
     }
-    tensors[op.getResult(0)] = std::move(result);
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results))
+      values[value] = &computed.emplace_back(std::move(tensor));
   }
-  std::vector<reference::Tensor> results;
+  Tensors results;
   for (Value value : block.getTerminator()->getOperands())
-    results.push_back(tensors.find(value)->second);
+    results.push_back(*values.at(value));
   return results;
+}
+
+Tensors interpret(FunctionOpInterface function, const Tensors &arguments) {
+  Block &block = function.getFunctionBody().front();
+  Values values;
+  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
+    values[argument] = &tensor;
+  return interpret(block, std::move(values));
 }
 
 } // namespace sluice::ir

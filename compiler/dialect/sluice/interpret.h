@@ -1,4 +1,4 @@
-// Runs a function on plain tensors by its operations' reference interfaces.
+// Runs blocks on plain tensors by their operations' reference interfaces.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,15 @@
 
 namespace sluice::ir {
 
-/// The function's results for these arguments, every operation computed in
-/// double and not rounded. The function has one block; all its operations are
-/// constants or have a reference, shapes match (verified IR).
-std::vector<reference::Tensor> interpret(mlir::FunctionOpInterface function,
-                                         std::vector<reference::Tensor> arguments);
+/// The tensors that a block reads from around it, its arguments among them.
+using Values = llvm::DenseMap<mlir::Value, const reference::Tensor *>;
+
+/// What the block's terminator takes, every operation computed in double and not rounded.
+/// All operations are constants or have a reference, shapes match (verified IR).
+reference::Tensors interpret(mlir::Block &block, Values values);
+
+/// The function's results for these arguments. It has one block.
+reference::Tensors interpret(mlir::FunctionOpInterface function,
+                             const reference::Tensors &arguments);
 
 } // namespace sluice::ir

@@ -306,4 +306,51 @@ def Sluice_KeepOp : Sluice_StateAccess<"keep", [MemWrite], ["layoutRefusal"]> {
   let assemblyFormat = "$value `in` $state attr-dict `:` functional-type(operands, results)";
 }
 
+def Sluice_LoopOp : Sluice_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Sluice_ReferenceInterface>]> {
+  let summary = "an ordered loop whose iterations hand values on";
+  let description = [{
+    The body runs `trips` times. It takes the carried values, which begin as those of `carry`, then
+    one element of each sequence of `slice` along its axis, from the first to the last or, `reversed`,
+    from the last to the first; the axis is gone. It may read values from around the loop. `sluice.next`
+    ends it with the next carried values, then what the iteration adds to each stack.
+
+    Results are the last carried values, then the stacks: along a new axis, in the order of the
+    iterations or, `reversed`, against it.
+
+    ```mlir
+    %h, %all = sluice.loop 5 carry (%s = %zero : tensor<1x4xf32>)
+        slice (%x = %xs axis 0 : tensor<5x1x4xf32>) stack [0]
+        -> (tensor<1x4xf32>, tensor<5x1x4xf32>) {
+      %n = sluice.map (%a = %s, %b = %x) : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32> {
+        %0 = arith.addf %a, %b : f32
+        sluice.yield %0
+      }
+      sluice.next %n, %n : tensor<1x4xf32>, tensor<1x4xf32>
+    }
+    ```
+
+    `sluice-unroll-loops` replaces it before layout, so it has no data dimensions.
+  }];
+  let arguments = (ins I64Attr:$trips, Variadic<Sluice_Tensor>:$initial,
+                       Variadic<Sluice_Tensor>:$sequences, DenseI64ArrayAttr:$slice_axes,
+                       DenseBoolArrayAttr:$slice_reversed, DenseI64ArrayAttr:$stack_axes,
+                       DenseBoolArrayAttr:$stack_reversed);
+  let results = (outs Variadic<Sluice_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    llvm::SmallVector<reference::LoopAxis> slices();
+    llvm::SmallVector<reference::LoopAxis> stacks();
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Sluice_NextOp : Sluice_Op<"next", [Pure, Terminator, HasParent<"::sluice::ir::LoopOp">]> {
+  let summary = "what an iteration of a loop hands on, then what it adds to the stacks";
+  let arguments = (ins Variadic<Sluice_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
 #endif

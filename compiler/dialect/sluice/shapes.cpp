@@ -314,4 +314,22 @@ ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string 
   return result;
 }
 
+ShapeOr inferElement(ExtentsRef sequence, int64_t axis, int64_t trips, std::string &why) {
+  if (failed(checkAxes(axis, rank(sequence), why)))
+    return failure();
+  if (sequence[axis] != trips)
+    return refuse(why, "a sequence {0} has {1} elements along axis {2}, the loop makes {3} trips",
+                  text(sequence), sequence[axis], axis, trips);
+  return inferReduce(sequence, axis, false, why);
+}
+
+ShapeOr inferStack(ExtentsRef element, int64_t axis, int64_t trips, std::string &why) {
+  const ShapeOr row = inferUnsqueeze(element, axis, why);
+  if (failed(row))
+    return failure();
+  Extents result = *row;
+  result[axis] = trips;
+  return result;
+}
+
 } // namespace sluice::ir

@@ -36,6 +36,10 @@ ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferConcat(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
 ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::string &why);
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why);
+/// An element of a loop's sequence, which has one for each trip along `axis`.
+ShapeOr inferElement(ExtentsRef sequence, int64_t axis, int64_t trips, std::string &why);
+/// What a loop stacks up of `element` along a new axis.
+ShapeOr inferStack(ExtentsRef element, int64_t axis, int64_t trips, std::string &why);
 
 /// The loops of a contraction, and which of them runs along each axis. Everybody else
 /// asks the operation's index space, which is made of this.

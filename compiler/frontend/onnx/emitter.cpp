@@ -99,6 +99,8 @@ mlir::Value Emitter::value(const Tensor &tensor) {
     named = mlir::NameLoc::get(builder.getStringAttr(tensor.name));
   auto node = ir::nodeOf(location);
   auto where = node.index < 0 ? named.value_or(location) : ir::nodeLoc(context, node, named);
+  const mlir::OpBuilder::InsertionGuard guard(builder); // loops read it from around them
+  builder.setInsertionPointToEnd(home);
   return constant = builder.create<ir::ConstantOp>(where, elements);
 }
 
@@ -295,6 +297,66 @@ Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {
   std::string why;
   checked(ir::inferBroadcast(wide.shape, shape, why), why);
   return computed(input.type, builder.create<ir::BroadcastOp>(location, value(wide), shape));
+}
+
+std::vector<Tensor> Emitter::loop(const LoopFrame &frame, const LoopBody &body) {
+  mlir::Region region;
+  mlir::Block &block = region.emplaceBlock();
+  std::vector<Tensor> arguments;
+  const auto addArgument = [&](DataType type, const Shape &shape) {
+    auto tensor = mlir::RankedTensorType::get(shape, builder.getF32Type());
+    arguments.push_back(computed(type, block.addArgument(tensor, location)));
+  };
+  llvm::SmallVector<mlir::Value> initial, sequences;
+  llvm::SmallVector<int64_t> sliceAxes, stackAxes;
+  llvm::SmallVector<bool> sliceReversed, stackReversed;
+  for (const Tensor &tensor : frame.initial) {
+    initial.push_back(value(tensor));
+    addArgument(tensor.type, tensor.shape);
+  }
+  for (const auto &[tensor, along] : frame.sequences) {
+    std::string why;
+    const auto shape =
+        checked(ir::inferElement(tensor.shape, along.axis, frame.trips, why), why);
+    sequences.push_back(value(tensor));
+    sliceAxes.push_back(along.axis);
+    sliceReversed.push_back(along.reversed);
+    addArgument(tensor.type, {shape.begin(), shape.end()});
+  }
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  const auto outside = builder.saveInsertionPoint();
+  builder.setInsertionPointToEnd(&block);
+  const std::vector<Tensor> next = body(arguments);
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Type> types;
+  for (size_t i = 0; i < next.size(); ++i) {
+    values.push_back(value(next[i]));
+    Shape shape = next[i].shape;
+    if (i < initial.size()) {
+      if (shape != frame.initial[i].shape)
+        throw NodeError{"E0206", "carried value " + std::to_string(i) + " begins as " +
+                                     shapeText(frame.initial[i].shape) + " and is " +
+                                     shapeText(shape) + " after a trip"};
+    } else {
+      const reference::LoopAxis &stack = frame.stacks[i - initial.size()];
+      std::string why;
+      const auto stacked =
+          checked(ir::inferStack(next[i].shape, stack.axis, frame.trips, why), why);
+      shape.assign(stacked.begin(), stacked.end());
+      stackAxes.push_back(stack.axis);
+      stackReversed.push_back(stack.reversed);
+    }
+    types.push_back(mlir::RankedTensorType::get(shape, builder.getF32Type()));
+  }
+  builder.create<ir::NextOp>(location, values);
+  builder.restoreInsertionPoint(outside);
+  auto loop = builder.create<ir::LoopOp>(location, types, frame.trips, initial, sequences,
+                                         sliceAxes, sliceReversed, stackAxes, stackReversed);
+  loop.getBody().takeBody(region);
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < next.size(); ++i)
+    results.push_back(computed(next[i].type, loop.getResult(i)));
+  return results;
 }
 
 } // namespace sluice::frontend

@@ -31,12 +31,31 @@ struct Tensor {
 
 /// A node that cannot be imported; caught where the node is.
 struct NodeError {
-  std::string code;
+  std::string code; ///< empty: what is wrong is already reported
   std::string message;
+  std::vector<Fix> fixes = {};
 };
 
 /// The body of a map: the scalar result from the scalar operands.
 using ScalarBody = std::function<mlir::Value(const Scalars &, mlir::ValueRange)>;
+
+/// What a loop takes one element of along an axis in each trip.
+struct Sequence {
+  Tensor tensor;
+  reference::LoopAxis along;
+};
+
+/// What a loop begins with, reads and collects.
+struct LoopFrame {
+  int64_t trips = 1;
+  std::vector<Tensor> initial;
+  std::vector<Sequence> sequences;
+  std::vector<reference::LoopAxis> stacks;
+};
+
+/// The next carried values, then what goes to the stacks, from the carried values and the
+/// elements of the sequences.
+using LoopBody = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
 
 class Emitter {
 public:
@@ -44,7 +63,10 @@ public:
       : builder(builder), location(builder.getUnknownLoc()) {}
 
   mlir::OpBuilder &ir() { return builder; }
+  mlir::Location where() const { return location; }
   void setLocation(mlir::Location where) { location = where; }
+  /// Where constants are written; everything else goes behind them, or into loops.
+  void setConstants(mlir::Block &block) { home = &block; }
 
   /// The tensor as a value; a known one becomes a constant, each once.
   mlir::Value value(const Tensor &tensor);
@@ -76,11 +98,16 @@ public:
   /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.
   Tensor broadcast(const Tensor &input, const Shape &shape);
 
+  /// A loop with at least one trip, its body written once: the last carried values, then the
+  /// stacks. Nothing is left of it if `body` throws.
+  std::vector<Tensor> loop(const LoopFrame &frame, const LoopBody &body);
+
 private:
   Tensor computed(DataType type, mlir::Value value) const;
 
   mlir::OpBuilder &builder;
   mlir::Location location;
+  mlir::Block *home = nullptr;
   std::map<HostTensorRef, mlir::Value> constants;
 };
 

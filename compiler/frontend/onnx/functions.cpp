@@ -1,11 +1,11 @@
 // Opset imports, and the inlining of model-local functions.
-#include <optional>
-#include <set>
+#include "compiler/frontend/onnx/functions.h"
+
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/onnx/model_graph.h"
 #include "compiler/frontend/onnx/source_line.h"
 #include "compiler/frontend/onnx/unknown_field.h"
 
@@ -49,184 +49,213 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdPr
   return opsets;
 }
 
-/// A function with what its newer fields add.
-struct Function {
-  const onnx::FunctionProto *proto = nullptr;
-  std::string name; ///< for messages
-  Opsets opsets;
-  std::map<std::string, onnx::AttributeProto> defaults;
-};
+/// The nodes of a body are named after the node it belongs to.
+std::string bodyName(const NodeRef &owner) {
+  return owner.name.empty() ? fmt::format("{}_{}", owner.op, owner.index) : owner.name;
+}
 
-class Inliner {
-public:
-  Inliner(const onnx::ModelProto &model, const Opsets &opsets, Report &report)
-      : modelOpsets(opsets), report(report) {
-    for (const onnx::FunctionProto &proto : model.functions())
-      declare(proto);
+NodeRef bodyRef(const NodeRef &owner, const onnx::NodeProto &inner) {
+  const std::string line = sourceLine(inner);
+  return {owner.index, bodyName(owner) + "/" + (inner.name().empty() ? inner.op_type() : inner.name()),
+          inner.op_type(), line.empty() ? owner.source : line};
+}
+
+} // namespace
+
+FunctionInliner::FunctionInliner(const onnx::ModelProto &model, const Opsets &opsets,
+                                 Report &report)
+    : modelOpsets(opsets), report(report) {
+  for (const onnx::FunctionProto &proto : model.functions())
+    declare(proto);
+}
+
+ModelGraph FunctionInliner::ofModel(const onnx::GraphProto &proto) {
+  graph = {};
+  stopped = false;
+  for (int i = 0; i < proto.node_size() && !stopped; ++i) {
+    const onnx::NodeProto &node = proto.node(i);
+    add(node, {i, node.name(), node.op_type(), sourceLine(node)}, modelOpsets);
   }
+  return std::move(graph);
+}
 
-  ModelGraph run(const onnx::GraphProto &proto) {
-    for (int i = 0; i < proto.node_size() && !stopped; ++i) {
-      const onnx::NodeProto &node = proto.node(i);
-      add(node, {i, node.name(), node.op_type(), sourceLine(node)}, modelOpsets);
+ModelGraph FunctionInliner::ofBody(const onnx::GraphProto &proto, const GraphNode &owner) {
+  graph = {};
+  stopped = false;
+  active = owner.within;
+  for (const onnx::NodeProto &node : proto.node())
+    if (!stopped)
+      add(node, bodyRef(owner.ref, node), owner.opsets ? *owner.opsets : modelOpsets);
+  active.clear();
+  return std::move(graph);
+}
+
+void FunctionInliner::declare(const onnx::FunctionProto &proto) {
+  Function function;
+  function.proto = &proto;
+  function.name = fmt::format("function {}", inQuotes(proto.name()));
+  function.opsets = readOpsets(proto.opset_import(), function.name, report);
+  for (const std::string &bytes :
+       unknownField(proto.unknown_fields(), kFunctionAttributeDefaults)) {
+    onnx::AttributeProto attribute;
+    if (!attribute.ParseFromString(bytes))
+      report.add("E0113", function.name + " has a malformed attribute default");
+    else
+      function.defaults[attribute.name()] = attribute;
+  }
+  Key key{normalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
+  if (!functions.emplace(std::move(key), std::move(function)).second)
+    report.add("E0113", fmt::format("two functions are named {}", inQuotes(proto.name())));
+}
+
+void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
+  if (graph.nodes.size() >= kMaxNodes) {
+    stopped = true;
+    report.add("E0113", ref,
+               fmt::format("inlining functions gives more than {} nodes", kMaxNodes));
+    return;
+  }
+  std::string domain = normalDomain(node.domain());
+  auto found = functions.find({domain, node.op_type(), overloadOf(node, kNodeOverload)});
+  if (found != functions.end()) {
+    call(node, ref, found->second);
+    return;
+  }
+  auto version = opsets.find(domain);
+  graph.nodes.push_back({&node, std::move(ref), version == opsets.end() ? 0 : version->second});
+  graph.nodes.back().opsets = &opsets;
+  graph.nodes.back().within = active;
+}
+
+void FunctionInliner::call(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
+  const onnx::FunctionProto &proto = *function.proto;
+  if (!active.insert(&proto).second || active.size() > kMaxCallDepth) {
+    stopped = true;
+    report.add("E0113", ref, function.name + " calls itself");
+    return;
+  }
+  if (checkCall(node, ref, function))
+    expand(node, ref, function);
+  active.erase(&proto);
+}
+
+bool FunctionInliner::checkCall(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
+  const onnx::FunctionProto &proto = *function.proto;
+  size_t before = report.count();
+  if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
+    report.add("E0113", ref,
+               fmt::format("{} takes {} inputs and gives {} outputs, called with {} and {}",
+                           function.name, proto.input_size(), proto.output_size(),
+                           node.input_size(), node.output_size()));
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    bool known = function.defaults.count(attribute.name()) != 0;
+    for (const std::string &name : proto.attribute())
+      known |= name == attribute.name();
+    if (!known)
+      report.add(
+          "E0113", ref,
+          fmt::format("{} has no attribute {}", function.name, inQuotes(attribute.name())));
+  }
+  return report.count() == before;
+}
+
+/// A function's body as a call has it.
+class FunctionInliner::Body {
+public:
+  Body(const onnx::NodeProto &call, const Function &function, std::string prefix)
+      : call(call), function(function), prefix(std::move(prefix)) {}
+
+  std::map<std::string, std::string> names; ///< of the body -> of the graph
+
+  /// Renames what a node reads and defines, graphs in its attributes included. References to
+  /// the function's attributes become the call's values; one to an attribute that is not given
+  /// and has no default disappears.
+  void adapt(onnx::NodeProto &node) {
+    for (auto *list : {node.mutable_input(), node.mutable_output()})
+      for (std::string &name : *list)
+        rename(name);
+    google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
+    attributes.Swap(node.mutable_attribute());
+    for (onnx::AttributeProto &attribute : attributes) {
+      if (attribute.ref_attr_name().empty()) {
+        if (attribute.has_g())
+          adapt(*attribute.mutable_g());
+        for (onnx::GraphProto &graph : *attribute.mutable_graphs())
+          adapt(graph);
+        *node.add_attribute() = attribute;
+      } else if (const onnx::AttributeProto *value = valueOf(attribute.ref_attr_name())) {
+        onnx::AttributeProto &bound = *node.add_attribute();
+        bound = *value;
+        bound.set_name(attribute.name());
+      }
     }
-    return std::move(graph);
   }
 
 private:
-  using Key = std::tuple<std::string, std::string, std::string>;
-
-  void declare(const onnx::FunctionProto &proto) {
-    Function function;
-    function.proto = &proto;
-    function.name = fmt::format("function {}", inQuotes(proto.name()));
-    function.opsets = readOpsets(proto.opset_import(), function.name, report);
-    for (const std::string &bytes :
-         unknownField(proto.unknown_fields(), kFunctionAttributeDefaults)) {
-      onnx::AttributeProto attribute;
-      if (!attribute.ParseFromString(bytes))
-        report.add("E0113", function.name + " has a malformed attribute default");
-      else
-        function.defaults[attribute.name()] = attribute;
-    }
-    Key key{normalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
-    if (!functions.emplace(std::move(key), std::move(function)).second)
-      report.add("E0113", fmt::format("two functions are named {}", inQuotes(proto.name())));
+  void adapt(onnx::GraphProto &graph) {
+    for (auto *values : {graph.mutable_input(), graph.mutable_output()})
+      for (onnx::ValueInfoProto &value : *values)
+        rename(*value.mutable_name());
+    for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+      rename(*tensor.mutable_name());
+    for (onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+      rename(*tensor.mutable_values()->mutable_name());
+    for (onnx::NodeProto &node : *graph.mutable_node())
+      adapt(node);
   }
 
-  void add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
-    if (graph.nodes.size() >= kMaxNodes) {
-      stopped = true;
-      report.add("E0113", ref,
-                 fmt::format("inlining functions gives more than {} nodes", kMaxNodes));
-      return;
-    }
-    std::string domain = normalDomain(node.domain());
-    auto found = functions.find({domain, node.op_type(), overloadOf(node, kNodeOverload)});
-    if (found != functions.end()) {
-      call(node, ref, found->second);
-      return;
-    }
-    auto version = opsets.find(domain);
-    graph.nodes.push_back({&node, std::move(ref), version == opsets.end() ? 0 : version->second});
-    graph.nodes.back().inlined = !active.empty();
+  void rename(std::string &name) {
+    if (!name.empty())
+      name = names.emplace(name, prefix + name).first->second;
   }
 
-  void call(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
-    const onnx::FunctionProto &proto = *function.proto;
-    if (!active.insert(&proto).second || active.size() > kMaxCallDepth) {
-      stopped = true;
-      report.add("E0113", ref, function.name + " calls itself");
-      return;
-    }
-    if (checkCall(node, ref, function))
-      expand(node, ref, function);
-    active.erase(&proto);
+  const onnx::AttributeProto *valueOf(const std::string &attribute) const {
+    for (const onnx::AttributeProto &given : call.attribute())
+      if (given.name() == attribute)
+        return &given;
+    const auto byDefault = function.defaults.find(attribute);
+    return byDefault == function.defaults.end() ? nullptr : &byDefault->second;
   }
 
-  bool checkCall(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
-    const onnx::FunctionProto &proto = *function.proto;
-    size_t before = report.count();
-    if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
-      report.add("E0113", ref,
-                 fmt::format("{} takes {} inputs and gives {} outputs, called with {} and {}",
-                             function.name, proto.input_size(), proto.output_size(),
-                             node.input_size(), node.output_size()));
-    for (const onnx::AttributeProto &attribute : node.attribute()) {
-      bool known = function.defaults.count(attribute.name()) != 0;
-      for (const std::string &name : proto.attribute())
-        known |= name == attribute.name();
-      if (!known)
-        report.add(
-            "E0113", ref,
-            fmt::format("{} has no attribute {}", function.name, inQuotes(attribute.name())));
-    }
-    return report.count() == before;
-  }
-
-  void expand(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
-    const onnx::FunctionProto &proto = *function.proto;
-    std::string caller = ref.name.empty() ? fmt::format("{}_{}", ref.op, ref.index) : ref.name;
-    std::string prefix = fmt::format("{}#{}/", caller, ++calls);
-    std::map<std::string, std::string> names; // of the body -> of the graph
-    for (int i = 0; i < proto.input_size(); ++i)
-      names[proto.input(i)] = i < node.input_size() ? node.input(i) : "";
-    for (int i = 0; i < proto.output_size(); ++i) {
-      if (i >= node.output_size() || node.output(i).empty())
-        continue;
-      auto [entry, isNew] = names.emplace(proto.output(i), node.output(i));
-      if (!isNew)
-        addIdentity(entry->second, node.output(i), ref, function);
-    }
-    auto renamed = [&](const std::string &name) {
-      return name.empty() ? name : names.emplace(name, prefix + name).first->second;
-    };
-    for (const onnx::NodeProto &inner : proto.node()) {
-      const std::string line = sourceLine(inner);
-      onnx::NodeProto copy = inner;
-      for (std::string &name : *copy.mutable_input())
-        name = renamed(name);
-      for (std::string &name : *copy.mutable_output())
-        name = renamed(name);
-      bindAttributes(inner, node, function, copy);
-      graph.inlined.push_back(std::move(copy));
-      add(graph.inlined.back(),
-          {ref.index, caller + "/" + (inner.name().empty() ? inner.op_type() : inner.name()),
-           inner.op_type(), line.empty() ? ref.source : line},
-          function.opsets);
-      if (stopped)
-        return;
-    }
-  }
-
-  /// An output of the function that is one of its inputs.
-  void addIdentity(const std::string &from, const std::string &to, const NodeRef &ref,
-                   const Function &function) {
-    onnx::NodeProto &identity = graph.inlined.emplace_back();
-    identity.set_op_type("Identity");
-    identity.add_input(from);
-    identity.add_output(to);
-    auto version = function.opsets.find("");
-    graph.nodes.push_back({&identity,
-                           {ref.index, ref.name, "Identity", ref.source},
-                           version == function.opsets.end() ? kMaxOpset : version->second});
-  }
-
-  /// Replaces references to the function's attributes by the call's values; a
-  /// reference to one that is not given and has no default disappears.
-  static void bindAttributes(const onnx::NodeProto &inner, const onnx::NodeProto &node,
-                             const Function &function, onnx::NodeProto &copy) {
-    copy.clear_attribute();
-    for (const onnx::AttributeProto &attribute : inner.attribute()) {
-      if (attribute.ref_attr_name().empty()) {
-        *copy.add_attribute() = attribute;
-        continue;
-      }
-      const onnx::AttributeProto *value = nullptr;
-      auto byDefault = function.defaults.find(attribute.ref_attr_name());
-      if (byDefault != function.defaults.end())
-        value = &byDefault->second;
-      for (const onnx::AttributeProto &given : node.attribute())
-        if (given.name() == attribute.ref_attr_name())
-          value = &given;
-      if (!value)
-        continue;
-      onnx::AttributeProto &bound = *copy.add_attribute();
-      bound = *value;
-      bound.set_name(attribute.name());
-    }
-  }
-
-  const Opsets &modelOpsets;
-  Report &report;
-  std::map<Key, Function> functions;
-  std::set<const onnx::FunctionProto *> active;
-  ModelGraph graph;
-  size_t calls = 0;
-  bool stopped = false;
+  const onnx::NodeProto &call;
+  const Function &function;
+  std::string prefix;
 };
 
-} // namespace
+void FunctionInliner::expand(const onnx::NodeProto &node, const NodeRef &ref,
+                             const Function &function) {
+  const onnx::FunctionProto &proto = *function.proto;
+  Body body(node, function, fmt::format("{}#{}/", bodyName(ref), ++calls));
+  for (int i = 0; i < proto.input_size(); ++i)
+    body.names[proto.input(i)] = i < node.input_size() ? node.input(i) : "";
+  for (int i = 0; i < proto.output_size(); ++i) {
+    if (i >= node.output_size() || node.output(i).empty())
+      continue;
+    auto [entry, isNew] = body.names.emplace(proto.output(i), node.output(i));
+    if (!isNew)
+      addIdentity(entry->second, node.output(i), ref, function);
+  }
+  for (const onnx::NodeProto &inner : proto.node()) {
+    onnx::NodeProto &copy = graph.inlined.emplace_back(inner);
+    body.adapt(copy);
+    add(copy, bodyRef(ref, inner), function.opsets);
+    if (stopped)
+      return;
+  }
+}
+
+/// An output of the function that is one of its inputs.
+void FunctionInliner::addIdentity(const std::string &from, const std::string &to,
+                                  const NodeRef &ref, const Function &function) {
+  onnx::NodeProto &identity = graph.inlined.emplace_back();
+  identity.set_op_type("Identity");
+  identity.add_input(from);
+  identity.add_output(to);
+  auto version = function.opsets.find("");
+  graph.nodes.push_back({&identity,
+                         {ref.index, ref.name, "Identity", ref.source},
+                         version == function.opsets.end() ? kMaxOpset : version->second});
+}
 
 std::string normalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -239,10 +268,6 @@ Opsets checkVersions(const onnx::ModelProto &model, Report &report) {
     report.add("E0102",
                "the model imports no operator set: the file is cut, or older than ONNX 1.0");
   return opsets;
-}
-
-ModelGraph inlineFunctions(const onnx::ModelProto &model, const Opsets &opsets, Report &report) {
-  return Inliner(model, opsets, report).run(model.graph());
 }
 
 } // namespace sluice::frontend

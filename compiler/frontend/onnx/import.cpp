@@ -12,6 +12,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/frontend/onnx/functions.h"
 #include "compiler/frontend/onnx/import_proto.h"
 #include "compiler/frontend/onnx/model_file.h"
 #include "compiler/frontend/onnx/model_io.h"
@@ -47,7 +48,8 @@ public:
     if (auto version = opsets.find(""); version != opsets.end())
       info.opset = version->second;
     bool knownVersions = report.count() == before;
-    ModelGraph nodes = inlineFunctions(model, opsets, report);
+    inliner.emplace(model, opsets, report);
+    ModelGraph nodes = inliner->ofModel(graph);
     checkAndSort(graph, nodes, report);
     std::set<std::string> initializers = readInitializers(graph);
     names = namesOf(graph);
@@ -61,6 +63,7 @@ public:
         builder.create<mlir::func::FuncOp>(location, "main", builder.getFunctionType({}, {}));
     mlir::Block &body = *function.addEntryBlock();
     builder.setInsertionPointToEnd(&body);
+    emitter.setConstants(body);
     const ResolvedInputs inputs = resolveInputs(graph, initializers, options, report);
     addInputs(inputs.inputs, function);
     if (knownVersions) // without them no operator means anything
@@ -76,33 +79,52 @@ public:
   }
 
 private:
+  /// A graph of the model as far as it is read: once, though a body may be imported often.
+  struct ReadGraph {
+    std::optional<std::vector<Tensor>> initializers;
+    std::optional<ModelGraph> nodes; ///< of a body
+  };
+
+  /// Defines the initializers of a graph; their names.
   std::set<std::string> readInitializers(const onnx::GraphProto &graph) {
+    auto &known = read[&graph].initializers;
+    const bool isNew = !known.has_value();
+    if (isNew)
+      known.emplace();
     std::set<std::string> names;
     for (const onnx::TensorProto &tensor : graph.initializer()) {
-      std::string name = fmt::format("initializer {}", inQuotes(tensor.name()));
-      if (tensor.name().empty())
-        report.add("E0105", "an initializer has no name");
       names.insert(tensor.name());
-      HostTensor value;
-      if (auto error = readTensor(tensor, name, external, value)) {
-        report.add(error->code, error->message);
-        continue;
-      }
-      if (value.isFloat())
-        info.parameters += value.size();
-      tensors.emplace(tensor.name(), Tensor::ofKnown(std::move(value), tensor.name()));
+      if (isNew)
+        readInitializer(tensor, *known);
     }
     for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
       names.insert(tensor.values().name());
-      report.add("E0114", fmt::format("initializer {} is sparse, only dense ones are supported",
-                                      inQuotes(tensor.values().name())));
+      if (isNew)
+        report.add("E0114", fmt::format("initializer {} is sparse, only dense ones are supported",
+                                        inQuotes(tensor.values().name())));
     }
+    for (const Tensor &tensor : *known)
+      tensors.emplace(tensor.name, tensor);
     return names;
   }
 
   [[nodiscard]] bool isState(const std::string &input) const {
     return std::ranges::any_of(options.states,
                                [&](const auto &pair) { return pair.first == input; });
+  }
+
+  void readInitializer(const onnx::TensorProto &tensor, std::vector<Tensor> &to) {
+    std::string name = fmt::format("initializer {}", inQuotes(tensor.name()));
+    if (tensor.name().empty())
+      report.add("E0105", "an initializer has no name");
+    HostTensor value;
+    if (auto error = readTensor(tensor, name, external, value)) {
+      report.add(error->code, error->message);
+      return;
+    }
+    if (value.isFloat())
+      info.parameters += value.size();
+    to.push_back(Tensor::ofKnown(std::move(value), tensor.name()));
   }
 
   mlir::NamedAttribute nameAttribute(const std::string &name) {
@@ -178,13 +200,15 @@ private:
     try {
       build(node, *entry, std::move(view));
     } catch (const NodeError &error) {
-      report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message));
+      if (!error.code.empty())
+        report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message)).fixes =
+            error.fixes;
     }
   }
 
   /// Whether the node is an If that its branch could replace.
   static bool choosesABranch(const GraphNode &node) {
-    return node.ref.op == "If" && !node.inlined && normalDomain(node.proto->domain()).empty() &&
+    return node.ref.op == "If" && normalDomain(node.proto->domain()).empty() &&
            node.proto->input_size() == 1;
   }
 
@@ -209,7 +233,20 @@ private:
                              attribute));
       return;
     }
-    const std::set<std::string> inner = namesOf(*branch);
+    std::vector<std::optional<Tensor>> results = importGraph(node, *branch, attribute, {});
+    for (int i = 0; i < branch->output_size(); ++i)
+      if (results[i] && !node.proto->output(i).empty())
+        define(node.proto->output(i), std::move(*results[i]));
+  }
+
+  /// Imports the nodes of a graph in an attribute of `node`, whose inputs are the arguments.
+  /// By output, what could be imported.
+  std::vector<std::optional<Tensor>> importGraph(const GraphNode &node,
+                                                 const onnx::GraphProto &graph,
+                                                 std::string_view attribute,
+                                                 const std::vector<Tensor> &arguments) {
+    std::vector<std::optional<Tensor>> results(graph.output_size());
+    const std::set<std::string> inner = namesOf(graph);
     const size_t before = report.count();
     for (const std::string &name : inner)
       if (tensors.contains(name))
@@ -217,53 +254,86 @@ private:
                    fmt::format("{} of the graph '{}' is already defined outside", inQuotes(name),
                                attribute));
     if (report.count() != before)
-      return;
+      return results;
     std::vector<std::string> added; // names that are none of the graph around
     const auto add = [&](const std::string &name) {
       if (names.insert(name).second)
         added.push_back(name);
     };
-    for (const std::string &name : readInitializers(*branch))
+    for (const std::string &name : readInitializers(graph))
       add(name);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const std::string &name = graph.input(static_cast<int>(i)).name();
+      tensors.emplace(name, arguments[i]);
+      add(name);
+    }
     const auto checkUse = [&](const std::string &name, const NodeRef &user) {
       if (!name.empty() && !names.contains(name))
         report.add("E0108", user,
                    fmt::format("{} is used in the graph '{}' before anything defines it",
                                inQuotes(name), attribute));
     };
-    const std::string caller =
-        node.ref.name.empty() ? fmt::format("{}_{}", node.ref.op, node.ref.index) : node.ref.name;
-    for (const onnx::NodeProto &one : branch->node()) {
-      const auto version = opsets.find(normalDomain(one.domain()));
-      const GraphNode part{&one,
-                           {node.ref.index,
-                            caller + "/" + (one.name().empty() ? one.op_type() : one.name()),
-                            one.op_type(), node.ref.source},
-                           version == opsets.end() ? 0 : version->second,
-                           std::vector<bool>(one.output_size(), true)};
-      for (const std::string &name : one.input())
+    auto &body = read[&graph].nodes;
+    if (!body)
+      body = inliner->ofBody(graph, node);
+    importedInGraphs += static_cast<int64_t>(body->nodes.size());
+    std::set<std::string> defined = inner; // by functions too
+    for (GraphNode part : body->nodes) {
+      part.used.assign(part.proto->output_size(), true);
+      for (const std::string &name : part.proto->input())
         checkUse(name, part.ref);
       importNode(part);
-      std::for_each(one.output().begin(), one.output().end(), add);
+      std::for_each(part.proto->output().begin(), part.proto->output().end(), add);
+      defined.insert(part.proto->output().begin(), part.proto->output().end());
     }
-    std::vector<std::optional<Tensor>> results(branch->output_size());
-    for (int i = 0; i < branch->output_size(); ++i) {
-      checkUse(branch->output(i).name(), node.ref);
-      if (const auto found = tensors.find(branch->output(i).name()); found != tensors.end())
+    for (int i = 0; i < graph.output_size(); ++i) {
+      checkUse(graph.output(i).name(), node.ref);
+      if (const auto found = tensors.find(graph.output(i).name()); found != tensors.end())
         results[i] = found->second;
     }
-    // The branch may name its results like those of the If.
-    for (const std::string &name : inner)
+    // The graph may name its results like those of the node.
+    for (const std::string &name : defined)
       tensors.erase(name);
     for (const std::string &name : added)
       names.erase(name);
-    for (int i = 0; i < branch->output_size(); ++i)
-      if (results[i] && !node.proto->output(i).empty())
-        define(node.proto->output(i), std::move(*results[i]));
+    return results;
   }
 
+  /// The graphs of one node, for its entry.
+  class Bodies final : public BodyImporter {
+  public:
+    Bodies(Importer &importer, const GraphNode &node) : importer(importer), node(node) {}
+
+    std::vector<Tensor> import(const std::string &attribute,
+                               const std::vector<Tensor> &arguments) override {
+      const size_t before = importer.report.count();
+      const mlir::Location where = importer.emitter.where();
+      const onnx::GraphProto *graph = nullptr;
+      for (const onnx::AttributeProto &one : node.proto->attribute())
+        if (one.name() == attribute)
+          graph = &one.g();
+      ++importer.depth;
+      const auto results = importer.importGraph(node, *graph, attribute, arguments);
+      --importer.depth;
+      importer.emitter.setLocation(where);
+      std::vector<Tensor> tensors;
+      for (const std::optional<Tensor> &result : results)
+        if (result)
+          tensors.push_back(*result);
+      if (importer.report.count() != before || tensors.size() != results.size())
+        throw NodeError{};
+      return tensors;
+    }
+    int64_t nodes() const override { return importer.importedInGraphs; }
+
+  private:
+    Importer &importer;
+    const GraphNode &node;
+  };
+
   void build(const GraphNode &node, const Operator &entry, NodeView view) {
-    NodeBuilder target(std::move(view), emitter);
+    Bodies bodies(*this, node);
+    NodeBuilder target(std::move(view), emitter, bodies);
     std::string name = node.proto->output_size() ? node.proto->output(0) : "";
     emitter.setLocation(
         ir::nodeLoc(&context, node.ref, mlir::NameLoc::get(builder.getStringAttr(name))));
@@ -279,7 +349,8 @@ private:
   void define(const std::string &output, Tensor tensor) {
     if (tensor.known)
       tensor.name = output;
-    info.tensors.push_back({output, tensor.shape, tensor.value});
+    if (depth == 0) // those of a body are as many as there are trips
+      info.tensors.push_back({output, tensor.shape, tensor.value});
     tensors.emplace(output, std::move(tensor));
   }
 
@@ -409,6 +480,7 @@ private:
   Report report;
   ExternalData external;
   Opsets opsets; ///< of the model
+  std::optional<FunctionInliner> inliner;
   mlir::OpBuilder builder;
   Emitter emitter;
   std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
@@ -417,6 +489,9 @@ private:
   /// could not be imported.
   std::set<std::string> names;
   std::map<const Operator *, std::vector<Requirement>> requirements;
+  std::map<const onnx::GraphProto *, ReadGraph> read;
+  int64_t importedInGraphs = 0; ///< nodes of bodies and branches
+  int64_t depth = 0;            ///< of bodies around the node that is imported
 };
 
 /// Runs `body`; what it throws becomes a problem.

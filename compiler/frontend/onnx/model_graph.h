@@ -30,7 +30,8 @@ struct GraphNode {
   int64_t opset = 0; ///< version of the node's domain, 0 if it is not imported
   /// By output, whether a node or an output of the graph reads it; checkAndSort sets it.
   std::vector<bool> used = {};
-  bool inlined = false; ///< of a function: graphs in its attributes use names of the body
+  const Opsets *opsets = nullptr;                    ///< of what it comes from: of its graphs too
+  std::set<const onnx::FunctionProto *> within = {}; ///< the functions it comes from
 };
 
 struct ModelGraph {
@@ -55,10 +56,6 @@ Opsets checkVersions(const onnx::ModelProto &model, Report &report);
 
 /// Checks that the names the program file keeps are text (E0102).
 void checkNames(const onnx::GraphProto &proto, Report &report);
-
-/// The nodes of the model in its order, calls of model-local functions replaced
-/// by their bodies. Malformed functions are E0113.
-ModelGraph inlineFunctions(const onnx::ModelProto &model, const Opsets &opsets, Report &report);
 
 /// Checks names (E0107), uses (E0108), cycles (E0109) and outputs (E0110);
 /// keeps the nodes the outputs depend on, in an order of execution that is the

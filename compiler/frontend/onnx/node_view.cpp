@@ -23,6 +23,8 @@ std::optional<AttributeKind> kindOf(const Proto &attribute) {
     return AttributeKind::String;
   case Proto::TENSOR:
     return AttributeKind::Tensor;
+  case Proto::GRAPH:
+    return AttributeKind::Graph;
   case Proto::INTS:
     return AttributeKind::Ints;
   case Proto::FLOATS:
@@ -42,6 +44,8 @@ std::optional<AttributeKind> kindOf(const Proto &attribute) {
     return AttributeKind::String;
   if (attribute.has_t())
     return AttributeKind::Tensor;
+  if (attribute.has_g())
+    return AttributeKind::Graph;
   if (attribute.ints_size())
     return AttributeKind::Ints;
   if (attribute.floats_size())
@@ -55,9 +59,8 @@ std::string kindText(const Proto &attribute) {
   if (auto kind = kindOf(attribute))
     return kindName(*kind);
   switch (attribute.type()) {
-  case Proto::GRAPH:
   case Proto::GRAPHS:
-    return "a graph";
+    return "a list of graphs";
   case Proto::SPARSE_TENSOR:
   case Proto::SPARSE_TENSORS:
     return "a sparse tensor";
@@ -82,6 +85,8 @@ AttributeValue valueOf(const Proto &attribute, AttributeKind kind, const NodeRef
     return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
   case AttributeKind::Strings:
     return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
+  case AttributeKind::Graph:
+    return &attribute.g();
   case AttributeKind::Tensor:
     break;
   }
@@ -121,7 +126,7 @@ void checkCount(const char *what, const std::vector<Spec> &specs,
   int64_t least = 0;
   std::optional<int64_t> most = static_cast<int64_t>(specs.size());
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].presence == Presence::Variadic)
+    if (isList(specs[i].presence))
       most.reset();
     if (specs[i].presence == Presence::Required || specs[i].presence == Presence::Variadic)
       least = static_cast<int64_t>(i) + 1;

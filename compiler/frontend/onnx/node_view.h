@@ -44,6 +44,9 @@ public:
   const std::vector<int64_t> &integers(const std::string &name) const {
     return attribute<std::vector<int64_t>>(name);
   }
+  const onnx::GraphProto &graph(const std::string &name) const {
+    return *attribute<const onnx::GraphProto *>(name);
+  }
   /// An axis counted from the front.
   int64_t axis(int64_t value, int64_t rank) const { return value < 0 ? value + rank : value; }
 
@@ -53,12 +56,25 @@ private:
   std::map<std::string, AttributeValue> attributes;
 };
 
+/// Writes the graphs in a node's attributes where the emitter is.
+class BodyImporter {
+public:
+  virtual ~BodyImporter() = default;
+  /// What the graph gives of these arguments. What is wrong in it is reported, and thrown as
+  /// a NodeError without a code.
+  virtual std::vector<Tensor> import(const std::string &attribute,
+                                     const std::vector<Tensor> &arguments) = 0;
+  /// Nodes of graphs that were imported so far, each as often as it was.
+  virtual int64_t nodes() const = 0;
+};
+
 class NodeBuilder : public NodeView {
 public:
-  NodeBuilder(NodeView view, Emitter &emitter)
-      : NodeView(std::move(view)), emit(emitter), results(outputCount()) {}
+  NodeBuilder(NodeView view, Emitter &emitter, BodyImporter &bodies)
+      : NodeView(std::move(view)), emit(emitter), bodies(bodies), results(outputCount()) {}
 
   Emitter &emit;
+  BodyImporter &bodies;
   std::vector<std::optional<Tensor>> results;
 
   void result(size_t output, Tensor tensor) {

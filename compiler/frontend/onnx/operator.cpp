@@ -55,7 +55,7 @@ bool accepts(Types types, DataType type) {
 /// The inputs of a node that a spec stands for.
 std::vector<size_t> instances(const NodeView &node, const InputSpec &spec, size_t index) {
   std::vector<size_t> out;
-  size_t last = spec.presence == Presence::Variadic ? node.inputCount() : index + 1;
+  size_t last = isList(spec.presence) ? node.inputCount() : index + 1;
   for (size_t i = index; i < last; ++i)
     if (node.has(i))
       out.push_back(i);
@@ -68,7 +68,7 @@ std::string describe(const Tensor &tensor) {
 }
 
 Requirement typeRequirement(const InputSpec &input, size_t index) {
-  bool many = input.presence == Presence::Variadic;
+  bool many = isList(input.presence);
   return {fmt::format("{} '{}' {} {}", many ? "inputs" : "input", input.name, many ? "are" : "is",
                       typesText(input.types)),
           [input, index](const NodeView &node) -> std::string {
@@ -94,8 +94,8 @@ Requirement knownRequirement(const InputSpec &input, size_t index) {
 } // namespace
 
 std::string kindName(AttributeKind kind) {
-  static constexpr const char *kNames[] = {"an int",           "a float",        "a string",
-                                           "a tensor",         "a list of ints", "a list of floats",
+  static constexpr const char *kNames[] = {"an int",   "a float", "a string",       "a tensor",
+                                           "a graph", "a list of ints", "a list of floats",
                                            "a list of strings"};
   return kNames[static_cast<size_t>(kind)];
 }
@@ -165,6 +165,8 @@ const OperatorTable &operatorTable() {
     ops::addReductions(out);
     ops::addBatchNormalisation(out);
     ops::addNormalisations(out);
+    ops::addRecurrences(out);
+    ops::addLoops(out);
     ops::addViews(out);
     return out;
   }();

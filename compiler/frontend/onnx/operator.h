@@ -19,10 +19,10 @@ class NodeView;
 class NodeBuilder;
 
 /// In the order of AttributeValue's alternatives.
-enum class AttributeKind : uint8_t { Int, Float, String, Tensor, Ints, Floats, Strings };
+enum class AttributeKind : uint8_t { Int, Float, String, Tensor, Graph, Ints, Floats, Strings };
 using AttributeValue =
-    std::variant<int64_t, float, std::string, HostTensorRef, std::vector<int64_t>,
-                 std::vector<float>, std::vector<std::string>>;
+    std::variant<int64_t, float, std::string, HostTensorRef, const onnx::GraphProto *,
+                 std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
 
 struct AttributeSpec {
   std::string name;
@@ -36,8 +36,13 @@ enum class Presence : uint8_t {
   Required,
   Optional,
   Variadic, ///< one or more, the last one of a list
+  AnyNumber, ///< none or more, the last one of a list
   Refused   ///< an output nothing may ask for
 };
+
+inline bool isList(Presence presence) {
+  return presence == Presence::Variadic || presence == Presence::AnyNumber;
+}
 
 enum class Types : uint8_t {
   Float,   ///< float, float16, bfloat16, double

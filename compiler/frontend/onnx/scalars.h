@@ -45,6 +45,33 @@ struct Scalars {
         b.create<mlir::arith::CmpFOp>(where, mlir::arith::CmpFPredicate::OLT, x, constant(0));
     return b.create<mlir::arith::SelectOp>(where, test, negative, x);
   }
+  /// 1 / (1 + exp(-x))
+  mlir::Value sigmoid(mlir::Value x) const {
+    return div(constant(1),
+               add(constant(1), make<mlir::math::ExpOp>(make<mlir::arith::NegFOp>(x))));
+  }
+  mlir::Value relu(mlir::Value x) const {
+    return make<mlir::arith::MaximumFOp>(x, constant(0));
+  }
+  mlir::Value leakyRelu(mlir::Value x, float alpha) const {
+    return ifNegative(x, scale(x, alpha));
+  }
+  /// x > alpha ? x : 0
+  mlir::Value thresholdedRelu(mlir::Value x, float alpha) const {
+    mlir::Value test =
+        b.create<mlir::arith::CmpFOp>(where, mlir::arith::CmpFPredicate::OGT, x, constant(alpha));
+    return make<mlir::arith::SelectOp>(test, x, constant(0));
+  }
+  mlir::Value elu(mlir::Value x, float alpha) const {
+    return ifNegative(x, scale(make<mlir::math::ExpM1Op>(x), alpha));
+  }
+  mlir::Value hardSigmoid(mlir::Value x, float alpha, float beta) const {
+    return clamp(add(scale(x, alpha), constant(beta)), 0, 1);
+  }
+  /// x / (1 + |x|)
+  mlir::Value softsign(mlir::Value x) const {
+    return div(x, add(constant(1), make<mlir::math::AbsFOp>(x)));
+  }
 };
 
 } // namespace sluice::frontend

@@ -71,10 +71,6 @@ constexpr Gap kGaps[] = {
      "it computes on integers or strings, the accelerator on floating-point numbers",
      "export the model without quantization, give what it takes as constants (--bind), or compute "
      "it on the host"},
-    {[](const OpSchema &schema) { return hasAttribute(schema, "hidden_size"); },
-     "it carries a state along an axis, of which there is no form yet",
-     "export it unrolled, with MatMul, Sigmoid and Tanh for every step; or one step of it, with "
-     "the state as input and output of the model"},
 };
 
 const OpSchema *schemaOf(const std::string &op) {
@@ -133,7 +129,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   });
   if (graphs)
     missing += std::string(missing.empty() ? "" : ": ") +
-               (node.ref.op == "If" && !node.inlined ? "its condition is not known at import"
+               (node.ref.op == "If" ? "its condition is not known at import"
                                                      : kControlFlow);
   Problem problem = unsupported(node.ref.op, missing,
                                 graphs           ? kUnroll

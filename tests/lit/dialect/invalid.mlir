@@ -526,11 +526,31 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op makes 0 trips, it must make at least 1}}
+  %0 = sluice.loop 0 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
+    sluice.next %s : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4xf32>) {
   // expected-error @+1 {{'sluice.state' op is kept 2 times, not once}}
   %h = sluice.state : tensor<4xf32>
   %0 = sluice.keep %x in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = sluice.keep %h in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op a sequence [3 4] has 4 elements along axis 1, the loop makes 3 trips}}
+  %0 = sluice.loop 3 slice (%e = %x axis 1 : tensor<3x4xf32>) stack [0] -> (tensor<3x3xf32>) {
+    sluice.next %e : tensor<3xf32>
+  }
   return
 }
 
@@ -545,9 +565,29 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{axis 2 is outside a tensor of rank 2}}
+  %0 = sluice.loop 3 slice (%e = %x axis 2 : tensor<3x4xf32>) stack [0] -> (tensor<3x3xf32>) {
+    sluice.next %e : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4xf32>) {
   // expected-error @+1 {{'sluice.keep' op keeps a value in what is no state}}
   %0 = sluice.keep %x in %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %f: f32) {
+  // expected-error @+1 {{a loop carries and slices tensors, not 'f32'}}
+  %0 = sluice.loop 3 carry (%s = %f : f32) -> (tensor<3xf32>) {
+    sluice.next %h : tensor<4xf32>
+  }
   return
 }
 
@@ -557,5 +597,112 @@ func.func @f(%x: tensor<5xf32>) {
   %h = sluice.state : tensor<4xf32>
   // expected-error @+1 {{'sluice.keep' op keeps a value of another shape than the state's}}
   %0 = sluice.keep %x in %h : (tensor<5xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op has 0 results for 1 carried values}}
+  "sluice.loop"(%h) <{trips = 1, slice_axes = array<i64>, slice_reversed = array<i1>, stack_axes = array<i64>,
+      stack_reversed = array<i1>, operandSegmentSizes = array<i32: 1, 0>}> ({
+  ^bb0(%s: tensor<4xf32>):
+    "sluice.next"(%s) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op has 1 sequences, 0 axes and 0 directions of them}}
+  %0 = "sluice.loop"(%h) <{trips = 1, slice_axes = array<i64>, slice_reversed = array<i1>, stack_axes = array<i64: 0>,
+      stack_reversed = array<i1: false>, operandSegmentSizes = array<i32: 0, 1>}> ({
+  ^bb0(%s: tensor<4xf32>):
+    "sluice.next"(%s) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op has 1 stacks, 0 axes and 0 directions of them}}
+  %0 = sluice.loop 3 -> (tensor<3x4xf32>) {
+    sluice.next %h : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op result 0 is 'tensor<3xf32>', the carried value begins as 'tensor<4xf32>'}}
+  %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<3xf32>) {
+    sluice.next %s : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op body takes 'tensor<3xf32>', the loop gives it 'tensor<4xf32>'}}
+  %0 = "sluice.loop"(%h) <{trips = 1, slice_axes = array<i64>, slice_reversed = array<i1>, stack_axes = array<i64>,
+      stack_reversed = array<i1>, operandSegmentSizes = array<i32: 1, 0>}> ({
+  ^bb0(%s: tensor<3xf32>):
+    "sluice.next"(%h) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op 'math.exp' is no operation on tensors}}
+  %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
+    %n = math.exp %s : tensor<4xf32>
+    sluice.next %n : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
+    // expected-error @+1 {{'sluice.next' op hands on 2 values, the loop has 1 results}}
+    sluice.next %s, %s : tensor<4xf32>, tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  %0 = sluice.loop 3 slice (%e = %x axis 0 : tensor<3x4xf32>) stack [1] -> (tensor<3x4xf32>) {
+    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<4xf32>', for a stack 'tensor<3x4xf32>'}}
+    sluice.next %e : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) slice (%e = %x axis 0 : tensor<3x4xf32>) -> (tensor<4xf32>) {
+    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<3x4xf32>', for a carried value 'tensor<4xf32>'}}
+    sluice.next %x : tensor<3x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op axis 3 is outside a tensor of rank 2}}
+  %0 = sluice.loop 3 slice (%e = %x axis 0 : tensor<3x4xf32>) stack [3] -> (tensor<3x4xf32>) {
+    sluice.next %e : tensor<4xf32>
+  }
   return
 }

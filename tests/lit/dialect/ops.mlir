@@ -66,3 +66,23 @@ func.func @laid_out(%x: tensor<2x3xbf16, #sluice.dim<1>>, %s: tensor<bf16, #slui
 // The data dimension, with the extents or without.
 // CHECK-LABEL: func.func private @data_dimension(tensor<2x3x4xbf16, #sluice<[2 3! 4]>>, tensor<f32, #sluice<[1!]>>, tensor<2x3xf32, #sluice.dim<0>>)
 func.func private @data_dimension(tensor<2x3x4xbf16, #sluice<[2  3! 4]>>, tensor<f32, #sluice<[1!]>>, tensor<2x3xf32, #sluice.dim<0>>)
+
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME: (%[[H:.*]]: tensor<4xf32>, %[[X:.*]]: tensor<3x4xf32>, %[[Z:.*]]: tensor<4x3x2xf32>)
+func.func @loop(%h: tensor<4xf32>, %x: tensor<3x4xf32>, %z: tensor<4x3x2xf32>)
+    -> (tensor<4xf32>, tensor<4x3xf32>, tensor<3x4x2xf32>) {
+  // CHECK: %{{.*}}:3 = sluice.loop 3 carry (%[[S:.*]] = %[[H]] : tensor<4xf32>) slice (%[[E:.*]] = %[[X]] axis 0 : tensor<3x4xf32>, %[[F:.*]] = %[[Z]] axis 1 reversed : tensor<4x3x2xf32>) stack [1 reversed, 0] -> (tensor<4xf32>, tensor<4x3xf32>, tensor<3x4x2xf32>) {
+  %0:3 = sluice.loop 3 carry (%s = %h : tensor<4xf32>)
+      slice (%e = %x axis 0 : tensor<3x4xf32>, %f = %z axis 1 reversed : tensor<4x3x2xf32>) stack [1 reversed, 0]
+      -> (tensor<4xf32>, tensor<4x3xf32>, tensor<3x4x2xf32>) {
+    %n = sluice.reverse %e axes [0] : (tensor<4xf32>) -> tensor<4xf32>
+    // CHECK: sluice.next %{{.*}}, %[[S]], %[[F]] : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
+    sluice.next %n, %s, %f : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>
+  }
+  // CHECK: sluice.loop 1 stack [0] -> (tensor<1x4xf32>) {
+  // CHECK-NEXT: sluice.next %[[H]] : tensor<4xf32>
+  %1 = sluice.loop 1 stack [0] -> (tensor<1x4xf32>) {
+    sluice.next %h : tensor<4xf32>
+  }
+  return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4x3xf32>, tensor<3x4x2xf32>
+}

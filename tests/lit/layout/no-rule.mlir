@@ -14,3 +14,15 @@ func.func @blocks(%x: tensor<2xf32>) -> tensor<2xf32> {
 ^bb1:
   return %x : tensor<2xf32>
 }
+
+// -----
+
+// Loops are written out before layout.
+func.func @loop(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<3x2xf32>) {
+  // expected-error @+1 {{E0309: operation 'sluice.loop' has no rule for the data dimension}}
+  %0:2 = sluice.loop 3 carry (%s = %x : tensor<2xf32>) stack [0] -> (tensor<2xf32>, tensor<3x2xf32>) {
+    sluice.next %s, %s : tensor<2xf32>, tensor<2xf32>
+  }
+  %1 = sluice.reverse %0#1 axes [0] : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %0#0, %1 : tensor<2xf32>, tensor<3x2xf32>
+}

@@ -27,3 +27,21 @@ func.func @mixed(%x: tensor<3xf32>) -> tensor<9xf32> {
   %c = sluice.concat %x, %a, %r axis 0 : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<9xf32>
   return %c : tensor<9xf32>
 }
+
+// A loop on constants, inside and outside: all it gives are constants.
+// CHECK-LABEL: func.func @loop(
+// CHECK-DAG: sluice.constant dense<1.500000e+01> : tensor<1xf32>
+// CHECK-DAG: sluice.constant dense<{{\[\[}}5.000000e+00, 1.000000e+01, 1.500000e+01]]> : tensor<1x3xf32>
+// CHECK-NOT: sluice.loop
+func.func @loop() -> (tensor<1xf32>, tensor<1x3xf32>) {
+  %zero = sluice.constant dense<0.0> : tensor<1xf32>
+  %five = sluice.constant dense<5.0> : tensor<1xf32>
+  %last, %all = sluice.loop 3 carry (%s = %zero : tensor<1xf32>) stack [1] -> (tensor<1xf32>, tensor<1x3xf32>) {
+    %n = sluice.map (%a = %s, %b = %five) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32> {
+      %0 = arith.addf %a, %b : f32
+      sluice.yield %0
+    }
+    sluice.next %n, %n : tensor<1xf32>, tensor<1xf32>
+  }
+  return %last, %all : tensor<1xf32>, tensor<1x3xf32>
+}

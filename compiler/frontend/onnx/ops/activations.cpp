@@ -9,24 +9,17 @@ namespace {
 namespace arith = mlir::arith;
 namespace math = mlir::math;
 
-mlir::Value relu(const Scalars &s, mlir::Value x, const NodeView &) {
-  return s.make<arith::MaximumFOp>(x, s.constant(0));
-}
+mlir::Value relu(const Scalars &s, mlir::Value x, const NodeView &) { return s.relu(x); }
 
 mlir::Value leakyRelu(const Scalars &s, mlir::Value x, const NodeView &node) {
-  return s.ifNegative(x, s.make<arith::MulFOp>(s.constant(node.real("alpha")), x));
+  return s.leakyRelu(x, node.real("alpha"));
 }
 
 mlir::Value elu(const Scalars &s, mlir::Value x, const NodeView &node) {
-  mlir::Value decay = s.make<math::ExpM1Op>(x);
-  return s.ifNegative(x, s.make<arith::MulFOp>(s.constant(node.real("alpha")), decay));
+  return s.elu(x, node.real("alpha"));
 }
 
-mlir::Value sigmoid(const Scalars &s, mlir::Value x, const NodeView &) {
-  mlir::Value one = s.constant(1);
-  mlir::Value decay = s.make<math::ExpOp>(s.make<arith::NegFOp>(x));
-  return s.make<arith::DivFOp>(one, s.make<arith::AddFOp>(one, decay));
-}
+mlir::Value sigmoid(const Scalars &s, mlir::Value x, const NodeView &) { return s.sigmoid(x); }
 
 mlir::Value tanh(const Scalars &s, mlir::Value x, const NodeView &) {
   return s.make<math::TanhOp>(x);

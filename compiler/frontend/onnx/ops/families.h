@@ -23,6 +23,8 @@ void addReductions(OperatorTable &table);            ///< ReduceMean, ReduceSum,
 void addSoftmax(OperatorTable &table);               ///< Softmax, LogSoftmax
 void addBatchNormalisation(OperatorTable &table);    ///< BatchNormalization
 void addNormalisations(OperatorTable &table);        ///< LayerNormalization, RMSNormalization, ...
+void addRecurrences(OperatorTable &table);           ///< LSTM, GRU, RNN
+void addLoops(OperatorTable &table);                 ///< Scan, Loop
 void addReshapes(OperatorTable &table);  ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
 void addSlices(OperatorTable &table);    ///< Slice, Split
 void addConcat(OperatorTable &table);    ///< Concat

@@ -20,11 +20,11 @@ mlir::Value reciprocal(const Scalars &s, mlir::Value x, const NodeView &) {
 mlir::Value softplus(const Scalars &s, mlir::Value x, const NodeView &) { return s.softplus(x); }
 
 mlir::Value softsign(const Scalars &s, mlir::Value x, const NodeView &) {
-  return s.div(x, s.add(s.constant(1), s.make<math::AbsFOp>(x)));
+  return s.softsign(x);
 }
 
 mlir::Value hardSigmoid(const Scalars &s, mlir::Value x, const NodeView &node) {
-  return s.clamp(s.add(s.scale(x, node.real("alpha")), s.constant(node.real("beta"))), 0, 1);
+  return s.hardSigmoid(x, node.real("alpha"), node.real("beta"));
 }
 
 mlir::Value hardSwish(const Scalars &s, mlir::Value x, const NodeView &) {
@@ -46,9 +46,7 @@ mlir::Value celu(const Scalars &s, mlir::Value x, const NodeView &node) {
 }
 
 mlir::Value thresholdedRelu(const Scalars &s, mlir::Value x, const NodeView &node) {
-  mlir::Value test =
-      s.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, s.constant(node.real("alpha")));
-  return s.make<arith::SelectOp>(test, x, s.constant(0));
+  return s.thresholdedRelu(x, node.real("alpha"));
 }
 
 /// -1, 0 or 1; NaN of NaN.

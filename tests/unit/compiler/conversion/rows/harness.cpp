@@ -229,7 +229,7 @@ std::vector<reference::Tensor> Model::golden(const std::vector<reference::Tensor
     std::vector<const reference::Tensor *> operands;
     for (mlir::Value operand : op.getOperands())
       operands.push_back(&values[operand.getAsOpaquePointer()]);
-    value = llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
+    value = llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
   }
   std::vector<reference::Tensor> outputs;
   for (mlir::Value result : block.getTerminator()->getOperands())

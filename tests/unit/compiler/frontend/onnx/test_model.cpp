@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/interpret.h"
 #include "compiler/frontend/onnx/model_graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -157,26 +157,7 @@ std::vector<reference::Tensor> evaluate(const Imported &imported,
                                         const std::vector<reference::Tensor> &inputs) {
   mlir::ModuleOp module = *imported.module;
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
-  llvm::DenseMap<mlir::Value, reference::Tensor> values;
-  for (auto [argument, input] : llvm::zip_equal(function.getArguments(), inputs))
-    values[argument] = input;
-  std::vector<reference::Tensor> results;
-  for (mlir::Operation &op : function.getBody().front()) {
-    if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op)) {
-      values[constant.getResult()] = ir::toTensor(constant.getValue());
-    } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
-      for (mlir::Value operand : op.getOperands())
-        results.push_back(values.at(operand));
-    } else {
-      std::vector<const reference::Tensor *> operands;
-      for (mlir::Value operand : op.getOperands())
-        operands.push_back(&values.at(operand));
-      auto reference = llvm::cast<ir::ReferenceInterface>(op);
-      reference::Tensor result = reference.evaluate(operands);
-      values[op.getResult(0)] = std::move(result);
-    }
-  }
-  return results;
+  return ir::interpret(function, inputs);
 }
 
 reference::Tensor evaluateModel(const Model &model, const std::vector<reference::Tensor> &inputs) {

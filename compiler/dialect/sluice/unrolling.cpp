@@ -1,0 +1,37 @@
+#include "compiler/dialect/sluice/unrolling.h"
+
+#include <fmt/format.h>
+
+#include "llvm/Support/MathExtras.h"
+
+namespace sluice::ir {
+
+int64_t operationsPerTrip(LoopOp loop) {
+  int64_t count = 0;
+  for (mlir::Operation &op : loop.getBody().front().without_terminator()) {
+    if (llvm::isa<ConstantOp>(op))
+      continue;
+    int64_t own = 1;
+    if (auto inner = llvm::dyn_cast<LoopOp>(op))
+      own = llvm::SaturatingMultiply<uint64_t>(inner.getTrips(), operationsPerTrip(inner));
+    count = static_cast<int64_t>(
+        std::min<uint64_t>(llvm::SaturatingAdd<uint64_t>(count, own), INT64_MAX));
+  }
+  return count;
+}
+
+Problem tooLongToUnroll(const std::string &trips, int64_t operationsPerTrip) {
+  Problem problem;
+  problem.code = "E0415";
+  problem.message =
+      fmt::format("the loop makes {} trips of {} operations, and is written out trip by trip, which "
+                  "is done for at most {} operations",
+                  trips, operationsPerTrip, kMostUnrolledOperations);
+  Fix fix;
+  fix.text = "give the model a shorter sequence, and what it carries as inputs and outputs: it then "
+             "runs part by part";
+  problem.fixes.push_back(fix);
+  return problem;
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,506 @@
+// Scan and Loop: a loop of their body; or, where the body needs values that are known at import
+// and differ from trip to trip, the body once for each trip.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "compiler/dialect/sluice/unrolling.h"
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// Whether a loop can hand these on: what the accelerator computes with.
+bool areFloat(const Tensors &tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const Tensor &tensor) { return isFloatType(tensor.type); });
+}
+
+/// Stops where a body that is imported again for every trip becomes too long.
+class TripLimit {
+public:
+  TripLimit(const BodyImporter &bodies, std::optional<int64_t> trips)
+      : bodies(bodies), trips(trips), before(bodies.nodes()) {}
+
+  void countTrip() {
+    ++made;
+    const int64_t nodes = bodies.nodes() - before + made; // a body may be empty
+    if (nodes <= ir::kMostUnrolledOperations)
+      return;
+    Problem problem =
+        ir::tooLongToUnroll(trips ? fmt::format("{}", *trips) : fmt::format("at least {}", made),
+                            std::max<int64_t>(1, (nodes - made) / made));
+    throw NodeError{problem.code, problem.message, problem.fixes};
+  }
+
+private:
+  const BodyImporter &bodies;
+  std::optional<int64_t> trips;
+  int64_t before;
+  int64_t made = 0;
+};
+
+/// The element of a sequence that a trip takes.
+Tensor element(Emitter &emit, const Sequence &sequence, int64_t trips, int64_t trip) {
+  const auto [axis, reversed] = sequence.along;
+  Shape starts(sequence.tensor.shape.size(), 0), sizes = sequence.tensor.shape;
+  starts[axis] = reversed ? trips - 1 - trip : trip;
+  sizes[axis] = 1;
+  return emit.squeeze(emit.slice(sequence.tensor, starts, sizes, Shape(sizes.size(), 1)), {axis});
+}
+
+/// What the trips added to a stack; there is at least one.
+Tensor stacked(Emitter &emit, Tensors rows, const reference::LoopAxis &along) {
+  for (Tensor &row : rows)
+    row = emit.unsqueeze(row, {along.axis});
+  if (along.reversed)
+    std::reverse(rows.begin(), rows.end());
+  return rows.size() == 1 ? rows.front() : emit.concat(rows, along.axis);
+}
+
+//===-- Scan ----------------------------------------------------------------------------------===//
+
+/// How the inputs and outputs of a Scan are shared out.
+struct ScanCounts {
+  explicit ScanCounts(const NodeView &node, size_t first = 0)
+      : first(first), sequences(static_cast<size_t>(node.integer("num_scan_inputs"))),
+        states(node.inputCount() - first - sequences),
+        stacks(static_cast<size_t>(node.graph("body").output_size()) - states) {}
+
+  size_t first; ///< input that is a state or a sequence
+  size_t sequences, states, stacks;
+};
+
+/// A list attribute with an element for each tensor; all are 0 if it is not given.
+std::vector<int64_t> perTensor(const NodeView &node, const char *attribute, size_t count) {
+  return node.given(attribute) ? node.integers(attribute) : std::vector<int64_t>(count, 0);
+}
+
+/// The body's results for the whole sequences, whatever they are of.
+Tensors scan(NodeBuilder &node, const LoopFrame &frame) {
+  Tensors sequences;
+  for (const Sequence &one : frame.sequences)
+    sequences.push_back(one.tensor);
+  const auto body = [&](const Tensors &arguments) {
+    return node.bodies.import("body", arguments);
+  };
+  if (areFloat(frame.initial) && areFloat(sequences))
+    return node.emit.loop(frame, body);
+  Tensors carried = frame.initial;
+  std::vector<Tensors> rows(frame.stacks.size());
+  TripLimit limit(node.bodies, frame.trips);
+  for (int64_t trip = 0; trip < frame.trips; ++trip) {
+    Tensors arguments = std::move(carried);
+    for (const Sequence &one : frame.sequences)
+      arguments.push_back(element(node.emit, one, frame.trips, trip));
+    const Tensors next = body(arguments);
+    limit.countTrip();
+    const auto split = next.begin() + static_cast<ptrdiff_t>(frame.initial.size());
+    carried.assign(next.begin(), split);
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i].push_back(split[static_cast<ptrdiff_t>(i)]);
+  }
+  for (size_t i = 0; i < rows.size(); ++i)
+    carried.push_back(stacked(node.emit, std::move(rows[i]), frame.stacks[i]));
+  return carried;
+}
+
+/// Axes of the sequences, counted from the front.
+std::vector<int64_t> sequenceAxes(const NodeView &node) {
+  const ScanCounts counts(node);
+  std::vector<int64_t> axes = perTensor(node, "scan_input_axes", counts.sequences);
+  for (size_t i = 0; i < axes.size(); ++i)
+    axes[i] = node.axis(axes[i], node.in(counts.states + i).rank());
+  return axes;
+}
+
+void buildScan(NodeBuilder &node) {
+  const ScanCounts counts(node);
+  LoopFrame frame;
+  const auto axes = sequenceAxes(node);
+  const auto directions = perTensor(node, "scan_input_directions", counts.sequences);
+  for (size_t i = 0; i < counts.states; ++i)
+    frame.initial.push_back(node.in(i));
+  for (size_t i = 0; i < counts.sequences; ++i)
+    frame.sequences.push_back({node.in(counts.states + i), {axes[i], directions[i] == 1}});
+  frame.trips = node.in(counts.states).shape[axes[0]];
+  const auto outputAxes = perTensor(node, "scan_output_axes", counts.stacks);
+  const auto outputDirections = perTensor(node, "scan_output_directions", counts.stacks);
+  for (size_t i = 0; i < counts.stacks; ++i)
+    frame.stacks.push_back({0, outputDirections[i] == 1});
+  const Tensors results = scan(node, frame);
+  for (size_t i = 0; i < results.size(); ++i) {
+    Tensor result = results[i];
+    if (i >= counts.states) { // the rank of a body's output is known only now
+      const int64_t given = outputAxes[i - counts.states], rank = result.rank();
+      if (given < -rank || given >= rank)
+        throw NodeError{"E0206", fmt::format("element {} of 'scan_output_axes' is {}, the output has "
+                                             "rank {}",
+                                             i - counts.states, given, rank)};
+      Shape order;
+      for (int64_t axis = 1; axis < rank; ++axis)
+        order.push_back(axis);
+      order.insert(order.begin() + node.axis(given, rank), 0);
+      if (node.axis(given, rank) != 0)
+        result = node.emit.transpose(result, order);
+    }
+    node.result(i, result);
+  }
+}
+
+/// Version 8: a batch of sequences, each scanned alone.
+void buildBatchedScan(NodeBuilder &node) {
+  const ScanCounts counts(node, 1);
+  const auto directions = perTensor(node, "directions", counts.sequences);
+  const int64_t batch = node.in(1).shape[0];
+  std::vector<Tensors> results; // by output and row of the batch
+  for (int64_t row = 0; row < batch; ++row) {
+    const auto ofRow = [&](size_t input) {
+      return element(node.emit, {node.in(input), {0, false}}, batch, row);
+    };
+    LoopFrame frame;
+    for (size_t i = 0; i < counts.states; ++i)
+      frame.initial.push_back(ofRow(1 + i));
+    for (size_t i = 0; i < counts.sequences; ++i)
+      frame.sequences.push_back({ofRow(1 + counts.states + i), {0, directions[i] == 1}});
+    frame.trips = node.in(1 + counts.states).shape[1];
+    frame.stacks.resize(counts.stacks);
+    const Tensors ofThis = scan(node, frame);
+    results.resize(ofThis.size());
+    for (size_t i = 0; i < ofThis.size(); ++i)
+      results[i].push_back(ofThis[i]);
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    node.result(i, stacked(node.emit, results[i], {0, false}));
+}
+
+/// "the body takes ... and gives ..." of a node whose inputs from `first` on are the body's.
+Requirement scanCounts(size_t first) {
+  return {"attribute 'num_scan_inputs' is in [1, inputs], and the body has as many inputs as the "
+          "node, a first output for each state, and as many outputs as the node or more",
+          [first](const NodeView &node) -> std::string {
+            const onnx::GraphProto &body = node.graph("body");
+            const auto inputs = static_cast<int64_t>(node.inputCount() - first);
+            const int64_t sequences = node.integer("num_scan_inputs");
+            if (sequences >= 1 && sequences <= inputs && body.input_size() == inputs &&
+                body.output_size() >= inputs - sequences &&
+                body.output_size() >= static_cast<int64_t>(node.outputCount()))
+              return "";
+            return fmt::format("{} of {} inputs and {} outputs, {} and {} of the body", sequences,
+                               inputs, node.outputCount(), body.input_size(), body.output_size());
+          },
+          "E0206"};
+}
+
+/// A list with an element for each tensor of a kind.
+Requirement listOf(const char *attribute, const char *what, size_t first,
+                   size_t ScanCounts::*count) {
+  return {fmt::format("attribute '{}', if given, has one element for each {}", attribute, what),
+          [=](const NodeView &node) -> std::string {
+            const size_t wanted = ScanCounts(node, first).*count;
+            return !node.given(attribute) || node.integers(attribute).size() == wanted
+                       ? ""
+                       : fmt::format("{} for {}", node.integers(attribute).size(), wanted);
+          },
+          "E0206"};
+}
+
+Requirement directions(const char *attribute) {
+  return {fmt::format("every element of attribute '{}' is 0 (forward) or 1 (reverse)", attribute),
+          [attribute](const NodeView &node) -> std::string {
+            if (node.given(attribute))
+              for (const int64_t one : node.integers(attribute))
+                if (one != 0 && one != 1)
+                  return fmt::format("{}", one);
+            return "";
+          },
+          "E0206"};
+}
+
+/// "[5 2] and [4 2]": of the inputs from `first` on.
+std::string shapesFrom(const NodeView &node, size_t first) {
+  std::vector<std::string> shapes;
+  for (size_t i = first; i < node.inputCount(); ++i)
+    shapes.push_back(shapeText(node.in(i).shape));
+  return fmt::format("{}", fmt::join(shapes, " and "));
+}
+
+Operator scanEntry() {
+  Operator entry;
+  entry.name = "Scan";
+  entry.form = "a loop of the body; the body once for each trip where it takes integers or bools";
+  entry.inputs = {{"initial_state_and_scan_inputs", Types::Any, Presence::Variadic}};
+  entry.outputs = {{"final_state_and_scan_outputs", Presence::Variadic}};
+  entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true},
+                      {"num_scan_inputs", AttributeKind::Int, std::nullopt, true},
+                      {"scan_input_axes", AttributeKind::Ints},
+                      {"scan_input_directions", AttributeKind::Ints},
+                      {"scan_output_axes", AttributeKind::Ints},
+                      {"scan_output_directions", AttributeKind::Ints}};
+  entry.requirements = {
+      scanCounts(0),
+      listOf("scan_input_axes", "scan input", 0, &ScanCounts::sequences),
+      listOf("scan_input_directions", "scan input", 0, &ScanCounts::sequences),
+      listOf("scan_output_axes", "scan output", 0, &ScanCounts::stacks),
+      listOf("scan_output_directions", "scan output", 0, &ScanCounts::stacks),
+      directions("scan_input_directions"),
+      directions("scan_output_directions"),
+      {"the axes of 'scan_input_axes' are axes of the scan inputs",
+       [](const NodeView &node) -> std::string {
+         const ScanCounts counts(node);
+         const auto axes = perTensor(node, "scan_input_axes", counts.sequences);
+         for (size_t i = 0; i < axes.size(); ++i) {
+           const int64_t rank = node.in(counts.states + i).rank();
+           if (axes[i] < -rank || axes[i] >= rank)
+             return fmt::format("axis {} at rank {}", axes[i], rank);
+         }
+         return "";
+       },
+       "E0206"},
+      {"the scan inputs have the same extent along their axes, and it is at least 1",
+       [](const NodeView &node) -> std::string {
+         const ScanCounts counts(node);
+         const auto axes = sequenceAxes(node);
+         const int64_t trips = node.in(counts.states).shape[axes[0]];
+         for (size_t i = 0; i < axes.size(); ++i)
+           if (trips < 1 || node.in(counts.states + i).shape[axes[i]] != trips)
+             return shapesFrom(node, counts.states);
+         return "";
+       },
+       "E0206"}};
+  entry.build = buildScan;
+  return entry;
+}
+
+Operator batchedScan() {
+  Operator entry;
+  entry.name = "Scan";
+  entry.form = "a loop of the body for each row of the batch";
+  entry.inputs = {{"sequence_lens", Types::Integer, Presence::Optional, true},
+                  {"initial_state_and_scan_inputs", Types::Any, Presence::Variadic}};
+  entry.outputs = {{"final_state_and_scan_outputs", Presence::Variadic}};
+  entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true},
+                      {"directions", AttributeKind::Ints},
+                      {"num_scan_inputs", AttributeKind::Int, std::nullopt, true}};
+  entry.requirements = {
+      scanCounts(1),
+      listOf("directions", "scan input", 1, &ScanCounts::sequences),
+      directions("directions"),
+      {"the inputs have the same first extent, the batch, and the scan inputs the same second "
+       "one; both are at least 1",
+       [](const NodeView &node) -> std::string {
+         const ScanCounts counts(node, 1);
+         const Shape &like = node.in(1 + counts.states).shape;
+         for (size_t i = 1; i < node.inputCount(); ++i) {
+           const Shape &shape = node.in(i).shape;
+           const size_t axes = i > counts.states ? 2 : 1;
+           if (like.size() < 2 || shape.size() < axes || shape[0] != like[0] || shape[0] < 1 ||
+               (axes == 2 && (shape[1] != like[1] || shape[1] < 1)))
+             return shapesFrom(node, 1);
+         }
+         return "";
+       },
+       "E0206"},
+      {"every element of input 'sequence_lens', if given, is the second extent of the scan inputs",
+       [](const NodeView &node) -> std::string {
+         if (!node.has(0))
+           return "";
+         const int64_t steps = node.in(1 + ScanCounts(node, 1).states).shape[1];
+         for (const int64_t length : node.knownInts(0))
+           if (length != steps)
+             return fmt::format("{} of {} steps", length, steps);
+         return "";
+       }}};
+  entry.build = buildBatchedScan;
+  return entry;
+}
+
+//===-- Loop ----------------------------------------------------------------------------------===//
+
+enum LoopInput : size_t { kTrips, kCondition, kFirstCarried };
+
+/// The one value of a condition or a trip count that is given.
+std::optional<int64_t> scalarOf(const NodeView &node, size_t input) {
+  if (!node.has(input))
+    return std::nullopt;
+  return node.knownInts(input).front();
+}
+
+Tensor truth(bool value) {
+  return Tensor::ofKnown({onnx::TensorProto::BOOL, {}, {}, {value ? 1 : 0}});
+}
+
+/// What a body computes as its condition, where that is known.
+std::optional<bool> truthOf(const Tensor &condition) {
+  if (!condition.known || condition.known->isFloat() || condition.known->size() != 1)
+    return std::nullopt;
+  return condition.known->ints.front() != 0;
+}
+
+/// Whether anything in the body reads the value of this name.
+bool reads(const onnx::GraphProto &body, const std::string &name) {
+  bool found = false;
+  const auto compare = [&](const std::string &one) { found |= one == name; };
+  for (const onnx::NodeProto &node : body.node()) {
+    std::for_each(node.input().begin(), node.input().end(), compare);
+    forEachInnerName(node, compare);
+  }
+  for (const onnx::ValueInfoProto &output : body.output())
+    compare(output.name());
+  return found;
+}
+
+/// Thrown out of a body that turns out to need a copy for every trip.
+struct TripsDiffer {};
+
+class LoopBuilder {
+public:
+  explicit LoopBuilder(NodeBuilder &node)
+      : node(node), most(scalarOf(node, kTrips)), goesOn(scalarOf(node, kCondition).value_or(1)) {
+    for (size_t i = kFirstCarried; i < node.inputCount(); ++i)
+      initial.push_back(node.in(i));
+  }
+
+  void build() {
+    stacks.resize(node.graph("body").output_size() - 1 - initial.size());
+    Tensors results;
+    if (!goesOn || (most && *most < 1))
+      results = initial;
+    else if (auto loop = asOneLoop())
+      results = std::move(*loop);
+    else
+      results = tripByTrip();
+    for (size_t i = 0; i < results.size(); ++i)
+      node.result(i, results[i]);
+    for (size_t i = results.size(); i < node.outputCount(); ++i)
+      if (node.isUsed(i))
+        throw NodeError{"E0205", fmt::format("output {} stacks up what the trips give, and there is "
+                                             "no trip, so its shape is not known",
+                                             i)};
+  }
+
+private:
+  /// The body once, if all trips are alike.
+  std::optional<Tensors> asOneLoop() {
+    const onnx::GraphProto &body = node.graph("body");
+    if (!most || !areFloat(initial) || reads(body, body.input(kTrips).name()))
+      return std::nullopt;
+    const LoopFrame frame{*most, initial, {}, std::vector<reference::LoopAxis>(stacks.size())};
+    try {
+      return node.emit.loop(frame, [&](const Tensors &carried) {
+        Tensors next = runBody(0, carried);
+        for (size_t i = 0; i < carried.size(); ++i)
+          if (next[1 + i].shape != carried[i].shape || !isFloatType(next[1 + i].type))
+            throw TripsDiffer();
+        if (truthOf(next.front()) != true || !areFloat({next.begin() + 1, next.end()}))
+          throw TripsDiffer();
+        next.erase(next.begin());
+        return next;
+      });
+    } catch (const TripsDiffer &) {
+      return std::nullopt;
+    }
+  }
+
+  Tensors tripByTrip() {
+    Tensors carried = initial;
+    TripLimit limit(node.bodies, most);
+    for (int64_t trip = 0; goesOn && (!most || trip < *most); ++trip) {
+      const Tensors next = runBody(trip, carried);
+      limit.countTrip();
+      const auto condition = truthOf(next.front());
+      if (!condition)
+        throw NodeError{"E0205",
+                        fmt::format("its condition after trip {} depends on the inputs of the model, "
+                                    "it must be known at import",
+                                    trip)};
+      goesOn = *condition;
+      const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
+      carried.assign(next.begin() + 1, split);
+      for (size_t i = 0; i < stacks.size(); ++i)
+        stacks[i].push_back(split[static_cast<ptrdiff_t>(i)]);
+    }
+    for (Tensors &rows : stacks) {
+      for (const Tensor &row : rows)
+        if (row.shape != rows.front().shape)
+          throw NodeError{"E0206", fmt::format("what the trips give to one output is {} and {}",
+                                               shapeText(rows.front().shape),
+                                               shapeText(row.shape))};
+      carried.push_back(stacked(node.emit, std::move(rows), {0, false}));
+    }
+    return carried;
+  }
+
+  Tensors runBody(int64_t trip, const Tensors &carried) {
+    Tensors arguments = {Tensor::ofKnown(HostTensor::ofInts({}, {trip})), truth(true)};
+    arguments.insert(arguments.end(), carried.begin(), carried.end());
+    return node.bodies.import("body", arguments);
+  }
+
+  NodeBuilder &node;
+  std::optional<int64_t> most; ///< trips
+  bool goesOn;
+  Tensors initial;
+  std::vector<Tensors> stacks; ///< by output, what the trips added
+};
+
+Operator loopEntry(Presence carried) {
+  Operator entry;
+  entry.name = "Loop";
+  entry.form = "a loop of the body; the body once for each trip where it reads the trip's number, "
+               "carries integers, or ends before 'M' trips";
+  entry.inputs = {{"M", Types::Integer, Presence::Optional, true},
+                  {"cond", Types::Any, Presence::Optional, true},
+                  {"v_initial", Types::Any, carried}};
+  entry.outputs = {{"v_final_and_scan_outputs", Presence::Variadic}};
+  entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true}};
+  entry.requirements = {
+      {"inputs 'M' and 'cond' have one element each",
+       [](const NodeView &node) -> std::string {
+         for (const size_t i : {kTrips, kCondition})
+           if (node.has(i) && (node.in(i).known->isFloat() || node.in(i).known->size() != 1))
+             return fmt::format("{} {}", dataTypeName(node.in(i).type),
+                                shapeText(node.in(i).shape));
+         return "";
+       },
+       "E0206"},
+      {"the body takes the number of the trip, the condition and what is carried, and gives the "
+       "condition, what is carried, and as many outputs as the node or more",
+       [](const NodeView &node) -> std::string {
+         const onnx::GraphProto &body = node.graph("body");
+         const size_t carried =
+             node.inputCount() - std::min<size_t>(node.inputCount(), kFirstCarried);
+         if (static_cast<size_t>(body.input_size()) == carried + 2 &&
+             static_cast<size_t>(body.output_size()) >= carried + 1 &&
+             static_cast<size_t>(body.output_size()) >= node.outputCount() + 1)
+           return "";
+         return fmt::format("{} carried and {} outputs, {} inputs and {} outputs of the body",
+                            carried, node.outputCount(), body.input_size(), body.output_size());
+       },
+       "E0206"},
+      {"no carried value is left out",
+       [](const NodeView &node) -> std::string {
+         for (size_t i = kFirstCarried; i < node.inputCount(); ++i)
+           if (!node.has(i))
+             return fmt::format("input {}", i);
+         return "";
+       },
+       "E0206"}};
+  entry.build = [](NodeBuilder &node) { LoopBuilder(node).build(); };
+  return entry;
+}
+
+} // namespace
+
+void addLoops(OperatorTable &table) {
+  table.add({8}, batchedScan());
+  table.add({9, 11, 16, 19, 21, 23}, scanEntry());
+  table.add({1}, loopEntry(Presence::Variadic));
+  table.add({11, 13, 16, 19, 21, 23}, loopEntry(Presence::AnyNumber));
+}
+
+} // namespace sluice::frontend::ops
