@@ -34,9 +34,8 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
       if (!reference || !isMemoryEffectFree(&op))
         continue;
       const llvm::SmallVector<Value> values = readValues(&op);
-      if (!llvm::all_of(values, [](Value value) {
-            return value.getDefiningOp<ConstantOp>() != nullptr;
-          }))
+      if (!llvm::all_of(values,
+                        [](Value value) { return value.getDefiningOp<ConstantOp>() != nullptr; }))
         continue;
       llvm::SmallVector<reference::Tensor> tensors;
       for (Value value : values)

@@ -134,6 +134,30 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
               --> m.onnx: node 2 "choose" (If)
             """, none)
 
+    def test_long_loop(self):
+        """A loop that is written out trip by trip says how long it is, whoever made it."""
+        rnn = models.model([helper.make_node("RNN", ["x", "W", "R"], ["y"], name="rnn")],
+                           [models.tensor("x", 4096, 1, 8)], [models.tensor("y", 4096, 1, 1, 4)],
+                           [models.constant("W", models.values(1, 4, 8)), models.constant("R", models.values(1, 4, 4))])
+        self.compile_refused(TOO_BIG, """
+            error[E0415]: the loop makes 4096 trips of 4 operations, and is written out trip by trip, which is done \
+for at most 10000 operations
+              --> m.onnx: node 0 "rnn" (RNN)
+             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part
+            """, rnn)
+        body = helper.make_graph([helper.make_node("Cast", ["i"], ["number"], to=1),
+                                  helper.make_node("Add", ["v", "number"], ["w"])], "body",
+                                 [helper.make_tensor_value_info("i", 7, []), helper.make_tensor_value_info("c", 9, []),
+                                  models.tensor("v", 8)], [helper.make_tensor_value_info("c", 9, []), models.tensor("w", 8)])
+        loop = models.model([helper.make_node("Loop", ["M", "", "x"], ["y"], name="count", body=body)],
+                            [models.tensor("x", 8)], [models.tensor("y", 8)], [models.constant("M", np.int64(10**12))])
+        self.compile_refused(TOO_BIG, """
+            error[E0415]: Loop: the loop makes 1000000000000 trips of 2 operations, and is written out trip by trip, \
+which is done for at most 10000 operations
+              --> m.onnx: node 0 "count" (Loop)
+             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part
+            """, loop)
+
     def test_attributes(self):
         self.compile_refused(REFUSED, """
             error[E0203]: Gemm requires: attribute 'transB' is 0 or 1, 0 by default; found 2

@@ -61,10 +61,34 @@ onnx::ModelProto gated() {
   return model.proto;
 }
 
+/// A recurrence in both directions, then a loop whose body is a graph of its own.
+onnx::ModelProto recurrent() {
+  Model model(14);
+  model.input("x", {4, 1, 6}).output("y", {1, 8});
+  model.floats("w", {2, 16, 6}, ramp(192)).floats("r", {2, 16, 4}, ramp(128));
+  model.floats("b", {2, 32}, ramp(64)).ints("lens", {1}, {3}).ints("trips", {1}, {2});
+  model.ints("shape", {2}, {1, 8});
+  model.node("Cast", {"lens"}, {"lengths"}).attribute("to", int64_t{onnx::TensorProto::INT32});
+  model.node("LSTM", {"x", "w", "r", "b", "lengths"}, {"", "h"})
+      .attribute("hidden_size", int64_t{4})
+      .attribute("direction", std::string("bidirectional"));
+  model.node("Reshape", {"h", "shape"}, {"f"});
+  frontend::test::Node loop = model.node("Loop", {"trips", "", "f"}, {"y"});
+  onnx::AttributeProto &body = loop.attribute("body");
+  body.set_type(onnx::AttributeProto::GRAPH);
+  for (const char *name : {"i", "go", "v"})
+    body.mutable_g()->add_input()->set_name(name);
+  for (const char *name : {"go", "next"})
+    body.mutable_g()->add_output()->set_name(name);
+  frontend::test::addNode(*body.mutable_g(), "Mul", {"v", "f"}, {"m"});
+  frontend::test::addNode(*body.mutable_g(), "Tanh", {"m"}, {"next"});
+  return model.proto;
+}
+
 TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
   Budget budget(12);
   const TemporaryFolder folder;
-  const onnx::ModelProto seeds[] = {dense(), gated()};
+  const onnx::ModelProto seeds[] = {dense(), gated(), recurrent()};
   pipeline::CompileOptions options;
   options.modelPath = folder.file("model.onnx");
   options.target = "c2b8";
@@ -74,7 +98,7 @@ TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
     const uint64_t round = budget.next();
     SCOPED_TRACE("SLUICE_FUZZ_ROUND=" + std::to_string(round));
     ModelMutator mutator(round);
-    onnx::ModelProto model = seeds[round % 2];
+    onnx::ModelProto model = seeds[round % std::size(seeds)];
     for (uint64_t changes = round % 5; changes > 0; --changes)
       mutator.change(model);
     std::ofstream(options.modelPath, std::ios::binary) << model.SerializeAsString();

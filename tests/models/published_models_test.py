@@ -5,11 +5,14 @@ usage: published_models_test.py SLUICE MODELS_DIR WORK_DIR TARGET MODEL...
 
 Each model comes with an input and the output its authors' framework computed in
 fp32. The engines must agree in bits and cycles, compiling twice must give the
-same bytes, and every output must be within 2 % of the range of the stored one:
+same bytes, and every output must be within 2 % of the range of the stored one, or of
+its magnitude where it is nearly constant:
 weights and activations are bf16 here (8 significant bits, 0.4 % per value),
 sums are exact. acasxu comes closest to the bound, for a known reason: its outputs
 span 0.004 around values fifty times larger, so rounding the weights alone moves
-them by 1 to 2 % of that span.
+them by 1 to 2 % of that span. scan_1 is allowed more: its signal shrinks by a factor
+of two hundred through four recurrences, and in double, with all values rounded to
+bf16, the last outputs are already off by 2.5 % of their range of 0.0007.
 """
 import json
 import pathlib
@@ -19,8 +22,11 @@ import sys
 TOLERANCE = 0.02
 # Models that are refused without a flag, with this code.
 FLAGS = {"sdp": ("--allow-dynamic-weights", "E0306")}
+# What may be off, of the range, where it is more than elsewhere.
+TOLERANCES = {"scan_1": 0.04}
 # Extents that a model leaves open, as its data has them.
-SHAPES = {"nafx_tcn": "input=1,1,2048"}
+SHAPES = {"nafx_tcn": "input=1,1,2048", "aircraft_rul_lstm": "input_layer=1,30,17",
+          "cntk_lstm_bidir": "Input3=1,1,2", "scan_1": "Input13165=7,1,3"}
 SKIPPED = 77
 
 
@@ -51,14 +57,17 @@ def main():
         if programs[0].read_bytes() != programs[1].read_bytes():
             print(f"{name}: compiling twice gave different bytes")
             failures += 1
-        run = subprocess.run([sluice, "run", str(programs[0]), "--engine", "both", "--json",
+        allowed = TOLERANCES.get(name, TOLERANCE)
+        lenient = ["--atol", "1"] if name in TOLERANCES else []  # judged below
+        run = subprocess.run([sluice, "run", str(programs[0]), "--engine", "both", "--json", *lenient,
                               "--data-set", str(models / name / "test_data_set_0")],
                              stdout=subprocess.PIPE, text=True)
         report = json.loads(run.stdout)
-        worst = max(o["max_abs_error"] / o["reference_range"] for o in report["outputs"])
+        worst = max(o["max_abs_error"] / (o["reference_magnitude" if o["near_constant"] else "reference_range"])
+                    for o in report["outputs"])
         cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
         good = (run.returncode == 0 and report["ok"] and report["equal"] is True
-                and len(set(cycles.values())) == 1 and worst <= TOLERANCE)
+                and len(set(cycles.values())) == 1 and worst <= allowed)
         print(f"{name} on {target}: cycles {cycles}, equal bits {report['equal']}, "
               f"worst error {100 * worst:.3f} % of the range{'' if good else '  FAILED'}")
         failures += not good

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Networks with windows as PyTorch builds and exports them, on both engines.
+"""Networks with windows and recurrent ones as PyTorch builds and exports them, on both engines.
 
 usage: torch_exports_test.py SLUICE WORK_DIR TARGET
 
@@ -144,6 +144,60 @@ class KeywordSpotting(nn.Module):
         return self.layers(x)
 
 
+class Recurrent(nn.Module):
+    """The states of all steps, through a layer of their own."""
+
+    def __init__(self, cell, width, outputs=6):
+        super().__init__()
+        self.cell, self.head = cell, nn.Linear(width, outputs)
+
+    def forward(self, x):
+        return self.head(self.cell(x)[0])
+
+
+class TwoLayerLSTM(Recurrent):
+    shape = 1, 10, 12  # batch first
+
+    def __init__(self):
+        super().__init__(nn.LSTM(12, 24, num_layers=2, batch_first=True), 24)
+
+
+class BidirectionalLSTM(Recurrent):
+    shape = 8, 1, 10
+
+    def __init__(self):
+        super().__init__(nn.LSTM(10, 12, bidirectional=True), 24)
+
+
+class GRU(Recurrent):
+    shape = 8, 1, 10
+
+    def __init__(self):
+        super().__init__(nn.GRU(10, 20), 20)
+
+
+class RNN(Recurrent):
+    shape = 10, 2, 10
+
+    def __init__(self):
+        super().__init__(nn.RNN(10, 20, num_layers=2, nonlinearity="relu"), 20)
+
+
+class ConvolutionThenLSTM(nn.Module):
+    """Features of a signal by convolutions, and a class by the last state."""
+    shape = 1, 2, 32
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv1d(2, 8, 5, stride=2, padding=2), nn.ReLU(),
+                                      nn.Conv1d(8, 16, 3, stride=2, padding=1), nn.ReLU())
+        self.cell, self.head = nn.LSTM(16, 16), nn.Linear(16, 4)
+
+    def forward(self, x):
+        _, (last, _) = self.cell(self.features(x).permute(2, 0, 1))
+        return self.head(last[-1])
+
+
 def trained(model):
     """With statistics of activations as training leaves them, not zeros and ones."""
     for norm in (m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))):
@@ -172,7 +226,8 @@ def main():
     torch.manual_seed(1)
     torch.set_num_threads(1)
     failures = 0
-    for kind in (Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting):
+    for kind in (Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM,
+                 BidirectionalLSTM, GRU, RNN, ConvolutionThenLSTM):
         folder = work / f"torch-{kind.__name__}-{target}"
         data = write(kind, folder)
         program = folder / "model.sluice"

@@ -44,6 +44,7 @@ class Tensor:
 
 class RandomModel:
     flags = ("--allow-dynamic-weights", "--rewrite-layout")  # of sluice compile
+    opset = 13
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -255,7 +256,7 @@ class RandomModel:
              for k, v in self.inputs.items()],
             [helper.make_tensor_value_info(t.name, TensorProto.FLOAT, t.shape) for t in outputs],
             [numpy_helper.from_array(v, k) for k, v in self.constants.items()])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 8
         data = folder / "test_data_set_0"
         data.mkdir(parents=True)

@@ -264,6 +264,7 @@ TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
 TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
 TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 300); }
+TEST(Operators, RandomRecurrences) { checkAll(RANDOM_RECURRENCE_CASES, 40); }
 
 /// As many cases as there is time for, by hand.
 TEST(Operators, CasesOfAGivenFolder) {

@@ -91,6 +91,7 @@ public:
 private:
   Block &block;
   const bool leftovers;
+  llvm::DenseMap<std::pair<Value, int64_t>, int64_t> blocks; ///< what blockOf gave
   Partition partition;
   int64_t trips = 1; ///< without windows: of all loops
 
@@ -199,7 +200,9 @@ private:
 
   /// Elements along an axis that belong together, because windows that do not overlap make one of
   /// them.
-  int64_t blockOf(Value value, int64_t axis) const {
+  int64_t blockOf(Value value, int64_t axis) {
+    if (const auto known = blocks.find({value, axis}); known != blocks.end())
+      return known->second; // the ways to the end of a network multiply
     int64_t most = 1;
     for (Operation *user : value.getUsers()) {
       auto divided = llvm::dyn_cast<CutInterface>(user);
@@ -221,7 +224,8 @@ private:
       most = std::max(most, here);
     }
     const int64_t extent = ir::shapeOf(value)[axis];
-    return extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
+    return blocks[{value, axis}] =
+               extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
   }
 
   /// Of the operation that makes a value; -1 for arguments and constants.

@@ -50,7 +50,8 @@ template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewMod
     std::vector<const reference::Tensor *> pointers;
     for (const reference::Tensor &tensor : labels)
       pointers.push_back(&tensor);
-    const reference::Tensor selected = llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers).front();
+    const reference::Tensor selected =
+        llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers).front();
 
     RowTensor result{lowering.layoutOf(op->getResult(0)), {}};
     for (int64_t row = 0; row < result.layout.rows(); ++row) {

@@ -35,7 +35,7 @@ Tensors ReduceOp::evaluate(Operands operands) {
   // The enumerators have the same values; see the static_assert.
   static_assert(static_cast<int>(reference::Monoid::ArgMax) == static_cast<int>(Monoid::ArgMax));
   return one(reference::reduce(*operands[0], static_cast<reference::Monoid>(getMonoid()),
-                           plain(getAxes()), getKeepdims()));
+                               plain(getAxes()), getKeepdims()));
 }
 
 Tensors MatmulOp::evaluate(Operands operands) {
@@ -53,7 +53,7 @@ Tensors ContractOp::evaluate(Operands operands) {
     return result;
   };
   return one(reference::contract(*operands[0], loops(axes->lhs), *operands[1], loops(axes->rhs),
-                             loops(axes->result), plain(axes->extents)));
+                                 loops(axes->result), plain(axes->extents)));
 }
 
 Tensors TransposeOp::evaluate(Operands operands) {
@@ -65,7 +65,8 @@ Tensors ReverseOp::evaluate(Operands operands) {
 }
 
 Tensors SliceOp::evaluate(Operands operands) {
-  return one(reference::slice(*operands[0], plain(getStarts()), plain(getSizes()), plain(getSteps())));
+  return one(
+      reference::slice(*operands[0], plain(getStarts()), plain(getSizes()), plain(getSteps())));
 }
 
 Tensors ReshapeOp::evaluate(Operands operands) {
@@ -87,7 +88,8 @@ Tensors BroadcastOp::evaluate(Operands operands) {
 Tensors RelayoutOp::evaluate(Operands operands) { return one(*operands[0]); }
 
 Tensors ConcatOp::evaluate(Operands operands) {
-  return one(reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis())));
+  return one(
+      reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis())));
 }
 
 Tensors WindowOp::evaluate(Operands operands) {
@@ -96,7 +98,7 @@ Tensors WindowOp::evaluate(Operands operands) {
 
 Tensors PadOp::evaluate(Operands operands) {
   return one(reference::pad(*operands[0], plain(getLow()), plain(getHigh()),
-                        getValue().convertToDouble()));
+                            getValue().convertToDouble()));
 }
 
 Tensors LoopOp::evaluate(Operands operands) {
@@ -110,15 +112,14 @@ Tensors LoopOp::evaluate(Operands operands) {
   for (auto [value, tensor] : llvm::zip_equal(readValues(*this), operands))
     around[value] = tensor;
   const auto slices = this->slices(), stacks = this->stacks();
-  return reference::loop(static_cast<int64_t>(getTrips()), initial, sequences,
-                         {slices.begin(), slices.end()}, {stacks.begin(), stacks.end()},
-                         [&](const std::vector<const Tensor *> &arguments) {
-                           Values values = around;
-                           for (auto [argument, tensor] :
-                                llvm::zip_equal(getBody().getArguments(), arguments))
-                             values[argument] = tensor;
-                           return interpret(getBody().front(), std::move(values));
-                         });
+  return reference::loop(
+      static_cast<int64_t>(getTrips()), initial, sequences, {slices.begin(), slices.end()},
+      {stacks.begin(), stacks.end()}, [&](const std::vector<const Tensor *> &arguments) {
+        Values values = around;
+        for (auto [argument, tensor] : llvm::zip_equal(getBody().getArguments(), arguments))
+          values[argument] = tensor;
+        return interpret(getBody().front(), std::move(values));
+      });
 }
 
 Tensors StateOp::evaluate(Operands) {

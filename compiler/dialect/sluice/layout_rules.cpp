@@ -44,12 +44,13 @@ std::optional<int64_t> costOfMerging(const LayoutQuery &query, llvm::ArrayRef<in
          (query.rows(merged, dim - axes->first) - query.rows(query.result[summed.axis], 0));
 }
 
+constexpr llvm::StringLiteral kKept = "the stride of the data dimension is kept";
+
 /// The stride rule, for reshape and for what is one: input axis -> result axis. And
 /// where products with constants are all that reads the result: they select by their
 /// weights, whichever of the axes that merge into the summed one lies along the lanes.
 void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRelation &relation,
                 llvm::StringLiteral rule) {
-  constexpr llvm::StringLiteral kKept = "the stride of the data dimension is kept";
   for (int64_t dim = 0; dim < rank(from); ++dim) {
     const auto kept = reshapeDim(from, dim, query.result);
     bool selected = false; // the lanes of `kept` by products
@@ -237,7 +238,16 @@ void UnsqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 void SqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addReshape(query, query.operands[0], relation, "DD-SQZ");
+  const auto from = llvm::ArrayRef<int64_t>(query.operands[0]);
+  addReshape(query, from, relation, "DD-SQZ");
+  // Among axes of extent 1 strides do not tell which is which.
+  int64_t to = 0;
+  for (int64_t dim = 0; dim < rank(from); ++dim)
+    if (!llvm::is_contained(getAxes(), dim)) {
+      if (reshapeDim(from, dim, query.result) != to)
+        addView(relation, dim, to, "DD-SQZ", kKept, 0);
+      ++to;
+    }
 }
 
 LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {

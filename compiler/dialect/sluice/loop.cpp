@@ -13,9 +13,8 @@ namespace {
 using reference::LoopAxis;
 
 llvm::SmallVector<LoopAxis> loopAxes(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<bool> reversed) {
-  return llvm::map_to_vector(llvm::zip_equal(axes, reversed), [](auto one) {
-    return LoopAxis{std::get<0>(one), std::get<1>(one)};
-  });
+  return llvm::map_to_vector(llvm::zip_equal(axes, reversed),
+                             [](auto one) { return LoopAxis{std::get<0>(one), std::get<1>(one)}; });
 }
 
 /// The tensor of other extents, without a data dimension.
@@ -72,9 +71,8 @@ LogicalResult LoopOp::verify() {
     return failure();
   for (auto [i, value] : llvm::enumerate(getInitial()))
     if (withShape(value.getType(), shapeOf(value)) != getResult(i).getType())
-      return emitOpError("result ")
-             << i << " is " << getResult(i).getType() << ", the carried value begins as "
-             << value.getType();
+      return emitOpError("result ") << i << " is " << getResult(i).getType()
+                                    << ", the carried value begins as " << value.getType();
   std::string why;
   for (auto [sequence, slice] : llvm::zip_equal(getSequences(), slices()))
     if (failed(inferElement(shapeOf(sequence), slice.axis, static_cast<int64_t>(getTrips()), why)))
@@ -88,29 +86,29 @@ LogicalResult LoopOp::verifyRegions() {
   llvm::SmallVector<Type> arguments(TypeRange(getResultTypes()).take_front(carried));
   std::string why;
   for (auto [sequence, slice] : llvm::zip_equal(getSequences(), slices()))
-    arguments.push_back(withShape(sequence.getType(),
-                                  *inferElement(shapeOf(sequence), slice.axis,
-                                                static_cast<int64_t>(getTrips()), why)));
+    arguments.push_back(
+        withShape(sequence.getType(), *inferElement(shapeOf(sequence), slice.axis,
+                                                    static_cast<int64_t>(getTrips()), why)));
   if (block.getArgumentTypes() != TypeRange(arguments))
-    return emitOpError("body takes ") << block.getArgumentTypes() << ", the loop gives it "
-                                      << arguments;
+    return emitOpError("body takes ")
+           << block.getArgumentTypes() << ", the loop gives it " << arguments;
   for (Operation &op : block.without_terminator())
-    if (!llvm::isa<ReferenceInterface, ConstantOp>(op))
+    if (!llvm::isa<ReferenceInterface, ConstantOp>(op) || !isMemoryEffectFree(&op))
       return emitOpError("'") << op.getName() << "' is no operation on tensors";
   auto next = llvm::dyn_cast<NextOp>(block.getTerminator());
   if (!next)
     return emitOpError("body ends with '")
            << block.getTerminator()->getName() << "', it must end with 'sluice.next'";
   if (next.getNumOperands() != getNumResults())
-    return next.emitOpError("hands on ") << next.getNumOperands() << " values, the loop has "
-                                         << getNumResults() << " results";
+    return next.emitOpError("hands on ")
+           << next.getNumOperands() << " values, the loop has " << getNumResults() << " results";
   const auto stacks = this->stacks();
   for (auto [i, value] : llvm::enumerate(next.getValues())) {
     const RankedTensorType result = llvm::cast<RankedTensorType>(getResult(i).getType());
     ShapeOr shape = Extents(shapeOf(value));
     if (i >= carried)
-      shape = inferStack(shapeOf(value), stacks[i - carried].axis,
-                         static_cast<int64_t>(getTrips()), why);
+      shape = inferStack(shapeOf(value), stacks[i - carried].axis, static_cast<int64_t>(getTrips()),
+                         why);
     if (failed(shape))
       return emitOpError(why);
     if (withShape(value.getType(), *shape) != result)
@@ -145,11 +143,11 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   const auto carry = [&] { return binding(initial, [] { return success(); }); };
   const auto slice = [&]() -> ParseResult {
     const llvm::SMLoc where = parser.getCurrentLocation();
-    if (binding(sequences, [&] {
-          return failure(parser.parseKeyword("axis") || parseAxis(parser, slices));
-        }))
+    if (binding(sequences,
+                [&] { return failure(parser.parseKeyword("axis") || parseAxis(parser, slices)); }))
       return failure();
-    llvm::SmallVector<int64_t> shape(llvm::cast<RankedTensorType>(arguments.back().type).getShape());
+    llvm::SmallVector<int64_t> shape(
+        llvm::cast<RankedTensorType>(arguments.back().type).getShape());
     const int64_t axis = slices.axes.back();
     if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
       return parser.emitError(where, "axis ")
@@ -190,12 +188,11 @@ void LoopOp::print(OpAsmPrinter &printer) {
   const size_t carried = getInitial().size();
   if (carried != 0) {
     printer << " carry (";
-    llvm::interleaveComma(llvm::zip(arguments.take_front(carried), getInitial()), printer,
-                          [&](auto one) {
-                            printer.printRegionArgument(std::get<0>(one), {}, true);
-                            printer << " = " << std::get<1>(one) << " : "
-                                    << std::get<1>(one).getType();
-                          });
+    llvm::interleaveComma(
+        llvm::zip(arguments.take_front(carried), getInitial()), printer, [&](auto one) {
+          printer.printRegionArgument(std::get<0>(one), {}, true);
+          printer << " = " << std::get<1>(one) << " : " << std::get<1>(one).getType();
+        });
     printer << ')';
   }
   if (!getSequences().empty()) {

@@ -23,13 +23,14 @@ int64_t operationsPerTrip(LoopOp loop) {
 Problem tooLongToUnroll(const std::string &trips, int64_t operationsPerTrip) {
   Problem problem;
   problem.code = "E0415";
-  problem.message =
-      fmt::format("the loop makes {} trips of {} operations, and is written out trip by trip, which "
-                  "is done for at most {} operations",
-                  trips, operationsPerTrip, kMostUnrolledOperations);
+  problem.message = fmt::format(
+      "the loop makes {} trips of {} operations, and is written out trip by trip, which "
+      "is done for at most {} operations",
+      trips, operationsPerTrip, kMostUnrolledOperations);
   Fix fix;
-  fix.text = "give the model a shorter sequence, and what it carries as inputs and outputs: it then "
-             "runs part by part";
+  fix.text =
+      "give the model a shorter sequence, and what it carries as inputs and outputs: it then "
+      "runs part by part";
   problem.fixes.push_back(fix);
   return problem;
 }

@@ -9,7 +9,7 @@
 namespace sluice::ir {
 
 /// Most operations of a loop that is written out. Planning takes longer than in proportion to
-/// the operations; this many are planned in about a minute, and their instructions fill a
+/// the operations; this many are planned in half a minute, and their instructions fill a
 /// program memory several times over.
 inline constexpr int64_t kMostUnrolledOperations = 10'000;
 

@@ -316,8 +316,7 @@ std::vector<Tensor> Emitter::loop(const LoopFrame &frame, const LoopBody &body) 
   }
   for (const auto &[tensor, along] : frame.sequences) {
     std::string why;
-    const auto shape =
-        checked(ir::inferElement(tensor.shape, along.axis, frame.trips, why), why);
+    const auto shape = checked(ir::inferElement(tensor.shape, along.axis, frame.trips, why), why);
     sequences.push_back(value(tensor));
     sliceAxes.push_back(along.axis);
     sliceReversed.push_back(along.reversed);

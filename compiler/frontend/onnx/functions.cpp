@@ -56,7 +56,8 @@ std::string bodyName(const NodeRef &owner) {
 
 NodeRef bodyRef(const NodeRef &owner, const onnx::NodeProto &inner) {
   const std::string line = sourceLine(inner);
-  return {owner.index, bodyName(owner) + "/" + (inner.name().empty() ? inner.op_type() : inner.name()),
+  return {owner.index,
+          bodyName(owner) + "/" + (inner.name().empty() ? inner.op_type() : inner.name()),
           inner.op_type(), line.empty() ? owner.source : line};
 }
 
@@ -111,8 +112,7 @@ void FunctionInliner::declare(const onnx::FunctionProto &proto) {
 void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
   if (graph.nodes.size() >= kMaxNodes) {
     stopped = true;
-    report.add("E0113", ref,
-               fmt::format("inlining functions gives more than {} nodes", kMaxNodes));
+    report.add("E0113", ref, fmt::format("inlining functions gives more than {} nodes", kMaxNodes));
     return;
   }
   std::string domain = normalDomain(node.domain());
@@ -127,7 +127,8 @@ void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets
   graph.nodes.back().within = active;
 }
 
-void FunctionInliner::call(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
+void FunctionInliner::call(const onnx::NodeProto &node, const NodeRef &ref,
+                           const Function &function) {
   const onnx::FunctionProto &proto = *function.proto;
   if (!active.insert(&proto).second || active.size() > kMaxCallDepth) {
     stopped = true;
@@ -139,7 +140,8 @@ void FunctionInliner::call(const onnx::NodeProto &node, const NodeRef &ref, cons
   active.erase(&proto);
 }
 
-bool FunctionInliner::checkCall(const onnx::NodeProto &node, const NodeRef &ref, const Function &function) {
+bool FunctionInliner::checkCall(const onnx::NodeProto &node, const NodeRef &ref,
+                                const Function &function) {
   const onnx::FunctionProto &proto = *function.proto;
   size_t before = report.count();
   if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
@@ -152,9 +154,8 @@ bool FunctionInliner::checkCall(const onnx::NodeProto &node, const NodeRef &ref,
     for (const std::string &name : proto.attribute())
       known |= name == attribute.name();
     if (!known)
-      report.add(
-          "E0113", ref,
-          fmt::format("{} has no attribute {}", function.name, inQuotes(attribute.name())));
+      report.add("E0113", ref,
+                 fmt::format("{} has no attribute {}", function.name, inQuotes(attribute.name())));
   }
   return report.count() == before;
 }

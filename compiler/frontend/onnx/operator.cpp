@@ -94,9 +94,9 @@ Requirement knownRequirement(const InputSpec &input, size_t index) {
 } // namespace
 
 std::string kindName(AttributeKind kind) {
-  static constexpr const char *kNames[] = {"an int",   "a float", "a string",       "a tensor",
-                                           "a graph", "a list of ints", "a list of floats",
-                                           "a list of strings"};
+  static constexpr const char *kNames[] = {"an int",           "a float",          "a string",
+                                           "a tensor",         "a graph",          "a list of ints",
+                                           "a list of floats", "a list of strings"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -35,9 +35,9 @@ struct AttributeSpec {
 enum class Presence : uint8_t {
   Required,
   Optional,
-  Variadic, ///< one or more, the last one of a list
+  Variadic,  ///< one or more, the last one of a list
   AnyNumber, ///< none or more, the last one of a list
-  Refused   ///< an output nothing may ask for
+  Refused    ///< an output nothing may ask for
 };
 
 inline bool isList(Presence presence) {

@@ -47,15 +47,12 @@ struct Scalars {
   }
   /// 1 / (1 + exp(-x))
   mlir::Value sigmoid(mlir::Value x) const {
-    return div(constant(1),
-               add(constant(1), make<mlir::math::ExpOp>(make<mlir::arith::NegFOp>(x))));
+    mlir::Value one = constant(1);
+    mlir::Value decay = make<mlir::math::ExpOp>(make<mlir::arith::NegFOp>(x));
+    return div(one, add(one, decay));
   }
-  mlir::Value relu(mlir::Value x) const {
-    return make<mlir::arith::MaximumFOp>(x, constant(0));
-  }
-  mlir::Value leakyRelu(mlir::Value x, float alpha) const {
-    return ifNegative(x, scale(x, alpha));
-  }
+  mlir::Value relu(mlir::Value x) const { return make<mlir::arith::MaximumFOp>(x, constant(0)); }
+  mlir::Value leakyRelu(mlir::Value x, float alpha) const { return ifNegative(x, scale(x, alpha)); }
   /// x > alpha ? x : 0
   mlir::Value thresholdedRelu(mlir::Value x, float alpha) const {
     mlir::Value test =

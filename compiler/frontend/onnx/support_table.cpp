@@ -16,10 +16,10 @@ template <typename Spec>
 std::string operandSentence(const char *what, const std::vector<Spec> &specs) {
   std::vector<std::string> words;
   for (const Spec &spec : specs) {
-    const char *presence = spec.presence == Presence::Optional   ? " (optional)"
-                           : spec.presence == Presence::Variadic ? " (one or more)"
+    const char *presence = spec.presence == Presence::Optional    ? " (optional)"
+                           : spec.presence == Presence::Variadic  ? " (one or more)"
                            : spec.presence == Presence::AnyNumber ? " (any number)"
-                                                                 : "";
+                                                                  : "";
     if (spec.presence != Presence::Refused)
       words.push_back(fmt::format("'{}'{}", spec.name, presence));
   }

@@ -129,8 +129,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   });
   if (graphs)
     missing += std::string(missing.empty() ? "" : ": ") +
-               (node.ref.op == "If" ? "its condition is not known at import"
-                                                     : kControlFlow);
+               (node.ref.op == "If" ? "its condition is not known at import" : kControlFlow);
   Problem problem = unsupported(node.ref.op, missing,
                                 graphs           ? kUnroll
                                 : domain.empty() ? kExpress

@@ -706,3 +706,15 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @f(%h: tensor<4xf32>) {
+  // expected-error @+1 {{'sluice.loop' op 'sluice.state' is no operation on tensors}}
+  %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
+    %n = sluice.state : tensor<4xf32>
+    %k = sluice.keep %s in %n : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    sluice.next %k : tensor<4xf32>
+  }
+  return
+}

@@ -19,9 +19,7 @@ mlir::Value reciprocal(const Scalars &s, mlir::Value x, const NodeView &) {
 
 mlir::Value softplus(const Scalars &s, mlir::Value x, const NodeView &) { return s.softplus(x); }
 
-mlir::Value softsign(const Scalars &s, mlir::Value x, const NodeView &) {
-  return s.softsign(x);
-}
+mlir::Value softsign(const Scalars &s, mlir::Value x, const NodeView &) { return s.softsign(x); }
 
 mlir::Value hardSigmoid(const Scalars &s, mlir::Value x, const NodeView &node) {
   return s.hardSigmoid(x, node.real("alpha"), node.real("beta"));

@@ -85,9 +85,7 @@ Tensors scan(NodeBuilder &node, const LoopFrame &frame) {
   Tensors sequences;
   for (const Sequence &one : frame.sequences)
     sequences.push_back(one.tensor);
-  const auto body = [&](const Tensors &arguments) {
-    return node.bodies.import("body", arguments);
-  };
+  const auto body = [&](const Tensors &arguments) { return node.bodies.import("body", arguments); };
   if (areFloat(frame.initial) && areFloat(sequences))
     return node.emit.loop(frame, body);
   Tensors carried = frame.initial;
@@ -138,9 +136,10 @@ void buildScan(NodeBuilder &node) {
     if (i >= counts.states) { // the rank of a body's output is known only now
       const int64_t given = outputAxes[i - counts.states], rank = result.rank();
       if (given < -rank || given >= rank)
-        throw NodeError{"E0206", fmt::format("element {} of 'scan_output_axes' is {}, the output has "
-                                             "rank {}",
-                                             i - counts.states, given, rank)};
+        throw NodeError{"E0206",
+                        fmt::format("element {} of 'scan_output_axes' is {}, the output has "
+                                    "rank {}",
+                                    i - counts.states, given, rank)};
       Shape order;
       for (int64_t axis = 1; axis < rank; ++axis)
         order.push_back(axis);
@@ -378,9 +377,10 @@ public:
       node.result(i, results[i]);
     for (size_t i = results.size(); i < node.outputCount(); ++i)
       if (node.isUsed(i))
-        throw NodeError{"E0205", fmt::format("output {} stacks up what the trips give, and there is "
-                                             "no trip, so its shape is not known",
-                                             i)};
+        throw NodeError{"E0205",
+                        fmt::format("output {} stacks up what the trips give, and there is "
+                                    "no trip, so its shape is not known",
+                                    i)};
   }
 
 private:
@@ -414,10 +414,10 @@ private:
       limit.countTrip();
       const auto condition = truthOf(next.front());
       if (!condition)
-        throw NodeError{"E0205",
-                        fmt::format("its condition after trip {} depends on the inputs of the model, "
-                                    "it must be known at import",
-                                    trip)};
+        throw NodeError{
+            "E0205", fmt::format("its condition after trip {} depends on the inputs of the model, "
+                                 "it must be known at import",
+                                 trip)};
       goesOn = *condition;
       const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
       carried.assign(next.begin() + 1, split);
@@ -427,9 +427,9 @@ private:
     for (Tensors &rows : stacks) {
       for (const Tensor &row : rows)
         if (row.shape != rows.front().shape)
-          throw NodeError{"E0206", fmt::format("what the trips give to one output is {} and {}",
-                                               shapeText(rows.front().shape),
-                                               shapeText(row.shape))};
+          throw NodeError{"E0206",
+                          fmt::format("what the trips give to one output is {} and {}",
+                                      shapeText(rows.front().shape), shapeText(row.shape))};
       carried.push_back(stacked(node.emit, std::move(rows), {0, false}));
     }
     return carried;

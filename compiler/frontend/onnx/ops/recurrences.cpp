@@ -147,9 +147,9 @@ protected:
   Tensor rb(int64_t gate) const { return vector(kB, gates + gate); }
   /// [hidden] of B or P.
   Tensor vector(Input input, int64_t block) const {
-    return emit.squeeze(emit.slice(node.in(input), {index, block * extents.hidden},
-                                   {1, extents.hidden}, {1, 1}),
-                        {0});
+    return emit.squeeze(
+        emit.slice(node.in(input), {index, block * extents.hidden}, {1, extents.hidden}, {1, 1}),
+        {0});
   }
 
   NodeBuilder &node;
@@ -207,7 +207,8 @@ private:
       results.insert(results.begin(), zeros(extents.steps));
       return results;
     }
-    results = loop(emit.slice(x, {0, 0, 0}, {steps, rows, extents.input}, {1, 1, 1}), steps, states);
+    results =
+        loop(emit.slice(x, {0, 0, 0}, {steps, rows, extents.input}, {1, 1, 1}), steps, states);
     std::rotate(results.begin(), results.end() - 1, results.end()); // the stack comes first
     if (steps < extents.steps)
       results.front() = emit.concat({results.front(), zeros(extents.steps - steps)}, 0);
@@ -252,17 +253,16 @@ class Lstm final : public Direction {
                           const Tensor &cell) {
       Tensors terms = {x[which], r[which]};
       if (peephole && node.has(kP))
-        terms.push_back(emit.pointwise({cell, vector(kP, *peephole)},
-                                       [](const Scalars &s, mlir::ValueRange v) {
-                                         return s.mul(v[0], v[1]);
-                                       }));
+        terms.push_back(
+            emit.pointwise({cell, vector(kP, *peephole)},
+                           [](const Scalars &s, mlir::ValueRange v) { return s.mul(v[0], v[1]); }));
       return activated(function, terms);
     };
     const Tensor in = gate(kF, kIn, 0, c), candidate = gate(kG, kCell, {}, c);
     const bool coupled = node.integer("input_forget") != 0;
     const Tensor forget = coupled ? in : gate(kF, kForget, 2, c);
-    const Tensor next = emit.pointwise(
-        {forget, c, in, candidate}, [&](const Scalars &s, mlir::ValueRange v) {
+    const Tensor next =
+        emit.pointwise({forget, c, in, candidate}, [&](const Scalars &s, mlir::ValueRange v) {
           const mlir::Value kept = coupled ? s.sub(s.constant(1), v[0]) : v[0];
           return s.add(s.mul(kept, v[1]), s.mul(v[2], v[3]));
         });
@@ -320,8 +320,7 @@ class Rnn final : public Direction {
 
 template <typename Cell> void build(NodeBuilder &node, const Kind &kind) {
   const Extents extents(node);
-  const Tensor x =
-      extents.batchFirst ? node.emit.transpose(node.in(kX), {1, 0, 2}) : node.in(kX);
+  const Tensor x = extents.batchFirst ? node.emit.transpose(node.in(kX), {1, 0, 2}) : node.in(kX);
   std::vector<std::vector<Tensor>> directions;
   for (int64_t i = 0; i < extents.directions; ++i)
     directions.push_back(Cell(node, kind, i).run(x));
@@ -358,8 +357,7 @@ Requirement shaped(const char *name, size_t input, const std::string &form,
 
 std::vector<Requirement> requirements(const Kind &kind) {
   const int64_t gates = kind.gates;
-  const std::string rows =
-      gates == 1 ? "hidden size" : fmt::format("{} * hidden size", gates);
+  const std::string rows = gates == 1 ? "hidden size" : fmt::format("{} * hidden size", gates);
   return {
       {"the inputs but 'sequence_lens' have the same element type",
        [](const NodeView &node) -> std::string {
@@ -399,13 +397,9 @@ std::vector<Requirement> requirements(const Kind &kind) {
        },
        "E0206"},
       shaped("W", kW, fmt::format("[directions, {}, input size]", rows),
-             [gates](const Extents &e) {
-               return Shape{e.directions, gates * e.hidden, e.input};
-             }),
+             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.input}; }),
       shaped("R", kR, fmt::format("[directions, {}, hidden size]", rows),
-             [gates](const Extents &e) {
-               return Shape{e.directions, gates * e.hidden, e.hidden};
-             }),
+             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.hidden}; }),
       shaped("B", kB, fmt::format("[directions, {} * hidden size]", 2 * gates),
              [gates](const Extents &e) { return Shape{e.directions, 2 * gates * e.hidden}; }),
       shaped("sequence_lens", kLengths, "[batch size]",
@@ -426,17 +420,17 @@ std::vector<Requirement> requirements(const Kind &kind) {
              [](const Extents &e) { return e.state(); }),
       {"attribute 'clip', if given, is above 0",
        [](const NodeView &node) -> std::string {
-         return !node.given("clip") || node.real("clip") > 0
-                    ? ""
-                    : fmt::format("{}", node.real("clip"));
+         return !node.given("clip") || node.real("clip") > 0 ? ""
+                                                             : fmt::format("{}", node.real("clip"));
        },
        "E0206"},
-      {fmt::format("attribute 'activations' has {} for each direction, each one of {}; the numbers "
-                   "of 'activation_alpha' and 'activation_beta' go to those that take one, in their "
-                   "order",
-                   kind.activations.size() == 1 ? "1 name"
-                                                : fmt::format("{} names", kind.activations.size()),
-                   recurrentActivationNames()),
+      {fmt::format(
+           "attribute 'activations' has {} for each direction, each one of {}; the numbers "
+           "of 'activation_alpha' and 'activation_beta' go to those that take one, in their "
+           "order",
+           kind.activations.size() == 1 ? "1 name"
+                                        : fmt::format("{} names", kind.activations.size()),
+           recurrentActivationNames()),
        [&kind](const NodeView &node) -> std::string {
          std::string found;
          return activations(node, kind, found) ? "" : found;
@@ -474,9 +468,8 @@ Operator lstm() {
   entry.inputs.push_back({"P", Types::Float, Presence::Optional});
   entry.outputs.push_back({"Y_c", Presence::Optional});
   entry.attributes.push_back({"input_forget", AttributeKind::Int, int64_t{0}, false, {0, 1}});
-  entry.requirements.push_back(
-      shaped("initial_c", kInitialC, "of the shape of 'initial_h'",
-             [](const Extents &e) { return e.state(); }));
+  entry.requirements.push_back(shaped("initial_c", kInitialC, "of the shape of 'initial_h'",
+                                      [](const Extents &e) { return e.state(); }));
   entry.requirements.push_back(
       shaped("P", kP, "[directions, 3 * hidden size]",
              [](const Extents &e) { return Shape{e.directions, 3 * e.hidden}; }));

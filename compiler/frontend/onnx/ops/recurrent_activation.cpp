@@ -56,7 +56,8 @@ const Named kActivations[] = {
      },
      {true, 0.2F},
      {true, 0.5F}},
-    {"Elu", [](const Scalars &s, mlir::Value x, float alpha, float) { return s.elu(x, alpha); },
+    {"Elu",
+     [](const Scalars &s, mlir::Value x, float alpha, float) { return s.elu(x, alpha); },
      {true, 1.0F}},
     {"Softsign", [](const Scalars &s, mlir::Value x, float, float) { return s.softsign(x); }},
     {"Softplus", [](const Scalars &s, mlir::Value x, float, float) { return s.softplus(x); }},
@@ -77,9 +78,10 @@ recurrentActivations(const std::vector<std::string> &names, const std::vector<fl
   auto alpha = alphas.begin(), beta = betas.begin();
   std::vector<RecurrentActivation> out;
   for (const std::string &name : names) {
-    const auto *one = std::find_if(
-        std::begin(kActivations), std::end(kActivations),
-        [&](const Named &known) { return llvm::StringRef(name).equals_insensitive(known.name); });
+    const auto *one =
+        std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Named &known) {
+          return llvm::StringRef(name).equals_insensitive(known.name);
+        });
     if (one == std::end(kActivations)) {
       found = inQuotes(name);
       return std::nullopt;

@@ -153,5 +153,19 @@ TEST(Reference, SliceUndoesPadAndConcat) {
   }
 }
 
+TEST(Loop, HandsOnAndStacksUpInBothDirections) {
+  // The sum of what came before, of the columns of x from the last to the first.
+  const Tensor zero({2}, {0, 0}), x({2, 3}, {1, 2, 3, 10, 20, 30});
+  const auto body = [](const std::vector<const Tensor *> &v) {
+    const Tensor sum = map({v[0], v[1]}, [](const std::vector<double> &e) { return e[0] + e[1]; });
+    return Tensors{sum, sum, *v[1]};
+  };
+  const Tensors results = loop(3, {&zero}, {&x}, {{1, true}}, {{0, false}, {1, true}}, body);
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0], (Tensor{{2}, {6, 60}}));
+  EXPECT_EQ(results[1], (Tensor{{3, 2}, {3, 30, 5, 50, 6, 60}}));
+  EXPECT_EQ(results[2], x);
+}
+
 } // namespace
 } // namespace sluice::reference

@@ -29,7 +29,16 @@ Model seed() {
   model.node("Reshape", {"r", "shape"}, {"t"});
   model.node("Split", {"t"}, {"p1", "p2"}).attribute("axis", int64_t{1});
   model.node("Concat", {"p2", "p1"}, {"y"}).attribute("axis", int64_t{1});
-  model.node("LeakyRelu", {"y"}, {"z"}).attribute("alpha", 0.1F);
+  model.node("LeakyRelu", {"y"}, {"l"}).attribute("alpha", 0.1F);
+  Node scan = model.node("Scan", {"b", "l"}, {"sum", "z"});
+  scan.attribute("num_scan_inputs", int64_t{1});
+  onnx::AttributeProto &body = scan.attribute("body");
+  body.set_type(onnx::AttributeProto::GRAPH);
+  for (const char *name : {"before", "row"})
+    body.mutable_g()->add_input()->set_name(name);
+  for (const char *name : {"after", "row"})
+    body.mutable_g()->add_output()->set_name(name);
+  addNode(*body.mutable_g(), "Add", {"before", "row"}, {"after"});
   return model;
 }
 

@@ -82,15 +82,16 @@ TEST(Operators, ListsAllThatAreUnsupported) {
   domain->set_version(1);
   for (const char *name : {"b", "z"})
     model.output(name);
-  EXPECT_EQ(import(model).messages(),
-            "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
-            "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
-            "neither ONNX's own nor a function of the model\n"
-            "E0201 node 3 (NonZero): operator 'NonZero' is not supported\n"
-            "E0201 node 4 (SequenceMap): operator 'SequenceMap' is not supported: it contains a graph, "
-            "control flow cannot be compiled\n"
-            "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
-            "has none");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
+      "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
+      "neither ONNX's own nor a function of the model\n"
+      "E0201 node 3 (NonZero): operator 'NonZero' is not supported\n"
+      "E0201 node 4 (SequenceMap): operator 'SequenceMap' is not supported: it contains a graph, "
+      "control flow cannot be compiled\n"
+      "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
+      "has none");
 }
 
 TEST(Operators, NeedTheirDomainAndVersion) {
@@ -257,12 +258,12 @@ TEST(Graph, NamesInABodyAreItsOwn) {
   addNode(steps, "Add", {"s", "xi"}, {"o"});
   addNode(steps, "Identity", {"o"}, {"s2"});
   addNode(steps, "Identity", {"o"}, {"oo"});
-  scan.proto->add_attribute()->CopyFrom(Model().node("", {}, {}).attribute("num_scan_inputs", int64_t{1}).proto->attribute(0));
+  scan.proto->add_attribute()->CopyFrom(
+      Model().node("", {}, {}).attribute("num_scan_inputs", int64_t{1}).proto->attribute(0));
   EXPECT_EQ(import(model).messages(), "");
   // What the body does not define is still what the node needs.
   addNode(steps, "Identity", {"sf"}, {"again"});
-  EXPECT_EQ(import(model).messages(),
-            "E0109 node 0 (Scan): the node needs its own result");
+  EXPECT_EQ(import(model).messages(), "E0109 node 0 (Scan): the node needs its own result");
 }
 
 /// An If on `condition` whose branches are op(input) = `inner`.

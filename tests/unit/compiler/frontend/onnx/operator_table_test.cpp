@@ -107,12 +107,12 @@ TEST(OperatorTable, RefusesValuesThatAreNotAllowed) {
 
 TEST(OperatorTable, RefusesUndeclaredInputsAndOutputs) {
   forEveryEntry([](const Operator &entry) {
-    if (entry.inputs.empty() || entry.inputs.back().presence != Presence::Variadic) {
+    if (entry.inputs.empty() || !isList(entry.inputs.back().presence)) {
       EXPECT_THAT(OneNode(entry, 1, 0).messages(),
                   HasSubstr("E0204 node 0 (" + entry.name + "): " + entry.name + " has " +
                             std::to_string(entry.inputs.size() + 1) + " inputs, allowed: "));
     }
-    if (entry.outputs.back().presence != Presence::Variadic) {
+    if (!isList(entry.outputs.back().presence)) {
       EXPECT_THAT(OneNode(entry, 0, 1).messages(),
                   HasSubstr(std::to_string(entry.outputs.size() + 1) + " outputs, allowed: "));
     }

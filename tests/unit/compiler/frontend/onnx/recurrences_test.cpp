@@ -10,8 +10,8 @@ namespace {
 struct Recurrence {
   std::string op = "LSTM";
   Ints x = {3, 2, 4}, w = {1, 20, 4}, r = {1, 20, 5};
-  std::optional<Ints> b = std::nullopt, lengths = std::nullopt, h = std::nullopt,
-                      c = std::nullopt, p = std::nullopt;
+  std::optional<Ints> b = std::nullopt, lengths = std::nullopt, h = std::nullopt, c = std::nullopt,
+                      p = std::nullopt;
   std::function<void(Node &)> attributes = [](Node &) {};
 };
 
@@ -73,17 +73,19 @@ TEST(Recurrences, RefuseShapesThatDisagree) {
             refusal("input 'W' is [directions, 3 * hidden size, input size]; found [1 20 4] for "
                     "[1 15 4]",
                     "GRU"));
-  EXPECT_EQ(messages({.op = "RNN", .w = {1, 5, 4}, .r = {2, 5, 5}}),
-            refusal("input 'R' is [directions, hidden size, hidden size]; found [2 5 5] for [1 5 5]",
-                    "RNN"));
+  EXPECT_EQ(
+      messages({.op = "RNN", .w = {1, 5, 4}, .r = {2, 5, 5}}),
+      refusal("input 'R' is [directions, hidden size, hidden size]; found [2 5 5] for [1 5 5]",
+              "RNN"));
   EXPECT_EQ(messages({.b = Ints{1, 20}}),
             refusal("input 'B' is [directions, 8 * hidden size]; found [1 20] for [1 40]"));
   EXPECT_EQ(messages({.lengths = Ints{3}}),
             refusal("input 'sequence_lens' is [batch size]; found [1] for [2]"));
   EXPECT_EQ(messages({.lengths = Ints{3, 4}}),
             refusal("every element of input 'sequence_lens' is in [0, steps]; found 4 of 3 steps"));
-  EXPECT_EQ(messages({.lengths = Ints{-1, 3}}),
-            refusal("every element of input 'sequence_lens' is in [0, steps]; found -1 of 3 steps"));
+  EXPECT_EQ(
+      messages({.lengths = Ints{-1, 3}}),
+      refusal("every element of input 'sequence_lens' is in [0, steps]; found -1 of 3 steps"));
   EXPECT_EQ(messages({.h = Ints{1, 5}}),
             refusal("input 'initial_h' is [directions, batch size, hidden size], the first two "
                     "exchanged where 'layout' is 1; found [1 5] for [1 2 5]"));
@@ -133,11 +135,11 @@ std::string activations(const Names &names, const Floats &alphas = {}, const Flo
 }
 
 TEST(Recurrences, RefuseActivationsThatAreNone) {
-  const std::string sentence =
-      refusal("attribute 'activations' has 3 names for each direction, each one of Relu, Tanh, "
-              "Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, "
-              "Softplus; the numbers of 'activation_alpha' and 'activation_beta' go to those that "
-              "take one, in their order; found ");
+  const std::string sentence = refusal(
+      "attribute 'activations' has 3 names for each direction, each one of Relu, Tanh, "
+      "Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, "
+      "Softplus; the numbers of 'activation_alpha' and 'activation_beta' go to those that "
+      "take one, in their order; found ");
   EXPECT_EQ(activations({"sigmoid", "TANH", "Softsign"}), "");
   EXPECT_EQ(activations({"Sigmoid", "Tanh"}), sentence + "2 of 3");
   EXPECT_EQ(activations({"Sigmoid", "Tanh", "Gelu"}), sentence + "'Gelu'");
@@ -153,19 +155,24 @@ TEST(Recurrences, RefuseActivationsThatAreNone) {
 
 TEST(Recurrences, NeedTheirWeightsAndLengthsAtImport) {
   Model weights(14);
-  weights.input("x", {3, 2, 4}).input("w", {1, 5, 4}).floats("r", {1, 5, 5}, Floats(25)).output("y");
+  weights.input("x", {3, 2, 4})
+      .input("w", {1, 5, 4})
+      .floats("r", {1, 5, 5}, Floats(25))
+      .output("y");
   weights.node("RNN", {"x", "w", "r"}, {"y"});
-  EXPECT_EQ(import(weights).messages(),
-            "E0205 node 0 (RNN): RNN requires: input 'W' is known at import (a constant, or computed "
-            "from constants and shapes); found a run-time tensor float [1 5 4]");
+  EXPECT_EQ(
+      import(weights).messages(),
+      "E0205 node 0 (RNN): RNN requires: input 'W' is known at import (a constant, or computed "
+      "from constants and shapes); found a run-time tensor float [1 5 4]");
   Model lengths(14);
   lengths.input("x", {3, 2, 4}).input("lens", {2}).output("y");
   lengths.floats("w", {1, 5, 4}, Floats(20)).floats("r", {1, 5, 5}, Floats(25));
   lengths.node("Cast", {"lens"}, {"whole"}).attribute("to", int64_t{onnx::TensorProto::INT32});
   lengths.node("RNN", {"x", "w", "r", "", "whole"}, {"y"});
-  EXPECT_EQ(import(lengths).messages(),
-            "E0205 node 1 (RNN): RNN requires: input 'sequence_lens' is known at import (a constant, "
-            "or computed from constants and shapes); found a run-time tensor int32 [2]");
+  EXPECT_EQ(
+      import(lengths).messages(),
+      "E0205 node 1 (RNN): RNN requires: input 'sequence_lens' is known at import (a constant, "
+      "or computed from constants and shapes); found a run-time tensor int32 [2]");
 }
 
 TEST(Recurrences, AreLoopsOfTheirCells) {
@@ -184,8 +191,7 @@ TEST(Recurrences, AreLoopsOfTheirCells) {
   // Sums of what came before in each direction, within 4; below 0 they become 0 and a hundredth.
   const double bottom = 0.01F * -4.0;
   EXPECT_EQ(results[0].shape, (Ints{3, 2, 1, 1}));
-  EXPECT_EQ(results[0].values,
-            (std::vector<double>{1, 3 + bottom, 3, 2 + bottom, 0, bottom}));
+  EXPECT_EQ(results[0].values, (std::vector<double>{1, 3 + bottom, 3, 2 + bottom, 0, bottom}));
   EXPECT_EQ(results[1].values, (std::vector<double>{0, 3 + bottom}));
   const std::string text = imported.text();
   EXPECT_NE(text.find("sluice.loop 3 carry"), std::string::npos) << text;

@@ -22,17 +22,18 @@ TEST(SupportTable, HasTheOperators) {
           "Atanh", "AveragePool", "BatchNormalization", "Cast", "CastLike", "Ceil", "Celu", "Clip",
           "Concat", "Constant", "ConstantOfShape", "Conv", "ConvTranspose", "Cos", "Cosh", "CumSum",
           "DepthToSpace", "Div", "Dropout", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand",
-          "Flatten", "Floor", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalLpPool",
+          "Flatten", "Floor", "GRU", "Gather", "Gelu", "Gemm", "GlobalAveragePool", "GlobalLpPool",
           "GlobalMaxPool", "Greater", "GreaterOrEqual", "GroupNormalization", "HardSigmoid",
-          "HardSwish", "Identity", "InstanceNormalization", "IsNaN", "LayerNormalization",
-          "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "LpPool",
-          "MatMul", "Max", "MaxPool", "Mean", "MeanVarianceNormalization", "Min", "Mish", "Mul",
-          "Neg", "Not", "Or", "PRelu", "Pad", "Pow", "RMSNormalization", "Range", "Reciprocal",
-          "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Round",
-          "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Slice", "Softmax",
-          "Softplus", "Softsign", "SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan",
-          "Tanh", "ThresholdedRelu", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"));
+          "HardSwish", "Identity", "InstanceNormalization", "IsNaN", "LSTM", "LayerNormalization",
+          "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "Loop", "LpNormalization",
+          "LpPool", "MatMul", "Max", "MaxPool", "Mean", "MeanVarianceNormalization", "Min", "Mish",
+          "Mul", "Neg", "Not", "Or", "PRelu", "Pad", "Pow", "RMSNormalization", "RNN", "Range",
+          "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+          "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu",
+          "Reshape", "Round", "Scan", "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh",
+          "Size", "Slice", "Softmax", "Softplus", "Softsign", "SpaceToDepth", "Split", "Sqrt",
+          "Squeeze", "Sub", "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "Transpose", "Trilu",
+          "Unsqueeze", "Where", "Xor"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {
