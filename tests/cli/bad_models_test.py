@@ -137,10 +137,10 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
     def test_long_loop(self):
         """A loop that is written out trip by trip says how long it is, whoever made it."""
         rnn = models.model([helper.make_node("RNN", ["x", "W", "R"], ["y"], name="rnn")],
-                           [models.tensor("x", 4096, 1, 8)], [models.tensor("y", 4096, 1, 1, 4)],
+                           [models.tensor("x", 8192, 1, 8)], [models.tensor("y", 8192, 1, 1, 4)],
                            [models.constant("W", models.values(1, 4, 8)), models.constant("R", models.values(1, 4, 4))])
         self.compile_refused(TOO_BIG, """
-            error[E0415]: the loop makes 4096 trips of 4 operations, and is written out trip by trip, which is done \
+            error[E0415]: the loop makes 8192 trips of 2 operations, and is written out trip by trip, which is done \
 for at most 10000 operations
               --> m.onnx: node 0 "rnn" (RNN)
              help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part

@@ -168,7 +168,7 @@ protected:
       llvm::SmallVector<const Tensor *> operands;
       for (const Tensor &tensor : tensors)
         operands.push_back(&tensor);
-      visit(op, operands, llvm::cast<ReferenceInterface>(*op).evaluate(operands));
+      visit(op, operands, llvm::cast<ReferenceInterface>(*op).evaluate(operands).front());
       ++operations;
     });
     EXPECT_GT(operations, 7U);
@@ -251,7 +251,7 @@ TEST_F(IndexSpaces, PartsOfEverySplitMakeTheWhole) {
                                                 plain(slice.steps)));
             for (const Tensor &tensor : slices)
               sliced.push_back(&tensor);
-            const Tensor result = llvm::cast<ReferenceInterface>(*op).evaluate(sliced);
+            const Tensor result = llvm::cast<ReferenceInterface>(*op).evaluate(sliced).front();
             const Slice &to = part.results.front();
             size_t next = 0;
             forEach(space::wholeOf(to.sizes), [&](llvm::ArrayRef<int64_t> index) {
