@@ -97,7 +97,9 @@ private:
     const uint64_t stairs = uint64_t{cores} * (cores - 1) / 2;
     const bool inTurn = stage + 1 == work.stages.size() && left >= stairs * options.skew;
     std::vector<uint64_t> level; // before, and what this stage ends with
-    for (uint32_t turn = 0; turn < cores; ++turn)
+    const size_t most =
+        options.pairs ? std::min<size_t>(cores, 2 * work.stages[stage].size()) : cores;
+    for (uint32_t turn = 0; turn < most; ++turn)
       level.push_back(load[(start + turn) % cores] +
                       (inTurn ? (cores - 1 - turn) * options.skew : 0));
     std::vector<uint64_t> result(cores, 0);

@@ -17,8 +17,11 @@ struct SplitOptions {
   /// How many products less than the next a core gets: cores that end one after
   /// the other do not meet in the network. Of the last stage only.
   uint32_t skew = 0;
+  /// Whether few rows are shared out over two cores each, though others then have less to do: a
+  /// row over all of them would be split into more than two parts, which no row is.
+  bool pairs = false;
 
-  auto key() const { return std::tie(stages, skew); }
+  auto key() const { return std::tie(stages, skew, pairs); }
   bool operator<(const SplitOptions &other) const { return key() < other.key(); }
 };
 

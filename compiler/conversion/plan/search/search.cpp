@@ -36,6 +36,8 @@ public:
       if (!best.timing)
         best.timing = make.timeAll(best);
     }
+    if (!best.fits && plainest)
+      best = std::move(*plainest);
     if (explaining && best.fits) {
       best.explanation = make.explain(best);
       if (best.explanation)
@@ -55,6 +57,36 @@ private:
     best = make.build(choice);
     if (best.stuck != Stuck::No || make.sound(best))
       return;
+    if (startFrom(choice))
+      return;
+    // A row of more products than a core has blocks for is shared out.
+    const bool lacksBlocks = std::ranges::any_of(best.use, [](const MemoryUse &one) {
+      return one.memory == "weight blocks" && one.used > one.capacity;
+    });
+    if (const auto stage = longestStage(); lacksBlocks && stage) {
+      plainest = best;
+      choice.split.stages = {*stage};
+      choice.split.pairs = true;
+      if (!startFrom(choice))
+        best = make.build(bestChoice = choice);
+    }
+  }
+
+  /// The stage with the longest sum among those whose rows can be shared out.
+  std::optional<uint32_t> longestStage() const {
+    std::optional<uint32_t> longest;
+    size_t most = 0;
+    for (const uint32_t stage : splittableStages(graph, work))
+      for (const RowId row : work.stages[stage])
+        if (work[row].terms.size() > most) {
+          most = work[row].terms.size();
+          longest = stage;
+        }
+    return longest;
+  }
+
+  /// Tries what needs less memory; whether there is a plan.
+  bool startFrom(Choice choice) {
     for (const bool everywhere : {false, true})
       for (const uint32_t reuse : {0U, 3U, 2U, 1U})
         for (const bool manySlots : {false, true}) {
@@ -66,8 +98,9 @@ private:
             continue;
           best = std::move(other);
           bestChoice = std::move(choice);
-          return;
+          return true;
         }
+    return false;
   }
 
   const Graph &graph;
@@ -78,6 +111,7 @@ private:
   Progress *const progress;
   Candidate best;
   Choice bestChoice;
+  std::optional<Candidate> plainest; ///< to be told of, if nothing fits
   std::set<Choice> seen;
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
   Losers losers;
@@ -140,6 +174,7 @@ private:
           Choice other;
           other.placement = from.placement;
           other.takeArrived = from.takeArrived;
+          other.split = from.split;
           other.placement.keepTogether = together;
           other.manySlots = manySlots;
           other.tails.assign(work.stages.size(), tail);

@@ -246,6 +246,25 @@ TEST(Plan, SaysWhatDoesNotFit) {
   EXPECT_EQ(problems[1].code, "E0404");
 }
 
+/// A row of more products than a core has weight blocks for is computed by two.
+TEST(Plan, LongRowsAreSharedOutWhereBlocksAreFew) {
+  rows::Graph graph = perceptron("c2b8", {40, 1, 1}, 3);
+  graph.geometry.weightBlocks = 28;
+  const Plan plan = planned(graph);
+  for (const MemoryUse &use : plan.memory)
+    if (use.memory == "weight blocks")
+      EXPECT_GE(use.used, 20U) << "core " << use.core;
+  expectRuns(graph, plan);
+
+  // By no more than two: and then the plan is told of that has it as a whole.
+  graph = perceptron("c2b8", {60, 1, 1}, 3);
+  graph.geometry.weightBlocks = 28;
+  const Problems problems = refused(graph);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0].message, "the model does not fit c2b8: core 0 needs 61 weight blocks, 33 "
+                                 "more than its 28");
+}
+
 TEST(Plan, NamesEveryMemoryThatOverflows) {
   rows::Graph graph = perceptron("c2b8", {4, 20, 20, 2}, 4);
   graph.geometry.inboxRows = 30;
