@@ -7,13 +7,6 @@
 namespace sluice::conversion {
 namespace {
 
-/// No cycle more by any measure, and fewer from rest.
-bool faster(const plan::Plan &plan, const plan::Plan &than) {
-  return plan.timing && than.timing && plan.timing->spaced < than.timing->spaced &&
-         plan.timing->contiguous <= than.timing->contiguous &&
-         plan.timing->period <= than.timing->period;
-}
-
 bool makePlan(const rows::Program &form, const plan::PlanOptions &options, plan::Plan &plan,
               Problems &problems) {
   return form.isStraightLine() ? plan::makePlan(form.bodies[0].trip, options, plan, problems)
@@ -38,7 +31,7 @@ bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOption
     Problems ignored;
     const bool possible = makePlan(form, share, other, first ? found : ignored);
     work += other.work;
-    if (possible && (!planned || faster(other, plan))) {
+    if (possible && (!planned || plan::isFaster(other, plan))) {
       plan = std::move(other);
       planned = true;
     } else if (first) {

@@ -86,14 +86,12 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
   return text;
 }
 
-} // namespace
+bool planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options, Plan &result,
+             Problems &problems);
 
-bool makePlan(const Graph &whole, const PlanOptions &options, Plan &result, Problems &problems) {
-  if (const auto circular = circularState(whole)) {
-    problems.push_back(inACircle(whole, *circular));
-    return false;
-  }
-  const Graph graph = whole.states.empty() ? whole : workAhead(whole);
+/// Plans a graph whose sums of states are in another one, `graph`, done ahead.
+bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
+               const PlanOptions &options, Plan &result, Problems &problems) {
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work, graph.nodes);
   Budget budget(options.work);
@@ -101,7 +99,7 @@ bool makePlan(const Graph &whole, const PlanOptions &options, Plan &result, Prob
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
-    return makePlan(splitReductions(whole), options, result, problems);
+    return planOne(splitReductions(whole), longestWayFirst, options, result, problems);
   const Graph &planned = best.variant ? best.variant->split.graph : graph;
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
@@ -132,6 +130,44 @@ bool makePlan(const Graph &whole, const PlanOptions &options, Plan &result, Prob
   result.timing = best.timing;
   result.text = describe(planned, plannedWork, best);
   result.explanation = std::move(best.explanation);
+  return true;
+}
+
+bool planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options, Plan &result,
+             Problems &problems) {
+  if (whole.states.empty())
+    return planAhead(whole, whole, longestWayFirst, options, result, problems);
+  return planAhead(whole, workAhead(whole, longestWayFirst), longestWayFirst, options, result,
+                   problems);
+}
+
+} // namespace
+
+bool isFaster(const Plan &plan, const Plan &than) {
+  return plan.timing && than.timing && plan.timing->spaced < than.timing->spaced &&
+         plan.timing->contiguous <= than.timing->contiguous &&
+         plan.timing->period <= than.timing->period;
+}
+
+bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Problems &problems) {
+  if (const auto circular = circularState(graph)) {
+    problems.push_back(inACircle(graph, *circular));
+    return false;
+  }
+  if (!planOne(graph, false, options, result, problems))
+    return false;
+  // The other order is worth what the first has left.
+  PlanOptions left = options;
+  left.work -= std::min(left.work, result.work);
+  if (graph.states.empty() || left.work == 0)
+    return true;
+  Plan other;
+  Problems ignored;
+  const bool better = planOne(graph, true, left, other, ignored) && isFaster(other, result);
+  const uint64_t work = result.work + other.work;
+  if (better)
+    result = std::move(other);
+  result.work = work;
   return true;
 }
 

@@ -48,6 +48,9 @@ struct Plan {
   std::optional<Explanation> explanation;
 };
 
+/// No cycle more by any measure, and fewer from rest.
+bool isFaster(const Plan &plan, const Plan &than);
+
 /// Plans a graph for its geometry. E0401 to E0407 what does not fit, E0408
 /// biases that are not finite, E0499 a plan that failed its proof; all
 /// problems at once. Deterministic.

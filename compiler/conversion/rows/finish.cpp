@@ -159,62 +159,6 @@ private:
 
 bool mergeSums(Graph &graph) { return SumMerger(graph).run(); }
 
-void shortenChains(Graph &graph) {
-  std::vector<uint32_t> uses = usesOf(graph);
-  const auto onlyFirst = [](const VectorStep &step) {
-    VectorStep rest = step;
-    rest.alu1 = isa::Alu::Pass;
-    rest.rhs1 = isa::Rhs1::B;
-    rest.imm1 = 0;
-    rest.bBroadcast = false;
-    return step.alu1 != isa::Alu::Pass && rest == VectorStep{};
-  };
-  for (Row &row : graph.rows) {
-    if (row.kind != RowKind::Vector || row.a.size() != 1 || !row.step.table ||
-        row.step.alu1 != isa::Alu::Pass || row.b != kNoRow)
-      continue;
-    const Row &before = graph.rows[row.a[0]];
-    if (before.kind != RowKind::Vector || before.a.size() != 1 || !onlyFirst(before.step))
-      continue;
-    if (const auto both = compose(before.step, row.step)) {
-      row.step = *both;
-      row.nodes = merged(before.nodes, row.nodes);
-      row.b = before.b;
-      row.a = std::vector<RowId>(before.a);
-    }
-  }
-  uses = usesOf(graph);
-  for (RowId id = 0; id < graph.rows.size(); ++id) {
-    Row &sum = graph.rows[id];
-    const VectorStep &step = sum.step;
-    if (sum.kind != RowKind::Linear || step.alu1 != isa::Alu::Pass || !step.table ||
-        step.reduce != isa::Reduce::None || step.alu2 != isa::Alu::Mul ||
-        step.rhs2 != isa::Rhs2::C || step.cBroadcast || uses[sum.c] != 1)
-      continue;
-    Row &factor = graph.rows[sum.c];
-    if (factor.kind != RowKind::Vector || factor.step.alu1 == isa::Alu::Pass ||
-        !factor.step.table || factor.step.alu2 != isa::Alu::Pass ||
-        factor.step.post != isa::Post::None || factor.step.reduce != isa::Reduce::None ||
-        factor.c != kNoRow)
-      continue;
-    const RowId place = sum.c;
-    const auto comesBefore = [&](const Term &term) { return term.x < place; };
-    if (sum.b != kNoRow || !std::ranges::all_of(sum.terms, comesBefore))
-      continue;
-    // The two rows change places: the product is made where the later factor is.
-    std::swap(sum, factor);
-    factor.c = kNoRow;
-    sum.step.alu2 = isa::Alu::Mul;
-    sum.step.rhs2 = isa::Rhs2::C;
-    sum.step.post = factor.step.post;
-    sum.c = place;
-    factor.step.alu2 = isa::Alu::Pass;
-    factor.step.post = isa::Post::None;
-    sum.nodes = merged(sum.nodes, factor.nodes);
-    std::swap(sum.group, factor.group);
-  }
-}
-
 void fuseSteps(Graph &graph) {
   const std::vector<uint32_t> uses = usesOf(graph);
   for (Row &row : graph.rows) {

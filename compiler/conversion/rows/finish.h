@@ -14,11 +14,6 @@ void fuseSteps(Graph &graph);
 /// added to a product and constant is its bias. Whether there was any.
 bool mergeSums(Graph &graph);
 
-/// A table behind an operation whose result others read too is looked up in one step with it, and
-/// a product of two tables is made where the later one is: fewer steps behind each other, and not
-/// more of them. What lies between them is not rounded.
-void shortenChains(Graph &graph);
-
 /// Drops rows, blocks and tables that no output needs (inputs stay), puts
 /// inputs and constants first, and numbers groups in order.
 void compact(Graph &graph);

@@ -167,7 +167,6 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   fuseSteps(graph);
   if (mergeSums(graph))
     fuseSteps(graph);
-  shortenChains(graph);
   compact(graph);
   return graph;
 }

@@ -44,8 +44,9 @@ public:
       group = std::max(group, row.group);
   }
 
-  Graph run() {
-    orderGroups();
+  Graph run(bool longestWayFirst) {
+    if (longestWayFirst)
+      orderGroups();
     sumAhead();
     hold();
     return std::move(graph);
@@ -145,6 +146,7 @@ private:
     for (RowId id = 0; id < graph.rows.size(); ++id)
       if (isComputed(id))
         graph.rows[id].group = number.at(graph.rows[id].group);
+    group = static_cast<uint32_t>(number.size());
   }
 
   /// Moves products of states into rows of their own; those rows' own products of states into
@@ -340,7 +342,9 @@ std::optional<uint32_t> circularState(const Graph &graph) {
   return std::nullopt;
 }
 
-rows::Graph workAhead(const Graph &graph) { return Rewriter(graph).run(); }
+rows::Graph workAhead(const Graph &graph, bool longestWayFirst) {
+  return Rewriter(graph).run(longestWayFirst);
+}
 
 std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
   for (RowId id = 0; id < graph.rows.size(); ++id) {

@@ -22,7 +22,9 @@ std::optional<uint32_t> circularState(const rows::Graph &graph);
 /// Vector steps still read states: `next` of a state is then a row that is computed and that
 /// holds nothing else, behind all steps that read the state; a copy if it was none. States that
 /// no step reads are gone.
-rows::Graph workAhead(const rows::Graph &graph);
+/// With `longestWayFirst` groups are in another order: of those that are ready together the ones
+/// with the longest way to the next products come first.
+rows::Graph workAhead(const rows::Graph &graph, bool longestWayFirst);
 
 /// Proves that every row of `ahead` is the one of `graph`, with what was summed before put back.
 /// Gives the first thing that is wrong.

@@ -19,7 +19,7 @@ struct WorkingAhead : testing::Test {
   rows::Graph ahead;
 
   void run() {
-    ahead = workAhead(builder.graph);
+    ahead = workAhead(builder.graph, false);
     EXPECT_EQ(verifyAhead(builder.graph, ahead), std::nullopt);
   }
 

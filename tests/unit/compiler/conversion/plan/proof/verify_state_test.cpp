@@ -41,7 +41,7 @@ protected:
     builder.keep(h[0], next);
     builder.keep(h[1], gates[1]);
     builder.output({next, gates[1]});
-    graph = workAhead(builder.graph);
+    graph = workAhead(builder.graph, false);
     work = analyse(graph);
     placement = place(graph, work, PlacementOptions{});
     beats = buildBeats(graph, work, placement,
