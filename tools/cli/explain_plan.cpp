@@ -102,9 +102,12 @@ private:
     std::string text = fmt::format("spaced latency {} cycles\n{:<16}{:>12}{:>9}\n",
                                    explanation.cycles, "matrix units", "core cycles", "cycles");
     text += line("block products", explanation.floor.products);
+    if (explanation.ahead != 0)
+      text += line("sums ahead", explanation.ahead);
     for (size_t cause = 0; cause < kCauses; ++cause)
       text += line(plan::nameOf(causeAt(cause)), explanation.idle[cause]);
-    return text + line("total", explanation.floor.products + total(explanation.idle));
+    return text +
+           line("total", explanation.floor.products + explanation.ahead + total(explanation.idle));
   }
 
   static std::string idleLine(const std::string &what, const CoreCycles &idle) {
@@ -174,6 +177,7 @@ Json planJson(const CompileResult &result) {
                       {"rows", one.rows},
                       {"rows_by_core", one.rowsByCore},
                       {"products_by_core", one.productsByCore},
+                      {"ahead", one.ahead},
                       {"start", one.start},
                       {"end", one.end},
                       {"idle", causes(one.idle)}});
@@ -202,6 +206,7 @@ Json planJson(const CompileResult &result) {
             {"work", floor.work},
             {"way", floor.way},
             {"chain", floor.chain}}},
+          {"ahead", explanation.ahead},
           {"idle", causes(explanation.idle)},
           {"drain", causes(explanation.drain)},
           {"stages", stages},

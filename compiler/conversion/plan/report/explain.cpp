@@ -165,6 +165,7 @@ private:
         if (placement.rows[row].core == kNone)
           continue;
         ++to.rowsByCore[placement.rows[row].core];
+        to.ahead |= graph.rows[row].ahead;
         if (graph.rows[row].kind == RowKind::Linear) // a bias alone takes a beat too
           to.productsByCore[placement.rows[row].core] +=
               std::max(static_cast<uint32_t>(work[row].terms.size()), 1U);
@@ -205,7 +206,9 @@ private:
         add(timeline.before(event, idleFrom),
             {&result.idle, &result.stages[stageOf(timeline.originOf(event).row)].idle});
       extend(event, cycle);
-      result.floor.products += graph.rows[timeline.originOf(event).row].ahead ? 0 : 1;
+      const bool ahead = graph.rows[timeline.originOf(event).row].ahead;
+      result.ahead += ahead;
+      result.floor.products += !ahead;
       idleFrom = cycle + 1;
     });
     add(timeline.beforeEnd(idleFrom), {&result.idle, &result.drain});

@@ -61,6 +61,7 @@ struct ExplainedStage {
   uint64_t start = 0; ///< first beat
   uint64_t end = 0;   ///< the cycle after the last beat
   CoreCycles idle{};  ///< of matrix units before products of this stage
+  bool ahead = false; ///< sums for the next inference
 };
 
 /// A stretch of the critical path.
@@ -73,7 +74,7 @@ struct PathStep {
 
 /// A lower bound on the spaced latency of the graph's rows as they are.
 struct Floor {
-  uint64_t products = 0; ///< beats of the matrix units
+  uint64_t products = 0; ///< beats of the matrix units, but for sums ahead
   uint64_t work = 0;     ///< products / cores, rounded up
   uint64_t way = 0;      ///< besides: first row in to first product, last product to last row out
   uint64_t chain = 0;    ///< the longest chain of dependences with a core for every row
@@ -92,8 +93,9 @@ struct Explanation {
   uint64_t cycles = 0; ///< spaced latency
   Floor floor;
   std::vector<ExplainedStage> stages;
-  CoreCycles idle{};          ///< of all matrix units; floor.products + its sum = cycles * cores
-  CoreCycles drain{};         ///< the part of `idle` behind a core's last product
+  uint64_t ahead = 0; ///< beats of sums ahead in these cycles
+  CoreCycles idle{};  ///< of all matrix units; floor.products + ahead + its sum = cycles * cores
+  CoreCycles drain{}; ///< the part of `idle` behind a core's last product
   std::vector<PathStep> path; ///< ascending, without gaps: their sum is `cycles`
   std::string choice;
   std::vector<Loser> losers; ///< in the order they were tried
