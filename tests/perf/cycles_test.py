@@ -4,9 +4,7 @@
 usage: cycles_test.py SLUICE [unittest arguments]
 """
 import json
-import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -52,23 +50,6 @@ class Cycles(unittest.TestCase):
                                        capture_output=True)
                 measured = json.loads(bench.stdout)
                 self.assertEqual(json.loads(compiled.stdout)["latency"], {m: measured[m] for m in cycles.MEASURES})
-
-    def test_commands_of_the_page(self):
-        """What docs/performance.md tells the reader to type works, but for what it marks as not run."""
-        page = re.sub(r"<!-- not run: .*? -->\n```sh\n.*?```", "", cycles.PAGE.read_text(), flags=re.S)
-        blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
-        self.assertTrue(blocks)
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            for part in ("tests", "tools", "docs"):
-                (root / part).symlink_to(cycles.SOURCE / part)
-            for link, path in (("build/release/bin/sluice", pathlib.Path(SLUICE).resolve()), ("path/python3", sys.executable)):
-                (root / link).parent.mkdir(parents=True)
-                (root / link).symlink_to(path)
-            environment = {**os.environ, "PATH": f"{root / 'path'}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
-            for block in blocks:
-                done = subprocess.run(["sh", "-ec", block], cwd=root, env=environment, capture_output=True, text=True)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
