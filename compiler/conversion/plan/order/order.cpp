@@ -218,12 +218,19 @@ private:
       return;
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
       for (RowId row : work.stages[stage])
-        if (!work[row].awaited && graph.rows[row].kind == RowKind::Vector)
+        if (!work[row].awaited && graph.rows[row].kind == RowKind::Vector && !readsState(row))
           forEachOperand(graph, work, row, [&](RowId operand, bool) {
             for (const RowId reader : readers[operand])
               if (placement.rows[reader].core == placement.rows[row].core)
                 follow(reader, row);
           });
+  }
+
+  /// Then what holds the state comes behind it already.
+  [[nodiscard]] bool readsState(RowId row) const {
+    bool reads = false;
+    forEachState(graph, row, [&](uint32_t) { reads = true; });
+    return reads;
   }
 
   struct Timed {
