@@ -18,6 +18,10 @@ constexpr unsigned resultLatency(unsigned lanes, unsigned peTerms) {
   return chainLatency(lanes, peTerms) + kMmNormalise + 1;
 }
 
+/// Beats from the one that writes a preload row to the first that may read it: the write comes
+/// two cycles behind the read of a beat (docs/machine.md, Matrix unit).
+inline constexpr unsigned kPreloadDistance = 3;
+
 /// Instructions with different paths are never in the pipeline together. Bits 0 to
 /// 2: alu1, table, alu2; from bit 3 the kind of reduction.
 constexpr unsigned vectorPath(Alu alu1, bool table, Reduce reduce, Alu alu2) {

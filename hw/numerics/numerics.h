@@ -3,6 +3,7 @@
 // bf16, uint32_t an fp32. "Zero" is any pattern with exponent 0.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cstdint>
@@ -48,6 +49,11 @@ uint16_t roundToBf16(double value);
 
 inline float toFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t toBits(float value) { return std::bit_cast<uint32_t>(value); }
+
+/// Equal also where they are no numbers.
+inline bool sameBits(std::span<const float> left, std::span<const float> right) {
+  return std::ranges::equal(left, right, {}, toBits, toBits);
+}
 
 /// The value of a bf16 as the machine reads it: denormals are signed zero.
 inline double bf16ToDouble(uint16_t bits) { return toFloat(widen(bits)); }

@@ -14,10 +14,11 @@ them by 1 to 2 % of that span. scan_1 is allowed more: its signal shrinks by a f
 of two hundred through four recurrences, and in double, with all values rounded to
 bf16, the last outputs are already off by 2.5 % of their range of 0.0007.
 """
-import json
 import pathlib
 import subprocess
 import sys
+
+from engines import judged
 
 TOLERANCE = 0.02
 # Models that are refused without a flag, with this code.
@@ -59,17 +60,8 @@ def main():
             failures += 1
         allowed = TOLERANCES.get(name, TOLERANCE)
         lenient = ["--atol", "1"] if name in TOLERANCES else []  # judged below
-        run = subprocess.run([sluice, "run", str(programs[0]), "--engine", "both", "--json", *lenient,
-                              "--data-set", str(models / name / "test_data_set_0")],
-                             stdout=subprocess.PIPE, text=True)
-        report = json.loads(run.stdout)
-        worst = max(o["max_abs_error"] / (o["reference_magnitude" if o["near_constant"] else "reference_range"])
-                    for o in report["outputs"])
-        cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
-        good = (run.returncode == 0 and report["ok"] and report["equal"] is True
-                and len(set(cycles.values())) == 1 and worst <= allowed)
-        print(f"{name} on {target}: cycles {cycles}, equal bits {report['equal']}, "
-              f"worst error {100 * worst:.3f} % of the range{'' if good else '  FAILED'}")
+        good = judged(sluice, programs[0], models / name / "test_data_set_0", f"{name} on {target}", allowed, lenient,
+                      lambda o: o["reference_magnitude" if o["near_constant"] else "reference_range"])
         failures += not good
     return failures != 0
 

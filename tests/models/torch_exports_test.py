@@ -6,10 +6,11 @@ usage: torch_exports_test.py SLUICE WORK_DIR TARGET
 PyTorch makes the model, its exporter the file, and PyTorch's own output is what is
 expected, within 2 % of its range. The engines must agree in bits and cycles.
 """
-import json
 import pathlib
 import subprocess
 import sys
+
+from engines import judged
 
 try:
     import torch
@@ -237,16 +238,7 @@ def main():
             print(f"{kind.__name__} on {target}: refused\n{compiled.stderr}")
             failures += 1
             continue
-        run = subprocess.run([sluice, "run", str(program), "--engine", "both", "--json",
-                              "--data-set", str(data)], stdout=subprocess.PIPE, text=True)
-        report = json.loads(run.stdout)
-        worst = max(o["max_abs_error"] / o["reference_range"] for o in report["outputs"])
-        cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
-        good = (run.returncode == 0 and report["ok"] and report["equal"] is True
-                and len(set(cycles.values())) == 1 and worst <= TOLERANCE)
-        print(f"{kind.__name__} on {target}: cycles {cycles}, equal bits {report['equal']}, "
-              f"worst error {100 * worst:.3f} % of the range{'' if good else '  FAILED'}")
-        failures += not good
+        failures += not judged(sluice, program, data, f"{kind.__name__} on {target}", TOLERANCE)
     return failures != 0
 
 

@@ -65,11 +65,15 @@ class RandomModel:
             if np.prod(shape) <= MOST:
                 return shape
 
-    def add_input(self):
+    def input(self, shape):
         name = f"x{len(self.inputs)}"
-        value = self.random.standard_normal(self.shape()).astype(np.float32)
+        value = self.random.standard_normal(shape).astype(np.float32)
         self.inputs[name] = value
         self.tensors.append(Tensor(name, value.astype(np.float64), rounded(value)))
+        return self.tensors[-1]
+
+    def add_input(self):
+        self.input(self.shape())
 
     def constant(self, value):
         name = f"c{len(self.constants)}"

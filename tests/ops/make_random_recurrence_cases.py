@@ -42,13 +42,6 @@ class RandomRecurrence(RandomModel):
                 merged = self.reshaped(last, [last.shape[a] for a in axes])
                 self.recur(merged)
 
-    def input(self, shape):
-        name = f"x{len(self.inputs)}"
-        value = self.random.standard_normal(shape).astype(np.float32)
-        self.inputs[name] = value
-        self.tensors.append(Tensor(name, value.astype(np.float64), rounded(value)))
-        return self.tensors[-1]
-
     def reshaped(self, x, shape):
         name = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node("Reshape", [x.name, self.constant(np.int64(shape))], [name]))

@@ -26,9 +26,7 @@ class RandomNetwork(RandomModel):
         line = self.integer(0, 2) == 0
         shape = [self.integer(1, 2) if self.integer(0, 3) == 0 else 1, self.one_of((1, 3, 4, 8, 10))]
         shape += [self.integer(6, 24)] if line else [self.integer(3, 8), self.integer(3, 9)]
-        value = self.random.standard_normal(shape).astype(np.float32)
-        self.inputs["x0"] = value
-        self.tensors.append(Tensor("x0", value.astype(np.float64), rounded(value)))
+        self.input(shape)
 
     def step(self):
         self.one_of((self.conv, self.conv, self.conv, self.conv_transpose, self.max_pool,

@@ -40,7 +40,7 @@ WIDE = [name for name in STREAMS if name not in ("lstm-3x768", "cnn-4x256-k32")]
 FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHARED / "models/micro_kws/model.onnx",
          "acasxu": SHARED / "models/acasxu/model.onnx", "go1_policy": SHARED / "models/go1_policy/model.onnx",
          "digits": SOURCE / "tools/digits/digits.onnx", "sdp": SHARED / "models/sdp/model.onnx"}
-FLAGS = {"sdp": ["--allow-dynamic-weights"], **{name: make_models.state_flags(name) for name in STREAMS}}
+FLAGS = {"sdp": ["--allow-dynamic-weights"]}
 SMALL = ["acasxu", "go1_policy", "digits"]
 ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *FOUND, *(name for name in STREAMS if name not in DEEP)],
         "c6b32-deep": DEEP, "c3b64": [*BENCHMARKS, *WIDE], "c2b8": SMALL}
@@ -75,31 +75,54 @@ def lowered(stored, measured):
     return result
 
 
+def models(folder, rows):
+    """The models of rows of (target, name), by name: (path, flags of compile). Those that are not here are left out."""
+    found = {}
+    for name in {name for _, name in rows}:
+        if name not in FOUND:
+            model = make_models.MODELS[name](name)
+            onnx.save(model, folder / f"{name}.onnx")
+            found[name] = (folder / f"{name}.onnx", make_models.state_flags(model))
+        elif FOUND[name].exists():
+            found[name] = (FOUND[name], FLAGS.get(name, []))
+    return found
+
+
 def measure(sluice):
     """Compiles every row there is a model for; the compiler's own counts."""
+    rows = [(target, name) for target, names in ROWS.items() for name in names]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        paths = {name: path for name, path in FOUND.items() if path.exists()}
-        for name in FOUND.keys() - paths:
+        known = models(folder, rows)
+        for name in FOUND.keys() - known:
             print(f"not measured, its model is not here: {name} ({FOUND[name]})")
-        for name, make in (make_models.ROWS | make_models.WINDOWS | make_models.STREAMS).items():
-            paths[name] = folder / f"{name}.onnx"
-            onnx.save(make(name), paths[name])
 
         def one(row):
             target, name = row
-            done = subprocess.run([sluice, "compile", str(paths[name]), "--target", target, "--json",
-                                   *FLAGS.get(name, []), "-o", str(folder / f"{name}-{target}.sluice")], capture_output=True, text=True)
+            path, flags = known[name]
+            done = subprocess.run([sluice, "compile", str(path), "--target", target, "--json", *flags, "-o",
+                                   str(folder / f"{name}-{target}.sluice")], capture_output=True, text=True)
             if done.returncode != 0:
                 raise SystemExit(f"{name} on {target} does not compile: {done.stderr}")
             return target, name, json.loads(done.stdout)["latency"]
 
         measured = {}
-        rows = [(target, name) for target, names in ROWS.items() for name in names if name in paths]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for target, name, latency in pool.map(one, rows):
+            for target, name, latency in pool.map(one, [row for row in rows if row[1] in known]):
                 measured.setdefault(target, {})[name] = latency
         return measured
+
+
+def published_counts():
+    """The published rows, by name; none where they are not here."""
+    if not PUBLISHED.exists():
+        return {}
+    with open(PUBLISHED, newline="") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def layers_of(name):
@@ -110,11 +133,7 @@ def layers_of(name):
 
 def table(stored):
     """Markdown: per row what the machine needs at least, what it takes, what is published."""
-    published = {}
-    if PUBLISHED.exists():
-        with open(PUBLISHED, newline="") as file:
-            published = {row["id"]: row for row in csv.DictReader(file)}
-    lines = []
+    published, lines = published_counts(), []
     for target in ("c6b32", "c3b64"):
         cores, lanes = GEOMETRY[target]
         lines += [f"`{target}`, {cores * lanes * lanes} MAC per cycle:", "",
@@ -132,20 +151,16 @@ def table(stored):
             lines.append(f"| {name} | {floor} | {ours['spaced']} | {ours['contiguous']} | {ours['period']} | "
                          f"{100 * used:.0f} % | {theirs or ''} | {ratio} |")
         for what, names in (("slp and mlp rows", DENSE), ("all rows", BENCHMARKS)):
-            logs = [math.log(ratios[name]) for name in names if name in ratios]
-            if logs:
-                lines.append(f"| geometric mean, {what} | | | | | | | {math.exp(sum(logs) / len(logs)):.2f} |")
+            of = [ratios[name] for name in names if name in ratios]
+            if of:
+                lines.append(f"| geometric mean, {what} | | | | | | | {geometric_mean(of):.2f} |")
         lines.append("")
     return "\n".join(lines)
 
 
 def stream_table(stored):
     """Markdown: of networks with a memory, what a step takes and what is published."""
-    published = {}
-    if PUBLISHED.exists():
-        with open(PUBLISHED, newline="") as file:
-            published = {row["id"]: row for row in csv.DictReader(file)}
-    lines = []
+    published, lines = published_counts(), []
     for targets in (("c6b32", "c6b32-deep"), ("c3b64",)):
         lines += [f"{' and '.join(f'`{target}`' for target in targets)}:", "",
                   "| model | spaced | published | ratio | contiguous | published | ratio |",
@@ -162,7 +177,7 @@ def stream_table(stored):
                     of.append(ours / int(theirs))
                 cells += [ours, theirs or "", f"{of[-1]:.2f}" if theirs else ""]
             lines.append(f"| {name}{' (deep)' if target.endswith('deep') else ''} | {' | '.join(map(str, cells))} |")
-        means = [f"{math.exp(sum(map(math.log, of)) / len(of)):.2f}" if of else "" for of in ratios.values()]
+        means = [f"{geometric_mean(of):.2f}" if of else "" for of in ratios.values()]
         lines += [f"| geometric mean | | | {means[0]} | | | {means[1]} |", ""]
     return "\n".join(lines)
 

@@ -139,9 +139,15 @@ ROWS = {
 }
 
 
-def state_flags(name):
-    """The flags that keep a stream's memory on the chip; without making its weights."""
-    return [word for state in networks.STATES[name] for word in ("--state", f"{state}_in={state}_out")]
+# Every model there is a function for, by name.
+MODELS = ROWS | WINDOWS | STREAMS
+
+
+def state_flags(model):
+    """The flags that keep on the chip what a model has as inputs and outputs."""
+    outputs = {output.name for output in model.graph.output}
+    states = [i.name.removesuffix("_in") for i in model.graph.input if i.name.endswith("_in")]
+    return [word for name in states if f"{name}_out" in outputs for word in ("--state", f"{name}_in={name}_out")]
 
 
 def main():
@@ -149,11 +155,10 @@ def main():
         raise SystemExit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    known = ROWS | WINDOWS | STREAMS
-    for name in sys.argv[2:] or known:
-        if name not in known:
-            raise SystemExit(f"unknown model {name}; known: {', '.join(known)}")
-        onnx.save(known[name](name), folder / f"{name}.onnx")
+    for name in sys.argv[2:] or MODELS:
+        if name not in MODELS:
+            raise SystemExit(f"unknown model {name}; known: {', '.join(MODELS)}")
+        onnx.save(MODELS[name](name), folder / f"{name}.onnx")
 
 
 if __name__ == "__main__":

@@ -196,18 +196,6 @@ PUBLISHED = {
 }
 
 
-# Their states.
-STATES = {
-    **{name: [f"{i}{part}" for i in range(layers) for part in "hc"] for name, layers in
-       (("lstm-1x128", 1), ("lstm-1x354", 1), ("lstm-2x250", 2), ("lstm-4x177", 4), ("lstm-3x768", 3))},
-    **{name: [f"{i}h" for i in range(layers)] for name, layers in
-       (("gru-512-384", 1), ("gru-512-512", 1), ("gru-3x512", 3))},
-    **{name: ["h"] for name in ("ssm-384-384", "ssm-576-448", "ssm-768-1536")},
-    **{name: [f"s{i}" for i in range(4)] for name in ("cnn-4x64-k8", "cnn-4x64-k32", "cnn-4x256-k32", "wavenet-4x198")},
-    **{name: [f"{part}{i}" for i in range(3) for part in "ab"] for name in ("tcn-3x128", "tcn-3x256", "tcn-3x512")},
-}
-
-
 def attributes(node):
     return {one.name: helper.get_attribute_value(one) for one in node.attribute}
 

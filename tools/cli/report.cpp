@@ -15,7 +15,7 @@ namespace sluice::cli {
 
 ExitCode exitCodeOf(std::string_view code) {
   // Codes whose group says something else. Usage: a flag is missing or wrong.
-  // E0408 to E0417: arithmetic that the machine does not have, whatever its size.
+  // E0408 to E0414, E0417: what the machine does not do, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614"}},
       {Usage, {"E0111", "E0112", "E0117", "E0119", "E0311", "E0515", "E0516"}},

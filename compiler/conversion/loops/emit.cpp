@@ -107,7 +107,7 @@ public:
   /// Tells the host that everything up to here is done, if the core reads lines that it offers.
   void giveCredit() {
     for (uint32_t input = 0; input < program.inputs.size(); ++input)
-      if (!portionsOf(input).empty() && (links.inputReaders[input] >> core & 1) != 0)
+      if (!map.portions[input].empty() && (links.inputReaders[input] >> core & 1) != 0)
         signalHost(kCreditTokens, 1);
   }
 
@@ -115,7 +115,7 @@ public:
     if (!list.empty()) {
       takeChunks();
       for (uint32_t input = 0; input < program.inputs.size(); ++input)
-        takePortions(input, static_cast<uint32_t>(portionsOf(input).size()));
+        takePortions(input, static_cast<uint32_t>(map.portions[input].size()));
       takeBodies(static_cast<uint32_t>(program.bodies.size()));
     }
     list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
@@ -168,7 +168,7 @@ private:
     for (const rows::Read &read : what.reads)
       if (const auto input = program.families[read.family].input;
           input && links.inputWhole[*input] && links.chunk[*input] == 0 &&
-          portionsOf(*input).empty() && !takenInputs[*input]) {
+          map.portions[*input].empty() && !takenInputs[*input]) {
         takenInputs[*input] = true;
         both(kInputTokens + *input, 1);
       }
@@ -194,11 +194,6 @@ private:
           both(kCoreTokens + from, links.signals[takenBodies][from]);
   }
 
-  [[nodiscard]] const std::vector<Portion> &portionsOf(uint32_t input) const {
-    static const std::vector<Portion> none;
-    return map.portions.empty() ? none : map.portions[input];
-  }
-
   /// Waits until so many portions of an input are there.
   void takePortions(uint32_t input, uint32_t count) {
     if (count <= takenChunks[input] || (links.inputReaders[input] >> core & 1) == 0)
@@ -211,12 +206,12 @@ private:
   void takePortions(const rows::Body &what) {
     for (const rows::Read &read : what.reads) {
       const auto input = program.families[read.family].input;
-      if (!input || portionsOf(*input).empty())
+      if (!input || map.portions[*input].empty())
         continue;
       uint32_t end = 0;
       for (uint32_t row = 0; row < read.places.size(); ++row)
         end = std::max({end, read.placeOf(row, 0) + 1, read.placeOf(row, what.trips - 1) + 1});
-      const auto &portions = portionsOf(*input);
+      const auto &portions = map.portions[*input];
       const auto last = std::ranges::lower_bound(portions, end, {}, &Portion::end);
       takePortions(*input, static_cast<uint32_t>(last - portions.begin()) + 1);
     }
@@ -535,7 +530,7 @@ private:
     const uint32_t mask = links.inputReaders[input];
     uint32_t next = 0;
     constexpr uint32_t kMost = 4095;
-    if (!map.portions.empty() && !map.portions[input].empty())
+    if (!map.portions[input].empty())
       return addPortions(f);
     if (const uint32_t chunk = links.chunk[input]; chunk != 0) {
       for (const uint32_t count : {family.total() / chunk, family.total() % chunk != 0 ? 1U : 0U}) {
@@ -677,9 +672,8 @@ void setChunks(const rows::Program &program, const Map &map, const Choice &choic
   links.wholeUnits.assign(program.inputs.size(), 0);
   const auto early = [&](const rows::Body &body) {
     return std::ranges::all_of(body.reads, [&](const rows::Read &read) {
-      const FamilyHome &home = map.families[read.family];
-      return read.all && read.step >= 0 && home.madeBefore == 0 &&
-             (!home.local || !program.families[read.family].constant.empty());
+      const rows::Family &family = program.families[read.family];
+      return read.all && read.step >= 0 && (family.input || !family.constant.empty());
     });
   };
   while (links.early < program.bodies.size() && early(program.bodies[links.early]))
@@ -700,7 +694,7 @@ void setChunks(const rows::Program &program, const Map &map, const Choice &choic
     uint32_t &chunk = links.chunk[input];
     const bool whole = links.inputWhole[input] && links.wholeUnits[input] != 0;
     // More tokens than that are not counted.
-    if (!whole || (!map.portions.empty() && !map.portions[input].empty()) ||
+    if (!whole || !map.portions[input].empty() ||
         (chunk != 0 && program.inputs[input].rows / chunk >= isa::kTokenMax))
       chunk = 0;
   }

@@ -201,6 +201,7 @@ private:
 
   void placeFamilies() {
     map.families.resize(program.families.size());
+    map.portions.resize(program.inputs.size());
     uint32_t compactRows = 0;
     for (uint32_t f = 0; f < program.families.size(); ++f) {
       const rows::Family &family = program.families[f];
@@ -268,7 +269,6 @@ private:
     std::ranges::sort(rings, std::ranges::greater(), [&](uint32_t f) {
       return std::pair(map.families[f].ring, program.families.size() - f);
     });
-    map.portions.resize(program.inputs.size());
     for (const uint32_t f : rings) {
       FamilyHome &home = map.families[f];
       home.base = map.inboxRows;
@@ -303,10 +303,6 @@ private:
   void setLives() {
     const auto count = static_cast<uint32_t>(program.bodies.size());
     lives.assign(program.families.size(), {});
-    for (uint32_t b = 0; b < count; ++b)
-      for (const rows::Write &write : program.bodies[b].writes)
-        if (write.family && !map.families[*write.family].local)
-          map.families[*write.family].madeBefore = b + 1;
     for (uint32_t b = 0; b < count; ++b) {
       const uint32_t waits = map.bodies[b].waits;
       for (const rows::Read &read : program.bodies[b].reads)

@@ -76,9 +76,6 @@ struct FamilyHome {
   /// What a fold leaves on a core: all groups have the same places.
   bool folded = false;
   uint32_t slot = 0; ///< of a folded family, rows for each position of a group; 0: one for all
-  /// Its rows leave the cores that make them: bodies from this one on find them, once those
-  /// before have said that they are done. 0: those of inputs and constants.
-  uint32_t madeBefore = 0;
 };
 
 /// What one body needs.
@@ -114,7 +111,7 @@ struct Map {
   std::vector<std::vector<float>> preloads;
   std::vector<std::vector<uint16_t>> blocks; ///< by address; empty: written at run time
   std::vector<format::TableImage> tables;
-  std::vector<std::vector<Portion>> portions; ///< by input, of those whose lines are in a ring
+  std::vector<std::vector<Portion>> portions; ///< by input; none unless its lines are in a ring
   uint32_t inboxRows = 0, localRows = 0;
   uint32_t zeroRow = kNone; ///< a local row of zeros, if one is needed
 };

@@ -108,7 +108,7 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   } else if (!best.fits) {
     const Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
     found.insert(found.end(), fit.begin(), fit.end());
-  } else if (const auto changed = verifyAhead(whole, graph)) {
+  } else if (const auto changed = whole.states.empty() ? std::nullopt : verifyAhead(whole, graph)) {
     found.push_back(internalError(*changed));
   } else if (const auto other = verifySplit(graph, planned)) {
     found.push_back(internalError(*other));

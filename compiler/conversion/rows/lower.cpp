@@ -52,10 +52,7 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
   } else {
     port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(value));
   }
-  const RowTensor rows = lowering.materialise(
-      Lowering::isConstant(value)
-          ? lowering.constantRows(lowering.layoutOf(value), lowering.constant(value))
-          : lowering.rows(value));
+  const RowTensor rows = lowering.heldRows(value, lowering.layoutOf(value));
   if (Operation *op = value.getDefiningOp())
     lowering.beginGroup(op);
   for (int64_t row = 0; row < rows.layout.rows(); ++row) {

@@ -33,11 +33,7 @@ struct StateModel : RowsInterface::ExternalModel<StateModel, ir::StateOp> {
 struct KeepModel : RowsInterface::ExternalModel<KeepModel, ir::KeepOp> {
   void lowerToRows(Operation *op, Lowering &lowering) const {
     auto keep = llvm::cast<ir::KeepOp>(op);
-    const Value value = keep.getValue();
-    const RowTensor next = lowering.materialise(
-        Lowering::isConstant(value)
-            ? lowering.constantRows(lowering.layoutOf(keep.getState()), lowering.constant(value))
-            : lowering.rows(value));
+    const RowTensor next = lowering.heldRows(keep.getValue(), lowering.layoutOf(keep.getState()));
     const RowTensor &states = lowering.rows(keep.getState());
     lowering.beginGroup(op);
     for (const auto &[state, row] : llvm::zip_equal(states.rows, next.rows))

@@ -107,6 +107,10 @@ bool Lowering::usersTakeAffine(Value value) {
   });
 }
 
+RowTensor Lowering::heldRows(Value value, const RowLayout &layout) {
+  return materialise(isConstant(value) ? constantRows(layout, constant(value)) : rows(value));
+}
+
 RowTensor Lowering::constantRows(const RowLayout &layout, const reference::Tensor &tensor) {
   RowTensor result{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row) {

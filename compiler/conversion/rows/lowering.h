@@ -92,6 +92,8 @@ public:
   /// Every row held by a row of the graph, lane by lane. Lane broadcasts stay
   /// if `keepBroadcast`.
   RowTensor materialise(RowTensor tensor, bool keepBroadcast = false);
+  /// The same of a value, those of a constant in this layout.
+  RowTensor heldRows(mlir::Value value, const RowLayout &layout);
   /// Constant elements.
   RowTensor constantRows(const RowLayout &layout, const reference::Tensor &tensor);
 

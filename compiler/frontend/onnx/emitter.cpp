@@ -43,6 +43,12 @@ bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size(
 
 } // namespace
 
+std::optional<bool> truthOf(const Tensor &condition) {
+  if (!condition.known || condition.known->isFloat() || condition.known->size() != 1)
+    return std::nullopt;
+  return condition.known->ints.front() != 0;
+}
+
 Tensor Tensor::ofKnown(HostTensor tensor, std::string name) {
   auto shared = std::make_shared<const HostTensor>(std::move(tensor));
   return {shared->type, shared->shape, shared, {}, std::move(name)};

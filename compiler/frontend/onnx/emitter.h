@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Tensor {
 
   static Tensor ofKnown(HostTensor tensor, std::string name = {});
 };
+
+/// The value of a condition, where it is known.
+std::optional<bool> truthOf(const Tensor &condition);
 
 /// A node that cannot be imported; caught where the node is.
 struct NodeError {

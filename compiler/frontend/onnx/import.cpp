@@ -164,7 +164,8 @@ private:
       const auto condition = tensors.find(node.proto->input(0));
       if (condition == tensors.end())
         return;
-      if (const auto value = truthOf(condition->second)) {
+      if (const auto value = truthOf(condition->second);
+          value && condition->second.type == onnx::TensorProto::BOOL) {
         importBranch(node, *value ? "then_branch" : "else_branch");
         return;
       }
@@ -210,14 +211,6 @@ private:
   static bool choosesABranch(const GraphNode &node) {
     return node.ref.op == "If" && normalDomain(node.proto->domain()).empty() &&
            node.proto->input_size() == 1;
-  }
-
-  /// The value of a condition where it is known.
-  static std::optional<bool> truthOf(const Tensor &condition) {
-    if (!condition.known || condition.type != onnx::TensorProto::BOOL ||
-        condition.known->size() != 1)
-      return std::nullopt;
-    return condition.known->ints[0] != 0;
   }
 
   /// Imports the nodes of a branch in the place of their If.
@@ -414,8 +407,7 @@ private:
     }
     emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output)));
     const mlir::Value value = emitter.value(tensor);
-    builder.create<ir::KeepOp>(mlir::NameLoc::get(builder.getStringAttr(output)), value.getType(),
-                               value, state->second);
+    builder.create<ir::KeepOp>(emitter.where(), value.getType(), value, state->second);
     return true;
   }
 

@@ -3,6 +3,7 @@
 #include "compiler/conversion/plan/beats/bank.h"
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/beats/step_form.h"
+#include "hw/numerics/latency.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,8 +16,6 @@ namespace {
 
 constexpr unsigned kMatrix = 0, kVector = 1;
 constexpr uint32_t kLocalTokens = 4;
-/// Beats from the one that writes a preload row to the first that may read it (proof).
-constexpr unsigned kPreloadDistance = 3;
 
 class Builder {
 public:
@@ -92,8 +91,9 @@ private:
   }
 
   [[nodiscard]] bool sumsAhead(uint32_t core) const {
-    return std::ranges::any_of(order.matrix[core],
-                               [&](const MatrixItem &item) { return graph.rows[item.row].ahead; });
+    return work.sumsAhead && std::ranges::any_of(order.matrix[core], [&](const MatrixItem &item) {
+             return graph.rows[item.row].ahead;
+           });
   }
 
   /// A block for the products of a row with zeros: one of its own, or else of the sum that it
@@ -253,7 +253,7 @@ private:
       return;
     // The next inference begins far enough behind the sums that it begins with. Then the vector
     // unit may let it in.
-    for (unsigned i = 1; i < kPreloadDistance; ++i)
+    for (unsigned i = 1; i < isa::kPreloadDistance; ++i)
       appendPause(unit, {}, matrixPause(), end);
     unit.beats.back().signal = {true, tokens.ahead, kVectorBit};
   }

@@ -199,6 +199,8 @@ private:
   /// What holds a state comes behind its readers; what is only kept behind what else reads the
   /// same row, so that it changes no path before it.
   void findFollowers() {
+    if (graph.states.empty())
+      return; // an output waits for every row of a vector unit
     const auto follow = [&](RowId row, RowId follower) {
       followers[row].push_back(follower);
       ++before[follower];
@@ -214,8 +216,6 @@ private:
           forEachOperand(graph, work, row,
                          [&](RowId operand, bool) { readers[operand].push_back(row); });
       }
-    if (graph.states.empty())
-      return;
     for (size_t stage = 1; stage < work.stages.size(); ++stage)
       for (RowId row : work.stages[stage])
         if (!work[row].awaited && graph.rows[row].kind == RowKind::Vector && !readsState(row))

@@ -1,11 +1,12 @@
 #include "compiler/conversion/plan/order/split_contractions.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
 namespace {
@@ -38,13 +39,6 @@ bool sameWrites(const std::map<uint32_t, rows::DynamicBlock> &left,
   if (l == left.end() || r == right.end())
     return l == left.end() && r == right.end();
   return l->second.columns == r->second.columns && l->second.writes == r->second.writes;
-}
-
-/// Equal also where they are no numbers.
-bool sameBits(const std::vector<float> &left, const std::vector<float> &right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](float l, float r) {
-    return std::bit_cast<uint32_t>(l) == std::bit_cast<uint32_t>(r);
-  });
 }
 
 class Splitter {
@@ -320,8 +314,9 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
         *operand = original[*operand];
     const RowId start = row.start == kNoRow ? kNoRow : original[row.start];
     if (now != then || row.kind != before.kind || start != before.start ||
-        row.ahead != before.ahead || row.step != before.step || !sameBits(row.bias, before.bias) ||
-        row.a != before.a || row.b != before.b || row.c != before.c)
+        row.ahead != before.ahead || row.step != before.step ||
+        !numerics::sameBits(row.bias, before.bias) || row.a != before.a || row.b != before.b ||
+        row.c != before.c)
       return fmt::format("row {} is another than before", original[id]);
   }
   for (const auto &[now, then] :

@@ -130,6 +130,7 @@ Work analyse(const Graph &graph) {
       work.rows[row].gate = firstInput;
   }
   markLive(graph, work);
+  work.sumsAhead = std::ranges::any_of(graph.rows, &Row::ahead);
   findHomes(graph, work);
 
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RowId>> stages;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -49,6 +48,7 @@ struct Work {
   uint64_t beats = 0;          ///< of all units in one inference, besides those that only wait
   std::vector<bool> zeroBlock; ///< parallel to Graph::blocks: isZeroBlock
   std::vector<uint64_t> cells; ///< by cell, its block products
+  bool sumsAhead = false;      ///< some row is a sum for the next inference
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };
@@ -83,20 +83,29 @@ void forEachOperand(const rows::Graph &graph, const Work &work, rows::RowId row,
   visit(work[row].gate, what.kind == rows::RowKind::Linear);
 }
 
+/// Calls `fn(operand)` for every row that the vector unit reads to compute a row, once each.
+template <typename Fn> void forEachVectorOperand(const rows::Row &row, Fn fn) {
+  std::for_each(row.a.begin(), row.a.end(), fn); // rows that are reduced over are distinct
+  const auto isNew = [&](rows::RowId operand) {
+    return operand != rows::kNoRow && std::ranges::find(row.a, operand) == row.a.end();
+  };
+  if (isNew(row.b))
+    fn(row.b);
+  if (isNew(row.c) && row.c != row.b)
+    fn(row.c);
+}
+
+inline bool isState(const rows::Graph &graph, rows::RowId row) {
+  return graph.rows[row].kind == rows::RowKind::State;
+}
+
 /// Calls `fn(state)` with the number in Graph::states of every state that a row's vector step
 /// reads, once each.
 template <typename Fn> void forEachState(const rows::Graph &graph, rows::RowId row, Fn fn) {
-  const rows::Row &what = graph.rows[row];
-  std::array<rows::RowId, 3> operands{what.a.empty() ? rows::kNoRow : what.a[0], what.b, what.c};
-  std::sort(operands.begin(), operands.end());
-  const auto end = std::unique(operands.begin(), operands.end());
-  const auto visit = [&](rows::RowId operand) {
-    if (operand != rows::kNoRow && graph.rows[operand].kind == rows::RowKind::State)
+  forEachVectorOperand(graph.rows[row], [&](rows::RowId operand) {
+    if (isState(graph, operand))
       fn(graph.rows[operand].state);
-  };
-  std::for_each(operands.begin(), end, visit);
-  for (size_t i = 1; i < what.a.size(); ++i) // rows that are reduced over are distinct
-    visit(what.a[i]);
+  });
 }
 
 } // namespace sluice::plan

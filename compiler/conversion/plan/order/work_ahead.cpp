@@ -9,33 +9,15 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/work.h"
 #include "hw/numerics/latency.h"
 #include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
 namespace {
 
-using rows::Graph;
-using rows::kNoRow;
-using rows::Row;
-using rows::RowId;
-using rows::RowKind;
 using rows::State;
 using rows::Term;
-
-bool isState(const Graph &graph, RowId row) {
-  return row != kNoRow && graph.rows[row].kind == RowKind::State;
-}
-
-/// What the vector unit reads to compute a row, once each.
-template <typename Fn> void forEachVectorOperand(const Row &row, Fn fn) {
-  for (const RowId operand : row.a)
-    fn(operand);
-  if (row.b != kNoRow)
-    fn(row.b);
-  if (row.c != kNoRow && row.c != row.b)
-    fn(row.c);
-}
 
 class Rewriter {
 public:
@@ -207,10 +189,7 @@ private:
   void hold() {
     std::vector<std::vector<RowId>> readers(graph.states.size());
     for (RowId id = 0; id < graph.rows.size(); ++id)
-      forEachVectorOperand(graph.rows[id], [&](RowId operand) {
-        if (isState(graph, operand))
-          readers[graph.rows[operand].state].push_back(id);
-      });
+      forEachState(graph, id, [&](uint32_t state) { readers[state].push_back(id); });
     std::vector<uint32_t> open; // states to be held, also those that others become
     std::vector<bool> held(graph.states.size());
     const auto need = [&](uint32_t state) {
@@ -289,13 +268,6 @@ private:
   }
 };
 
-/// Equal also where they are no numbers.
-bool sameBits(const std::vector<float> &left, const std::vector<float> &right) {
-  return std::ranges::equal(
-      left, right, {}, [](float value) { return numerics::toBits(value); },
-      [](float value) { return numerics::toBits(value); });
-}
-
 /// A product as it is in an inference: of a row, as it was so many inferences before.
 struct Product {
   RowId x = kNoRow;
@@ -352,7 +324,7 @@ std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
     const std::vector<float> *bias = nullptr;
     const std::vector<Product> products = productsAhead(ahead, id, bias);
     if (products != productsOf(graph, id) || now.kind != before.kind || now.step != before.step ||
-        !sameBits(*bias, before.bias) || now.a != before.a || now.b != before.b ||
+        !numerics::sameBits(*bias, before.bias) || now.a != before.a || now.b != before.b ||
         now.c != before.c || now.ahead)
       return fmt::format("row {} is another than before", id);
   }

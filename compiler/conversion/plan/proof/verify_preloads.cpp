@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hw/numerics/latency.h"
+
 namespace sluice::plan {
 
 PreloadProof::PreloadProof(const rows::Graph &graph, const Placement &placement)
@@ -24,7 +26,7 @@ std::optional<std::string> PreloadProof::begin(uint32_t core, uint32_t address, 
     return std::nullopt;
   if (!cell.left || cell.left->inference + 1 != now.inference)
     return fmt::format("begins with preload row {} of another inference", address);
-  if (now.beat < cell.left->beat + kPreloadDistance)
+  if (now.beat < cell.left->beat + isa::kPreloadDistance)
     return fmt::format("may begin with preload row {} before it is written", address);
   return std::nullopt;
 }

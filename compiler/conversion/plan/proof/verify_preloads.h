@@ -10,10 +10,6 @@
 
 namespace sluice::plan {
 
-/// Beats from the one that writes a preload row to the first that may read it: the write comes
-/// two cycles behind the read of a beat (docs/machine.md, Matrix unit).
-inline constexpr uint32_t kPreloadDistance = 3;
-
 /// Follows what matrix units leave in preload rows.
 class PreloadProof {
 public:

@@ -41,8 +41,7 @@ Cause causeOf(Delay delay) {
 class Bounds {
 public:
   Bounds(const Graph &graph, const Work &work)
-      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()),
-        awaited(graph.rows.size()) {
+      : graph(graph), work(work), issue(graph.rows.size()), rest(graph.rows.size()) {
     matrixDepth = isa::resultLatency(graph.geometry.lanes, graph.geometry.peTerms);
   }
 
@@ -57,7 +56,7 @@ public:
           fill = std::min(fill, *product);
     for (size_t stage = work.stages.size(); --stage > 0;)
       for (RowId row : work.stages[stage] | std::views::reverse) { // parts of sums come first
-        if (!work[row].output && !awaited[row])
+        if (!work[row].awaited)
           continue; // what is only kept is nobody's delay
         backward(row);
         floor.chain = std::max(floor.chain, issue[row] + rest[row]);
@@ -74,7 +73,6 @@ private:
   const Work &work;
   std::vector<uint64_t> issue; ///< earliest vector beat (inputs: accepted)
   std::vector<uint64_t> rest;  ///< from there to the end of the inference, at least
-  std::vector<bool> awaited;   ///< an output depends on it in the same inference
   uint64_t matrixDepth = 0;
 
   uint64_t depth(RowId row) const {
@@ -114,7 +112,6 @@ private:
     if (work[row].output)
       rest[row] = std::max(rest[row], depth(row) + isa::kNetHop + 1);
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
-      awaited[operand] = true;
       if (graph.rows[operand].kind != RowKind::Input)
         rest[operand] =
             std::max(rest[operand], depth(operand) + (byMatrix ? matrixDepth : 0) + rest[row]);

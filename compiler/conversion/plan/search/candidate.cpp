@@ -48,9 +48,7 @@ Candidate CandidateMaker::build(const Choice &choice) {
     candidate.stuck = Stuck::Order;
     return candidate;
   }
-  const bool sumsAhead =
-      std::ranges::any_of(graph.rows, [](const rows::Row &row) { return row.ahead; });
-  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, sumsAhead);
+  TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, work.sumsAhead);
   tokens.takeArrived = choice.takeArrived;
   candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
   candidate.use = dataUse(graph, candidate.placement, candidate.beats);

@@ -139,7 +139,7 @@ private:
             consider(std::move(other));
           }
     explore(bestChoice);
-    if (!graph.states.empty() || sumsAhead()) {
+    if (!graph.states.empty() || work.sumsAhead) {
       Choice cells = bestChoice;
       cells.placement.byCell = true;
       exploreFrom(cells);
@@ -182,10 +182,6 @@ private:
         }
     while (best.fits && improveTails()) {
     }
-  }
-
-  [[nodiscard]] bool sumsAhead() const {
-    return std::ranges::any_of(graph.rows, [](const rows::Row &row) { return row.ahead; });
   }
 
   /// Tries rows in the order of their operands, from there to its own best.

@@ -109,6 +109,15 @@ int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
   return index;
 }
 
+Tensor sliceAlong(Emitter &emit, const Tensor &x, int64_t axis, int64_t start, int64_t count,
+                  int64_t step) {
+  Shape starts(x.shape.size(), 0), sizes = x.shape, steps(x.shape.size(), 1);
+  starts[axis] = start;
+  sizes[axis] = count;
+  steps[axis] = count > 1 ? step : 1;
+  return emit.slice(x, starts, sizes, steps);
+}
+
 int64_t extentProduct(const Shape &shape, size_t from, size_t to) {
   int64_t product = 1;
   for (size_t i = from; i < to; ++i)

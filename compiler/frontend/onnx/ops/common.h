@@ -1,6 +1,7 @@
 // Requirements and sentences that several families share.
 #pragma once
 
+#include "compiler/frontend/onnx/emitter.h"
 #include "compiler/frontend/onnx/node_view.h"
 #include "compiler/frontend/onnx/operator.h"
 
@@ -33,6 +34,10 @@ std::string inputShapes(const NodeView &node);
 
 /// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
 int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat);
+
+/// `count` elements of an axis from `start` on, in steps of `step`.
+Tensor sliceAlong(Emitter &emit, const Tensor &x, int64_t axis, int64_t start, int64_t count,
+                  int64_t step = 1);
 
 /// Product of extents [from, to).
 int64_t extentProduct(const Shape &shape, size_t from, size_t to);

@@ -24,11 +24,8 @@ Tensor selected(NodeBuilder &node, const std::vector<int64_t> &indices, int64_t 
     size_t end = i + 1;
     while (step != 0 && end < indices.size() && indices[end] - indices[end - 1] == step)
       ++end;
-    Shape starts(data.rank(), 0), sizes = data.shape, steps(data.rank(), 1);
-    starts[axis] = indices[i];
-    sizes[axis] = static_cast<int64_t>(end - i);
-    steps[axis] = end - i > 1 ? step : 1;
-    parts.push_back(node.emit.slice(data, starts, sizes, steps));
+    parts.push_back(
+        sliceAlong(node.emit, data, axis, indices[i], static_cast<int64_t>(end - i), step));
     i = end;
   }
   return node.emit.concat(parts, axis);

@@ -47,10 +47,8 @@ private:
 /// The element of a sequence that a trip takes.
 Tensor element(Emitter &emit, const Sequence &sequence, int64_t trips, int64_t trip) {
   const auto [axis, reversed] = sequence.along;
-  Shape starts(sequence.tensor.shape.size(), 0), sizes = sequence.tensor.shape;
-  starts[axis] = reversed ? trips - 1 - trip : trip;
-  sizes[axis] = 1;
-  return emit.squeeze(emit.slice(sequence.tensor, starts, sizes, Shape(sizes.size(), 1)), {axis});
+  const int64_t place = reversed ? trips - 1 - trip : trip;
+  return emit.squeeze(sliceAlong(emit, sequence.tensor, axis, place, 1), {axis});
 }
 
 /// What the trips added to a stack; there is at least one.
@@ -331,13 +329,6 @@ std::optional<int64_t> scalarOf(const NodeView &node, size_t input) {
 
 Tensor truth(bool value) {
   return Tensor::ofKnown({onnx::TensorProto::BOOL, {}, {}, {value ? 1 : 0}});
-}
-
-/// What a body computes as its condition, where that is known.
-std::optional<bool> truthOf(const Tensor &condition) {
-  if (!condition.known || condition.known->isFloat() || condition.known->size() != 1)
-    return std::nullopt;
-  return condition.known->ints.front() != 0;
 }
 
 /// Whether anything in the body reads the value of this name.

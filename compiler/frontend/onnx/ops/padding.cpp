@@ -52,21 +52,11 @@ Shape croppedShape(const NodeView &node) {
 
 const std::string &mode(const NodeView &node) { return node.attribute<std::string>("mode"); }
 
-/// `count` elements of an axis from `start` on, in steps of `step`.
-Tensor run(Emitter &emit, const Tensor &x, int64_t axis, int64_t start, int64_t count,
-           int64_t step) {
-  Shape starts(x.shape.size(), 0), sizes = x.shape, steps(x.shape.size(), 1);
-  starts[axis] = start;
-  sizes[axis] = count;
-  steps[axis] = count > 1 ? step : 1;
-  return emit.slice(x, starts, sizes, steps);
-}
-
 /// The element at `place` repeated along an axis.
 Tensor repeated(Emitter &emit, const Tensor &x, int64_t axis, int64_t place, int64_t count) {
   Shape shape = x.shape;
   shape[axis] = count;
-  return emit.broadcast(run(emit, x, axis, place, 1, 1), shape);
+  return emit.broadcast(sliceAlong(emit, x, axis, place, 1, 1), shape);
 }
 
 /// An axis with borders of its own elements.
@@ -76,13 +66,13 @@ Tensor bordered(Emitter &emit, const Tensor &x, const std::string &mode, int64_t
   std::vector<Tensor> parts;
   if (low > 0)
     parts.push_back(mode == "edge"      ? repeated(emit, x, axis, 0, low)
-                    : mode == "reflect" ? run(emit, x, axis, low, low, -1)
-                                        : run(emit, x, axis, extent - low, low, 1));
+                    : mode == "reflect" ? sliceAlong(emit, x, axis, low, low, -1)
+                                        : sliceAlong(emit, x, axis, extent - low, low, 1));
   parts.push_back(x);
   if (high > 0)
     parts.push_back(mode == "edge"      ? repeated(emit, x, axis, extent - 1, high)
-                    : mode == "reflect" ? run(emit, x, axis, extent - 2, high, -1)
-                                        : run(emit, x, axis, 0, high, 1));
+                    : mode == "reflect" ? sliceAlong(emit, x, axis, extent - 2, high, -1)
+                                        : sliceAlong(emit, x, axis, 0, high, 1));
   return parts.size() == 1 ? x : emit.concat(parts, axis);
 }
 

@@ -126,6 +126,7 @@ protected:
       out = s.add(out, more);
     return out;
   }
+  static mlir::Value times(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }
   mlir::Value activate(const Scalars &s, size_t function, mlir::Value x) const {
     return functions[function](s, clip ? s.clamp(x, -*clip, *clip) : x);
   }
@@ -161,27 +162,24 @@ private:
     return node.has(kLengths) ? node.knownInts(kLengths)[row] : extents.steps;
   }
 
+  [[nodiscard]] Tensor zeros(const Shape &shape) const {
+    return Tensor::ofKnown(HostTensor{
+        node.in(kX).type, shape, std::vector<float>(extentProduct(shape, 0, shape.size())), {}});
+  }
+
   /// Rows [begin, end) of the batch, which is axis `axis`.
   Tensor part(const Tensor &tensor, size_t axis, int64_t begin, int64_t end) const {
-    Shape starts(tensor.shape.size(), 0), sizes = tensor.shape;
-    starts[axis] = begin;
-    sizes[axis] = end - begin;
-    return sizes == tensor.shape ? tensor
-                                 : emit.slice(tensor, starts, sizes, Shape(sizes.size(), 1));
+    return end - begin == extents.batch
+               ? tensor
+               : sliceAlong(emit, tensor, static_cast<int64_t>(axis), begin, end - begin);
   }
 
   /// The state that the direction begins with, [batch, hidden].
   Tensor state(Input input) const {
     if (!node.has(input))
-      return Tensor::ofKnown(HostTensor{node.in(kX).type,
-                                        {extents.batch, extents.hidden},
-                                        std::vector<float>(extents.batch * extents.hidden),
-                                        {}});
+      return zeros({extents.batch, extents.hidden});
     const int64_t axis = extents.batchFirst ? 1 : 0;
-    Shape starts(3, 0), sizes = extents.state();
-    starts[axis] = index;
-    sizes[axis] = 1;
-    return emit.squeeze(emit.slice(node.in(input), starts, sizes, {1, 1, 1}), {axis});
+    return emit.squeeze(sliceAlong(emit, node.in(input), axis, index, 1), {axis});
   }
 
   /// [columns, hidden]: the transposed block of a gate.
@@ -195,23 +193,18 @@ private:
   /// Rows that are all so many steps long; what lies behind them is 0.
   Tensors ofLength(const Tensor &x, int64_t steps, const Tensors &states) {
     const int64_t rows = x.shape[1];
-    const auto zeros = [&](int64_t count) {
-      return Tensor::ofKnown(HostTensor{x.type,
-                                        {count, rows, extents.hidden},
-                                        std::vector<float>(count * rows * extents.hidden),
-                                        {}});
-    };
     Tensors results;
     if (steps == 0) {
       results = states;
-      results.insert(results.begin(), zeros(extents.steps));
+      results.insert(results.begin(), zeros({extents.steps, rows, extents.hidden}));
       return results;
     }
     results =
         loop(emit.slice(x, {0, 0, 0}, {steps, rows, extents.input}, {1, 1, 1}), steps, states);
     std::rotate(results.begin(), results.end() - 1, results.end()); // the stack comes first
     if (steps < extents.steps)
-      results.front() = emit.concat({results.front(), zeros(extents.steps - steps)}, 0);
+      results.front() =
+          emit.concat({results.front(), zeros({extents.steps - steps, rows, extents.hidden})}, 0);
     return results;
   }
 
@@ -253,9 +246,7 @@ class Lstm final : public Direction {
                           const Tensor &cell) {
       Tensors terms = {x[which], r[which]};
       if (peephole && node.has(kP))
-        terms.push_back(
-            emit.pointwise({cell, vector(kP, *peephole)},
-                           [](const Scalars &s, mlir::ValueRange v) { return s.mul(v[0], v[1]); }));
+        terms.push_back(emit.pointwise({cell, vector(kP, *peephole)}, times));
       return activated(function, terms);
     };
     const Tensor in = gate(kF, kIn, 0, c), candidate = gate(kG, kCell, {}, c);
@@ -290,7 +281,6 @@ class Gru final : public Direction {
 
   Tensors step(const Tensors &x, const Tensors &states) override {
     const Tensor &h = states[0];
-    const auto times = [](const Scalars &s, mlir::ValueRange v) { return s.mul(v[0], v[1]); };
     const Tensors r = recurrent(h, 0, kHidden);
     const Tensor update = activated(kF, {x[kUpdate], r[kUpdate]});
     const Tensor reset = activated(kF, {x[kReset], r[kReset]});

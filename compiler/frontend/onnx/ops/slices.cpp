@@ -171,15 +171,13 @@ Operator split() {
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}}};
   entry.requirements = {axisInRange("input"), splitFits()};
   entry.build = [](NodeBuilder &node) {
-    const Shape &shape = node.in(0).shape;
     int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
-    Shape starts(shape.size(), 0), sizes = shape;
     std::vector<int64_t> parts = splitSizes(node);
+    int64_t start = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
-      sizes[axis] = parts[i];
       if (node.wants(i))
-        node.result(i, node.emit.slice(node.in(0), starts, sizes, Shape(shape.size(), 1)));
-      starts[axis] += parts[i];
+        node.result(i, sliceAlong(node.emit, node.in(0), axis, start, parts[i]));
+      start += parts[i];
     }
   };
   return entry;

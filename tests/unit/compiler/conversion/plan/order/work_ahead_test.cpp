@@ -30,6 +30,14 @@ struct WorkingAhead : testing::Test {
     return operands;
   }
 
+  /// A row as it was one inference before, and two.
+  std::pair<RowId, RowId> delayLine(RowId row) {
+    const RowId first = builder.state(), second = builder.state();
+    builder.keep(first, row);
+    builder.keep(second, first);
+    return {first, second};
+  }
+
   RowId copyOf(RowId row) {
     return builder.vector({row}, rows::kNoRow, rows::kNoRow, rows::VectorStep{});
   }
@@ -79,9 +87,7 @@ TEST_F(WorkingAhead, TheFirstSumHasTheInitialState) {
 
 TEST_F(WorkingAhead, ADelayLineIsAChainOfSums) {
   const auto x = builder.input(1);
-  const RowId first = builder.state(), second = builder.state();
-  builder.keep(first, x[0]);
-  builder.keep(second, first);
+  const auto [first, second] = delayLine(x[0]);
   const auto y = builder.dense({x[0], first, second}, 1, relu());
   builder.output(y);
   run();
@@ -128,9 +134,7 @@ TEST_F(WorkingAhead, ACopyHoldsAStateThatIsReadLater) {
 
 TEST_F(WorkingAhead, ADelayLineIsCopiedFromItsEnd) {
   const auto x = builder.input(1);
-  const RowId first = builder.state(), second = builder.state();
-  builder.keep(first, x[0]);
-  builder.keep(second, first);
+  const auto [first, second] = delayLine(x[0]);
   builder.output({copyOf(second)});
   run();
   const RowId newer = ahead.states[0].next, older = ahead.states[1].next;
@@ -163,9 +167,7 @@ TEST_F(WorkingAhead, ProductsOfStatesInACircleAreRefused) {
 
 TEST_F(WorkingAhead, TheProofSeesWhatIsLost) {
   const auto x = builder.input(1);
-  const RowId first = builder.state(), second = builder.state();
-  builder.keep(first, x[0]);
-  builder.keep(second, first);
+  const auto [first, second] = delayLine(x[0]);
   const auto y = builder.dense({x[0], first, second}, 1, relu());
   const RowId held = copyOf(second);
   builder.output({y[0], held});
