@@ -119,6 +119,10 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "ghost"))
         self.compile_refused(MALFORMED, """
+            error[E0108]: output 0 of the graph 'then_branch' has no name, so nothing defines it
+              --> m.onnx: node 2 "choose" (If)
+            """, chosen([helper.make_node("Neg", ["h"], ["n"])], ""))
+        self.compile_refused(MALFORMED, """
             error[E0107]: 'h' of the graph 'then_branch' is already defined outside
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["h"])], "h"))

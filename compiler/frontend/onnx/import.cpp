@@ -281,6 +281,10 @@ private:
     }
     for (int i = 0; i < graph.output_size(); ++i) {
       checkUse(graph.output(i).name(), node.ref);
+      if (graph.output(i).name().empty())
+        report.add("E0108", node.ref,
+                   fmt::format("output {} of the graph '{}' has no name, so nothing defines it", i,
+                               attribute));
       if (const auto found = tensors.find(graph.output(i).name()); found != tensors.end())
         results[i] = found->second;
     }
@@ -415,11 +419,15 @@ private:
                   mlir::func::FuncOp function) {
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Attribute> names;
+    const bool complete = report.count() == 0; // so that every output is defined
     checkStates(graph);
     for (const onnx::ValueInfoProto &output : graph.output()) {
       auto found = tensors.find(output.name());
-      if (found == tensors.end())
+      if (found == tensors.end()) {
+        if (complete)
+          throw std::logic_error(fmt::format("nothing defines output {}", inQuotes(output.name())));
         continue; // reported where it was lost
+      }
       const Tensor &tensor = found->second;
       size_t before = report.count();
       checkOutput(output, tensor, replaced, report, info.notes);
