@@ -305,6 +305,13 @@ sluice_rt_status sluice_rt_job_wait(const sluice_rt_job *job) {
   return guarded([&] { return endStatus(job->session->wait(*job->job), *job->job); });
 }
 
+sluice_rt_status sluice_rt_job_wait_for(const sluice_rt_job *job, uint32_t timeout_ms) {
+  if (!job)
+    return invalid("null job");
+  return guarded(
+      [&] { return endStatus(job->session->waitFor(*job->job, timeout_ms), *job->job); });
+}
+
 sluice_rt_status sluice_rt_device_next_ended(sluice_rt_device *device, uint32_t timeout_ms,
                                              sluice_rt_job **job) {
   if (!job)

@@ -130,6 +130,13 @@ JobState Session::wait(const Job &job) {
   return job.state;
 }
 
+JobState Session::waitFor(const Job &job, uint32_t milliseconds) {
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                   [&] { return job.state != JobState::Pending; });
+  return job.state;
+}
+
 JobPtr Session::nextEnded(uint32_t milliseconds) {
   std::unique_lock lock(mutex);
   if (!changed.wait_for(lock, std::chrono::milliseconds(milliseconds),

@@ -86,6 +86,8 @@ public:
 
   JobState state(const Job &job);
   JobState wait(const Job &job);
+  /// Pending after `milliseconds`.
+  JobState waitFor(const Job &job, uint32_t milliseconds);
 
   /// The next ended job not handed out before; null after `milliseconds`.
   JobPtr nextEnded(uint32_t milliseconds);

@@ -334,6 +334,8 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
 sluice_rt_status sluice_rt_job_poll(const sluice_rt_job *job);
 /* Waits until it has ended; returns how, never PENDING. */
 sluice_rt_status sluice_rt_job_wait(const sluice_rt_job *job);
+/* The same, but PENDING after timeout_ms: for who must look at something else too. */
+sluice_rt_status sluice_rt_job_wait_for(const sluice_rt_job *job, uint32_t timeout_ms);
 /* The next job of this device that ended and was not handed out by this function
  * before; waits at most timeout_ms. The handle is one of its own, to be released like
  * that of submit, whatever becomes of that one; the context says which job it is. A job

@@ -195,7 +195,7 @@ TEST(Runtime, ResetCancelsAndStartsAgain) {
   sluice_rt_job_release(job);
   ASSERT_EQ(sluice_rt_device_hold(machine.device, 0), SLUICE_RT_OK);
   job = machine.submit({3}, y);
-  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK);
+  ASSERT_EQ(sluice_rt_job_wait_for(job, 60'000), SLUICE_RT_OK);
   EXPECT_EQ(y, expected({3}));
   const uint64_t first = cyclesOf(job).first_input;
   sluice_rt_job_release(job);
@@ -213,8 +213,10 @@ TEST(Runtime, JobsOutliveTheirDevice) {
   sluice_rt_job *dropped = machine->submit({}, y);
   sluice_rt_job_release(dropped);
   EXPECT_EQ(sluice_rt_job_poll(kept), SLUICE_RT_PENDING);
+  EXPECT_EQ(sluice_rt_job_wait_for(kept, 1), SLUICE_RT_PENDING);
   machine.reset();
   EXPECT_EQ(sluice_rt_job_wait(kept), SLUICE_RT_CANCELLED);
+  EXPECT_EQ(sluice_rt_job_wait_for(kept, 0), SLUICE_RT_CANCELLED);
   EXPECT_STREQ(sluice_rt_last_error(), "the device was closed or loaded again");
   sluice_rt_job_release(kept);
 }
@@ -225,6 +227,7 @@ TEST(Runtime, BadUse) {
   EXPECT_STREQ(sluice_rt_last_error(), "unknown engine 'gpu', allowed: vm, rtl");
   EXPECT_EQ(sluice_rt_device_open("vm", nullptr), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_EQ(sluice_rt_job_wait(nullptr), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_EQ(sluice_rt_job_wait_for(nullptr, 1), SLUICE_RT_INVALID_ARGUMENT);
   ASSERT_EQ(sluice_rt_device_open("vm", &device), SLUICE_RT_OK);
   EXPECT_EQ(sluice_rt_device_reset(device), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded");
