@@ -6,8 +6,9 @@ usage: docs_test.py SLUICE SOURCE_FOLDER [page...]
 
 The convention, in Markdown:
 * A ```sh block is a script. It runs in a copy of the project root that is thrown
-  away, with SLUICE on the PATH and as build/release/bin/sluice. All blocks of a
-  page run in the same folder, in their order.
+  away, with SLUICE on the PATH and as build/release/bin/sluice, and with the
+  Python package and the C library of its prefix. All blocks of a page run in the
+  same folder, in their order.
 * A ``` block without a language that follows it, with nothing between, is what
   the script prints (both streams). A line `...` stands for any lines, `...` in a
   line for any text, and a time in seconds ("0.01 s") for any other.
@@ -59,7 +60,10 @@ class Page:
         for tool in Path(sluice).parent.iterdir():
             (tools / tool.name).symlink_to(tool)
         (tools / "python3").symlink_to(sys.executable)
-        self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        prefix = Path(sluice).parent.parent
+        self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}",
+                            "PYTHONPATH": str(prefix / "lib/python3/dist-packages"),
+                            "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
 
     def run(self, block):
         mark, value, body = block["mark"], block["value"], block["body"]

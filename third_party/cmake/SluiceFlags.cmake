@@ -53,6 +53,28 @@ function(sluice_sanitize_threads test)
   add_dependencies(thread_tests ${ARGN})
 endfunction()
 
+# The static libraries of ours that a target needs, and itself: their names, and the files that are no
+# targets. For what is position independent, and for what becomes one object.
+function(sluice_static_closure target out)
+  set(found ${target})
+  set(next ${target})
+  while(next)
+    list(POP_FRONT next one)
+    if(NOT TARGET ${one})
+      continue() # a file
+    endif()
+    get_target_property(libraries ${one} LINK_LIBRARIES)
+    foreach(library IN LISTS libraries)
+      string(REGEX REPLACE "^\\$<\\$<TARGET_EXISTS:([a-z_]+)>:([a-z_]+)>$" "\\1" library "${library}")
+      if(NOT library IN_LIST found AND (library MATCHES "\\.a$" OR (TARGET "${library}" AND library MATCHES "^sluice_")))
+        list(APPEND found ${library})
+        list(APPEND next ${library})
+      endif()
+    endforeach()
+  endwhile()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
 # A GoogleTest binary registered with ctest: sluice_test(name SOURCES... [LINK libs...]). Unit tests
 # also run with sanitizers.
 function(sluice_test name)

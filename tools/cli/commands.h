@@ -8,6 +8,12 @@
 
 namespace sluice::cli {
 
+inline constexpr const char *kDriverText =
+    "compiles ONNX models for the Sluice accelerator and runs them";
+
+/// All of them, and the options of the driver itself.
+void addCommands(CLI::App &app, Common &common, int &exitCode);
+
 void addCompile(CLI::App &app, const Common &common, int &exitCode);
 void addCheck(CLI::App &app, const Common &common, int &exitCode);
 void addOps(CLI::App &app, const Common &common, int &exitCode);

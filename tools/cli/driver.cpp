@@ -78,32 +78,8 @@ std::vector<Fix> meant(const CLI::App &app, const std::string &word) {
 
 int run(int argc, char **argv, Common &common) {
   int exitCode = Ok;
-  CLI::App app("compiles ONNX models for the Sluice accelerator and runs them", "sluice");
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.add_option("--json", common.json, "write the result as JSON, to standard output or =FILE")
-      ->type_name("[=FILE]");
-  app.add_option("--color", common.color, "colour of messages")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("--verbose", common.verbose, "print errors that many nodes share once for each");
-  app.set_version_flag("--version", [] {
-    std::string text = versionText();
-    text.pop_back(); // CLI11 ends the line
-    return text;
-  });
-#ifdef SLUICE_HAVE_COMPILER
-  addCompile(app, common, exitCode);
-  addCheck(app, common, exitCode);
-#endif
-  addRun(app, common, exitCode);
-  addBench(app, common, exitCode);
-  addProfile(app, common, exitCode);
-  addInspect(app, common, exitCode);
-  addOps(app, common, exitCode);
-  addTargets(app, common, exitCode);
-  addExplain(app, common, exitCode);
-  addVersion(app, common, exitCode);
+  CLI::App app(kDriverText, "sluice");
+  addCommands(app, common, exitCode);
   // Before any command begins: a result that cannot be reported is not worth making.
   app.parse_complete_callback([&common] {
     if (!common.json)
@@ -113,8 +89,6 @@ int run(int argc, char **argv, Common &common) {
       throw CLI::RuntimeError(Usage);
     }
   });
-  app.footer("exit codes: 0 ok, 1 comparison failed, 2 usage, 3 model not supported, 4 does not "
-             "fit, 5 malformed input, 6 internal error");
   const std::vector<std::string> words = arguments(argc, argv);
   try {
     app.parse(std::vector<std::string>(words));
@@ -163,6 +137,36 @@ int runGuarded(int argc, char **argv, Common &common) {
 }
 
 } // namespace
+
+void addCommands(CLI::App &app, Common &common, int &exitCode) {
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--json", common.json, "write the result as JSON, to standard output or =FILE")
+      ->type_name("[=FILE]");
+  app.add_option("--color", common.color, "colour of messages")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--verbose", common.verbose, "print errors that many nodes share once for each");
+  app.set_version_flag("--version", [] {
+    std::string text = versionText();
+    text.pop_back(); // CLI11 ends the line
+    return text;
+  });
+#ifdef SLUICE_HAVE_COMPILER
+  addCompile(app, common, exitCode);
+  addCheck(app, common, exitCode);
+#endif
+  addRun(app, common, exitCode);
+  addBench(app, common, exitCode);
+  addProfile(app, common, exitCode);
+  addInspect(app, common, exitCode);
+  addOps(app, common, exitCode);
+  addTargets(app, common, exitCode);
+  addExplain(app, common, exitCode);
+  addVersion(app, common, exitCode);
+  app.footer("exit codes: 0 ok, 1 comparison failed, 2 usage, 3 model not supported, 4 does not "
+             "fit, 5 malformed input, 6 internal error");
+}
 
 int runDriver(int argc, char **argv) {
   // What is closed must not become the number of a file that is opened: messages would

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/api/sluice_rt.h"
+#include <sluice/sluice_rt.h>
 
 enum { kPixels = 64, kDigits = 10, kMaxImages = 2000 };
 

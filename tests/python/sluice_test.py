@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""The package sluice, on both engines, against NumPy.
+
+usage: sluice_test.py FOLDER_OF_THE_PACKAGE [unittest arguments]
+"""
+import asyncio
+import doctest
+import importlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+
+import numpy as np
+import onnx
+
+import models
+import sluice
+
+RANGE_SHARE = 0.02  # what bf16 may be off, of the reference's range
+
+
+class Python(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model, reference = models.dense()
+        cls.reference = staticmethod(reference)
+        cls.program = sluice.compile(cls.model, target="c2b8")
+
+    def near(self, found, expected):
+        self.assertLessEqual(np.abs(found - expected).max(), RANGE_SHARE * np.ptp(expected))
+
+    def inputs(self, count):
+        return np.random.default_rng(5).standard_normal((count, 1, 8)).astype(np.float32)
+
+
+class Compile(Python):
+    def test_paths_bytes_and_protos_are_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "example.onnx"
+            onnx.save(self.model, path)
+            programs = {bytes(sluice.compile(model, target="c2b8", name="n"))
+                        for model in (path, str(path), path.read_bytes(), self.model)}
+        self.assertEqual(len(programs), 1)
+
+    def test_what_a_program_says(self):
+        self.assertEqual(self.program.inputs, (sluice.Port("x", (1, 8), 1),))
+        self.assertEqual((self.program.target, self.program.macs, self.program.parameters), ("c2b8", 64, 72))
+        self.assertGreaterEqual(self.program.latency.spaced, self.program.latency.period)
+        self.assertIn(f"<th style='text-align:left'>spaced, cycles</th><td>{self.program.latency.spaced}</td>",
+                      self.program._repr_html_())
+
+    def test_bound_inputs(self):
+        x = self.inputs(1)[0]
+        for value, factor in ((2, 2), (np.arange(8, dtype=np.float32).reshape(1, 8), np.arange(8))):
+            program = sluice.compile(models.scaled(), target="c2b8", bind={"s": value})
+            self.assertEqual([port.name for port in program.inputs], ["x"])
+            self.near(program.run(x=x)["y"], x * factor)
+
+    def test_refusals_are_objects(self):
+        model, reference = models.sensors()
+        with self.assertRaises(sluice.CompileError) as caught:
+            sluice.compile(model, target="c2b8")
+        problem, = caught.exception.problems
+        self.assertEqual((caught.exception.code, problem.rule), ("E0302", "DD-MM-CONST"))
+        self.assertEqual(problem.node, sluice.Node(1, "head", "MatMul"))
+        self.assertEqual([(step.node.name, step.shape, step.data_dim) for step in problem.chain],
+                         [("mix", (4, 5), 0), ("head", (4, 5), 0)])
+        self.assertIn("error[E0302]: the product contracts an axis that is not the data dimension", str(caught.exception))
+        self.assertIn("node 1 &quot;head&quot; (MatMul)", caught.exception._repr_html_())
+        checked = sluice.check(model, target="c2b8")
+        self.assertFalse(checked)
+        self.assertEqual(checked.problems, caught.exception.problems)
+        fix = next(fix for fix in problem.fixes if fix.flag == "--allow-dynamic-weights")
+        self.assertTrue(fix.verified)
+        x = np.random.default_rng(2).standard_normal((4, 5)).astype(np.float32)
+        program = sluice.compile(model, target="c2b8", allow_dynamic_weights=True)
+        self.near(program.run(x=x)["y"], reference(x))
+        self.assertTrue(sluice.check(model, target="c2b8", rewrite_layout=True))
+
+    def test_wrong_arguments(self):
+        for code, kind, call in (
+                ("E0515", sluice.ArgumentError, lambda: sluice.compile(self.model, target="c2b9")),
+                ("E0601", sluice.ArgumentError, lambda: sluice.compile(5)),
+                ("E0601", sluice.ArgumentError, lambda: sluice.compile(self.model, effort="heroic")),
+                ("E0101", sluice.CompileError, lambda: sluice.compile("/nonexistent.onnx")),
+                ("E0502", sluice.ProgramError, lambda: sluice.Program(b"text")),
+                ("E0602", sluice.ArgumentError, lambda: sluice.Program(bytes(self.program), model="other")),
+                ("E0601", sluice.ArgumentError, lambda: sluice.Program(bytes(self.program)).plan())):
+            with self.assertRaises(kind) as caught:
+                call()
+            self.assertEqual(caught.exception.code, code, caught.exception)
+        with self.assertRaises(TypeError):
+            sluice.compile(self.model, tarket="c2b8")
+
+    def test_ctrl_c_ends_the_compiler(self):
+        model = models.dense(512)[0]
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in range(100):
+                sluice.compile(model, target="c6b32", effort="high")
+        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+            self.assertEqual(children.read(), "")
+
+
+class Run(Python):
+    def test_both_engines(self):
+        found = {}
+        for name in ("vm", "rtl"):
+            with self.program.open(name, pacing="spaced") as engine:
+                jobs = [engine.submit(x=x) for x in self.inputs(3)]
+                found[name] = [(job.result()["y"].tobytes(), job.cycles) for job in jobs]
+                for job, x in zip(jobs, self.inputs(3)):
+                    self.near(job.result()["y"], self.reference(x))
+        self.assertEqual(found["vm"], found["rtl"])
+        self.assertEqual(found["vm"][0][1].latency, self.program.latency.spaced)
+
+    def test_saved_programs(self):
+        x = self.inputs(1)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "p.sluice"
+            self.program.save(path)
+            loaded = sluice.Program.load(path, engine="rtl")
+        np.testing.assert_array_equal(loaded.run({"x": x})["y"], self.program.run(x=x)["y"])
+        self.assertIsNone(loaded.latency)
+
+    def test_every_type_and_order_of_elements(self):
+        x = np.arange(-4, 4).reshape(1, 8)
+        expected = self.program.run(x=x.astype(np.float32))["y"]
+        for given in (x, x.tolist(), x.astype(np.int8), x.astype(np.float16), x.astype(">f4"), x.astype(np.float64),
+                      np.asfortranarray(np.repeat(x, 2, axis=0))[::2], x[:, ::-1][:, ::-1]):
+            np.testing.assert_array_equal(self.program.run(x=given)["y"], expected)
+
+    def test_outputs_where_the_caller_wants_them(self):
+        for kind in (np.float16, np.float32, np.float64):
+            y = np.full((1, 8), np.nan, kind)
+            self.assertIs(self.program.run(x=self.inputs(1)[0], out={"y": y})["y"], y)
+            self.near(y, self.reference(self.inputs(1)[0]))
+
+    def test_state_and_steps(self):
+        program = sluice.compile(models.accumulator(), target="c2b8", state={"h": "h_next"})
+        x = np.ones((5, 1, 8), np.float32)
+        np.testing.assert_array_equal(program.steps(x=x)["y"], 2 * np.cumsum(x, axis=0))
+        np.testing.assert_array_equal(program.run(x=x[0])["y"], 12 * x[0])
+        program.reset()
+        np.testing.assert_array_equal(program.run(x=x[0])["y"], 2 * x[0])
+
+    def test_tasks(self):
+        async def all_of(xs):
+            return await asyncio.gather(*(self.program.run_async(x=x) for x in xs))
+        for found, x in zip(asyncio.run(all_of(self.inputs(20))), self.inputs(20)):
+            self.near(found["y"], self.reference(x))
+
+    def test_ten_thousand_jobs_of_four_threads(self):
+        xs = self.inputs(16)
+        expected = [self.program.run(x=x)["y"] for x in xs]
+        wrong, per_thread = [], 2500
+        with self.program.open("vm") as engine:
+            def work():
+                jobs = []
+                for i in range(per_thread):
+                    jobs.append((i % 16, engine.submit(x=xs[i % 16])))
+                    if i % 7 == 0:
+                        engine.submit(x=xs[0])  # whose handle goes at once
+                    if len(jobs) > 50:
+                        n, job = jobs.pop(0)
+                        wrong.append(n) if not np.array_equal(job.result()["y"], expected[n]) else None
+                wrong.extend(n for n, job in jobs if not np.array_equal(job.result()["y"], expected[n]))
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(engine.counters()["jobs_submitted"], 4 * (per_thread + (per_thread + 6) // 7))
+        self.assertEqual(wrong, [])
+
+    def test_other_threads_run_while_an_engine_does(self):
+        turns = 0
+        with self.program.open("vm") as engine:
+            engine.hold()
+            job = engine.submit(x=self.inputs(1)[0])
+            threading.Timer(0.3, engine.hold, (False,)).start()
+            waiting = threading.Thread(target=job.result)
+            waiting.start()
+            while waiting.is_alive():
+                turns += 1
+                time.sleep(0.001)
+        self.assertGreater(turns, 20)
+
+    def test_ctrl_c_ends_a_wait(self):
+        with self.program.open("vm") as engine:
+            engine.hold()
+            job = engine.submit(x=self.inputs(1)[0])
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with self.assertRaises(KeyboardInterrupt):
+                job.result()
+            self.assertFalse(job.done)
+            engine.hold(False)
+            self.near(job.result()["y"], self.reference(self.inputs(1)[0]))
+
+    def test_jobs_that_are_dropped(self):
+        engine = self.program.open("vm")
+        engine.hold()
+        job = engine.submit(x=self.inputs(1)[0])
+        engine.reset()
+        with self.assertRaisesRegex(sluice.RunError, "^E0609: the device was reset$"):
+            job.result()
+        engine.close()
+        with self.assertRaisesRegex(sluice.ArgumentError, "^E0604: the engine is closed$"):
+            engine.submit(x=self.inputs(1)[0])
+
+    def test_refused_arrays(self):
+        x = self.inputs(1)[0]
+        read_only = np.zeros((1, 8), np.float32)
+        read_only.flags.writeable = False
+        for message, call in (
+                ("E0602: the model has no input 'z', allowed: 'x'", lambda: self.program.run(z=x)),
+                ("E0603: input 'x' [1, 8] is not given", lambda: self.program.run()),
+                ("E0604: input 'x' has shape [8], the model has [1, 8]", lambda: self.program.run(x=x[0])),
+                ("E0604: input 'x' has shape [2, 8], the model has [1, 8], its 2 steps [2, 1, 8]",
+                 lambda: self.program.steps(x=np.zeros((2, 8)))),
+                ("E0604: the array has elements of type complex64, allowed: real numbers",
+                 lambda: self.program.run(x=x.astype(np.complex64))),
+                ("E0602: the model has no output 'z', allowed: 'y'", lambda: self.program.run(x=x, out={"z": x})),
+                ("E0604: output 'y' has shape [8], the model has [1, 8]", lambda: self.program.run(x=x, out={"y": x[0]})),
+                ("E0604: the array has elements of type int32, allowed: float16, float32, float64",
+                 lambda: self.program.run(x=x, out={"y": np.zeros((1, 8), np.int32)})),
+                ("E0604: the array is not contiguous", lambda: self.program.run(x=x, out={"y": np.zeros((1, 16), np.float32)[:, ::2]})),
+                ("E0604: the array is read-only", lambda: self.program.run(x=x, out={"y": read_only})),
+                ("E0601: the pacing is 'slow', allowed: queued, contiguous, spaced", lambda: self.program.open(pacing="slow"))):
+            with self.assertRaises(sluice.ArgumentError) as caught:
+                call()
+            self.assertEqual(str(caught.exception), message)
+        with self.assertRaisesRegex(sluice.ArgumentError, "unknown engine 'gpu', allowed: vm, rtl"):
+            self.program.open("gpu")
+
+
+class Look(Python):
+    def test_profiles(self):
+        profiles = [self.program.profile(engine) for engine in ("vm", "rtl")]
+        self.assertEqual(profiles[0].cycles, self.program.latency.spaced)
+        self.assertEqual(profiles[0].instructions, profiles[1].instructions)
+        self.assertIn("<svg", profiles[0]._repr_html_())
+        self.assertIn("fc (MatMul)", profiles[0]._repr_html_())
+
+    def test_memory_and_plan(self):
+        memory = {(row["core"], row["memory"]): row for row in self.program.memory()}
+        self.assertGreater(memory["0", "weight blocks"]["used"] + memory["1", "weight blocks"]["used"], 0)
+        plan = self.program.plan()
+        self.assertEqual(plan.text, sluice.plan(self.model, target="c2b8").text)
+        self.assertIn("fc", plan.text)
+        self.assertIn("<pre>", plan._repr_html_())
+
+    def test_operators_and_targets(self):
+        self.assertIn("Conv", {row["op"] for row in sluice.ops()})
+        self.assertIn("<td>c2b8</td>", sluice.targets()._repr_html_())
+        with self.assertRaisesRegex(sluice.Error, "E9999"):
+            sluice.explain("E9999")
+
+    def test_examples_in_the_documentation(self):
+        names = {"np": np, "example_model": lambda: self.model, "example_program": lambda: self.program, **vars(sluice)}
+        tried = 0
+        for name in ("", ".display", ".engine", ".program"):
+            found = doctest.testmod(importlib.import_module("sluice" + name), extraglobs=names)
+            self.assertEqual(found.failed, 0)
+            tried += found.attempted
+        self.assertGreater(tried, 8)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -1,0 +1,180 @@
+"""Programs on an engine: arrays in, arrays out."""
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _runtime
+from .errors import ArgumentError, argument
+
+Array = npt.NDArray[Any]
+Inputs = Mapping[str, npt.ArrayLike]
+
+_PACING = {"queued": 0, "contiguous": 1, "spaced": 2}
+_AS_THEY_ARE = tuple(map(np.dtype, (np.float32, np.float64, np.float16)))
+
+
+class Port(NamedTuple):
+    """An input or output of a program."""
+    name: str
+    shape: Tuple[int, ...]
+    data_dim: int
+
+
+class Cycles(NamedTuple):
+    """When a job ran, in cycles since the engine began (sluice_rt_job_cycles)."""
+    first_input: int
+    last_output: int
+    latency: int
+    interval: int
+
+
+class Job:
+    """An inference that was submitted."""
+
+    def __init__(self, job: _runtime.Job, outputs: Dict[str, Array]) -> None:
+        self._job = job
+        self._outputs = outputs
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, well or not."""
+        return self._job.done()
+
+    def result(self) -> Dict[str, Array]:
+        """Waits; the outputs by name."""
+        self._job.wait()
+        return self._outputs
+
+    @property
+    def cycles(self) -> Cycles:
+        """Of a job that ended well."""
+        return Cycles(*self._job.cycles())
+
+
+def _names(ports: Sequence[Port]) -> str:
+    return ", ".join(f"'{port.name}'" for port in ports) or "none"
+
+
+def _array(value: npt.ArrayLike) -> Array:
+    """The same array if its elements lie one behind the other and have a type of the runtime."""
+    array = np.asarray(value)
+    if array.dtype not in _AS_THEY_ARE:
+        if array.dtype.kind not in "fiub":
+            raise argument("E0604", f"the array has elements of type {array.dtype}, allowed: real numbers")
+        array = array.astype(np.float64 if array.dtype.kind == "f" else np.float32)
+    return array if array.flags.c_contiguous else np.copy(array, order="C")
+
+
+class Engine:
+    """A program on an engine, "vm" or "rtl": the same bits in the same cycles. May be used by several threads.
+
+    >>> program = example_program()
+    >>> with program.open("vm") as engine:
+    ...     job = engine.submit(x=np.ones((1, 8), np.float32))
+    ...     job.result()["y"].shape
+    (1, 8)
+    """
+
+    def __init__(self, program: _runtime.Program, name: str, inputs: Sequence[Port], outputs: Sequence[Port],
+                 model: int = 0, pacing: str = "queued", stall_limit: int = 10000) -> None:
+        if pacing not in _PACING:
+            raise argument("E0601", f"the pacing is '{pacing}', allowed: {', '.join(_PACING)}")
+        self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
+        self._model = model
+        self._engine = _runtime.Engine(name, program, _PACING[pacing], stall_limit)
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def _ordered(self, given: Inputs, steps: Optional[int] = None) -> List[Array]:
+        """The inputs in the order of the program; with steps, those are a first axis."""
+        for name in given:
+            if all(port.name != name for port in self.inputs):
+                raise argument("E0602", f"the model has no input '{name}', allowed: {_names(self.inputs)}")
+        arrays = []
+        for port in self.inputs:
+            if port.name not in given:
+                raise argument("E0603", f"input '{port.name}' {list(port.shape)} is not given")
+            array = _array(given[port.name])
+            shape = port.shape if steps is None else (steps, *port.shape)
+            if array.shape != shape:
+                raise argument("E0604", f"input '{port.name}' has shape {list(array.shape)}, the model has "
+                                        f"{list(port.shape)}" + (f", its {steps} steps {list(shape)}" if steps else ""))
+            arrays.append(array)
+        return arrays
+
+    def _results(self, out: Optional[Mapping[str, Array]]) -> Dict[str, Array]:
+        """Where outputs go: the caller's arrays, where there are any."""
+        if out is None:
+            return {port.name: np.empty(port.shape, np.float32) for port in self.outputs}
+        for name in out:
+            if all(port.name != name for port in self.outputs):
+                raise argument("E0602", f"the model has no output '{name}', allowed: {_names(self.outputs)}")
+        results = {port.name: out[port.name] if port.name in out else np.empty(port.shape, np.float32)
+                   for port in self.outputs}
+        for port in self.outputs:
+            if results[port.name].shape != port.shape:
+                raise argument("E0604", f"output '{port.name}' has shape {list(results[port.name].shape)}, "
+                                        f"the model has {list(port.shape)}")
+        return results
+
+    def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+               **named: npt.ArrayLike) -> Job:
+        """Starts an inference and returns at once. Inputs may be given by name or as a mapping; they are
+        read before this returns. `out` names arrays that outputs are written to, of float16, float32 or
+        float64."""
+        results = self._results(out)
+        arrays = self._ordered({**inputs, **named} if inputs else named)
+        return Job(self._engine.submit(self._model, arrays, list(results.values())), results)
+
+    def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+            **named: npt.ArrayLike) -> Dict[str, Array]:
+        """One inference: its outputs by name."""
+        return self.submit(inputs, out=out, **named).result()
+
+    async def run_async(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+                        **named: npt.ArrayLike) -> Dict[str, Array]:
+        """One inference that other tasks run beside of."""
+        job = self.submit(inputs, out=out, **named)
+        return await asyncio.get_running_loop().run_in_executor(None, job.result)
+
+    def steps(self, inputs: Optional[Inputs] = None, /, **named: npt.ArrayLike) -> Dict[str, Array]:
+        """Inferences one after the other: inputs and outputs have the steps as a new first axis."""
+        given = {**inputs, **named} if inputs else named
+        count = next((np.shape(value)[0] for value in given.values() if np.ndim(value)), 0)
+        arrays = self._ordered(given, count)
+        results = {port.name: np.empty((count, *port.shape), np.float32) for port in self.outputs}
+        jobs = [self._engine.submit(self._model, [array[step, ...] for array in arrays],
+                                    [array[step, ...] for array in results.values()])
+                for step in range(count)]
+        for job in jobs:
+            job.wait()
+        return results
+
+    def reset(self) -> None:
+        """Back to the initial state, cycle 0; what is pending is dropped."""
+        self._engine.reset()
+
+    def hold(self, on: bool = True) -> None:
+        """While held, the machine's clock stands and jobs wait in front of it."""
+        self._engine.hold(on)
+
+    def counters(self) -> Dict[str, int]:
+        """Cycles, rows and jobs since the last reset."""
+        return self._engine.counters()
+
+    def close(self) -> None:
+        """Drops what is pending."""
+        self._engine.close()
+
+
+__all__ = ["ArgumentError", "Cycles", "Engine", "Job", "Port"]

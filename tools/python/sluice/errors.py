@@ -1,0 +1,127 @@
+"""What can go wrong: problems, and the exceptions that carry them."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the ONNX graph; its index is its position there."""
+    index: int
+    name: str
+    op: str
+    source: Optional[str] = None
+
+    def __str__(self) -> str:
+        return f'node {self.index} "{self.name}" ({self.op})'
+
+
+@dataclass(frozen=True)
+class ChainStep:
+    """One deduction on the way to a conflict of data dimensions."""
+    node: Node
+    tensor: str
+    shape: Tuple[int, ...]
+    data_dim: Optional[int]
+    why: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What can be done about a problem: `flag` is the command's, if there is one."""
+    text: str
+    flag: Optional[str]
+    verified: bool
+    extra_cycles: Optional[int]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem; `sluice.explain(problem.code)` is the long text of its code."""
+    code: str
+    message: str
+    rule: Optional[str] = None
+    node: Optional[Node] = None
+    notes: Tuple[str, ...] = ()
+    chain: Tuple[ChainStep, ...] = ()
+    fixes: Tuple[Fix, ...] = ()
+
+    def __str__(self) -> str:
+        where = f", at {self.node}" if self.node else ""
+        return f"{self.code}: {self.message}{where}"
+
+    def _repr_html_(self) -> str:
+        from .display import problem_html
+        return problem_html(self)
+
+
+class Error(Exception):
+    """The base of all; `code` is that of the first problem."""
+
+    def __init__(self, text: str, problems: Sequence[Problem]) -> None:
+        super().__init__(text)
+        self.problems = tuple(problems)
+
+    @property
+    def code(self) -> str:
+        return self.problems[0].code if self.problems else ""
+
+    def _repr_html_(self) -> str:
+        return "".join(problem._repr_html_() for problem in self.problems)
+
+
+class CompileError(Error):
+    """The model is malformed, not supported, refused by a rule, or does not fit."""
+
+
+class ProgramError(Error):
+    """A program file is unreadable or not valid."""
+
+
+class ArgumentError(Error, ValueError):
+    """What was asked for cannot be asked for."""
+
+
+class RunError(Error):
+    """An engine stalled, a program did what none may do, or a job was dropped."""
+
+
+# sluice_rt_status
+_INVALID_ARGUMENT, _BAD_PROGRAM = 2, 3
+
+
+def of_status(status: int, code: str, message: str) -> Error:
+    """The exception of a status of the C API."""
+    kind = {_INVALID_ARGUMENT: ArgumentError, _BAD_PROGRAM: ProgramError}.get(status, RunError)
+    return kind(f"{code}: {message}" if code else message, [Problem(code, message)])
+
+
+def argument(code: str, message: str) -> ArgumentError:
+    return ArgumentError(f"{code}: {message}", [Problem(code, message)])
+
+
+def of_problems(problems: Sequence[Problem], text: str) -> Error:
+    """The exception of what a command complains of."""
+    phase = problems[0].code[:3] if problems else ""
+    kind = {"E05": ProgramError, "E06": ArgumentError}.get(phase, CompileError)
+    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0311"): # a flag is wrong
+        kind = ArgumentError
+    return kind(text.rstrip() or "; ".join(map(str, problems)), problems)
+
+
+def _node(entry: Dict[str, Any]) -> Node:
+    return Node(entry["index"], entry["name"], entry["op"], entry.get("source"))
+
+
+def problems_of(entries: List[Dict[str, Any]]) -> Tuple[Problem, ...]:
+    """From the member "errors" of a command's JSON."""
+    return tuple(
+        Problem(
+            code=one["code"], message=one["message"], rule=one.get("rule"),
+            node=_node(one["node"]) if one.get("node") else None, notes=tuple(one.get("notes", ())),
+            chain=tuple(ChainStep(_node(step["node"]), step["tensor"], tuple(step["shape"]), step["data_dim"], step["why"])
+                        for step in one.get("chain", ())),
+            fixes=tuple(Fix(fix["text"], fix.get("flag"), fix["verified"], fix.get("extra_cycles"))
+                        for fix in one.get("fixes", ())))
+        for one in entries)
