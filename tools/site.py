@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Builds the documentation as a site: README.md first, docs/, examples/ and references made from the
+C header and the Python package. Every link of the result is checked.
+
+usage: site.py SOURCE_FOLDER PYTHON_FOLDER VERSION OUTPUT_FOLDER
+"""
+import html.parser
+import importlib
+import inspect
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+from pathlib import Path
+
+
+def signature(value):
+    """As it would be written, without quotes around types and modules in front of them."""
+    text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", str(inspect.signature(value)))
+    text = re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,)=\s]|$)", r"\1\3", text)
+    return re.sub(r"\b[a-z_]+\.(?=\w)", "", text).replace("'PathLike[str]'", "PathLike[str]")
+
+
+def python_reference(version):
+    """What the package exports, by kind, from its docstrings."""
+    package = importlib.import_module("sluice")
+    text = f"# Python reference\n\nThe package `sluice`, version {version}; [Python](python.md) is the introduction.\n"
+    names = [name for name in package.__all__ if not name.startswith("_")]
+    names.sort(key=lambda name: (inspect.isclass(getattr(package, name)), name))
+    for name in names:
+        one = getattr(package, name)
+        takes = "" if inspect.isclass(one) and issubclass(one, Exception) else signature(one)
+        text += f"\n## {name}\n\n```python\n{name}{takes}\n```\n\n{described(one)}\n"
+        if not inspect.isclass(one):
+            continue
+        for member, value in vars(one).items():
+            value = value.__func__ if isinstance(value, classmethod) else value
+            if member.startswith("_") or not (inspect.isfunction(value) or isinstance(value, property)):
+                continue
+            title = member if isinstance(value, property) else member + signature(value)
+            text += f"\n### {name}.{member}\n\n```python\n{title}\n```\n\n{described(value)}\n"
+    return text
+
+
+def described(value):
+    """A docstring; what it tries is code."""
+    text = inspect.getdoc(value) or ""
+    return re.sub(r"((?:^>>> .*\n?(?:^(?!>>>).+\n?)*)+)", r"```python\n\1\n```\n", text, flags=re.MULTILINE)
+
+
+def c_reference(source, version):
+    header = (source / "runtime/api/sluice_rt.h").read_text()
+    abi = re.search(r"SLUICE_RT_API_VERSION (\d+)", header).group(1)
+    return (f"# C reference\n\n`<sluice/sluice_rt.h>` of Sluice {version}, C API {abi}; [Installing](installing.md#from-c) says how "
+            f"to link it.\n\n```c\n{header}```\n")
+
+
+def stage(source, pages, version):
+    """The files of the site, where they are in the repository."""
+    for name in ("README.md", "CHANGELOG.md", "LICENSE"):
+        shutil.copy(source / name, pages)
+    for folder in ("docs", "examples"):
+        shutil.copytree(source / folder, pages / folder)
+    errors = sorted((pages / "docs/errors").glob("E*.md"))
+    (pages / "docs/errors/README.md").write_text("# Error codes\n\n" + "".join(
+        f"* [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name})\n" for page in errors))
+    (pages / "docs/reference-c.md").write_text(c_reference(source, version))
+    (pages / "docs/reference-python.md").write_text(python_reference(version))
+    # The order is that of the table in the README.
+    listed = re.findall(r"^\| \[\S+\]\(((?:docs|examples)/\S*)\) \|", (source / "README.md").read_text(), re.MULTILINE)
+    listed += ["docs/reference-python.md", "docs/reference-c.md"]
+    listed = [path if Path(path).suffix else f"{path}/README.md" for path in listed]
+    return ["README.md", *(path for path in listed if path.endswith(".md")), "CHANGELOG.md"]
+
+
+class Page(html.parser.HTMLParser):
+    """The links and anchors of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.anchors.update(found[name] for name in ("id", "name") if found.get(name))
+        self.links += [found[name] for name in ("href", "src") if found.get(name)]
+
+
+def broken_links(site):
+    """"PAGE: LINK" of every link into the site that leads nowhere, and of every one that loads from elsewhere."""
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    for path, page in pages.items():
+        if path.name == "404.html": # its links are from the root of a server
+            continue
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            to = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
+            to = to / "index.html" if to.is_dir() else to
+            if not to.exists() or parts.fragment and to in pages and parts.fragment not in pages[to].anchors:
+                yield f"{path.relative_to(site)}: {link}"
+
+
+def main():
+    source, package, version, output = Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3], Path(sys.argv[4]).resolve()
+    sys.path.insert(0, package)
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "pages"
+        pages.mkdir()
+        nav = stage(source, pages, version)
+        config = {"site_name": f"Sluice {version}", "docs_dir": str(pages), "site_dir": str(output), "nav": nav,
+                  "use_directory_urls": False, "theme": {"name": "mkdocs", "highlightjs": False},
+                  "markdown_extensions": ["tables", "fenced_code", {"toc": {"toc_depth": 3}}]}
+        (Path(folder) / "mkdocs.yml").write_text(json.dumps(config)) # JSON is YAML
+        subprocess.run(["/usr/bin/mkdocs", "build", "--quiet", "--strict", "--clean", "--config-file", f"{folder}/mkdocs.yml"],
+                       check=True)
+    broken = list(broken_links(output))
+    print(f"{len(list(output.rglob('*.html')))} pages, {len(broken)} broken links", *broken, sep="\n")
+    return bool(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
