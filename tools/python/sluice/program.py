@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
@@ -86,6 +87,7 @@ class Program:
         self._program = _runtime.Program(data)
         self._engine_name = engine
         self._engine: Optional[Engine] = None
+        self._opening = threading.Lock()
         machine, models = self._program.machine(), self._program.models()
         self.target: str = machine["target"]
         self.clock_mhz: int = machine["clock_mhz"]
@@ -145,9 +147,10 @@ class Program:
     @property
     def engine(self) -> Engine:
         """The program's own."""
-        if self._engine is None:
-            self._engine = self.open(self._engine_name)
-        return self._engine
+        with self._opening:
+            if self._engine is None:
+                self._engine = self.open(self._engine_name)
+            return self._engine
 
     def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
             **named: npt.ArrayLike) -> Dict[str, Array]:

@@ -48,9 +48,15 @@ class Workspace:
 
     def call(self, arguments: Sequence[str], stdin: Optional[bytes] = None) -> Tuple[int, str, str]:
         """Exit code and both streams."""
-        done = subprocess.run([executable(), *arguments], cwd=self.path, input=stdin if stdin is not None else b"",
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
+        with subprocess.Popen([executable(), *arguments], cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            try:
+                out, said = process.communicate(stdin or b"")
+            except BaseException: # Ctrl-C: the command is gone before anything else goes on
+                process.kill()
+                process.wait()
+                raise
+        return process.returncode, out.decode(), said.decode()
 
     def json(self, arguments: Sequence[str], stdin: Optional[bytes] = None,
              check: bool = True) -> Tuple[Dict[str, Any], str]:
@@ -78,48 +84,45 @@ class Workspace:
 
     def flags(self, options: "Options") -> List[str]:
         """The options as the command's flags; arrays become files."""
-        words = ["--target", str(options.target), "--effort", options.effort]
-        if Path(str(options.target)).suffix == ".json":
-            words[1] = str(Path(options.target).resolve())
-        for name, shape in (options.input_shape or {}).items():
-            extents = [shape] if isinstance(shape, int) else shape
-            words += ["--input-shape", f"{name}={','.join(map(str, extents))}"]
-        for number, (name, value) in enumerate((options.bind or {}).items()):
-            if isinstance(value, (bool, int, float)): # of all elements
-                words += ["--bind", f"{name}={str(value).lower()}"]
+        words: List[str] = []
+        for name, value in options.given.items():
+            flag = "--" + {"name": "model-name"}.get(name, name.replace("_", "-"))
+            if value is None or value is False:
                 continue
-            file = f"bind{number}.npy"
-            np.save(self.path / file, np.asarray(value))
-            words += ["--bind", f"{name}=@{file}"]
-        for name, output in (options.state or {}).items():
-            words += ["--state", f"{name}={output}"]
-        for name, axis in (options.data_dim or {}).items():
-            words += ["--data-dim", f"{name}={axis}"]
-        if options.external_data is not None:
-            words += ["--external-data", str(Path(options.external_data).resolve())]
-        if options.name is not None:
-            words += ["--model-name", options.name]
-        words += ["--allow-dynamic-weights"] * options.allow_dynamic_weights
-        words += ["--rewrite-layout"] * options.rewrite_layout
+            if value is True:
+                words.append(flag)
+            elif isinstance(value, Mapping):
+                for key, one in value.items():
+                    words += [flag, f"{key}={self._value(one, name)}"]
+            elif name == "external_data" or Path(str(value)).suffix == ".json":
+                words += [flag, str(Path(value).resolve())]
+            else:
+                words += [flag, str(value)]
         return words
+
+    def _value(self, value: Any, name: str) -> str:
+        """What stands behind KEY=: of a bound input that is more than a number, a file."""
+        if isinstance(value, (bool, int, float, str)):
+            return str(value).lower() if isinstance(value, bool) else str(value)
+        if name != "bind":
+            return ",".join(map(str, value))
+        file = f"bind{len(list(self.path.glob('bind*.npy')))}.npy"
+        np.save(self.path / file, np.asarray(value))
+        return f"@{file}"
 
 
 class Options:
-    """Which model is compiled for what: the flags of `sluice compile`, with their names."""
+    """Which model is compiled for what: the flags of `sluice compile`, with their names. `more` are those
+    of a command that is newer than this list."""
 
     def __init__(self, *, target: Union[str, "os.PathLike[str]"] = "c6b32",
                  input_shape: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,
                  bind: Optional[Mapping[str, Any]] = None, state: Optional[Mapping[str, str]] = None,
                  data_dim: Optional[Mapping[str, int]] = None, allow_dynamic_weights: bool = False,
                  rewrite_layout: bool = False, effort: str = "default",
-                 external_data: Optional[Union[str, "os.PathLike[str]"]] = None, name: Optional[str] = None) -> None:
-        self.target = target
-        self.input_shape = input_shape
-        self.bind = bind
-        self.state = state
-        self.data_dim = data_dim
-        self.allow_dynamic_weights = allow_dynamic_weights
-        self.rewrite_layout = rewrite_layout
-        self.effort = effort
-        self.external_data = external_data
-        self.name = name
+                 external_data: Optional[Union[str, "os.PathLike[str]"]] = None, name: Optional[str] = None,
+                 **more: Any) -> None:
+        self.given: Dict[str, Any] = {
+            "target": target, "input_shape": input_shape, "bind": bind, "state": state, "data_dim": data_dim,
+            "allow_dynamic_weights": allow_dynamic_weights, "rewrite_layout": rewrite_layout, "effort": effort,
+            "external_data": external_data, "name": name, **more}
