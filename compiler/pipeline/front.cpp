@@ -77,6 +77,9 @@ public:
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
       return {};
+    auto main = mainOf(*module);
+    if (main && !stream(main))
+      return {};
     if (options.stage == Stage::Graph) {
       result.text = printed(*module);
       return {};
@@ -89,7 +92,6 @@ public:
       return {};
     }
     stage("laying out");
-    auto main = mainOf(*module);
     if (!main || !unroll(main) || !layout(*module, main))
       return {};
     if (const auto names = constantOutputs(main); !names.empty())
@@ -250,14 +252,53 @@ private:
   bool unroll(mlir::func::FuncOp main) {
     const ir::UnrolledLoops unrolled = ir::unrollLoops(main);
     problems.insert(problems.end(), unrolled.problems.begin(), unrolled.problems.end());
+    follow(unrolled.replaced);
+    return unrolled.problems.empty();
+  }
+
+  /// The tensors of the graph are what stands for them now.
+  void follow(const llvm::DenseMap<mlir::Value, mlir::Value> &replaced) {
     llvm::erase_if(info.tensors, [&](frontend::GraphTensor &one) {
-      const auto other = unrolled.replaced.find(one.value);
-      if (other == unrolled.replaced.end())
+      const auto other = replaced.find(one.value);
+      if (other == replaced.end())
         return false;
       one.value = other->second;
       return !one.value; // nobody reads it
     });
-    return unrolled.problems.empty();
+  }
+
+  /// With --stream.
+  bool stream(mlir::func::FuncOp main) {
+    if (options.streaming.inputs.empty())
+      return true;
+    stage("streaming");
+    const streaming::Result streamed = streaming::stream(main, options.streaming);
+    problems.insert(problems.end(), streamed.problems.begin(), streamed.problems.end());
+    if (!streamed.problems.empty())
+      return false;
+    follow(streamed.replaced);
+    const auto reshape = [](auto &tensors, mlir::ValueRange values) {
+      for (auto [tensor, value] : llvm::zip_equal(tensors, values)) {
+        const auto shape = ir::shapeOf(value);
+        tensor.shape.assign(shape.begin(), shape.end());
+      }
+    };
+    reshape(info.inputs, main.getArguments());
+    reshape(info.outputs, main.front().getTerminator()->getOperands());
+    for (frontend::GraphTensor &one : info.tensors)
+      if (one.value) {
+        const auto shape = ir::shapeOf(one.value);
+        one.shape.assign(shape.begin(), shape.end());
+      }
+    result.inputs = hostTensors(info.inputs);
+    for (auto [output, sequence] : llvm::zip_equal(info.outputs, streamed.outputs))
+      if (sequence && sequence->behind > 0)
+        result.notes.push_back(fmt::format(
+            "output '{}' is {} step{} behind the input: before its position {} it has no "
+            "meaning",
+            output.name, sequence->behind * sequence->every,
+            sequence->behind * sequence->every == 1 ? "" : "s", sequence->behind));
+    return true;
   }
 
   /// Between layout and rows.

@@ -36,6 +36,10 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += " --bind " + one.spec;
   for (const auto &[input, output] : options.states)
     text += fmt::format(" --state {}={}", input, output);
+  for (const streaming::StreamedInput &one : options.streaming.inputs)
+    text += fmt::format(" --stream {}={}:{}", one.name, one.axis, one.steps);
+  if (options.streaming.delay > 0)
+    text += fmt::format(" --stream-delay {}", options.streaming.delay);
   for (const auto &[name, dim] : options.dataDims)
     text += fmt::format(" --data-dim {}={}", name, dim);
   if (options.allowDynamicWeights)

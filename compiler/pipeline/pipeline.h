@@ -11,6 +11,7 @@
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/pipeline/operation_space.h"
+#include "compiler/streaming/streaming.h"
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
@@ -44,6 +45,7 @@ struct CompileOptions {
   std::vector<Binding> bindings;                                         ///< --bind
   /// --state: inputs, and the outputs that they are in the next inference.
   std::vector<std::pair<std::string, std::string>> states;
+  streaming::Options streaming;                          ///< --stream, --stream-delay
   std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
   bool allowDynamicWeights = false;                      ///< --allow-dynamic-weights
   bool rewriteLayout = false;                            ///< --rewrite-layout

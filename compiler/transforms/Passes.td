@@ -24,6 +24,20 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
   ];
 }
 
+def Stream : InterfacePass<"sluice-stream", "::mlir::FunctionOpInterface"> {
+  let summary = "turn a network over a sequence into one that takes a few steps at a time";
+  let description = [{
+    Inputs get the extent of the steps of one inference along their axis of time, and everything
+    that has positions along it too. Recurrences keep what they carry in states, windows the last
+    positions they read. What cannot be streamed is error E0207, a wrong option E0120.
+  }];
+  let options = [
+    ListOption<"inputs", "inputs", "std::string", "inputs along time: name=axis:steps">,
+    Option<"delay", "delay", "int64_t", "0", "most steps that an output may be late">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def UnrollLoops : InterfacePass<"sluice-unroll-loops", "::mlir::FunctionOpInterface"> {
   let summary = "write loops out, trip by trip";
   let description = [{

@@ -41,6 +41,32 @@ std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, st
                                       shapeText(tensor.shape), shapeText(port.shape), all));
 }
 
+/// A tensor that has the steps of a port's along one of its own axes, with them along a new first
+/// one; any other as it is.
+io::Tensor stepsFirst(io::Tensor tensor, const Port &port, uint64_t steps) {
+  const auto count = static_cast<int64_t>(steps);
+  const std::vector<int64_t> &shape = port.shape;
+  if (steps == 1 || tensor.shape.size() != shape.size())
+    return tensor;
+  const auto differs = std::ranges::mismatch(tensor.shape, shape);
+  if (differs.in1 == tensor.shape.end() || *differs.in1 != *differs.in2 * count ||
+      !std::equal(std::next(differs.in1), tensor.shape.end(), std::next(differs.in2)))
+    return tensor;
+  const auto outer = static_cast<size_t>(io::elementCount({shape.begin(), differs.in2}));
+  const size_t part = tensor.data.size() / (outer * steps); // bytes of one step
+  std::vector<uint8_t> data;
+  for (size_t step = 0; step < steps; ++step)
+    for (size_t i = 0; i < outer; ++i) {
+      const auto from =
+          tensor.data.begin() + static_cast<std::ptrdiff_t>((i * steps + step) * part);
+      data.insert(data.end(), from, from + static_cast<std::ptrdiff_t>(part));
+    }
+  tensor.data = std::move(data);
+  tensor.shape = shape;
+  tensor.shape.insert(tensor.shape.begin(), count);
+  return tensor;
+}
+
 io::Tensor zeros(const Port &port) {
   io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
   tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
@@ -201,10 +227,11 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
       found[*index] = zeros(ports[*index]); // not missing as well
       return;
     }
-    auto &tensor = std::get<io::Tensor>(made);
+    const io::Tensor tensor =
+        stepsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], steps);
     if (const auto wrong = checkShape(tensor, ports[*index], "input", steps))
       problems.push_back(*wrong);
-    found[*index] = std::move(tensor);
+    found[*index] = tensor;
   };
   for (const std::string &spec : specs) {
     if (spec.starts_with('@')) {
@@ -282,10 +309,11 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
       problems.push_back(*wrong);
       continue;
     }
-    auto &tensor = std::get<io::Tensor>(read);
+    const io::Tensor tensor =
+        stepsFirst(std::move(std::get<io::Tensor>(read)), ports[*index], steps);
     if (const auto wrong = checkShape(tensor, ports[*index], "reference of output", steps))
       problems.push_back(*wrong);
-    references[*index] = std::move(tensor);
+    references[*index] = tensor;
   }
   return references;
 }

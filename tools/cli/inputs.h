@@ -35,13 +35,13 @@ std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::st
 /// Inputs by --input: `x=@file`, `x=zeros`, `x=random:SEED`, `@file.npz` (all
 /// members). Appends to `problems` what is unknown, missing, given twice, or of
 /// another shape. `round` varies random inputs from step to step. Of several steps a file may
-/// have all, along a new first axis.
+/// have all: along a new first axis, or along one of the input's own, which is then as many times
+/// as long. They come back along a new first axis.
 std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
                                      const std::vector<Port> &ports, uint64_t round, uint64_t steps,
                                      Problems &problems);
 
-/// References by --expect: `y=@file`; of several steps all of them, along a new first axis, or the
-/// last.
+/// References by --expect: `y=@file`; of several steps all of them, like inputs, or the last.
 std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
                                               const std::vector<Port> &ports, uint64_t steps,
                                               Problems &problems);

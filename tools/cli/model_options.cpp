@@ -122,6 +122,17 @@ void ModelOptions::addFlags(CLI::App &command) {
                   "inference, such as h_in=h_out")
       ->type_name("IN=OUT")
       ->allow_extra_args(false);
+  command
+      .add_option("--stream", streams,
+                  "an input along time and its axis, such as x=1: each inference takes one step of "
+                  "it, or those of x=1:4")
+      ->type_name("NAME=AXIS[:STEPS]")
+      ->allow_extra_args(false);
+  command
+      .add_option("--stream-delay", compile.streaming.delay,
+                  "steps that streamed outputs may be late (0)")
+      ->type_name("STEPS")
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
@@ -178,6 +189,12 @@ void ModelOptions::finish(Problems &problems) {
       compile.states.emplace_back(std::move(input), std::move(output));
     else
       bad("--state", spec, "IN=OUT");
+  }
+  for (const std::string &spec : streams) {
+    if (auto input = streaming::parseInput(spec))
+      compile.streaming.inputs.push_back(std::move(*input));
+    else
+      bad("--stream", spec, "NAME=AXIS or NAME=AXIS:STEPS");
   }
   for (const std::string &spec : dataDims) {
     const size_t equals = spec.rfind('=');

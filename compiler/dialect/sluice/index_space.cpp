@@ -185,6 +185,28 @@ LogicalResult verifyIndexSpace(Operation *op) {
   return success();
 }
 
+Operation *withExtent(Operation *op, OpBuilder &builder, ValueRange operands, int64_t axis,
+                      int64_t extent) {
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  const auto type = llvm::cast<RankedTensorType>(op->getResult(0).getType());
+  Extents shape(type.getShape());
+  shape[axis] = extent;
+  copy->getResult(0).setType(RankedTensorType::get(shape, type.getElementType()));
+  return copy;
+}
+
+namespace {
+
+/// A list of numbers with another one at a place.
+Extents with(ExtentsRef list, size_t place, int64_t number) {
+  Extents changed(list);
+  changed[place] = number;
+  return changed;
+}
+
+} // namespace
+
 IndexSpace MapOp::indexSpace() {
   IndexSpace space = over(shapeOf(getResult()), Work::Pass);
   for (Value input : getInputs())
@@ -245,6 +267,13 @@ IndexSpace SliceOp::indexSpace() {
   });
 }
 
+Operation *SliceOp::resized(OpBuilder &builder, ValueRange operands, int64_t axis, int64_t extent) {
+  auto copy = llvm::cast<SliceOp>(withExtent(*this, builder, operands, axis, extent));
+  copy.setStarts(with(getStarts(), axis, 0));
+  copy.setSizes(with(getSizes(), axis, extent));
+  return copy;
+}
+
 IndexSpace BroadcastOp::indexSpace() {
   return selection(getInput(), getResult(), [&](int64_t axis, AffineExpr loop) {
     return shapeOf(getInput())[axis] == 1 ? getAffineConstantExpr(0, getContext()) : loop;
@@ -261,6 +290,13 @@ IndexSpace PadOp::indexSpace() {
   });
   space.operands.front().outside = getValue().convertToDouble();
   return space;
+}
+
+Operation *PadOp::resized(OpBuilder &builder, ValueRange operands, int64_t axis, int64_t extent) {
+  auto copy = llvm::cast<PadOp>(withExtent(*this, builder, operands, axis, extent));
+  copy.setLow(with(getLow(), axis, 0));
+  copy.setHigh(with(getHigh(), axis, 0));
+  return copy;
 }
 
 IndexSpace WindowOp::indexSpace() {
@@ -283,6 +319,17 @@ IndexSpace WindowOp::indexSpace() {
     space.operands.front().outside = getValue().convertToDouble();
   space.results = {identity(getResult())};
   return space;
+}
+
+Operation *WindowOp::resized(OpBuilder &builder, ValueRange operands, int64_t axis,
+                             int64_t extent) {
+  auto copy = llvm::cast<WindowOp>(withExtent(*this, builder, operands, axis, extent));
+  if (const auto *moved = llvm::find(getAxes(), axis); moved != getAxes().end()) {
+    const size_t place = moved - getAxes().begin();
+    copy.setStarts(with(getStarts(), place, 0));
+    copy.setCounts(with(getCounts(), place, extent));
+  }
+  return copy;
 }
 
 IndexSpace ConcatOp::indexSpace() {

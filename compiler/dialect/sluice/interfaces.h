@@ -1,12 +1,22 @@
 // What every operation of the dialect answers for itself; see interfaces.td.
 #pragma once
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include "compiler/dialect/sluice/layout.h"
 #include "compiler/index_space/index_space.h"
 #include "compiler/reference/ops.h"
+
+namespace sluice::ir {
+
+/// A copy of an operation of one result with other operands, whose result has another extent
+/// along an axis; attributes stay.
+mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,
+                            mlir::ValueRange operands, int64_t axis, int64_t extent);
+
+} // namespace sluice::ir
 
 #include "compiler/dialect/sluice/interfaces.h.inc"
 

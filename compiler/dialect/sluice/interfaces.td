@@ -49,7 +49,15 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
   }];
   let methods = [
     InterfaceMethod<"the index space, with a projection for every operand and result in order",
-      "::sluice::space::IndexSpace", "indexSpace">
+      "::sluice::space::IndexSpace", "indexSpace">,
+    InterfaceMethod<[{
+        The operation with `extent` steps of the loop that runs along `axis` of its result, made of
+        operands that begin with the first element that those steps read and end with the last one:
+        along that loop nothing lies outside.
+      }],
+      "::mlir::Operation *", "resized", (ins "::mlir::OpBuilder &":$builder,
+        "::mlir::ValueRange":$operands, "int64_t":$axis, "int64_t":$extent),
+      "", "return ::sluice::ir::withExtent($_op, builder, operands, axis, extent);">
   ];
 }
 

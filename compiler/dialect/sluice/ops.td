@@ -16,19 +16,21 @@ class Sluice_Op<string mnemonic, list<Trait> traits = []>
     : Op<Sluice_Dialect, mnemonic, traits>;
 
 /// An operation on tensors: pure, and owner of its rules.
-class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = []>
+class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = [],
+                      list<string> spaceMethods = []>
     : Sluice_Op<mnemonic, [
     Pure, DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
-    DeclareOpInterfaceMethods<Sluice_IndexSpaceInterface>,
+    DeclareOpInterfaceMethods<Sluice_IndexSpaceInterface, spaceMethods>,
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>] # traits> {
   let results = (outs Sluice_Tensor:$result);
   let hasVerifier = 1;
 }
 
 /// A selection: one tensor in, its elements rearranged.
-class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string> viewMethods = []>
+class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string> viewMethods = [],
+                  list<string> spaceMethods = []>
     : Sluice_TensorOp<mnemonic, [DeclareOpInterfaceMethods<Sluice_ViewInterface, viewMethods>],
-                      layoutMethods>;
+                      layoutMethods, spaceMethods>;
 
 /// A view that has an inverse.
 class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = []>
@@ -151,7 +153,7 @@ def Sluice_ReverseOp : Sluice_View<"reverse"> {
   let hasFolder = 1;
 }
 
-def Sluice_SliceOp : Sluice_View<"slice"> {
+def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized"]> {
   let summary = "every step-th element from a start, along each axis";
   let description = [{
     Element i of the result along an axis is element `start + i * step` of the input; steps may be
@@ -224,7 +226,7 @@ def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"]> {
   let hasFolder = 1;
 }
 
-def Sluice_PadOp : Sluice_View<"pad"> {
+def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized"]> {
   let summary = "a border of one value";
   let description = "`low` and `high` are the elements added before and after, along each axis.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
@@ -238,7 +240,7 @@ def Sluice_PadOp : Sluice_View<"pad"> {
   let hasFolder = 1;
 }
 
-def Sluice_WindowOp : Sluice_View<"window"> {
+def Sluice_WindowOp : Sluice_View<"window", [], [], ["resized"]> {
   let summary = "what a window sees at each of its positions";
   let description = [{
     A window of `sizes` elements runs along `axes` (ascending), from `starts`, which may be

@@ -1,0 +1,40 @@
+// What a stream keeps of the past: windows over what one inference gives and what those before
+// gave.
+#pragma once
+
+#include "compiler/streaming/streaming.h"
+#include "mlir/IR/Builders.h"
+
+namespace sluice::streaming {
+
+class History {
+public:
+  explicit History(mlir::OpBuilder &builder) : builder(builder) {}
+
+  /// `count` positions along `axis` of a stream, from `first` on: counted from the first one of
+  /// this inference, negative in those before, which states keep. Before the first inference there
+  /// is `outside`.
+  mlir::Value positions(mlir::Value stream, unsigned axis, int64_t first, int64_t count,
+                        double outside = 0);
+
+  /// The stream with `outside` in place of what lies before its first position, for one that is
+  /// behind.
+  mlir::Value masked(mlir::Value stream, const Sequence &sequence, double outside);
+
+  /// Ones, of a shape with positions along `axis`; zeros as long as they lie before the first
+  /// position of a stream that is `behind`.
+  mlir::Value begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind);
+
+private:
+  mlir::OpBuilder &builder;
+};
+
+/// `chosen` where `test` is not zero, else `otherwise`: tensors of one shape.
+mlir::Value select(mlir::OpBuilder &builder, mlir::Location where, mlir::Value test,
+                   mlir::Value chosen, mlir::Value otherwise);
+
+/// A constant of one value.
+mlir::Value filled(mlir::OpBuilder &builder, mlir::Location where, llvm::ArrayRef<int64_t> shape,
+                   double value);
+
+} // namespace sluice::streaming

@@ -1,0 +1,156 @@
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-stream{inputs=x=0:1}))" --split-input-file --verify-diagnostics | FileCheck %s
+
+// A causal window keeps the positions before the newest that it reads; what lies before the first
+// one is what lies outside.
+// CHECK-LABEL: func.func @causal(
+// CHECK-SAME: %[[X:.*]]: tensor<1x4xf32> {sluice.name = "x"}) -> tensor<1x4x3xf32>
+// CHECK-NEXT: %[[OLD:.*]] = sluice.state initial dense<2.000000e+00> : tensor<4x4xf32> : tensor<4x4xf32>
+// CHECK-NEXT: %[[ALL:.*]] = sluice.concat %[[OLD]], %[[X]] axis 0 : (tensor<4x4xf32>, tensor<1x4xf32>) -> tensor<5x4xf32>
+// CHECK-NEXT: %[[NEW:.*]] = sluice.slice %[[ALL]] starts [1, 0] sizes [4, 4] steps [1, 1]
+// CHECK-NEXT: sluice.keep %[[NEW]] in %[[OLD]]
+// CHECK-NEXT: %[[Y:.*]] = sluice.window %[[ALL]] axes [0] sizes [3] counts [1] starts [0] strides [1] dilations [2] value 2.000000e+00 : (tensor<5x4xf32>) -> tensor<1x4x3xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @causal(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<16x4x3xf32> {
+  %v = sluice.window %x axes [0] sizes [3] counts [16] starts [-4] strides [1] dilations [2]
+      value 2.0 : (tensor<16x4xf32>) -> tensor<16x4x3xf32>
+  return %v : tensor<16x4x3xf32>
+}
+
+// -----
+
+// What a trip hands on is kept; the last value is as of now.
+// CHECK-LABEL: func.func @recurrence(
+// CHECK-SAME: %[[X:.*]]: tensor<1x4xf32>
+// CHECK-NEXT: %[[H:.*]] = sluice.state : tensor<4xf32>
+// CHECK-NEXT: %[[L:.*]]:2 = sluice.loop 1 carry (%[[S:.*]] = %[[H]] : tensor<4xf32>) slice (%[[E:.*]] = %[[X]] axis 0 : tensor<1x4xf32>) stack [0] -> (tensor<4xf32>, tensor<1x4xf32>)
+// CHECK: sluice.keep %[[L]]#0 in %[[H]]
+// CHECK-NEXT: return %[[L]]#0, %[[L]]#1
+func.func @recurrence(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, tensor<16x4xf32>) {
+  %h = sluice.constant dense<0.0> : tensor<4xf32>
+  %last, %all = sluice.loop 16 carry (%s = %h : tensor<4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
+      stack [0] -> (tensor<4xf32>, tensor<16x4xf32>) {
+    %n = sluice.map (%a = %s, %b = %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.addf %a, %b : f32
+      sluice.yield %0
+    }
+    sluice.next %n, %n : tensor<4xf32>, tensor<4xf32>
+  }
+  return %last, %all : tensor<4xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+// Of two streams that meet, the one that is further along is kept back: position i is of both.
+// CHECK-LABEL: func.func @meet(
+// CHECK-SAME: %[[X:.*]]: tensor<1x4xf32>
+// CHECK: %[[W:.*]] = sluice.window %{{.*}} axes [0] sizes [3] counts [1] starts [0]
+// CHECK-NEXT: %[[M:.*]] = sluice.reduce max %[[W]]
+// CHECK-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [0, 0] sizes [1, 4]
+// CHECK-NEXT: %[[OLD:.*]] = sluice.state : tensor<2x4xf32>
+// CHECK-NEXT: %[[ALL:.*]] = sluice.concat %[[OLD]], %[[S]] axis 0
+// CHECK-NEXT: %[[NEW:.*]] = sluice.slice %[[ALL]] starts [1, 0] sizes [2, 4]
+// CHECK-NEXT: sluice.keep %[[NEW]] in %[[OLD]]
+// CHECK-NEXT: %[[AT:.*]] = sluice.slice %[[ALL]] starts [0, 0] sizes [1, 4]
+// CHECK-NEXT: sluice.map (%{{.*}} = %[[M]], %{{.*}} = %[[AT]])
+func.func @meet(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<14x4xf32> {
+  %v = sluice.window %x axes [0] sizes [3] counts [14] starts [0] strides [1] dilations [1]
+      value 0.0 : (tensor<16x4xf32>) -> tensor<14x4x3xf32>
+  %m = sluice.reduce max %v axes [2] : (tensor<14x4x3xf32>) -> tensor<14x4xf32>
+  %s = sluice.slice %x starts [0, 0] sizes [14, 4] steps [1, 1] : (tensor<16x4xf32>) -> tensor<14x4xf32>
+  %y = sluice.map (%a = %m, %b = %s) : (tensor<14x4xf32>, tensor<14x4xf32>) -> tensor<14x4xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  return %y : tensor<14x4xf32>
+}
+
+// -----
+
+func.func @ahead(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x4x3xf32> {sluice.name = "y"}) {
+  // expected-error @+2 {{E0207: cannot be streamed: it reads 1 step beyond the newest, which output 'y' would have to wait for}}
+  // expected-note @+1 {{help: let the outputs be 1 step late (--stream-delay 1)}}
+  %v = sluice.window %x axes [0] sizes [3] counts [16] starts [-1] strides [1] dilations [1]
+      value 0.0 : (tensor<16x4xf32>) -> tensor<16x4x3xf32>
+  return %v : tensor<16x4x3xf32>
+}
+
+// -----
+
+func.func @whole(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, tensor<64xf32>, tensor<16x4xf32>) {
+  // expected-error @+2 {{E0207: cannot be streamed: it merges all 16 positions of its operand 0}}
+  // expected-note @+1 {{help: merge a window of fixed length instead, by a pooling or a convolution}}
+  %s = sluice.reduce mean %x axes [0] : (tensor<16x4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  %f = sluice.reshape %x : (tensor<16x4xf32>) -> tensor<64xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it reads the sequence from its end}}
+  %r = sluice.reverse %x axes [0] : (tensor<16x4xf32>) -> tensor<16x4xf32>
+  return %s, %f, %r : tensor<4xf32>, tensor<64xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+func.func @pairs(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x16xf32>, tensor<32x4xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<16x4xf32>) -> tensor<4x16xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it combines each position of a sequence with each of another}}
+  %m = sluice.matmul %x, %t : (tensor<16x4xf32>, tensor<4x16xf32>) -> tensor<16x16xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it takes all 16 positions of its operand 0 together}}
+  %c = sluice.concat %x, %x axis 0 : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<32x4xf32>
+  return %m, %c : tensor<16x16xf32>, tensor<32x4xf32>
+}
+
+// -----
+
+func.func @rates(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<8x4xf32>, tensor<16x4xf32>) {
+  // expected-error @+2 {{E0207: cannot be streamed: it gives a position for every 2 steps, and an inference takes 1 step}}
+  // expected-note @+1 {{help: take 2 steps in each inference (--stream x=0:2)}}
+  %h = sluice.slice %x starts [0, 0] sizes [8, 4] steps [2, 1] : (tensor<16x4xf32>) -> tensor<8x4xf32>
+  %p = sluice.constant dense<[[1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0], [10.0], [11.0], [12.0], [13.0], [14.0], [15.0], [16.0]]> : tensor<16x1xf32>
+  %b = sluice.broadcast %p : (tensor<16x1xf32>) -> tensor<16x4xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: it combines the sequence with a tensor that is not streamed and has a position for each of its own}}
+  // expected-note @+1 {{help: if that is an input of the model, stream it too; a constant must be the same at all positions}}
+  %y = sluice.map (%a = %x, %c = %b) : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32> {
+    %0 = arith.addf %a, %c : f32
+    sluice.yield %0
+  }
+  return %h, %y : tensor<8x4xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+func.func @loops(%x: tensor<16x4xf32> {sluice.name = "x"}, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<16x4xf32>) {
+  // expected-error @+2 {{E0207: cannot be streamed: carried value 0 begins with what is given with each inference}}
+  // expected-note @+1 {{help: keep it on the chip, if it is an input with an output for its last value (--state IN=OUT), or make it a constant (--bind NAME=0)}}
+  %last = sluice.loop 16 carry (%s = %h : tensor<4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
+      stack [] -> (tensor<4xf32>) {
+    %n = sluice.map (%a = %s, %b = %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      %0 = arith.addf %a, %b : f32
+      sluice.yield %0
+    }
+    sluice.next %n : tensor<4xf32>
+  }
+  %z = sluice.constant dense<0.0> : tensor<4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: its trips run from the end of the sequence}}
+  %first = sluice.loop 16 carry (%s = %z : tensor<4xf32>) slice (%e = %x axis 0 reversed : tensor<16x4xf32>)
+      stack [] -> (tensor<4xf32>) {
+    sluice.next %e : tensor<4xf32>
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: its trips run along another axis than the sequence}}
+  %columns = sluice.loop 4 carry () slice (%e = %x axis 1 : tensor<16x4xf32>) stack [1] -> (tensor<16x4xf32>) {
+    sluice.next %e : tensor<16xf32>
+  }
+  return %last, %columns : tensor<4xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{E0120: no input of the model is called 'x'}}
+func.func @name(%y: tensor<16x4xf32> {sluice.name = "y"}) -> tensor<16x4xf32> {
+  return %y : tensor<16x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{E0120: input 'x' has rank 0, there is no axis 0 to stream along}}
+func.func @scalar(%x: tensor<f32> {sluice.name = "x"}) -> tensor<f32> {
+  return %x : tensor<f32>
+}
