@@ -22,6 +22,14 @@ std::string nameOf(FunctionOpInterface function, unsigned argument) {
   return name ? name.str() : "";
 }
 
+/// The axis that a loop runs along, alone and element by element.
+std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
+  for (unsigned axis = 0; axis < projection.rank(); ++axis)
+    if (projection.loopAlong(axis) == loop)
+      return axis;
+  return std::nullopt;
+}
+
 /// The first elements of a constant along an axis, if it is the same at all of them.
 Value shortened(OpBuilder &builder, ir::ConstantOp constant, unsigned axis, int64_t count) {
   const reference::Tensor all = ir::toTensor(constant.getValue());
@@ -303,11 +311,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
       return no(fmt::format("its operands have a position for every {} and for every {}",
                             counted(every, "step"),
                             counted(read.timing.sequence.every * read.stride, "step")));
-  const Projection &out = space.results.front();
-  std::optional<unsigned> axis;
-  for (const unsigned i : llvm::seq(0U, out.rank()))
-    if (out.loopAlong(i) == along)
-      axis = i;
+  const auto axis = axisAlong(space.results.front(), along);
   if (!axis)
     return no("its result has the positions of the sequence and other elements in one axis");
 
@@ -352,10 +356,8 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     const Projection &projection = space.operands[i];
     if (timing(op->getOperand(i)).kind != Timing::Fixed || !projection.moves(along))
       continue;
-    const auto moved = llvm::find_if(llvm::seq(0U, projection.rank()), [&](unsigned place) {
-      return projection.loopAlong(place) == along;
-    });
-    operands[i] = alongTime(where, op->getOperand(i), *moved, count);
+    const auto moved = axisAlong(projection, along);
+    operands[i] = alongTime(where, op->getOperand(i), moved, count);
     if (!operands[i])
       return giveUp(*op);
   }
@@ -403,20 +405,16 @@ Value Steps::repeated(Value value, unsigned axis, int64_t count) {
   for (auto [operand, projection] : llvm::zip_equal(operands, space.operands)) {
     if (!projection.moves(*along))
       continue;
-    const auto places = llvm::seq(0U, projection.rank());
-    const auto moved =
-        llvm::find_if(places, [&](unsigned place) { return projection.loopAlong(place) == along; });
-    if (moved == places.end())
-      return nullptr;
-    operand = repeated(operand, *moved, count);
+    const auto moved = axisAlong(projection, *along);
+    operand = moved ? repeated(operand, *moved, count) : nullptr;
     if (!operand)
       return nullptr;
   }
   return spaced.resized(builder, operands, axis, count)->getResult(0);
 }
 
-Value Steps::alongTime(Location where, Value value, unsigned axis, int64_t count) {
-  const Value changed = repeated(value, axis, count);
+Value Steps::alongTime(Location where, Value value, std::optional<unsigned> axis, int64_t count) {
+  const Value changed = axis ? repeated(value, *axis, count) : nullptr;
   if (!changed)
     refuse(where,
            "it combines the sequence with a tensor that is not streamed and has a position "

@@ -77,7 +77,8 @@ private:
   /// A value that is the same at all positions, with another number of them.
   mlir::Value repeated(mlir::Value value, unsigned axis, int64_t count);
   /// `repeated`, or a refusal of the operation at `where`.
-  mlir::Value alongTime(mlir::Location where, mlir::Value value, unsigned axis, int64_t count);
+  mlir::Value alongTime(mlir::Location where, mlir::Value value, std::optional<unsigned> axis,
+                        int64_t count);
 
   void loop(ir::LoopOp op);
   bool loopReads(ir::LoopOp op, std::vector<Read> &reads);
