@@ -30,6 +30,12 @@ def problems(plan, spaced):
         equal(f"the sum of {cause} over the stages", parts, count)
     equal("the stages' products", sum(sum(stage["products_by_core"]) for stage in plan["stages"] if not stage["ahead"]),
           plan["floor"]["products"])
+    for number, stage in enumerate(plan["stages"]):
+        if stage["start"] is None:
+            if stage["end"] is not None or not stage["ahead"]:
+                wrong.append(f"stage {number} does not begin")
+        elif not stage["start"] < stage["end"] <= spaced:
+            wrong.append(f"stage {number} lasts from {stage['start']} to {stage['end']}")
     at = 0
     for step in plan["critical_path"]:
         equal("the path's next step", step["from"], at)

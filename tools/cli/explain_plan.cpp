@@ -73,7 +73,11 @@ private:
     std::string text = "stage  rows  start    end  rows by core, products by core\n";
     for (uint32_t stage = 0; stage < explanation.stages.size(); ++stage) {
       const plan::ExplainedStage &one = explanation.stages[stage];
-      text += fmt::format("{:>5} {:>5} {:>6} {:>6}  ", stage, one.rows, one.start, one.end);
+      const auto cycle = [](const std::optional<uint64_t> &at) {
+        return at ? std::to_string(*at) : std::string("-");
+      };
+      text += fmt::format("{:>5} {:>5} {:>6} {:>6}  ", stage, one.rows, cycle(one.start),
+                          cycle(one.end));
       if (stage != 0) {
         text += fmt::format("{}", fmt::join(one.rowsByCore, " "));
         if (*std::max_element(one.productsByCore.begin(), one.productsByCore.end()) != 0)
@@ -178,8 +182,8 @@ Json planJson(const CompileResult &result) {
                       {"rows_by_core", one.rowsByCore},
                       {"products_by_core", one.productsByCore},
                       {"ahead", one.ahead},
-                      {"start", one.start},
-                      {"end", one.end},
+                      {"start", one.start ? Json(*one.start) : Json(nullptr)},
+                      {"end", one.end ? Json(*one.end) : Json(nullptr)},
                       {"idle", causes(one.idle)}});
   }
   Json path = Json::array();

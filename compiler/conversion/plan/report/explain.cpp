@@ -155,7 +155,6 @@ private:
       to.rows = static_cast<uint32_t>(work.stages[stage].size());
       to.rowsByCore.assign(result.cores, 0);
       to.productsByCore.assign(result.cores, 0);
-      to.start = ~uint64_t{0};
       for (RowId row : work.stages[stage]) {
         const std::vector<uint32_t> &nodes = graph.rows[row].nodes;
         to.nodes.insert(to.nodes.end(), nodes.begin(), nodes.end());
@@ -186,8 +185,9 @@ private:
 
   void extend(const Timeline::Event &event, uint64_t cycle) {
     ExplainedStage &stage = result.stages[stageOf(timeline.originOf(event).row)];
-    stage.start = std::min(stage.start, cycle - timeline.start());
-    stage.end = std::max(stage.end, cycle - timeline.start() + 1);
+    const uint64_t at = cycle - timeline.start();
+    stage.start = std::min(stage.start.value_or(at), at);
+    stage.end = std::max(stage.end.value_or(0), at + 1);
   }
 
   static void add(const std::vector<Passed> &passed, std::initializer_list<CoreCycles *> to) {

@@ -58,8 +58,8 @@ struct ExplainedStage {
   std::vector<uint32_t> nodes; ///< indices into Graph::nodes, ascending; none for the inputs
   uint32_t rows = 0;
   std::vector<uint32_t> rowsByCore, productsByCore;
-  uint64_t start = 0; ///< first beat
-  uint64_t end = 0;   ///< the cycle after the last beat
+  /// First beat, and the cycle after the last one; nothing, if all come behind the last output.
+  std::optional<uint64_t> start, end;
   CoreCycles idle{};  ///< of matrix units before products of this stage
   bool ahead = false; ///< sums for the next inference
 };

@@ -43,8 +43,8 @@ void expectAddsUp(const Explanation &explanation) {
       parts[cause] += stage.idle[cause];
     products +=
         std::accumulate(stage.productsByCore.begin(), stage.productsByCore.end(), uint64_t{0});
-    EXPECT_LT(stage.start, stage.end);
-    EXPECT_LT(stage.end, explanation.cycles);
+    EXPECT_LT(stage.start.value(), stage.end.value());
+    EXPECT_LT(stage.end.value(), explanation.cycles);
   }
   EXPECT_EQ(parts, explanation.idle);
   EXPECT_EQ(products, explanation.floor.products);
