@@ -19,6 +19,12 @@ def dense(features=8):
     return made, lambda x: np.maximum(x.astype(np.float64) @ weights + bias, 0)
 
 
+def moving_sum(steps=16):
+    """The sum of a step and the two before it, over a whole sequence."""
+    return model([helper.make_node("Conv", ["x", "ones"], ["y"], name="sum", pads=[2, 0])], {"x": [1, 1, steps]},
+                 {"y": [1, 1, steps]}, [("ones", np.ones((1, 1, 3), np.float32))])
+
+
 def accumulator():
     """The next h is x + h, and y is twice that."""
     return model([helper.make_node("Add", ["x", "h"], ["h_next"], name="add"),

@@ -166,6 +166,14 @@ class Run(Python):
         program.reset()
         np.testing.assert_array_equal(program.run(x=x[0])["y"], 2 * x[0])
 
+    def test_streams(self):
+        x = np.arange(24, dtype=np.float32)
+        expected = np.convolve(x, np.ones(3))[:24]
+        for stream, steps in (({"x": 2}, 1), ({"x": (2, 4)}, 4)):
+            program = sluice.compile(models.moving_sum(), target="c2b8", stream=stream)
+            found = program.steps(x=x.reshape(-1, 1, 1, steps))["y"]
+            np.testing.assert_array_equal(found.ravel(), expected)
+
     def test_tasks(self):
         async def all_of(xs):
             return await asyncio.gather(*(self.program.run_async(x=x) for x in xs))

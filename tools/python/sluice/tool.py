@@ -105,7 +105,7 @@ class Workspace:
         if isinstance(value, (bool, int, float, str)):
             return str(value).lower() if isinstance(value, bool) else str(value)
         if name != "bind":
-            return ",".join(map(str, value))
+            return (":" if name == "stream" else ",").join(map(str, value))
         file = f"bind{len(list(self.path.glob('bind*.npy')))}.npy"
         np.save(self.path / file, np.asarray(value))
         return f"@{file}"
@@ -118,11 +118,13 @@ class Options:
     def __init__(self, *, target: Union[str, "os.PathLike[str]"] = "c6b32",
                  input_shape: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,
                  bind: Optional[Mapping[str, Any]] = None, state: Optional[Mapping[str, str]] = None,
+                 stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
                  data_dim: Optional[Mapping[str, int]] = None, allow_dynamic_weights: bool = False,
                  rewrite_layout: bool = False, effort: str = "default",
                  external_data: Optional[Union[str, "os.PathLike[str]"]] = None, name: Optional[str] = None,
                  **more: Any) -> None:
         self.given: Dict[str, Any] = {
-            "target": target, "input_shape": input_shape, "bind": bind, "state": state, "data_dim": data_dim,
+            "target": target, "input_shape": input_shape, "bind": bind, "state": state, "stream": stream,
+            "stream_delay": stream_delay, "data_dim": data_dim,
             "allow_dynamic_weights": allow_dynamic_weights, "rewrite_layout": rewrite_layout, "effort": effort,
             "external_data": external_data, "name": name, **more}
