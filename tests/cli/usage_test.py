@@ -92,6 +92,15 @@ class Flags(Refusal):
         for line in lines[1:-1]:
             self.assertRegex(line, r"^compiling m\.onnx: ([a-z ]+(, \d+ % of its budget)?, )?\d+ s$")
 
+    def test_progress_elsewhere(self):
+        onnx.save(models.dense(), self.dir / "m.onnx")
+        for when, expected in (("always", r"(progress: compiling m\.onnx: .*\d s\n)+"), ("auto", ""), ("never", "")):
+            code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--progress", when)
+            self.assertEqual(code, 0)
+            self.assertRegex(err, f"^{expected}$")
+        self.assertEqual(self.sluice("targets", "--progress", "maybe")[::2],
+                         (USAGE, "error: --progress: maybe not in {auto,always,never}; see 'sluice targets --help'\n"))
+
     def test_a_program_is_not_a_model(self):
         self.compiled()
         message = ("'good.sluice' is a program file, compiled already; allowed: an ONNX model or .mlir, 'sluice run' "

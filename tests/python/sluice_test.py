@@ -4,8 +4,10 @@
 usage: sluice_test.py FOLDER_OF_THE_PACKAGE [unittest arguments]
 """
 import asyncio
+import contextlib
 import doctest
 import importlib
+import io
 import json
 import os
 import signal
@@ -113,6 +115,18 @@ class Compile(Python):
             self.assertEqual(sluice.compile(shaped, target="c2b8", input_shape=shape).inputs[0].shape, (2, 8))
         pinned = sluice.compile(shaped, target="c2b8", input_shape={"batch": 2}, data_dim={"x": 1}, rewrite_layout=True)
         self.assertEqual(pinned.inputs[0].data_dim, 1)
+
+    def test_progress_where_somebody_looks(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        for stream, is_shown in ((Terminal(), True), (io.StringIO(), False)):
+            with contextlib.redirect_stderr(stream):
+                sluice.compile(self.model, target="c2b8")
+            lines = stream.getvalue().split("\r")
+            self.assertEqual(any(line.startswith("compiling -: ") for line in lines), is_shown)
+            self.assertEqual(lines[-1], "")
 
     def test_ctrl_c_ends_the_compiler(self):
         model = models.dense(512)[0]

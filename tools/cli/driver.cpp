@@ -15,6 +15,7 @@
 #include "compiler/support/problem_text.h"
 #include "compiler/support/suggestion.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/progress.h"
 
 namespace sluice::cli {
 namespace {
@@ -144,6 +145,11 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
   app.add_option("--json", common.json, "write the result as JSON, to standard output or =FILE")
       ->type_name("[=FILE]");
   app.add_option("--color", common.color, "colour of messages")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option_function<std::string>("--progress", ProgressLine::when,
+                                       "progress of what takes long, on a terminal; always: as "
+                                       "lines elsewhere too")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--verbose", common.verbose, "print errors that many nodes share once for each");

@@ -7,12 +7,23 @@
 
 namespace sluice::cli {
 
+namespace {
+
+std::string_view chosen = "auto"; ///< set once, before there is a line
+
+} // namespace
+
+void ProgressLine::when(std::string_view choice) {
+  chosen = choice == "always" ? "always" : choice == "never" ? "never" : "auto";
+}
+
 ProgressLine::ProgressLine(std::string label)
     : label(std::move(label)), start(std::chrono::steady_clock::now()),
-      terminal(isatty(STDERR_FILENO) != 0) {}
+      terminal(chosen != "never" && isatty(STDERR_FILENO) != 0),
+      lines(chosen == "always" && !terminal) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown)
+  if (shown && terminal)
     std::fputs("\r\033[K", stderr);
 }
 
@@ -21,6 +32,15 @@ double ProgressLine::seconds() const {
 }
 
 void ProgressLine::update(std::string_view state) {
+  if (lines) {
+    if (shown && seconds() < nextLine)
+      return;
+    shown = true;
+    nextLine = seconds() + 0.4;
+    std::fputs(fmt::format("progress: {}: {}\n", label, state).c_str(), stderr);
+    std::fflush(stderr);
+    return;
+  }
   if (!terminal || seconds() < 1)
     return;
   shown = true;
@@ -31,9 +51,10 @@ void ProgressLine::update(std::string_view state) {
 Ticker::Ticker(std::string label)
     : line(std::move(label)), thread([this] {
         std::unique_lock lock(mutex);
-        while (!done.wait_for(lock, std::chrono::milliseconds(500), [&] { return stopping; }))
+        do
           line.update(fmt::format("{}{}{:.0f} s", stages.text(), stages.text().empty() ? "" : ", ",
                                   line.seconds()));
+        while (!done.wait_for(lock, std::chrono::milliseconds(500), [&] { return stopping; }));
       }) {}
 
 Ticker::~Ticker() {

@@ -1,5 +1,6 @@
-// A line on the terminal while something takes longer than a second; nothing
-// where standard error is not a terminal.
+// A line on the terminal while something takes longer than a second. Where standard error is no
+// terminal, nothing, or lines that begin with "progress: " from the beginning, for a program that
+// shows them.
 #pragma once
 
 #include <chrono>
@@ -16,6 +17,9 @@ namespace sluice::cli {
 /// Updated by its owner.
 class ProgressLine {
 public:
+  /// --progress: "auto", "always" or "never".
+  static void when(std::string_view choice);
+
   explicit ProgressLine(std::string label);
   ~ProgressLine();
   ProgressLine(const ProgressLine &) = delete;
@@ -27,8 +31,9 @@ public:
 private:
   std::string label;
   std::chrono::steady_clock::time_point start;
-  bool terminal;
+  bool terminal, lines;
   bool shown = false;
+  double nextLine = 0; ///< seconds after the start: not more than two lines a second
 };
 
 /// Shows stage and seconds by itself.

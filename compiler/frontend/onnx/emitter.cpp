@@ -123,7 +123,7 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
   llvm::SmallVector<mlir::Value> inputs;
   std::vector<int> argumentOf; // of each operand; -1: a scalar of the body
   for (const Tensor &operand : operands) {
-    if (isScalar(operand) && !allKnown) {
+    if (isScalar(operand) && operand.known->isFloat() && !allKnown) {
       argumentOf.push_back(-1);
       continue;
     }

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import IO, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
@@ -32,6 +34,46 @@ def executable() -> str:
     return found
 
 
+class ProgressLine:
+    """A line that is written over until the command ends, on a terminal or in a notebook."""
+
+    _START = "progress: "
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    @staticmethod
+    def is_watched() -> bool:
+        return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+    def show(self, said: str) -> bool:
+        """Whether that was about the progress."""
+        if not said.startswith(self._START):
+            return False
+        self._write(said[len(self._START):].rstrip("\n"))
+        return True
+
+    def end(self) -> None:
+        if self._width > 0:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self._width) + ("" if text else "\r"))
+        sys.stderr.flush()
+        self._width = len(text)
+
+
+def _listen(stream: IO[bytes], said: List[str]) -> None:
+    """Shows the progress, and keeps all else."""
+    progress = ProgressLine()
+    with stream:
+        for line in stream:
+            text = line.decode()
+            if not progress.show(text):
+                said.append(text)
+    progress.end()
+
+
 class Workspace:
     """A folder for the files of one command."""
 
@@ -48,15 +90,24 @@ class Workspace:
 
     def call(self, arguments: Sequence[str], stdin: Optional[bytes] = None) -> Tuple[int, str, str]:
         """Exit code and both streams."""
-        with subprocess.Popen([executable(), *arguments], cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        words = [executable(), f"--progress={'always' if ProgressLine.is_watched() else 'never'}", *arguments]
+        with subprocess.Popen(words, cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
+            assert process.stderr is not None
+            said: List[str] = []
+            listener = threading.Thread(target=_listen, args=(process.stderr, said))
+            listener.start()
+            # What the thread reads is no longer communicate's.
+            process.stderr = None
             try:
-                out, said = process.communicate(stdin or b"")
+                out, _ = process.communicate(stdin or b"")
             except BaseException: # Ctrl-C: the command is gone before anything else goes on
                 process.kill()
                 process.wait()
                 raise
-        return process.returncode, out.decode(), said.decode()
+            finally:
+                listener.join()
+        return process.returncode, out.decode(), "".join(said)
 
     def json(self, arguments: Sequence[str], stdin: Optional[bytes] = None,
              check: bool = True) -> Tuple[Dict[str, Any], str]:

@@ -102,7 +102,13 @@ void addArithmetic(OperatorTable &table) {
   table.add({7, 13, 14}, binary("Add", "map: a + b", kAdd));
   table.add({7, 13, 14}, binary("Sub", "map: a - b", kSub));
   table.add({7, 13, 14}, binary("Mul", "map: a * b", kMul));
-  table.add({7, 13, 14}, binary("Div", "map: a / b", kDiv));
+  Operator division = binary("Div", "map: a / b", kDiv);
+  division.requirements.push_back(
+      {"integers are known at import", [](const NodeView &node) -> std::string {
+         const bool rounds = !isFloatType(node.in(0).type);
+         return rounds && !(node.in(0).known && node.in(1).known) ? "integers at run time" : "";
+       }});
+  table.add({7, 13, 14}, division);
   table.add({6, 13}, neg());
 }
 
