@@ -309,6 +309,8 @@ private:
       for (const onnx::AttributeProto &one : node.proto->attribute())
         if (one.name() == attribute)
           graph = &one.g();
+      if (!graph) // an attribute that the entry requires
+        throw NodeError{};
       ++importer.depth;
       const auto results = importer.importGraph(node, *graph, attribute, arguments);
       --importer.depth;
