@@ -256,6 +256,12 @@ private:
     return unrolled.problems.empty();
   }
 
+  /// A tensor of the model has the shape of what stands for it.
+  static void setShape(auto &tensor, mlir::Value value) {
+    const auto shape = ir::shapeOf(value);
+    tensor.shape.assign(shape.begin(), shape.end());
+  }
+
   /// The tensors of the graph are what stands for them now.
   void follow(const llvm::DenseMap<mlir::Value, mlir::Value> &replaced) {
     llvm::erase_if(info.tensors, [&](frontend::GraphTensor &one) {
@@ -277,27 +283,16 @@ private:
     if (!streamed.problems.empty())
       return false;
     follow(streamed.replaced);
-    const auto reshape = [](auto &tensors, mlir::ValueRange values) {
-      for (auto [tensor, value] : llvm::zip_equal(tensors, values)) {
-        const auto shape = ir::shapeOf(value);
-        tensor.shape.assign(shape.begin(), shape.end());
-      }
-    };
-    reshape(info.inputs, main.getArguments());
-    reshape(info.outputs, main.front().getTerminator()->getOperands());
+    for (auto [input, argument] : llvm::zip_equal(info.inputs, main.getArguments()))
+      setShape(input, argument);
+    for (auto [output, value] :
+         llvm::zip_equal(info.outputs, main.front().getTerminator()->getOperands()))
+      setShape(output, value);
     for (frontend::GraphTensor &one : info.tensors)
-      if (one.value) {
-        const auto shape = ir::shapeOf(one.value);
-        one.shape.assign(shape.begin(), shape.end());
-      }
+      if (one.value)
+        setShape(one, one.value);
     result.inputs = hostTensors(info.inputs);
-    for (auto [output, sequence] : llvm::zip_equal(info.outputs, streamed.outputs))
-      if (sequence && sequence->behind > 0)
-        result.notes.push_back(fmt::format(
-            "output '{}' is {} step{} behind the input: before its position {} it has no "
-            "meaning",
-            output.name, sequence->behind * sequence->every,
-            sequence->behind * sequence->every == 1 ? "" : "s", sequence->behind));
+    note(streamed.notes);
     return true;
   }
 
@@ -349,15 +344,12 @@ private:
       const auto same = llvm::find_if(
           known, [&](const format::HostTensor &one) { return !name.empty() && one.name == name; });
       format::HostTensor tensor = same == known.end() ? format::HostTensor() : *same;
-      const auto shape = ir::shapeOf(argument);
-      tensor.shape.assign(shape.begin(), shape.end());
+      setShape(tensor, argument);
       model.inputs.push_back(std::move(tensor));
     }
     for (auto [tensor, value] :
-         llvm::zip_equal(model.outputs, main.front().getTerminator()->getOperands())) {
-      const auto shape = ir::shapeOf(value);
-      tensor.shape.assign(shape.begin(), shape.end());
-    }
+         llvm::zip_equal(model.outputs, main.front().getTerminator()->getOperands()))
+      setShape(tensor, value);
     return model;
   }
 

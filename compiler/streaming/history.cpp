@@ -25,11 +25,11 @@ DenseElementsAttr splat(OpBuilder &builder, llvm::ArrayRef<int64_t> shape, doubl
                                 static_cast<float>(value));
 }
 
-} // namespace
-
 Value filled(OpBuilder &builder, Location where, llvm::ArrayRef<int64_t> shape, double value) {
   return builder.create<ir::ConstantOp>(where, splat(builder, shape, value));
 }
+
+} // namespace
 
 Value select(OpBuilder &builder, Location where, Value test, Value chosen, Value otherwise) {
   return builder.create<ir::MapOp>(

@@ -33,8 +33,4 @@ private:
 mlir::Value select(mlir::OpBuilder &builder, mlir::Location where, mlir::Value test,
                    mlir::Value chosen, mlir::Value otherwise);
 
-/// A constant of one value.
-mlir::Value filled(mlir::OpBuilder &builder, mlir::Location where, llvm::ArrayRef<int64_t> shape,
-                   double value);
-
 } // namespace sluice::streaming

@@ -428,15 +428,20 @@ void Steps::outputs() {
   Operation *end = function.getFunctionBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
     const Timing time = timing(value);
-    result.outputs.push_back(time.kind == Timing::Stream ? std::optional(time.sequence)
-                                                         : std::nullopt);
-    const auto name = function.getResultAttrOfType<StringAttr>(index, ir::kNameAttr);
     if (time.kind != Timing::Stream)
       continue;
-    mayBeLate(time, fmt::format("output '{}'", name ? name.str() : std::to_string(index)));
-    if (time.sequence.behind < 0) {
+    const auto known = function.getResultAttrOfType<StringAttr>(index, ir::kNameAttr);
+    const std::string name =
+        fmt::format("output '{}'", known ? known.str() : std::to_string(index));
+    mayBeLate(time, name);
+    const auto &[axis, every, behind] = time.sequence;
+    if (behind > 0)
+      result.notes.push_back(
+          fmt::format("{} is {} behind the input: before its position {} it has no meaning", name,
+                      counted(behind * every, "step"), behind));
+    if (behind < 0) {
       builder.setInsertionPoint(end);
-      result.replaced[value] = positions(value, time.sequence.behind, perInference(time.sequence));
+      result.replaced[value] = positions(value, behind, perInference(time.sequence));
     }
   }
 }

@@ -44,8 +44,7 @@ struct Sequence {
 struct Result {
   /// What stands for the values before; null for one that is gone.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  /// By result of the function; nothing: it is as of the newest step.
-  std::vector<std::optional<Sequence>> outputs;
+  std::vector<std::string> notes;        ///< outputs that are behind
   Problems problems;                     ///< E0120, E0207; the function is then of no more use
   std::vector<mlir::Location> locations; ///< of the problems
 };

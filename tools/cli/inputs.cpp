@@ -227,11 +227,10 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
       found[*index] = zeros(ports[*index]); // not missing as well
       return;
     }
-    const io::Tensor tensor =
-        stepsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], steps);
+    io::Tensor tensor = stepsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], steps);
     if (const auto wrong = checkShape(tensor, ports[*index], "input", steps))
       problems.push_back(*wrong);
-    found[*index] = tensor;
+    found[*index] = std::move(tensor);
   };
   for (const std::string &spec : specs) {
     if (spec.starts_with('@')) {
@@ -309,11 +308,10 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
       problems.push_back(*wrong);
       continue;
     }
-    const io::Tensor tensor =
-        stepsFirst(std::move(std::get<io::Tensor>(read)), ports[*index], steps);
+    io::Tensor tensor = stepsFirst(std::move(std::get<io::Tensor>(read)), ports[*index], steps);
     if (const auto wrong = checkShape(tensor, ports[*index], "reference of output", steps))
       problems.push_back(*wrong);
-    references[*index] = tensor;
+    references[*index] = std::move(tensor);
   }
   return references;
 }
