@@ -94,6 +94,7 @@ class Compile(Python):
     def test_wrong_arguments(self):
         for code, kind, call in (
                 ("E0515", sluice.ArgumentError, lambda: sluice.compile(self.model, target="c2b9")),
+                ("E0120", sluice.ArgumentError, lambda: sluice.compile(models.moving_sum(), stream={"x": 3})),
                 ("E0601", sluice.ArgumentError, lambda: sluice.compile(5)),
                 ("E0601", sluice.ArgumentError, lambda: sluice.compile(self.model, effort="heroic")),
                 ("E0101", sluice.CompileError, lambda: sluice.compile("/nonexistent.onnx")),

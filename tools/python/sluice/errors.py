@@ -105,7 +105,7 @@ def of_problems(problems: Sequence[Problem], text: str) -> Error:
     """The exception of what a command complains of."""
     phase = problems[0].code[:3] if problems else ""
     kind = {"E05": ProgramError, "E06": ArgumentError}.get(phase, CompileError)
-    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0311"): # a flag is wrong
+    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0120", "E0311"): # a flag is wrong
         kind = ArgumentError
     return kind(text.rstrip() or "; ".join(map(str, problems)), problems)
 
