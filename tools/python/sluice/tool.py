@@ -96,17 +96,17 @@ class Workspace:
             assert process.stderr is not None
             said: List[str] = []
             listener = threading.Thread(target=_listen, args=(process.stderr, said))
-            listener.start()
-            # What the thread reads is no longer communicate's.
-            process.stderr = None
             try:
+                listener.start()
+                process.stderr = None # what the thread reads is no longer communicate's
                 out, _ = process.communicate(stdin or b"")
             except BaseException: # Ctrl-C: the command is gone before anything else goes on
                 process.kill()
                 process.wait()
                 raise
             finally:
-                listener.join()
+                if listener.is_alive():
+                    listener.join()
         return process.returncode, out.decode(), "".join(said)
 
     def json(self, arguments: Sequence[str], stdin: Optional[bytes] = None,
