@@ -27,7 +27,8 @@ bool Steps::loopReads(ir::LoopOp op, std::vector<Read> &reads) {
     read.timing = time;
     reads.push_back(read);
   }
-  const auto captured = llvm::drop_begin(ir::readValues(op), op->getNumOperands());
+  const llvm::SmallVector<Value> read = ir::readValues(op);
+  const auto captured = llvm::ArrayRef(read).drop_front(op->getNumOperands());
   for (auto [i, stack] : llvm::enumerate(op.stacks()))
     backwards |= stack.reversed && !op.getResult(carried + i).use_empty();
   if (otherAxis)

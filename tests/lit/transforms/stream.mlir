@@ -154,3 +154,49 @@ func.func @name(%y: tensor<16x4xf32> {sluice.name = "y"}) -> tensor<16x4xf32> {
 func.func @scalar(%x: tensor<f32> {sluice.name = "x"}) -> tensor<f32> {
   return %x : tensor<f32>
 }
+
+// -----
+
+func.func @later(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>) {
+  %z = sluice.constant dense<0.0> : tensor<4xf32>
+  %last = sluice.loop 16 carry (%s = %z : tensor<4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
+      stack [] -> (tensor<4xf32>) {
+    sluice.next %e : tensor<4xf32>
+  }
+  %row = sluice.unsqueeze %last axes [0] : (tensor<4xf32>) -> tensor<1x4xf32>
+  %all = sluice.broadcast %row : (tensor<1x4xf32>) -> tensor<16x4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it combines positions of a sequence with a value that depends on all of them}}
+  %y = sluice.map (%a = %x, %b = %all) : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: a trip reads more of the sequence than its own step}}
+  %more = sluice.loop 16 carry () slice (%e = %x axis 0 : tensor<16x4xf32>) stack [0] -> (tensor<16x4xf32>) {
+    %0 = sluice.map (%a = %e, %b = %last) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      %1 = arith.addf %a, %b : f32
+      sluice.yield %1
+    }
+    sluice.next %0 : tensor<4xf32>
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: sequence 1 of the loop depends on all steps}}
+  %both = sluice.loop 16 carry () slice (%e = %x axis 0 : tensor<16x4xf32>, %f = %all axis 0 : tensor<16x4xf32>)
+      stack [0] -> (tensor<16x4xf32>) {
+    sluice.next %f : tensor<4xf32>
+  }
+  %four = sluice.slice %x starts [0, 0] sizes [16, 4] steps [1, 1] : (tensor<16x4xf32>) -> tensor<16x4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it begins with all positions of a sequence}}
+  %begun, %rest = sluice.loop 16 carry (%s = %four : tensor<16x4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
+      stack [0] -> (tensor<16x4xf32>, tensor<16x4xf32>) {
+    sluice.next %s, %e : tensor<16x4xf32>, tensor<4xf32>
+  }
+  return %last, %y, %more, %begun : tensor<4xf32>, tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>
+}
+
+// -----
+
+func.func @kept(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<16x4xf32> {
+  %s = sluice.state : tensor<16x4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it keeps all positions of the sequence as a state}}
+  %k = sluice.keep %x in %s : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32>
+  return %x : tensor<16x4xf32>
+}
