@@ -171,12 +171,9 @@ class Flags(Refusal):
                  "accelerator has tensors", "cut the model before it, and compute it on the host"),
                 ("RandomNormal", "'RandomNormal' is not supported: its result is random, an inference is a function of "
                  "the inputs", "make the random numbers an input of the model"),
-                ("MatMulInteger", "'MatMulInteger' is not supported: it computes on integers or strings, the "
+                ("StringNormalizer", "'StringNormalizer' is not supported: it computes on integers or strings, the "
                  "accelerator on floating-point numbers", "export the model without quantization, give what it takes "
                  "as constants (--bind), or compute it on the host"),
-                ("DynamicQuantizeLinear", "'DynamicQuantizeLinear' is not supported: ONNX defines it by Cast, Clip, "
-                 "Constant, Div, Identity, Max, Min, QuantizeLinear, ReduceMax, ReduceMin, Round, Sub, of which "
-                 "QuantizeLinear is not supported", express),
                 ("HannWindow", "'HannWindow' is not supported: ONNX defines it by Add, Cast, Constant, Cos, Div, Mul, "
                  "Range, Sub, all of which are supported", "have its definition inlined when exporting"),
                 ("det", "'Det' is not supported: no maps, reductions, products and views are known that compute it",

@@ -85,10 +85,30 @@ onnx::ModelProto recurrent() {
   return model.proto;
 }
 
+/// Choices by index and by order, resizing, and quantised tensors.
+onnx::ModelProto selecting() {
+  Model model(13);
+  model.input("x", {1, 2, 4, 4}).output("y").output("loss");
+  model.ints("sizes", {4}, {1, 2, 2, 6}).ints("k", {1}, {3}).ints("labels", {1, 4}, {0, 1, 1, 0});
+  model.ints("picked", {1, 2, 2, 2}, {0, 1, 5, -1, 2, 2, 0, 3});
+  model.floats("scale", {}, {0.25F}).floats("spread", {1, 2, 4}, ramp(8));
+  model.node("QuantizeLinear", {"x", "scale"}, {"q"});
+  model.node("DequantizeLinear", {"q", "scale"}, {"d"});
+  model.node("Resize", {"d", "", "", "sizes"}, {"r"})
+      .attribute("mode", std::string("linear"))
+      .attribute("coordinate_transformation_mode", std::string("align_corners"));
+  model.node("GatherElements", {"r", "picked"}, {"e"}).attribute("axis", int64_t{3});
+  model.node("TopK", {"r", "k"}, {"t", "i"}).attribute("axis", int64_t{3});
+  model.node("LRN", {"e"}, {"n"}).attribute("size", int64_t{3});
+  model.node("Concat", {"n", "t"}, {"y"}).attribute("axis", int64_t{3});
+  model.node("SoftmaxCrossEntropyLoss", {"spread", "labels"}, {"loss"});
+  return model.proto;
+}
+
 TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
   Budget budget(12);
   const TemporaryFolder folder;
-  const onnx::ModelProto seeds[] = {dense(), gated(), recurrent()};
+  const onnx::ModelProto seeds[] = {dense(), gated(), recurrent(), selecting()};
   pipeline::CompileOptions options;
   options.modelPath = folder.file("model.onnx");
   options.target = "c2b8";

@@ -14,7 +14,7 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, positions,
-                   reductions, selections, window_exports, windows)
+                   reductions, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -24,7 +24,7 @@ FAMILIES = (
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
     dynamic.free, positions.positions, positions.folds, windows.window_cases,
-    window_exports.window_exports, windows.long_signals)
+    window_exports.window_exports, windows.long_signals, selecting.choices, selecting.quantised)
 
 
 def main():

@@ -43,6 +43,15 @@ bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size(
 
 } // namespace
 
+Tensor asFloats(const Tensor &tensor) {
+  if (!tensor.known || tensor.known->isFloat())
+    return tensor;
+  const std::vector<int64_t> &ints = tensor.known->ints;
+  return Tensor::ofKnown(
+      HostTensor::ofFloats(tensor.shape, std::vector<float>(ints.begin(), ints.end())),
+      tensor.name);
+}
+
 std::optional<bool> truthOf(const Tensor &condition) {
   if (!condition.known || condition.known->isFloat() || condition.known->size() != 1)
     return std::nullopt;

@@ -30,6 +30,9 @@ struct Tensor {
   static Tensor ofKnown(HostTensor tensor, std::string name = {});
 };
 
+/// A known tensor of integers or bools as one of floats; others as they are.
+Tensor asFloats(const Tensor &tensor);
+
 /// The value of a condition, where it is known.
 std::optional<bool> truthOf(const Tensor &condition);
 

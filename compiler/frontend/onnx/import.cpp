@@ -412,7 +412,7 @@ private:
       return true;
     }
     emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output)));
-    const mlir::Value value = emitter.value(tensor);
+    const mlir::Value value = emitter.value(asFloats(tensor));
     builder.create<ir::KeepOp>(emitter.where(), value.getType(), value, state->second);
     return true;
   }
@@ -440,7 +440,7 @@ private:
       info.outputs.push_back(
           {output.name(), tensor.shape, hostType(tensor.type).value_or(format::HostType::Float32)});
       emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
-      values.push_back(emitter.value(tensor));
+      values.push_back(emitter.value(asFloats(tensor)));
       names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));
     }
     builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc(), values);

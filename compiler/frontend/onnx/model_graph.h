@@ -18,8 +18,8 @@ namespace sluice::frontend {
 using Opsets = std::map<std::string, int64_t>;
 
 /// The oldest and newest opset of the default domain that is imported.
-inline constexpr int64_t kMinOpset = 7;
-inline constexpr int64_t kMaxOpset = 23;
+inline constexpr int64_t kMinOpset = 1;
+inline constexpr int64_t kMaxOpset = 26;
 
 /// "ai.onnx" is another spelling of the default domain.
 std::string normalDomain(const std::string &domain);

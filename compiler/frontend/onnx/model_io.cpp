@@ -1,6 +1,7 @@
 #include "compiler/frontend/onnx/model_io.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -347,6 +348,11 @@ bool areScalars(const std::vector<Dimension> &declared, const Shape &computed) {
 
 } // namespace
 
+bool isExact(int64_t integer) {
+  const auto size = integer < 0 ? -static_cast<uint64_t>(integer) : static_cast<uint64_t>(integer);
+  return size == 0 || std::bit_width(size) - std::countr_zero(size) <= 8;
+}
+
 std::string Replaced::text() const {
   return fmt::format("{} is {} in the model and given as {}", axisText(axis, input), declared,
                      given);
@@ -366,12 +372,14 @@ void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
                  const std::vector<Replaced> &replaced, Report &report,
                  std::vector<std::string> &notes) {
   std::string name = inQuotes(declared.name());
-  if (computed.known && !isFloatType(computed.type)) {
-    report.add("E0114", fmt::format("output {} is a constant of type {}, allowed are float, "
-                                    "float16, bfloat16 and double",
-                                    name, dataTypeName(computed.type)));
-    return;
-  }
+  if (computed.known && !computed.known->isFloat())
+    for (const int64_t value : computed.known->ints)
+      if (!isExact(value)) {
+        report.add("E0114", fmt::format("output {} is a constant of type {} with the element {}, "
+                                        "which is no bf16 number",
+                                        name, dataTypeName(computed.type), value));
+        return;
+      }
   if (elementCount(computed.shape, kMaxElements) == 0) {
     report.add("E0114", fmt::format("output {} has the shape {}, a tensor without elements", name,
                                     shapeText(computed.shape)));

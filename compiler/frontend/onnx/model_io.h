@@ -45,10 +45,12 @@ ResolvedInputs resolveInputs(const onnx::GraphProto &proto,
                              const std::set<std::string> &initializers,
                              const ImportOptions &options, Report &report);
 
+/// Whether a bf16 number is this integer.
+bool isExact(int64_t integer);
+
 /// Checks what the graph declares for an output against what it computes
-/// (E0115), and that it is of a type the host takes (E0114): a floating-point one, or
-/// bools and indices that are computed at run time. `replaced` may change extents; [1]
-/// for [] and the reverse become a note.
+/// (E0115), and that a constant of integers has bf16 numbers only (E0114). `replaced` may change
+/// extents; [1] for [] and the reverse become a note.
 void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
                  const std::vector<Replaced> &replaced, Report &report,
                  std::vector<std::string> &notes);

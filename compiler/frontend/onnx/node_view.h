@@ -2,6 +2,7 @@
 // defaults, and what its import writes.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ public:
   /// `inputs` are null where a node leaves an input out.
   NodeView(const GraphNode &node, std::vector<const Tensor *> inputs,
            std::map<std::string, AttributeValue> attributes)
-      : node(node), inputs(std::move(inputs)), attributes(std::move(attributes)) {}
+      : inputs(std::move(inputs)), node(node), attributes(std::move(attributes)) {}
 
   size_t inputCount() const { return inputs.size(); }
   bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
@@ -27,6 +28,7 @@ public:
   const std::vector<int64_t> &knownInts(size_t input) const { return in(input).known->ints; }
   bool allKnown() const;
 
+  int64_t opset() const { return node.opset; }
   size_t outputCount() const { return node.proto->output_size(); }
   /// Whether the node names this output.
   bool wants(size_t output) const {
@@ -50,9 +52,11 @@ public:
   /// An axis counted from the front.
   int64_t axis(int64_t value, int64_t rank) const { return value < 0 ? value + rank : value; }
 
+protected:
+  std::vector<const Tensor *> inputs;
+
 private:
   const GraphNode &node;
-  std::vector<const Tensor *> inputs;
   std::map<std::string, AttributeValue> attributes;
 };
 
@@ -77,11 +81,21 @@ public:
   BodyImporter &bodies;
   std::vector<std::optional<Tensor>> results;
 
+  /// Has the entry see another tensor as an input: an old version's operand in the form of
+  /// later ones.
+  void replace(size_t input, Tensor tensor) {
+    replaced.push_back(std::move(tensor));
+    inputs[input] = &replaced.back();
+  }
+
   void result(size_t output, Tensor tensor) {
     if (output < results.size())
       results[output] = std::move(tensor);
   }
   void result(Tensor tensor) { result(0, std::move(tensor)); }
+
+private:
+  std::deque<Tensor> replaced; ///< inputs point into it
 };
 
 /// Reads a node's attributes by its entry; what is missing, unknown or of

@@ -168,6 +168,14 @@ const OperatorTable &operatorTable() {
     ops::addRecurrences(out);
     ops::addLoops(out);
     ops::addViews(out);
+    ops::addIntegers(out);
+    ops::addLocalResponse(out);
+    ops::addQuantisation(out);
+    ops::addIndexing(out);
+    ops::addLosses(out);
+    ops::addOrdering(out);
+    ops::addResize(out);
+    ops::addEarlyOpsets(out);
     return out;
   }();
   return table;

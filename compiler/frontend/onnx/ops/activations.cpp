@@ -1,4 +1,4 @@
-// Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu.
+// Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu, Swish.
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/unary.h"
@@ -35,6 +35,10 @@ mlir::Value shrink(const Scalars &s, mlir::Value x, const NodeView &node) {
   const float lambd = node.real("lambd"), bias = node.real("bias");
   return beyond(arith::CmpFPredicate::OLT, -lambd, bias,
                 beyond(arith::CmpFPredicate::OGT, lambd, -bias, s.constant(0)));
+}
+
+mlir::Value swish(const Scalars &s, mlir::Value x, const NodeView &node) {
+  return s.mul(x, s.sigmoid(s.scale(x, node.real("alpha"))));
 }
 
 Operator withAlpha(Operator entry, float byDefault) {
@@ -121,6 +125,7 @@ void addActivations(OperatorTable &table) {
   table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
   table.add({6, 13}, unary("Tanh", "map: tanh(x)", tanh));
+  table.add({24}, withAlpha(unary("Swish", "map: x / (1 + exp(-alpha * x))", swish), 1.0F));
   table.add({7, 9, 16}, prelu());
   Operator threshold =
       unary("Shrink", "map: x < -lambd ? x + bias : x > lambd ? x - bias : 0", shrink);

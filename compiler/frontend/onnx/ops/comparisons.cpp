@@ -1,47 +1,19 @@
-// Equal, Greater, Less, GreaterOrEqual, LessOrEqual, IsNaN, Not, And, Or, Xor,
+// Equal, Greater, Less, GreaterOrEqual, LessOrEqual, IsNaN, IsInf, Not, And, Or, Xor,
 // Where, Trilu. A bool tensor is one of 0 and 1.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_integers.h"
 
 namespace sluice::frontend::ops {
 namespace {
 
 namespace arith = mlir::arith;
 
-/// An integer tensor of the inputs' broadcast shape, known at import: an element
-/// is `function` of its index in every input.
-template <typename Function>
-void resultOfIntegers(NodeBuilder &node, DataType type, Function function) {
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < node.inputCount(); ++i)
-    shapes.push_back(node.in(i).shape);
-  HostTensor out{type, *broadcastShape(shapes), {}, {}};
-  int64_t count = elementCount(out.shape, kMaxKnownElements);
-  if (count < 0)
-    throw NodeError{"E0206",
-                    "the result has more than " + std::to_string(kMaxKnownElements) + " elements"};
-  std::vector<int64_t> at(shapes.size());
-  for (int64_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < shapes.size(); ++k)
-      at[k] = broadcastIndex(shapes[k], out.shape, i);
-    out.ints.push_back(function(at));
-  }
-  node.result(Tensor::ofKnown(std::move(out)));
-}
-
 using Combine = std::function<mlir::Value(const Scalars &, mlir::Value, mlir::Value)>;
-
-/// A known tensor of integers or bools as one of floats.
-Tensor asFloats(const Tensor &tensor) {
-  if (!tensor.known || tensor.known->isFloat())
-    return tensor;
-  const std::vector<int64_t> &ints = tensor.known->ints;
-  return Tensor::ofKnown(
-      HostTensor::ofFloats(tensor.shape, std::vector<float>(ints.begin(), ints.end())));
-}
 
 Tensor ofType(Tensor tensor, DataType type) {
   tensor.type = type;
@@ -124,6 +96,29 @@ Operator isNaN() {
   entry.build = [](NodeBuilder &node) {
     node.result(boolean(node.emit, {node.in(0)}, [](const Scalars &s, mlir::ValueRange x) {
       return asNumber(s, s.make<arith::CmpFOp>(arith::CmpFPredicate::UNO, x[0], x[0]));
+    }));
+  };
+  return entry;
+}
+
+Operator isInf() {
+  Operator entry;
+  entry.name = "IsInf";
+  entry.form = "map: x == infinity or x == -infinity";
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Y"}};
+  entry.attributes = {{"detect_negative", AttributeKind::Int, int64_t{1}, false, {0, 1}},
+                      {"detect_positive", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
+  entry.build = [](NodeBuilder &node) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const bool negative = node.integer("detect_negative") != 0;
+    const bool positive = node.integer("detect_positive") != 0;
+    node.result(boolean(node.emit, {node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
+      if (!negative && !positive)
+        return s.constant(0);
+      const mlir::Value size = negative && positive ? s.make<mlir::math::AbsFOp>(x[0]) : x[0];
+      return asNumber(s, s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, size,
+                                               s.constant(positive ? kInfinity : -kInfinity)));
     }));
   };
   return entry;
@@ -255,6 +250,7 @@ void addComparisons(OperatorTable &table) {
   table.add({12, 16}, comparison("GreaterOrEqual", "map: a >= b", P::OGE, std::greater_equal<>()));
   table.add({12, 16}, comparison("LessOrEqual", "map: a <= b", P::OLE, std::less_equal<>()));
   table.add({9, 13, 20}, isNaN());
+  table.add({10, 20}, isInf());
   table.add({1}, negation());
   table.add({7}, logical<arith::AndIOp>("And", "map: a and b"));
   table.add({7}, logical<arith::OrIOp>("Or", "map: a or b"));

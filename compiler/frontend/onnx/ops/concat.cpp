@@ -36,6 +36,8 @@ void addConcat(OperatorTable &table) {
     node.result(node.emit.concat(inputs, node.axis(node.integer("axis"), node.in(0).rank())));
   };
   table.add({4, 11, 13}, entry);
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{1}}};
+  table.add({1}, entry);
 }
 
 } // namespace sluice::frontend::ops

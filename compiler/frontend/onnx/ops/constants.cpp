@@ -225,6 +225,8 @@ Operator castTo(const char *name, const char *what, const Target &target) {
          DataType type = target(node);
          if (isFloatType(type) || isIntegerType(type))
            return "";
+         if (node.opset() < 6)
+           return inQuotes(node.attribute<std::string>("to"));
          return node.given("to") ? fmt::format("{} ({})", node.integer("to"), dataTypeName(type))
                                  : dataTypeName(type);
        }},
@@ -256,6 +258,27 @@ Operator withSaturate(Operator entry) {
   return entry;
 }
 
+/// From opset 24 on with another.
+Operator withRounding(Operator entry) {
+  entry.attributes.push_back({"round_mode", AttributeKind::String, std::string("up")});
+  return entry;
+}
+
+/// The type that opset 1 writes by its name, such as "FLOAT".
+DataType namedType(const std::string &name) {
+  onnx::TensorProto::DataType type = onnx::TensorProto::UNDEFINED;
+  return onnx::TensorProto::DataType_Parse(name, &type) ? type : onnx::TensorProto::UNDEFINED;
+}
+
+/// Opset 1.
+Operator castToNamed() {
+  Operator entry = castTo("Cast", "attribute 'to'", [](const NodeView &node) {
+    return namedType(node.attribute<std::string>("to"));
+  });
+  entry.attributes = {{"to", AttributeKind::String, std::nullopt, true}};
+  return entry;
+}
+
 Operator cast() {
   Operator entry = castTo("Cast", "attribute 'to'", [](const NodeView &node) {
     int64_t to = node.integer("to");
@@ -277,16 +300,19 @@ Operator castLike() {
 
 void addConstants(OperatorTable &table) {
   table.add({1, 9, 11}, constant());
-  table.add({12, 13, 19, 21, 23}, constantWithForms());
-  table.add({9, 20, 21, 23}, constantOfShape());
+  table.add({12, 13, 19, 21, 23, 24, 25}, constantWithForms());
+  table.add({9, 20, 21, 23, 24, 25}, constantOfShape());
   table.add({1, 13}, shape(false));
-  table.add({15, 19, 21, 23}, shape(true));
-  table.add({1, 13, 19, 21, 23}, size());
+  table.add({15, 19, 21, 23, 24, 25}, shape(true));
+  table.add({1, 13, 19, 21, 23, 24, 25}, size());
   table.add({11}, range());
+  table.add({1}, castToNamed());
   table.add({6, 9, 13}, cast());
   table.add({19, 21, 23}, withSaturate(cast()));
+  table.add({24, 25}, withRounding(withSaturate(cast())));
   table.add({15}, castLike());
   table.add({19, 21, 23}, withSaturate(castLike()));
+  table.add({24, 25}, withRounding(withSaturate(castLike())));
 }
 
 } // namespace sluice::frontend::ops

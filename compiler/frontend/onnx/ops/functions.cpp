@@ -2,6 +2,9 @@
 // HardSwish, Mish, Selu, Celu, ThresholdedRelu, Sign, Floor, Ceil, Round, Pow:
 // maps of one operand.
 #include <cmath>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
@@ -87,25 +90,55 @@ mlir::Value power(const Scalars &s, mlir::Value x, float exponent) {
   return s.make<math::PowFOp>(x, s.constant(exponent));
 }
 
+/// Different exponents, each a function of its own.
+constexpr size_t kMostPowers = 8;
+
+std::set<float> exponents(const NodeView &node) {
+  const Tensor floats = asFloats(node.in(1));
+  return {floats.known->floats.begin(), floats.known->floats.end()};
+}
+
 Operator pow() {
   Operator entry;
   entry.name = "Pow";
-  entry.form = "map: x ^ y";
+  entry.form = "map: x ^ y; of several exponents that of the element";
   entry.inputs = {{"X"}, {"Y", Types::Numeric, Presence::Required, true}};
   entry.outputs = {{"Z"}};
-  entry.requirements = {{"input 'Y' has one element and no higher rank than 'X'",
-                         [](const NodeView &node) -> std::string {
-                           return node.in(1).known->size() == 1 &&
-                                          node.in(1).rank() <= node.in(0).rank()
-                                      ? ""
-                                      : inputShapes(node);
-                         }}};
+  entry.requirements = {
+      broadcastable(),
+      {fmt::format("input 'Y' has from 1 to {} different elements, none of them NaN", kMostPowers),
+       [](const NodeView &node) -> std::string {
+         for (const float one : node.in(1).known->floats)
+           if (std::isnan(one))
+             return "NaN";
+         const size_t count = exponents(node).size();
+         return count >= 1 && count <= kMostPowers ? "" : fmt::format("{}", count);
+       }}};
   entry.build = [](NodeBuilder &node) {
-    const HostTensor &y = *node.in(1).known;
-    float exponent = y.isFloat() ? y.floats.front() : static_cast<float>(y.ints.front());
-    node.result(node.emit.pointwise({node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
-      return power(s, x[0], exponent);
-    }));
+    std::vector<Tensor> operands = {asFloats(node.in(1))};
+    std::vector<float> all;
+    for (const float one : exponents(node)) {
+      all.push_back(one);
+      operands.push_back(
+          node.emit.pointwise({node.in(0)}, [one](const Scalars &s, mlir::ValueRange x) {
+            return power(s, x[0], one);
+          }));
+    }
+    if (all.size() == 1 && node.in(1).rank() <= node.in(0).rank()) {
+      node.result(operands.back());
+      return;
+    }
+    Tensor chosen = node.emit.pointwise(operands, [&](const Scalars &s, mlir::ValueRange x) {
+      mlir::Value y = x[1];
+      for (size_t i = 1; i < all.size(); ++i) {
+        const mlir::Value test =
+            s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x[0], s.constant(all[i]));
+        y = s.make<arith::SelectOp>(test, x[i + 1], y);
+      }
+      return y;
+    });
+    chosen.type = node.in(0).type;
+    node.result(std::move(chosen));
   };
   return entry;
 }

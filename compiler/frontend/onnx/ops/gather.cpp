@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/selecting.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -13,22 +14,6 @@ std::vector<int64_t> indicesOf(const NodeView &node, int64_t extent) {
   for (int64_t &index : indices)
     index += index < 0 ? extent : 0;
   return indices;
-}
-
-/// The axis `axis` of `data` as the concatenation of runs of equal distance.
-Tensor selected(NodeBuilder &node, const std::vector<int64_t> &indices, int64_t axis) {
-  const Tensor &data = node.in(0);
-  std::vector<Tensor> parts;
-  for (size_t i = 0; i < indices.size();) {
-    const int64_t step = i + 1 < indices.size() ? indices[i + 1] - indices[i] : 1;
-    size_t end = i + 1;
-    while (step != 0 && end < indices.size() && indices[end] - indices[end - 1] == step)
-      ++end;
-    parts.push_back(
-        sliceAlong(node.emit, data, axis, indices[i], static_cast<int64_t>(end - i), step));
-    i = end;
-  }
-  return node.emit.concat(parts, axis);
 }
 
 Operator gather() {
@@ -71,7 +56,7 @@ Operator gather() {
     }
     if (elements == 0)
       throw NodeError{"E0206", fmt::format("the result {} has no elements", shapeText(to))};
-    const Tensor picked = selected(node, indices, axis);
+    const Tensor picked = gathered(node.emit, node.in(0), indices, axis);
     // A scalar index drops the axis, indices of other ranks split it.
     node.result(indexShape.empty() ? node.emit.squeeze(picked, {axis})
                                    : node.emit.reshape(picked, to));

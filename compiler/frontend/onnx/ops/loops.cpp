@@ -489,9 +489,9 @@ Operator loopEntry(Presence carried) {
 
 void addLoops(OperatorTable &table) {
   table.add({8}, batchedScan());
-  table.add({9, 11, 16, 19, 21, 23}, scanEntry());
+  table.add({9, 11, 16, 19, 21, 23, 24, 25}, scanEntry());
   table.add({1}, loopEntry(Presence::Variadic));
-  table.add({11, 13, 16, 19, 21, 23}, loopEntry(Presence::AnyNumber));
+  table.add({11, 13, 16, 19, 21, 23, 24, 25}, loopEntry(Presence::AnyNumber));
 }
 
 } // namespace sluice::frontend::ops

@@ -24,6 +24,8 @@ std::vector<int64_t> paddedAxes(const NodeView &node) {
 }
 
 const std::vector<int64_t> &pads(const NodeView &node) {
+  if (node.given("paddings")) // opset 1
+    return node.integers("paddings");
   return node.given("pads") ? node.integers("pads") : node.knownInts(1);
 }
 
@@ -182,9 +184,11 @@ void addPadding(OperatorTable &table) {
   first.attributes.push_back({"pads", AttributeKind::Ints, std::nullopt, true});
   first.attributes.push_back({"value", AttributeKind::Float, 0.0F});
   table.add({2}, first);
+  first.attributes[1].name = "paddings";
+  table.add({1}, first);
   table.add({11, 13}, padWithInputs(modes, false));
   table.add({18}, padWithInputs(modes, true));
-  table.add({19, 21, 23}, padWithInputs({"constant", "reflect", "edge", "wrap"}, true));
+  table.add({19, 21, 23, 24, 25}, padWithInputs({"constant", "reflect", "edge", "wrap"}, true));
 }
 
 } // namespace sluice::frontend::ops

@@ -93,9 +93,14 @@ void buildAverage(NodeBuilder &node) {
       [](const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }));
 }
 
+/// A float in opset 1, an int later.
+float normOf(const NodeView &node) {
+  return node.opset() == 1 ? node.real("p") : static_cast<float>(node.integer("p"));
+}
+
 /// The p-norm, p = 1 or 2: what is outside adds nothing.
 void buildNorm(NodeBuilder &node, const std::function<Tensor(const Tensor &)> &sum) {
-  const bool squares = node.integer("p") == 2;
+  const bool squares = normOf(node) == 2;
   const Tensor x =
       node.emit.pointwise({node.in(0)}, [squares](const Scalars &s, mlir::ValueRange v) {
         return squares ? s.mul(v[0], v[0]) : s.make<mlir::math::AbsFOp>(v[0]);
@@ -193,11 +198,19 @@ Operator averagePool(const Version &version) {
   return entry;
 }
 
-const AttributeSpec kNorm = {"p", AttributeKind::Int, int64_t{2}, false, {1, 2}};
+/// The attribute 'p' of a norm: a float in opset 1, an int later.
+Operator withNorm(Operator entry, bool first = false) {
+  entry.attributes.push_back(first ? AttributeSpec{"p", AttributeKind::Float, 2.0F}
+                                   : AttributeSpec{"p", AttributeKind::Int, int64_t{2}});
+  entry.requirements.push_back({"attribute 'p' is 1 or 2", [](const NodeView &node) -> std::string {
+                                  const float p = normOf(node);
+                                  return p == 1 || p == 2 ? "" : fmt::format("{}", p);
+                                }});
+  return entry;
+}
 
 Operator lpPool(const Version &version) {
   Operator entry = pooling("LpPool", "map |x| or x * x, window, reduce sum, map sqrt", version);
-  entry.attributes.push_back(kNorm);
   entry.build = [](NodeBuilder &node) {
     buildNorm(node, [&](const Tensor &x) {
       return pooled(node.emit, ir::Monoid::Sum, x, windowsOf(node), 0);
@@ -235,11 +248,13 @@ void addPooling(OperatorTable &table) {
   table.add({1}, maxPool({}));
   table.add({8}, maxPool({.indices = true}));
   table.add({10, 11, 12, 22}, maxPool({.rounding = true, .dilations = true, .indices = true}));
+  table.add({1}, averagePool({}));
   table.add({7}, averagePool({.padCount = true}));
   table.add({10, 11}, averagePool({.rounding = true, .padCount = true}));
   table.add({19, 22}, averagePool({.rounding = true, .dilations = true, .padCount = true}));
-  table.add({2, 11}, lpPool({}));
-  table.add({18, 22}, lpPool({.rounding = true, .dilations = true}));
+  table.add({1}, withNorm(lpPool({}), true));
+  table.add({2, 11}, withNorm(lpPool({})));
+  table.add({18, 22}, withNorm(lpPool({.rounding = true, .dilations = true})));
   table.add({1, 22}, globalFold("GlobalMaxPool", "reduce max", ir::Monoid::Max));
   table.add({1, 22}, globalFold("GlobalAveragePool", "reduce mean", ir::Monoid::Mean));
   Operator norm =
@@ -248,8 +263,8 @@ void addPooling(OperatorTable &table) {
           return node.emit.reduce(ir::Monoid::Sum, x, spatialAxesOf(x), true);
         });
       });
-  norm.attributes = {kNorm};
-  table.add({2, 22}, norm);
+  table.add({1}, withNorm(norm, true));
+  table.add({2, 22}, withNorm(norm));
 }
 
 } // namespace sluice::frontend::ops

@@ -22,14 +22,25 @@ Operator identity() {
   return entry;
 }
 
+/// The mask of a Dropout that drops nothing; of the input's type up to opset 9.
+Tensor keepsAll(const Shape &shape, int64_t opset) {
+  const int64_t count = elementCount(shape, kMaxElements);
+  if (opset < 10)
+    return Tensor::ofKnown(HostTensor::ofFloats(shape, std::vector<float>(count, 1)));
+  return Tensor::ofKnown({onnx::TensorProto::BOOL, shape, {}, std::vector<int64_t>(count, 1)});
+}
+
 Operator dropout() {
   Operator entry;
   entry.name = "Dropout";
   entry.form = "nothing: in inference the result is the input";
   entry.inputs = {{"data"}};
-  entry.outputs = {{"output"}, {"mask", Presence::Refused}};
+  entry.outputs = {{"output"}, {"mask", Presence::Optional}};
   entry.attributes = {{"ratio", AttributeKind::Float, 0.5F}};
-  entry.build = passThrough;
+  entry.build = [](NodeBuilder &node) {
+    node.result(node.in(0));
+    node.result(1, keepsAll(node.in(0).shape, node.opset()));
+  };
   return entry;
 }
 
@@ -65,10 +76,15 @@ Operator flatten() {
   return entry;
 }
 
+/// The attribute 'shape' of opset 1, or the input.
+const std::vector<int64_t> &givenShape(const NodeView &node) {
+  return node.given("shape") ? node.integers("shape") : node.knownInts(1);
+}
+
 /// The shape a Reshape asks for, or nothing with what is wrong in `found`.
 std::optional<Shape> reshapeTarget(const NodeView &node, std::string &found) {
   const Shape &from = node.in(0).shape;
-  const std::vector<int64_t> &wanted = node.knownInts(1);
+  const std::vector<int64_t> &wanted = givenShape(node);
   bool zeroIsZero = node.given("allowzero") && node.integer("allowzero") != 0;
   Shape shape = wanted;
   std::optional<size_t> inferred;
@@ -122,6 +138,16 @@ Operator reshape(bool hasAllowZero) {
     std::string unused;
     node.result(node.emit.reshape(node.in(0), *reshapeTarget(node, unused)));
   };
+  return entry;
+}
+
+Operator reshapeWithAttribute() {
+  Operator entry = reshape(false);
+  entry.inputs.pop_back();
+  entry.requirements.erase(entry.requirements.begin()); // of the input's rank
+  entry.requirements.front().sentence.replace(0, 5, "attribute");
+  entry.attributes = {{"shape", AttributeKind::Ints, std::nullopt, true},
+                      {"consumed_inputs", AttributeKind::Ints}};
   return entry;
 }
 
@@ -198,16 +224,17 @@ Operator withAxesInput(Operator entry, Presence presence) {
 } // namespace
 
 void addReshapes(OperatorTable &table) {
-  table.add({1, 13, 14, 16, 19, 21, 23}, identity());
+  table.add({1, 13, 14, 16, 19, 21, 23, 24, 25}, identity());
   table.add({7, 10}, dropout());
   table.add({12, 13, 22}, dropoutWithInputs());
-  table.add({1, 9, 11, 13, 21, 23}, flatten());
+  table.add({1, 9, 11, 13, 21, 23, 24, 25}, flatten());
+  table.add({1}, reshapeWithAttribute());
   table.add({5, 13}, reshape(false));
-  table.add({14, 19, 21, 23}, reshape(true));
+  table.add({14, 19, 21, 23, 24, 25}, reshape(true));
   table.add({1, 11}, withAxesAttribute(squeeze(), false));
-  table.add({13, 21, 23}, withAxesInput(squeeze(), Presence::Optional));
+  table.add({13, 21, 23, 24, 25}, withAxesInput(squeeze(), Presence::Optional));
   table.add({1, 11}, withAxesAttribute(unsqueeze(), true));
-  table.add({13, 21, 23}, withAxesInput(unsqueeze(), Presence::Required));
+  table.add({13, 21, 23, 24, 25}, withAxesInput(unsqueeze(), Presence::Required));
 }
 
 } // namespace sluice::frontend::ops

@@ -224,7 +224,7 @@ Operator splitWithCount() {
 void addSlices(OperatorTable &table) {
   table.add({1}, sliceWithAttributes());
   table.add({10, 11, 13}, sliceWithInputs());
-  table.add({2, 11}, splitWithAttribute());
+  table.add({1, 2, 11}, splitWithAttribute());
   table.add({13}, splitWithInput());
   table.add({18}, splitWithCount());
 }

@@ -1,4 +1,6 @@
 // Softmax and LogSoftmax: reductions and maps.
+#include "compiler/frontend/onnx/ops/softmax.h"
+
 #include <numeric>
 
 #include "compiler/dialect/sluice/attributes.h"
@@ -6,9 +8,7 @@
 #include "compiler/frontend/onnx/ops/families.h"
 
 namespace sluice::frontend::ops {
-namespace {
 
-/// With d = x - max(x) over `axes`: exp(d) / sum(exp(d)), or its logarithm d - log(sum(exp(d))).
 Tensor softmax(Emitter &emit, const Tensor &x, const Shape &axes, bool logarithm) {
   Tensor peak = emit.reduce(ir::Monoid::Max, x, axes, true);
   Tensor power = emit.pointwise({x, peak}, [](const Scalars &s, mlir::ValueRange v) {
@@ -24,6 +24,8 @@ Tensor softmax(Emitter &emit, const Tensor &x, const Shape &axes, bool logarithm
     return s.sub(s.sub(v[0], v[1]), v[2]);
   });
 }
+
+namespace {
 
 /// Up to opset 12 the axes from `axis` on are one; from 13 on it is `axis` alone.
 Operator entryFor(bool flattens, bool logarithm) {

@@ -1,6 +1,9 @@
 // Max, Min, Sum, Mean: one map of any number of operands.
+#include <algorithm>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_integers.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -34,12 +37,32 @@ Operator variadic(const char *name, const char *result, const char *form, bool a
   return entry;
 }
 
+/// Also of integers known at import.
+Operator withIntegers(Operator entry, int64_t (*function)(int64_t, int64_t)) {
+  entry.inputs.front().types = Types::Numeric;
+  entry.evaluate = [function, build = entry.build](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      return build(node);
+    resultOfIntegers(node, node.in(0).type, [&](const std::vector<int64_t> &at) {
+      int64_t result = node.knownInts(0)[at[0]];
+      for (size_t i = 1; i < at.size(); ++i)
+        result = function(result, node.knownInts(i)[at[i]]);
+      return result;
+    });
+  };
+  return entry;
+}
+
 } // namespace
 
 void addVariadic(OperatorTable &table) {
   const std::vector<int64_t> since = {6, 8, 13};
-  table.add({6, 8, 12, 13}, variadic<arith::MaximumFOp>("Max", "max", "map: max(a, b, ...)"));
-  table.add({6, 8, 12, 13}, variadic<arith::MinimumFOp>("Min", "min", "map: min(a, b, ...)"));
+  const Operator most = variadic<arith::MaximumFOp>("Max", "max", "map: max(a, b, ...)");
+  const Operator least = variadic<arith::MinimumFOp>("Min", "min", "map: min(a, b, ...)");
+  table.add({6, 8}, most);
+  table.add({6, 8}, least);
+  table.add({12, 13}, withIntegers(most, [](int64_t a, int64_t b) { return std::max(a, b); }));
+  table.add({12, 13}, withIntegers(least, [](int64_t a, int64_t b) { return std::min(a, b); }));
   table.add(since, variadic<arith::AddFOp>("Sum", "sum", "map: a + b + ..."));
   table.add(since, variadic<arith::AddFOp>("Mean", "mean", "map: (a + b + ...) / n", true));
 }

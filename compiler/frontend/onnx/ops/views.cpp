@@ -1,5 +1,6 @@
 // Transpose, Expand, Tile.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -139,11 +140,64 @@ Operator tile() {
   return entry;
 }
 
+/// The one element of an input, if it is a whole number.
+std::optional<int64_t> wholeNumber(const NodeView &node, size_t input) {
+  const HostTensor &known = *node.in(input).known;
+  if (known.size() != 1)
+    return std::nullopt;
+  if (!known.isFloat())
+    return known.ints.front();
+  const float value = known.floats.front();
+  if (value != std::trunc(value) || std::abs(value) > static_cast<float>(kMaxKnownElements))
+    return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+/// Opset 1 repeats along one axis.
+Operator tileOneAxis() {
+  Operator entry;
+  entry.name = "Tile";
+  entry.form = "broadcast along an axis of its own, reshape";
+  entry.inputs = {{"input", Types::Any},
+                  {"tiles", Types::Numeric, Presence::Required, true},
+                  {"axis", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"output"}};
+  entry.requirements = {
+      {"inputs 'tiles' and 'axis' have one element, a whole number",
+       [](const NodeView &node) -> std::string {
+         for (const size_t i : {1, 2})
+           if (!wholeNumber(node, i))
+             return node.in(i).known->size() == 1
+                        ? fmt::format("{}", node.in(i).known->floats.front())
+                        : "the shape " + shapeText(node.in(i).shape);
+         return "";
+       },
+       "E0206"},
+      {"input 'axis' is in [-rank, rank-1] of input 'input'",
+       [](const NodeView &node) { return axesProblem({*wholeNumber(node, 2)}, node.in(0).rank()); },
+       "E0206"}};
+  const auto repeats = [](std::function<void(NodeBuilder &)> then) {
+    return [then = std::move(then), checks = tile().requirements](NodeBuilder &node) {
+      Shape counts(node.in(0).rank(), 1);
+      counts[node.axis(*wholeNumber(node, 2), node.in(0).rank())] = *wholeNumber(node, 1);
+      node.replace(1, Tensor::ofKnown(HostTensor::ofInts({node.in(0).rank()}, counts)));
+      for (const Requirement &check : checks)
+        if (const std::string found = check.violation(node); !found.empty())
+          throw NodeError{check.code, check.sentence + "; found " + found};
+      then(node);
+    };
+  };
+  entry.build = repeats(buildTile);
+  entry.evaluate = repeats(evaluateTile);
+  return entry;
+}
+
 } // namespace
 
 void addViews(OperatorTable &table) {
-  table.add({1, 13, 21, 23}, transpose());
+  table.add({1, 13, 21, 23, 24, 25}, transpose());
   table.add({8, 13}, expand());
+  table.add({1}, tileOneAxis());
   table.add({6, 13}, tile());
 }
 

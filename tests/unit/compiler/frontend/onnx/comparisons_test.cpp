@@ -1,5 +1,7 @@
 // Comparisons, logic and Where; and the requirements of Pow, Gelu, Celu,
 // Transpose, Expand and of a Cast of run-time tensors.
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,7 +117,7 @@ TEST(Max, OfOneTensorIsTheTensor) {
   EXPECT_EQ(evaluateModel(model, {counting({3})}).values, counting({3}).values);
 }
 
-TEST(Pow, TakesOneKnownExponent) {
+TEST(Pow, TakesAFewKnownExponents) {
   Model model(13);
   model.input("x", {2}).ints("e", {1}, {2}).output("y");
   model.node("Pow", {"x", "e"}, {"y"});
@@ -123,9 +125,18 @@ TEST(Pow, TakesOneKnownExponent) {
   Model two(13);
   two.input("x", {2}).floats("e", {2}, {2, 3}).output("y");
   two.node("Pow", {"x", "e"}, {"y"});
-  EXPECT_EQ(import(two).messages(),
-            "E0205 node 0 (Pow): Pow requires: input 'Y' has one element and no higher rank "
-            "than 'X'; found [2] and [2]");
+  EXPECT_EQ(evaluateModel(two, {{{2}, {-3, 4}}}).values, (Doubles{9, 64}));
+  const auto refused = [](const std::vector<float> &exponents) {
+    Model model(13);
+    const auto count = static_cast<int64_t>(exponents.size());
+    model.input("x", {count}).floats("e", {count}, exponents).output("y");
+    model.node("Pow", {"x", "e"}, {"y"});
+    return import(model).messages();
+  };
+  const std::string sentence = "E0205 node 0 (Pow): Pow requires: input 'Y' has from 1 to 8 "
+                               "different elements, none of them NaN; found ";
+  EXPECT_EQ(refused({1, 2, 3, 4, 5, 6, 7, 8, 9}), sentence + "9");
+  EXPECT_EQ(refused({1, std::numeric_limits<float>::quiet_NaN()}), sentence + "NaN");
 }
 
 TEST(Functions, RefuseAttributesWithoutMeaning) {

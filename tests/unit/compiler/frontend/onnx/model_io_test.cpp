@@ -274,16 +274,25 @@ TEST(ModelOutputs, OneElementMayBeDeclaredAsAScalarAndTheReverse) {
   EXPECT_EQ(errors(model, {}), "E0115: output 'a' is declared as double, but computed as float");
 }
 
-TEST(ModelOutputs, AreFloatTensors) {
+TEST(ModelOutputs, MayBeIntegersThatBf16Has) {
   Model model;
-  model.input("x", {2, 3}).output("s").output("x");
+  model.input("x", {2, 3}).output("s");
+  model.node("Shape", {"x"}, {"s"});
+  Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(evaluate(imported, {{{2, 3}, {0, 0, 0, 0, 0, 0}}})[0].values,
+            (std::vector<double>{2, 3}));
+}
+
+TEST(ModelOutputs, AreTensorsOfNumbersThatBf16Has) {
+  Model model;
+  model.input("x", {2, 257}).output("s").output("x");
   model.node("Shape", {"x"}, {"s"});
   model.graph().mutable_output(1)->mutable_type()->mutable_map_type();
-  EXPECT_EQ(
-      errors(model, {}),
-      "E0114: output 's' is a constant of type int64, allowed are float, float16, bfloat16 and "
-      "double\n"
-      "E0110: output 'x' is a map, a tensor is needed");
+  EXPECT_EQ(errors(model, {}),
+            "E0114: output 's' is a constant of type int64 with the element 257, which is no bf16 "
+            "number\n"
+            "E0110: output 'x' is a map, a tensor is needed");
 }
 
 TEST(ModelOutputs, MayBeInputsOrConstants) {

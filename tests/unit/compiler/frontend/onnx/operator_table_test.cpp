@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int64_t kOldestOpset = 7;
+constexpr int64_t kOldestOpset = 1;
 
 /// A model of one node with every input the entry can take, all at run time.
 struct OneNode {

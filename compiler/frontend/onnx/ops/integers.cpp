@@ -1,0 +1,168 @@
+// Mod, BitShift and bitwise logic: computed at import, where all operands are known; Mod also of
+// a run-time tensor by one number.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_integers.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+using Function = std::function<int64_t(int64_t, int64_t)>;
+
+/// Two integers that are known to one.
+Operator ofIntegers(const char *name, const char *form, const std::vector<const char *> &inputs,
+                    const char *output, Function function) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  for (const char *input : inputs)
+    entry.inputs.push_back({input, Types::Any, Presence::Required, true});
+  entry.outputs = {{output}};
+  entry.requirements = {sameTypes(),
+                        {"the inputs are integers",
+                         [](const NodeView &node) -> std::string {
+                           const DataType type = node.in(0).type;
+                           return isIntegerType(type) && type != onnx::TensorProto::BOOL
+                                      ? ""
+                                      : dataTypeName(type);
+                         },
+                         "E0206"},
+                        broadcastable()};
+  entry.build = [function = std::move(function)](NodeBuilder &node) {
+    resultOfIntegers(node, node.in(0).type, [&](const std::vector<int64_t> &at) {
+      return function(node.knownInts(0)[at[0]], at.size() == 1 ? 0 : node.knownInts(1)[at[1]]);
+    });
+  };
+  return entry;
+}
+
+int64_t bitsOf(DataType type) {
+  switch (type) {
+  case onnx::TensorProto::UINT8:
+    return 8;
+  case onnx::TensorProto::UINT16:
+    return 16;
+  case onnx::TensorProto::UINT32:
+    return 32;
+  default:
+    return 64;
+  }
+}
+
+Operator bitShift() {
+  Operator entry = ofIntegers("BitShift", "known at import", {"X", "Y"}, "Z", nullptr);
+  entry.attributes = {{"direction", AttributeKind::String, std::nullopt, true}};
+  entry.requirements.push_back({"attribute 'direction' is 'LEFT' or 'RIGHT'",
+                                [](const NodeView &node) -> std::string {
+                                  const auto &direction = node.attribute<std::string>("direction");
+                                  return direction == "LEFT" || direction == "RIGHT"
+                                             ? ""
+                                             : inQuotes(direction);
+                                },
+                                "E0206"});
+  entry.build = [](NodeBuilder &node) {
+    const bool left = node.attribute<std::string>("direction") == "LEFT";
+    const DataType type = node.in(0).type;
+    resultOfIntegers(node, type, [&](const std::vector<int64_t> &at) -> int64_t {
+      const auto x = static_cast<uint64_t>(node.knownInts(0)[at[0]]);
+      const auto by = static_cast<uint64_t>(node.knownInts(1)[at[1]]);
+      if (by >= static_cast<uint64_t>(bitsOf(type)))
+        return 0;
+      return static_cast<int64_t>(left ? x << by : x >> by);
+    });
+  };
+  return entry;
+}
+
+/// The sign of the divisor, or with fmod that of the dividend.
+int64_t remainder(int64_t dividend, int64_t divisor, bool truncates) {
+  if (divisor == 0)
+    throw NodeError{"E0206", "an integer is divided by 0"};
+  if (divisor == -1)
+    return 0;
+  const int64_t rest = dividend % divisor;
+  return !truncates && rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest;
+}
+
+Operator mod() {
+  Operator entry;
+  entry.name = "Mod";
+  entry.form = "known at import; else map: a - b * trunc(a / b)";
+  entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"C"}};
+  entry.attributes = {{"fmod", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
+  entry.requirements = {
+      sameTypes(),
+      broadcastable(),
+      {"attribute 'fmod' is 1 for floating-point inputs",
+       [](const NodeView &node) -> std::string {
+         return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? "" : "0";
+       },
+       "E0206"},
+      {"where input 'A' is computed at run time, it is of a floating-point type, and input 'B' has "
+       "one element, not 0",
+       [](const NodeView &node) -> std::string {
+         if (node.in(0).known)
+           return "";
+         if (!isFloatType(node.in(0).type))
+           return dataTypeName(node.in(0).type);
+         const HostTensor &divisor = *node.in(1).known;
+         return divisor.size() != 1         ? shapeText(divisor.shape)
+                : divisor.floats[0] == 0.0F ? "0"
+                                            : "";
+       }}};
+  entry.build = [](NodeBuilder &node) {
+    const float divisor = node.in(1).known->floats[0];
+    node.result(node.emit.pointwise({node.in(0)}, [divisor](const Scalars &s, mlir::ValueRange x) {
+      const mlir::Value quotient = s.div(x[0], s.constant(divisor));
+      const mlir::Value size = s.make<math::FloorOp>(s.make<math::AbsFOp>(quotient));
+      const mlir::Value negative =
+          s.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, quotient, s.constant(0));
+      const mlir::Value whole = s.make<arith::SelectOp>(negative, s.scale(size, -1), size);
+      return s.sub(x[0], s.scale(whole, divisor));
+    }));
+  };
+  entry.evaluate = [](NodeBuilder &node) {
+    const HostTensor &l = *node.in(0).known, &r = *node.in(1).known;
+    if (!l.isFloat()) {
+      resultOfIntegers(node, l.type, [&](const std::vector<int64_t> &at) {
+        return remainder(l.ints[at[0]], r.ints[at[1]], node.integer("fmod") != 0);
+      });
+      return;
+    }
+    HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
+    const int64_t count = elementCount(out.shape, kMaxKnownElements);
+    if (count < 0)
+      throw NodeError{"E0206",
+                      fmt::format("the result has more than {} elements", kMaxKnownElements)};
+    for (int64_t i = 0; i < count; ++i)
+      out.floats.push_back(roundToType(std::fmod(l.floats[broadcastIndex(l.shape, out.shape, i)],
+                                                 r.floats[broadcastIndex(r.shape, out.shape, i)]),
+                                       l.type));
+    node.result(Tensor::ofKnown(std::move(out)));
+  };
+  return entry;
+}
+
+} // namespace
+
+void addIntegers(OperatorTable &table) {
+  table.add({10, 13}, mod());
+  table.add({11}, bitShift());
+  table.add({18}, ofIntegers("BitwiseAnd", "known at import", {"A", "B"}, "C",
+                             [](int64_t a, int64_t b) { return a & b; }));
+  table.add({18}, ofIntegers("BitwiseOr", "known at import", {"A", "B"}, "C",
+                             [](int64_t a, int64_t b) { return a | b; }));
+  table.add({18}, ofIntegers("BitwiseXor", "known at import", {"A", "B"}, "C",
+                             [](int64_t a, int64_t b) { return a ^ b; }));
+  table.add({18}, ofIntegers("BitwiseNot", "known at import", {"X"}, "Y",
+                             [](int64_t a, int64_t) { return ~a; }));
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,166 @@
+// Hardmax and TopK.
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/selecting.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+using P = arith::CmpFPredicate;
+
+/// Places up to which bf16 has every integer.
+constexpr int64_t kMostPlaces = 256;
+
+int64_t axisOf(const NodeView &node) { return node.axis(node.integer("axis"), node.in(0).rank()); }
+
+mlir::Value oneWhere(const Scalars &s, mlir::Value test) {
+  return s.make<arith::SelectOp>(test, s.constant(1), s.constant(0));
+}
+
+/// 1 at the first greatest element of `axis`, 0 elsewhere.
+Tensor greatest(Emitter &emit, const Tensor &x, int64_t axis) {
+  const Tensor place = emit.reduce(ir::Monoid::ArgMax, x, {axis}, true);
+  return emit.pointwise({countAlong(axis, x.rank(), x.shape[axis]), place},
+                        [](const Scalars &s, mlir::ValueRange v) {
+                          return oneWhere(s, s.make<arith::CmpFOp>(P::OEQ, v[0], v[1]));
+                        });
+}
+
+/// Up to opset 12 the axes from `axis` on are one; from 13 on it is `axis` alone.
+Operator hardmax(bool flattens) {
+  Operator entry;
+  entry.name = "Hardmax";
+  entry.form = "reduce argmax, map: place == argmax ? 1 : 0; over ";
+  entry.form += flattens ? "the axes from 'axis' on" : "'axis'";
+  entry.inputs = {{"input"}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{flattens ? 1 : -1}}};
+  const auto places = [flattens](const NodeView &node) {
+    const Shape &shape = node.in(0).shape;
+    const auto axis = static_cast<size_t>(axisOf(node));
+    return flattens ? extentProduct(shape, axis, shape.size()) : shape[axis];
+  };
+  entry.requirements = {axisInRange("input"),
+                        {fmt::format("it is over at most {} elements, up to which bf16 has every "
+                                     "integer",
+                                     kMostPlaces),
+                         [places](const NodeView &node) -> std::string {
+                           return places(node) <= kMostPlaces ? ""
+                                                              : fmt::format("{}", places(node));
+                         }}};
+  entry.build = [flattens](NodeBuilder &node) {
+    const Tensor &x = node.in(0);
+    const int64_t axis = axisOf(node);
+    Tensor hard;
+    if (!flattens || axis + 1 == x.rank()) {
+      hard = greatest(node.emit, x, axis);
+    } else {
+      const Tensor rows = node.emit.reshape(
+          x, {extentProduct(x.shape, 0, axis), extentProduct(x.shape, axis, x.shape.size())});
+      hard = node.emit.reshape(greatest(node.emit, rows, 1), x.shape);
+    }
+    hard.type = x.type;
+    node.result(std::move(hard));
+  };
+  return entry;
+}
+
+int64_t count(const NodeView &node) {
+  return node.given("k") ? node.integer("k") : node.knownInts(1).front();
+}
+
+/// Sorts by counting: the place of an element is how many come before it, of equal ones the
+/// earlier. Every place then takes the one element that belongs there.
+void buildTopK(NodeBuilder &node) {
+  const Tensor &x = node.in(0);
+  const int64_t axis = axisOf(node), extent = x.shape[axis];
+  const bool largest = !node.given("largest") || node.integer("largest") != 0;
+  // Elements along `axis`, what they are compared with behind it.
+  const int64_t rank = x.rank() + 1;
+  const Tensor own = node.emit.unsqueeze(x, {axis + 1}), other = node.emit.unsqueeze(x, {axis});
+  Shape square(rank, 1);
+  square[axis] = square[axis + 1] = extent;
+  const Tensor earlier = mask(square, [extent](int64_t flat) {
+    return flat % extent < flat / extent; // the other before the own
+  });
+  const Tensor before =
+      node.emit.pointwise({own, other, earlier}, [&](const Scalars &s, mlir::ValueRange v) {
+        const mlir::Value beats = s.make<arith::CmpFOp>(largest ? P::OGT : P::OLT, v[1], v[0]);
+        const mlir::Value equal = s.make<arith::CmpFOp>(P::OEQ, v[1], v[0]);
+        const mlir::Value first = s.make<arith::CmpFOp>(P::UNE, v[2], s.constant(0));
+        return oneWhere(s, s.make<arith::OrIOp>(beats, s.make<arith::AndIOp>(equal, first)));
+      });
+  const Tensor place = node.emit.reduce(ir::Monoid::Sum, before, {axis + 1}, false);
+  // Results along `axis`, elements behind it.
+  Shape wide(rank, 1);
+  wide[axis] = count(node);
+  const Tensor chosen =
+      node.emit.pointwise({countAlong(axis, rank, count(node)), node.emit.unsqueeze(place, {axis})},
+                          [](const Scalars &s, mlir::ValueRange v) {
+                            return oneWhere(s, s.make<arith::CmpFOp>(P::OEQ, v[0], v[1]));
+                          });
+  Tensor values = chosenAlong(node.emit, chosen, other, axis + 1);
+  values.type = x.type;
+  node.result(std::move(values));
+  if (!node.wants(1))
+    return;
+  Tensor indices = chosenAlong(node.emit, chosen, countAlong(axis + 1, rank, extent), axis + 1);
+  indices.type = onnx::TensorProto::INT64;
+  node.result(1, std::move(indices));
+}
+
+Operator topK(bool hasInput, bool hasOrder) {
+  Operator entry;
+  entry.name = "TopK";
+  entry.form = "map: comes before, reduce sum: the place of every element; map: of this place, "
+               "reduce max";
+  entry.inputs = {{"X"}};
+  entry.outputs = {{"Values"}, {"Indices", Presence::Optional}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};
+  if (hasInput)
+    entry.inputs.push_back({"K", Types::Integer, Presence::Required, true});
+  else
+    entry.attributes.push_back({"k", AttributeKind::Int, std::nullopt, true});
+  if (hasOrder) {
+    entry.attributes.push_back({"largest", AttributeKind::Int, int64_t{1}, false, {0, 1}});
+    entry.attributes.push_back({"sorted", AttributeKind::Int, int64_t{1}, false, {0, 1}});
+  }
+  entry.requirements = {
+      axisInRange("X"),
+      {"'k' is one number in [1, extent of 'axis']",
+       [](const NodeView &node) -> std::string {
+         if (!node.given("k") && node.in(1).known->size() != 1)
+           return "the shape " + shapeText(node.in(1).shape);
+         const int64_t extent = node.in(0).shape[axisOf(node)];
+         return count(node) >= 1 && count(node) <= extent
+                    ? ""
+                    : fmt::format("{} of {}", count(node), extent);
+       },
+       "E0206"},
+      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer",
+                   kMostPlaces),
+       [](const NodeView &node) -> std::string {
+         const int64_t extent = node.in(0).shape[axisOf(node)];
+         return extent <= kMostPlaces ? "" : fmt::format("{}", extent);
+       }}};
+  entry.build = buildTopK;
+  return entry;
+}
+
+} // namespace
+
+void addOrdering(OperatorTable &table) {
+  table.add({1, 11}, hardmax(true));
+  table.add({13}, hardmax(false));
+  table.add({1}, topK(false, false));
+  table.add({10}, topK(true, false));
+  table.add({11, 24}, topK(true, true));
+}
+
+} // namespace sluice::frontend::ops

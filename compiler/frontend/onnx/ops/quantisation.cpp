@@ -1,0 +1,389 @@
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, QLinearMatMul, QLinearConv,
+// MatMulInteger, ConvInteger. An 8-bit integer is a bf16 number, so that a quantised tensor is one
+// of these numbers; sums of products are rounded to bf16 before they are scaled.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/convolution.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace math = mlir::math;
+using Proto = onnx::TensorProto;
+
+bool isByte(DataType type) { return type == Proto::UINT8 || type == Proto::INT8; }
+float lowest(DataType type) { return type == Proto::INT8 ? -128.0F : 0.0F; }
+float highest(DataType type) { return type == Proto::INT8 ? 127.0F : 255.0F; }
+
+Tensor ofType(Tensor tensor, DataType type) {
+  tensor.type = type;
+  return tensor;
+}
+
+/// "input 'x' is int8 or uint8" (E0205), of an input that is given.
+Requirement isByteInput(size_t input, const char *name) {
+  return {fmt::format("input '{}' is int8 or uint8", name),
+          [input](const NodeView &node) -> std::string {
+            return !node.has(input) || isByte(node.in(input).type)
+                       ? ""
+                       : dataTypeName(node.in(input).type);
+          }};
+}
+
+Requirement positive(size_t input, const char *name) {
+  return {fmt::format("every element of input '{}' is above 0", name),
+          [input](const NodeView &node) -> std::string {
+            for (const float scale : node.in(input).known->floats)
+              if (!(scale > 0) || !std::isfinite(scale))
+                return fmt::format("{}", scale);
+            return "";
+          },
+          "E0206"};
+}
+
+/// Requires one number, or one per place along an axis of input `of`.
+Requirement perTensorOr(size_t input, const char *name, size_t of, const char *what,
+                        std::function<int64_t(const NodeView &)> count) {
+  return {fmt::format("input '{}' has one element, or one per {}", name, what),
+          [=](const NodeView &node) -> std::string {
+            if (!node.has(input))
+              return "";
+            const Shape &shape = node.in(input).shape;
+            return elementCount(shape, kMaxElements) == 1 || shape == Shape{count(node)}
+                       ? ""
+                       : shapeText(shape) + " for " + shapeText(node.in(of).shape);
+          },
+          "E0206"};
+}
+
+/// One number as it is; others along `axis` of a tensor of `rank`.
+Tensor along(Emitter &emit, const Tensor &values, int64_t axis, int64_t rank) {
+  const Tensor floats = asFloats(values);
+  if (floats.known->size() == 1)
+    return emit.reshape(floats, {});
+  Shape shape(rank - axis, 1);
+  shape[0] = values.shape[0];
+  return emit.reshape(floats, shape);
+}
+
+/// The zero point in input `input`, 0 where there is none.
+Tensor zeroPoint(NodeBuilder &node, size_t input, int64_t axis, int64_t rank) {
+  if (!node.has(input))
+    return Tensor::ofKnown(HostTensor::ofFloats({}, {0}));
+  return along(node.emit, node.in(input), axis, rank);
+}
+
+/// round(x) + zero, in the range of `type`.
+mlir::Value quantised(const Scalars &s, mlir::Value x, mlir::Value zero, DataType type) {
+  return s.clamp(s.add(s.make<math::RoundEvenOp>(x), zero), lowest(type), highest(type));
+}
+
+DataType quantisedType(const NodeView &node, size_t zero) {
+  return node.has(zero) ? node.in(zero).type : Proto::UINT8;
+}
+
+int64_t axisOf(const NodeView &node) {
+  return node.given("axis") && node.in(0).rank() > 0
+             ? node.axis(node.integer("axis"), node.in(0).rank())
+             : 0;
+}
+
+/// What QuantizeLinear and DequantizeLinear share; input 'axis' from opset 13 on.
+Operator scaled(const char *name, const char *form, const char *scale, const char *zero,
+                bool hasAxis) {
+  Operator entry;
+  entry.name = name;
+  entry.form = form;
+  entry.inputs = {{"x", Types::Numeric},
+                  {scale, Types::Float, Presence::Required, true},
+                  {zero, Types::Numeric, Presence::Optional, true}};
+  entry.outputs = {{"y"}};
+  if (hasAxis) {
+    entry.attributes = {{"axis", AttributeKind::Int, int64_t{1}}};
+    entry.requirements.push_back(
+        {"attribute 'axis' is in [-rank, rank-1] of input 'x' unless the scale is one number",
+         [](const NodeView &node) -> std::string {
+           return elementCount(node.in(1).shape, kMaxElements) == 1
+                      ? ""
+                      : axesProblem({node.integer("axis")}, node.in(0).rank());
+         },
+         "E0206"});
+  }
+  const auto places = [](const NodeView &node) {
+    return node.given("axis") ? node.in(0).shape[axisOf(node)] : 1;
+  };
+  entry.requirements.push_back(positive(1, scale));
+  entry.requirements.push_back(perTensorOr(1, scale, 0, "place along 'axis'", places));
+  entry.requirements.push_back({fmt::format("input '{}' has the shape of '{}'", zero, scale),
+                                [](const NodeView &node) -> std::string {
+                                  return !node.has(2) || node.in(2).shape == node.in(1).shape
+                                             ? ""
+                                             : shapeText(node.in(2).shape) + " and " +
+                                                   shapeText(node.in(1).shape);
+                                },
+                                "E0206"});
+  return entry;
+}
+
+Operator quantizeLinear(bool hasAxis) {
+  Operator entry = scaled("QuantizeLinear", "map: min(max(round(x / scale) + zero, low), high)",
+                          "y_scale", "y_zero_point", hasAxis);
+  entry.inputs[0].types = Types::Float;
+  entry.requirements.push_back(isByteInput(2, "y_zero_point"));
+  entry.build = [](NodeBuilder &node) {
+    const int64_t axis = axisOf(node), rank = node.in(0).rank();
+    const DataType type = quantisedType(node, 2);
+    node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
+                                            zeroPoint(node, 2, axis, rank)},
+                                           [type](const Scalars &s, mlir::ValueRange v) {
+                                             return quantised(s, s.div(v[0], v[1]), v[2], type);
+                                           }),
+                       type));
+  };
+  return entry;
+}
+
+/// (x - zero) * scale.
+mlir::Value restored(const Scalars &s, mlir::ValueRange v) {
+  return s.mul(s.sub(v[0], v[2]), v[1]);
+}
+
+Operator dequantizeLinear(bool hasAxis) {
+  Operator entry = scaled("DequantizeLinear", "map: (x - zero) * scale; at import of a constant",
+                          "x_scale", "x_zero_point", hasAxis);
+  entry.requirements.push_back({"input 'x' is int8, uint8 or, where it is known at import, int32",
+                                [](const NodeView &node) -> std::string {
+                                  const DataType type = node.in(0).type;
+                                  return isByte(type) || (node.in(0).known && type == Proto::INT32)
+                                             ? ""
+                                             : dataTypeName(type);
+                                }});
+  entry.build = [](NodeBuilder &node) {
+    const int64_t axis = axisOf(node), rank = node.in(0).rank();
+    node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
+                                            zeroPoint(node, 2, axis, rank)},
+                                           restored),
+                       node.in(1).type));
+  };
+  entry.evaluate = [](NodeBuilder &node) {
+    const HostTensor &x = *node.in(0).known;
+    const Tensor scale = along(node.emit, node.in(1), axisOf(node), node.in(0).rank());
+    const Tensor zero = zeroPoint(node, 2, axisOf(node), node.in(0).rank());
+    HostTensor out{node.in(1).type, x.shape, {}, {}};
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const double offset = zero.known->floats[broadcastIndex(zero.shape, x.shape, i)];
+      const double by = scale.known->floats[broadcastIndex(scale.shape, x.shape, i)];
+      out.floats.push_back(roundToType((static_cast<double>(x.ints[i]) - offset) * by, out.type));
+    }
+    node.result(Tensor::ofKnown(std::move(out), node.in(0).name));
+  };
+  return entry;
+}
+
+/// Scale and zero point are those of the range of x, which includes 0.
+void buildDynamic(NodeBuilder &node) {
+  const Tensor &x = node.in(0);
+  Shape axes(x.rank());
+  for (size_t i = 0; i < axes.size(); ++i)
+    axes[i] = static_cast<int64_t>(i);
+  const auto extreme = [&](ir::Monoid monoid, bool low) {
+    const Tensor found = axes.empty() ? x : node.emit.reduce(monoid, x, axes, false);
+    return node.emit.pointwise({found}, [low](const Scalars &s, mlir::ValueRange v) {
+      return low ? s.make<mlir::arith::MinimumFOp>(v[0], s.constant(0)) : s.relu(v[0]);
+    });
+  };
+  const Tensor low = extreme(ir::Monoid::Min, true), high = extreme(ir::Monoid::Max, false);
+  const Tensor scale = node.emit.pointwise({low, high}, [](const Scalars &s, mlir::ValueRange v) {
+    return s.scale(s.sub(v[1], v[0]), 1.0F / 255);
+  });
+  const auto divided = [](const Scalars &s, mlir::Value x, mlir::Value by) {
+    return s.div(x, s.infinityForZero(by)); // everything is 0 where the range is empty
+  };
+  const Tensor zero = node.emit.pointwise({low, scale}, [&](const Scalars &s, mlir::ValueRange v) {
+    return s.clamp(s.make<math::RoundEvenOp>(s.scale(divided(s, v[0], v[1]), -1)), 0, 255);
+  });
+  const Tensor y = node.emit.pointwise({x, scale, zero}, [&](const Scalars &s, mlir::ValueRange v) {
+    return quantised(s, divided(s, v[0], v[1]), v[2], Proto::UINT8);
+  });
+  node.result(0, ofType(y, Proto::UINT8));
+  node.result(1, scale);
+  node.result(2, ofType(zero, Proto::UINT8));
+}
+
+Operator dynamicQuantizeLinear() {
+  Operator entry;
+  entry.name = "DynamicQuantizeLinear";
+  entry.form = "reduce min and max, map: scale, map: zero point, map: min(max(round(x / scale) + "
+               "zero, 0), 255)";
+  entry.inputs = {{"x"}};
+  entry.outputs = {{"y"}, {"y_scale"}, {"y_zero_point"}};
+  entry.build = buildDynamic;
+  return entry;
+}
+
+/// The integers of input `input` less their zero point, which bf16 has exactly.
+Tensor centred(NodeBuilder &node, size_t input, size_t zero, int64_t axis) {
+  const Tensor &x = node.in(input);
+  const Tensor offset = zeroPoint(node, zero, axis, x.rank());
+  if (x.known) {
+    HostTensor out{Proto::FLOAT, x.shape, {}, {}};
+    for (int64_t i = 0; i < x.known->size(); ++i)
+      out.floats.push_back(static_cast<float>(x.known->ints[i]) -
+                           offset.known->floats[broadcastIndex(offset.shape, x.shape, i)]);
+    return Tensor::ofKnown(std::move(out), x.name);
+  }
+  return node.emit.pointwise(
+      {x, offset}, [](const Scalars &s, mlir::ValueRange v) { return s.sub(v[0], v[1]); });
+}
+
+/// How the inputs of an operator on quantised tensors are numbered; 0: it has none.
+struct Places {
+  size_t a = 0, aScale = 0, aZero = 0, b = 0, bScale = 0, bZero = 0, yScale = 0, yZero = 0;
+};
+
+constexpr Places kLinear = {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr Places kInteger = {.a = 0, .aZero = 2, .b = 1, .bZero = 3};
+
+/// Sums of products to quantised ones: round(sum * (scales of a and b / that of y)) + zero.
+Tensor requantised(NodeBuilder &node, const Tensor &sums, const Tensor &bias, int64_t axis) {
+  const HostTensor &b = *node.in(kLinear.bScale).known;
+  HostTensor factors{Proto::FLOAT, b.shape, {}, {}};
+  for (const float scale : b.floats)
+    factors.floats.push_back(
+        static_cast<float>(double{scale} * node.in(kLinear.aScale).known->floats[0] /
+                           node.in(kLinear.yScale).known->floats[0]));
+  const Tensor factor = along(node.emit, Tensor::ofKnown(std::move(factors)), axis, sums.rank());
+  const DataType type = node.in(kLinear.yZero).type;
+  return ofType(node.emit.pointwise({sums, factor, zeroPoint(node, kLinear.yZero, 0, 0), bias},
+                                    [type](const Scalars &s, mlir::ValueRange v) {
+                                      return quantised(s, s.mul(s.add(v[0], v[3]), v[1]), v[2],
+                                                       type);
+                                    }),
+                type);
+}
+
+Tensor nothing() { return Tensor::ofKnown(HostTensor::ofFloats({}, {0})); }
+
+InputSpec scaleInput(const char *name) { return {name, Types::Float, Presence::Required, true}; }
+
+InputSpec zeroInput(const char *name, Presence presence = Presence::Required) {
+  return {name, Types::Numeric, presence, true};
+}
+
+Requirement oneElement(std::vector<size_t> inputs, const char *names) {
+  return {fmt::format("inputs {} have one element", names),
+          [inputs = std::move(inputs)](const NodeView &node) -> std::string {
+            for (const size_t i : inputs)
+              if (node.has(i) && elementCount(node.in(i).shape, kMaxElements) != 1)
+                return shapeText(node.in(i).shape);
+            return "";
+          }};
+}
+
+/// Requires the weights and everything that belongs to them to be bytes that fit together.
+std::vector<Requirement> quantisedOperands(const Places &at, const char *a, const char *b,
+                                           const char *feature, size_t featureAxis) {
+  const auto count = [at, featureAxis](const NodeView &node) {
+    const Shape &shape = node.in(at.b).shape;
+    if (shape.empty())
+      return int64_t{0};
+    return featureAxis < shape.size() ? shape[featureAxis] : shape.back();
+  };
+  std::vector<Requirement> out = {isByteInput(at.a, a), isByteInput(at.b, b)};
+  if (at.bScale != 0)
+    out.push_back(perTensorOr(at.bScale, "b_scale", at.b, feature, count));
+  out.push_back({"the zero points of the second operand are one, or one per " +
+                     std::string(feature) + ", and have its type",
+                 [at, count](const NodeView &node) -> std::string {
+                   if (!node.has(at.bZero))
+                     return "";
+                   const Tensor &zero = node.in(at.bZero);
+                   const bool fits = elementCount(zero.shape, kMaxElements) == 1 ||
+                                     zero.shape == Shape{count(node)};
+                   return fits && zero.type == node.in(at.b).type
+                              ? ""
+                              : dataTypeName(zero.type) + " " + shapeText(zero.shape);
+                 },
+                 "E0206"});
+  return out;
+}
+
+Requirement productFits(const Places &at) {
+  return {"the contracted extents are equal and the axes before the last two broadcast",
+          [at](const NodeView &node) -> std::string {
+            const Shape &a = node.in(at.a).shape, &b = node.in(at.b).shape;
+            const bool ranks = a.size() >= 2 && b.size() >= 2;
+            const bool fits = ranks && a.back() == b[b.size() - 2] &&
+                              broadcastShape({{a.begin(), a.end() - 2}, {b.begin(), b.end() - 2}});
+            return fits ? "" : shapeText(a) + " and " + shapeText(b);
+          },
+          "E0206"};
+}
+
+Tensor integerProduct(NodeBuilder &node, const Places &at) {
+  const int64_t last = node.in(at.b).rank() - 1;
+  return node.emit.matmul(centred(node, at.a, at.aZero, 0), centred(node, at.b, at.bZero, last));
+}
+
+Operator matMulInteger() {
+  Operator entry;
+  entry.name = "MatMulInteger";
+  entry.form = "map: - zero point, matmul";
+  entry.inputs = {{"A", Types::Numeric},
+                  {"B", Types::Numeric},
+                  zeroInput("a_zero_point", Presence::Optional),
+                  zeroInput("b_zero_point", Presence::Optional)};
+  entry.outputs = {{"Y"}};
+  entry.requirements = quantisedOperands(kInteger, "A", "B", "column of 'B'", SIZE_MAX);
+  entry.requirements.push_back(oneElement({2}, "'a_zero_point'"));
+  entry.requirements.push_back(productFits(kInteger));
+  entry.build = [](NodeBuilder &node) {
+    node.result(ofType(integerProduct(node, kInteger), Proto::INT32));
+  };
+  return entry;
+}
+
+Operator qLinearMatMul() {
+  Operator entry;
+  entry.name = "QLinearMatMul";
+  entry.form = "map: - zero point, matmul, map: min(max(round(x * scale) + zero, low), high)";
+  entry.inputs = {{"a", Types::Numeric}, scaleInput("a_scale"),    zeroInput("a_zero_point"),
+                  {"b", Types::Numeric}, scaleInput("b_scale"),    zeroInput("b_zero_point"),
+                  scaleInput("y_scale"), zeroInput("y_zero_point")};
+  entry.outputs = {{"y"}};
+  entry.requirements = quantisedOperands(kLinear, "a", "b", "column of 'b'", SIZE_MAX);
+  for (Requirement &one :
+       std::vector{isByteInput(kLinear.yZero, "y_zero_point"),
+                   oneElement({1, 2, 6, 7}, "'a_scale', 'a_zero_point', 'y_scale' and "
+                                            "'y_zero_point'"),
+                   positive(1, "a_scale"), positive(4, "b_scale"), positive(6, "y_scale"),
+                   productFits(kLinear)})
+    entry.requirements.push_back(std::move(one));
+  entry.build = [](NodeBuilder &node) {
+    const Tensor sums = integerProduct(node, kLinear);
+    node.result(requantised(node, sums, nothing(), sums.rank() - 1));
+  };
+  return entry;
+}
+
+} // namespace
+
+void addQuantisation(OperatorTable &table) {
+  table.add({10}, quantizeLinear(false));
+  table.add({13}, quantizeLinear(true));
+  table.add({10}, dequantizeLinear(false));
+  table.add({13}, dequantizeLinear(true));
+  Operator saturating = quantizeLinear(true);
+  saturating.attributes.push_back({"saturate", AttributeKind::Int, int64_t{1}, false, {0, 1}});
+  table.add({19}, saturating);
+  table.add({19}, dequantizeLinear(true));
+  table.add({11}, dynamicQuantizeLinear());
+  table.add({10}, matMulInteger());
+  table.add({10}, qLinearMatMul());
+}
+
+} // namespace sluice::frontend::ops

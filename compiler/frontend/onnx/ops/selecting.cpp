@@ -1,0 +1,91 @@
+#include "compiler/frontend/onnx/ops/selecting.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+
+/// Most elements of a table of what is chosen, more than any target keeps.
+constexpr int64_t kMostChoices = int64_t{1} << 22;
+
+/// The lowest bf16 number. What moves along the lanes is multiplied by 0 where it does not belong,
+/// which an infinity does not survive.
+constexpr float kLowest = -0x1.FEp127F;
+
+/// How often every index is repeated behind itself, if all are equally often.
+int64_t repetition(const std::vector<int64_t> &indices) {
+  size_t count = 1;
+  while (count < indices.size() && indices[count] == indices[0])
+    ++count;
+  if (indices.size() % count != 0)
+    return 1;
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] != indices[i / count * count])
+      return 1;
+  return static_cast<int64_t>(count);
+}
+
+/// Every place along an axis `count` times.
+Tensor repeatedEach(Emitter &emit, const Tensor &x, int64_t axis, int64_t count) {
+  if (count == 1)
+    return x;
+  Shape wide = x.shape, flat = x.shape;
+  wide.insert(wide.begin() + axis + 1, count);
+  flat[axis] *= count;
+  return emit.reshape(emit.broadcast(emit.unsqueeze(x, {axis + 1}), wide), flat);
+}
+
+} // namespace
+
+Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test) {
+  const int64_t count = elementCount(shape, kMostChoices);
+  if (count < 0)
+    throw NodeError{"E0205", fmt::format("a table {} of what is chosen would have more than {} "
+                                         "elements",
+                                         shapeText(shape), kMostChoices)};
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = test(i) ? 1.0F : 0.0F;
+  return Tensor::ofKnown(HostTensor::ofFloats(shape, std::move(values)));
+}
+
+Tensor countAlong(int64_t axis, int64_t rank, int64_t extent) {
+  Shape shape(rank, 1);
+  shape[axis] = extent;
+  std::vector<float> values(extent);
+  std::iota(values.begin(), values.end(), 0.0F);
+  return Tensor::ofKnown(HostTensor::ofFloats(std::move(shape), std::move(values)));
+}
+
+Tensor chosenAlong(Emitter &emit, const Tensor &chosen, const Tensor &x, int64_t axis) {
+  const Tensor kept = emit.pointwise({x, chosen}, [](const Scalars &s, mlir::ValueRange v) {
+    const mlir::Value test = s.make<arith::CmpFOp>(arith::CmpFPredicate::UNE, v[1], s.constant(0));
+    return s.make<arith::SelectOp>(test, v[0], s.constant(kLowest));
+  });
+  return emit.reduce(ir::Monoid::Max, kept, {axis}, false);
+}
+
+Tensor gathered(Emitter &emit, const Tensor &x, const std::vector<int64_t> &indices, int64_t axis) {
+  const int64_t each = repetition(indices);
+  std::vector<int64_t> once;
+  for (size_t i = 0; i < indices.size(); i += each)
+    once.push_back(indices[i]);
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < once.size();) {
+    const int64_t step = i + 1 < once.size() ? once[i + 1] - once[i] : 1;
+    size_t end = i + 1;
+    while (step != 0 && end < once.size() && once[end] - once[end - 1] == step)
+      ++end;
+    parts.push_back(sliceAlong(emit, x, axis, once[i], static_cast<int64_t>(end - i), step));
+    i = end;
+  }
+  return repeatedEach(emit, emit.concat(parts, axis), axis, each);
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,24 @@
+// Elements chosen by indices: a map that keeps what is chosen and makes everything else the lowest
+// number, then the maximum. -infinity, if it is chosen, becomes the lowest number.
+#pragma once
+
+#include <functional>
+
+#include "compiler/frontend/onnx/emitter.h"
+
+namespace sluice::frontend::ops {
+
+/// A constant of zeros and ones: element `flat` of `shape` is 1 where `test` says so.
+Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test);
+
+/// 0, 1, 2, ... along `axis` of a tensor of `rank` whose other axes have extent 1.
+Tensor countAlong(int64_t axis, int64_t rank, int64_t extent);
+
+/// Along `axis` the one element of `x` where `chosen` is not 0; both broadcast.
+Tensor chosenAlong(Emitter &emit, const Tensor &chosen, const Tensor &x, int64_t axis);
+
+/// The places `indices` along an axis, known at import and counted from the front: runs of equal
+/// distance are slices.
+Tensor gathered(Emitter &emit, const Tensor &x, const std::vector<int64_t> &indices, int64_t axis);
+
+} // namespace sluice::frontend::ops

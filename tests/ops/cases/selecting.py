@@ -1,0 +1,59 @@
+"""Choices by index and order, resizing, and quantised tensors, on run-time values."""
+import numpy as np
+
+from cases.common import node, normal
+
+
+def choices(cases):
+    x = normal(3, 21)
+    few = x[:2, :9]
+    order = np.argsort(-few, axis=1, kind="stable")
+    cases.add("topk_along", node("TopK", "x k", "v", axis=1), {"x": few},
+              {"v": np.take_along_axis(few, order[:, :5], 1)}, {"k": np.int64([5])})
+    ties = np.float32([[1, 3, 3, -2, 3, 0, 1, -5]])
+    order = np.argsort(ties, axis=1, kind="stable")
+    cases.add("topk_smallest_ties", [node("TopK", "x k", "v p", axis=1, largest=0),
+                                     node("Cast", "p", "i", to=1)], {"x": ties},
+              {"v": np.take_along_axis(ties, order, 1), "i": order}, {"k": np.int64([8])})
+    cases.add("hardmax_rows", node("Hardmax", "x", axis=1), {"x": x},
+              {"y": np.eye(21)[x.argmax(1)]})
+    cases.add("onehot_runtime", [node("ArgMax", "x", "i", axis=1, keepdims=0),
+                                 node("OneHot", "i d v")], {"x": x},
+              {"y": np.where(np.eye(21)[x.argmax(1)] == 1, 3.0, -1.0)},
+              {"d": np.int64(21), "v": np.float32([-1, 3])})
+    pick = np.random.default_rng(5).integers(-21, 21, (3, 4))
+    cases.add("gather_elements_wrapped", node("GatherElements", "x i", axis=1), {"x": x},
+              {"y": np.take_along_axis(x, pick % 21, 1)}, {"i": pick})
+    updates = normal(3, 4)
+    summed = x.copy()
+    for row, (places, values) in enumerate(zip(pick, updates)):
+        np.add.at(summed[row], places % 21, values)
+    cases.add("scatter_elements_add", node("ScatterElements", "x i u", axis=1, reduction="add"),
+              {"x": x, "u": updates}, {"y": summed}, {"i": pick}, opset=16)
+    powers = np.float32([1, 2, 3] * 7)
+    cases.add("pow_exponents", node("Pow", "x p"), {"x": x}, {"y": x.astype(float) ** powers}, {"p": powers})
+    cases.add("mod_runtime", node("Mod", "x d", fmod=1), {"x": 4 * np.round(x)},
+              {"y": np.fmod(4 * np.round(x), 3)}, {"d": np.float32(3)})
+
+
+def quantised(cases):
+    rng = np.random.default_rng(7)
+    x, weights = normal(2, 12), rng.integers(-127, 128, (12, 9)).astype(np.int8)
+    scale, zero = np.float32(0.03125), np.uint8(120)
+    bytes_ = np.clip(np.round(x / scale) + zero, 0, 255)
+    cases.add("quantize_restore", [node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z")],
+              {"x": x}, {"y": (bytes_ - zero) * scale}, {"s": scale, "z": zero})
+    channels = np.float32(rng.uniform(0.001, 0.02, 9))
+    cases.add("dequantized_weights", [node("DequantizeLinear", "w s", "d", axis=1), node("MatMul", "x d")],
+              {"x": x}, {"y": x @ (weights * channels)}, {"w": weights, "s": channels})
+    sums = (bytes_ - zero) @ weights
+    cases.add("matmul_integer", [node("QuantizeLinear", "x s z", "q"), node("MatMulInteger", "q w z", "p"),
+                                 node("Cast", "p", to=1)],
+              {"x": x}, {"y": sums}, {"s": scale, "z": zero, "w": weights})
+    out, shift = np.float32(np.abs(sums * (scale * channels)).max() / 120), np.int8(3)
+    result = np.clip(np.round(sums * (scale * channels / out)) + shift, -128, 127)
+    cases.add("qlinear_matmul", [node("QuantizeLinear", "x s z", "q"),
+                                 node("QLinearMatMul", "q s z w c n o h", "r"),
+                                 node("DequantizeLinear", "r o h")],
+              {"x": x}, {"y": (result - shift) * out},
+              {"s": scale, "z": zero, "w": weights, "c": channels, "n": np.zeros(9, np.int8), "o": out, "h": shift})

@@ -1,0 +1,160 @@
+// Quantised tensors, integers known at import, LRN, and opsets 1 to 6: what is refused, word for
+// word, and what is known by hand.
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "one_node.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using One = OneNodeModel;
+using Doubles = std::vector<double>;
+using onnx::TensorProto;
+
+TEST(QuantizeLinear, RefusesWhatIsNoByte) {
+  const auto over = [](const Ints &zeroShape, int type, float scale = 0.5F) {
+    return One("QuantizeLinear")
+        .input({2, 3})
+        .floats({}, {scale})
+        .ints(zeroShape, Ints(zeroShape.empty() ? 1 : zeroShape[0], 0), type)
+        .problem();
+  };
+  EXPECT_EQ(over({}, TensorProto::INT8), "");
+  EXPECT_EQ(over({}, TensorProto::INT16),
+            "E0205 input 'y_zero_point' is int8 or uint8; found int16");
+  EXPECT_EQ(over({3}, TensorProto::INT8),
+            "E0206 input 'y_zero_point' has the shape of 'y_scale'; found [3] and []");
+  EXPECT_EQ(over({}, TensorProto::INT8, 0),
+            "E0206 every element of input 'y_scale' is above 0; found 0");
+  EXPECT_EQ(One("QuantizeLinear").input({2, 3}).floats({2}, {1, 1}).problem(),
+            "E0206 input 'y_scale' has one element, or one per place along 'axis'; found [2] for "
+            "[2 3]");
+  EXPECT_EQ(One("QuantizeLinear").input({3}).floats({3}, {1, 1, 1}).problem(),
+            "E0206 attribute 'axis' is in [-rank, rank-1] of input 'x' unless the scale is one "
+            "number; found axis 1 at rank 1");
+  EXPECT_EQ(One("DequantizeLinear").input({3}).floats({}, {1}).problem(),
+            "E0205 input 'x' is int8, uint8 or, where it is known at import, int32; found float");
+}
+
+TEST(QuantizeLinear, RoundsToEvenAndSaturates) {
+  One one("QuantizeLinear");
+  one.input({5}).floats({}, {2}).ints({}, {10}, TensorProto::UINT8);
+  EXPECT_EQ(evaluateModel(one.model, {{{5}, {1, 3, -1, -100, 1000}}}).values,
+            (Doubles{10, 12, 10, 0, 255}));
+}
+
+TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
+  const auto over = [](const Ints &a, const Ints &b, int type = TensorProto::UINT8) {
+    const auto count = [](const Ints &shape) {
+      int64_t elements = 1;
+      for (const int64_t extent : shape)
+        elements *= extent;
+      return Ints(elements, 1);
+    };
+    return One("MatMulInteger")
+        .ints(a, count(a), type)
+        .ints(b, count(b), TensorProto::UINT8)
+        .problem();
+  };
+  EXPECT_EQ(over({2, 3}, {4, 2}), "E0206 the contracted extents are equal and the axes before the "
+                                  "last two broadcast; found [2 3] and [4 2]");
+  EXPECT_EQ(over({2, 3}, {}), "E0206 the contracted extents are equal and the axes before the last "
+                              "two broadcast; found [2 3] and []");
+  EXPECT_EQ(over({2, 3}, {3, 2}, TensorProto::INT32),
+            "E0205 input 'A' is int8 or uint8; found int32");
+}
+
+TEST(Integers, AreComputedAtImport) {
+  const auto over = [](One one) {
+    one.model.input("unused", {1});
+    return evaluateModel(one.model, {{{1}, {0}}}).values;
+  };
+  EXPECT_EQ(over(One("Mod").ints({4}, {-4, 7, 5, -7}).ints({4}, {3, -3, 8, -1})),
+            (Doubles{2, -2, 5, 0}));
+  EXPECT_EQ(over(One("Mod").ints({2}, {-4, 7}).ints({2}, {3, -3}).with("fmod", int64_t{1})),
+            (Doubles{-1, 1}));
+  EXPECT_EQ(over(One("BitwiseXor").ints({2}, {6, 5}).ints({1}, {3})), (Doubles{5, 6}));
+  EXPECT_EQ(over(One("BitwiseNot").ints({2}, {6, -1})), (Doubles{-7, 0}));
+  EXPECT_EQ(over(One("Max", 13).ints({2}, {6, -1}).ints({1}, {3})), (Doubles{6, 3}));
+  EXPECT_EQ(over(One("BitShift")
+                     .ints({3}, {200, 1, 255}, TensorProto::UINT8)
+                     .ints({3}, {1, 9, 0}, TensorProto::UINT8)
+                     .with("direction", "LEFT")),
+            (Doubles{144, 0, 255}));
+}
+
+TEST(Integers, RefuseWhatHasNoResult) {
+  EXPECT_EQ(One("Mod").ints({1}, {1}).ints({1}, {0}).problem(),
+            "E0206 node 0 (Mod): Mod: an integer is divided by 0");
+  EXPECT_EQ(One("Mod").input({1}).floats({1}, {2}).problem(),
+            "E0206 attribute 'fmod' is 1 for floating-point inputs; found 0");
+  EXPECT_EQ(One("Mod").input({2}).floats({2}, {2, 3}).with("fmod", int64_t{1}).problem(),
+            "E0205 where input 'A' is computed at run time, it is of a floating-point type, and "
+            "input 'B' has one element, not 0; found [2]");
+  EXPECT_EQ(One("BitShift").ints({1}, {1}).ints({1}, {1}).with("direction", "UP").problem(),
+            "E0206 attribute 'direction' is 'LEFT' or 'RIGHT'; found 'UP'");
+  EXPECT_EQ(One("BitwiseAnd").floats({1}, {1}).floats({1}, {1}).problem(),
+            "E0206 the inputs are integers; found float");
+}
+
+TEST(Lrn, NeedsChannels) {
+  EXPECT_EQ(One("LRN").input({3}).with("size", int64_t{3}).problem(),
+            "E0206 input 'X' has rank 2 or more; found [3]");
+  EXPECT_EQ(One("LRN").input({1, 3}).with("size", int64_t{0}).problem(),
+            "E0206 attribute 'size' is at least 1; found 0");
+}
+
+TEST(EarlyOpsets, RepeatTheSecondOperandOnRequest) {
+  const auto over = [](const Ints &b, int64_t broadcast, std::optional<int64_t> axis = {}) {
+    One one("Add", 6);
+    one.input({2, 3, 4}).input(b).with("broadcast", broadcast);
+    if (axis)
+      one.with("axis", *axis);
+    return one.problem();
+  };
+  EXPECT_EQ(over({2, 3, 4}, 0), "");
+  EXPECT_EQ(over({3, 4}, 1), "");
+  EXPECT_EQ(over({2, 3}, 1, 0), "");
+  EXPECT_EQ(over({3}, 1, 1), "");
+  EXPECT_EQ(over({}, 1), "");
+  const std::string sentence =
+      "E0206 the inputs have the same shape, or attribute 'broadcast' is 1 and input 1 has the "
+      "extents of input 0 from 'axis' on, or 1; found ";
+  EXPECT_EQ(over({4}, 0), sentence + "[2 3 4] and [4], 'broadcast' 0");
+  EXPECT_EQ(over({3}, 1), sentence + "[2 3 4] and [3], 'broadcast' 1");
+  EXPECT_EQ(over({3, 4}, 1, 2), sentence + "[2 3 4] and [3 4], 'broadcast' 1, 'axis' 2");
+  EXPECT_EQ(over({2, 2, 3, 4}, 1), sentence + "[2 3 4] and [2 2 3 4], 'broadcast' 1");
+}
+
+TEST(EarlyOpsets, PlaceTheSecondOperandAlongAnyAxes) {
+  One one("Sub", 6);
+  one.input({2, 3}).input({2}).with("broadcast", int64_t{1}).with("axis", int64_t{0});
+  EXPECT_EQ(evaluateModel(one.model, {{{2, 3}, {1, 2, 3, 4, 5, 6}}, {{2}, {1, 2}}}).values,
+            (Doubles{0, 1, 2, 2, 3, 4}));
+}
+
+TEST(EarlyOpsets, RefuseTraining) {
+  for (const int64_t opset : {1, 6}) {
+    EXPECT_EQ(One("Dropout", opset).input({2}).problem(),
+              "E0203 attribute 'is_test' is 1, and is given; found none");
+    EXPECT_EQ(One("Dropout", opset).input({2}).with("is_test", int64_t{1}).problem(), "");
+  }
+}
+
+TEST(EarlyOpsets, HaveChecksOfTheirOwn) {
+  EXPECT_EQ(One("PRelu", 6).input({1, 3, 2}).floats({2}, {1, 1}).problem(),
+            "E0206 input 'slope' has one element, or one per channel (axis 1); found [1 3 2] and "
+            "[2]");
+  EXPECT_EQ(One("Cast", 1).input({1}).with("to", "FLOAT").problem(), "");
+  EXPECT_EQ(One("Cast", 1).input({1}).with("to", "REAL").problem(),
+            "E0205 attribute 'to' is a float, integer or bool type; found 'REAL'");
+  EXPECT_EQ(One("Tile", 1).input({2}).floats({1}, {2.5F}).floats({1}, {0}).problem(),
+            "E0206 inputs 'tiles' and 'axis' have one element, a whole number; found 2.5");
+  EXPECT_EQ(One("Tile", 1).input({2}).floats({1}, {2}).floats({1}, {1}).problem(),
+            "E0206 input 'axis' is in [-rank, rank-1] of input 'input'; found axis 1 at rank 1");
+}
+
+} // namespace
+} // namespace sluice::frontend::test
