@@ -7,7 +7,9 @@
 
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/conversion/rows/short_chains.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
 
@@ -48,7 +50,7 @@ public:
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       if (auto graph =
               rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {
-        add(rows::straightLine(std::move(*graph)));
+        addRows(std::move(*graph));
         addSunk();
       }
     }
@@ -98,6 +100,20 @@ private:
     problem.message = "internal error: the rows of the model are no program";
     problem.notes = std::move(errors);
     problems.push_back(std::move(problem));
+  }
+
+  /// Adds the rows as they are, and what each rewrite makes of those before it. What they shorten
+  /// is the way through a state's cell or past.
+  void addRows(rows::Graph graph) {
+    std::vector<rows::Graph> graphs;
+    graphs.push_back(std::move(graph));
+    if (!graphs[0].states.empty())
+      for (const auto rewrite : {rows::shortenChains, rows::factorsBehindNewest})
+        for (size_t i = 0, count = graphs.size(); i < count; ++i)
+          if (rows::Graph other = graphs[i]; rewrite(other))
+            graphs.push_back(std::move(other));
+    for (rows::Graph &one : graphs)
+      add(rows::straightLine(std::move(one)));
   }
 
   /// Adds the forms with factors behind the products of two activations, and behind

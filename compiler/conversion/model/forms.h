@@ -1,5 +1,6 @@
 // The forms of a model that are worth a plan: they compute the same, row by row, with
-// factors behind the products, or as loops over positions.
+// factors behind the products, with shorter ways through the cell of a state, or as loops
+// over positions.
 #pragma once
 
 #include <vector>

@@ -234,6 +234,10 @@ std::vector<std::vector<uint16_t>> evaluate(const rows::Graph &graph,
       std::transform(bits.begin(), bits.end(), out.begin(), fromBf16);
       continue;
     }
+    if (row.kind == RowKind::State) {
+      std::ranges::transform(graph.states[row.state].initial, out.begin(), fromBf16);
+      continue;
+    }
     const rows::VectorStep &step = row.step;
     std::vector<std::vector<double>> beats;
     if (row.kind == RowKind::Linear) {

@@ -56,7 +56,7 @@ rows::Graph perceptron(const std::string &target, const std::vector<uint32_t> &w
                        uint64_t seed, double zeros = 0);
 
 /// The rows of the outputs for the rows of the inputs (bf16 lanes, in port
-/// order).
+/// order), in the first inference.
 std::vector<std::vector<uint16_t>> evaluate(const rows::Graph &graph,
                                             const std::vector<std::vector<uint16_t>> &inputs);
 
