@@ -105,23 +105,118 @@ onnx::ModelProto selecting() {
   return model.proto;
 }
 
+/// Attention of both domains with masks, turned by positions, and normalisations around them.
+onnx::ModelProto attending() {
+  Model model(24);
+  auto *import = model.proto.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  const auto fused = [&model](const char *op, const frontend::test::Names &in,
+                              const frontend::test::Names &out) {
+    auto node = model.node(op, in, out);
+    model.graph().mutable_node(model.graph().node_size() - 1)->set_domain("com.microsoft");
+    return node;
+  };
+  model.input("x", {1, 3, 8}).output("y").output("e");
+  model.floats("w", {8, 24}, ramp(192)).floats("b", {24}, ramp(24)).floats("g", {8}, ramp(8));
+  model.floats("c", {4, 2}, ramp(8)).floats("s", {4, 2}, ramp(8)).floats("t", {5, 8}, ramp(40));
+  model.ints("ids", {1, 3}, {0, 3, 1}).ints("keep", {1, 3}, {1, 1, 0}).ints("kept", {1}, {2});
+  fused("SkipLayerNormalization", {"x", "x", "g"}, {"n"});
+  model.node("RotaryEmbedding", {"n", "c", "s", "ids"}, {"r"}).attribute("num_heads", int64_t{2});
+  fused("Attention", {"r", "w", "b", "keep"}, {"a"}).attribute("num_heads", int64_t{2});
+  model.node("Attention", {"a", "r", "x", "", "", "", "kept"}, {"o"})
+      .attribute("q_num_heads", int64_t{2})
+      .attribute("kv_num_heads", int64_t{1})
+      .attribute("is_causal", int64_t{0});
+  fused("MultiHeadAttention", {"a", "r", "x", "b", "keep"}, {"m"})
+      .attribute("num_heads", int64_t{2});
+  fused("BiasGelu", {"m", "g"}, {"y"});
+  fused("EmbedLayerNormalization", {"ids", "", "t", "t", "", "g", "g", "keep"}, {"e"});
+  return model.proto;
+}
+
+/// Quantised convolutions, a product of three operands with a diagonal, powers.
+onnx::ModelProto quantised() {
+  Model model(13);
+  model.input("x", {1, 2, 4, 4}).output("y").output("z");
+  model.floats("scale", {}, {0.25F}).floats("each", {3}, {0.5F, 0.25F, 1});
+  model.floats("p", {3}, {5, -3, 2}).floats("w", {4, 5}, ramp(20));
+  const auto bytes = [&model](const char *name, const frontend::test::Ints &shape, int type) {
+    onnx::TensorProto &tensor = *model.graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    int64_t count = 1;
+    for (const int64_t extent : shape) {
+      tensor.add_dims(extent);
+      count *= extent;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      tensor.add_int32_data(static_cast<int32_t>(i % 7));
+  };
+  bytes("zero", {}, onnx::TensorProto::UINT8);
+  bytes("k", {3, 2, 3, 3}, onnx::TensorProto::INT8);
+  bytes("kz", {3}, onnx::TensorProto::INT8);
+  bytes("bias", {3}, onnx::TensorProto::INT32);
+  model.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+  model
+      .node("QLinearConv", {"q", "scale", "zero", "k", "each", "kz", "scale", "zero", "bias"},
+            {"r"})
+      .attribute("pads", frontend::test::Ints{1, 1, 1, 1})
+      .attribute("group", int64_t{1});
+  model.node("ConvInteger", {"q", "k", "zero", "kz"}, {"i"});
+  model.node("DequantizeLinear", {"r", "scale", "zero"}, {"d"});
+  model.node("Einsum", {"d", "w", "w"}, {"e"})
+      .attribute("equation", std::string("bcii,ij,kj->bck"));
+  model.node("Cast", {"i"}, {"f"}).attribute("to", int64_t{onnx::TensorProto::FLOAT});
+  model.node("ReduceSum", {"e"}, {"u"});
+  model.node("Pow", {"u", "p"}, {"y"});
+  model.node("ReduceMax", {"f"}, {"z"});
+  return model.proto;
+}
+
+std::vector<onnx::ModelProto> seeds() {
+  return {dense(), gated(), recurrent(), selecting(), attending(), quantised()};
+}
+
+pipeline::CompileOptions optionsFor(const std::string &path) {
+  pipeline::CompileOptions options;
+  options.modelPath = path;
+  options.target = "c2b8";
+  options.effort = pipeline::Effort::Fast;
+  options.allowDynamicWeights = true;
+  return options;
+}
+
+void write(const onnx::ModelProto &model, const std::string &path) {
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+}
+
+TEST(ModelFuzz, SeedsCompile) {
+  const TemporaryFolder folder;
+  const pipeline::CompileOptions options = optionsFor(folder.file("model.onnx"));
+  for (const onnx::ModelProto &seed : seeds()) {
+    write(seed, options.modelPath);
+    pipeline::CompileResult result;
+    Problems problems;
+    EXPECT_TRUE(pipeline::compileModel(options, result, problems))
+        << problems.front().code << ": " << problems.front().message;
+  }
+}
+
 TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
   Budget budget(12);
   const TemporaryFolder folder;
-  const onnx::ModelProto seeds[] = {dense(), gated(), recurrent(), selecting()};
-  pipeline::CompileOptions options;
-  options.modelPath = folder.file("model.onnx");
-  options.target = "c2b8";
-  options.effort = pipeline::Effort::Fast;
+  const std::vector<onnx::ModelProto> models = seeds();
+  const pipeline::CompileOptions options = optionsFor(folder.file("model.onnx"));
   unsigned compiled = 0, refused = 0;
   while (budget.left()) {
     const uint64_t round = budget.next();
     SCOPED_TRACE("SLUICE_FUZZ_ROUND=" + std::to_string(round));
     ModelMutator mutator(round);
-    onnx::ModelProto model = seeds[round % std::size(seeds)];
+    onnx::ModelProto model = models[round % models.size()];
     for (uint64_t changes = round % 5; changes > 0; --changes)
       mutator.change(model);
-    std::ofstream(options.modelPath, std::ios::binary) << model.SerializeAsString();
+    write(model, options.modelPath);
 
     pipeline::CompileResult result;
     Problems problems;

@@ -13,7 +13,7 @@ import pathlib
 import shutil
 import sys
 
-from cases import (activations, arithmetic, comparisons, dynamic, exports, functions, linear, positions,
+from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, positions,
                    reductions, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
@@ -24,7 +24,9 @@ FAMILIES = (
     comparisons.comparisons, selections.views, linear.einsum, dynamic.dynamic_weights,
     reductions.factors, dynamic.rewrites, exports.exports,
     dynamic.free, positions.positions, positions.folds, windows.window_cases,
-    window_exports.window_exports, windows.long_signals, selecting.choices, selecting.quantised)
+    window_exports.window_exports, windows.long_signals, selecting.choices, selecting.quantised,
+    selecting.quantised_windows, selecting.powers, selecting.pooled_indices, linear.many_operands, attention.attention, attention.rotary,
+    attention.microsoft)
 
 
 def main():

@@ -148,6 +148,8 @@ const OperatorTable &operatorTable() {
     ops::addConvolution(out);
     ops::addTransposedConvolution(out);
     ops::addPooling(out);
+    ops::addMaxUnpool(out);
+    ops::addKnownChoices(out);
     ops::addPadding(out);
     ops::addDepthToSpace(out);
     ops::addCumSum(out);
@@ -159,12 +161,18 @@ const OperatorTable &operatorTable() {
     ops::addConstants(out);
     ops::addGather(out);
     ops::addFunctions(out);
+    ops::addPower(out);
     ops::addTrigonometry(out);
     ops::addVariadic(out);
     ops::addComparisons(out);
     ops::addReductions(out);
     ops::addBatchNormalisation(out);
     ops::addNormalisations(out);
+    ops::addAttention(out);
+    ops::addRotaryEmbedding(out);
+    ops::addMicrosoft(out);
+    ops::addMicrosoftNormalisations(out);
+    ops::addMicrosoftAttention(out);
     ops::addRecurrences(out);
     ops::addLoops(out);
     ops::addViews(out);

@@ -1,6 +1,7 @@
 // Writes the scalar operations in the body of a map.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,6 +65,18 @@ struct Scalars {
   }
   mlir::Value hardSigmoid(mlir::Value x, float alpha, float beta) const {
     return clamp(add(scale(x, alpha), constant(beta)), 0, 1);
+  }
+  /// x / 2 * (1 + erf(x / sqrt 2))
+  mlir::Value gelu(mlir::Value x) const {
+    const mlir::Value bell = make<mlir::math::ErfOp>(scale(x, static_cast<float>(M_SQRT1_2)));
+    return mul(scale(x, 0.5F), add(constant(1), bell));
+  }
+  /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+  mlir::Value geluByTanh(mlir::Value x) const {
+    const mlir::Value inner = add(x, scale(mul(mul(x, x), x), 0.044715F));
+    const mlir::Value bell =
+        make<mlir::math::TanhOp>(scale(inner, static_cast<float>(std::sqrt(2 / M_PI))));
+    return mul(scale(x, 0.5F), add(constant(1), bell));
   }
   /// x / (1 + |x|)
   mlir::Value softsign(mlir::Value x) const {

@@ -47,7 +47,8 @@ std::vector<SupportRow> supportTable(const std::string &op) {
     SupportRow *last = nullptr;
     for (auto version = versions.begin(); version != versions.end(); ++version) {
       auto next = std::next(version);
-      int64_t until = next == versions.end() ? kMaxOpset : next->first - 1;
+      const int64_t newest = key.first.empty() ? kMaxOpset : versions.rbegin()->first;
+      int64_t until = next == versions.end() ? newest : next->first - 1;
       if (until < kMinOpset)
         continue;
       const Operator &entry = version->second;

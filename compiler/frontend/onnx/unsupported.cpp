@@ -85,6 +85,13 @@ const OpSchema *schemaOf(const std::string &op) {
 
 bool isInTable(const std::string &op) { return operatorTable().find("", op, kMaxOpset) != nullptr; }
 
+/// Whether the table has operators of the domain.
+bool isDomain(const std::string &domain) {
+  const auto &entries = operatorTable().entries();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const auto &entry) { return entry.first.first == domain; });
+}
+
 /// The operators that ONNX defines this one by.
 std::vector<std::string> partsOf(const OpSchema &schema) {
   std::set<std::string> parts;
@@ -121,8 +128,10 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   }
   std::string missing;
   if (!domain.empty())
-    missing = fmt::format("domain {} is neither ONNX's own nor a function of the model",
-                          inQuotes(domain));
+    missing = isDomain(domain)
+                  ? fmt::format("of domain {} it is none that `sluice ops` lists", inQuotes(domain))
+                  : fmt::format("domain {} is neither ONNX's own nor a function of the model",
+                                inQuotes(domain));
   const auto &attributes = node.proto->attribute();
   const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
     return one.has_g() || one.graphs_size() != 0;

@@ -31,7 +31,9 @@ class Cases:
         graph = helper.make_graph(nodes if isinstance(nodes, list) else [nodes], name,
                                   infos(inputs, TensorProto.FLOAT), infos(outputs, result),
                                   initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+        domains = {one.domain for one in graph.node} - {""}
+        model = helper.make_model(graph, opset_imports=[
+            helper.make_opsetid("", opset), *(helper.make_opsetid(one, 1) for one in sorted(domains))])
         model.ir_version = 8
         data = self.folder / name / "test_data_set_0"
         data.mkdir(parents=True)

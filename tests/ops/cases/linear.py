@@ -111,3 +111,20 @@ def einsum(cases):
     q, k = normal(1, 2, 4, 8), normal(1, 2, 5, 8)
     case("dynamic_scores", "bhid,bhjd->bhij", q, k, False)
     case("dynamic_values", "bhij,bhjd->bhid", q[..., :5].copy(), k, False)
+
+
+def many_operands(cases):
+    """Einsum of three operands, and of diagonals."""
+    x, a, b = normal(3, 9), normal(9, 6), normal(6, 5)
+    cases.add("einsum_chain", node("Einsum", "x a b", equation="ij,jk,kl->il"), {"x": x},
+              {"y": x.astype(float) @ a @ b}, {"a": a, "b": b})
+    c = normal(3, 5, 4)
+    cases.add("einsum_bilinear", node("Einsum", "x w c", equation="bi,oij,bj->bo"),
+              {"x": x[:, :4], "c": c[:, :, 0]},
+              {"y": np.einsum("bi,oij,bj->bo", x[:, :4].astype(float), c.transpose(0, 2, 1), c[:, :, 0])},
+              {"w": c.transpose(0, 2, 1)}, flags=("--allow-dynamic-weights",))
+    square = normal(2, 6, 6)
+    cases.add("einsum_diagonal", node("Einsum", "x", equation="bii->bi"), {"x": square},
+              {"y": np.einsum("bii->bi", square)})
+    cases.add("einsum_trace", node("Einsum", "x", equation="...ii"), {"x": square},
+              {"y": np.einsum("bii->b", square.astype(float))})

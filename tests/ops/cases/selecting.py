@@ -57,3 +57,58 @@ def quantised(cases):
                                  node("DequantizeLinear", "r o h")],
               {"x": x}, {"y": (result - shift) * out},
               {"s": scale, "z": zero, "w": weights, "c": channels, "n": np.zeros(9, np.int8), "o": out, "h": shift})
+
+
+def convolved(x, weights, stride, pad):
+    """The convolution of x [1, channels, height, width], by its definition."""
+    x = np.pad(x.astype(float), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    size = weights.shape[2]
+    seen = np.lib.stride_tricks.sliding_window_view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("bchwkl,fckl->bfhw", seen, weights.astype(float))
+
+
+def quantised_windows(cases):
+    rng = np.random.default_rng(11)
+    x = normal(1, 4, 7, 7)
+    scale, zero = np.float32(0.03125), np.uint8(120)
+    centred = np.clip(np.round(x / scale) + zero, 0, 255) - zero
+    weights, own = rng.integers(-20, 21, (5, 4, 3, 3)).astype(np.int8), np.int8([1, 0, -2, 0, 3])
+    sums = convolved(centred, weights - own[:, None, None, None].astype(int), 2, 1)
+    quantise = node("QuantizeLinear", "x s z", "q")
+    cases.add("conv_integer", [quantise, node("ConvInteger", "q w z n", "p", pads=[1] * 4, strides=[2, 2]),
+                               node("Cast", "p", to=1)],
+              {"x": x}, {"y": sums}, {"s": scale, "z": zero, "w": weights, "n": own})
+    channels, bias = np.float32(rng.uniform(0.001, 0.02, 5)), rng.integers(-800, 800, 5).astype(np.int32)
+    factor = (scale * channels)[:, None, None]
+    exact = (sums + bias[:, None, None]) * factor
+    out, shift = np.float32(np.abs(exact).max() / 120), np.uint8(128)
+    result = np.clip(np.round(exact / out) + shift, 0, 255)
+    cases.add("qlinear_conv", [quantise, node("QLinearConv", "q s z w c n o h b", "r", pads=[1] * 4, strides=[2, 2]),
+                               node("DequantizeLinear", "r o h")],
+              {"x": x}, {"y": (result - shift) * out},
+              {"s": scale, "z": zero, "w": weights, "c": channels, "n": own, "o": out, "h": shift, "b": bias})
+    apart = rng.integers(-20, 21, (4, 1, 3, 3)).astype(np.int8)
+    each = np.concatenate([convolved(centred[:, c:c + 1], apart[c:c + 1], 1, 0) for c in range(4)], 1)
+    cases.add("conv_integer_depthwise", [quantise, node("ConvInteger", "q w z", "p", group=4), node("Cast", "p", to=1)],
+              {"x": x}, {"y": each}, {"s": scale, "z": zero, "w": apart})
+
+
+def powers(cases):
+    x = np.abs(normal(3, 20)) + np.float32(0.1)
+    for exponent in (0.25, 0.75, 2.5, -0.75, -3, 5, 6, 0.3, -2.2):
+        cases.add(f"pow_apart_{exponent}", node("Pow", "x e"), {"x": x}, {"y": x.astype(float) ** exponent},
+                  {"e": np.float32(exponent)})
+
+
+def pooled_indices(cases):
+    x = np.random.default_rng(13).permutation(72).reshape(1, 2, 6, 6).astype(np.float32)
+    tiles = x.reshape(2, 3, 2, 3, 2).swapaxes(2, 3).reshape(2, 3, 3, 4)
+    flat = np.arange(72).reshape(2, 3, 2, 3, 2).swapaxes(2, 3).reshape(2, 3, 3, 4)
+    where = np.take_along_axis(flat, tiles.argmax(3)[..., None], 3)[None, ..., 0]
+    cases.add("maxpool_indices", [node("MaxPool", "x", "v p", kernel_shape=[2, 2], strides=[2, 2]),
+                                  node("Cast", "p", "i", to=1)], {"x": x}, {"v": tiles.max(3)[None], "i": where})
+    small = normal(1, 2, 3, 3)
+    back = np.zeros(72)
+    back[where.ravel()] = small.ravel()
+    cases.add("maxunpool", node("MaxUnpool", "x i", kernel_shape=[2, 2], strides=[2, 2]), {"x": small},
+              {"y": back.reshape(x.shape)}, {"i": where})

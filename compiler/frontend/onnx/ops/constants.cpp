@@ -12,6 +12,8 @@
 namespace sluice::frontend::ops {
 namespace {
 
+using Proto = onnx::TensorProto;
+
 const char *const kConstantForms[] = {"value", "value_float", "value_floats", "value_int",
                                       "value_ints"};
 
@@ -210,13 +212,23 @@ mlir::Value towardZero(const Scalars &s, mlir::ValueRange x) {
   return s.b.create<mlir::arith::SelectOp>(s.where, negative, up, down);
 }
 
+mlir::Value isNotZero(const Scalars &s, mlir::ValueRange x) {
+  const mlir::Value test = s.b.create<mlir::arith::CmpFOp>(s.where, mlir::arith::CmpFPredicate::UNE,
+                                                           x[0], s.constant(0));
+  return s.b.create<mlir::arith::SelectOp>(s.where, test, s.constant(1), s.constant(0));
+}
+
+bool isByteOrBool(DataType type) {
+  return type == Proto::INT8 || type == Proto::UINT8 || type == Proto::BOOL;
+}
+
 /// The type a node casts to, or UNDEFINED.
 using Target = std::function<DataType(const NodeView &)>;
 
 Operator castTo(const char *name, const char *what, const Target &target) {
   Operator entry;
   entry.name = name;
-  entry.form = "known at import; else nothing, or map: x rounded toward zero";
+  entry.form = "known at import; else nothing, or map: x rounded toward zero, or x != 0 ? 1 : 0";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {
@@ -230,11 +242,17 @@ Operator castTo(const char *name, const char *what, const Target &target) {
          return node.given("to") ? fmt::format("{} ({})", node.integer("to"), dataTypeName(type))
                                  : dataTypeName(type);
        }},
-      {"a run-time tensor is cast to a floating-point type, int32 or int64",
+      {"a run-time tensor is cast to a floating-point type, int32, int64 or bool, one without "
+       "larger "
+       "integers also to int8 or uint8",
        [target](const NodeView &node) -> std::string {
-         const DataType type = target(node);
-         const bool index = type == onnx::TensorProto::INT32 || type == onnx::TensorProto::INT64;
-         return node.in(0).known || isFloatType(type) || index ? "" : dataTypeName(type);
+         const DataType type = target(node), from = node.in(0).type;
+         const bool any = isFloatType(type) || type == Proto::INT32 || type == Proto::INT64 ||
+                          type == Proto::BOOL;
+         const bool bytes = isByteOrBool(type) && (isFloatType(from) || from == type);
+         return node.in(0).known || any || bytes
+                    ? ""
+                    : fmt::format("{} to {}", dataTypeName(from), dataTypeName(type));
        }}};
   entry.build = [target](NodeBuilder &node) {
     const DataType type = target(node);
@@ -242,10 +260,13 @@ Operator castTo(const char *name, const char *what, const Target &target) {
       node.result(Tensor::ofKnown(casted(*node.in(0).known, type)));
       return;
     }
-    // The machine has one type: only the fraction of what becomes an integer goes.
-    Tensor tensor = isFloatType(node.in(0).type) && !isFloatType(type)
-                        ? node.emit.pointwise({node.in(0)}, towardZero)
-                        : node.in(0);
+    // The machine has one type: what becomes a bool is compared, and of what becomes an integer
+    // only the fraction goes.
+    Tensor tensor = node.in(0);
+    if (type == Proto::BOOL && tensor.type != type)
+      tensor = node.emit.pointwise({tensor}, isNotZero);
+    else if (isFloatType(tensor.type) && !isFloatType(type))
+      tensor = node.emit.pointwise({tensor}, towardZero);
     tensor.type = type;
     node.result(std::move(tensor));
   };

@@ -20,39 +20,16 @@ void buildConv(NodeBuilder &node) {
   node.result(node.has(2) ? biased(node.emit, y, node.in(2)) : y);
 }
 
-std::vector<Requirement> convRequirements() {
-  std::vector<Requirement> out = {
-      sameTypes(),
-      hasSpatialAxes(),
-      weightsHaveRank(),
-      {"attribute 'group' divides the features of 'W', and 'X' has as many channels as 'W' times "
-       "'group'",
-       [](const NodeView &node) -> std::string {
-         const int64_t group = node.integer("group"), channels = node.in(0).shape[1];
-         const Shape &weights = node.in(1).shape;
-         const bool fits = group >= 1 && weights[0] % group == 0 && channels % group == 0 &&
-                           channels / group == weights[1];
-         return fits ? ""
-                     : fmt::format("group {}, {} of 'X' and {} of 'W'", group,
-                                   shapeText(node.in(0).shape), shapeText(weights));
-       },
-       "E0206"},
-      {"input 'B' has one element per feature of 'W'",
-       [](const NodeView &node) -> std::string {
-         return !node.has(2) || node.in(2).shape == Shape{node.in(1).shape[0]}
-                    ? ""
-                    : fmt::format("{} for {}", shapeText(node.in(2).shape),
-                                  shapeText(node.in(1).shape));
-       },
-       "E0206"},
-      kernelShapeFits(),
-      perSpatialAxis("strides"),
-      perSpatialAxis("dilations")};
-  for (Requirement &one : padRequirements())
-    out.push_back(std::move(one));
-  out.push_back(windowFits(kernelOf));
-  out.push_back(weightsFitOverGroups());
-  return out;
+/// One element per feature.
+Requirement biasFits(size_t bias, const ConvInputs &at) {
+  return {fmt::format("input '{}' has one element per feature of '{}'", at.b, at.w),
+          [bias, weights = at.weights](const NodeView &node) -> std::string {
+            const Shape &shape = node.in(weights).shape;
+            return !node.has(bias) || node.in(bias).shape == Shape{shape[0]}
+                       ? ""
+                       : fmt::format("{} for {}", shapeText(node.in(bias).shape), shapeText(shape));
+          },
+          "E0206"};
 }
 
 } // namespace
@@ -70,15 +47,15 @@ Operator convolution(std::string name, std::string form) {
   return entry;
 }
 
-Shape kernelOf(const NodeView &node) {
-  const Shape &weights = node.in(1).shape;
+Shape kernelOf(const NodeView &node, size_t weightsAt) {
+  const Shape &weights = node.in(weightsAt).shape;
   return {weights.begin() + 2, weights.end()};
 }
 
-Requirement weightsHaveRank() {
-  return {"input 'W' has the rank of 'X' and no extent of 0",
-          [](const NodeView &node) -> std::string {
-            const Shape &weights = node.in(1).shape;
+Requirement weightsHaveRank(const ConvInputs &at) {
+  return {fmt::format("input '{}' has the rank of '{}' and no extent of 0", at.w, at.x),
+          [at](const NodeView &node) -> std::string {
+            const Shape &weights = node.in(at.weights).shape;
             const bool fits = weights.size() == node.in(0).shape.size() &&
                               std::find(weights.begin(), weights.end(), 0) == weights.end();
             return fits ? ""
@@ -87,25 +64,55 @@ Requirement weightsHaveRank() {
           "E0206"};
 }
 
-Requirement kernelShapeFits() {
-  return {"attribute 'kernel_shape' is that of 'W'",
-          [](const NodeView &node) -> std::string {
-            return !node.given("kernel_shape") || node.integers("kernel_shape") == kernelOf(node)
+Requirement kernelShapeFits(const ConvInputs &at) {
+  return {fmt::format("attribute 'kernel_shape' is that of '{}'", at.w),
+          [at](const NodeView &node) -> std::string {
+            return !node.given("kernel_shape") ||
+                           node.integers("kernel_shape") == kernelOf(node, at.weights)
                        ? ""
                        : fmt::format("{} for {}", shapeText(node.integers("kernel_shape")),
-                                     shapeText(node.in(1).shape));
+                                     shapeText(node.in(at.weights).shape));
           },
           "E0206"};
 }
 
-Requirement weightsFitOverGroups() {
+Requirement weightsFitOverGroups(size_t weightsAt) {
   return {fmt::format("the weights written out over all groups have at most {} elements",
                       kMaxDenseWeights),
-          [](const NodeView &node) -> std::string {
-            Shape weights = node.in(1).shape;
+          [weightsAt](const NodeView &node) -> std::string {
+            Shape weights = node.in(weightsAt).shape;
             weights[1] *= node.integer("group");
             return elementCount(weights, kMaxDenseWeights) >= 0 ? "" : shapeText(weights);
           }};
+}
+
+std::vector<Requirement> convolutionFits(const ConvInputs &at) {
+  std::vector<Requirement> out = {
+      hasSpatialAxes(at.x),
+      weightsHaveRank(at),
+      {fmt::format("attribute 'group' divides the features of '{1}', and '{0}' has as many "
+                   "channels as '{1}' times 'group'",
+                   at.x, at.w),
+       [at](const NodeView &node) -> std::string {
+         const int64_t group = node.integer("group"), channels = node.in(0).shape[1];
+         const Shape &weights = node.in(at.weights).shape;
+         const bool fits = group >= 1 && weights[0] % group == 0 && channels % group == 0 &&
+                           channels / group == weights[1];
+         return fits ? ""
+                     : fmt::format("group {}, {} of '{}' and {} of '{}'", group,
+                                   shapeText(node.in(0).shape), at.x, shapeText(weights), at.w);
+       },
+       "E0206"},
+      kernelShapeFits(at),
+      perSpatialAxis("strides"),
+      perSpatialAxis("dilations")};
+  if (at.bias)
+    out.insert(out.begin() + 3, biasFits(*at.bias, at));
+  for (Requirement &one : padRequirements())
+    out.push_back(std::move(one));
+  out.push_back(windowFits([at](const NodeView &node) { return kernelOf(node, at.weights); }));
+  out.push_back(weightsFitOverGroups(at.weights));
+  return out;
 }
 
 Tensor convolve(Emitter &emit, const Tensor &x, const Tensor &weights,
@@ -159,7 +166,8 @@ Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias) {
 void addConvolution(OperatorTable &table) {
   Operator entry =
       convolution("Conv", "window, then contract with the weights of all groups, then map: + B");
-  entry.requirements = convRequirements();
+  entry.requirements = convolutionFits();
+  entry.requirements.insert(entry.requirements.begin(), sameTypes());
   entry.build = buildConv;
   table.add({1, 11, 22}, entry);
 }

@@ -1,6 +1,8 @@
 // A convolution as operations: what a window sees, contracted with weights.
 #pragma once
 
+#include <optional>
+
 #include "compiler/frontend/onnx/ops/window.h"
 
 namespace sluice::frontend::ops {
@@ -8,15 +10,24 @@ namespace sluice::frontend::ops {
 /// An entry without requirements: X, known W and B, the attributes of a window, and group.
 Operator convolution(std::string name, std::string form);
 
-/// The extents of the window in the weights, input 1.
-Shape kernelOf(const NodeView &node);
+/// Where an operator has weights and bias, and what it calls its inputs; x is input 0.
+struct ConvInputs {
+  size_t weights = 1;
+  std::optional<size_t> bias = 2;
+  const char *x = "X", *w = "W", *b = "B";
+};
+
+/// The extents of the window in the weights.
+Shape kernelOf(const NodeView &node, size_t weights = 1);
 
 /// "input 'W' has the rank of 'X' and no extent of 0" (E0206).
-Requirement weightsHaveRank();
+Requirement weightsHaveRank(const ConvInputs &at = {});
 /// "attribute 'kernel_shape' is that of 'W'" (E0206).
-Requirement kernelShapeFits();
+Requirement kernelShapeFits(const ConvInputs &at = {});
 /// "the weights written out over all groups have at most ..." (E0205); axis 1 of them is of one.
-Requirement weightsFitOverGroups();
+Requirement weightsFitOverGroups(size_t weights = 1);
+/// All that holds of the shapes and attributes of a convolution with `groups` of channels.
+std::vector<Requirement> convolutionFits(const ConvInputs &at = {});
 
 /// Sum over channels and window of `x` [batch, channels, spatial...] times `weights`
 /// [features, channels, window...], which are known; [batch, features, positions...].

@@ -127,7 +127,7 @@ void addEarlyOpsets(OperatorTable &table) {
     table.add({6}, entry);
     table.add({1}, withConsumed(entry));
   }
-  for (const char *name : {"And", "Or", "Xor", "Equal", "Greater", "Less"})
+  for (const char *name : {"And", "Or", "Xor", "Equal", "Greater", "Less", "Pow"})
     table.add({1}, withEarlyBroadcast(of(name, 7)));
   const Operator slopes = withChannelSlopes(of("PRelu", 7));
   table.add({6}, slopes);

@@ -1,4 +1,4 @@
-// Einsum of one or two operands: transposes, reduce sum, matmul or a product.
+// Einsum: diagonals, transposes, reduce sum, matmul or a product, of one operand after another.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -102,14 +102,11 @@ Equation readEquation(const NodeView &node) {
   return out;
 }
 
-/// The first label that a term has twice, or nothing.
-std::optional<char> repeated(const Equation &equation) {
-  std::vector<Labels> terms = equation.operands;
-  terms.push_back(equation.result);
-  for (const Labels &labels : terms)
-    for (char label : labels)
-      if (std::count(labels.begin(), labels.end(), label) > 1)
-        return label;
+/// The first label that `labels` has twice, or nothing.
+std::optional<char> repeated(const Labels &labels) {
+  for (const char label : labels)
+    if (std::count(labels.begin(), labels.end(), label) > 1)
+      return label;
   return std::nullopt;
 }
 
@@ -139,6 +136,28 @@ struct Labelled {
       permutation.push_back(static_cast<int64_t>(labels.find(label)));
     tensor = emit.transpose(tensor, permutation);
     labels = order;
+  }
+
+  /// Takes the diagonal of the axes that share a label.
+  void dropRepeated(Emitter &emit) {
+    while (const std::optional<char> label = repeated(labels)) {
+      const size_t first = labels.find(*label), second = labels.find(*label, first + 1);
+      const int64_t extent = tensor.shape[first];
+      Shape permutation, flat;
+      Labels left;
+      for (size_t axis = 0; axis < labels.size(); ++axis)
+        if (axis != first && axis != second) {
+          permutation.push_back(static_cast<int64_t>(axis));
+          flat.push_back(tensor.shape[axis]);
+          left += labels[axis];
+        }
+      permutation.push_back(static_cast<int64_t>(first));
+      permutation.push_back(static_cast<int64_t>(second));
+      flat.push_back(extent * extent);
+      tensor = emit.reshape(emit.transpose(tensor, permutation), flat);
+      tensor = sliceAlong(emit, tensor, tensor.rank() - 1, 0, extent, extent > 1 ? extent + 1 : 1);
+      labels = left + *label;
+    }
   }
 
   /// Sums over the axes whose labels are not in `kept`.
@@ -218,23 +237,44 @@ Tensor contraction(Emitter &emit, Labelled l, Labelled r, const Labels &contract
   return product.tensor;
 }
 
+/// The product of two, summed over what neither the result nor a later operand has.
+Labelled merged(Emitter &emit, Labelled l, Labelled r, const Labels &needed) {
+  const Labels contracted =
+      where(l.labels, [&](char c) { return contains(r.labels, c) && !contains(needed, c); });
+  l.sumOut(emit, needed + contracted);
+  r.sumOut(emit, needed + contracted);
+  Labels labels = where(l.labels, [&](char c) { return contains(needed, c); });
+  labels += where(r.labels, [&](char c) { return contains(needed, c) && !contains(labels, c); });
+  // What is the result has its order.
+  if (needed.size() == labels.size())
+    labels = needed;
+  return {contracted.empty() ? productOf(emit, std::move(l), std::move(r), labels)
+                             : contraction(emit, std::move(l), std::move(r), contracted, labels),
+          labels};
+}
+
 void buildEinsum(NodeBuilder &node) {
   const Equation equation = readEquation(node);
   const Labels &result = equation.result;
-  Labelled l{node.in(0), equation.operands[0]};
-  if (equation.operands.size() == 1) {
-    l.sumOut(node.emit, result);
-    l.arrange(node.emit, result);
-    node.result(l.tensor);
-    return;
+  const size_t count = equation.operands.size();
+  std::vector<Labels> needed(count, result); ///< of the result and the operands behind
+  for (size_t i = count - 1; i-- > 0;) {
+    needed[i] = needed[i + 1];
+    for (const char label : equation.operands[i + 1])
+      if (!contains(needed[i], label))
+        needed[i] += label;
   }
-  Labelled r{node.in(1), equation.operands[1]};
-  const Labels contracted =
-      where(l.labels, [&](char c) { return contains(r.labels, c) && !contains(result, c); });
-  l.sumOut(node.emit, result + contracted);
-  r.sumOut(node.emit, result + contracted);
-  node.result(contracted.empty() ? productOf(node.emit, l, r, result)
-                                 : contraction(node.emit, l, r, contracted, result));
+  const auto operand = [&](size_t i) {
+    Labelled out{node.in(i), equation.operands[i]};
+    out.dropRepeated(node.emit);
+    return out;
+  };
+  Labelled all = operand(0);
+  for (size_t i = 1; i < count; ++i)
+    all = merged(node.emit, std::move(all), operand(i), needed[i]);
+  all.sumOut(node.emit, result);
+  all.arrange(node.emit, result);
+  node.result(all.tensor);
 }
 
 } // namespace
@@ -242,24 +282,22 @@ void buildEinsum(NodeBuilder &node) {
 void addEinsum(OperatorTable &table) {
   Operator entry;
   entry.name = "Einsum";
-  entry.form = "transposes, then matmul, product or reduce sum";
+  entry.form =
+      "diagonals, transposes, then matmul, product or reduce sum, of one operand after another";
   entry.inputs = {{"Inputs", Types::Float, Presence::Variadic}};
   entry.outputs = {{"Output"}};
   entry.attributes = {{"equation", AttributeKind::String, std::nullopt, true}};
   entry.requirements = {
       sameTypes(),
-      {"there are one or two operands",
-       [](const NodeView &node) -> std::string {
-         return node.inputCount() <= 2 ? "" : fmt::format("{}", node.inputCount());
-       }},
       {"attribute 'equation' has a term per operand with a letter per axis, and a result of their "
        "letters",
        [](const NodeView &node) { return readEquation(node).problem; }, "E0206"},
-      {"no term of 'equation' has a letter twice",
+      {"the result of 'equation' has no letter twice",
        [](const NodeView &node) -> std::string {
-         const std::optional<char> label = repeated(readEquation(node));
+         const std::optional<char> label = repeated(readEquation(node).result);
          return label ? fmt::format("'{}' twice", *label) : "";
-       }},
+       },
+       "E0206"},
       {"axes with the same letter have the same extent", extentProblem, "E0206"}};
   entry.build = buildEinsum;
   table.add({12}, entry);

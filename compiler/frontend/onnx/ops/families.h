@@ -8,6 +8,7 @@ namespace sluice::frontend::ops {
 void addArithmetic(OperatorTable &table);            ///< Add, Sub, Mul, Div, Neg
 void addActivations(OperatorTable &table);           ///< Relu, PRelu, Clip, Shrink, Elu, ...
 void addFunctions(OperatorTable &table);             ///< Abs to Pow: further maps of one operand
+void addPower(OperatorTable &table);                 ///< Pow
 void addTrigonometry(OperatorTable &table);          ///< Sin, Cos, Tan, inverses, hyperbolic ones
 void addVariadic(OperatorTable &table);              ///< Max, Min, Sum, Mean
 void addComparisons(OperatorTable &table);           ///< comparisons, IsNaN, logic, Where, Trilu
@@ -15,6 +16,8 @@ void addLinear(OperatorTable &table);                ///< Gemm, MatMul
 void addConvolution(OperatorTable &table);           ///< Conv
 void addTransposedConvolution(OperatorTable &table); ///< ConvTranspose
 void addPooling(OperatorTable &table);               ///< MaxPool, AveragePool, LpPool, global ones
+void addMaxUnpool(OperatorTable &table);             ///< MaxUnpool
+void addKnownChoices(OperatorTable &table);          ///< NonZero, Unique, EyeLike
 void addPadding(OperatorTable &table);               ///< Pad
 void addDepthToSpace(OperatorTable &table);          ///< DepthToSpace, SpaceToDepth
 void addCumSum(OperatorTable &table);                ///< CumSum
@@ -23,8 +26,14 @@ void addReductions(OperatorTable &table);            ///< ReduceMean, ReduceSum,
 void addSoftmax(OperatorTable &table);               ///< Softmax, LogSoftmax
 void addBatchNormalisation(OperatorTable &table);    ///< BatchNormalization
 void addNormalisations(OperatorTable &table);        ///< LayerNormalization, RMSNormalization, ...
-void addRecurrences(OperatorTable &table);           ///< LSTM, GRU, RNN
-void addLoops(OperatorTable &table);                 ///< Scan, Loop
+void addAttention(OperatorTable &table);             ///< Attention
+void addRotaryEmbedding(OperatorTable &table);       ///< RotaryEmbedding, of com.microsoft too
+void addMicrosoft(OperatorTable &table);             ///< com.microsoft: FusedMatMul, Gelu, ...
+void addMicrosoftNormalisations(
+    OperatorTable &table);                        ///< com.microsoft: SkipLayerNormalization, ...
+void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention, MultiHeadAttention
+void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
+void addLoops(OperatorTable &table);              ///< Scan, Loop
 void addReshapes(OperatorTable &table);      ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
 void addSlices(OperatorTable &table);        ///< Slice, Split
 void addConcat(OperatorTable &table);        ///< Concat

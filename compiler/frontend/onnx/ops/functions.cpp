@@ -1,8 +1,6 @@
 // Abs, Exp, Log, Sqrt, Reciprocal, Erf, Gelu, Softplus, Softsign, HardSigmoid,
-// HardSwish, Mish, Selu, Celu, ThresholdedRelu, Sign, Floor, Ceil, Round, Pow:
-// maps of one operand.
+// HardSwish, Mish, Selu, Celu, ThresholdedRelu, Sign, Floor, Ceil, Round: maps of one operand.
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -68,79 +66,7 @@ Operator known(Operator entry, float (*function)(float)) {
 }
 
 mlir::Value gelu(const Scalars &s, mlir::Value x, const NodeView &node) {
-  mlir::Value bell;
-  if (node.attribute<std::string>("approximate") == "tanh") {
-    mlir::Value cube = s.mul(s.mul(x, x), x);
-    bell = s.make<math::TanhOp>(
-        s.scale(s.add(x, s.scale(cube, 0.044715F)), static_cast<float>(std::sqrt(2 / M_PI))));
-  } else {
-    bell = s.make<math::ErfOp>(s.scale(x, static_cast<float>(M_SQRT1_2)));
-  }
-  return s.mul(s.scale(x, 0.5F), s.add(s.constant(1), bell));
-}
-
-/// x to a known power; small whole powers by multiplication.
-mlir::Value power(const Scalars &s, mlir::Value x, float exponent) {
-  if (exponent == 0.5F)
-    return s.make<math::SqrtOp>(x);
-  if (exponent == 4) {
-    mlir::Value square = s.mul(x, x);
-    return s.mul(square, square);
-  }
-  return s.make<math::PowFOp>(x, s.constant(exponent));
-}
-
-/// Different exponents, each a function of its own.
-constexpr size_t kMostPowers = 8;
-
-std::set<float> exponents(const NodeView &node) {
-  const Tensor floats = asFloats(node.in(1));
-  return {floats.known->floats.begin(), floats.known->floats.end()};
-}
-
-Operator pow() {
-  Operator entry;
-  entry.name = "Pow";
-  entry.form = "map: x ^ y; of several exponents that of the element";
-  entry.inputs = {{"X"}, {"Y", Types::Numeric, Presence::Required, true}};
-  entry.outputs = {{"Z"}};
-  entry.requirements = {
-      broadcastable(),
-      {fmt::format("input 'Y' has from 1 to {} different elements, none of them NaN", kMostPowers),
-       [](const NodeView &node) -> std::string {
-         for (const float one : node.in(1).known->floats)
-           if (std::isnan(one))
-             return "NaN";
-         const size_t count = exponents(node).size();
-         return count >= 1 && count <= kMostPowers ? "" : fmt::format("{}", count);
-       }}};
-  entry.build = [](NodeBuilder &node) {
-    std::vector<Tensor> operands = {asFloats(node.in(1))};
-    std::vector<float> all;
-    for (const float one : exponents(node)) {
-      all.push_back(one);
-      operands.push_back(
-          node.emit.pointwise({node.in(0)}, [one](const Scalars &s, mlir::ValueRange x) {
-            return power(s, x[0], one);
-          }));
-    }
-    if (all.size() == 1 && node.in(1).rank() <= node.in(0).rank()) {
-      node.result(operands.back());
-      return;
-    }
-    Tensor chosen = node.emit.pointwise(operands, [&](const Scalars &s, mlir::ValueRange x) {
-      mlir::Value y = x[1];
-      for (size_t i = 1; i < all.size(); ++i) {
-        const mlir::Value test =
-            s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x[0], s.constant(all[i]));
-        y = s.make<arith::SelectOp>(test, x[i + 1], y);
-      }
-      return y;
-    });
-    chosen.type = node.in(0).type;
-    node.result(std::move(chosen));
-  };
-  return entry;
+  return node.attribute<std::string>("approximate") == "tanh" ? s.geluByTanh(x) : s.gelu(x);
 }
 
 Operator withFloats(Operator entry, std::vector<AttributeSpec> attributes) {
@@ -202,7 +128,6 @@ void addFunctions(OperatorTable &table) {
   table.add({10, 22},
             withFloats(unary("ThresholdedRelu", "map: x > alpha ? x : 0", thresholdedRelu),
                        {real("alpha", 1)}));
-  table.add({7, 12, 13, 15}, pow());
 }
 
 } // namespace sluice::frontend::ops

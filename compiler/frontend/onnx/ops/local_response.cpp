@@ -1,10 +1,12 @@
 // LRN: a sum over neighbouring channels and a map.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/power.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -38,7 +40,7 @@ void buildLrn(NodeBuilder &node) {
   const float scale = node.real("alpha") / static_cast<float>(node.integer("size"));
   node.result(node.emit.pointwise({x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
     const mlir::Value base = s.add(s.constant(node.real("bias")), s.scale(v[1], scale));
-    return s.mul(v[0], s.make<mlir::math::PowFOp>(base, s.constant(-node.real("beta"))));
+    return s.mul(v[0], power(s, base, -node.real("beta")));
   }));
 }
 
@@ -65,6 +67,11 @@ void addLocalResponse(OperatorTable &table) {
                            const int64_t channels = node.in(0).shape[1];
                            return channels <= kMostChannels ? "" : fmt::format("{}", channels);
                          }},
+                        {"attribute 'beta' is not NaN",
+                         [](const NodeView &node) -> std::string {
+                           return std::isnan(node.real("beta")) ? "NaN" : "";
+                         },
+                         "E0206"},
                         {"attribute 'size' is at least 1",
                          [](const NodeView &node) -> std::string {
                            return node.integer("size") >= 1

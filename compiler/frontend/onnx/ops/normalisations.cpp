@@ -8,6 +8,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/normalisation.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -55,11 +56,11 @@ Tensor perChannel(Emitter &emit, const Tensor &values, int64_t rank) {
 void buildLayer(NodeBuilder &node) {
   const Tensor &x = node.in(0);
   const Shape axes = axesFrom(node.axis(node.integer("axis"), x.rank()), x.rank());
-  Standard by(node.emit, x, axes, node.real("epsilon"));
-  std::vector<Tensor> operands = {by.distance, by.inverse, node.in(1)};
+  std::optional<Tensor> bias;
   if (node.has(2))
-    operands.push_back(node.in(2));
-  node.result(node.emit.pointwise(operands, scaled));
+    bias = node.in(2);
+  Normalised by = normalised(node.emit, x, axes, node.real("epsilon"), node.in(1), bias);
+  node.result(std::move(by.y));
   by.mean.type = by.inverse.type = onnx::TensorProto::FLOAT; // stash_type
   node.result(1, by.mean);
   node.result(2, by.inverse);
@@ -97,8 +98,7 @@ Operator rmsNormalization() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Shape axes = axesFrom(node.axis(node.integer("axis"), x.rank()), x.rank());
-    node.result(node.emit.pointwise(
-        {x, inverseRms(node.emit, x, axes, node.real("epsilon")), node.in(1)}, scaled));
+    node.result(normalisedByRms(node.emit, x, axes, node.real("epsilon"), node.in(1)).y);
   };
   return entry;
 }
@@ -239,6 +239,21 @@ Operator groupNormalization(bool ofGroups) {
 }
 
 } // namespace
+
+Normalised normalised(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon,
+                      const Tensor &scale, const std::optional<Tensor> &bias) {
+  Standard by(emit, x, axes, epsilon);
+  std::vector<Tensor> operands = {by.distance, by.inverse, scale};
+  if (bias)
+    operands.push_back(*bias);
+  return {emit.pointwise(operands, scaled), std::move(by.mean), std::move(by.inverse)};
+}
+
+Normalised normalisedByRms(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon,
+                           const Tensor &scale) {
+  Tensor inverse = inverseRms(emit, x, axes, epsilon);
+  return {emit.pointwise({x, inverse, scale}, scaled), {}, inverse};
+}
 
 void addNormalisations(OperatorTable &table) {
   table.add({17}, layerNormalization());

@@ -7,6 +7,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/selecting.h"
 #include "compiler/frontend/onnx/ops/window.h"
 
 namespace sluice::frontend::ops {
@@ -133,7 +134,7 @@ Operator pooling(const char *name, const char *form, const Version &version) {
   if (version.rounding)
     entry.attributes.push_back({"ceil_mode", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   if (version.indices) {
-    entry.outputs.push_back({"Indices", Presence::Refused});
+    entry.outputs.push_back({"Indices", Presence::Optional});
     entry.attributes.push_back({"storage_order", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   }
   if (version.padCount)
@@ -159,10 +160,100 @@ Operator pooling(const char *name, const char *form, const Version &version) {
   return entry;
 }
 
+/// Elements up to which bf16 has the index of every one.
+constexpr int64_t kMostIndices = 256;
+
+/// Which element of the input every one of a window is, [positions..., elements of the window];
+/// `strides` are those of the spatial axes. 0 outside.
+std::vector<float> elementsSeen(const std::vector<WindowAxis> &windows, const Shape &strides) {
+  std::vector<float> out = {0};
+  const auto spread = [&](int64_t count) {
+    std::vector<float> wide;
+    for (const float one : out)
+      wide.insert(wide.end(), count, one);
+    out = std::move(wide);
+  };
+  Shape extents; // positions, then elements
+  for (const WindowAxis &axis : windows)
+    extents.push_back(axis.count);
+  for (const WindowAxis &axis : windows)
+    extents.push_back(axis.size);
+  for (const int64_t extent : extents)
+    spread(extent);
+  const Shape steps = stridesOf(extents);
+  for (size_t flat = 0; flat < out.size(); ++flat)
+    for (size_t i = 0; i < windows.size(); ++i) {
+      const WindowAxis &axis = windows[i];
+      const int64_t position = static_cast<int64_t>(flat) / steps[i] % axis.count;
+      const int64_t element = static_cast<int64_t>(flat) / steps[windows.size() + i] % axis.size;
+      const int64_t place = position * axis.stride + element * axis.dilation - axis.low;
+      out[flat] += static_cast<float>(std::clamp<int64_t>(place, 0, axis.extent - 1) * strides[i]);
+    }
+  return out;
+}
+
+/// The index of the first greatest element that each window sees, in the whole input.
+Tensor indicesOfGreatest(NodeBuilder &node, const std::vector<WindowAxis> &windows) {
+  Emitter &emit = node.emit;
+  const Tensor &x = node.in(0);
+  const Tensor view = seen(emit, x, windows, kLowest);
+  Shape shape(view.shape.begin(), view.shape.begin() + x.rank());
+  shape.push_back(extentProduct(view.shape, x.rank(), view.shape.size()));
+  const int64_t last = x.rank();
+  const Tensor place = emit.reduce(ir::Monoid::ArgMax, emit.reshape(view, shape), {last}, true);
+  const Tensor chosen = emit.pointwise(
+      {countAlong(last, last + 1, shape.back()), place}, [](const Scalars &s, mlir::ValueRange v) {
+        return s.make<mlir::arith::SelectOp>(
+            s.make<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OEQ, v[0], v[1]), s.constant(1),
+            s.constant(0));
+      });
+  Shape strides = stridesOf(x.shape);
+  const int64_t plane = strides[1];
+  if (node.integer("storage_order") != 0) { // the first spatial axis is the fastest
+    int64_t step = 1;
+    for (size_t axis = 2; axis < strides.size(); step *= x.shape[axis++])
+      strides[axis] = step;
+  }
+  Shape around = shape;
+  around[0] = around[1] = 1;
+  const Tensor elements = Tensor::ofKnown(
+      HostTensor::ofFloats(around, elementsSeen(windows, {strides.begin() + 2, strides.end()})));
+  std::vector<float> firsts(x.shape[0] * x.shape[1]);
+  for (size_t i = 0; i < firsts.size(); ++i)
+    firsts[i] = static_cast<float>(static_cast<int64_t>(i) * plane);
+  Shape planes(x.rank(), 1);
+  planes[0] = x.shape[0];
+  planes[1] = x.shape[1];
+  const Tensor first = Tensor::ofKnown(HostTensor::ofFloats(planes, std::move(firsts)));
+  Tensor indices =
+      emit.pointwise({chosenAlong(emit, chosen, elements, last), first},
+                     [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); });
+  indices.type = onnx::TensorProto::INT64;
+  return indices;
+}
+
 Operator maxPool(const Version &version) {
-  Operator entry = pooling("MaxPool", "window, then reduce max", version);
+  Operator entry =
+      pooling("MaxPool",
+              version.indices ? "window, then reduce max; indices: reduce argmax, map, "
+                                "reduce max"
+                              : "window, then reduce max",
+              version);
+  if (version.indices)
+    entry.requirements.push_back(
+        {fmt::format("output 'Indices' is not used, or 'X' has at most {} elements, up to which "
+                     "bf16 has every integer",
+                     kMostIndices),
+         [](const NodeView &node) -> std::string {
+           return !node.isUsed(1) || elementCount(node.in(0).shape, kMostIndices) >= 0
+                      ? ""
+                      : shapeText(node.in(0).shape);
+         }});
   entry.build = [](NodeBuilder &node) {
-    node.result(pooled(node.emit, ir::Monoid::Max, node.in(0), windowsOf(node), kLowest));
+    const std::vector<WindowAxis> windows = windowsOf(node);
+    node.result(pooled(node.emit, ir::Monoid::Max, node.in(0), windows, kLowest));
+    if (node.isUsed(1))
+      node.result(1, indicesOfGreatest(node, windows));
   };
   return entry;
 }

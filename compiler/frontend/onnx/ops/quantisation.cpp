@@ -34,7 +34,7 @@ Requirement isByteInput(size_t input, const char *name) {
           }};
 }
 
-Requirement positive(size_t input, const char *name) {
+Requirement positive(size_t input, const std::string &name) {
   return {fmt::format("every element of input '{}' is above 0", name),
           [input](const NodeView &node) -> std::string {
             for (const float scale : node.in(input).known->floats)
@@ -46,7 +46,7 @@ Requirement positive(size_t input, const char *name) {
 }
 
 /// Requires one number, or one per place along an axis of input `of`.
-Requirement perTensorOr(size_t input, const char *name, size_t of, const char *what,
+Requirement perTensorOr(size_t input, const std::string &name, size_t of, const char *what,
                         std::function<int64_t(const NodeView &)> count) {
   return {fmt::format("input '{}' has one element, or one per {}", name, what),
           [=](const NodeView &node) -> std::string {
@@ -274,7 +274,7 @@ InputSpec zeroInput(const char *name, Presence presence = Presence::Required) {
   return {name, Types::Numeric, presence, true};
 }
 
-Requirement oneElement(std::vector<size_t> inputs, const char *names) {
+Requirement oneElement(std::vector<size_t> inputs, const std::string &names) {
   return {fmt::format("inputs {} have one element", names),
           [inputs = std::move(inputs)](const NodeView &node) -> std::string {
             for (const size_t i : inputs)
@@ -295,7 +295,7 @@ std::vector<Requirement> quantisedOperands(const Places &at, const char *a, cons
   };
   std::vector<Requirement> out = {isByteInput(at.a, a), isByteInput(at.b, b)};
   if (at.bScale != 0)
-    out.push_back(perTensorOr(at.bScale, "b_scale", at.b, feature, count));
+    out.push_back(perTensorOr(at.bScale, std::string(b) + "_scale", at.b, feature, count));
   out.push_back({"the zero points of the second operand are one, or one per " +
                      std::string(feature) + ", and have its type",
                  [at, count](const NodeView &node) -> std::string {
@@ -347,6 +347,16 @@ Operator matMulInteger() {
   return entry;
 }
 
+/// What holds of scales and zero points where the result is quantised as well.
+std::vector<Requirement> quantisedResult(const std::string &a, const std::string &b) {
+  const std::string aScale = a + "_scale", bScale = b + "_scale";
+  return {isByteInput(kLinear.yZero, "y_zero_point"),
+          oneElement({kLinear.aScale, kLinear.aZero, kLinear.yScale, kLinear.yZero},
+                     fmt::format("'{0}_scale', '{0}_zero_point', 'y_scale' and 'y_zero_point'", a)),
+          positive(kLinear.aScale, aScale), positive(kLinear.bScale, bScale),
+          positive(kLinear.yScale, "y_scale")};
+}
+
 Operator qLinearMatMul() {
   Operator entry;
   entry.name = "QLinearMatMul";
@@ -356,16 +366,74 @@ Operator qLinearMatMul() {
                   scaleInput("y_scale"), zeroInput("y_zero_point")};
   entry.outputs = {{"y"}};
   entry.requirements = quantisedOperands(kLinear, "a", "b", "column of 'b'", SIZE_MAX);
-  for (Requirement &one :
-       std::vector{isByteInput(kLinear.yZero, "y_zero_point"),
-                   oneElement({1, 2, 6, 7}, "'a_scale', 'a_zero_point', 'y_scale' and "
-                                            "'y_zero_point'"),
-                   positive(1, "a_scale"), positive(4, "b_scale"), positive(6, "y_scale"),
-                   productFits(kLinear)})
+  for (Requirement &one : quantisedResult("a", "b"))
     entry.requirements.push_back(std::move(one));
+  entry.requirements.push_back(productFits(kLinear));
   entry.build = [](NodeBuilder &node) {
     const Tensor sums = integerProduct(node, kLinear);
     node.result(requantised(node, sums, nothing(), sums.rank() - 1));
+  };
+  return entry;
+}
+
+/// Conv's attributes, and what holds of them and of the shapes.
+void asConvolution(Operator &entry, const ConvInputs &at) {
+  entry.attributes = windowAttributes();
+  entry.attributes.push_back({"group", AttributeKind::Int, int64_t{1}});
+  for (Requirement &one : convolutionFits(at))
+    entry.requirements.push_back(std::move(one));
+}
+
+/// The pads are zero points, which centred are 0.
+Tensor integerConvolution(NodeBuilder &node, const Places &at) {
+  const Tensor x = centred(node, at.a, at.aZero, 0);
+  const Tensor weights = acrossGroups(centred(node, at.b, at.bZero, 0), node.integer("group"));
+  return convolve(node.emit, x, weights, windowAxes(node, kernelOf(node, at.b)));
+}
+
+Operator convInteger() {
+  Operator entry;
+  entry.name = "ConvInteger";
+  entry.form = "map: - zero point, window, then contract with the weights of all groups";
+  entry.inputs = {{"x", Types::Numeric},
+                  {"w", Types::Numeric, Presence::Required, true},
+                  zeroInput("x_zero_point", Presence::Optional),
+                  zeroInput("w_zero_point", Presence::Optional)};
+  entry.outputs = {{"y"}};
+  entry.requirements = quantisedOperands(kInteger, "x", "w", "feature of 'w'", 0);
+  entry.requirements.push_back(oneElement({2}, "'x_zero_point'"));
+  asConvolution(entry, {.weights = kInteger.b, .bias = std::nullopt, .x = "x", .w = "w"});
+  entry.build = [](NodeBuilder &node) {
+    node.result(ofType(integerConvolution(node, kInteger), Proto::INT32));
+  };
+  return entry;
+}
+
+Operator qLinearConv() {
+  constexpr size_t kBias = 8;
+  Operator entry;
+  entry.name = "QLinearConv";
+  entry.form = "map: - zero point, window, then contract with the weights of all groups, map: "
+               "min(max(round((x + B) * scale) + zero, low), high)";
+  entry.inputs = {{"x", Types::Numeric},
+                  scaleInput("x_scale"),
+                  zeroInput("x_zero_point"),
+                  {"w", Types::Numeric, Presence::Required, true},
+                  scaleInput("w_scale"),
+                  zeroInput("w_zero_point"),
+                  scaleInput("y_scale"),
+                  zeroInput("y_zero_point"),
+                  {"B", Types::Integer, Presence::Optional, true}};
+  entry.outputs = {{"y"}};
+  entry.requirements = quantisedOperands(kLinear, "x", "w", "feature of 'w'", 0);
+  for (Requirement &one : quantisedResult("x", "w"))
+    entry.requirements.push_back(std::move(one));
+  asConvolution(entry, {.weights = kLinear.b, .bias = kBias, .x = "x", .w = "w"});
+  entry.build = [](NodeBuilder &node) {
+    const Tensor sums = integerConvolution(node, kLinear);
+    const Tensor bias =
+        node.has(kBias) ? along(node.emit, node.in(kBias), 1, sums.rank()) : nothing();
+    node.result(requantised(node, sums, bias, 1));
   };
   return entry;
 }
@@ -384,6 +452,8 @@ void addQuantisation(OperatorTable &table) {
   table.add({11}, dynamicQuantizeLinear());
   table.add({10}, matMulInteger());
   table.add({10}, qLinearMatMul());
+  table.add({10}, convInteger());
+  table.add({10}, qLinearConv());
 }
 
 } // namespace sluice::frontend::ops

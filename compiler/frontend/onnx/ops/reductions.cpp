@@ -1,6 +1,8 @@
 // ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd, ReduceSumSquare,
 // ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ArgMax, ArgMin.
+#include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
@@ -36,13 +38,43 @@ struct Reduction {
   const char *form;
   ir::Monoid monoid;
   Step before = nullptr, after = nullptr;
+  /// Of integers, with the first one merged with itself or `neutral`; null: there are none.
+  int64_t (*merge)(int64_t, int64_t) = nullptr;
+  std::optional<int64_t> neutral = std::nullopt;
 };
+
+/// Integers that are known: the reduction of them, in their type.
+void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
+  const HostTensor &x = *node.in(0).known;
+  Shape kept = x.shape, dropped;
+  for (const int64_t axis : axes)
+    kept[axis] = 1;
+  for (size_t axis = 0; axis < kept.size(); ++axis)
+    if (node.integer("keepdims") != 0 ||
+        !std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(axis)))
+      dropped.push_back(kept[axis]);
+  std::vector<std::optional<int64_t>> values(elementCount(kept, kMaxKnownElements), r.neutral);
+  for (int64_t i = 0; i < x.size(); ++i) {
+    std::optional<int64_t> &to = values[broadcastIndex(kept, x.shape, i)];
+    to = wrapToType(to ? r.merge(*to, x.ints[i]) : x.ints[i], x.type);
+  }
+  HostTensor out{x.type, std::move(dropped), {}, {}};
+  for (const std::optional<int64_t> &value : values) {
+    if (!value)
+      throw NodeError{"E0206", "a minimum or maximum of no elements"};
+    out.ints.push_back(*value);
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
+/// Arithmetic of int64 wraps around.
+int64_t wrapping(uint64_t value) { return static_cast<int64_t>(value); }
 
 Operator reduction(const Reduction &r) {
   Operator entry;
   entry.name = r.name;
   entry.form = r.form;
-  entry.inputs = {{"data"}};
+  entry.inputs = {{"data", r.merge ? Types::Numeric : Types::Float}};
   entry.outputs = {{"reduced"}};
   entry.attributes = {{"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {{"'axes' are distinct axes of 'data'",
@@ -58,6 +90,13 @@ Operator reduction(const Reduction &r) {
       x = node.emit.reduce(r.monoid, x, axes, node.integer("keepdims") != 0);
     node.result(mapped(node.emit, x, r.after));
   };
+  if (r.merge)
+    entry.evaluate = [r, build = entry.build](NodeBuilder &node) {
+      if (node.in(0).known->isFloat())
+        build(node);
+      else
+        reduceKnown(node, r, reducedAxes(node));
+    };
   return entry;
 }
 
@@ -124,7 +163,13 @@ Operator arg(bool smallest, bool hasLast) {
 } // namespace
 
 void addReductions(OperatorTable &table) {
-  const Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum};
+  const auto add = [](int64_t a, int64_t b) {
+    return wrapping(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  };
+  const auto multiply = [](int64_t a, int64_t b) {
+    return wrapping(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  };
+  const Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum, nullptr, nullptr, add, 0};
   table.add({1, 11}, withAttribute(sum));
   table.add({13}, withInput(sum));
   const Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean};
@@ -134,7 +179,8 @@ void addReductions(OperatorTable &table) {
   const Reduction absolute{"ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude};
   const Reduction logSum{"ReduceLogSum", "reduce sum, map log", ir::Monoid::Sum, nullptr,
                          logarithm};
-  const Reduction product{"ReduceProd", "reduce product", ir::Monoid::Product};
+  const Reduction product{
+      "ReduceProd", "reduce product", ir::Monoid::Product, nullptr, nullptr, multiply, 1};
   const Reduction logSumExp{"ReduceLogSumExp", "reduce logsumexp", ir::Monoid::LogSumExp};
   for (const Reduction &r : {mean, squares, length, absolute, logSum, product, logSumExp}) {
     table.add({1, 11, 13}, withAttribute(r));
@@ -144,8 +190,11 @@ void addReductions(OperatorTable &table) {
     table.add({1, 11}, arg(smallest, false));
     table.add({12, 13}, arg(smallest, true));
   }
-  for (const Reduction &r : {Reduction{"ReduceMax", "reduce max", ir::Monoid::Max},
-                             Reduction{"ReduceMin", "reduce min", ir::Monoid::Min}}) {
+  const auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
+  const auto smaller = [](int64_t a, int64_t b) { return std::min(a, b); };
+  for (const Reduction &r :
+       {Reduction{"ReduceMax", "reduce max", ir::Monoid::Max, nullptr, nullptr, larger},
+        Reduction{"ReduceMin", "reduce min", ir::Monoid::Min, nullptr, nullptr, smaller}}) {
     table.add({1, 11, 12, 13}, withAttribute(r));
     table.add({18, 20}, withInput(r));
   }

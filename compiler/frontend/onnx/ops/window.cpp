@@ -72,8 +72,8 @@ std::vector<AttributeSpec> windowAttributes(bool hasDilations) {
   return out;
 }
 
-Requirement hasSpatialAxes() {
-  return {"input 'X' has rank 3 or more: batch, channels and spatial axes",
+Requirement hasSpatialAxes(const char *input) {
+  return {fmt::format("input '{}' has rank 3 or more: batch, channels and spatial axes", input),
           [](const NodeView &node) -> std::string {
             return node.in(0).rank() >= 3 ? "" : shapeText(node.in(0).shape);
           },

@@ -26,7 +26,7 @@ struct WindowAxis {
 std::vector<AttributeSpec> windowAttributes(bool hasDilations = true);
 
 /// "input 'X' has rank 3 or more: ..." (E0206).
-Requirement hasSpatialAxes();
+Requirement hasSpatialAxes(const char *input = "X");
 /// "attribute 'strides' has one element per spatial axis, ..." (E0206), if it is given.
 Requirement perSpatialAxis(const std::string &attribute);
 /// What holds of auto_pad and pads (E0206).

@@ -1,5 +1,6 @@
 // Comparisons, logic and Where; and the requirements of Pow, Gelu, Celu,
 // Transpose, Expand and of a Cast of run-time tensors.
+#include <cmath>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -94,12 +95,28 @@ TEST(Cast, OfARunTimeTensorIsToAFloatOrAnIndex) {
     model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{type});
     EXPECT_EQ(evaluateModel(model, {{{4}, {-2.5, -0.5, 1.75, 3}}}).values, (Doubles{-2, 0, 1, 3}));
   }
-  Model model(13);
-  model.input("a", {3}).output("y");
-  model.node("Cast", {"a"}, {"y"}).attribute("to", int64_t{onnx::TensorProto::INT8});
-  EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (Cast): Cast requires: a run-time tensor is cast to a floating-point "
-            "type, int32 or int64; found int8");
+  const auto casted = [](const std::vector<int64_t> &types) {
+    Model model(13);
+    model.input("t0", {3});
+    for (size_t i = 0; i < types.size(); ++i)
+      model.node("Cast", {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)})
+          .attribute("to", types[i]);
+    model.output("t" + std::to_string(types.size()));
+    return model;
+  };
+  using Proto = onnx::TensorProto;
+  EXPECT_EQ(
+      evaluateModel(casted({Proto::BOOL, Proto::BOOL, Proto::FLOAT}), {{{3}, {-0.5, 0, 3}}}).values,
+      (Doubles{1, 0, 1}));
+  EXPECT_EQ(
+      evaluateModel(casted({Proto::UINT8, Proto::UINT8, Proto::FLOAT}), {{{3}, {0.5, 9.9, 3}}})
+          .values,
+      (Doubles{0, 9, 3}));
+  const std::string sentence =
+      "E0205 node 1 (Cast): Cast requires: a run-time tensor is cast to a floating-point type, "
+      "int32, int64 or bool, one without larger integers also to int8 or uint8; found ";
+  EXPECT_EQ(import(casted({Proto::INT32, Proto::INT8})).messages(), sentence + "int32 to int8");
+  EXPECT_EQ(import(casted({Proto::FLOAT, Proto::INT16})).messages(), sentence + "float to int16");
 }
 
 TEST(Cast, OfATestIsTheTest) {
@@ -133,10 +150,41 @@ TEST(Pow, TakesAFewKnownExponents) {
     model.node("Pow", {"x", "e"}, {"y"});
     return import(model).messages();
   };
-  const std::string sentence = "E0205 node 0 (Pow): Pow requires: input 'Y' has from 1 to 8 "
-                               "different elements, none of them NaN; found ";
+  const std::string sentence = "E0205 node 0 (Pow): Pow requires: where input 'X' is computed at "
+                               "run time, 'Y' has from 1 to "
+                               "8 different elements, none of them NaN; found ";
   EXPECT_EQ(refused({1, 2, 3, 4, 5, 6, 7, 8, 9}), sentence + "9");
   EXPECT_EQ(refused({1, std::numeric_limits<float>::quiet_NaN()}), sentence + "NaN");
+}
+
+TEST(Pow, TakesPowersApart) {
+  for (const float exponent : {0.25F, -0.75F, 2.5F, 7.0F, -3.0F, 0.3F, 1000.0F}) {
+    Model model(13);
+    model.input("x", {3}).floats("e", {}, {exponent}).output("y");
+    model.node("Pow", {"x", "e"}, {"y"});
+    const Doubles values = evaluateModel(model, {{{3}, {1, 0.5, 1.5}}}).values;
+    for (const auto &[value, x] : {std::pair(values[0], 1.0), {values[1], 0.5}})
+      EXPECT_NEAR(value, std::pow(x, exponent), 0.01 * std::pow(x, exponent)) << exponent;
+  }
+}
+
+TEST(Pow, OfIntegersIsKnown) {
+  const auto over = [](const Ints &x, const Ints &y) {
+    Model model(13);
+    model.ints("x", {2}, x).ints("e", {2}, y).input("unused", {1}).output("y");
+    model.node("Pow", {"x", "e"}, {"y"});
+    return model;
+  };
+  EXPECT_EQ(evaluateModel(over({-3, 10}, {3, 2}), {{{1}, {0}}}).values, (Doubles{-27, 100}));
+  EXPECT_EQ(import(over({10, 1}, {17, 0})).messages(),
+            "E0205 node 0 (Pow): Pow: the integer 1e+17 is not exact, only those below 2^53 are");
+  Model runtime(13);
+  runtime.input("x", {2}).ints("e", {1}, {2}).output("y");
+  runtime.node("Cast", {"x"}, {"i"}).attribute("to", int64_t{onnx::TensorProto::INT32});
+  runtime.node("Pow", {"i", "e"}, {"y"});
+  EXPECT_EQ(import(runtime).messages(),
+            "E0205 node 1 (Pow): Pow requires: input 'X' is of a floating-point type where not all "
+            "is known at import; found int32");
 }
 
 TEST(Functions, RefuseAttributesWithoutMeaning) {

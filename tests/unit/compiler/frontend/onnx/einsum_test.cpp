@@ -60,12 +60,25 @@ TEST(Einsum, RefusesEquationsThatDoNotFit) {
   EXPECT_EQ(import(einsum("", {{2, 3}})).messages(), std::string(kEquation) + "'' for [2 3]");
 }
 
-TEST(Einsum, RefusesDiagonalsAndMoreOperands) {
-  EXPECT_EQ(import(einsum("ii->i", {{3, 3}})).messages(),
-            "E0205 node 0 (Einsum): Einsum requires: no term of 'equation' has a letter twice; "
+TEST(Einsum, TakesDiagonalsAndAnyNumberOfOperands) {
+  EXPECT_EQ(evaluateModel(einsum("ii->i", {{2, 2}}), {{{2, 2}, {1, 2, 3, 4}}}).values,
+            (Doubles{1, 4}));
+  EXPECT_EQ(evaluateModel(einsum("ijij->j", {{1, 2, 1, 2}}), {{{1, 2, 1, 2}, {1, 2, 3, 4}}}).values,
+            (Doubles{1, 4}));
+  EXPECT_EQ(
+      evaluateModel(einsum("iii", {{2, 2, 2}}), {{{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}}}).values,
+      (Doubles{9}));
+  EXPECT_EQ(evaluateModel(einsum("i,i,i->i", {{2}, {2}, {2}}),
+                          {{{2}, {1, 2}}, {{2}, {3, 4}}, {{2}, {5, 6}}})
+                .values,
+            (Doubles{15, 48}));
+  EXPECT_EQ(evaluateModel(einsum("a,b,c,d->", {{1}, {2}, {1}, {2}}),
+                          {{{1}, {2}}, {{2}, {1, 2}}, {{1}, {3}}, {{2}, {4, 1}}})
+                .values,
+            (Doubles{90}));
+  EXPECT_EQ(import(einsum("i->ii", {{3}})).messages(),
+            "E0206 node 0 (Einsum): Einsum requires: the result of 'equation' has no letter twice; "
             "found 'i' twice");
-  EXPECT_EQ(import(einsum("i,i,i->i", {{3}, {3}, {3}})).messages(),
-            "E0205 node 0 (Einsum): Einsum requires: there are one or two operands; found 3");
 }
 
 TEST(Einsum, RefusesUnequalExtents) {

@@ -19,6 +19,11 @@ struct OneNode {
       : model(std::max(entry.since, kOldestOpset)),
         node(model.node(entry.name, inputs(entry, extraInputs), outputs(entry, extraOutputs))) {
     node.proto->set_domain(entry.domain);
+    if (entry.domain.empty())
+      return;
+    onnx::OperatorSetIdProto *import = model.proto.add_opset_import();
+    import->set_domain(entry.domain);
+    import->set_version(entry.since);
   }
 
   Names inputs(const Operator &entry, size_t extra) {

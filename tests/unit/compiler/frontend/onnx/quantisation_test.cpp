@@ -66,6 +66,69 @@ TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
             "E0205 input 'A' is int8 or uint8; found int32");
 }
 
+/// x [1 4 7 7] of bytes that are computed, and weights of zeros.
+One convInteger(const Ints &weights, int type = TensorProto::INT8) {
+  One one("ConvInteger");
+  one.input({1, 4, 7, 7});
+  one.model.graph().mutable_node(0)->set_input(0, "bytes");
+  one.model.floats("scale", {}, {1});
+  one.model.node("QuantizeLinear", {"i0", "scale"}, {"bytes"});
+  int64_t count = 1;
+  for (const int64_t extent : weights)
+    count *= extent;
+  return one.ints(weights, Ints(count, 0), type);
+}
+
+TEST(QuantisedConvolutions, RefuseWhatDoesNotFit) {
+  EXPECT_EQ(convInteger({5, 4, 3, 3}).problem(), "");
+  EXPECT_EQ(convInteger({5, 4, 3, 3}, TensorProto::INT32).problem(),
+            "E0205 input 'w' is int8 or uint8; found int32");
+  EXPECT_EQ(convInteger({5, 4, 3}).problem(),
+            "E0206 input 'w' has the rank of 'x' and no extent of "
+            "0; found [5 4 3] for [1 4 7 7]");
+  EXPECT_EQ(convInteger({5, 3, 3, 3}).problem(),
+            "E0206 attribute 'group' divides the features of 'w', and 'x' has as many channels as "
+            "'w' times 'group'; found group 1, [1 4 7 7] of 'x' and [5 3 3 3] of 'w'");
+  EXPECT_EQ(convInteger({5, 4, 3, 3}).with("kernel_shape", Ints{2, 2}).problem(),
+            "E0206 attribute 'kernel_shape' is that of 'w'; found [2 2] for [5 4 3 3]");
+  EXPECT_EQ(convInteger({5, 4, 3, 3}).none().ints({3}, {0, 0, 0}, TensorProto::INT8).problem(),
+            "E0206 the zero points of the second operand are one, or one per feature of 'w', and "
+            "have its type; found int8 [3]");
+  EXPECT_EQ(convInteger({5, 4, 3, 3}).ints({4}, {0, 0, 0, 0}, TensorProto::UINT8).problem(),
+            "E0205 inputs 'x_zero_point' have one element; found [4]");
+}
+
+/// x [1 4 7 7], weights [5 4 3 3], scales and zero points of these shapes, and a bias.
+One qLinearConv(const Ints &scales, float scale, const Ints &bias, int type = TensorProto::INT32) {
+  const auto count = [](const Ints &shape) { return shape.empty() ? 1 : shape[0]; };
+  One one("QLinearConv");
+  one.input({1, 4, 7, 7});
+  one.model.graph().mutable_node(0)->set_input(0, "bytes");
+  one.model.floats("scale", {}, {1});
+  one.model.node("QuantizeLinear", {"i0", "scale"}, {"bytes"});
+  one.floats({}, {1}).ints({}, {3}, TensorProto::UINT8);
+  one.ints({5, 4, 3, 3}, Ints(180, 1), TensorProto::INT8);
+  one.floats(scales, Floats(count(scales), scale));
+  one.ints(scales, Ints(count(scales), 0), TensorProto::INT8);
+  one.floats({}, {1}).ints({}, {3}, TensorProto::UINT8);
+  if (!bias.empty())
+    one.ints(bias, Ints(count(bias), 1), type);
+  return one;
+}
+
+TEST(QuantisedConvolutions, CheckScalesAndBias) {
+  EXPECT_EQ(qLinearConv({}, 1, {}).problem(), "");
+  EXPECT_EQ(qLinearConv({5}, 1, {5}).problem(), "");
+  EXPECT_EQ(qLinearConv({4}, 1, {}).problem(), "E0206 input 'w_scale' has one element, or one per "
+                                               "feature of 'w'; found [4] for [5 4 3 3]");
+  EXPECT_EQ(qLinearConv({}, -1, {}).problem(),
+            "E0206 every element of input 'w_scale' is above 0; found -1");
+  EXPECT_EQ(qLinearConv({}, 1, {4}).problem(),
+            "E0206 input 'B' has one element per feature of 'w'; found [4] for [5 4 3 3]");
+  EXPECT_EQ(qLinearConv({}, 1, {5}, TensorProto::INT8).problem(),
+            "E0205 input 'B' is int32 or int64; found int8");
+}
+
 TEST(Integers, AreComputedAtImport) {
   const auto over = [](One one) {
     one.model.input("unused", {1});

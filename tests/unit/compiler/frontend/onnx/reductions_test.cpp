@@ -120,5 +120,32 @@ TEST(Reductions, RefuseAxesThatAreNotKnown) {
   EXPECT_THAT(import(model).messages(), HasSubstr("input 'axes' is int32 or int64"));
 }
 
+TEST(Reductions, OfKnownIntegersAreKnown) {
+  const auto reduced = [](const char *op, const Ints &axes, int64_t keepdims) {
+    Model model(13);
+    model.ints("i", {2, 3}, {5, -2, 7, 1, 0, 4}).input("unused", {1}).output("y");
+    const bool asInput = std::string(op) == "ReduceSum";
+    if (asInput)
+      model.ints("axes", {static_cast<int64_t>(axes.size())}, axes);
+    Node node = model.node(op, asInput ? Names{"i", "axes"} : Names{"i"}, {"y"});
+    if (!asInput)
+      node.attribute("axes", axes);
+    node.attribute("keepdims", keepdims);
+    return evaluateModel(model, {{{1}, {0}}});
+  };
+  EXPECT_EQ(reduced("ReduceSum", {0}, 0).values, (Doubles{6, -2, 11}));
+  EXPECT_EQ(reduced("ReduceProd", {-1}, 1).values, (Doubles{-70, 0}));
+  EXPECT_EQ(reduced("ReduceMax", {0, 1}, 0).values, (Doubles{7}));
+  EXPECT_EQ(reduced("ReduceMin", {1}, 0).values, (Doubles{-2, 0}));
+}
+
+TEST(Reductions, OfKnownIntegersHaveNoExtremeOfNothing) {
+  Model model(13);
+  model.ints("i", {0}, {}).input("unused", {1}).output("y");
+  model.node("ReduceMax", {"i"}, {"y"});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 0 (ReduceMax): ReduceMax: a minimum or maximum of no elements");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -71,14 +71,6 @@ TEST(Pooling, ChecksItsAttributes) {
   }
 }
 
-TEST(Pooling, HasNoIndices) {
-  Model model(12);
-  model.input("x", {1, 3, 6}).output("y").output("i", {1, 3, 5}, onnx::TensorProto::INT64);
-  model.node("MaxPool", {"x"}, {"y", "i"}).attribute("kernel_shape", Ints{2});
-  EXPECT_EQ(import(model).messages(), "E0205 node 0 (MaxPool): MaxPool requires: output 'Indices' "
-                                      "is not used; found that something reads it");
-}
-
 TEST(Pooling, ANormIsOfOrderOneOrTwo) {
   for (const char *op : {"LpPool", "GlobalLpPool"}) {
     Case one(op, {1, 3, 5, 6});

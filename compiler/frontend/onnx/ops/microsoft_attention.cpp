@@ -1,0 +1,333 @@
+// com.microsoft: Attention, which has the projections in it, and MultiHeadAttention.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/attention.h"
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+/// A score less this is the score of a key that is not seen: exp of it is 0.
+constexpr float kFarBelow = -1000;
+
+/// Where an operator has what concerns the scores; 0: it has none.
+struct Places {
+  size_t mask, added;
+};
+constexpr Places kPacked = {3, 5};
+constexpr Places kMultiHead = {4, 5};
+
+std::vector<AttributeSpec> attributes() {
+  return {{"num_heads", AttributeKind::Int, std::nullopt, true},
+          {"mask_filter_value", AttributeKind::Float, -10000.0F},
+          {"scale", AttributeKind::Float, 0.0F},
+          {"unidirectional", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
+}
+
+Requirement filterIsLow() {
+  return {fmt::format("attribute 'mask_filter_value' is {} or below", kFarBelow),
+          [](const NodeView &node) -> std::string {
+            const float value = node.real("mask_filter_value");
+            return value <= kFarBelow ? "" : fmt::format("{}", value);
+          }};
+}
+
+Requirement scaleFits() {
+  return {"attribute 'scale' is a finite number above 0, or 0: 1 / sqrt(size of a head)",
+          [](const NodeView &node) -> std::string {
+            const float scale = node.real("scale");
+            return scale >= 0 && std::isfinite(scale) ? "" : fmt::format("{}", scale);
+          },
+          "E0206"};
+}
+
+/// `scores` is [batch, heads, queries, keys].
+using ScoresOf = std::function<Shape(const NodeView &)>;
+
+Requirement maskFits(const Places &at, const char *name, ScoresOf scores) {
+  return {fmt::format("input '{}' is [batch]: keys, [2 * batch]: ends and beginnings of keys, "
+                      "[batch, keys] or [batch, queries, keys]",
+                      name),
+          [at, scores = std::move(scores)](const NodeView &node) -> std::string {
+            if (!node.has(at.mask))
+              return "";
+            const Shape &mask = node.in(at.mask).shape, of = scores(node);
+            const bool fits = mask == Shape{of[0]} || mask == Shape{2 * of[0]} ||
+                              mask == Shape{of[0], of[3]} || mask == Shape{of[0], of[2], of[3]};
+            return fits ? "" : fmt::format("{} for scores {}", shapeText(mask), shapeText(of));
+          }};
+}
+
+Requirement addedFits(const Places &at, ScoresOf scores) {
+  return {"input 'attention_bias' broadcasts to [batch, heads, queries, keys]",
+          [at, scores = std::move(scores)](const NodeView &node) -> std::string {
+            if (!node.has(at.added))
+              return "";
+            const Shape &bias = node.in(at.added).shape, of = scores(node);
+            return broadcastShape({of, bias}) == of
+                       ? ""
+                       : fmt::format("{} for {}", shapeText(bias), shapeText(of));
+          },
+          "E0206"};
+}
+
+/// Scale, masks and what is added to the scores.
+void applyCommon(NodeBuilder &node, const Places &at, const Shape &scores,
+                 AttentionOperands &operands) {
+  const float scale = node.real("scale");
+  operands.scale =
+      scale != 0 ? scale
+                 : static_cast<float>(1 / std::sqrt(static_cast<double>(operands.q.shape[3])));
+  AttentionMask mask(scores);
+  if (node.integer("unidirectional") != 0) {
+    const int64_t before = scores[3] - scores[2]; // queries are the last positions
+    mask.keep({1, 1, 2, 2},
+              [before](int64_t, int64_t, int64_t s, int64_t t) { return t <= s + before; });
+  }
+  if (node.has(at.mask)) {
+    const Shape &shape = node.in(at.mask).shape;
+    const std::vector<int64_t> &values = node.knownInts(at.mask);
+    const bool ends = shape.size() == 1;
+    const auto count = static_cast<int64_t>(values.size());
+    mask.keep({2, 1, shape.size() == 3 ? 2 : 1, 2}, [&](int64_t b, int64_t, int64_t s, int64_t t) {
+      if (ends)
+        return t < values[b] && (count == scores[0] || t >= values[scores[0] + b]);
+      return values[shape.size() == 3 ? (b * scores[2] + s) * scores[3] + t : b * scores[3] + t] !=
+             0;
+    });
+  }
+  operands.visible = mask.known();
+  if (node.has(at.added))
+    operands.added.push_back(node.in(at.added));
+}
+
+Tensor plus(Emitter &emit, const Tensor &x, const Tensor &bias) {
+  return emit.pointwise({x, bias},
+                        [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); });
+}
+
+/// Columns of the projections to queries, keys and values.
+Shape widths(const NodeView &node) {
+  const int64_t all = node.in(1).shape.back();
+  return node.given("qkv_hidden_sizes") ? node.integers("qkv_hidden_sizes")
+                                        : Shape{all / 3, all / 3, all / 3};
+}
+
+Shape packedScores(const NodeView &node) {
+  const Shape &x = node.in(0).shape;
+  const int64_t past = node.has(4) ? node.in(4).shape[3] : 0;
+  return {x[0], node.integer("num_heads"), x[1], x[1] + past};
+}
+
+std::string packedProblem(const NodeView &node) {
+  const Shape &x = node.in(0).shape, &weights = node.in(1).shape;
+  const int64_t heads = node.integer("num_heads");
+  bool fits = x.size() == 3 && weights.size() == 2 && weights[0] == x[2] && heads >= 1;
+  if (fits) {
+    const Shape size = widths(node);
+    fits = size.size() == 3 && size[0] == size[1] && size[0] >= 1 && size[2] >= 1 &&
+           size[0] <= weights[1] && size[2] <= weights[1] && 2 * size[0] + size[2] == weights[1] &&
+           size[0] % heads == 0 && size[2] % heads == 0 &&
+           (!node.has(2) || node.in(2).shape == Shape{weights[1]});
+  }
+  return fits ? "" : fmt::format("{} heads and {}", heads, inputShapes(node));
+}
+
+std::string packedPastProblem(const NodeView &node) {
+  if (!node.has(4))
+    return "";
+  const Shape &past = node.in(4).shape, size = widths(node);
+  const int64_t heads = node.integer("num_heads");
+  const bool fits = past.size() == 5 && size[0] == size[2] &&
+                    past == Shape{2, node.in(0).shape[0], heads, past[3], size[0] / heads};
+  return fits ? "" : shapeText(past);
+}
+
+Operator packedAttention() {
+  Operator entry;
+  entry.domain = "com.microsoft";
+  entry.name = "Attention";
+  entry.form = "matmul with the weights, slices, then as Attention of ONNX";
+  entry.inputs = {{"input"},
+                  {"weights"},
+                  {"bias", Types::Float, Presence::Optional},
+                  {"mask_index", Types::Integer, Presence::Optional, true},
+                  {"past", Types::Float, Presence::Optional},
+                  {"attention_bias", Types::Float, Presence::Optional}};
+  entry.outputs = {{"output"}, {"present", Presence::Optional}};
+  entry.attributes = attributes();
+  entry.attributes.push_back({"qkv_hidden_sizes", AttributeKind::Ints});
+  entry.attributes.push_back({"do_rotary", AttributeKind::Int, int64_t{0}, false, {0}});
+  entry.attributes.push_back({"rotary_embedding_dim", AttributeKind::Int, int64_t{0}, false, {0}});
+  entry.attributes.push_back(
+      {"past_present_share_buffer", AttributeKind::Int, int64_t{0}, false, {0}});
+  entry.requirements = {
+      {"'input' is [batch, positions, width], 'weights' [width, queries + keys + values], each of "
+       "them as 'qkv_hidden_sizes' says or a third, which 'num_heads' divides, and 'bias' has one "
+       "element per column",
+       packedProblem, "E0206"},
+      {"input 'past' is [2, batch, heads, positions, size], keys and values of one size",
+       packedPastProblem, "E0206"},
+      filterIsLow(),
+      scaleFits(),
+      maskFits(kPacked, "mask_index", packedScores),
+      addedFits(kPacked, packedScores)};
+  entry.build = [](NodeBuilder &node) {
+    Emitter &emit = node.emit;
+    const int64_t heads = node.integer("num_heads");
+    const Shape size = widths(node);
+    const auto projected = [&](int64_t from, int64_t count) {
+      const Tensor y = emit.matmul(node.in(0), sliceAlong(emit, node.in(1), 1, from, count));
+      return splitHeads(
+          emit, node.has(2) ? plus(emit, y, sliceAlong(emit, node.in(2), 0, from, count)) : y,
+          heads);
+    };
+    AttentionOperands operands{.q = projected(0, size[0]),
+                               .k = projected(size[0], size[1]),
+                               .v = projected(size[0] + size[1], size[2])};
+    if (node.has(4)) {
+      const auto past = [&](int64_t which) {
+        return emit.squeeze(sliceAlong(emit, node.in(4), 0, which, 1), {0});
+      };
+      operands.k = emit.concat({past(0), operands.k}, 2);
+      operands.v = emit.concat({past(1), operands.v}, 2);
+    }
+    applyCommon(node, kPacked, packedScores(node), operands);
+    node.result(0, mergeHeads(emit, attend(emit, operands)));
+    if (node.wants(1))
+      node.result(
+          1, emit.concat({emit.unsqueeze(operands.k, {0}), emit.unsqueeze(operands.v, {0})}, 0));
+  };
+  return entry;
+}
+
+enum MultiHead : size_t { kQuery, kKey, kValue, kBias, kPaddingMask, kAdded, kPastKey, kPastValue };
+
+/// [batch, heads, positions, size] as it is, or [batch, positions, heads * size].
+int64_t positionsOf(const NodeView &node, size_t input) {
+  const Shape &shape = node.in(input).shape;
+  return shape[shape.size() - 2];
+}
+
+int64_t widthOf(const NodeView &node, size_t input) {
+  const Shape &shape = node.in(input).shape;
+  return shape.size() == 4 ? shape[1] * shape[3] : shape[2];
+}
+
+Shape multiHeadScores(const NodeView &node) {
+  const Shape &q = node.in(kQuery).shape;
+  const int64_t past = node.has(kPastKey) ? node.in(kPastKey).shape[2] : 0;
+  return {q[0], node.integer("num_heads"), q[1], positionsOf(node, kKey) + past};
+}
+
+std::string multiHeadProblem(const NodeView &node) {
+  const Shape &q = node.in(kQuery).shape;
+  const int64_t heads = node.integer("num_heads");
+  bool fits = q.size() == 3 && heads >= 1 && q[2] % heads == 0;
+  for (const size_t input : {kKey, kValue}) {
+    const Shape &shape = node.in(input).shape;
+    fits = fits && (shape.size() == 3 || (shape.size() == 4 && shape[1] == heads)) &&
+           shape[0] == q[0] && (shape.size() == 4 || shape[2] % heads == 0);
+  }
+  fits =
+      fits && widthOf(node, kKey) == q[2] && positionsOf(node, kKey) == positionsOf(node, kValue);
+  return fits ? ""
+              : fmt::format("{} heads, {}, {} and {}", heads, shapeText(q),
+                            shapeText(node.in(kKey).shape), shapeText(node.in(kValue).shape));
+}
+
+std::string biasProblem(const NodeView &node) {
+  if (!node.has(kBias))
+    return "";
+  const Shape all = {2 * widthOf(node, kQuery) + widthOf(node, kValue)};
+  return node.in(kBias).shape == all && node.in(kKey).rank() == 3 && node.in(kValue).rank() == 3
+             ? ""
+             : fmt::format("{} for {}", shapeText(node.in(kBias).shape), shapeText(all));
+}
+
+std::string multiHeadPastProblem(const NodeView &node) {
+  if (node.has(kPastKey) != node.has(kPastValue))
+    return "only one of them";
+  if (!node.has(kPastKey))
+    return "";
+  const Shape &key = node.in(kPastKey).shape, &value = node.in(kPastValue).shape;
+  const int64_t heads = node.integer("num_heads"), batch = node.in(kQuery).shape[0];
+  const bool fits = key.size() == 4 && value.size() == 4 && key[2] == value[2] &&
+                    key == Shape{batch, heads, key[2], widthOf(node, kKey) / heads} &&
+                    value == Shape{batch, heads, key[2], widthOf(node, kValue) / heads};
+  return fits ? "" : fmt::format("{} and {}", shapeText(key), shapeText(value));
+}
+
+Operator multiHeadAttention() {
+  Operator entry;
+  entry.domain = "com.microsoft";
+  entry.name = "MultiHeadAttention";
+  entry.form = "map: + bias, then as Attention of ONNX";
+  entry.inputs = {{"query"},
+                  {"key"},
+                  {"value"},
+                  {"bias", Types::Float, Presence::Optional},
+                  {"key_padding_mask", Types::Integer, Presence::Optional, true},
+                  {"attention_bias", Types::Float, Presence::Optional},
+                  {"past_key", Types::Float, Presence::Optional},
+                  {"past_value", Types::Float, Presence::Optional}};
+  entry.outputs = {{"output"},
+                   {"present_key", Presence::Optional},
+                   {"present_value", Presence::Optional},
+                   {"qk", Presence::Refused}};
+  entry.attributes = attributes();
+  entry.requirements = {
+      {"'query' is [batch, positions, width], 'key' and 'value' as well or [batch, heads, "
+       "positions, "
+       "size], 'num_heads' divides the widths, and those of 'query' and 'key' are equal",
+       multiHeadProblem, "E0206"},
+      {"input 'bias' has one element per column of 'query', 'key' and 'value', which have rank 3",
+       biasProblem, "E0206"},
+      {"inputs 'past_key' and 'past_value' are [batch, heads, positions, size] of 'key' and "
+       "'value', "
+       "or both left out",
+       multiHeadPastProblem, "E0206"},
+      filterIsLow(),
+      scaleFits(),
+      maskFits(kMultiHead, "key_padding_mask", multiHeadScores),
+      addedFits(kMultiHead, multiHeadScores)};
+  entry.build = [](NodeBuilder &node) {
+    Emitter &emit = node.emit;
+    const int64_t heads = node.integer("num_heads");
+    int64_t column = 0;
+    const auto operand = [&](size_t input) {
+      Tensor x = node.in(input);
+      if (x.rank() == 4)
+        return x;
+      if (node.has(kBias))
+        x = plus(emit, x, sliceAlong(emit, node.in(kBias), 0, column, x.shape[2]));
+      column += x.shape[2];
+      return splitHeads(emit, x, heads);
+    };
+    AttentionOperands operands;
+    operands.q = operand(kQuery);
+    operands.k = operand(kKey);
+    operands.v = operand(kValue);
+    if (node.has(kPastKey)) {
+      operands.k = emit.concat({node.in(kPastKey), operands.k}, 2);
+      operands.v = emit.concat({node.in(kPastValue), operands.v}, 2);
+    }
+    applyCommon(node, kMultiHead, multiHeadScores(node), operands);
+    node.result(0, mergeHeads(emit, attend(emit, operands)));
+    node.result(1, operands.k);
+    node.result(2, operands.v);
+  };
+  return entry;
+}
+
+} // namespace
+
+void addMicrosoftAttention(OperatorTable &table) {
+  table.add({1}, packedAttention());
+  table.add({1}, multiHeadAttention());
+}
+
+} // namespace sluice::frontend::ops

@@ -1,0 +1,152 @@
+// Pow.
+#include "compiler/frontend/onnx/ops/power.h"
+
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+/// The largest magnitude of an exponent that is taken apart.
+constexpr float kMostPower = 1024;
+
+/// x^count by multiplication.
+mlir::Value wholePower(const Scalars &s, mlir::Value x, int count) {
+  mlir::Value out;
+  for (mlir::Value square = x; count > 0; count /= 2) {
+    if (count % 2 != 0)
+      out = out ? s.mul(out, square) : square;
+    if (count > 1)
+      square = s.mul(square, square);
+  }
+  return out;
+}
+
+/// Different exponents, each a function of its own.
+constexpr size_t kMostPowers = 8;
+
+std::set<float> exponents(const NodeView &node) {
+  const Tensor floats = asFloats(node.in(1));
+  return {floats.known->floats.begin(), floats.known->floats.end()};
+}
+
+Tensor powers(NodeBuilder &node, const std::set<float> &distinct) {
+  std::vector<Tensor> operands = {asFloats(node.in(1))};
+  std::vector<float> all;
+  for (const float one : distinct) {
+    all.push_back(one);
+    operands.push_back(node.emit.pointwise(
+        {node.in(0)}, [one](const Scalars &s, mlir::ValueRange x) { return power(s, x[0], one); }));
+  }
+  if (all.size() == 1 && node.in(1).rank() <= node.in(0).rank())
+    return operands.back();
+  return node.emit.pointwise(operands, [&](const Scalars &s, mlir::ValueRange x) {
+    mlir::Value y = x[1];
+    for (size_t i = 1; i < all.size(); ++i) {
+      const mlir::Value test =
+          s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x[0], s.constant(all[i]));
+      y = s.make<arith::SelectOp>(test, x[i + 1], y);
+    }
+    return y;
+  });
+}
+
+double numberAt(const HostTensor &tensor, int64_t i) {
+  return tensor.isFloat() ? tensor.floats[i] : static_cast<double>(tensor.ints[i]);
+}
+
+/// Of integers, which become one again toward zero.
+void evaluatePow(NodeBuilder &node) {
+  const HostTensor &x = *node.in(0).known, &y = *node.in(1).known;
+  HostTensor out{x.type, *broadcastShape({x.shape, y.shape}), {}, {}};
+  const int64_t count = elementCount(out.shape, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0206",
+                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = std::pow(numberAt(x, broadcastIndex(x.shape, out.shape, i)),
+                                  numberAt(y, broadcastIndex(y.shape, out.shape, i)));
+    if (x.isFloat())
+      out.floats.push_back(roundToType(value, x.type));
+    else if (std::abs(value) < 0x1p53)
+      out.ints.push_back(wrapToType(static_cast<int64_t>(value), x.type));
+    else
+      throw NodeError{"E0205",
+                      fmt::format("the integer {} is not exact, only those below 2^53 are", value)};
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
+Operator pow() {
+  Operator entry;
+  entry.name = "Pow";
+  entry.form = "map: x ^ y; of several exponents that of the element";
+  entry.inputs = {{"X", Types::Numeric}, {"Y", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"Z"}};
+  entry.requirements = {
+      broadcastable(),
+      {"input 'X' is of a floating-point type where not all is known at import",
+       [](const NodeView &node) -> std::string {
+         return node.allKnown() || isFloatType(node.in(0).type) ? ""
+                                                                : dataTypeName(node.in(0).type);
+       }},
+      {fmt::format("where input 'X' is computed at run time, 'Y' has from 1 to {} different "
+                   "elements, none of them NaN",
+                   kMostPowers),
+       [](const NodeView &node) -> std::string {
+         if (node.in(0).known)
+           return "";
+         for (const float one : node.in(1).known->floats)
+           if (std::isnan(one))
+             return "NaN";
+         const size_t count = exponents(node).size();
+         return count >= 1 && count <= kMostPowers ? "" : fmt::format("{}", count);
+       }}};
+  entry.build = [](NodeBuilder &node) {
+    Tensor result = powers(node, exponents(node));
+    result.type = node.in(0).type;
+    node.result(std::move(result));
+  };
+  entry.evaluate = evaluatePow;
+  return entry;
+}
+
+} // namespace
+
+mlir::Value power(const Scalars &s, mlir::Value x, float exponent) {
+  const float size = std::abs(exponent);
+  if (exponent == 0.5F)
+    return s.make<math::SqrtOp>(x);
+  if ((size <= 2 && size * 2 == std::floor(size * 2)) || !(size <= kMostPower))
+    return s.make<math::PowFOp>(x, s.constant(exponent));
+  const int quarters = static_cast<int>(std::nearbyint(size * 4));
+  const float rest = size - static_cast<float>(quarters) / 4;
+  std::vector<mlir::Value> factors;
+  if (quarters / 4 > 0)
+    factors.push_back(wholePower(s, x, quarters / 4));
+  if (quarters % 4 != 0) {
+    const mlir::Value root = s.make<math::SqrtOp>(x);
+    if (quarters % 4 >= 2)
+      factors.push_back(root);
+    if (quarters % 2 != 0)
+      factors.push_back(s.make<math::SqrtOp>(root));
+  }
+  if (rest != 0)
+    factors.push_back(s.make<math::ExpOp>(s.scale(s.make<math::LogOp>(x), rest)));
+  mlir::Value out = factors.front();
+  for (size_t i = 1; i < factors.size(); ++i)
+    out = s.mul(out, factors[i]);
+  return exponent < 0 ? s.div(s.constant(1), out) : out;
+}
+
+void addPower(OperatorTable &table) { table.add({7, 12, 13, 15}, pow()); }
+
+} // namespace sluice::frontend::ops

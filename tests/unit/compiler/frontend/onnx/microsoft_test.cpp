@@ -1,0 +1,214 @@
+// Operators of com.microsoft: what is refused, word for word.
+#include <gtest/gtest.h>
+
+#include "one_node.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using onnx::TensorProto;
+
+/// A node of com.microsoft over run-time tensors of these shapes.
+OneNodeModel over(const char *op, const std::vector<Ints> &shapes) {
+  OneNodeModel one(op, 17);
+  auto *import = one.model.proto.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  one.model.graph().mutable_node(0)->set_domain("com.microsoft");
+  for (const Ints &shape : shapes)
+    one.input(shape);
+  return one;
+}
+
+Floats zeros(int64_t count) { return Floats(count, 0); }
+
+TEST(Microsoft, NamesDomainsItDoesNotKnow) {
+  EXPECT_EQ(over("FusedDance", {{2}}).problem(),
+            "E0201 node 0 (FusedDance): operator 'FusedDance' is not supported: of domain "
+            "'com.microsoft' it is none that `sluice ops` lists");
+  OneNodeModel foreign = over("Gelu", {{2}});
+  foreign.model.proto.mutable_opset_import(1)->set_domain("org.example");
+  foreign.model.graph().mutable_node(0)->set_domain("org.example");
+  EXPECT_EQ(foreign.problem(), "E0201 node 0 (Gelu): operator 'Gelu' is not supported: domain "
+                               "'org.example' is neither ONNX's own nor a function of the model");
+  OneNodeModel unimported = over("Gelu", {{2}});
+  unimported.model.proto.mutable_opset_import()->RemoveLast();
+  EXPECT_EQ(unimported.problem(), "E0202 node 0 (Gelu): operator 'Gelu' is of domain "
+                                  "'com.microsoft', which the model does not import");
+}
+
+TEST(Microsoft, ChecksProducts) {
+  EXPECT_EQ(
+      over("FusedMatMul", {{2, 3}}).floats({4, 3}, zeros(12)).with("transB", int64_t{1}).problem(),
+      "");
+  EXPECT_EQ(over("FusedMatMul", {{2, 3}}).floats({4, 3}, zeros(12)).problem(),
+            "E0206 the contracted extents of the inputs are equal, the axes before the last two "
+            "broadcast, and both ranks are at least 1; found [2 3] and [4 3]");
+  EXPECT_EQ(over("FusedMatMul", {{2, 3}, {3, 4}}).with("transBatchA", int64_t{1}).problem(),
+            "E0203 attribute 'transBatchA' is 0, 0 by default; found 1");
+  const std::string gemm =
+      "E0206 attribute 'activation' is '' or one of Clip, Relu, Tanh, Sigmoid, Affine, LeakyRelu, "
+      "ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus, with its numbers in "
+      "'activation_alpha' and 'activation_beta'; found ";
+  const auto fused = [](const char *activation) {
+    return over("FusedGemm", {{2, 3}}).floats({3, 4}, zeros(12)).with("activation", activation);
+  };
+  EXPECT_EQ(fused("").problem(), "");
+  EXPECT_EQ(fused("Relu").problem(), "");
+  EXPECT_EQ(fused("Dance").problem(), gemm + "'Dance'");
+  EXPECT_EQ(fused("Relu").with("activation_alpha", 1.0F).problem(),
+            gemm + "1 more alpha than the functions take");
+  EXPECT_EQ(fused("Clip").problem(), gemm + "'Clip'");
+}
+
+TEST(Microsoft, ChecksConvolutions) {
+  const auto conv = [](const Ints &z) {
+    return over("FusedConv", {{1, 3, 4}}).floats({2, 3, 1}, zeros(6)).none().input(z);
+  };
+  EXPECT_EQ(conv({1, 2, 4}).problem(), "");
+  EXPECT_EQ(conv({1, 2, 1}).problem(), "E0206 node 0 (FusedConv): FusedConv: input 'Z' is [1 2 1], "
+                                       "and the convolution [1 2 4]");
+  EXPECT_EQ(
+      conv({1, 2, 4})
+          .with("activation", "HardSigmoid")
+          .with("activation_params", Floats{1, 2, 3})
+          .problem(),
+      "E0206 attribute 'activation' is '' or one of Clip, Relu, Tanh, Sigmoid, Affine, "
+      "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus, with its "
+      "numbers in 'activation_params'; found 1 more alpha than the functions take");
+}
+
+TEST(Microsoft, ChecksBiases) {
+  EXPECT_EQ(over("BiasGelu", {{2, 3}, {3}}).problem(), "");
+  EXPECT_EQ(over("BiasGelu", {{2, 3}, {2}}).problem(),
+            "E0206 input 'B' has one element per place along the last axis; found [2 3] and [2]");
+  EXPECT_EQ(over("BiasGelu", {{2, 3}}).problem(),
+            "E0204 node 0 (BiasGelu): BiasGelu has 1 inputs, allowed: 2");
+  EXPECT_EQ(over("FastGelu", {{}, {1}}).problem(),
+            "E0206 input 'bias' has one element per place along the last axis; found [] and [1]");
+}
+
+TEST(Microsoft, ChecksNormalisations) {
+  EXPECT_EQ(over("SkipLayerNormalization", {{2, 3, 4}, {3, 4}, {4}}).problem(), "");
+  EXPECT_EQ(over("SkipLayerNormalization", {{2, 3, 4}, {2, 4}, {4}}).problem(),
+            "E0206 input 'input' has rank 2 or 3, and 'skip' broadcasts to it; found [2 3 4] and "
+            "[2 4]");
+  EXPECT_EQ(over("SkipLayerNormalization", {{2, 3, 4}, {2, 3, 4}, {4}, {3}}).problem(),
+            "E0206 inputs 'gamma', 'beta' and 'bias' have one element per place along the last "
+            "axis, if given; found [3] for [2 3 4]");
+  EXPECT_EQ(over("SkipSimplifiedLayerNormalization", {{2, 4}, {2, 4}, {3}}).problem(),
+            "E0206 inputs 'gamma' and 'bias' have one element per place along the last axis, if "
+            "given; found [3] for [2 4]");
+  const std::string group =
+      "E0206 input 'X' has rank 4, 'groups' divides its channels, and 'gamma' "
+      "and 'beta' have one element per channel; found ";
+  const auto norm = [](const Ints &x, const Ints &gamma, int64_t groups) {
+    return over("GroupNorm", {x, gamma, gamma})
+        .with("groups", groups)
+        .with("activation", int64_t{0})
+        .problem();
+  };
+  EXPECT_EQ(norm({1, 2, 2, 4}, {4}, 2), "");
+  EXPECT_EQ(norm({1, 2, 4}, {4}, 2), group + "[1 2 4]");
+  EXPECT_EQ(norm({1, 2, 2, 4}, {4}, 3), group + "3 groups and [1 2 2 4] and [4] and [4]");
+  EXPECT_EQ(norm({1, 2, 2, 4}, {4}, 0), group + "0 groups and [1 2 2 4] and [4] and [4]");
+  EXPECT_EQ(norm({1, 4, 2, 2}, {4}, 2), group + "2 groups and [1 4 2 2] and [4] and [4]");
+}
+
+/// ids [1 3] into tables of 7 and 5 rows.
+OneNodeModel embedding(const Ints &ids, const Ints &words, const Ints &places) {
+  return over("EmbedLayerNormalization", {})
+      .ints({1, static_cast<int64_t>(ids.size())}, ids)
+      .none()
+      .input(words)
+      .input(places)
+      .none()
+      .input({4})
+      .input({4});
+}
+
+TEST(Microsoft, ChecksEmbeddings) {
+  EXPECT_EQ(embedding({0, 6, 1}, {7, 4}, {5, 4}).problem(), "");
+  const std::string sentence = "E0206 ids are [batch, positions], and every table has rows of one "
+                               "width for all ids of it; found ";
+  EXPECT_EQ(embedding({0, 7, 1}, {7, 4}, {5, 4}).problem(), sentence + "id 7 of [7 4]");
+  EXPECT_EQ(embedding({0, -1, 1}, {7, 4}, {5, 4}).problem(), sentence + "id -1 of [7 4]");
+  EXPECT_EQ(embedding({0, 1, 1}, {7, 4}, {2, 4}).problem(), sentence + "3 positions with [2 4]");
+  EXPECT_EQ(embedding({0, 1, 1}, {7}, {2, 4}).problem(), sentence + "[1 3] and [7]");
+  EXPECT_EQ(embedding({0}, {7, 5}, {5, 5}).problem(),
+            "E0206 inputs 'gamma' and 'beta' have one element per column of the tables; found [4] "
+            "and [4]");
+}
+
+/// x [2 4 8] and weights of three times 8 columns, in two heads.
+OneNodeModel attention() {
+  return over("Attention", {{2, 4, 8}}).floats({8, 24}, zeros(192)).with("num_heads", int64_t{2});
+}
+
+TEST(Microsoft, ChecksAttention) {
+  EXPECT_EQ(attention().problem(), "");
+  const std::string packed = "E0206 'input' is [batch, positions, width], 'weights' [width, "
+                             "queries + keys + values], each "
+                             "of them as 'qkv_hidden_sizes' says or a third, which 'num_heads' "
+                             "divides, and 'bias' has one "
+                             "element per column; found ";
+  EXPECT_EQ(attention().floats({8}, zeros(8)).problem(),
+            packed + "2 heads and [2 4 8] and [8 24] and [8]");
+  for (const Ints &sizes :
+       {Ints{8, 8}, Ints{8, 4, 12}, Ints{7, 7, 10}, Ints{INT64_MAX, INT64_MAX, 2}})
+    EXPECT_EQ(attention().with("qkv_hidden_sizes", sizes).problem(),
+              packed + "2 heads and [2 4 8] and [8 24]");
+  EXPECT_EQ(over("Attention", {{2, 4, 8}})
+                .floats({8, 24}, zeros(192))
+                .with("num_heads", int64_t{3})
+                .problem(),
+            packed + "3 heads and [2 4 8] and [8 24]");
+  EXPECT_EQ(
+      attention().none().none().input({2, 2, 2, 3, 5}).problem(),
+      "E0206 input 'past' is [2, batch, heads, positions, size], keys and values of one size; "
+      "found [2 2 2 3 5]");
+  EXPECT_EQ(attention().none().ints({3}, {1, 1, 1}, TensorProto::INT32).problem(),
+            "E0205 input 'mask_index' is [batch]: keys, [2 * batch]: ends and beginnings of keys, "
+            "[batch, keys] or [batch, queries, keys]; found [3] for scores [2 2 4 4]");
+  EXPECT_EQ(attention().none().ints({2}, {1, 0}, TensorProto::INT32).problem(),
+            "E0205 node 0 (Attention): Attention: query 0 of sample 1 sees no key, and the softmax "
+            "of nothing is no number");
+  EXPECT_EQ(attention().with("mask_filter_value", -1.0F).problem(),
+            "E0205 attribute 'mask_filter_value' is -1000 or below; found -1");
+  EXPECT_EQ(attention().with("scale", -1.0F).problem(),
+            "E0206 attribute 'scale' is a finite number above 0, or 0: 1 / sqrt(size of a head); "
+            "found -1");
+  EXPECT_EQ(attention().with("do_rotary", int64_t{1}).problem(),
+            "E0203 attribute 'do_rotary' is 0, 0 by default; found 1");
+}
+
+TEST(Microsoft, ChecksMultiHeadAttention) {
+  const auto heads = [](const std::vector<Ints> &shapes) {
+    return over("MultiHeadAttention", shapes).with("num_heads", int64_t{2});
+  };
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).problem(), "");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 2, 5, 4}, {1, 2, 5, 3}}).problem(), "");
+  const std::string sentence =
+      "E0206 'query' is [batch, positions, width], 'key' and 'value' as well or [batch, heads, "
+      "positions, size], 'num_heads' divides the widths, and those of 'query' and 'key' are equal; "
+      "found 2 heads, ";
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 6}, {1, 5, 6}}).problem(),
+            sentence + "[1 3 8], [1 5 6] and [1 5 6]");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 4, 8}}).problem(),
+            sentence + "[1 3 8], [1 5 8] and [1 4 8]");
+  EXPECT_EQ(heads({{3, 8}, {1, 5, 8}, {1, 5, 8}}).problem(),
+            sentence + "[3 8], [1 5 8] and [1 5 8]");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}, {8}}).problem(),
+            "E0206 input 'bias' has one element per column of 'query', 'key' and 'value', which "
+            "have rank 3; found [8] for [22]");
+  EXPECT_EQ(
+      heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).none().none().none().input({1, 2, 2, 4}).problem(),
+      "E0206 inputs 'past_key' and 'past_value' are [batch, heads, positions, size] of 'key' "
+      "and 'value', or both left out; found only one of them");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).none().none().input({2, 5}).problem(),
+            "E0206 input 'attention_bias' broadcasts to [batch, heads, queries, keys]; found [2 5] "
+            "for [1 2 3 5]");
+}
+
+} // namespace
+} // namespace sluice::frontend::test
