@@ -8,7 +8,7 @@ def judged(sluice, program, data, title, allowed, flags=(), scale=lambda output:
     run = subprocess.run([sluice, "run", str(program), "--engine", "both", "--json", *flags, "--data-set", str(data)],
                          stdout=subprocess.PIPE, text=True)
     report = json.loads(run.stdout)
-    worst = max(o["max_abs_error"] / scale(o) for o in report["outputs"])
+    worst = max(float(o["max_abs_error"]) / scale(o) for o in report["outputs"])
     cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
     good = (run.returncode == 0 and report["ok"] and report["equal"] is True
             and len(set(cycles.values())) == 1 and worst <= allowed)
