@@ -88,15 +88,16 @@ One unpool(const Ints &x, const Ints &indices) {
 TEST(MaxUnpool, PutsElementsBack) {
   EXPECT_EQ(evaluateModel(unpool({1, 1, 2}, {1, 2}).model, {{{1, 1, 2}, {5, 6}}}).values,
             (Doubles{0, 5, 6, 0}));
-  EXPECT_EQ(evaluateModel(unpool({1, 1, 2}, {3, 0}).ints({3}, {1, 1, 6}).model,
-                          {{{1, 1, 2}, {5, 6}}})
-                .values,
-            (Doubles{6, 0, 0, 5, 0, 0}));
+  EXPECT_EQ(
+      evaluateModel(unpool({1, 1, 2}, {3, 0}).ints({3}, {1, 1, 6}).model, {{{1, 1, 2}, {5, 6}}})
+          .values,
+      (Doubles{6, 0, 0, 5, 0, 0}));
 }
 
 TEST(MaxUnpool, RefusesWhatIsNoPooling) {
-  const std::string indices = "E0206 input 'I' has the shape of 'X', and different indices into the "
-                              "tensor that was pooled; found ";
+  const std::string indices =
+      "E0206 input 'I' has the shape of 'X', and different indices into the "
+      "tensor that was pooled; found ";
   EXPECT_EQ(unpool({1, 1, 3}, {1, 2}).problem(), indices + "[1 1 2] for [1 1 3]");
   EXPECT_EQ(unpool({1, 1, 2}, {1, 4}).problem(), indices + "4 of 4");
   EXPECT_EQ(unpool({1, 1, 2}, {-1, 3}).problem(), indices + "-1 of 4");
@@ -104,9 +105,10 @@ TEST(MaxUnpool, RefusesWhatIsNoPooling) {
   EXPECT_EQ(unpool({1, 1, 2}, {1, 2}).ints({3}, {1, 1, 3}).problem(),
             "E0206 input 'output_shape' is that of the tensor that was pooled, or larger along "
             "spatial axes; found [1 1 3] for [1 1 4]");
-  EXPECT_EQ(unpool({1, 1, 2}, {1, 2}).with("pads", Ints{2, 2}).problem(),
-            "E0206 attribute 'pads' has two elements per spatial axis, which leave something of the "
-            "result; found [2 2]");
+  EXPECT_EQ(
+      unpool({1, 1, 2}, {1, 2}).with("pads", Ints{2, 2}).problem(),
+      "E0206 attribute 'pads' has two elements per spatial axis, which leave something of the "
+      "result; found [2 2]");
 }
 
 TEST(MaxPool, HasIndicesOfTheWholeInput) {
