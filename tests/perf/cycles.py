@@ -35,6 +35,7 @@ BENCHMARKS = list(make_models.ROWS)
 DENSE = [name for name in BENCHMARKS if name.startswith("slp-") or name[4].isdigit()]
 WINDOWS = list(make_models.WINDOWS)
 STREAMS = list(make_models.STREAMS)
+SEQUENCES = [name for name in make_models.SEQUENCES if name != make_models.LARGEST]
 DEEP = ["lstm-3x768", "gru-3x512", "ssm-768-1536", "cnn-4x256-k32", "tcn-3x512"]  # more weights than c6b32 has
 WIDE = [name for name in STREAMS if name not in ("lstm-3x768", "cnn-4x256-k32")]  # those that fit c3b64
 FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHARED / "models/micro_kws/model.onnx",
@@ -42,7 +43,7 @@ FOUND = {"cntk_mnist": SHARED / "models/cntk_mnist/model.onnx", "micro_kws": SHA
          "digits": SOURCE / "tools/digits/digits.onnx", "sdp": SHARED / "models/sdp/model.onnx"}
 FLAGS = {"sdp": ["--allow-dynamic-weights"]}
 SMALL = ["acasxu", "go1_policy", "digits"]
-ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *FOUND, *(name for name in STREAMS if name not in DEEP)],
+ROWS = {"c6b32": [*BENCHMARKS, *WINDOWS, *SEQUENCES, *FOUND, *(name for name in STREAMS if name not in DEEP)],
         "c6b32-deep": DEEP, "c3b64": [*BENCHMARKS, *WIDE], "c2b8": SMALL}
 SKIPPED = 77
 

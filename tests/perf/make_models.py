@@ -38,6 +38,12 @@ class Builder:
         self.initializers.append(numpy_helper.from_array(np.asarray(array, np.float32), name))
         return name
 
+    def shape(self, *extents):
+        self.count += 1
+        name = f"shape_{self.count}"
+        self.initializers.append(numpy_helper.from_array(np.asarray(extents, np.int64), name))
+        return name
+
     def linear(self, value, inputs, outputs, bias=True):
         weight = self.random.standard_normal((outputs, inputs)) * np.sqrt(2 / inputs)
         operands = [value, self.constant(weight)]
@@ -111,6 +117,27 @@ def convolutions(name, shape, layers):
     return builder.model(value, start, shape)
 
 
+def long_short_term(name, steps, inputs, hidden, layers):
+    """LSTMs over a window [steps, inputs] and a dense unit for every position; one bias a gate."""
+    builder, value, size = Builder(name), "x", inputs
+    for _ in range(layers):
+        weights = [builder.random.standard_normal((1, 4 * hidden, n)) / np.sqrt(n) for n in (size, hidden)]
+        bias = np.append(0.1 * builder.random.standard_normal(4 * hidden), np.zeros(4 * hidden))
+        value = builder.op("LSTM", value, *map(builder.constant, [*weights, bias[None]]), hidden_size=hidden, layout=1)
+        value, size = builder.op("Reshape", value, builder.shape(1, steps, hidden)), hidden
+    weight = builder.constant(builder.random.standard_normal((hidden, 1)) / np.sqrt(hidden))
+    y = builder.op("Add", builder.op("MatMul", value, weight), builder.constant([0.1]))
+    return builder.model(y, [steps, inputs], [steps, 1])
+
+
+# Windows that are streamed: what one step of them takes. The networks of the STAC-ML benchmark.
+SEQUENCES = {
+    "stac-lstm-a": lambda n: long_short_term(n, 50, 100, 100, 2),
+    "stac-lstm-b": lambda n: long_short_term(n, 100, 250, 200, 3),
+    "stac-lstm-c": lambda n: long_short_term(n, 100, 500, 1000, 4),
+}
+LARGEST = "stac-lstm-c"  # fits no preset
+
 # Rows that nobody has published.
 WINDOWS = {
     "conv1d-4x64-256": lambda n: convolutions(n, [64, 256], [(64, 3, 1)] * 4),
@@ -140,11 +167,13 @@ ROWS = {
 
 
 # Every model there is a function for, by name.
-MODELS = ROWS | WINDOWS | STREAMS
+MODELS = ROWS | WINDOWS | STREAMS | SEQUENCES
 
 
 def state_flags(model):
-    """The flags that keep on the chip what a model has as inputs and outputs."""
+    """The flags that keep on the chip what a model has as inputs and outputs; a window is streamed."""
+    if model.graph.name in SEQUENCES:
+        return ["--stream", "x=1"]
     outputs = {output.name for output in model.graph.output}
     states = [i.name.removesuffix("_in") for i in model.graph.input if i.name.endswith("_in")]
     return [word for name in states if f"{name}_out" in outputs for word in ("--state", f"{name}_in={name}_out")]

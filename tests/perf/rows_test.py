@@ -3,7 +3,7 @@
 
 usage: rows_test.py SLUICE TARGET vm|both [ROW...]
 
-Every row is evaluated in float64 on seeded inputs. A result may be off by TOLERANCE
+Every row is evaluated in float64 on seeded inputs, a window that is streamed position by position. A result may be off by TOLERANCE
 of the largest reference: operands, activations and results are bf16 (2^-9 relative
 each), weights too, and the errors of a layer pass through the ones behind it. With
 `both`, the Verilated machine runs the same inferences: equal bits, equal cycles.
@@ -39,6 +39,19 @@ def convolve(x, w, b, kernel_shape, strides, pads):
     return y
 
 
+def long_short_term(x, w, r, b, hidden_size, layout):
+    """As ONNX says, step after step, forward; batch first."""
+    assert layout == 1 and x.shape[0] == 1
+    bias = b[0, :4 * hidden_size] + b[0, 4 * hidden_size:]
+    h, c, rows = np.zeros(hidden_size), np.zeros(hidden_size), []
+    for step in x[0]:
+        i, o, f, g = np.split(w[0] @ step + r[0] @ h + bias, 4)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o))
+        rows.append(h)
+    return np.stack(rows)[None, :, None]
+
+
 OPERATORS = {
     "Relu": lambda x: np.maximum(x, 0),
     "Elu": lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
@@ -50,6 +63,9 @@ OPERATORS = {
     "Div": np.divide,
     "ReduceMean": lambda x, axes, keepdims: np.mean(x, axis=tuple(axes), keepdims=bool(keepdims)),
     "Conv": convolve,
+    "LSTM": long_short_term,
+    "MatMul": np.matmul,
+    "Reshape": lambda x, shape: x.reshape(shape.astype(int)),
     "Gemm": lambda x, w, b=0.0, transB=0: x @ (w.T if transB else w) + b,
 }
 
@@ -66,7 +82,7 @@ def evaluate(model, x):
 
 def check(sluice, target, engine, name, folder):
     """What is wrong with a row, and a line about it."""
-    model = (make_models.ROWS | make_models.WINDOWS)[name](name)
+    model = make_models.MODELS[name](name)
     path, wrong = folder / name, []
     onnx.save(model, path.with_suffix(".onnx"))
 
@@ -76,16 +92,19 @@ def check(sluice, target, engine, name, folder):
             raise SystemExit(f"{name} on {target}: {done.stdout}{done.stderr}")
         return json.loads(done.stdout)
 
-    program = f"{path}-{target}.sluice"
-    expected = command("compile", path.with_suffix(".onnx"), "--target", target, "-o", program)["latency"]["spaced"]
+    program = f"{path}-{pathlib.Path(target).stem}.sluice"
+    expected = command("compile", path.with_suffix(".onnx"), "--target", target, "-o", program,
+                       *make_models.state_flags(model))["latency"]["spaced"]
     shape = [extent.dim_value for extent in model.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(1).standard_normal(shape)
     # The engines see bf16: so does the reference, and what remains is the machine's error.
     x = (x.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
     np.save(f"{path}-x.npy", x)
-    result = command("run", program, "--engine", engine, "--steps", STEPS, "--input", f"x=@{path}-x.npy", "--output",
-                     f"y=@{path}-y.npy")
-    y, reference = np.load(f"{path}-y.npy")[-1].astype(np.float64), evaluate(model, x)
+    streamed = name in make_models.SEQUENCES  # a step for every position
+    result = command("run", program, "--engine", engine, "--steps", shape[1] if streamed else STEPS, "--input",
+                     f"x=@{path}-x.npy", "--output", f"y=@{path}-y.npy")
+    y, reference = np.load(f"{path}-y.npy").astype(np.float64), evaluate(model, x)
+    y = np.concatenate(y, axis=1) if streamed else y[-1]
     error = np.abs(y - reference).max() / np.abs(reference).max()
     if y.shape != reference.shape or not error <= TOLERANCE:
         wrong.append(f"{name} on {target}: error {error:.4f} of the largest value, allowed {TOLERANCE}")
@@ -101,7 +120,8 @@ def main():
     if len(sys.argv) < 4:
         raise SystemExit(__doc__)
     sluice, target, engine = sys.argv[1:4]
-    names = sys.argv[4:] or [*make_models.ROWS, *(make_models.WINDOWS if target == "c6b32" else [])]
+    more = make_models.WINDOWS | make_models.SEQUENCES if target == "c6b32" else []
+    names = sys.argv[4:] or [name for name in [*make_models.ROWS, *more] if name != make_models.LARGEST]
     failed = False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for wrong, line in pool.map(lambda name: check(sluice, target, engine, name, pathlib.Path(folder)), names):
