@@ -108,7 +108,9 @@ uint32_t roundInteger(int64_t m, int lowest, isa::Emit format) {
   return sign | static_cast<uint32_t>(exponent) << 23 | mantissa;
 }
 
-uint32_t roundLane(const AccLane &lane, isa::Emit format) {
+uint32_t resultLane(const AccLane &lane, isa::Emit format) {
+  if (format == isa::Emit::Low || format == isa::Emit::High)
+    return static_cast<uint32_t>(packLane(lane) >> (format == isa::Emit::High ? 32 : 0));
   if (lane.poison)
     return kFp32NaN;
   return roundInteger(lane.m, 8 * lane.q - static_cast<int>(isa::kValueOffset), format);

@@ -123,8 +123,9 @@ void dotAccumulate(const TowardZero &, std::span<const uint16_t> x, const uint16
 /// m * 2^exponent rounded to bf16 (zeros in the lower half) or fp32.
 uint32_t roundInteger(int64_t m, int exponent, isa::Emit format);
 
-/// Rounds an accumulator to bf16 (zeros in the lower half) or fp32.
-uint32_t roundLane(const AccLane &lane, isa::Emit format);
+/// What an accumulator's result is: rounded to bf16 (zeros in the lower half) or fp32, or the
+/// lower or upper half of packLane.
+uint32_t resultLane(const AccLane &lane, isa::Emit format);
 
 // Vector unit ------------------------------------------------------------------
 

@@ -47,7 +47,8 @@ module core #(
   localparam int unsigned PcBits = $clog2(Instructions);
 
   // ---- configuration ----------------------------------------------------------
-  logic cfg_instruction, cfg_weights, cfg_inbox, cfg_local, cfg_preload, cfg_table, cfg_header;
+  logic cfg_instruction, cfg_weights, cfg_inbox, cfg_local, cfg_preload, cfg_table, cfg_header,
+      cfg_entry;
   assign cfg_instruction = cfg_valid_i && cfg_memory_i == machine_pkg::CfgInstruction;
   assign cfg_weights     = cfg_valid_i && cfg_memory_i == machine_pkg::CfgWeights;
   assign cfg_inbox       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgInbox;
@@ -55,6 +56,7 @@ module core #(
   assign cfg_preload     = cfg_valid_i && cfg_memory_i == machine_pkg::CfgPreload;
   assign cfg_table       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgTable;
   assign cfg_header      = cfg_valid_i && cfg_memory_i == machine_pkg::CfgTableHeader;
+  assign cfg_entry       = cfg_valid_i && cfg_memory_i == machine_pkg::CfgEntry;
 
   // ---- sequencer --------------------------------------------------------------
   logic [2:0]                   push;
@@ -70,6 +72,7 @@ module core #(
       .rst_i,
       .start_i,
       .cfg_write_i(cfg_instruction),
+      .cfg_entry_i(cfg_entry),
       .cfg_addr_i (cfg_addr_i[15:0]),
       .cfg_data_i,
       .full_i     ({1'b0, vector_full, matrix_full}),

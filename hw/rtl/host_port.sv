@@ -11,6 +11,7 @@ module host_port #(
     input  logic                               rst_i,
     input  logic                               start_i,
     input  logic                               cfg_write_i,  // instruction RAM
+    input  logic                               cfg_entry_i,
     input  logic [15:0]                        cfg_addr_i,
     input  logic [RowBits-1:0]                 cfg_data_i,
     // rows from and to the host
@@ -63,6 +64,7 @@ module host_port #(
       .rst_i,
       .start_i,
       .cfg_write_i,
+      .cfg_entry_i,
       .cfg_addr_i,
       .cfg_data_i,
       .full_i({full, 2'b00}),

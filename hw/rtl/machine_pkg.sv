@@ -47,6 +47,7 @@ package machine_pkg;
   localparam logic [2:0] CfgPreload = 3'd4;
   localparam logic [2:0] CfgTable = 3'd5;
   localparam logic [2:0] CfgTableHeader = 3'd6;
+  localparam logic [2:0] CfgEntry = 3'd7;
   localparam int unsigned CfgAddrBits = 20;
 
   // Why a unit does not issue; device::UnitStatus::Block has the same codes. They are

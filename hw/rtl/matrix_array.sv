@@ -1,7 +1,7 @@
 // The systolic array: Lanes columns, the registers that carry x and the weight
 // address to them, and the skew of the elements in a column.
-// For a beat issued in cycle t (docs/machine.md): row_i, block_i and valid_i in
-// t+1, where row_i is the tensor RAM's output and is registered here; poison_o and
+// For a beat issued in cycle t (docs/machine.md): row_i, block_i, zero_i and valid_i
+// in t+1, where row_i is the tensor RAM's output and is registered here; poison_o and
 // anchor_o in A-1, sum_o in A = t + mm_read + mm_fanout + mm_pe + Lanes/PeTerms - 1.
 // Weights are written at the end of the cycle: weight_row_i as the weights of one
 // output lane, weight_column_i as one input position of every output lane.
@@ -17,6 +17,7 @@ module matrix_array #(
     input  logic                              clk_i,
     input  logic                              rst_i,
     input  logic                              valid_i,
+    input  logic                              zero_i,   // zeros instead of the row: products that add nothing
     input  logic [BlockBits-1:0]              block_i,
     input  logic [Lanes*16-1:0]               row_i,
     input  logic                              weight_row_i,
@@ -52,7 +53,7 @@ module matrix_array #(
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      row2_q   <= row_i;
+      row2_q   <= zero_i ? '0 : row_i;
       block2_q <= block_i;
     end
     if (valid_q[2]) row3_q <= row2_q;

@@ -59,10 +59,13 @@ module matrix_unit #(
 
   typedef struct packed {
     logic        compute;  // not a skip beat
+    logic        add;      // of products
     logic        zero;     // init of this beat
     logic        preload;
     logic        result;   // emit of this beat
     logic        fp32;
+    logic        low;      // results that are not rounded
+    logic        high;
     logic        raw;
     logic [7:0]  acc;
     logic [11:0] p;
@@ -81,11 +84,12 @@ module matrix_unit #(
   logic [11:0]                  p;
 
   // ---- issue ------------------------------------------------------------------
-  logic       emit_result, result_free, no_results;
+  logic       emit_result, result_free, no_results, unrounded, compute;
   logic [2:0] block;
 
+  assign unrounded   = inst.emit == isa_pkg::EmitLow || inst.emit == isa_pkg::EmitHigh;
   assign emit_result = !inst.skip && place.last[inst.emit_level] &&
-                       (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32);
+                       (inst.emit == isa_pkg::EmitBf16 || inst.emit == isa_pkg::EmitFp32 || unrounded);
   assign block = emit_result && !result_free ? machine_pkg::BlockResultFull : machine_pkg::BlockNone;
 
   unit_front #(
@@ -145,19 +149,23 @@ module matrix_unit #(
       .idle_o(no_results)
   );
 
-  assign read_o = issue && !inst.skip;
+  assign compute = issue && !inst.skip;
+  assign read_o  = compute && !unrounded;
 
   // ---- control beside the array -------------------------------------------------
   ctl_t issued;
 
   always_comb begin
     issued         = '0;
-    issued.compute = read_o;
+    issued.compute = compute;
+    issued.add     = read_o;
     issued.zero    = place.first[inst.init_level] && inst.init == isa_pkg::InitZero;
-    issued.preload = read_o && place.first[inst.init_level] && inst.init == isa_pkg::InitPreload;
+    issued.preload = compute && place.first[inst.init_level] && inst.init == isa_pkg::InitPreload;
     issued.result  = issue && emit_result;
     issued.fp32    = inst.emit == isa_pkg::EmitFp32;
-    issued.raw     = read_o && place.last[inst.emit_level] && inst.emit == isa_pkg::EmitRaw;
+    issued.low     = inst.emit == isa_pkg::EmitLow;
+    issued.high    = inst.emit == isa_pkg::EmitHigh;
+    issued.raw     = compute && place.last[inst.emit_level] && inst.emit == isa_pkg::EmitRaw;
     issued.acc     = acc;
     issued.p       = p;
     issued.signal  = issue && inst.sig_en && place.last[inst.sig_level];
@@ -198,6 +206,7 @@ module matrix_unit #(
       .clk_i,
       .rst_i,
       .valid_i      (reading.compute),
+      .zero_i       (!reading.add),
       .block_i      (block_q),
       .row_i        (read_row_i),
       .weight_row_i,
@@ -238,6 +247,8 @@ module matrix_unit #(
       .rst_i,
       .valid_i(after.result),
       .fp32_i (after.fp32),
+      .low_i  (after.low),
+      .high_i (after.high),
       .lane_i (lane),
       .valid_o(rounded_valid),
       .row_o  (rounded)

@@ -1,4 +1,5 @@
-// Rounds accumulator rows to fp32 or, with zeros below, to bf16.
+// Rounds accumulator rows to fp32 or, with zeros below, to bf16; or hands on one half
+// of their 64 bits as they are.
 // Inputs in cycle t; valid_o and row_o in t + mm_normalise - 1 (t+2), where row_o
 // comes straight from the last stage's logic: it is meant for a FIFO's write port.
 //
@@ -16,6 +17,8 @@ module normalise #(
     input  logic                      rst_i,
     input  logic                      valid_i,
     input  logic                      fp32_i,
+    input  logic                      low_i,   // bits 31:0, not rounded
+    input  logic                      high_i,  // bits 63:32, not rounded
     input  logic [Lanes*LaneBits-1:0] lane_i,  // {poison, anchor, integer}
     output logic                      valid_o,
     output logic [Lanes*32-1:0]       row_o
@@ -25,7 +28,7 @@ module normalise #(
   localparam int unsigned Top   = AccBits - 1;
   localparam int unsigned Bytes = AccBits / 8;
 
-  logic valid2_q, valid3_q, fp32_2_q, fp32_3_q;
+  logic valid2_q, valid3_q, fp32_2_q, fp32_3_q, as_is2_q, as_is3_q;
 
   assign valid_o = valid3_q;
 
@@ -39,11 +42,25 @@ module normalise #(
     end
   end
   always_ff @(posedge clk_i) begin
-    if (valid_i) fp32_2_q <= fp32_i;
-    if (valid2_q) fp32_3_q <= fp32_2_q;
+    if (valid_i) begin
+      fp32_2_q <= fp32_i;
+      as_is2_q <= low_i || high_i;
+    end
+    if (valid2_q) begin
+      fp32_3_q <= fp32_2_q;
+      as_is3_q <= as_is2_q;
+    end
   end
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    // ---- what is not rounded goes beside ---------------------------------------------------
+    logic [31:0] as_is_bits2_q, as_is_bits3_q;
+
+    always_ff @(posedge clk_i) begin
+      if (valid_i) as_is_bits2_q <= high_i ? 32'(lane_i[i*LaneBits+32+:LaneBits-32]) : lane_i[i*LaneBits+:32];
+      if (valid2_q) as_is_bits3_q <= as_is_bits2_q;
+    end
+
     // ---- stage 1: leading byte to the top -----------------------------------------------
     logic         poison2_q, minus2_q, zero2_q;
     logic [Top:0] bytes2_q;
@@ -108,7 +125,8 @@ module normalise #(
     assign over     = exponent[8] || exponent[7:0] == '1;
 
     always_comb begin
-      if (poison3_q) row_o[i*32+:32] = 32'h7FC00000;
+      if (as_is3_q) row_o[i*32+:32] = as_is_bits3_q;
+      else if (poison3_q) row_o[i*32+:32] = 32'h7FC00000;
       else if (under) row_o[i*32+:32] = {minus3_q, 31'b0};
       else if (over) row_o[i*32+:32] = {minus3_q, 8'hFF, 23'b0};
       else row_o[i*32+:32] = {minus3_q, exponent[7:0], mantissa[22:16], fp32_3_q ? mantissa[15:0] : 16'b0};

@@ -1,4 +1,5 @@
-// Walks through the instruction RAM, two cycles per instruction: fetch, execute.
+// Walks through the instruction RAM from the entry on, two cycles per instruction:
+// fetch, execute.
 // Unit instructions go to their unit's queue with the address registers added to
 // their bases; execute repeats while that queue is full.
 `include "assert.svh"
@@ -13,6 +14,7 @@ module sequencer #(
     input  logic                         start_i,
     // configuration: address = instruction * chunk slots + chunk
     input  logic                         cfg_write_i,
+    input  logic                         cfg_entry_i,  // the entry := data
     input  logic [15:0]                  cfg_addr_i,
     input  logic [ChunkBits-1:0]         cfg_data_i,
     // to the units: bit 0 matrix, bit 1 vector, bit 2 input
@@ -55,6 +57,15 @@ module sequencer #(
       if (hit) mem[cfg_addr_i[SlotBits+:PcBits]] <= cfg_data_i;
       if (state_q == Fetch) word_q[c*ChunkBits+:ChunkBits] <= mem[pc_q];
     end
+  end
+
+  // Where the start and every restart begin. An entry may be written in the cycle
+  // before the start, so it is looked at on its way in.
+  logic [PcBits-1:0] entry_q, entry;
+  assign entry = cfg_entry_i ? cfg_data_i[PcBits-1:0] : entry_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) entry_q <= '0;
+    else entry_q <= entry;
   end
 
   // Address registers; register 0 stays zero.
@@ -136,12 +147,12 @@ module sequencer #(
     end else begin
       if (start_i) begin
         state_q <= Fetch;
-        pc_q    <= '0;
+        pc_q    <= entry;
       end else if (state_q == Fetch) begin
         state_q <= Execute;
       end else if (done) begin
         state_q <= set.op == isa_pkg::OpHalt ? Stopped : Fetch;
-        pc_q    <= set.op == isa_pkg::OpRestart ? '0
+        pc_q    <= set.op == isa_pkg::OpRestart ? entry_q
                  : set.op == isa_pkg::OpEndloop && again ? top_pc : next_pc;
         if (set.op == isa_pkg::OpLoop) top_q <= above;
         if (set.op == isa_pkg::OpEndloop && !again) top_q <= top_q - 1'b1;
@@ -185,7 +196,8 @@ module sequencer #(
       .data_i ({pc_q, inst_o})
   );
 
-  `SLUICE_ASSERT(!(cfg_write_i && state_q != Stopped))
+  `SLUICE_ASSERT(!((cfg_write_i || cfg_entry_i) && state_q != Stopped))
+  `SLUICE_ASSERT(!cfg_entry_i || {1'b0, cfg_data_i[15:0]} < 17'(Instructions))
   `SLUICE_ASSERT(!cfg_write_i || {1'b0, cfg_addr_i} < 17'(Instructions << SlotBits))
   `SLUICE_ASSERT(state_q == Stopped || {1'b0, pc_q} < (PcBits + 1)'(Instructions))
   `SLUICE_ASSERT(state_q != 2'd3)

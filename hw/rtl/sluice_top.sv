@@ -1,8 +1,8 @@
 // The accelerator: cores, network, host port.
 //
 // The configuration port writes memories while no sequencer runs: cfg_mask_i names
-// the cores, and bit Cores the host port. After start_i all sequencers begin with
-// instruction 0. The readback port has its own clock and looks at the machine while
+// the cores, and bit Cores the host port. After start_i all sequencers begin at their
+// entries. The readback port has its own clock and looks at the machine while
 // clk_i rests: a tensor row, a unit's status and one of its counters.
 `include "assert.svh"
 
@@ -137,6 +137,7 @@ module sluice_top #(
       .rst_i,
       .start_i,
       .cfg_write_i (cfg_valid_q && cfg_mask_q[Cores] && cfg_memory_q == machine_pkg::CfgInstruction),
+      .cfg_entry_i (cfg_valid_q && cfg_mask_q[Cores] && cfg_memory_q == machine_pkg::CfgEntry),
       .cfg_addr_i  (cfg_addr_q[15:0]),
       .cfg_data_i  (cfg_data_q),
       .in_valid_i,

@@ -226,6 +226,8 @@ module vec_sum #(
       .rst_i,
       .valid_i(valid_q[Added+1]),
       .fp32_i (1'b1),
+      .low_i  (1'b0),
+      .high_i (1'b0),
       .lane_i ({&total_special_q, total_anchor_q, total_q}),
       .valid_o(rounded_valid),
       .row_o  (rounded)

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "hw/isa/isa.h"
+#include "hw/isa/matrix_beats.h"
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/structs.h"
@@ -49,7 +49,7 @@ void describe(const sluice_rt_program &handle) {
                               : std::holds_alternative<isa::Vec>(decoded)   ? SLUICE_RT_VECTOR
                               : std::holds_alternative<isa::Input>(decoded) ? SLUICE_RT_INPUT
                                                                             : SLUICE_RT_SEQUENCER,
-                      .multiplies = mm && mm->skip == 0,
+                      .multiplies = mm && isa::multiplies(*mm),
                       .nodes = {}});
     }
   }

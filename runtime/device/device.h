@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ public:
   /// starts the sequencers. Cycle 0 is the first cycle after the start.
   /// The program has passed the loader's checks.
   virtual void load(const format::Program &program) = 0;
+
+  /// Resets the machine but for its memories, writes the state of the program loaded (an image,
+  /// runtime/format/state.h; empty: it stays what it is) and starts the sequencers at `entry`.
+  /// The cycles begin at 0 again. Gives those that the port was busy before: the reset, a write
+  /// for every row and every entry that is not 0, and the start.
+  virtual uint64_t restart(const format::EntryPoint &entry, std::span<const uint16_t> state) = 0;
 
   /// Runs one clock cycle. `inputRow` is the row offered (B lanes) or null;
   /// `outputReady` says whether the host takes a row. Returns what happened.

@@ -283,9 +283,10 @@ std::vector<FileProblem> check(const Program &program, size_t limit) {
                                       program.cores.size(), program.geometry.cores));
   } else {
     checkModels(program, problems);
+    checkState(program, problems);
     checkImages(program, problems);
     checkSourceMap(program, problems);
-    // Instructions are checked against the host tensors, so those must be right.
+    // Instructions are checked against the host tensors and the state, so those must be right.
     if (problems.empty())
       checkInstructions(program, problems);
   }

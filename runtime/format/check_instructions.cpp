@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "hw/isa/isa.h"
+#include "hw/isa/matrix_beats.h"
 #include "runtime/format/address_set.h"
 #include "runtime/format/checks.h"
 #include "runtime/format/sequencer.h"
+#include "runtime/format/state.h"
 
 namespace sluice::format {
 namespace {
@@ -26,28 +27,40 @@ struct CoreReach {
   std::vector<uint64_t> blocks, weightRows;
 };
 
-/// Checks one instruction list: a core's or the host port's. With `reach` (by core) it
-/// also says what the instructions reach.
+/// What a program's lists of instructions do from one entry on, and what their packets to the
+/// host are.
+struct Routine {
+  bool saves = false;                 ///< the state, else inferences
+  std::vector<AddressRange> hostRows; ///< allowed, ascending
+  std::vector<uint64_t> written;      ///< of these, one bit each
+  uint64_t taken = 0;                 ///< rows from the host per pass
+};
+
+/// Checks a routine's part of one instruction list: a core's or the host port's. With `reach`
+/// (by core) it also says what the instructions reach.
 class ListCheck {
 public:
-  ListCheck(const Program &program, uint32_t core, ProblemList &problems,
+  ListCheck(const Program &program, uint32_t core, Routine &routine, ProblemList &problems,
             std::vector<CoreReach> *reach = nullptr)
-      : program(program), geometry(program.geometry), core(core), isHost(core == geometry.cores),
-        words(isHost ? program.hostInstructions : program.cores[core].instructions),
+      : geometry(program.geometry), core(core), isHost(core == geometry.cores),
+        all(isHost ? program.hostInstructions : program.cores[core].instructions), routine(routine),
         problems(problems), reach(reach) {
+    const uint32_t save = program.state.save.empty() ? 0 : program.state.save[core];
+    first = routine.saves ? save : 0;
+    words = std::span(all).subspan(first);
+    if (!routine.saves && save != 0)
+      words = words.first(save);
     const int64_t local = isa::kLocalBase;
     tensorRows = {{0, int64_t{geometry.inboxRows} - 1}, {local, local + geometry.localRows - 1}};
     localRows = {tensorRows[1]};
     inboxRows = {tensorRows[0]};
-    collectHostRows();
   }
 
-  /// `reachedRows` collects the host output rows written.
-  void run(std::vector<uint64_t> &reachedRows, uint64_t &rowsTaken) {
+  void run() {
     const uint32_t capacity = isHost ? geometry.hostInstructions : geometry.instructions;
-    if (words.size() > capacity) {
+    if (all.size() > capacity) {
       problems.add("E0509", fmt::format("{} has {} instructions, its memory holds {}", place(),
-                                        words.size(), capacity));
+                                        all.size(), capacity));
       return;
     }
     std::vector<isa::Instruction> list;
@@ -56,7 +69,7 @@ public:
       if (!decoded) {
         problems.add("E0509", fmt::format("{} instruction {} is not an instruction: unknown "
                                           "opcode, enumerated value or bits outside the fields",
-                                          place(), index));
+                                          place(), first + index));
         return;
       }
       list.push_back(*decoded);
@@ -67,46 +80,35 @@ public:
       return;
     if (const auto error = analyseSequencer(list, info)) {
       index = error->instruction;
-      problems.add("E0509", fmt::format("{} instruction {}: {}", place(), index, error->message));
+      bad(error->message);
+      return;
+    }
+    if (routine.saves && !std::holds_alternative<isa::Halt>(list.back())) {
+      index = list.size() - 1;
+      bad("a save ends with restart, allowed: halt");
       return;
     }
     for (index = 0; index < list.size() && !problems.full(); ++index) {
       if (const auto *mm = std::get_if<isa::Mm>(&list[index]))
         checkAddresses(*mm);
       else if (const auto *vec = std::get_if<isa::Vec>(&list[index]))
-        checkAddresses(*vec, reachedRows);
+        checkAddresses(*vec);
       else if (const auto *input = std::get_if<isa::Input>(&list[index]))
-        checkAddresses(*input, rowsTaken);
+        checkAddresses(*input);
     }
   }
 
 private:
-  /// The rows of all outputs, adjacent ones as one range.
-  void collectHostRows() {
-    std::vector<AddressRange> all;
-    for (const Model &model : program.models)
-      for (const HostTensor &tensor : model.outputs)
-        all.push_back({tensor.firstRow, int64_t{tensor.firstRow} + tensor.rows - 1});
-    std::sort(all.begin(), all.end(),
-              [](const AddressRange &a, const AddressRange &b) { return a.first < b.first; });
-    for (const AddressRange &range : all) {
-      if (!hostRows.empty() && hostRows.back().last + 1 == range.first)
-        hostRows.back().last = range.last;
-      else
-        hostRows.push_back(range);
-    }
-  }
-
   std::string place() const {
     return isHost ? std::string("host port") : fmt::format("core {}", core);
   }
 
   void bad(std::string_view field, uint64_t value, std::string_view allowed) {
-    problems.add("E0509", fmt::format("{} instruction {}: {} is {}, allowed: {}", place(), index,
-                                      field, value, allowed));
+    problems.add("E0509", fmt::format("{} instruction {}: {} is {}, allowed: {}", place(),
+                                      first + index, field, value, allowed));
   }
   void bad(std::string_view what) {
-    problems.add("E0509", fmt::format("{} instruction {}: {}", place(), index, what));
+    problems.add("E0509", fmt::format("{} instruction {}: {}", place(), first + index, what));
   }
 
   void checkFields(const isa::Restart &) {}
@@ -224,9 +226,9 @@ private:
     for (const AddressRange &range : valid)
       if (range.last >= range.first)
         ranges += fmt::format("{}{} to {}", ranges.empty() ? "" : ", ", range.first, range.last);
-    problems.add("E0510",
-                 fmt::format("{} instruction {}: {} reaches {} {}, allowed: {}", place(), index,
-                             field, memory, *address, ranges.empty() ? "none" : ranges));
+    problems.add("E0510", fmt::format("{} instruction {}: {} reaches {} {}, allowed: {}", place(),
+                                      first + index, field, memory, *address,
+                                      ranges.empty() ? "none" : ranges));
   }
 
   /// A row of this core that an operand reads.
@@ -247,11 +249,13 @@ private:
   void checkAddresses(const isa::Mm &inst) {
     if (inst.skip)
       return;
-    operand(stream(inst, inst.x, inst.xStride, inst.xReg, inst.xRing, 16), "x");
-    const AddressStream blocks = stream(inst, inst.w, inst.wStride, inst.wReg, 0, 16);
-    within(blocks, "w", {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
-    if (reach)
-      addReached(blocks, (*reach)[core].blocks);
+    if (isa::multiplies(inst)) {
+      operand(stream(inst, inst.x, inst.xStride, inst.xReg, inst.xRing, 16), "x");
+      const AddressStream blocks = stream(inst, inst.w, inst.wStride, inst.wReg, 0, 16);
+      within(blocks, "w", {{0, int64_t{geometry.weightBlocks} - 1}}, "weight block");
+      if (reach)
+        addReached(blocks, (*reach)[core].blocks);
+    }
     within(stream(inst, inst.acc, inst.accStride, 0, 0, 8), "acc",
            {{0, int64_t{geometry.accumulators} - 1}}, "accumulator");
     const std::vector<AddressRange> preload{{0, int64_t{geometry.preloadRows} - 1}};
@@ -263,7 +267,7 @@ private:
              "p", preload, "preload row");
   }
 
-  void checkAddresses(const isa::Vec &inst, std::vector<uint64_t> &reachedRows) {
+  void checkAddresses(const isa::Vec &inst) {
     if (inst.aSrc == isa::Source::Ram)
       operand(stream(inst, inst.a, inst.aStride, inst.aReg, inst.aRing, 16), "a");
     if (inst.bEn)
@@ -291,8 +295,8 @@ private:
       break;
     case isa::Dst::Net:
       if ((inst.mask >> isa::kHostBit & 1) != 0) {
-        within(dst, "dst", hostRows, "host output row");
-        addReached(dst, reachedRows);
+        within(dst, "dst", routine.hostRows, "host output row");
+        addReached(dst, routine.written);
       }
       if ((inst.mask & ((1U << isa::kHostBit) - 1)) != 0)
         arrival(dst, inst.mask);
@@ -300,7 +304,7 @@ private:
     }
   }
 
-  void checkAddresses(const isa::Input &inst, uint64_t &rowsTaken) {
+  void checkAddresses(const isa::Input &inst) {
     if (inst.skip)
       return;
     arrival(stream(inst, inst.dst, inst.dstStride, inst.dstReg, inst.dstRing, 18), inst.mask);
@@ -308,21 +312,52 @@ private:
     for (uint32_t n : inst.n)
       if (__builtin_mul_overflow(rows, uint64_t{n}, &rows))
         rows = std::numeric_limits<uint64_t>::max();
-    if (__builtin_add_overflow(rowsTaken, rows, &rowsTaken))
-      rowsTaken = std::numeric_limits<uint64_t>::max();
+    if (__builtin_add_overflow(routine.taken, rows, &routine.taken))
+      routine.taken = std::numeric_limits<uint64_t>::max();
   }
 
-  const Program &program;
   const Geometry &geometry;
   const uint32_t core;
   const bool isHost;
-  const std::vector<InstructionWords> &words;
+  const std::vector<InstructionWords> &all; ///< of the list
+  std::span<const InstructionWords> words;  ///< of the routine
+  uint32_t first = 0;                       ///< of `words` in `all`
+  Routine &routine;
   ProblemList &problems;
   std::vector<CoreReach> *reach;
-  std::vector<AddressRange> tensorRows, inboxRows, localRows, hostRows;
+  std::vector<AddressRange> tensorRows, inboxRows, localRows;
   SequencerInfo info;
-  size_t index = 0;
+  size_t index = 0; ///< in `words`
 };
+
+/// Inferences: the rows of all outputs, adjacent ones as one range.
+Routine inferences(const Program &program) {
+  Routine routine;
+  std::vector<AddressRange> all;
+  for (const Model &model : program.models)
+    for (const HostTensor &tensor : model.outputs)
+      all.push_back({tensor.firstRow, int64_t{tensor.firstRow} + tensor.rows - 1});
+  std::sort(all.begin(), all.end(),
+            [](const AddressRange &a, const AddressRange &b) { return a.first < b.first; });
+  for (const AddressRange &range : all) {
+    if (!routine.hostRows.empty() && routine.hostRows.back().last + 1 == range.first)
+      routine.hostRows.back().last = range.last;
+    else
+      routine.hostRows.push_back(range);
+  }
+  return routine;
+}
+
+Routine saving(const Program &program) {
+  return {true, {{0, static_cast<int64_t>(stateRows(program.state)) - 1}}, {}, 0};
+}
+
+/// All lists of a routine.
+void checkLists(const Program &program, Routine &routine, ProblemList &problems,
+                std::vector<CoreReach> *reach = nullptr) {
+  for (uint32_t core = 0; core <= program.geometry.cores; ++core)
+    ListCheck(program, core, routine, problems, reach).run();
+}
 
 bool contains(const std::vector<uint64_t> &rows, uint32_t row) {
   return row / 64 < rows.size() && (rows[row / 64] >> (row % 64) & 1) != 0;
@@ -341,16 +376,28 @@ uint64_t extent(const CoreReach &reach, uint32_t first, uint32_t count) {
   return count;
 }
 
+/// What the program that saves the state sends.
+void checkSave(const Program &program, ProblemList &problems) {
+  Routine save = saving(program);
+  checkLists(program, save, problems);
+  const auto rows = static_cast<uint32_t>(stateRows(program.state));
+  for (uint32_t row = 0; row < rows && problems.empty(); ++row)
+    if (!contains(save.written, row))
+      problems.add("E0517",
+                   fmt::format("no instruction of the save writes row {} of {}", row, rows));
+  if (problems.empty() && save.taken != 0)
+    problems.add("E0517",
+                 fmt::format("the save takes {} rows from the host, allowed: 0", save.taken));
+}
+
 } // namespace
 
 std::vector<MemoryReach> memoryReach(const Program &program) {
   const Geometry &geometry = program.geometry;
   std::vector<CoreReach> reach(geometry.cores);
   ProblemList none(1); // the program has passed the checks
-  std::vector<uint64_t> written;
-  uint64_t taken = 0;
-  for (uint32_t core = 0; core <= geometry.cores; ++core)
-    ListCheck(program, core, none, &reach).run(written, taken);
+  Routine routine = inferences(program);
+  checkLists(program, routine, none, &reach);
   std::vector<MemoryReach> result;
   for (uint32_t core = 0; core < geometry.cores; ++core) {
     CoreReach &one = reach[core];
@@ -371,19 +418,20 @@ std::vector<MemoryReach> memoryReach(const Program &program) {
 }
 
 void checkInstructions(const Program &program, ProblemList &problems) {
-  std::vector<uint64_t> written;
-  uint64_t taken = 0;
-  for (uint32_t core = 0; core <= program.geometry.cores; ++core)
-    ListCheck(program, core, problems).run(written, taken);
+  Routine routine = inferences(program);
+  checkLists(program, routine, problems);
+  if (!program.state.save.empty() && problems.empty())
+    checkSave(program, problems);
   if (!problems.empty())
     return;
+  const uint64_t taken = routine.taken;
   uint64_t offered = 0;
   for (const Model &model : program.models) {
     for (const HostTensor &tensor : model.inputs)
       offered += tensor.rows;
     for (const HostTensor &tensor : model.outputs)
       for (uint32_t row = tensor.firstRow; row < tensor.firstRow + tensor.rows; ++row)
-        if (!contains(written, row)) {
+        if (!contains(routine.written, row)) {
           problems.add("E0511",
                        fmt::format("output '{}' of model '{}': no instruction writes row {}",
                                    tensor.name, model.name, row));

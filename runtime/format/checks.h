@@ -34,6 +34,7 @@ std::optional<std::string> checkGeometry(const Geometry &geometry);
 bool isUtf8(std::string_view text);
 
 void checkModels(const Program &program, ProblemList &problems);       // E0511
+void checkState(const Program &program, ProblemList &problems);        // E0517
 void checkInstructions(const Program &program, ProblemList &problems); // E0509, E0510
 void checkImages(const Program &program, ProblemList &problems);       // E0512
 void checkSourceMap(const Program &program, ProblemList &problems);    // E0513

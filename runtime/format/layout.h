@@ -14,7 +14,7 @@ namespace sluice::format {
 inline constexpr std::array<uint8_t, 8> kMagic{0x9D, 'S', 'l', 'u', 'i', 'c', 'e', '\n'};
 
 /// Version of the layout. A reader accepts exactly its own.
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 /// Header: magic, format version, instruction set version, file size, section
 /// count, zero, SHA-256 over header (with this field zero) and section table.
@@ -45,10 +45,11 @@ enum class Section : uint32_t {
   Tables = 7,
   SourceMap = 8,
   Info = 9,
+  State = 10,
 };
-inline constexpr size_t kSectionCount = 9;
+inline constexpr size_t kSectionCount = 10;
 inline constexpr std::array<std::string_view, kSectionCount> kSectionNames{
-    "geometry", "models", "instructions", "weights",    "rows",
-    "preloads", "tables", "source map",   "information"};
+    "geometry", "models", "instructions", "weights",     "rows",
+    "preloads", "tables", "source map",   "information", "state"};
 
 } // namespace sluice::format

@@ -76,6 +76,29 @@ struct CoreImage {
   std::vector<TableImage> tables;     ///< ascending table
 };
 
+/// Where every sequencer begins, by core, the host port last. Empty: with instruction 0.
+using EntryPoint = std::vector<uint32_t>;
+
+/// Rows that are kept from one inference to the next: of a core's tensor RAM, or of its
+/// preload RAM (sums ahead, unrounded).
+struct StatePlace {
+  enum class Memory : uint8_t { Rows = 1, Preloads = 2 };
+
+  uint32_t core = 0;
+  Memory memory = Memory::Rows;
+  uint32_t first = 0; ///< address as in instructions, inbox or local; or preload row
+  uint32_t rows = 0;
+};
+
+/// What a program remembers. As an image it is a sequence of rows of B lanes in the order of
+/// the places: a tensor row is one of them, a preload row four, which are quarters of its lanes,
+/// the lowest first, as the configuration port takes them.
+struct ProgramState {
+  std::vector<StatePlace> places; ///< ascending (core, memory, first)
+  /// Sends the image to the host as output rows 0 and on, and stops. Empty: it cannot.
+  EntryPoint save;
+};
+
 /// Where an instruction comes from: indices into Program::nodes.
 struct SourceEntry {
   uint32_t core = 0; ///< core index, or the number of cores for the host port
@@ -95,6 +118,7 @@ struct Program {
   std::vector<Model> models;
   std::vector<CoreImage> cores;
   std::vector<InstructionWords> hostInstructions;
+  ProgramState state;
   std::vector<SourceNode> nodes;
   std::vector<SourceEntry> sourceMap; ///< ascending (core, instruction)
   std::string compilerVersion;

@@ -24,6 +24,7 @@ struct FileProblem {
 struct ReadResult {
   std::optional<Program> program;
   std::vector<FileProblem> problems;
+  Sha256 identity{}; ///< of a program: the hash of the file's header, which stands for all of it
 };
 
 /// Where a section lies in the file, for `sluice inspect --sections`.

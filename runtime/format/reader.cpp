@@ -218,6 +218,17 @@ void readSection(ByteReader &in, Section kind, Program &program) {
     program.compilerVersion = in.text();
     program.options = in.text();
     break;
+  case Section::State:
+    program.state.places.resize(in.count(16));
+    for (StatePlace &place : program.state.places) {
+      place.core = in.number<uint32_t>();
+      // A memory outside the enumeration must not survive the narrowing.
+      place.memory = static_cast<StatePlace::Memory>(std::min(in.number<uint32_t>(), 255U));
+      place.first = in.number<uint32_t>();
+      place.rows = in.number<uint32_t>();
+    }
+    program.state.save = in.numbers<uint32_t>(in.count(4));
+    break;
   }
 }
 
@@ -266,6 +277,7 @@ ReadResult read(std::span<const uint8_t> bytes) {
       return result;
     }
   }
+  std::copy_n(bytes.begin() + kHeaderHashOffset, result.identity.size(), result.identity.begin());
   result.problems = check(program);
   if (result.problems.empty())
     result.program = std::move(program);

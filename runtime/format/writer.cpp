@@ -126,6 +126,17 @@ std::vector<uint8_t> section(const Program &program, Section kind) {
     out.text(program.compilerVersion);
     out.text(program.options);
     break;
+  case Section::State:
+    out.number(static_cast<uint32_t>(program.state.places.size()));
+    for (const StatePlace &place : program.state.places) {
+      out.number(place.core);
+      out.number(static_cast<uint32_t>(place.memory));
+      out.number(place.first);
+      out.number(place.rows);
+    }
+    out.number(static_cast<uint32_t>(program.state.save.size()));
+    out.numbers(program.state.save);
+    break;
   }
   return std::move(out.bytes);
 }

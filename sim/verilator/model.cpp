@@ -58,6 +58,8 @@ public:
     top->cfg_valid_i = 0;
   }
 
+  uint64_t clocks() const override { return clockCount; }
+
   void start() override {
     top->start_i = 1;
     clock();
@@ -128,6 +130,7 @@ private:
 
   void clock() {
     enter();
+    ++clockCount;
     for (const uint8_t level : {1, 0}) {
       top->clk_i = level;
       evaluate();
@@ -156,6 +159,7 @@ private:
 
   VerilatedContext context;
   std::unique_ptr<SLUICE_CLASS> top;
+  uint64_t clockCount = 0;
 #if SLUICE_WAVES
   std::unique_ptr<VerilatedFstC> waves;
   uint64_t time = 0;

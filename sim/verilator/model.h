@@ -12,7 +12,16 @@
 namespace sluice::verilator {
 
 /// Memories of the configuration port (docs/machine.md, Configuration).
-enum class Memory : uint8_t { Instruction, Weights, Inbox, Local, Preload, Table, TableHeader };
+enum class Memory : uint8_t {
+  Instruction,
+  Weights,
+  Inbox,
+  Local,
+  Preload,
+  Table,
+  TableHeader,
+  Entry
+};
 
 /// A machine whose clock is driven from outside. Rows are B lanes.
 class Model {
@@ -25,6 +34,9 @@ public:
   /// One cycle that writes `data` (B lanes) to the cores of `mask`.
   virtual void configure(uint32_t mask, Memory memory, uint32_t address,
                          std::span<const uint16_t> data) = 0;
+
+  /// Clock cycles since it was made.
+  virtual uint64_t clocks() const = 0;
 
   /// The cycle that starts the sequencers.
   virtual void start() = 0;

@@ -6,6 +6,7 @@
 
 #include "hw/isa/isa.h"
 #include "runtime/device/device.h"
+#include "runtime/format/state.h"
 #include "runtime/format/targets.h"
 #include "sim/verilator/model.h"
 
@@ -43,8 +44,23 @@ public:
     for (uint32_t core = 0; core < program.cores.size(); ++core)
       configureCore(1u << core, program.cores[core]);
     configureInstructions(1u << cores, program.hostInstructions);
+    places = program.state.places;
     model->start();
     now = 0;
+  }
+
+  uint64_t restart(const format::EntryPoint &entry, std::span<const uint16_t> state) override {
+    const uint64_t before = model->clocks();
+    model->reset();
+    for (uint32_t place = 0; place < entry.size(); ++place)
+      if (entry[place] != 0)
+        configureWord(1u << place, Memory::Entry, 0, entry[place]);
+    if (!state.empty())
+      for (const format::StatePlace &place : places)
+        state = state.subspan(configureState(place, state));
+    model->start();
+    now = 0;
+    return model->clocks() - before;
   }
 
   Cycle step(const uint16_t *inputRow, bool outputReady) override {
@@ -154,6 +170,18 @@ private:
     }
   }
 
+  /// Writes the rows of a place; gives how much of the image they are.
+  size_t configureState(const format::StatePlace &place, std::span<const uint16_t> image) {
+    const uint32_t each = format::imageRows(place.memory);
+    const size_t size = size_t{place.rows} * each * lanes;
+    configureRows(1u << place.core,
+                  place.memory == format::StatePlace::Memory::Preloads ? Memory::Preload
+                  : place.first < isa::kLocalBase                      ? Memory::Inbox
+                                                                       : Memory::Local,
+                  place.first * each, image.first(size));
+    return size;
+  }
+
   void configureRows(uint32_t mask, Memory memory, uint32_t address,
                      std::span<const uint16_t> data) {
     for (; !data.empty(); data = data.subspan(lanes))
@@ -209,6 +237,7 @@ private:
   const uint32_t lanes;
   const uint32_t cores;
   std::unique_ptr<Model> model;
+  std::vector<format::StatePlace> places;
   std::string wavesPath, openedWaves;
   bool wasReset = false; ///< the machine has been reset by the last load, not made
   std::vector<uint16_t> row;

@@ -10,6 +10,9 @@ namespace sluice::vm {
 
 class ControlFlow {
 public:
+  /// `entry`: where the start and every restart begin.
+  explicit ControlFlow(uint32_t entry = 0) : entry(entry), pc(entry) {}
+
   /// Of the instruction to execute, in a program of `size` of them; nothing after a halt.
   bool ended(size_t size) const { return halted || pc >= size; }
   uint32_t at() const { return pc; }
@@ -17,7 +20,7 @@ public:
 
   // What an instruction does, after `next`.
   void next() { ++pc; }
-  void restart() { pc = 0; }
+  void restart() { pc = entry; }
   void halt() { halted = true; }
   void loop(uint32_t trips) { loops[depth++ % isa::kSeqLoops] = {pc, trips}; }
   void endLoop() {
@@ -34,7 +37,8 @@ private:
     uint32_t left = 0; ///< trips, the present one included
   };
 
-  uint32_t pc = 0;
+  uint32_t entry;
+  uint32_t pc;
   bool halted = false;
   std::array<Loop, isa::kSeqLoops> loops{};
   unsigned depth = 0;

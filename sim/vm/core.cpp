@@ -10,6 +10,14 @@ Core::Core(const format::Geometry &geometry, const format::CoreImage &image)
   upcoming = findNextEvent();
 }
 
+void Core::restart(uint32_t entry) {
+  sequencer = Sequencer(code, entry);
+  matrix.restart();
+  vector.restart();
+  upcoming = findNextEvent();
+  touched = false;
+}
+
 bool Core::push(const Step &step, Cycle now) {
   const auto hand = [&](auto &front, const auto &inst) {
     if (front.full())

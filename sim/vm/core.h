@@ -1,6 +1,8 @@
 // One core: sequencer, matrix unit, vector unit, tensor RAM.
 #pragma once
 
+#include <algorithm>
+
 #include "sim/vm/sequencer.h"
 #include "sim/vm/vector_unit.h"
 
@@ -15,6 +17,16 @@ public:
   // The sequencer and the queues point into this object.
   Core(const Core &) = delete;
   Core &operator=(const Core &) = delete;
+
+  /// Resets everything but the memories; cycle 0 follows.
+  void restart(uint32_t entry);
+  /// Writes of the configuration port, between a restart and cycle 0.
+  void writeRow(uint32_t address, std::span<const uint16_t> row) {
+    std::ranges::copy(row, ram.row(address).begin());
+  }
+  void writePreload(uint32_t row, std::span<const uint64_t> lanes) {
+    matrix.data.writePreload(row, lanes);
+  }
 
   /// What the units do in cycle `now`, from the state at its start; whether a beat
   /// issues.

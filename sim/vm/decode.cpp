@@ -1,5 +1,6 @@
 #include "sim/vm/decode.h"
 
+#include "hw/isa/matrix_beats.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::vm {
@@ -24,6 +25,8 @@ MatrixInstruction makeMatrix(const isa::Mm &mm, uint32_t index) {
              static_cast<uint8_t>(mm.pReg)};
   out.nest.setRing(StreamX, mm.x, mm.xRing);
   out.skip = mm.skip != 0;
+  out.multiplies = isa::multiplies(mm);
+  out.makesResults = isa::makesResults(mm);
   out.init = mm.init;
   out.initLevel = static_cast<uint8_t>(mm.initLevel);
   out.emit = mm.emit;

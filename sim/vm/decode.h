@@ -28,6 +28,8 @@ enum VectorStream : uint8_t { StreamA, StreamB, StreamC, StreamDst };
 
 struct MatrixInstruction : UnitInstruction {
   bool skip = false;
+  bool multiplies = false;
+  bool makesResults = false;
   isa::Init init = isa::Init::Keep;
   uint8_t initLevel = 0;
   isa::Emit emit = isa::Emit::None;

@@ -6,9 +6,17 @@ namespace sluice::vm {
 
 HostPort::HostPort(const format::Geometry &geometry,
                    const std::vector<format::InstructionWords> &words)
-    : lanes(geometry.lanes), code(decodeCode(words, geometry.lanes)), sequencer(code), front(2),
-      inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
+    : lanes(geometry.lanes), code(decodeCode(words, geometry.lanes)), sequencer(code),
+      front(kFirstBeat), inputRows(packetRowCount(isa::kHostInDepth), geometry.lanes),
       outputRows(isa::kHostOutDepth + 1, geometry.lanes) {}
+
+void HostPort::restart(uint32_t entry) {
+  sequencer = Sequencer(code, entry);
+  front = UnitFront<InputInstruction>(kFirstBeat);
+  input = Ring<Packet>();
+  output = Ring<OutputHead>();
+  outstandingRows = 0;
+}
 
 Block HostPort::block(bool offered) const {
   const InputInstruction *inst = front.active();

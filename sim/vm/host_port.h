@@ -22,6 +22,9 @@ public:
   HostPort(const HostPort &) = delete;
   HostPort &operator=(const HostPort &) = delete;
 
+  /// Resets everything but the instructions.
+  void restart(uint32_t entry);
+
   struct Issue {
     bool issued = false; ///< a beat issued
     bool taken = false;  ///< and took the row

@@ -13,6 +13,16 @@ Machine::Machine(const format::Program &program)
   }
 }
 
+void Machine::restart(const format::EntryPoint &entry) {
+  const auto hostPort = static_cast<uint32_t>(cores.size());
+  const auto at = [&](uint32_t place) { return place < entry.size() ? entry[place] : 0; };
+  for (uint32_t core = 0; core < hostPort; ++core)
+    cores[core]->restart(at(core));
+  host.restart(at(hostPort));
+  network = Network(hostPort);
+  now = 0;
+}
+
 Machine::Events Machine::step(const uint16_t *row, bool outputReady) {
   Events events;
   // Decisions, from the state at the start of the cycle: senders before the

@@ -9,6 +9,10 @@ class Machine {
 public:
   explicit Machine(const format::Program &program);
 
+  /// Resets everything but the memories and begins cycle 0 at `entry` (empty: at 0).
+  void restart(const format::EntryPoint &entry);
+  Core &core(uint32_t index) { return *cores[index]; }
+
   struct Events {
     bool inputTaken = false;
     const OutputHead *output = nullptr; ///< the row the host takes, valid until the next step

@@ -43,8 +43,19 @@ MatrixData::MatrixData(const format::Geometry &geometry, const format::CoreImage
             numerics::flushWeight(one.elements[size_t{out} * lanes + in]);
   }
   for (const format::PreloadImage &one : image.preloads)
-    for (uint32_t lane = 0; lane < lanes; ++lane)
-      preloadAt(one.row).set(lane, numerics::unpackLane(one.lanes[lane]));
+    writePreload(one.row, one.lanes);
+}
+
+void MatrixData::restart() {
+  evaluateThrough(beats.size());
+  applyRawWrites(kNever);
+  accs = AccRows(accCount + 1, lanes);
+  resultsMade = resultsPopped = 0;
+}
+
+void MatrixData::writePreload(uint32_t row, std::span<const uint64_t> packed) {
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    preloadAt(row).set(lane, numerics::unpackLane(packed[lane]));
 }
 
 uint16_t *MatrixData::blockAt(uint32_t block) {
@@ -65,12 +76,14 @@ void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, cons
            .weight = beat.address(StreamW) & 0xFFFF,
            .acc = beat.address(StreamAcc) & 0xFF,
            .preload = beat.address(StreamP) & 0xFFF,
+           .multiplies = inst.multiplies,
            .slot = nextSlot};
   if (beat.firstAt(inst.initLevel))
     one.init = inst.init;
   if (beat.lastAt(inst.emitLevel))
     one.emit = inst.emit;
-  std::ranges::copy(ram.row(beat.address(StreamX) & 0xFFFF), &xRows[size_t{nextSlot} * lanes]);
+  if (inst.multiplies)
+    std::ranges::copy(ram.row(beat.address(StreamX) & 0xFFFF), &xRows[size_t{nextSlot} * lanes]);
   nextSlot = (nextSlot + 1) % kSlots;
   beats.push(one);
 }
@@ -92,7 +105,8 @@ void MatrixData::evaluateOldest(const TowardZero &mode) {
     clear(acc);
   else if (beat.init == isa::Init::Preload)
     copy(preloadAt(beat.preload), acc);
-  numerics::dotAccumulate(mode, {&xRows[size_t{beat.slot} * lanes], lanes}, block, terms, acc);
+  if (beat.multiplies)
+    numerics::dotAccumulate(mode, {&xRows[size_t{beat.slot} * lanes], lanes}, block, terms, acc);
 
   if (beat.emit == isa::Emit::Raw) {
     copy(acc, rawRows.row(nextRaw));
@@ -101,7 +115,7 @@ void MatrixData::evaluateOldest(const TowardZero &mode) {
   } else if (beat.emit != isa::Emit::None) {
     uint32_t *row = &results[resultsMade++ % kResultRows * lanes];
     for (uint32_t i = 0; i < lanes; ++i)
-      row[i] = numerics::roundLane(acc.lane(i), beat.emit);
+      row[i] = numerics::resultLane(acc.lane(i), beat.emit);
   }
   beats.pop();
 }

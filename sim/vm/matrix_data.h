@@ -37,6 +37,12 @@ class MatrixData {
 public:
   MatrixData(const format::Geometry &geometry, const format::CoreImage &image);
 
+  /// Forgets accumulators and results; weights and preload rows stay, with what is on the way
+  /// into them.
+  void restart();
+  /// Writes a row of lanes in their 64-bit form.
+  void writePreload(uint32_t row, std::span<const uint64_t> packed);
+
   /// A beat issues in `now` and reads its x row.
   void issue(const MatrixInstruction &inst, const LoopNest &beat, const TensorRam &ram, Cycle now);
 
@@ -58,6 +64,7 @@ private:
     uint32_t preload = 0;
     isa::Init init = isa::Init::Keep;
     isa::Emit emit = isa::Emit::None;
+    bool multiplies = false;
     uint32_t slot = 0;     ///< of the x row
     bool ownBlock = false; ///< the block changed while it was being read: see `blocks`
   };

@@ -8,14 +8,21 @@ namespace {
 
 /// The beat sends its accumulator to the result FIFO.
 bool makesResult(const MatrixInstruction &inst, const LoopNest &beat) {
-  return !inst.skip && (inst.emit == isa::Emit::Bf16 || inst.emit == isa::Emit::Fp32) &&
-         beat.lastAt(inst.emitLevel);
+  return inst.makesResults && beat.lastAt(inst.emitLevel);
 }
 
 } // namespace
 
 MatrixUnit::MatrixUnit(const format::Geometry &geometry, const format::CoreImage &image)
-    : front(2), data(geometry, image), delay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
+    : front(kFirstBeat), data(geometry, image),
+      delay(isa::chainLatency(geometry.lanes, geometry.peTerms)) {}
+
+void MatrixUnit::restart() {
+  front = UnitFront<MatrixInstruction>(kFirstBeat);
+  signals = Ring<Signal>();
+  results = Ring<Cycle>();
+  data.restart();
+}
 
 Block MatrixUnit::block() const {
   const MatrixInstruction *inst = front.active();

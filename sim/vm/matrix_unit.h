@@ -21,6 +21,9 @@ public:
   MatrixData data;
   Ring<Signal> signals; ///< under way, ascending due
 
+  /// Resets everything but weights and preload rows.
+  void restart();
+
   Block block() const;
   /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the
   /// start of the cycle.

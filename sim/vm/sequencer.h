@@ -13,8 +13,9 @@ namespace sluice::vm {
 
 class Sequencer {
 public:
-  /// Cycle 0 is the fetch of instruction 0.
-  explicit Sequencer(const Code &code) : code(&code), activity(Activity::Busy) {}
+  /// Cycle 0 is the fetch of the instruction at `entry`.
+  explicit Sequencer(const Code &code, uint32_t entry = 0)
+      : code(&code), flow(entry), activity(Activity::Busy) {}
 
   Cycle wakeCycle() const { return wake; }
   /// A queue that was full is no longer, from the next cycle on.

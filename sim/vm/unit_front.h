@@ -16,6 +16,8 @@ namespace sluice::vm {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();
 using Block = device::UnitStatus::Block;
+/// Before this cycle no unit can have an instruction.
+inline constexpr Cycle kFirstBeat = 2;
 
 /// `Inst` is one of the instruction types of decode.h. A unit is looked at in
 /// the cycles from `wake` on; whoever changes something it may be blocked on

@@ -22,6 +22,9 @@ public:
   void compute(const VectorInstruction &inst, const Addresses &addresses, bool reduceEnds,
                const TensorRam &ram, std::span<const uint32_t> result, std::span<uint16_t> out);
 
+  /// Forgets a reduction that is under way.
+  void restart() { reduction.reset(); }
+
 private:
   using Row = std::vector<uint32_t>;
 

@@ -31,8 +31,18 @@ uint32_t pipelineDepth(uint32_t lanes) {
 } // namespace
 
 VectorUnit::VectorUnit(const format::Geometry &geometry, const format::CoreImage &image)
-    : front(2), data(geometry, image), pipelineRows(pipelineDepth(geometry.lanes), geometry.lanes),
+    : front(kFirstBeat), data(geometry, image),
+      pipelineRows(pipelineDepth(geometry.lanes), geometry.lanes),
       packetRows(packetRowCount(isa::kOutboxDepth), geometry.lanes) {}
+
+void VectorUnit::restart() {
+  front = UnitFront<VectorInstruction>(kFirstBeat);
+  outbox = Ring<Packet>();
+  writes = Ring<Write>();
+  path = 0;
+  pipelineFree = 0;
+  data.restart();
+}
 
 Block VectorUnit::block(const MatrixUnit &matrix, Cycle now) const {
   const VectorInstruction *inst = front.active();

@@ -15,6 +15,9 @@ public:
   UnitFront<VectorInstruction> front;
   Ring<Packet> outbox; ///< outstanding packets, those in the pipeline included
 
+  /// Resets everything but the tables.
+  void restart();
+
   /// `matrix` is the unit this one is chained behind.
   Block block(const MatrixUnit &matrix, Cycle now) const;
   /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device/device.h"
+#include "runtime/format/state.h"
 #include "sim/vm/timing.h"
 #include "tests/fuzz/budget.h"
 #include "tests/support/random_program.h"
 #include "tests/unit/runtime/format/mutate.h"
+#include "tests/unit/runtime/small_program.h"
 
 namespace sluice::test {
 namespace {
@@ -58,18 +60,27 @@ std::vector<uint8_t> damage(std::vector<uint8_t> bytes, std::mt19937_64 &random)
   return bytes;
 }
 
-void run(const Program &program, std::mt19937_64 &random) {
-  const auto engine = device::makeVm();
-  engine->load(program);
+void runSome(device::Device &engine, const Program &program, std::mt19937_64 &random) {
   std::vector<uint16_t> row(program.geometry.lanes);
-  for (int cycle = 0; cycle < 2000; ++cycle) {
+  for (int cycle = 0; cycle < 1000; ++cycle) {
     row[random() % row.size()] = static_cast<uint16_t>(random());
-    const auto seen = engine->step(random() % 4 ? row.data() : nullptr, random() % 4 != 0);
+    const auto seen = engine.step(random() % 4 ? row.data() : nullptr, random() % 4 != 0);
     if (seen.output) {
       ASSERT_EQ(seen.output->lanes.size(), row.size());
     }
   }
-  engine->status();
+  engine.status();
+}
+
+/// Inferences, what saves the state, and inferences from the initial state again.
+void run(const Program &program, std::mt19937_64 &random) {
+  const auto engine = device::makeVm();
+  engine->load(program);
+  runSome(*engine, program, random);
+  engine->restart(program.state.save, {});
+  runSome(*engine, program, random);
+  engine->restart({}, format::initialState(program));
+  runSome(*engine, program, random);
   for (size_t model = 0; model < program.models.size(); ++model)
     if (!program.models[model].inputs.empty())
       vm::runTiming(program, vm::Arrival::Streaming, 3, model, 5000);
@@ -82,8 +93,9 @@ TEST(ProgramFuzz, DamagedFilesAreRefusedOrRun) {
     const uint64_t round = budget.next();
     SCOPED_TRACE("SLUICE_FUZZ_ROUND=" + std::to_string(round));
     std::mt19937_64 random(round);
-    const auto bytes =
-        format::write(testing::makeRandomProgram(round / 64, smallGeometry()).program);
+    const auto bytes = format::write(
+        round % 4 == 0 ? statefulProgram()
+                       : testing::makeRandomProgram(round / 64, smallGeometry()).program);
     const auto read = format::read(damage(bytes, random));
     if (!read.program) {
       ++refused;

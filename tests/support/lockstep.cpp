@@ -76,23 +76,24 @@ bool same(const std::optional<device::OutputRow> &a, const std::optional<device:
 class Lockstep {
 public:
   Lockstep(const RandomProgram &random, Device &model, Device *other)
-      : random(random), model(model), other(other), handshakes(random.seed ^ 0x5E7D) {}
+      : random(random), program(random.program), model(model), other(other),
+        handshakes(random.seed ^ 0x5E7D) {}
 
   LockstepResult run() {
-    result.instructions = random.program.hostInstructions.size();
-    for (const format::CoreImage &core : random.program.cores)
+    result.instructions = program.hostInstructions.size();
+    for (const format::CoreImage &core : program.cores)
       result.instructions += core.instructions.size();
-    model.load(random.program);
+    move();
+    model.load(program);
     if (other)
-      other->load(random.program);
-    compareStatus();
-    while (result.difference.empty() && !atRest())
-      step();
-    if (result.difference.empty()) {
-      compareCounters();
-      compareMemories();
+      other->load(program);
+    if (!entry.empty())
+      restart();
+    runToRest();
+    if (handshakes.percent(30) && result.difference.empty()) {
+      restart();
+      runToRest();
     }
-    result.cycles = model.cycle();
     result.counters = model.counters();
     if (!result.difference.empty())
       addListing();
@@ -100,6 +101,42 @@ public:
   }
 
 private:
+  /// Puts the lists behind others, which are not to be run.
+  void move() {
+    if (!handshakes.percent(40))
+      return;
+    const auto behind = [&](std::vector<isa::Words> &list, uint32_t capacity) {
+      const auto free = static_cast<int64_t>(capacity - list.size());
+      const auto others = static_cast<size_t>(handshakes.range(0, std::min<int64_t>(free, 6)));
+      list.insert(list.begin(), others, *isa::encode(isa::Halt{}));
+      entry.push_back(static_cast<uint32_t>(others));
+    };
+    for (format::CoreImage &core : program.cores)
+      behind(core.instructions, program.geometry.instructions);
+    behind(program.hostInstructions, program.geometry.hostInstructions);
+  }
+
+  void restart() {
+    const uint64_t mine = model.restart(entry, {});
+    if (other && other->restart(entry, {}) != mine)
+      differ(0, "cycles of a restart");
+    result.outputs.clear();
+    quiet = 0;
+    nextRow = 0;
+    offered = false;
+  }
+
+  void runToRest() {
+    compareStatus();
+    while (result.difference.empty() && !atRest())
+      step();
+    if (result.difference.empty()) {
+      compareCounters();
+      compareMemories();
+    }
+    result.cycles += model.cycle();
+  }
+
   void step() {
     const bool calm = quiet >= kCalm;
     // A row that was offered stays until it is taken.
@@ -193,7 +230,7 @@ private:
   void compareMemories() {
     if (!other)
       return;
-    const format::Geometry &geometry = random.program.geometry;
+    const format::Geometry &geometry = program.geometry;
     for (uint32_t core = 0; core < geometry.cores; ++core) {
       const auto compare = [&](uint32_t first, uint32_t count) {
         for (uint32_t address = first; address < first + count; ++address) {
@@ -213,7 +250,7 @@ private:
   void differ(uint64_t cycle, const std::string &what) {
     if (differences++ == 0)
       result.difference =
-          fmt::format("seed {}, geometry {}, {}", random.seed, random.program.geometry.name,
+          fmt::format("seed {}, geometry {}, {}", random.seed, program.geometry.name,
                       other ? model.name() + " / " + other->name() : model.name());
     if (differences <= 8)
       result.difference += fmt::format("\ncycle {}: {}", cycle, what);
@@ -229,12 +266,14 @@ private:
       for (size_t i = 0; i < instructions.size(); ++i)
         text += fmt::format("\n  {:3} {}", i, isa::disassemble(instructions[i]));
     };
-    for (size_t core = 0; core < random.program.cores.size(); ++core)
-      list(fmt::format("core {}:", core), random.program.cores[core].instructions);
-    list("host port:", random.program.hostInstructions);
+    for (size_t core = 0; core < program.cores.size(); ++core)
+      list(fmt::format("core {}:", core), program.cores[core].instructions);
+    list("host port:", program.hostInstructions);
   }
 
   const RandomProgram &random;
+  format::Program program; ///< as it is run
+  format::EntryPoint entry;
   Device &model;
   Device *other;
   Rng handshakes;

@@ -309,7 +309,8 @@ private:
       isa::Mm mm;
       mm.n = randomTrips(rng, large ? 80 : 16);
       setMatrixOperands(core, mm);
-      mm.emit = rng.percent(50) ? isa::Emit::Fp32 : isa::Emit::Bf16;
+      mm.emit = rng.pick({isa::Emit::Fp32, isa::Emit::Fp32, isa::Emit::Bf16, isa::Emit::Bf16,
+                          isa::Emit::Low, isa::Emit::High});
       mm.emitLevel = static_cast<uint32_t>(rng.range(0, isa::kLoopDepth));
       const uint32_t made = beatsAt(mm.n, mm.emitLevel);
       if (!large && results + made > isa::kResultFifoDepth)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hw/isa/matrix_beats.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::vm::timed {
@@ -66,8 +67,8 @@ Instruction make(const Inst &from, uint32_t index, bool signals, std::optional<u
 }
 
 Instruction makeMatrix(const isa::Mm &mm, uint32_t index) {
-  const bool results = !mm.skip && (mm.emit == isa::Emit::Bf16 || mm.emit == isa::Emit::Fp32);
-  return make(mm, index, mm.sigEn != 0, results ? std::optional(mm.emitLevel) : std::nullopt);
+  return make(mm, index, mm.sigEn != 0,
+              isa::makesResults(mm) ? std::optional(mm.emitLevel) : std::nullopt);
 }
 
 Instruction makeVector(const isa::Vec &vec, uint32_t index, uint32_t lanes) {

@@ -45,6 +45,7 @@ public:
 
   void idle() {
     bench->valid_i = 0;
+    bench->zero_i = 0;
     bench->weight_row_i = 0;
     bench->weight_column_i = 0;
   }
@@ -67,11 +68,13 @@ public:
     Beat beat;
     beat.block = bench.pick(kBlocks);
     beat.weights.assign(kLanes * kLanes, 0);
-    const bool poison = bench.pick(20) == 0;
+    const bool poison = bench.pick(20) == 0, zero = bench.pick(10) == 0;
     for (unsigned i = 0; i < kLanes; ++i) {
-      beat.x.push_back(operands.bf16(!poison));
-      setField(bench->row_i, i * 16, 16, beat.x.back());
+      const uint16_t x = operands.bf16(!poison);
+      setField(bench->row_i, i * 16, 16, x);
+      beat.x.push_back(zero ? 0 : x);
     }
+    bench->zero_i = zero;
     bench->valid_i = 1;
     bench->block_i = beat.block;
     beats.push_back(beat);

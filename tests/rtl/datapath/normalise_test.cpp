@@ -1,4 +1,4 @@
-// normalise.sv against roundLane: random lanes, and every position of the leading
+// normalise.sv against resultLane: random lanes, and every position of the leading
 // one with ties and their neighbours below it.
 #include <deque>
 #include <vector>
@@ -43,7 +43,8 @@ TEST(Normalise, MatchesTheDefinition) {
   unsigned checked = 0;
   const size_t cycles = list.size() * 8 + 60000;
   for (size_t cycle = 0; cycle < cycles; ++cycle) {
-    const bool valid = bench.pick(16) != 0, fp32 = bench.pick(2);
+    const bool valid = bench.pick(16) != 0;
+    const auto form = static_cast<isa::Emit>(1 + bench.pick(2) + (bench.pick(4) == 0 ? 3 : 0));
     std::array<uint32_t, kLanes> rounded{};
     for (unsigned i = 0; i < kLanes; ++i) {
       AccLane lane;
@@ -58,10 +59,12 @@ TEST(Normalise, MatchesTheDefinition) {
       lane.q = bench.pick(3) ? 30 : bench.pick(64);
       lane.poison = bench.pick(50) == 0;
       setField(bench->lane_i, i * 55, 55, numerics::packLane(lane));
-      rounded[i] = numerics::roundLane(lane, fp32 ? isa::Emit::Fp32 : isa::Emit::Bf16);
+      rounded[i] = numerics::resultLane(lane, form);
     }
     bench->valid_i = valid;
-    bench->fp32_i = fp32;
+    bench->fp32_i = form == isa::Emit::Fp32;
+    bench->low_i = form == isa::Emit::Low;
+    bench->high_i = form == isa::Emit::High;
     expected.emplace_back(valid, rounded);
     bench.settle();
     ASSERT_EQ(bench->valid_o, expected.front().first);

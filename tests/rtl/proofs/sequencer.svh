@@ -6,7 +6,8 @@ wire is_loop   = set.op == isa_pkg::OpLoop;
 wire is_end    = set.op == isa_pkg::OpEndloop;
 wire is_last   = set.op == isa_pkg::OpRestart || set.op == isa_pkg::OpHalt;
 reg [2:0] depth_q;  // loops that are open
-always @* assume (!(start_i && state_q != Stopped) && !(cfg_write_i && state_q != Stopped));
+always @* assume (!((start_i || cfg_write_i || cfg_entry_i) && state_q != Stopped));
+always @* assume (!cfg_entry_i || cfg_data_i[15:0] <= Last);
 always @* assume (!cfg_write_i || cfg_addr_i < Instructions);
 always @* assume (!executes || is_last == (pc_q == Last));
 always @* assume (!(executes && is_loop) || (depth_q < isa_pkg::SeqLoops && loop.count != '0));
@@ -22,6 +23,7 @@ always @* if (!rst_i) begin
   assert (depth_q <= isa_pkg::SeqLoops);
   assert (top_q == depth_q[1:0] - 2'd1);
   assert (state_q == Stopped || pc_q <= Last);
+  assert (entry_q <= Last);
 end
 for (genvar p = 0; p < isa_pkg::SeqLoops; p++) begin : gen_proof
   // Open loops have a trip to go and begin inside the program.

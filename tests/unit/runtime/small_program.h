@@ -81,4 +81,53 @@ inline format::Program smallProgram() {
   return program;
 }
 
+/// A row of core 0 to the host.
+inline isa::Vec rowToHost(uint32_t from, uint32_t to) {
+  isa::Vec vec;
+  vec.aSrc = isa::Source::Ram;
+  vec.a = from;
+  vec.dstKind = isa::Dst::Net;
+  vec.dst = to;
+  vec.mask = 1U << isa::kHostBit;
+  return vec;
+}
+
+/// The small program with a memory: its bias, and preload row 3, which its sum begins with, are
+/// state. The bias of lane i is i + n in inference n, the preload row 0.
+inline format::Program statefulProgram() {
+  format::Program program = smallProgram();
+  isa::Mm mm = smallMm();
+  mm.init = isa::Init::Preload;
+  mm.p = 3;
+  isa::Vec next;
+  next.aSrc = isa::Source::Ram;
+  next.a = isa::kLocalBase;
+  next.alu1 = isa::Alu::Add;
+  next.rhs1 = isa::Rhs1::Imm;
+  next.imm1 = 0x3F800000;
+  next.dstKind = isa::Dst::Local;
+  next.dst = isa::kLocalBase;
+  std::vector<format::InstructionWords> &core = program.cores[0].instructions;
+  core = {encoded(mm), encoded(smallVec()), encoded(next), encoded(isa::Restart{})};
+  program.cores[0].preloads[0].lanes.assign(8, 0);
+  program.state.places = {{0, format::StatePlace::Memory::Rows, isa::kLocalBase, 1},
+                          {0, format::StatePlace::Memory::Preloads, 3, 1}};
+  program.state.save = {static_cast<uint32_t>(core.size()), 0,
+                        static_cast<uint32_t>(program.hostInstructions.size())};
+  core.push_back(encoded(rowToHost(isa::kLocalBase, 0)));
+  for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+    mm = {};
+    mm.init = isa::Init::Preload;
+    mm.p = 3;
+    mm.emit = quarter < 2 ? isa::Emit::Low : isa::Emit::High;
+    isa::Vec vec = rowToHost(0, 1 + quarter);
+    vec.aSrc = isa::Source::Mxu;
+    vec.part = quarter % 2 == 0 ? isa::Part::Low : isa::Part::High;
+    core.insert(core.end(), {encoded(mm), encoded(vec)});
+  }
+  core.push_back(encoded(isa::Halt{}));
+  program.hostInstructions.push_back(encoded(isa::Halt{}));
+  return program;
+}
+
 } // namespace sluice::test

@@ -177,7 +177,7 @@ TEST(MatrixNumerics, PreloadHoldsEveryFiniteValue) {
       const auto lane = preloadLane(value);
       ASSERT_TRUE(lane);
       EXPECT_EQ(valueOf(*lane), static_cast<double>(toFloat(value)));
-      EXPECT_EQ(roundLane(*lane, isa::Emit::Fp32), value);
+      EXPECT_EQ(resultLane(*lane, isa::Emit::Fp32), value);
       EXPECT_EQ(std::abs(lane->m) & 255, 0) << "no fraction bits left for the alignment";
     }
   }
@@ -216,14 +216,14 @@ TEST(MatrixNumerics, RoundingMatchesDoubles) {
     AccLane lane = randomLane(operands);
     if (trial % 3 == 0) // near ties
       lane.m = (lane.m & ~0xFFFFLL) + static_cast<int64_t>(operands.below(3)) - 1 + 0x8000;
-    ASSERT_EQ(roundLane(lane, isa::Emit::Bf16), slowRound(lane, 8)) << lane.m << '@' << +lane.q;
-    ASSERT_EQ(roundLane(lane, isa::Emit::Fp32), slowRound(lane, 24)) << lane.m << '@' << +lane.q;
+    ASSERT_EQ(resultLane(lane, isa::Emit::Bf16), slowRound(lane, 8)) << lane.m << '@' << +lane.q;
+    ASSERT_EQ(resultLane(lane, isa::Emit::Fp32), slowRound(lane, 24)) << lane.m << '@' << +lane.q;
   }
   for (int q = 0; q < 64; ++q)
     for (int64_t m :
          {int64_t{1}, int64_t{-1}, int64_t{0x1FF}, (int64_t{1} << 47) - 1, -(int64_t{1} << 47)}) {
       const AccLane lane{m, static_cast<uint8_t>(q), false};
-      EXPECT_EQ(roundLane(lane, isa::Emit::Bf16), slowRound(lane, 8)) << m << '@' << q;
+      EXPECT_EQ(resultLane(lane, isa::Emit::Bf16), slowRound(lane, 8)) << m << '@' << q;
     }
 }
 
@@ -252,7 +252,7 @@ TEST(MatrixNumerics, SmallIntegersAreExact) {
                          static_cast<int64_t>(toFloat(widen(w[i * 32 + j])));
     }
     for (unsigned j = 0; j < 32; ++j)
-      ASSERT_EQ(roundLane(acc[j], isa::Emit::Fp32), toBits(static_cast<float>(expected[j])));
+      ASSERT_EQ(resultLane(acc[j], isa::Emit::Fp32), toBits(static_cast<float>(expected[j])));
   }
 }
 

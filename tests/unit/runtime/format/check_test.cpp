@@ -336,6 +336,96 @@ TEST(Check, Loops) {
             "E0509 core 1 instruction 0: the last instruction must be restart or halt");
 }
 
+/// The first problem of the stateful program after a change.
+std::string problemOfState(const std::function<void(Program &)> &change) {
+  Program program = test::statefulProgram();
+  change(program);
+  const auto problems = check(program);
+  return problems.empty() ? "none" : problems[0].code + " " + problems[0].message;
+}
+std::string afterPlace(const std::function<void(StatePlace &)> &change) {
+  return problemOfState([&](Program &program) { change(program.state.places[0]); });
+}
+
+TEST(Check, StatePlaces) {
+  EXPECT_EQ(problemOfState([](Program &) {}), "none");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.core = 2; }),
+            "E0517 state place 0: core 2, allowed: 0 to 1");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.memory = StatePlace::Memory(3); }),
+            "E0517 state place 0: memory 3, allowed: 1 (rows) and 2 (preload rows)");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.rows = 0; }),
+            "E0517 state place 0: it has no rows");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.rows = 257; }),
+            "E0517 state place 0: local rows 32768 to 33024, allowed: 32768 to 33023");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.first = 0xFFFFFFFF; }),
+            "E0517 state place 0: local rows 4294967295 to 4294967295, allowed: 32768 to 33023");
+  EXPECT_EQ(afterPlace([](StatePlace &place) { place.first = 1024; }),
+            "E0517 state place 0: inbox rows 1024 to 1024, allowed: 0 to 1023");
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.places[1].first = 256; }),
+            "E0517 state place 1: preload rows 256 to 256, allowed: 0 to 255");
+  EXPECT_EQ(problemOfState([](Program &p) { std::swap(p.state.places[0], p.state.places[1]); }),
+            "E0517 state place 1: core 0, local row 32768 follows core 0, 3 to 3, allowed: "
+            "ascending, disjoint");
+  EXPECT_EQ(problemOfState([](Program &p) {
+              p.state.places[1] = {0, StatePlace::Memory::Rows, isa::kLocalBase, 1};
+            }),
+            "E0517 state place 1: core 0, local row 32768 follows core 0, 32768 to 32768, allowed: "
+            "ascending, disjoint");
+}
+
+TEST(Check, Saves) {
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.places.clear(); }),
+            "E0517 a save has an entry, and there is no state");
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.save.pop_back(); }),
+            "E0517 the save has 2 entries, expected 3: one for every core and the host port");
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.save[0] = 14; }),
+            "E0517 the save of core 0 begins at instruction 14 of 14");
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.save[2] = 4; }),
+            "E0517 the save of the host port begins at instruction 4 of 4");
+  EXPECT_EQ(problemOfState([](Program &p) { p.state.save[0] = 3; }),
+            "E0509 core 0 instruction 2: the last instruction must be restart or halt");
+  EXPECT_EQ(
+      problemOfState([](Program &p) { p.cores[0].instructions.back() = encoded(isa::Restart{}); }),
+      "E0509 core 0 instruction 13: a save ends with restart, allowed: halt");
+  EXPECT_EQ(problemOfState([](Program &p) { p.cores[0].instructions[5] = encoded(isa::Halt{}); }),
+            "E0509 core 0 instruction 5: only the last instruction may be restart or halt");
+  EXPECT_EQ(problemOfState([](Program &p) {
+              p.cores[0].instructions[4] = encoded(test::rowToHost(isa::kLocalBase, 5));
+            }),
+            "E0510 core 0 instruction 4: dst reaches host output row 5, allowed: 0 to 4");
+  EXPECT_EQ(problemOfState([](Program &p) {
+              p.cores[0].instructions[4] = encoded(test::rowToHost(isa::kLocalBase, 1));
+            }),
+            "E0517 no instruction of the save writes row 0 of 5");
+  EXPECT_EQ(problemOfState([](Program &p) {
+              p.hostInstructions.insert(p.hostInstructions.end() - 1, encoded(smallInput()));
+            }),
+            "E0517 the save takes 1 rows from the host, allowed: 0");
+  // An inference does not send what only a save may.
+  EXPECT_EQ(problemOfState([](Program &p) {
+              isa::Vec vec = smallVec();
+              vec.dst = 1;
+              p.cores[0].instructions[1] = encoded(vec);
+            }),
+            "E0510 core 0 instruction 1: dst reaches host output row 1, allowed: 0 to 0");
+}
+
+/// What takes no row and no weights is not asked where they are.
+TEST(Check, UnroundedSumsMultiplyNothing) {
+  const auto unrounded = [](isa::Mm &mm) {
+    mm.emit = isa::Emit::Low;
+    mm.x = 1024;
+    mm.w = 2048;
+  };
+  EXPECT_EQ(afterMm(unrounded), "none");
+  EXPECT_EQ(afterMm([&](isa::Mm &mm) {
+              unrounded(mm);
+              mm.init = isa::Init::Preload;
+              mm.p = 256;
+            }),
+            "E0510 core 0 instruction 0: p reaches preload row 256, allowed: 0 to 255");
+}
+
 TEST(Check, HostTensors) {
   auto input = [](Program &p) -> HostTensor & { return p.models[0].inputs[0]; };
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).rows = 2; }),

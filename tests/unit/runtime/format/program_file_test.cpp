@@ -72,13 +72,13 @@ TEST(ProgramFile, OtherVersions) {
   test::store<uint32_t>(bytes, kVersionOffset, 7);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 7, this build reads version 1: compile the model again");
+            "format version 7, this build reads version 2: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);
   EXPECT_EQ(codeOf(read(bytes)), "E0503");
   EXPECT_EQ(messageOf(read(bytes)),
-            "instruction set version 9, this build has version 3: compile the model again");
+            "instruction set version 9, this build has version 4: compile the model again");
 }
 
 TEST(ProgramFile, NotAProgram) {
@@ -113,7 +113,7 @@ TEST(ProgramFile, TheSectionTableIsExact) {
   const auto table = sections(good);
   const size_t entry = kHeaderBytes + kEntryBytes; // of the models
   EXPECT_EQ(afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset, 8); }),
-            "8 sections, expected 9");
+            "8 sections, expected 10");
   EXPECT_EQ(
       afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset + 4, 1); }),
       "a reserved field of the header is not zero");
