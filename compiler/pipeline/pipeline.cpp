@@ -13,6 +13,7 @@
 #include "compiler/pipeline/front.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/target/core_program.h"
+#include "compiler/target/save_state.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
@@ -79,7 +80,11 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
     stream << '\n';
     return true;
   }
-  return core::emitInstructions(*program, result.program);
+  if (!core::emitInstructions(*program, result.program))
+    return false;
+  if (plan.stateRests && !result.program.state.places.empty())
+    core::appendSave(result.program); // without room for it, the state cannot be saved
+  return true;
 }
 
 /// Which cores have the rows of each stage.

@@ -6,6 +6,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 
+#include "compiler/target/save_state.h"
+
 namespace sluice::core {
 namespace {
 
@@ -103,7 +105,9 @@ mlir::OwningOpRef<ProgramOp> disassemble(mlir::MLIRContext &context,
     builder.beginList();
     const auto &instructions =
         list < program.cores.size() ? program.cores[list].instructions : program.hostInstructions;
-    for (uint32_t index = 0; index < instructions.size(); ++index) {
+    const uint32_t save = program.state.save.empty() ? 0 : program.state.save[list];
+    const size_t end = save == 0 ? instructions.size() : save;
+    for (uint32_t index = 0; index < end; ++index) {
       const auto found = nodes.find({list, index});
       builder.add(where, instructions[index],
                   found == nodes.end() ? std::vector<uint32_t>() : *found->second);
@@ -129,8 +133,11 @@ std::optional<std::string> assembleText(const std::string &text, format::Program
   if (mlir::succeeded(mlir::parseSourceString(text, &block, mlir::ParserConfig(&context))) &&
       llvm::hasSingleElement(block))
     if (auto parsed = llvm::dyn_cast<ProgramOp>(block.front());
-        parsed && emitInstructions(parsed, program))
+        parsed && emitInstructions(parsed, program)) {
+      if (!program.state.save.empty() && !appendSave(program))
+        return "the instructions that save the state do not fit";
       return std::nullopt;
+    }
   return error.empty() ? "the text is no core.program" : error;
 }
 

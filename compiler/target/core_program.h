@@ -37,7 +37,8 @@ private:
 /// one or a node number is none of program.nodes.
 bool emitInstructions(ProgramOp source, format::Program &program);
 
-/// core.program of a program file that passed the loader's checks.
+/// core.program of a program file that passed the loader's checks: what runs inferences. What
+/// saves the state follows from its places (save_state.h).
 mlir::OwningOpRef<ProgramOp> disassemble(mlir::MLIRContext &context,
                                          const format::Program &program);
 

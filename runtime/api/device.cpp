@@ -8,6 +8,7 @@
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/packing.h"
+#include "runtime/api/sessions.h"
 #include "runtime/api/structs.h"
 
 using namespace sluice;
@@ -56,36 +57,6 @@ sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
   return fail(SLUICE_RT_UNAVAILABLE, "E0606",
               fmt::format("this build has no engine '{}' for target '{}' (hardware '{}'): {}",
                           nameOf(engine), geometry.name, geometry.rtl, why));
-}
-
-/// The session of a device, or null (and an error) if nothing is loaded.
-std::shared_ptr<Session> sessionOf(const sluice_rt_device *device) {
-  if (!device) {
-    invalid("null device");
-    return nullptr;
-  }
-  const std::lock_guard lock(device->mutex);
-  if (!device->session)
-    invalid("the device has no program loaded");
-  return device->session;
-}
-
-sluice_rt_status endStatus(JobState state, const Job &job) {
-  switch (state) {
-  case JobState::Pending:
-    return SLUICE_RT_PENDING;
-  case JobState::Done:
-    return SLUICE_RT_OK;
-  case JobState::Stalled:
-    return fail(SLUICE_RT_STALLED, "E0607", job.error);
-  case JobState::Fault:
-    return fail(SLUICE_RT_FAULT, "E0608", job.error);
-  case JobState::Cancelled:
-    return fail(SLUICE_RT_CANCELLED, "E0609", job.error);
-  case JobState::Internal:
-    break;
-  }
-  return fail(SLUICE_RT_INTERNAL, "E0611", job.error);
 }
 
 /// The arrays of one direction; what is wrong with them goes to `wrong`.
@@ -208,6 +179,7 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
       device->session->close();
     device->session =
         std::make_shared<Session>(std::move(engine), program->program, device->stallLimit);
+    device->identity = program->identity;
     device->session->record(device->recording);
     if (device->held)
       device->session->hold();
@@ -250,7 +222,8 @@ sluice_rt_status sluice_rt_device_counters(const sluice_rt_device *device,
                                                .input_rows = now.inputRows,
                                                .output_rows = now.outputRows,
                                                .jobs_submitted = now.jobsSubmitted,
-                                               .jobs_completed = now.jobsCompleted});
+                                               .jobs_completed = now.jobsCompleted,
+                                               .switch_cycles = now.switchCycles});
   });
 }
 
@@ -296,20 +269,20 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
 sluice_rt_status sluice_rt_job_poll(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
-  return guarded([&] { return endStatus(job->session->state(*job->job), *job->job); });
+  return guarded([&] { return endStatus(job->session->state(*job->job), job->job->error); });
 }
 
 sluice_rt_status sluice_rt_job_wait(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
-  return guarded([&] { return endStatus(job->session->wait(*job->job), *job->job); });
+  return guarded([&] { return endStatus(job->session->wait(*job->job), job->job->error); });
 }
 
 sluice_rt_status sluice_rt_job_wait_for(const sluice_rt_job *job, uint32_t timeout_ms) {
   if (!job)
     return invalid("null job");
   return guarded(
-      [&] { return endStatus(job->session->waitFor(*job->job, timeout_ms), *job->job); });
+      [&] { return endStatus(job->session->waitFor(*job->job, timeout_ms), job->job->error); });
 }
 
 sluice_rt_status sluice_rt_device_next_ended(sluice_rt_device *device, uint32_t timeout_ms,

@@ -10,12 +10,15 @@
 #include "runtime/api/session.h"
 #include "runtime/api/sluice_rt.h"
 #include "runtime/format/program.h"
+#include "runtime/format/sha256.h"
 
 struct sluice_rt_program {
-  explicit sluice_rt_program(std::shared_ptr<const sluice::format::Program> program)
-      : program(std::move(program)) {}
+  sluice_rt_program(std::shared_ptr<const sluice::format::Program> program,
+                    const sluice::format::Sha256 &identity)
+      : program(std::move(program)), identity(identity) {}
 
   const std::shared_ptr<const sluice::format::Program> program;
+  const sluice::format::Sha256 identity; ///< format::ReadResult
 
   /// What sluice_rt_program_instruction says, made when it is first asked.
   struct Listed {
@@ -38,6 +41,7 @@ struct sluice_rt_device {
   uint64_t stallLimit = 10000;
   sluice::runtime::Pacing pacing = sluice::runtime::Pacing::Queued;
   std::shared_ptr<sluice::runtime::Session> session; ///< null until a program is loaded
+  sluice::format::Sha256 identity{};                 ///< of that program
   bool held = false;                                 ///< sluice_rt_device_hold
   bool recording = false;                            ///< sluice_rt_device_record
 };

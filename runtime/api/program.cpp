@@ -23,8 +23,8 @@ sluice_rt_status finishLoad(format::ReadResult result, sluice_rt_program **progr
       message += (message.empty() ? "" : "; ") + problem.message;
     return fail(SLUICE_RT_BAD_PROGRAM, result.problems.front().code, message);
   }
-  *program =
-      new sluice_rt_program(std::make_shared<const format::Program>(std::move(*result.program)));
+  *program = new sluice_rt_program(
+      std::make_shared<const format::Program>(std::move(*result.program)), result.identity);
   return SLUICE_RT_OK;
 }
 

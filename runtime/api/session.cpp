@@ -8,6 +8,7 @@
 
 #include "runtime/api/packing.h"
 #include "runtime/device/stall.h"
+#include "runtime/format/state.h"
 
 namespace sluice::runtime {
 namespace {
@@ -18,6 +19,9 @@ constexpr unsigned kBatch = 256;
 /// Cycles without progress after which nothing is left to do: more than the
 /// longest way through a core and the network takes.
 constexpr uint64_t kRest = 128;
+
+/// What an inference does behind its outputs ends before that many cycles.
+constexpr uint64_t kLongestRest = uint64_t{1} << 24;
 
 constexpr const char *kClosed = "the device was closed or loaded again";
 
@@ -34,7 +38,8 @@ Session::Session(std::unique_ptr<device::Device> device,
       for (uint32_t row = 0; row < tensor.rows; ++row)
         rowTargets[tensor.firstRow + row] = {m, o, row, true};
     }
-  start();
+  engine->load(*loaded);
+  begin(0);
   thread = std::thread([this] { work(); });
 }
 
@@ -51,8 +56,8 @@ void Session::close() {
   endAll(JobState::Cancelled, kClosed);
 }
 
-void Session::start() {
-  engine->load(*loaded);
+/// The machine has been started anew.
+void Session::begin(uint64_t switchCycles) {
   if (recorder)
     recorder.emplace();
   arrivals.assign(rowTargets.size(), 0);
@@ -65,7 +70,7 @@ void Session::start() {
   anyCompleted = false;
   broken.clear();
   brokenState = JobState::Pending;
-  count = {};
+  count = {.switchCycles = switchCycles};
 }
 
 void Session::submit(const JobPtr &job) {
@@ -115,8 +120,88 @@ template <typename Body> auto Session::parked(Body body) {
 void Session::reset() {
   parked([&] {
     endAll(JobState::Cancelled, "the device was reset");
-    start();
+    uint64_t cycles = 0;
+    if (brokenState == JobState::Pending)
+      cycles = engine->restart({}, format::initialState(*loaded));
+    else
+      engine->load(*loaded);
+    begin(cycles);
   });
+}
+
+StateResult Session::save(std::vector<uint16_t> &image) {
+  return parked([&] {
+    const StateResult found = stateResult();
+    if (found.pending != 0 || found.state != JobState::Done || !comeToRest())
+      return stateResult();
+    uint64_t cycles = engine->restart(loaded->state.save, {});
+    if (readState(image, cycles))
+      begin(cycles + engine->restart({}, {}));
+    return stateResult();
+  });
+}
+
+StateResult Session::restore(std::span<const uint16_t> image) {
+  return parked([&] {
+    const StateResult found = stateResult();
+    if (found.pending == 0 && found.state == JobState::Done)
+      begin(engine->restart({}, image));
+    return found;
+  });
+}
+
+/// How the session stands; the mutex is held.
+StateResult Session::stateResult() const {
+  if (brokenState != JobState::Pending)
+    return {0, brokenState, broken};
+  return {incoming.size() + pending, JobState::Done, ""};
+}
+
+void Session::breakDown(JobState state, std::string why) {
+  broken = std::move(why);
+  brokenState = state;
+}
+
+/// What an inference does after its last output. False if it does not end.
+bool Session::comeToRest() {
+  for (uint64_t cycles = 0; quiet < kRest; ++cycles) {
+    if (cycles == kLongestRest + stallLimit) {
+      breakDown(JobState::Stalled, "the machine does not come to rest between inferences");
+      return false;
+    }
+    quiet = engine->step(nullptr, true).progress ? 0 : quiet + 1;
+  }
+  return true;
+}
+
+/// Takes the rows that the program's save sends, and counts its cycles.
+bool Session::readState(std::vector<uint16_t> &image, uint64_t &cycles) {
+  const size_t lanes = loaded->geometry.lanes, rows = format::stateRows(loaded->state);
+  image.assign(rows * lanes, 0);
+  std::vector<bool> arrived(rows);
+  quiet = 0;
+  for (size_t missing = rows; missing > 0; ++cycles) {
+    const device::Device::Cycle done = engine->step(nullptr, true);
+    quiet = done.progress ? 0 : quiet + 1;
+    if (quiet >= stallLimit) {
+      breakDown(JobState::Stalled, device::describeStall(*loaded, engine->status(), quiet));
+      return false;
+    }
+    if (!done.output)
+      continue;
+    const uint32_t row = done.output->address;
+    if (row >= rows || arrived[row]) {
+      breakDown(JobState::Fault,
+                fmt::format("row {} of the state arrived, {}", row,
+                            row >= rows ? fmt::format("it has {}", rows) : "a second time"));
+      return false;
+    }
+    arrived[row] = true;
+    --missing;
+    std::ranges::copy(done.output->lanes,
+                      image.begin() + static_cast<ptrdiff_t>(size_t{row} * lanes));
+  }
+  return true;
 }
 
 JobState Session::state(const Job &job) {
@@ -197,8 +282,7 @@ void Session::work() {
     }
     lock.lock();
     if (!failure.empty()) {
-      broken = "the engine failed: " + failure;
-      brokenState = JobState::Internal;
+      breakDown(JobState::Internal, "the engine failed: " + failure);
     }
     stepping = false;
     updateCounters();
@@ -229,11 +313,9 @@ void Session::runBatch() {
     if (done.output)
       takeRow(*done.output, cycle);
     if (engine->tokenFault()) {
-      broken = "a token counter passed its maximum";
-      brokenState = JobState::Fault;
+      breakDown(JobState::Fault, "a token counter passed its maximum");
     } else if (quiet >= stallLimit) {
-      broken = device::describeStall(*loaded, engine->status(), quiet);
-      brokenState = JobState::Stalled;
+      breakDown(JobState::Stalled, device::describeStall(*loaded, engine->status(), quiet));
     } else if ((done.output || done.inputTaken) && finishComplete()) {
       // Stop at once: then a job that waits for this one is offered in the same
       // cycle, however late it is submitted.
@@ -259,8 +341,8 @@ void Session::takeRow(const device::OutputRow &row, uint64_t cycle) {
   const std::deque<JobPtr> &jobs = running[target.model];
   const uint64_t index = target.used ? arrivals[row.address]++ - completed[target.model] : 0;
   if (!target.used || index >= jobs.size()) {
-    broken = fmt::format("output row {} arrived, which no pending job expects", row.address);
-    brokenState = JobState::Fault;
+    breakDown(JobState::Fault,
+              fmt::format("output row {} arrived, which no pending job expects", row.address));
     return;
   }
   Job &job = *jobs[index];

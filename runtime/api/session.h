@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,13 @@ namespace sluice::runtime {
 
 /// How a job stands.
 enum class JobState : uint8_t { Pending, Done, Stalled, Fault, Cancelled, Internal };
+
+/// How a save or a restore ended.
+struct StateResult {
+  size_t pending = 0;              ///< jobs in its way: nothing has been done
+  JobState state = JobState::Done; ///< Done, or why the machine can no longer be used
+  std::string error;
+};
 
 /// When the first row of a job is offered (sluice_rt_pacing).
 enum class Pacing : uint8_t { Queued, Contiguous, Spaced };
@@ -56,6 +64,7 @@ struct Counters {
   uint64_t outputRows = 0;
   uint64_t jobsSubmitted = 0;
   uint64_t jobsCompleted = 0;
+  uint64_t switchCycles = 0; ///< of the last reset, save or restore; 0 after a load
 };
 
 class Session {
@@ -81,8 +90,15 @@ public:
   /// once. The handles of jobs may outlive it.
   void close();
 
-  /// Cancels all jobs and loads the program again.
+  /// Cancels all jobs and starts anew with the initial state; loads the program again if the
+  /// machine could no longer be used.
   void reset();
+
+  /// Lets the machine come to rest, reads its state (an image, runtime/format/state.h) and starts
+  /// it anew with that. The program can be saved.
+  StateResult save(std::vector<uint16_t> &image);
+  /// Starts anew with that state.
+  StateResult restore(std::span<const uint16_t> image);
 
   JobState state(const Job &job);
   JobState wait(const Job &job);
@@ -111,7 +127,11 @@ private:
     bool used = false;
   };
 
-  void start();
+  void begin(uint64_t switchCycles);
+  StateResult stateResult() const;
+  bool comeToRest();
+  bool readState(std::vector<uint16_t> &image, uint64_t &cycles);
+  void breakDown(JobState state, std::string why);
   template <typename Body> auto parked(Body body);
   void work();
   void runBatch();

@@ -44,7 +44,8 @@ typedef enum sluice_rt_status {
   SLUICE_RT_FAULT = 6,            /* the program did what no program may do */
   SLUICE_RT_CANCELLED = 7,        /* the job was dropped by a reset or a load */
   SLUICE_RT_OUT_OF_MEMORY = 8,
-  SLUICE_RT_INTERNAL = 9
+  SLUICE_RT_INTERNAL = 9,
+  SLUICE_RT_BAD_STATE = 10 /* a saved state is damaged or of another program */
 } sluice_rt_status;
 
 typedef enum sluice_rt_type {
@@ -189,9 +190,10 @@ sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint
  * of the program before are cancelled; the program may be released afterwards. The
  * common statuses, and UNAVAILABLE: then nothing has changed. */
 sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt_program *program);
-/* Drops all jobs and loads the program again: initial state, cycle 0. Also the
- * way to go on after STALLED or FAULT. The common statuses; INVALID_ARGUMENT also if
- * nothing is loaded. */
+/* Drops all jobs and starts the program anew with its initial state, at cycle 0: resets
+ * the machine, which keeps its memories, and writes the rows of the state. Also the way
+ * to go on after STALLED or FAULT: then the program is loaded again. The common
+ * statuses; INVALID_ARGUMENT also if nothing is loaded. */
 sluice_rt_status sluice_rt_device_reset(sluice_rt_device *device);
 
 /* While held (hold != 0) the machine's clock stands; jobs submitted meanwhile all
@@ -202,16 +204,39 @@ sluice_rt_status sluice_rt_device_hold(sluice_rt_device *device, int hold);
 
 typedef struct sluice_rt_counters {
   size_t size;
-  uint64_t cycles; /* since load or reset; the clock stands while no job is pending */
+  uint64_t cycles; /* since load, reset, save or restore, as all that follow; the clock
+                      stands while no job is pending */
   uint64_t input_rows;
   uint64_t output_rows;
   uint64_t jobs_submitted;
   uint64_t jobs_completed;
+  uint64_t switch_cycles; /* that the last reset, save or restore took, from the machine at
+                             rest to cycle 0; 0 after a load */
 } sluice_rt_counters;
 
 /* The common statuses; INVALID_ARGUMENT also if nothing is loaded. */
 sluice_rt_status sluice_rt_device_counters(const sluice_rt_device *device,
                                            sluice_rt_counters *counters);
+
+/* ---- state --------------------------------------------------------------- */
+
+/* What a program keeps from one inference to the next, as bytes that only programs of
+ * the same file take: for several streams over one program, or to go on later, on any
+ * engine. */
+
+/* Bytes of a saved state; 0 if the program keeps none. The common statuses. */
+sluice_rt_status sluice_rt_program_state_size(const sluice_rt_program *program, size_t *size);
+
+/* Reads the state, as the last inference left it, into a buffer of that size; or puts a
+ * state that was read on the machine. Both start the program anew at cycle 0, and what
+ * follows gives the same bits in the same cycles as if nothing had come between.
+ * No job may be pending. The common statuses; INVALID_ARGUMENT also if nothing is
+ * loaded, for another size and while jobs are pending; UNAVAILABLE if the program keeps
+ * no state or cannot save it; STALLED, FAULT and INTERNAL if the machine can no longer be
+ * used: reset it; and of restore BAD_STATE. Unless OK, nothing has been restored. */
+sluice_rt_status sluice_rt_device_save_state(sluice_rt_device *device, void *buffer, size_t size);
+sluice_rt_status sluice_rt_device_restore_state(sluice_rt_device *device, const void *buffer,
+                                                size_t size);
 
 /* ---- what units do ------------------------------------------------------ */
 
@@ -242,7 +267,8 @@ const char *sluice_rt_activity_name(sluice_rt_activity activity);
  * machine's own performance counters: engine rtl reads the hardware's. */
 typedef struct sluice_rt_unit_counters sluice_rt_unit_counters;
 
-/* How one unit spent the cycles since load or reset; they add up to the cycles run. */
+/* How one unit spent the cycles since load, reset, save or restore; they add up to the
+ * cycles run. */
 typedef struct sluice_rt_unit_cycles {
   size_t size;
   sluice_rt_unit unit;
@@ -279,8 +305,8 @@ typedef struct sluice_rt_span {
 typedef struct sluice_rt_recording sluice_rt_recording;
 
 /* Records from this call on (record != 0) what every unit does in every cycle, or
- * stops to; either way, what was recorded is forgotten. A load or a reset forgets it
- * too, and recording goes on; a program need not be loaded yet. It slows an engine
+ * stops to; either way, what was recorded is forgotten. A load, reset, save or restore
+ * forgets it too, and recording goes on; a program need not be loaded yet. It slows an engine
  * down, and changes no cycle. The common statuses. */
 sluice_rt_status sluice_rt_device_record(sluice_rt_device *device, int record);
 /* A copy of what has been recorded, to be released. The common statuses;

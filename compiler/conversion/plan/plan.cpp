@@ -112,7 +112,8 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
     found.push_back(internalError(*changed));
   } else if (const auto other = verifySplit(graph, planned)) {
     found.push_back(internalError(*other));
-  } else if (const auto wrong = verify(planned, best.placement, best.beats, best.schedule)) {
+  } else if (const auto wrong =
+                 verify(planned, best.placement, best.beats, best.schedule, &result.stateRests)) {
     const size_t rows = work.stages[0].size();
     found.push_back(rows > kMostInputRows ? tooManyInputRows(graph, rows) : internalError(*wrong));
   }

@@ -39,6 +39,8 @@ using Instructions = std::vector<PlannedInstruction>;
 struct Plan {
   /// Everything but the instructions and the source map.
   format::Program program;
+  /// The state stays as it is between inferences until the next input comes (proof/verify.h).
+  bool stateRests = false;
   /// By core, the host port's list last.
   std::vector<Instructions> lists;
   std::vector<MemoryUse> memory;

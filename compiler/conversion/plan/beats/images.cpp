@@ -36,6 +36,36 @@ bool isCleared(const std::vector<uint16_t> &elements) {
                              [](uint16_t element) { return numerics::isFinite(element); });
 }
 
+/// Of rows on a core in ascending order, those that follow each other as one place.
+void addPlaces(uint32_t core, format::StatePlace::Memory memory, const std::vector<uint32_t> &rows,
+               std::vector<format::StatePlace> &places) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i > 0 && rows[i] == rows[i - 1] + 1)
+      ++places.back().rows;
+    else
+      places.push_back({core, memory, rows[i], 1});
+  }
+}
+
+/// Rows of states, and preload rows that hold sums ahead.
+std::vector<format::StatePlace> statePlaces(const Graph &graph, const Placement &placement) {
+  std::vector<format::StatePlace> places;
+  for (uint32_t core = 0; core < graph.geometry.cores; ++core) {
+    std::vector<uint32_t> rows, sums;
+    for (const rows::State &state : graph.states)
+      if (placement.rows[state.next].core == core)
+        rows.push_back(addressAt(placement, core, state.next));
+    std::ranges::sort(rows);
+    const std::vector<RowId> &preloads = placement.cores[core].preloads;
+    for (uint32_t row = 0; row < preloads.size(); ++row)
+      if (graph.rows[preloads[row]].start != rows::kNoRow)
+        sums.push_back(row);
+    addPlaces(core, format::StatePlace::Memory::Rows, rows, places);
+    addPlaces(core, format::StatePlace::Memory::Preloads, sums, places);
+  }
+  return places;
+}
+
 } // namespace
 
 format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
@@ -87,6 +117,7 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
       image.tables.back().table = slot;
     }
   }
+  program.state.places = statePlaces(graph, placement);
   return program;
 }
 

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,7 +56,16 @@ public:
           outRows[row] = outRow;
         ++outRow;
       }
+    for (const rows::State &state : graph.states) {
+      const uint32_t core = placement.rows[state.next].core;
+      statePlaces.emplace(core, addressAt(placement, core, state.next));
+    }
+    while (firstInput < beats.host.beats.size() && !takesRow(firstInput))
+      ++firstInput;
   }
+
+  /// Whether no unit has changed the state without knowing of a row of its inference's input.
+  bool stateRests() const { return restless == 0; }
 
   std::optional<std::string> run() {
     positions.assign(cores + 1, 0);
@@ -88,7 +98,10 @@ private:
   std::vector<std::deque<Result>> results;
   std::vector<uint32_t> outputs; ///< packets to the host, by row
   std::map<RowId, uint32_t> outRows;
-  std::vector<size_t> positions; ///< by list, instructions pushed
+  std::vector<size_t> positions;                       ///< by list, instructions pushed
+  std::set<std::pair<uint32_t, uint32_t>> statePlaces; ///< core, address
+  uint32_t firstInput = 0;                             ///< beat of the host port that takes a row
+  uint32_t restless = 0;                               ///< changes of the state before an input
   std::string error;
 
   static UnitState unit(isa::Unit kind, uint32_t core, const UnitBeats &planned) {
@@ -181,12 +194,27 @@ private:
     return {(state.issued - 1) / beats, state.issued};
   }
 
+  bool takesRow(uint32_t beat) const {
+    const isa::Instruction &form = beats.host.forms[beats.host.beats[beat].form];
+    return std::get<isa::Input>(form).skip == 0;
+  }
+
+  /// A unit changes the state.
+  void changeState(uint32_t u) {
+    const auto each = static_cast<uint32_t>(beats.host.beats.size());
+    const UnitState &state = units[u];
+    if (state.clock.issued[host] <= now(state).inference * each + firstInput)
+      ++restless;
+  }
+
   void read(uint32_t u, int32_t address, RowId expected, bool low = false) {
     const UnitState &state = units[u];
     fail(u, memory.read({u, now(state), state.clock}, state.core, address, expected, low));
   }
 
   void writeCell(uint32_t u, uint32_t core, int32_t address, RowId row, bool low = false) {
+    if (statePlaces.contains({core, static_cast<uint32_t>(address)}))
+      changeState(u);
     fail(u, memory.write({u, now(units[u]), units[u].clock}, core, address, row, low));
   }
 
@@ -243,11 +271,13 @@ private:
     const bool raw = mm.emit == isa::Emit::Raw;
     if (raw != graph.rows[acc.row].ahead)
       return fail(u, fmt::format("row {} goes where it does not belong", acc.row));
-    if (raw)
+    if (raw) {
+      changeState(u);
       fail(u,
            preloads.leave(state.core, static_cast<uint32_t>(beat.address[3]), acc.row, now(state)));
-    else
+    } else {
       results[state.core].push_back({acc.row, state.clock});
+    }
     acc.row = kNoRow;
     acc.left = true;
   }
@@ -366,8 +396,13 @@ private:
 } // namespace
 
 std::optional<std::string> verify(const Graph &graph, const Placement &placement,
-                                  const MachineBeats &beats, const Schedule &schedule) {
-  return Verifier(graph, placement, beats, schedule).run();
+                                  const MachineBeats &beats, const Schedule &schedule,
+                                  bool *stateRests) {
+  Verifier verifier(graph, placement, beats, schedule);
+  auto wrong = verifier.run();
+  if (stateRests)
+    *stateRests = verifier.stateRests();
+  return wrong;
 }
 
 } // namespace sluice::plan

@@ -22,8 +22,11 @@ inline constexpr unsigned kProvedInferences = 3;
 ///    row goes to its place once per inference,
 ///  - sequencer queues, result FIFOs and tokens never deadlock, tokens are
 ///    balanced and never pass token_max.
-/// Gives the first thing that is wrong.
+/// Gives the first thing that is wrong. `stateRests`, which may be null, says whether the state
+/// is as an inference left it until the next input comes: whoever changes it knows of a row of
+/// that input.
 std::optional<std::string> verify(const rows::Graph &graph, const Placement &placement,
-                                  const MachineBeats &beats, const Schedule &schedule);
+                                  const MachineBeats &beats, const Schedule &schedule,
+                                  bool *stateRests = nullptr);
 
 } // namespace sluice::plan

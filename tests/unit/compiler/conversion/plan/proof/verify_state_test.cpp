@@ -41,6 +41,10 @@ protected:
     builder.keep(h[0], next);
     builder.keep(h[1], gates[1]);
     builder.output({next, gates[1]});
+    plan();
+  }
+
+  void plan() {
     graph = workAhead(builder.graph, false);
     work = analyse(graph);
     placement = place(graph, work, PlacementOptions{});
@@ -52,6 +56,12 @@ protected:
   std::string verdict() const {
     const std::optional<Schedule> schedule = makeSchedule(graph, beats);
     return schedule ? verify(graph, placement, beats, *schedule).value_or("sound") : "no schedule";
+  }
+
+  bool stateRests() const {
+    bool rests = false;
+    EXPECT_EQ(verify(graph, placement, beats, *makeSchedule(graph, beats), &rests), std::nullopt);
+    return rests;
   }
 
   /// The matrix unit that sums ahead, and its first beat that leaves such a sum.
@@ -68,7 +78,24 @@ protected:
   }
 };
 
-TEST_F(StateProof, AcceptsAPlan) { EXPECT_EQ(verdict(), "sound"); }
+TEST_F(StateProof, AcceptsAPlan) {
+  EXPECT_EQ(verdict(), "sound");
+  EXPECT_TRUE(stateRests());
+}
+
+/// A state that depends on itself alone changes again before anything is asked for it to.
+TEST_F(StateProof, AStateThatDoesNotRest) {
+  builder = test::GraphBuilder("c2b8", 3);
+  rows::VectorStep multiply;
+  multiply.alu1 = isa::Alu::Mul;
+  const auto x = builder.input(1);
+  const RowId c = builder.state();
+  const RowId next = builder.vector({c}, c, rows::kNoRow, multiply);
+  builder.keep(c, next);
+  builder.output({builder.vector({x[0]}, x[0], rows::kNoRow, multiply), next});
+  plan();
+  EXPECT_FALSE(stateRests());
+}
 
 TEST_F(StateProof, ASumInAnotherPlace) {
   UnitBeats &unit = summing();
