@@ -180,6 +180,17 @@ class Run(Python):
         np.testing.assert_array_equal(program.run(x=x[0])["y"], 12 * x[0])
         program.reset()
         np.testing.assert_array_equal(program.run(x=x[0])["y"], 2 * x[0])
+        state, other = program.save_state(), program.open("vm")
+        for engine in (program, other):
+            engine.restore_state(state)
+            np.testing.assert_array_equal(engine.run(x=x[0])["y"], 4 * x[0])
+        self.assertGreater(other.counters()["switch_cycles"], 2)
+        with self.assertRaisesRegex(sluice.RunError, "^E0616: the state cannot be used: it is damaged: its SHA-256 does "
+                                                     "not match$"):
+            program.restore_state(state[:-1] + bytes([state[-1] ^ 1]))
+        with self.assertRaisesRegex(sluice.ArgumentError, "^E0601: a state of 3 bytes, that of the program has "
+                                                          f"{len(state)}$"):
+            program.restore_state(b"abc")
 
     def test_streams(self):
         x = np.arange(24, dtype=np.float32)

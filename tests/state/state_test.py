@@ -52,7 +52,8 @@ class StateTest(Folder):
         for name in names:
             specs += ["--output", f"{name}=@{name}.npy"]
         count = len(next(iter(inputs.values())))
-        said = json.loads(self.ok("run", "m.sluice", "--engine", self.engine(target, count), "--steps", count, "--json", *specs, *flags))
+        steps = [] if "--steps" in flags else ["--steps", count]
+        said = json.loads(self.ok("run", "m.sluice", "--engine", self.engine(target, count), *steps, "--json", *specs, *flags))
         self.assertIn(said["equal"], (True, None))
         return {name: np.load(self.dir / f"{name}.npy") for name in names}, said
 
@@ -145,6 +146,53 @@ class StateTest(Folder):
                 self.right(network)
                 ran += 1
         print(f"{ran} random networks ran")
+
+    def twice(self, network, rows, flags=()):
+        """What steps give: at once, and saved and restored between them, on a machine that does something else."""
+        inputs = self.steps(network, 2 * rows)
+        whole, _ = self.run_steps(network, inputs, *flags)
+        first, _ = self.run_steps(network, {name: values[:rows] for name, values in inputs.items()},
+                                  "--save-state", "state", *flags)
+        second, _ = self.run_steps(network, {name: values[rows:] for name, values in inputs.items()},
+                                   "--load-state", "state", *flags)
+        for name, values in whole.items():
+            np.testing.assert_array_equal(np.concatenate([first[name], second[name]]), values)
+
+    def streams(self, network, count, steps, *flags):
+        """Streams that take turns give what each gives alone."""
+        inputs = [self.steps(network, steps, seed) for seed in range(count)]
+        alone = [self.run_steps(network, one, *flags)[0] for one in inputs]
+        together, said = self.run_steps(network, {name: np.stack([one[name] for one in inputs]) for name in inputs[0]},
+                                        "--streams", count, "--steps", steps, *flags)
+        self.assertEqual((said["steps"], said["streams"]), (count * steps, count))
+        for name, values in together.items():
+            np.testing.assert_array_equal(values, np.stack([one[name] for one in alone]))
+        return said["engines"]["vm"]
+
+    def test_saved_and_restored(self):
+        network = self.lstm()
+        self.compiled(network)
+        self.twice(network, 4)
+        costs = self.streams(network, 3, 4)
+        places = json.loads(self.ok("inspect", "m.sluice", "--memory", "--json"))["state"]
+        rows = sum(place["rows"] * (4 if place["memory"] == "preload" else 1) for place in places["places"])
+        self.assertEqual((costs["reset_cycles"], costs["restore_cycles"]), (rows + 2, rows + 2))
+        self.assertEqual((self.dir / "state").stat().st_size, 80 + 16 * rows)
+        self.streams(network, 2, 5, "--reset-every", 2)
+
+    def test_all_kinds_of_states_are_saved(self):
+        for seed in range(int(os.environ.get("SLUICE_STATE_NETWORKS", "24")) // 4):
+            with self.subTest(seed=seed):
+                network = random_network(seed)
+                onnx.save(network.model(), self.dir / "m.onnx")
+                if self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *network.flags())[0] != 0:
+                    continue
+                state = json.loads(self.ok("inspect", "m.sluice", "--memory", "--json"))["state"]
+                self.assertEqual(bool(state["saved_at"]), bool(state["places"]))  # none: no output asks for the state
+                if not state["places"]:
+                    continue
+                self.twice(network, 3)
+                self.streams(network, 2, 3)
 
     def test_a_published_row(self):
         """On the real geometry; the first step takes what the compiler says."""

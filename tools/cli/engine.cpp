@@ -105,7 +105,7 @@ std::vector<io::Tensor> ModelHandle::someInputs() const {
   for (const Port &port : in)
     specs.push_back(port.name + "=random:1");
   Problems none; // every input is named, and by its own name
-  return gatherInputs(specs, in, 0, 1, none);
+  return gatherInputs(specs, in, 0, {}, none);
 }
 
 std::variant<EngineHandle, Problem> EngineHandle::open(const std::string &engine,
@@ -227,6 +227,27 @@ std::optional<Problem> EngineHandle::reset() {
   if (sluice_rt_device_reset(device.get()) != SLUICE_RT_OK)
     return lastProblem();
   return std::nullopt;
+}
+
+std::optional<Problem> EngineHandle::save(std::string &state) {
+  size_t size = 0;
+  sluice_rt_program_state_size(model.program().get(), &size);
+  state.resize(size);
+  if (sluice_rt_device_save_state(device.get(), state.data(), size) != SLUICE_RT_OK)
+    return lastProblem();
+  return std::nullopt;
+}
+
+std::optional<Problem> EngineHandle::restore(const std::string &state) {
+  if (sluice_rt_device_restore_state(device.get(), state.data(), state.size()) != SLUICE_RT_OK)
+    return lastProblem();
+  return std::nullopt;
+}
+
+uint64_t EngineHandle::switchCycles() const {
+  auto counters = sized<sluice_rt_counters>();
+  sluice_rt_device_counters(device.get(), &counters);
+  return counters.switch_cycles;
 }
 
 } // namespace sluice::cli

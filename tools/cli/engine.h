@@ -105,6 +105,12 @@ public:
   /// Back to the initial state.
   std::optional<Problem> reset();
 
+  /// The state as it is, and as it was saved (sluice_rt.h).
+  std::optional<Problem> save(std::string &state);
+  std::optional<Problem> restore(const std::string &state);
+  /// What the last of these three took.
+  uint64_t switchCycles() const;
+
 private:
   std::string name;
   ModelHandle model;

@@ -28,14 +28,18 @@ std::string names(const std::vector<Port> &ports) {
 }
 
 std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, std::string_view kind,
-                                  uint64_t steps = 1) {
-  if (tensor.shape == port.shape || hasSteps(tensor, port, steps))
+                                  const Rounds &rounds = {}) {
+  if (tensor.shape == port.shape || hasRounds(tensor, port, rounds.all()))
     return std::nullopt;
   std::string all;
-  if (steps > 1) {
-    std::vector<int64_t> shape = port.shape;
-    shape.insert(shape.begin(), static_cast<int64_t>(steps));
-    all = fmt::format(", its {} steps {}", steps, shapeText(shape));
+  std::vector<int64_t> shape = port.shape;
+  if (rounds.steps > 1) {
+    shape.insert(shape.begin(), static_cast<int64_t>(rounds.steps));
+    all = fmt::format(", its {} steps {}", rounds.steps, shapeText(shape));
+  }
+  if (rounds.streams > 1) {
+    shape.insert(shape.begin(), static_cast<int64_t>(rounds.streams));
+    all += fmt::format(", those of {} streams {}", rounds.streams, shapeText(shape));
   }
   return problem("E0604", fmt::format("{} '{}' has shape {}, the model has {}{}", kind, port.name,
                                       shapeText(tensor.shape), shapeText(port.shape), all));
@@ -65,6 +69,31 @@ io::Tensor stepsFirst(io::Tensor tensor, const Port &port, uint64_t steps) {
   tensor.shape = shape;
   tensor.shape.insert(tensor.shape.begin(), count);
   return tensor;
+}
+
+/// A tensor that has the streams of a port's along its first axis, with all inferences along it
+/// in the order of the run; any other as it is.
+io::Tensor roundsFirst(io::Tensor tensor, const Port &port, const Rounds &rounds) {
+  if (rounds.streams == 1)
+    return stepsFirst(std::move(tensor), port, rounds.steps);
+  if (tensor.shape.empty() || tensor.shape[0] != static_cast<int64_t>(rounds.streams))
+    return tensor;
+  std::vector<io::Tensor> streams;
+  for (uint64_t stream = 0; stream < rounds.streams; ++stream) {
+    io::Tensor one = stepsFirst(stepOf(tensor, stream), port, rounds.steps);
+    if (rounds.steps > 1 ? !hasRounds(one, port, rounds.steps) : one.shape != port.shape)
+      return tensor;
+    streams.push_back(std::move(one));
+  }
+  std::vector<io::Tensor> all;
+  for (uint64_t i = 0; i < rounds.all(); ++i) {
+    const io::Tensor &stream = streams[i % rounds.streams];
+    all.push_back(rounds.steps > 1 ? stepOf(stream, i / rounds.streams) : stream);
+  }
+  std::vector<const io::Tensor *> order;
+  for (const io::Tensor &one : all)
+    order.push_back(&one);
+  return stacked(order);
 }
 
 io::Tensor zeros(const Port &port) {
@@ -187,9 +216,9 @@ std::optional<size_t> findPort(const std::string &name, const std::vector<Port> 
   return std::nullopt;
 }
 
-bool hasSteps(const io::Tensor &tensor, const Port &port, uint64_t steps) {
-  return steps > 1 && tensor.shape.size() == port.shape.size() + 1 &&
-         tensor.shape[0] == static_cast<int64_t>(steps) &&
+bool hasRounds(const io::Tensor &tensor, const Port &port, uint64_t inferences) {
+  return inferences > 1 && tensor.shape.size() == port.shape.size() + 1 &&
+         tensor.shape[0] == static_cast<int64_t>(inferences) &&
          std::equal(port.shape.begin(), port.shape.end(), tensor.shape.begin() + 1);
 }
 
@@ -210,8 +239,8 @@ io::Tensor stacked(const std::vector<const io::Tensor *> &tensors) {
 }
 
 std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
-                                     const std::vector<Port> &ports, uint64_t round, uint64_t steps,
-                                     Problems &problems) {
+                                     const std::vector<Port> &ports, uint64_t round,
+                                     const Rounds &rounds, Problems &problems) {
   std::vector<std::optional<io::Tensor>> found(ports.size());
   auto give = [&](const std::string &name, auto make) {
     const auto index = findPort(name, ports, "input", problems);
@@ -227,8 +256,8 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
       found[*index] = zeros(ports[*index]); // not missing as well
       return;
     }
-    io::Tensor tensor = stepsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], steps);
-    if (const auto wrong = checkShape(tensor, ports[*index], "input", steps))
+    io::Tensor tensor = roundsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], rounds);
+    if (const auto wrong = checkShape(tensor, ports[*index], "input", rounds))
       problems.push_back(*wrong);
     found[*index] = std::move(tensor);
   };
@@ -285,7 +314,7 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
 }
 
 std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
-                                              const std::vector<Port> &ports, uint64_t steps,
+                                              const std::vector<Port> &ports, const Rounds &rounds,
                                               Problems &problems) {
   std::map<size_t, io::Tensor> references;
   for (const std::string &spec : specs) {
@@ -308,8 +337,8 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
       problems.push_back(*wrong);
       continue;
     }
-    io::Tensor tensor = stepsFirst(std::move(std::get<io::Tensor>(read)), ports[*index], steps);
-    if (const auto wrong = checkShape(tensor, ports[*index], "reference of output", steps))
+    io::Tensor tensor = roundsFirst(std::move(std::get<io::Tensor>(read)), ports[*index], rounds);
+    if (const auto wrong = checkShape(tensor, ports[*index], "reference of output", rounds))
       problems.push_back(*wrong);
     references[*index] = std::move(tensor);
   }

@@ -26,6 +26,14 @@ struct DataSet {
   std::map<size_t, io::Tensor> references; ///< by output
 };
 
+/// The inferences of a run: steps of streams that are independent of each other, the first steps of
+/// all streams first.
+struct Rounds {
+  uint64_t steps = 1, streams = 1;
+
+  uint64_t all() const { return steps * streams; }
+};
+
 /// "x=@file" split in two; the problem E0601 if it has another form.
 std::optional<Problem> splitSpec(const std::string &spec, std::string &name, std::string &value);
 
@@ -36,18 +44,19 @@ std::variant<io::Tensor, Problem> readOne(const std::string &path, const std::st
 /// members). Appends to `problems` what is unknown, missing, given twice, or of
 /// another shape. `round` varies random inputs from step to step. Of several steps a file may
 /// have all: along a new first axis, or along one of the input's own, which is then as many times
-/// as long. They come back along a new first axis.
+/// as long. Of several streams it has them along an axis before all others, each as if alone. All
+/// inferences come back along a new first axis, in the order of the run.
 std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
-                                     const std::vector<Port> &ports, uint64_t round, uint64_t steps,
-                                     Problems &problems);
+                                     const std::vector<Port> &ports, uint64_t round,
+                                     const Rounds &rounds, Problems &problems);
 
-/// References by --expect: `y=@file`; of several steps all of them, like inputs, or the last.
+/// References by --expect: `y=@file`; all of them, like inputs, or of a single stream the last.
 std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &specs,
-                                              const std::vector<Port> &ports, uint64_t steps,
+                                              const std::vector<Port> &ports, const Rounds &rounds,
                                               Problems &problems);
 
-/// Whether a tensor has the steps of a port's along a new first axis.
-bool hasSteps(const io::Tensor &tensor, const Port &port, uint64_t steps);
+/// Whether a tensor has all inferences of a port's along a new first axis.
+bool hasRounds(const io::Tensor &tensor, const Port &port, uint64_t inferences);
 
 /// One of them.
 io::Tensor stepOf(const io::Tensor &tensor, uint64_t step);

@@ -74,6 +74,24 @@ void addIo(Answer &answer, const format::Program &program) {
   answer.json["models"] = models;
 }
 
+/// What the program keeps between inferences, and where it is.
+void addState(Answer &answer, const format::Program &program) {
+  const format::ProgramState &state = program.state;
+  Json list = Json::array();
+  for (const format::StatePlace &place : state.places) {
+    const bool sums = place.memory == format::StatePlace::Memory::Preloads;
+    const char *memory = sums ? "preload" : place.first < isa::kLocalBase ? "inbox" : "local";
+    answer.text += fmt::format(
+        "state core {}, {} row{} {}{}\n", place.core, memory, place.rows == 1 ? "" : "s",
+        place.first, place.rows == 1 ? "" : fmt::format(" to {}", place.first + place.rows - 1));
+    list.push_back(
+        {{"core", place.core}, {"memory", memory}, {"first", place.first}, {"rows", place.rows}});
+  }
+  if (!state.places.empty() && state.save.empty())
+    answer.text += "state cannot be saved\n";
+  answer.json["state"] = {{"places", list}, {"saved_at", state.save}};
+}
+
 void addMemory(Answer &answer, const format::Program &program) {
   const format::Geometry &g = program.geometry;
   answer.text +=
@@ -167,8 +185,10 @@ int run(Options options, const Common &common) {
   answer.json["schema"] = 1;
   if (options.io)
     addIo(answer, program);
-  if (options.memory)
+  if (options.memory) {
     addMemory(answer, program);
+    addState(answer, program);
+  }
   if (options.sections)
     addSections(answer, data);
   if (options.assembly)
@@ -187,7 +207,8 @@ void addInspect(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("file", options->file, "program file, - is standard input")->required();
   command->add_flag("--sections", options->sections, "sections, their places and hashes");
   command->add_flag("--io", options->io, "models, inputs and outputs");
-  command->add_flag("--memory", options->memory, "use of every memory of every core");
+  command->add_flag("--memory", options->memory,
+                    "use of every memory of every core, and where the state is");
   command->add_flag("--asm", options->assembly, "instructions, with the nodes they come from");
   command->add_option("--core", options->core, "instructions of one core only");
   command->add_flag("--map", options->map, "nodes, with the instructions they became");

@@ -9,6 +9,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/compare.h"
 #include "tools/cli/engine.h"
+#include "tools/cli/streams.h"
 #include "tools/cli/trace.h"
 
 namespace sluice::cli {
@@ -19,7 +20,9 @@ struct Options {
   std::string engine = "rtl", dataSet, waves, trace;
   std::vector<std::string> inputs, outputs, expect;
   Bound bound;
-  uint64_t steps = 1, resetEvery = 0;
+  std::string loadState, saveState;
+  Rounds rounds;
+  uint64_t resetEvery = 0;
   uint64_t stallLimit = kStallLimit;
   bool counters = false;
 };
@@ -29,6 +32,8 @@ struct EngineRun {
   std::string name;
   std::vector<Inference> inferences;
   UnitCounters counters; ///< of all of them
+  Streams::Costs costs;
+  std::string state; ///< with --save-state, at the end
 
   uint64_t cycles() const {
     uint64_t most = 0;
@@ -55,7 +60,12 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
       return false;
     }
   }
-  difference = counterDifference(a.counters, b.counters);
+  if (a.costs != b.costs || a.state != b.state)
+    difference = a.state != b.state ? "the saved state has other bits"
+                                    : fmt::format("{}: {}, {}: {}", a.name, costsText(a.costs),
+                                                  b.name, costsText(b.costs));
+  else
+    difference = counterDifference(a.counters, b.counters);
   return difference.empty();
 }
 
@@ -120,8 +130,8 @@ private:
     const std::vector<Port> &inputs = model.inputs();
     const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
-      if (!options.inputs.empty() || options.steps != 1)
-        problems.push_back(problem("E0601", "--data-set excludes --input and --steps"));
+      if (!options.inputs.empty() || options.rounds.all() != 1)
+        problems.push_back(problem("E0601", "--data-set excludes --input, --steps and --streams"));
       sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
     } else {
       gatherSteps(problems);
@@ -129,10 +139,11 @@ private:
     if (options.resetEvery != 0 && !options.dataSet.empty())
       problems.push_back(problem("E0601", "--data-set resets before each of its folders, and "
                                           "excludes --reset-every"));
+    gatherStates(problems);
     if (!sets.empty())
       for (auto &[index, tensor] :
-           gatherReferences(options.expect, outputs, options.steps, problems)) {
-        const bool all = hasSteps(tensor, outputs[index], options.steps);
+           gatherReferences(options.expect, outputs, options.rounds, problems)) {
+        const bool all = hasRounds(tensor, outputs[index], options.rounds.all());
         for (size_t step = all ? 0 : sets.size() - 1; step < sets.size(); ++step)
           sets[step].references[index] = all ? stepOf(tensor, step) : tensor;
       }
@@ -163,6 +174,24 @@ private:
     return problems;
   }
 
+  /// What the streams begin with, and whether it can be kept.
+  void gatherStates(Problems &problems) {
+    const bool states = !options.loadState.empty() || !options.saveState.empty();
+    if (states && (!options.dataSet.empty() || options.rounds.streams > 1))
+      problems.push_back(
+          problem("E0601", "--load-state and --save-state exclude --data-set and --streams"));
+    if (!options.loadState.empty()) {
+      auto bytes = io::readAll(options.loadState);
+      if (const auto *wrong = std::get_if<io::Error>(&bytes))
+        problems.push_back(problem(wrong->code, wrong->message));
+      else
+        firstState = std::get<std::string>(std::move(bytes));
+    }
+    if (!options.saveState.empty())
+      if (auto wrong = checkOutput(options.saveState))
+        problems.push_back(std::move(*wrong));
+  }
+
   /// The inputs of every step. Files are read once.
   void gatherSteps(Problems &problems) {
     const bool vary =
@@ -170,13 +199,14 @@ private:
           return spec.find("=random:") != std::string::npos;
         });
     std::vector<io::Tensor> all;
-    for (uint64_t step = 0; step < options.steps && problems.empty(); ++step) {
+    for (uint64_t step = 0; step < options.rounds.all() && problems.empty(); ++step) {
       if (step == 0 || vary)
-        all = gatherInputs(options.inputs, model.inputs(), step, options.steps, problems);
+        all = gatherInputs(options.inputs, model.inputs(), step, options.rounds, problems);
       DataSet &set = sets.emplace_back();
       for (size_t i = 0; i < all.size() && problems.empty(); ++i)
-        set.inputs.push_back(
-            hasSteps(all[i], model.inputs()[i], options.steps) ? stepOf(all[i], step) : all[i]);
+        set.inputs.push_back(hasRounds(all[i], model.inputs()[i], options.rounds.all())
+                                 ? stepOf(all[i], step)
+                                 : all[i]);
     }
   }
 
@@ -206,26 +236,39 @@ private:
       auto &engine = std::get<EngineHandle>(opened);
       if (!options.trace.empty())
         engine.record();
-      EngineRun run{name, {}, {}};
-      for (size_t i = 0; i < sets.size(); ++i) {
-        // Data sets are independent of each other; steps are not.
-        const bool anew = options.resetEvery != 0 && i % options.resetEvery == 0;
-        if (i > 0 && (!options.dataSet.empty() || anew)) {
-          addCounters(run.counters, engine.counters());
-          if (auto wrong = engine.reset())
-            return wrong;
-        }
-        auto inference =
-            engine.infer(sets[i].inputs, fmt::format("inference {} of {}", i + 1, sets.size()));
-        if (const auto *wrong = std::get_if<Problem>(&inference))
-          return *wrong;
-        run.inferences.push_back(std::get<Inference>(std::move(inference)));
-      }
-      addCounters(run.counters, engine.counters());
-      if (!options.trace.empty())
-        recording = engine.recorded();
-      runs.push_back(std::move(run));
+      if (auto wrong = runSets(engine, runs.emplace_back(EngineRun{name, {}, {}, {}, {}})))
+        return wrong;
     }
+    return std::nullopt;
+  }
+
+  std::optional<Problem> runSets(EngineHandle &engine, EngineRun &run) {
+    // Data sets are independent of each other; steps are not.
+    Rounds rounds = options.rounds;
+    if (!options.dataSet.empty())
+      rounds.steps = sets.size();
+    Streams streams(engine, rounds, options.dataSet.empty() ? options.resetEvery : 1);
+    if (!options.loadState.empty())
+      streams.beginWith(firstState);
+    for (size_t i = 0; i < sets.size(); ++i) {
+      if (auto wrong = streams.before(i))
+        return wrong;
+      auto inference =
+          engine.infer(sets[i].inputs, fmt::format("inference {} of {}", i + 1, sets.size()));
+      if (const auto *wrong = std::get_if<Problem>(&inference))
+        return *wrong;
+      run.inferences.push_back(std::get<Inference>(std::move(inference)));
+      const bool last = i + 1 == sets.size();
+      if (last || streams.switches(i + 1))
+        addCounters(run.counters, engine.counters());
+      if (last && !options.trace.empty())
+        recording = engine.recorded();
+      if (auto wrong = streams.after(i, last && !options.saveState.empty()))
+        return wrong;
+    }
+    run.costs = streams.costs();
+    if (!options.saveState.empty())
+      run.state = streams.state(0);
     return std::nullopt;
   }
 
@@ -240,7 +283,11 @@ private:
       text += fmt::format("engine {}: {} cycles, {:.3f} us at {} MHz\n", run.name, cycles,
                           static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
       engines[run.name] = {{"cycles", cycles}};
-      if (options.steps > 1)
+      if (options.dataSet.empty() && run.costs != Streams::Costs()) {
+        text += fmt::format("  {}\n", costsText(run.costs));
+        addCosts(run.costs, engines[run.name]);
+      }
+      if (options.rounds.all() > 1)
         for (const Inference &inference : run.inferences)
           engines[run.name]["step_cycles"].push_back(inference.cycles.latency);
       if (options.counters) {
@@ -264,6 +311,9 @@ private:
       for (const auto &[index, path] : files)
         if (const auto wrong = writeOutput(path, io::writeNpy(outputOf(index))))
           return report.fail({*wrong}, "");
+    if (same && !options.saveState.empty())
+      if (const auto wrong = writeOutput(options.saveState, runs.back().state))
+        return report.fail({*wrong}, "");
     if (same && !options.trace.empty())
       if (const auto wrong = writeOutput(options.trace, traceOf(recording)))
         return report.fail({*wrong}, "");
@@ -277,6 +327,7 @@ private:
     const bool written = report.json({{"schema", 1},
                                       {"ok", problems.empty()},
                                       {"steps", sets.size()},
+                                      {"streams", options.rounds.streams},
                                       {"engines", engines},
                                       {"equal", equal},
                                       {"outputs", outputsJson},
@@ -285,15 +336,24 @@ private:
     return !problems.empty() ? Different : written ? Ok : Usage;
   }
 
-  /// An output of the last data set, or of all steps.
+  /// An output of the last data set, or of all steps, of every stream.
   [[nodiscard]] io::Tensor outputOf(size_t index) const {
     const std::vector<Inference> &inferences = runs.back().inferences;
-    if (options.steps == 1)
+    if (options.rounds.all() == 1)
       return inferences.back().outputs[index];
-    std::vector<const io::Tensor *> steps;
-    for (const Inference &inference : inferences)
-      steps.push_back(&inference.outputs[index]);
-    return stacked(steps);
+    std::vector<io::Tensor> streams;
+    for (uint64_t stream = 0; stream < options.rounds.streams; ++stream) {
+      std::vector<const io::Tensor *> steps;
+      for (size_t i = stream; i < inferences.size(); i += options.rounds.streams)
+        steps.push_back(&inferences[i].outputs[index]);
+      streams.push_back(options.rounds.steps > 1 ? stacked(steps) : *steps[0]);
+    }
+    if (streams.size() == 1)
+      return streams[0];
+    std::vector<const io::Tensor *> all;
+    for (const io::Tensor &stream : streams)
+      all.push_back(&stream);
+    return stacked(all);
   }
 
   /// From the first cycle since the last reset to the end of the last inference.
@@ -396,6 +456,7 @@ private:
   std::vector<std::pair<size_t, std::string>> files;
   std::vector<std::string> warnings;
   std::vector<EngineRun> runs;
+  std::string firstState;                ///< --load-state
   std::vector<sluice_rt_span> recording; ///< of the last engine, with --trace
 };
 
@@ -439,7 +500,7 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--atol", options->bound.absolute, "allowed absolute error")
       ->check(notNegative);
   command
-      ->add_option("--steps", options->steps,
+      ->add_option("--steps", options->rounds.steps,
                    "inferences, one after the other; a file may have all of them along a new first "
                    "axis, as --output has")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
@@ -447,6 +508,16 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
       ->add_option("--reset-every", options->resetEvery,
                    "begin again from the initial state after so many inferences")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+  command
+      ->add_option("--streams", options->rounds.streams,
+                   "independent streams over one program, a step of each in turn, their states "
+                   "saved and restored; files have them along an axis before that of the steps")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 16));
+  command->add_option("--load-state", options->loadState, "begin with the state of --save-state")
+      ->type_name("FILE");
+  command
+      ->add_option("--save-state", options->saveState, "write the state after the last inference")
+      ->type_name("FILE");
   command->add_flag("--counters", options->counters,
                     "print how every unit spent the cycles, from the start to the last output");
   command

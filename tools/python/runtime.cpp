@@ -214,6 +214,22 @@ public:
     checkUnlocked([&] { return sluice_rt_device_reset(engine->device); });
   }
 
+  py::bytes saveState(const Program &program) {
+    const std::shared_ptr<Open> engine = opened();
+    size_t size = 0;
+    check(sluice_rt_program_state_size(program.get(), &size));
+    std::string state(size, '\0');
+    checkUnlocked([&] { return sluice_rt_device_save_state(engine->device, state.data(), size); });
+    return state;
+  }
+
+  void restoreState(const py::bytes &bytes) {
+    const std::shared_ptr<Open> engine = opened();
+    const auto state = static_cast<std::string>(bytes);
+    checkUnlocked(
+        [&] { return sluice_rt_device_restore_state(engine->device, state.data(), state.size()); });
+  }
+
   void hold(bool on) {
     const std::shared_ptr<Open> engine = opened();
     checkUnlocked([&] { return sluice_rt_device_hold(engine->device, on ? 1 : 0); });
@@ -229,6 +245,7 @@ public:
     found["output_rows"] = counters.output_rows;
     found["jobs_submitted"] = counters.jobs_submitted;
     found["jobs_completed"] = counters.jobs_completed;
+    found["switch_cycles"] = counters.switch_cycles;
     return found;
   }
 
@@ -273,6 +290,8 @@ PYBIND11_MODULE(_runtime, module) {
       .def(py::init<const std::string &, const Program &, int, uint64_t>())
       .def("submit", &Engine::submit)
       .def("reset", &Engine::reset)
+      .def("save_state", &Engine::saveState)
+      .def("restore_state", &Engine::restoreState)
       .def("hold", &Engine::hold)
       .def("counters", &Engine::counters)
       .def("close", &Engine::close);

@@ -85,7 +85,7 @@ class Engine:
         if pacing not in _PACING:
             raise argument("E0601", f"the pacing is '{pacing}', allowed: {', '.join(_PACING)}")
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._model = model
+        self._model, self._program = model, program
         self._engine = _runtime.Engine(name, program, _PACING[pacing], stall_limit)
 
     def __enter__(self) -> "Engine":
@@ -164,12 +164,20 @@ class Engine:
         """Back to the initial state, cycle 0; what is pending is dropped."""
         self._engine.reset()
 
+    def save_state(self) -> bytes:
+        """The state as it is between inferences."""
+        return self._engine.save_state(self._program)
+
+    def restore_state(self, state: bytes) -> None:
+        """Goes on from a state that was saved, of the same program file."""
+        self._engine.restore_state(state)
+
     def hold(self, on: bool = True) -> None:
         """While held, the machine's clock stands and jobs wait in front of it."""
         self._engine.hold(on)
 
     def counters(self) -> Dict[str, int]:
-        """Cycles, rows and jobs since the last reset."""
+        """Cycles, rows and jobs since the last reset, save or restore, and what that took."""
         return self._engine.counters()
 
     def close(self) -> None:

@@ -175,6 +175,14 @@ class Program:
         """Back to the initial state."""
         self.engine.reset()
 
+    def save_state(self) -> bytes:
+        """The state as it is between inferences."""
+        return self.engine.save_state()
+
+    def restore_state(self, state: bytes) -> None:
+        """Goes on from a state that was saved, of this program file."""
+        self.engine.restore_state(state)
+
     def memory(self) -> Table:
         """What every memory of every core holds."""
         with Workspace() as workspace:
