@@ -229,7 +229,7 @@ sluice_rt_status sluice_rt_program_state_size(const sluice_rt_program *program, 
 
 /* Reads the state, as the last inference left it, into a buffer of that size; or puts a
  * state that was read on the machine. Both start the program anew at cycle 0, and what
- * follows gives the same bits in the same cycles as if nothing had come between.
+ * follows gives the same bits as if nothing had come between.
  * No job may be pending. The common statuses; INVALID_ARGUMENT also if nothing is
  * loaded, for another size and while jobs are pending; UNAVAILABLE if the program keeps
  * no state or cannot save it; STALLED, FAULT and INTERNAL if the machine can no longer be

@@ -180,6 +180,50 @@ class StateTest(Folder):
         self.assertEqual((self.dir / "state").stat().st_size, 80 + 16 * rows)
         self.streams(network, 2, 5, "--reset-every", 2)
 
+    def run_refused(self, code, err, *flags):
+        found = self.sluice("run", "m.sluice", "--engine", "vm", *flags)
+        self.assertEqual((found[0], found[2]), (code, err))
+
+    def test_what_cannot_be_restored(self):
+        network = Network(9)
+        network.give("y", network.linear(network.input("x", 1, 6), 6, 6), 1, 6)
+        self.compiled(network)
+        self.assertNotIn("state", self.ok("inspect", "m.sluice", "--memory"))
+        self.run_refused(3, "error[E0617]: the program keeps no state\n  --> m.sluice\n", "--input", "x=zeros", "--save-state", "s")
+        self.run_refused(3, "error[E0617]: the program keeps no state\n  --> m.sluice\n", "--input", "x=zeros", "--streams", 2,
+                     "--steps", 2)
+        network = Network(9)
+        x, h = network.input("x", 1, 6), network.state("h", 1, 6)
+        now = network.op("Tanh", network.op("Add", x, h))
+        network.keep("h", now, 1, 6)
+        network.give("y", now, 1, 6)
+        self.compiled(network)
+        self.assertIn("state core 0, inbox row 0\n", self.ok("inspect", "m.sluice", "--memory"))
+        only = "error[E0601]: --load-state and --save-state exclude --data-set and --streams\n  --> m.sluice\n"
+        self.run_refused(2, only, "--input", "x=zeros", "--streams", 2, "--save-state", "s")
+        (self.dir / "set").mkdir()
+        self.run_refused(2, "error[E0601]: --data-set excludes --input, --steps and --streams\n  --> m.sluice\n"
+                            "error[E0615]: 'set' has neither input_0.pb nor test_data_set_0\n  --> m.sluice\n", "--data-set", "set",
+                         "--streams", 2)
+        self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=zeros", "--save-state", "s")
+        (self.dir / "bad").write_bytes((self.dir / "s").read_bytes()[:-1])
+        self.run_refused(2, "error[E0601]: a state of 95 bytes, that of the program has 96\n  --> m.sluice\n", "--input", "x=zeros",
+                     "--load-state", "bad")
+        (self.dir / "bad").write_bytes(bytes(96))
+        self.run_refused(5, "error[E0616]: the state cannot be used: it does not begin with the magic bytes of a saved state\n"
+                        "  --> m.sluice\n", "--input", "x=zeros", "--load-state", "bad")
+        self.run_refused(5, "error[E0501]: cannot read 'no': No such file or directory\n", "--input", "x=zeros",
+                     "--load-state", "no")
+        self.run_refused(2, "error[E0516]: cannot write 'no/s': No such file or directory\n", "--input", "x=zeros",
+                     "--save-state", "no/s")
+        np.save(self.dir / "x.npy", np.zeros((3, 4, 1, 6), np.float32))
+        for flags, known in ((["--steps", 4, "--streams", 2], ", its 4 steps [4, 1, 6], those of 2 streams [2, 4, 1, 6]"),
+                             (["--streams", 2], ", those of 2 streams [2, 1, 6]"), (["--steps", 4], ", its 4 steps [4, 1, 6]")):
+            self.run_refused(2, "error[E0604]: input 'x' has shape [3, 4, 1, 6], the model has [1, 6]" + known +
+                            "\n  --> m.sluice\n", "--input", "x=@x.npy", *flags)
+        text = self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=zeros", "--streams", 2, "--steps", 2)
+        self.assertRegex(text, r"\n  a reset takes 3 cycles, a save [0-9]+, a restore 3\n")
+
     def test_all_kinds_of_states_are_saved(self):
         for seed in range(int(os.environ.get("SLUICE_STATE_NETWORKS", "24")) // 4):
             with self.subTest(seed=seed):

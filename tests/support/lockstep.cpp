@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "hw/isa/isa.h"
+#include "runtime/format/state.h"
 #include "tests/support/rng.h"
 
 namespace sluice::testing {
@@ -84,6 +85,7 @@ public:
     for (const format::CoreImage &core : program.cores)
       result.instructions += core.instructions.size();
     move();
+    listPlaces();
     model.load(program);
     if (other)
       other->load(program);
@@ -116,9 +118,24 @@ private:
     behind(program.hostInstructions, program.geometry.hostInstructions);
   }
 
+  /// All that has an image is state.
+  void listPlaces() {
+    using Memory = format::StatePlace::Memory;
+    const uint32_t lanes = program.geometry.lanes;
+    for (uint32_t core = 0; core < program.cores.size(); ++core) {
+      for (const format::RowImage &image : program.cores[core].rows)
+        program.state.places.push_back(
+            {core, Memory::Rows, image.address, static_cast<uint32_t>(image.lanes.size() / lanes)});
+      for (const format::PreloadImage &image : program.cores[core].preloads)
+        program.state.places.push_back({core, Memory::Preloads, image.row, 1});
+    }
+  }
+
   void restart() {
-    const uint64_t mine = model.restart(entry, {});
-    if (other && other->restart(entry, {}) != mine)
+    const std::vector<uint16_t> state =
+        handshakes.percent(50) ? format::initialState(program) : std::vector<uint16_t>();
+    const uint64_t mine = model.restart(entry, state);
+    if (other && other->restart(entry, state) != mine)
       differ(0, "cycles of a restart");
     result.outputs.clear();
     quiet = 0;

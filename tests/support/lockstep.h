@@ -21,11 +21,11 @@ struct LockstepResult {
 
 /// Loads the program into `model` and, unless null, `other`, every list of instructions behind as
 /// many others as the seed says, where it is entered, and steps them together until nothing more
-/// can happen; then again from what that left in the memories. Compares, each cycle, the row taken
-/// in, the row handed out, progress, token faults and the status of every unit;
-/// now and then and at the end the counters, at the end the tensor RAM. With or without `other` it
-/// is a difference if the program does not take all its rows in, hand all its rows out and come to
-/// rest.
+/// can happen; some of them then again from what that left in the memories, with or without their
+/// images. Compares, each cycle, the row taken in, the row handed out, progress, token faults and
+/// the status of every unit; now and then and at the end the counters, at the end the tensor RAM.
+/// With or without `other` it is a difference if the program does not take all its rows in, hand
+/// all its rows out and come to rest.
 LockstepResult runLockstep(const RandomProgram &random, device::Device &model,
                            device::Device *other);
 
