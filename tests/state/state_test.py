@@ -201,6 +201,8 @@ class StateTest(Folder):
         self.assertIn("state core 0, inbox row 0\n", self.ok("inspect", "m.sluice", "--memory"))
         only = "error[E0601]: --load-state and --save-state exclude --data-set and --streams\n  --> m.sluice\n"
         self.run_refused(2, only, "--input", "x=zeros", "--streams", 2, "--save-state", "s")
+        many = "error[E0601]: --steps 1048576 of --streams 2 are 2097152 inferences, allowed: at most 1048576\n  --> m.sluice\n"
+        self.run_refused(2, many, "--input", "x=zeros", "--streams", 2, "--steps", 1048576)
         (self.dir / "set").mkdir()
         self.run_refused(2, "error[E0601]: --data-set excludes --input, --steps and --streams\n  --> m.sluice\n"
                             "error[E0615]: 'set' has neither input_0.pb nor test_data_set_0\n  --> m.sluice\n", "--data-set", "set",

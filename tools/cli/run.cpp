@@ -15,6 +15,9 @@
 namespace sluice::cli {
 namespace {
 
+/// Of a run, of all its streams: their inputs are all in memory.
+constexpr uint64_t kMostInferences = uint64_t{1} << 20;
+
 struct Options {
   ModelChoice choice;
   std::string engine = "rtl", dataSet, waves, trace;
@@ -133,6 +136,11 @@ private:
       if (!options.inputs.empty() || options.rounds.all() != 1)
         problems.push_back(problem("E0601", "--data-set excludes --input, --steps and --streams"));
       sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
+    } else if (options.rounds.all() > kMostInferences) {
+      problems.push_back(problem(
+          "E0601", fmt::format("--steps {} of --streams {} are {} inferences, allowed: at most {}",
+                               options.rounds.steps, options.rounds.streams, options.rounds.all(),
+                               kMostInferences)));
     } else {
       gatherSteps(problems);
     }
@@ -503,7 +511,7 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
       ->add_option("--steps", options->rounds.steps,
                    "inferences, one after the other; a file may have all of them along a new first "
                    "axis, as --output has")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+      ->check(CLI::Range(uint64_t{1}, kMostInferences));
   command
       ->add_option("--reset-every", options->resetEvery,
                    "begin again from the initial state after so many inferences")
