@@ -47,6 +47,7 @@ def run(command):
 
 def main():
     build, package, *test = sys.argv[1:]
+    build = pathlib.Path(build).resolve()
     here = pathlib.Path(__file__).resolve().parent
     code, report = run([sys.executable, "-B", "-c", f"import sys; sys.path.insert(0, {str(here)!r})\n{FORGET}", package])
     if code != 0 or not of_build(report, build):
