@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/conversion/rows/finish.h"
+#include "compiler/conversion/rows/steps.h"
 #include "hw/numerics/numerics.h"
 
 namespace sluice::rows {
@@ -42,13 +43,8 @@ private:
 
   bool of(const Row &row) {
     const VectorStep &step = row.step;
-    const bool readsB = step.alu2 == isa::Alu::Select ||
-                        (step.alu1 != isa::Alu::Pass && step.rhs1 == isa::Rhs1::B) ||
-                        (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::B);
-    const bool readsC =
-        step.alu2 == isa::Alu::Select || (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::C);
-    if ((readsB && !step.bBroadcast && !known[row.b]) ||
-        (readsC && !step.cBroadcast && !known[row.c]))
+    if ((usesB(step) && !step.bBroadcast && !known[row.b]) ||
+        (usesC(step) && !step.cBroadcast && !known[row.c]))
       return false;
     switch (row.kind) {
     case RowKind::Input:

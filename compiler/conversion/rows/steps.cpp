@@ -4,7 +4,6 @@
 #include <iterator>
 
 namespace sluice::rows {
-namespace {
 
 bool usesB(const VectorStep &step) {
   return (step.alu1 != isa::Alu::Pass && step.rhs1 == isa::Rhs1::B) ||
@@ -12,7 +11,10 @@ bool usesB(const VectorStep &step) {
          step.alu2 == isa::Alu::Select;
 }
 
-} // namespace
+bool usesC(const VectorStep &step) {
+  return step.alu2 == isa::Alu::Select ||
+         (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::C);
+}
 
 std::vector<RowId> operandsOf(const Graph &graph, const Row &row) {
   std::vector<RowId> operands = row.a;

@@ -13,6 +13,10 @@ std::vector<RowId> operandsOf(const Graph &graph, const Row &row);
 /// How often every row is read, given out or kept.
 std::vector<uint32_t> usesOf(const Graph &graph);
 
+/// Whether a step looks at its operand b, or c.
+bool usesB(const VectorStep &step);
+bool usesC(const VectorStep &step);
+
 /// `second` behind `first` in one pass through the datapath, if that is possible.
 std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &second);
 
