@@ -51,11 +51,13 @@ class Builder:
             operands.append(self.constant(self.random.standard_normal(outputs) * 0.1))
         return self.op("Gemm", *operands, transB=1)
 
-    def convolution(self, value, inputs, outputs, size, stride, axes):
-        weight = self.random.standard_normal((outputs, inputs, *[size] * axes)) * np.sqrt(2 / (inputs * size**axes))
+    def convolution(self, value, inputs, outputs, size, stride, axes, group=1, border=None):
+        """A border of half a window, if no other is given."""
+        fan = inputs // group * size**axes
+        weight = self.random.standard_normal((outputs, inputs // group, *[size] * axes)) * np.sqrt(2 / fan)
         operands = [value, self.constant(weight), self.constant(self.random.standard_normal(outputs) * 0.1)]
-        return self.op("Conv", *operands, kernel_shape=[size] * axes, strides=[stride] * axes,
-                       pads=[size // 2] * (2 * axes))
+        return self.op("Conv", *operands, kernel_shape=[size] * axes, strides=[stride] * axes, group=group,
+                       pads=[size // 2 if border is None else border] * (2 * axes))
 
     def rms_norm(self, value, size):
         square = self.op("Mul", value, value)
@@ -117,6 +119,21 @@ def convolutions(name, shape, layers):
     return builder.model(value, start, shape)
 
 
+def separable(name, channels, side):
+    """A window of its own for every channel, then channels to channels, with a relu behind each."""
+    builder, shape = Builder(name), [channels, side, side]
+    value = builder.op("Relu", builder.convolution("x", channels, channels, 3, 1, 2, group=channels))
+    value = builder.op("Relu", builder.convolution(value, channels, channels, 1, 1, 2))
+    return builder.model(value, shape, shape)
+
+
+def frames(name, samples, channels, size, stride):
+    """The first layer of a network on sound: windows over samples to channels."""
+    builder = Builder(name)
+    value = builder.op("Relu", builder.convolution("x", 1, channels, size, stride, 1, border=0))
+    return builder.model(value, [1, samples], [channels, (samples - size) // stride + 1])
+
+
 def long_short_term(name, steps, inputs, hidden, layers):
     """LSTMs over a window [steps, inputs] and a dense unit for every position; one bias a gate."""
     builder, value, size = Builder(name), "x", inputs
@@ -143,6 +160,8 @@ WINDOWS = {
     "conv1d-4x64-256": lambda n: convolutions(n, [64, 256], [(64, 3, 1)] * 4),
     "conv2d-4x32-32x32": lambda n: convolutions(n, [32, 32, 32], [(32, 3, 1)] * 4),
     "conv2d-64-128-16x16": lambda n: convolutions(n, [64, 16, 16], [(64, 3, 2), (128, 1, 1)]),
+    "separable-64-16x16": lambda n: separable(n, 64, 16),
+    "conv1d-1-32-k64-4096": lambda n: frames(n, 4096, 32, 64, 16),
 }
 
 # One step of networks whose memory stays on the chip.

@@ -26,8 +26,10 @@ TOLERANCE = 0.015
 STEPS = 2
 
 
-def convolve(x, w, b, kernel_shape, strides, pads):
-    """As ONNX says, element of the window by element of it."""
+def convolve(x, w, b, kernel_shape, strides, pads, group):
+    """As ONNX says, element of the window by element of it; each channel has a part of the features to itself, or
+    all have all."""
+    assert group in (1, x.shape[1])
     axes = len(kernel_shape)
     padded = np.pad(x, [(0, 0), (0, 0), *zip(pads[:axes], pads[axes:])])
     counts = [(padded.shape[2 + i] - kernel_shape[i]) // strides[i] + 1 for i in range(axes)]
@@ -35,7 +37,11 @@ def convolve(x, w, b, kernel_shape, strides, pads):
     for at in np.ndindex(*kernel_shape):
         seen = padded[(slice(None), slice(None), *[slice(a, a + s * (n - 1) + 1, s)
                                                    for a, s, n in zip(at, strides, counts)])]
-        y += np.einsum("oc,nc...->no...", w[(slice(None), slice(None), *at)], seen)
+        of = w[(slice(None), slice(None), *at)]
+        if group == 1:
+            y += np.einsum("oc,nc...->no...", of, seen)
+        else:
+            y += of.reshape(1, -1, *[1] * axes) * np.repeat(seen, len(w) // group, axis=1)
     return y
 
 

@@ -10,7 +10,7 @@
 namespace sluice::plan {
 namespace {
 
-/// Block products or vector beats of a row.
+/// Of a row.
 uint64_t costOf(const Graph &graph, const Work &work, RowId row) {
   return graph.rows[row].kind == RowKind::Linear ? std::max<size_t>(work[row].terms.size(), 1)
                                                  : graph.rows[row].a.size();
@@ -169,9 +169,7 @@ private:
   }
 
   void assignStage(const std::vector<RowId> &stage) {
-    uint64_t cost = 0;
-    for (RowId row : stage)
-      cost += costOf(graph, work, row);
+    const uint64_t cost = costOf(graph, work, stage);
     const bool together = stage.size() == 1 || cost <= options.keepTogether;
     const uint32_t start = static_cast<uint32_t>(
         std::min_element(totalLoad.begin(), totalLoad.end()) - totalLoad.begin());
@@ -179,6 +177,8 @@ private:
     std::vector<uint64_t> load(cores, 0);
     std::vector<uint32_t> members(cores, 0);
     Clusters clusters(graph, work, options, stage);
+    const bool inRuns = stage.size() >= uint64_t{options.runs} * cores;
+    uint64_t before = 0; // products of the rows so far
     for (RowId row : stage) {
       const uint32_t most = mostOf(producers(row, true));
       uint32_t core = options.cores ? (*options.cores)[row] : kNone;
@@ -191,6 +191,9 @@ private:
       else if (core == kNone)
         core = follow(row, graph.rows[row].kind == RowKind::Linear, most);
       uint32_t *part = core == kNone ? clusters.coreOf(row) : nullptr;
+      if (core == kNone && !part && options.runs != 0 && inRuns)
+        core = static_cast<uint32_t>(before * options.runs * cores / cost % cores);
+      before += costOf(graph, work, row);
       const bool joins = part && *part != kNone;
       if (joins)
         core = *part;
@@ -449,6 +452,13 @@ void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &o
 }
 
 } // namespace
+
+uint64_t costOf(const Graph &graph, const Work &work, const std::vector<RowId> &stage) {
+  uint64_t cost = 0;
+  for (RowId row : stage)
+    cost += costOf(graph, work, row);
+  return cost;
+}
 
 Placement place(const Graph &graph, const Work &work, const PlacementOptions &options) {
   Placement placement;

@@ -76,7 +76,14 @@ struct PlacementOptions {
   /// Rows of a stage go round the cores in the order in which their operands are
   /// expected, not in that of the graph.
   bool byArrival = false;
+  /// Runs of neighbouring rows that a core has of a stage; 0: rows go round the cores one by one.
+  /// Rows that windows look at are neighbours: most of them are then on the core that reads them,
+  /// and do not cross the network.
+  uint32_t runs = 0;
 };
+
+/// Block products and vector beats of the rows of a stage.
+uint64_t costOf(const rows::Graph &graph, const Work &work, const std::vector<rows::RowId> &stage);
 
 Placement place(const rows::Graph &graph, const Work &work, const PlacementOptions &options);
 

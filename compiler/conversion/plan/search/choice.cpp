@@ -36,6 +36,9 @@ std::string Choice::text() const {
     text += ", rows that are computed of each other together";
   if (placement.byArrival)
     text += ", rows in the order of their operands";
+  if (placement.runs != 0)
+    text += fmt::format(", {} {} of neighbouring rows on a core", placement.runs,
+                        placement.runs == 1 ? "run" : "runs");
   if (takeArrived)
     text += ", waits for all that is there";
   if (release != kNone)

@@ -23,8 +23,9 @@ struct Choice {
 
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
-                    placement.byArrival, placement.byCell, placement.inputsEverywhere,
-                    placement.reuse, split, manySlots, takeArrived, tails, release);
+                    placement.byArrival, placement.byCell, placement.runs,
+                    placement.inputsEverywhere, placement.reuse, split, manySlots, takeArrived,
+                    tails, release);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

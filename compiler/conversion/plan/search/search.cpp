@@ -15,6 +15,9 @@ namespace {
 /// Parts of the search that share the budget: the first order, the other, four splits, and
 /// the early entry of the next inference.
 constexpr unsigned kRounds = 7, kSplits = 4;
+/// Rows of a stage for each core from which on it is long, and from which on its rows are not
+/// split.
+constexpr size_t kLongStage = 16, kSplitStage = 32;
 /// What a candidate costs that is built and timed, in beats of an inference, and what one costs
 /// that is built, proved and measured.
 constexpr uint64_t kTried = 2, kMeasured = 1 + kProvedInferences + vm::kMeasuredInferences;
@@ -138,6 +141,7 @@ private:
             other.takeArrived = true;
             consider(std::move(other));
           }
+    keepNeighbours();
     explore(bestChoice);
     if (!graph.states.empty() || work.sumsAhead) {
       Choice cells = bestChoice;
@@ -165,10 +169,62 @@ private:
     }
   }
 
+  /// Whether a stage has many rows for every core. What its first or last row takes matters little
+  /// then, and there are many ways to order and to split it.
+  [[nodiscard]] bool isLong(const std::vector<RowId> &stage, size_t rows = kLongStage) const {
+    return stage.size() >= rows * graph.geometry.cores;
+  }
+
+  /// Whether rows of a stage share operands with some of the others.
+  [[nodiscard]] bool overlaps(const std::vector<RowId> &stage) const {
+    std::set<RowId> operands;
+    size_t reads = 0, most = 0;
+    for (RowId row : stage) {
+      std::set<RowId> own;
+      forEachOperand(graph, work, row, [&](RowId operand, bool) { own.insert(operand); });
+      operands.insert(own.begin(), own.end());
+      reads += own.size();
+      most = std::max(most, own.size());
+    }
+    return reads > operands.size() && most < operands.size();
+  }
+
+  /// Values of PlacementOptions::keepTogether that differ in the stages they are for.
+  [[nodiscard]] std::vector<uint32_t> sizesTogether() const {
+    std::vector<uint32_t> sizes;
+    std::set<std::vector<bool>> seen;
+    for (const uint32_t size : {4U, 8U, 16U, 0U}) {
+      std::vector<bool> together;
+      for (size_t stage = 1; stage < work.stages.size(); ++stage)
+        together.push_back(costOf(graph, work, work.stages[stage]) <= size);
+      if (seen.insert(std::move(together)).second)
+        sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  /// Tries runs of neighbouring rows on a core, where stages are long: rows that windows look at.
+  void keepNeighbours() {
+    const uint32_t cores = graph.geometry.cores;
+    const bool windows = std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
+      return isLong(stage) && overlaps(stage);
+    });
+    if (!windows || !graph.dynamic.empty() || !graph.states.empty())
+      return;
+    for (const uint32_t runs : {1U, 2U, 4U, 8U}) {
+      Choice other = bestChoice;
+      other.placement.runs = runs;
+      for (const uint32_t tail : {kAll, cores}) {
+        other.tails.assign(work.stages.size(), tail);
+        consider(other);
+      }
+    }
+  }
+
   /// Tries what does not depend on the split of rows.
   void explore(const Choice &from) {
     const uint32_t cores = graph.geometry.cores;
-    for (const uint32_t together : {4U, 8U, 16U, 0U})
+    for (const uint32_t together : sizesTogether())
       for (const bool manySlots : {false, true})
         for (const uint32_t tail : {cores, 2 * cores, kAll, 0U}) {
           Choice other;
@@ -244,7 +300,8 @@ private:
   /// Tries to share rows out over the cores: all stages, then one more or less.
   /// From every start to its own best, since the order has to follow.
   void splitRows() {
-    const std::set<uint32_t> stages = splittableStages(graph, work);
+    std::set<uint32_t> stages = splittableStages(graph, work);
+    std::erase_if(stages, [&](uint32_t stage) { return isLong(work.stages[stage], kSplitStage); });
     if (stages.empty())
       return;
     const Choice whole = bestChoice;
@@ -351,7 +408,8 @@ private:
         continue;
       std::set<uint32_t> tails{0, counts[stage]};
       for (uint32_t tail = counts[stage] % cores; tail < counts[stage]; tail += cores)
-        tails.insert(tail);
+        if (!isLong(work.stages[stage]) || tail <= 2 * cores)
+          tails.insert(tail);
       for (uint32_t tail : tails) {
         Choice other = bestChoice;
         other.tails[stage] = tail;

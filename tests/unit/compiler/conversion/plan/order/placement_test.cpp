@@ -235,6 +235,27 @@ TEST_F(Placing, RowsInTheOrderOfTheirOperands) {
   EXPECT_THAT(inTurn(h, placement), ElementsAre(h[2], h[1], h[0]));
 }
 
+TEST_F(Placing, NeighboursStayTogether) {
+  const auto x = builder.input(8);
+  const auto h = layer(x, {1, 1, 1, 1, 1, 1, 1, 1}), y = layer(h, {1, 2, 2, 2, 2, 2, 2, 2});
+  const auto few = layer(y, {1, 1});
+  for (size_t i = 0; i < 8; ++i) {
+    row(h[i]).terms[0].x = x[i];
+    row(y[i]).terms[0].x = h[i];
+    if (i > 0)
+      row(y[i]).terms[1].x = h[i - 1];
+  }
+  builder.output(few);
+  builder.output(y);
+  options.runs = 2;
+  place();
+  EXPECT_THAT(cores(h), ElementsAre(0, 0, 1, 1, 0, 0, 1, 1));
+  EXPECT_THAT(cores(y), ElementsAre(0, 0, 0, 1, 1, 0, 0, 1)); // 15 products, cut behind 3.75 each
+  EXPECT_THAT(cores(few), ElementsAre(1, 0));                 // too few for two runs on each core
+  EXPECT_THAT(each(h, &RowPlace::net),
+              ElementsAre(false, false, true, false, true, false, true, false));
+}
+
 TEST_F(Placing, GivenCoresAreKept) {
   const auto h = builder.dense(builder.input(2), 3, {});
   builder.output(h);
