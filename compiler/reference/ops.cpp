@@ -1,8 +1,6 @@
 #include "compiler/reference/ops.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace sluice::reference {
 namespace {
@@ -35,60 +33,6 @@ Tensor gather(const Tensor &input, const Shape &shape, int64_t base, const Shape
   return result;
 }
 
-double wrap(Monoid monoid, double value, double mean) {
-  return monoid == Monoid::Variance ? (value - mean) * (value - mean) : value;
-}
-
-double identity(Monoid monoid) {
-  switch (monoid) {
-  case Monoid::Product:
-    return 1;
-  case Monoid::Max:
-  case Monoid::LogSumExp:
-    return -std::numeric_limits<double>::infinity();
-  case Monoid::Min:
-    return std::numeric_limits<double>::infinity();
-  default:
-    return 0;
-  }
-}
-
-double merge(Monoid monoid, double a, double b) {
-  switch (monoid) {
-  case Monoid::Product:
-    return a * b;
-  case Monoid::Max:
-    return std::isnan(a) || a > b ? a : b;
-  case Monoid::Min:
-    return std::isnan(a) || a < b ? a : b;
-  case Monoid::LogSumExp: {
-    if (std::isnan(a) || std::isnan(b))
-      return std::numeric_limits<double>::quiet_NaN();
-    const double high = std::max(a, b);
-    return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
-  }
-  default:
-    return a + b;
-  }
-}
-
-/// For each group of elements that `stride` sends to the same place of `kept`.
-Tensor firstMaximum(const Tensor &input, const Shape &kept, const Shape &stride) {
-  Tensor result(kept);
-  std::vector<double> most(result.values.size()), seen(result.values.size());
-  auto element = input.values.begin();
-  forEach(input.shape, [&](const Shape &index) {
-    const int64_t at = offsetOf(index, stride);
-    const double value = *element++;
-    if (seen[at] == 0 || (!std::isnan(most[at]) && !(value <= most[at]))) {
-      most[at] = value;
-      result.values[at] = seen[at];
-    }
-    ++seen[at];
-  });
-  return result;
-}
-
 } // namespace
 
 Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &function) {
@@ -104,38 +48,21 @@ Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &fu
 
 Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdims) {
   Shape kept = input.shape;
-  int64_t count = 1;
-  for (int64_t axis : axes) {
-    count *= kept[axis];
+  for (int64_t axis : axes)
     kept[axis] = 1;
-  }
   Shape stride = strides(kept);
   for (int64_t axis : axes)
     stride[axis] = 0;
 
-  auto accumulate = [&](Monoid kind, const Tensor *mean) {
-    Tensor result(kept);
-    std::fill(result.values.begin(), result.values.end(), identity(kind));
-    auto element = input.values.begin();
-    forEach(input.shape, [&](const Shape &index) {
-      const int64_t at = offsetOf(index, stride);
-      result.values[at] =
-          merge(kind, result.values[at], wrap(kind, *element++, mean ? mean->values[at] : 0));
-    });
-    if (kind == Monoid::Mean || kind == Monoid::Variance)
-      for (double &value : result.values)
-        value /= static_cast<double>(count);
-    return result;
-  };
-  Tensor result;
-  if (monoid == Monoid::Variance) {
-    const Tensor mean = accumulate(Monoid::Mean, nullptr);
-    result = accumulate(monoid, &mean);
-  } else if (monoid == Monoid::ArgMax) {
-    result = firstMaximum(input, kept, stride);
-  } else {
-    result = accumulate(monoid, nullptr);
-  }
+  const MonoidDefinition &rules = definition(monoid);
+  std::vector<Partial> partials(elements(kept), rules.zero);
+  auto element = input.values.begin();
+  forEach(input.shape, [&](const Shape &index) {
+    Partial &partial = partials[offsetOf(index, stride)];
+    partial = rules.merge(partial, rules.wrap(*element++, partial.count));
+  });
+  Tensor result(kept);
+  std::transform(partials.begin(), partials.end(), result.values.begin(), rules.unwrap);
   if (!keepdims) {
     Shape squeezed;
     for (int64_t axis = 0; axis < input.rank(); ++axis)

@@ -5,12 +5,10 @@
 
 #include <functional>
 
+#include "compiler/reference/monoid.h"
 #include "compiler/reference/tensor.h"
 
 namespace sluice::reference {
-
-/// The named reductions.
-enum class Monoid : uint8_t { Sum, Product, Max, Min, Mean, Variance, LogSumExp, ArgMax };
 
 /// Scalar function of one element of each operand.
 using ScalarFunction = std::function<double(const std::vector<double> &)>;
@@ -18,9 +16,8 @@ using ScalarFunction = std::function<double(const std::vector<double> &)>;
 /// result[i] = function(operands[0][i], operands[1][i], ...).
 Tensor map(const std::vector<const Tensor *> &operands, const ScalarFunction &function);
 
-/// Reduces `axes` (ascending). variance is the population variance. A NaN
-/// element makes max and min NaN. ArgMax is the row-major index, among the elements
-/// that become one, of the first maximum or NaN.
+/// Reduces `axes` (ascending). The index of an element is the row-major one among those that
+/// become one.
 Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdims);
 
 /// numpy's matmul: leading axes broadcast, a rank-1 operand loses its axis.

@@ -216,15 +216,13 @@ IndexSpace MapOp::indexSpace() {
 }
 
 IndexSpace ReduceOp::indexSpace() {
-  // The enumerators have the same values.
-  static_assert(static_cast<int>(reference::Monoid::ArgMax) == static_cast<int>(Monoid::ArgMax));
   const bool sums = llvm::is_contained({Monoid::Sum, Monoid::Mean, Monoid::Variance}, getMonoid());
   IndexSpace space = over(shapeOf(getInput()), sums ? Work::Product : Work::Pass);
   Places places;
   for (auto [axis, loop] : llvm::enumerate(space.loops)) {
     const bool reduced = llvm::is_contained(getAxes(), static_cast<int64_t>(axis));
     if (reduced)
-      loop = {loop.extent, LoopKind::Reduced, static_cast<reference::Monoid>(getMonoid())};
+      loop = {loop.extent, LoopKind::Reduced, definedBy(getMonoid())};
     if (!reduced)
       places.push_back(getAffineDimExpr(axis, getContext()));
     else if (getKeepdims())
