@@ -216,6 +216,7 @@ private:
     for (const Binding &one : options.bindings)
       import.bindings[one.name] = one.value;
     import.states = options.states;
+    import.fixedRandom = options.fixedRandom;
     const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
     if (textual && !isAsItIs())
       return nullptr;

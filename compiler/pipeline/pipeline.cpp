@@ -47,6 +47,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += " --allow-dynamic-weights";
   if (options.rewriteLayout)
     text += " --rewrite-layout";
+  if (options.fixedRandom)
+    text += " --fixed-random";
   constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
 }

@@ -49,6 +49,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
   bool allowDynamicWeights = false;                      ///< --allow-dynamic-weights
   bool rewriteLayout = false;                            ///< --rewrite-layout
+  bool fixedRandom = false;                              ///< --fixed-random
   std::string externalDataDir;                           ///< empty: the model's folder
   std::string modelName;                                 ///< empty: the file's stem
   Stage stage = Stage::Program;

@@ -169,8 +169,6 @@ class Flags(Refusal):
                 ("If", "'If' is not supported: unless its condition is known at import", unroll),
                 ("SequenceAt", "'SequenceAt' is not supported: it takes or gives sequences, maps or optionals, the "
                  "accelerator has tensors", "cut the model before it, and compute it on the host"),
-                ("RandomNormal", "'RandomNormal' is not supported: its result is random, an inference is a function of "
-                 "the inputs", "make the random numbers an input of the model"),
                 ("StringNormalizer", "'StringNormalizer' is not supported: it computes on integers or strings, the "
                  "accelerator on floating-point numbers", "export the model without quantization, give what it takes "
                  "as constants (--bind), or compute it on the host"),

@@ -184,6 +184,7 @@ pipeline::CompileOptions optionsFor(const std::string &path) {
   options.target = "c2b8";
   options.effort = pipeline::Effort::Fast;
   options.allowDynamicWeights = true;
+  options.fixedRandom = true;
   return options;
 }
 

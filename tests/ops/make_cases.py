@@ -14,7 +14,7 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, positions,
-                   reductions, selecting, selections, window_exports, windows)
+                   random_fields, reductions, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -26,7 +26,7 @@ FAMILIES = (
     dynamic.free, positions.positions, positions.folds, windows.window_cases,
     window_exports.window_exports, windows.long_signals, selecting.choices, selecting.quantised,
     selecting.quantised_windows, selecting.powers, selecting.pooled_indices, linear.many_operands, attention.attention, attention.rotary,
-    attention.microsoft)
+    attention.microsoft, random_fields.fields, exports.statistics)
 
 
 def main():

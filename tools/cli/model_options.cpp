@@ -140,6 +140,8 @@ void ModelOptions::addFlags(CLI::App &command) {
                    "allow activations as the weights of a product");
   command.add_flag("--rewrite-layout", compile.rewriteLayout,
                    "change the model where its operations do not lay out");
+  command.add_flag("--fixed-random", compile.fixedRandom,
+                   "take the same random numbers in every inference, where the model has no seed");
   command
       .add_option("--external-data", compile.externalDataDir,
                   "folder of external data (the model's)")

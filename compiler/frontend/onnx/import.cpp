@@ -71,6 +71,7 @@ public:
         importNode(node);
     addOutputs(graph, inputs.replaced, function);
     blameReplaced(inputs.replaced, before);
+    noteRandomNodes();
     if (report.count() != before)
       return nullptr;
     if (mlir::failed(mlir::verify(*module)))
@@ -332,7 +333,10 @@ private:
 
   void build(const GraphNode &node, const Operator &entry, NodeView view) {
     Bodies bodies(*this, node);
-    NodeBuilder target(std::move(view), emitter, bodies);
+    const Unseeded unseeded = !options.fixedRandom ? Unseeded::Refused
+                              : depth == 0         ? Unseeded::Fixed
+                                                   : Unseeded::RefusedInLoop;
+    NodeBuilder target(std::move(view), emitter, bodies, unseeded);
     std::string name = node.proto->output_size() ? node.proto->output(0) : "";
     emitter.setLocation(
         ir::nodeLoc(&context, node.ref, mlir::NameLoc::get(builder.getStringAttr(name))));
@@ -340,6 +344,8 @@ private:
       entry.evaluate(target);
     else
       entry.build(target);
+    if (target.isRandom)
+      noteRandom(nodeText(node.ref));
     for (int i = 0; i < node.proto->output_size(); ++i)
       if (target.wants(i) && target.results[i])
         define(node.proto->output(i), std::move(*target.results[i]));
@@ -449,6 +455,26 @@ private:
     function.setResAttrsAttr(builder.getArrayAttr(names));
   }
 
+  /// Once, though bodies are imported for every trip.
+  void noteRandom(const std::string &node) {
+    if (std::ranges::find(randomNodes, node) == randomNodes.end())
+      randomNodes.push_back(node);
+  }
+
+  /// A program has one field of random numbers for all inferences.
+  void noteRandomNodes() {
+    constexpr size_t kNamed = 3;
+    if (randomNodes.empty())
+      return;
+    const size_t named = std::min(kNamed, randomNodes.size());
+    std::string text =
+        fmt::format("every inference has the same random numbers: {}",
+                    fmt::join(randomNodes.begin(), randomNodes.begin() + named, ", "));
+    if (named < randomNodes.size())
+      text += fmt::format(" and {} more", randomNodes.size() - named);
+    info.notes.push_back(std::move(text));
+  }
+
   /// Extents that the user replaced are noted; what contradicts itself with them, from
   /// problem `before` on, is a problem of theirs.
   void blameReplaced(const std::vector<Replaced> &replaced, size_t before) {
@@ -492,6 +518,7 @@ private:
   std::set<std::string> names;
   std::map<const Operator *, std::vector<Requirement>> requirements;
   std::map<const onnx::GraphProto *, ReadGraph> read;
+  std::vector<std::string> randomNodes;
   int64_t importedInGraphs = 0; ///< nodes of bodies and branches
   int64_t depth = 0;            ///< of bodies around the node that is imported
 };

@@ -30,6 +30,8 @@ struct ImportOptions {
   /// Inputs that are what an output was in the inference before, and zeros in the first: pairs
   /// of ONNX names, neither of which is the host's any more.
   std::vector<std::pair<std::string, std::string>> states;
+  /// Random numbers without a seed are the same in every inference; otherwise they are refused.
+  bool fixedRandom = false;
 };
 
 /// An input or output as published: in the IR every tensor is fp32. Computed bools and

@@ -30,6 +30,8 @@ public:
 
   int64_t opset() const { return node.opset; }
   size_t outputCount() const { return node.proto->output_size(); }
+  /// The name of the node's first output, which no other tensor of the model has.
+  const std::string &resultName() const { return node.proto->output(0); }
   /// Whether the node names this output.
   bool wants(size_t output) const {
     return output < outputCount() && !node.proto->output(static_cast<int>(output)).empty();
@@ -40,6 +42,10 @@ public:
   bool given(const std::string &attribute) const { return attributes.count(attribute) != 0; }
   template <typename T> const T &attribute(const std::string &name) const {
     return std::get<T>(attributes.at(name));
+  }
+  /// Whether an attribute that is given is an int.
+  bool isInteger(const std::string &name) const {
+    return std::holds_alternative<int64_t>(attributes.at(name));
   }
   int64_t integer(const std::string &name) const { return attribute<int64_t>(name); }
   float real(const std::string &name) const { return attribute<float>(name); }
@@ -72,13 +78,23 @@ public:
   virtual int64_t nodes() const = 0;
 };
 
+/// What becomes of random numbers that have no seed.
+enum class Unseeded : uint8_t {
+  Refused,
+  Fixed,        ///< the same in every inference (--fixed-random)
+  RefusedInLoop ///< Fixed elsewhere; here each trip wants others
+};
+
 class NodeBuilder : public NodeView {
 public:
-  NodeBuilder(NodeView view, Emitter &emitter, BodyImporter &bodies)
-      : NodeView(std::move(view)), emit(emitter), bodies(bodies), results(outputCount()) {}
+  NodeBuilder(NodeView view, Emitter &emitter, BodyImporter &bodies, Unseeded unseeded)
+      : NodeView(std::move(view)), emit(emitter), bodies(bodies), unseeded(unseeded),
+        results(outputCount()) {}
 
   Emitter &emit;
   BodyImporter &bodies;
+  const Unseeded unseeded;
+  bool isRandom = false; ///< set by the entry: the node has random numbers
   std::vector<std::optional<Tensor>> results;
 
   /// Has the entry see another tensor as an input: an old version's operand in the form of

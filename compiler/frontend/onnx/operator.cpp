@@ -165,6 +165,8 @@ const OperatorTable &operatorTable() {
     ops::addTrigonometry(out);
     ops::addVariadic(out);
     ops::addComparisons(out);
+    ops::addDropout(out);
+    ops::addRandom(out);
     ops::addReductions(out);
     ops::addBatchNormalisation(out);
     ops::addNormalisations(out);

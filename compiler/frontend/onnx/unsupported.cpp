@@ -31,10 +31,6 @@ struct Gap {
   const char *help;
 };
 
-bool hasAttribute(const OpSchema &schema, std::string_view name) {
-  return schema.attributes().count(std::string(name)) != 0;
-}
-
 bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
              bool (*is)(std::string_view)) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const auto &parameter) {
@@ -62,9 +58,6 @@ constexpr Gap kGaps[] = {
      },
      "it takes or gives sequences, maps or optionals, the accelerator has tensors",
      "cut the model before it, and compute it on the host"},
-    {[](const OpSchema &schema) { return hasAttribute(schema, "seed"); },
-     "its result is random, an inference is a function of the inputs",
-     "make the random numbers an input of the model"},
     {[](const OpSchema &schema) {
        return !schema.inputs().empty() && !anyType(schema.inputs(), isFloat);
      },

@@ -74,6 +74,26 @@ def layer_norm(v, scale, shift):
     return distance / np.sqrt((distance ** 2).mean(-1, keepdims=True) + 1e-5) * scale + shift
 
 
+def statistics(cases):
+    """torch.var and torch.std over axes, as its exporters write them: the mean of the squared
+    distances from the mean, times N, divided by N less the correction."""
+    x = normal(2, 3, 20) * 2 + 1
+    for name, axes, correction in (("last", [2], 1), ("positions", [0, 1], 1), ("all", [0, 1, 2], 1),
+                                   ("population", [1, 2], 0)):
+        for function in (np.var, np.std):
+            net = Network(x=x)
+            distance = net("Sub", "x", net("ReduceMean", "x", axes=axes, keepdims=1))
+            h = net("ReduceMean", net("Mul", distance, distance), axes=axes, keepdims=0)
+            if correction:
+                shape = net("Gather", net("Shape", "x"), np.int64(axes), axis=0)
+                n = net("Cast", net("ReduceProd", shape, keepdims=0), to=TensorProto.FLOAT)
+                h = net("Div", net("Mul", h, n), net("Sub", n, np.float32(correction)))
+            if function is np.std:
+                h = net("Sqrt", h)
+            net.add_to(cases, f"{function.__name__}_{name}",
+                       {h: function(np.float64(x), axis=tuple(axes), ddof=correction)})
+
+
 def blocks(cases):
     x = normal(1, 20)
     first, second, scale, shift = weights(20, 40), weights(40, 20), normal(40) + 1, normal(40)

@@ -22,6 +22,8 @@ void addPadding(OperatorTable &table);               ///< Pad
 void addDepthToSpace(OperatorTable &table);          ///< DepthToSpace, SpaceToDepth
 void addCumSum(OperatorTable &table);                ///< CumSum
 void addEinsum(OperatorTable &table);                ///< Einsum
+void addDropout(OperatorTable &table);               ///< Dropout
+void addRandom(OperatorTable &table);                ///< RandomNormal, Bernoulli, Multinomial, ...
 void addReductions(OperatorTable &table);            ///< ReduceMean, ReduceSum, ...
 void addSoftmax(OperatorTable &table);               ///< Softmax, LogSoftmax
 void addBatchNormalisation(OperatorTable &table);    ///< BatchNormalization
@@ -34,19 +36,19 @@ void addMicrosoftNormalisations(
 void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention, MultiHeadAttention
 void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
 void addLoops(OperatorTable &table);              ///< Scan, Loop
-void addReshapes(OperatorTable &table);      ///< Identity, Dropout, Flatten, Reshape, (Un)squeeze
-void addSlices(OperatorTable &table);        ///< Slice, Split
-void addConcat(OperatorTable &table);        ///< Concat
-void addGather(OperatorTable &table);        ///< Gather by constant indices
-void addIntegers(OperatorTable &table);      ///< Mod, BitShift, bitwise logic
-void addLocalResponse(OperatorTable &table); ///< LRN
-void addQuantisation(OperatorTable &table);  ///< QuantizeLinear, QLinearMatMul, ...
-void addIndexing(OperatorTable &table);      ///< GatherElements, ScatterND, OneHot, Compress, ...
-void addLosses(OperatorTable &table);        ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
-void addOrdering(OperatorTable &table);      ///< Hardmax, TopK
-void addResize(OperatorTable &table);        ///< Resize, Upsample
-void addEarlyOpsets(OperatorTable &table);   ///< opsets 1 to 6 of the others; behind them
-void addViews(OperatorTable &table);         ///< Transpose, Expand, Tile
-void addConstants(OperatorTable &table); ///< Constant, ConstantOfShape, Shape, Size, Range, Cast
+void addReshapes(OperatorTable &table);           ///< Identity, Flatten, Reshape, (Un)squeeze
+void addSlices(OperatorTable &table);             ///< Slice, Split
+void addConcat(OperatorTable &table);             ///< Concat
+void addGather(OperatorTable &table);             ///< Gather by constant indices
+void addIntegers(OperatorTable &table);           ///< Mod, BitShift, bitwise logic
+void addLocalResponse(OperatorTable &table);      ///< LRN
+void addQuantisation(OperatorTable &table);       ///< QuantizeLinear, QLinearMatMul, ...
+void addIndexing(OperatorTable &table);    ///< GatherElements, ScatterND, OneHot, Compress, ...
+void addLosses(OperatorTable &table);      ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
+void addOrdering(OperatorTable &table);    ///< Hardmax, TopK
+void addResize(OperatorTable &table);      ///< Resize, Upsample
+void addEarlyOpsets(OperatorTable &table); ///< opsets 1 to 6 of the others; behind them
+void addViews(OperatorTable &table);       ///< Transpose, Expand, Tile
+void addConstants(OperatorTable &table);   ///< Constant, ConstantOfShape, Shape, Size, Range, Cast
 
 } // namespace sluice::frontend::ops

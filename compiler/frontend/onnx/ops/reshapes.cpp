@@ -1,4 +1,4 @@
-// Operators that keep the elements in order: Identity, Dropout, Flatten,
+// Operators that keep the elements in order: Identity, Flatten,
 // Reshape, Squeeze, Unsqueeze.
 #include <algorithm>
 
@@ -19,43 +19,6 @@ Operator identity() {
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.build = passThrough;
-  return entry;
-}
-
-/// The mask of a Dropout that drops nothing; of the input's type up to opset 9.
-Tensor keepsAll(const Shape &shape, int64_t opset) {
-  const int64_t count = elementCount(shape, kMaxElements);
-  if (opset < 10)
-    return Tensor::ofKnown(HostTensor::ofFloats(shape, std::vector<float>(count, 1)));
-  return Tensor::ofKnown({onnx::TensorProto::BOOL, shape, {}, std::vector<int64_t>(count, 1)});
-}
-
-Operator dropout() {
-  Operator entry;
-  entry.name = "Dropout";
-  entry.form = "nothing: in inference the result is the input";
-  entry.inputs = {{"data"}};
-  entry.outputs = {{"output"}, {"mask", Presence::Optional}};
-  entry.attributes = {{"ratio", AttributeKind::Float, 0.5F}};
-  entry.build = [](NodeBuilder &node) {
-    node.result(node.in(0));
-    node.result(1, keepsAll(node.in(0).shape, node.opset()));
-  };
-  return entry;
-}
-
-Operator dropoutWithInputs() {
-  Operator entry = dropout();
-  entry.attributes = {{"seed", AttributeKind::Int}};
-  entry.inputs = {{"data"},
-                  {"ratio", Types::Float, Presence::Optional},
-                  {"training_mode", Types::Any, Presence::Optional, true}};
-  entry.requirements = {{"input 'training_mode' is false", [](const NodeView &node) -> std::string {
-                           if (!node.has(2) || node.in(2).known->size() == 0)
-                             return "";
-                           const HostTensor &mode = *node.in(2).known;
-                           return !mode.isFloat() && mode.ints.front() == 0 ? "" : "true";
-                         }}};
   return entry;
 }
 
@@ -225,8 +188,6 @@ Operator withAxesInput(Operator entry, Presence presence) {
 
 void addReshapes(OperatorTable &table) {
   table.add({1, 13, 14, 16, 19, 21, 23, 24, 25}, identity());
-  table.add({7, 10}, dropout());
-  table.add({12, 13, 22}, dropoutWithInputs());
   table.add({1, 9, 11, 13, 21, 23, 24, 25}, flatten());
   table.add({1}, reshapeWithAttribute());
   table.add({5, 13}, reshape(false));

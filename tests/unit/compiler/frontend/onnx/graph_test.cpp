@@ -72,7 +72,7 @@ TEST(Operators, ListsAllThatAreUnsupported) {
   Model model = identityModel(11);
   model.node("Frobnicate", {"y"}, {"a"}).name("f1");
   model.node("Custom", {"a"}, {"b"}).proto->set_domain("my.domain");
-  model.node("Bernoulli", {"a"}, {"c"});
+  model.node("StringNormalizer", {"a"}, {"c"});
   Node map = model.node("SequenceMap", {"c"}, {"d"});
   map.attribute("body").set_type(onnx::AttributeProto::GRAPH);
   map.proto->mutable_attribute(0)->mutable_g();
@@ -87,7 +87,7 @@ TEST(Operators, ListsAllThatAreUnsupported) {
       "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
       "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
       "neither ONNX's own nor a function of the model\n"
-      "E0201 node 3 (Bernoulli): operator 'Bernoulli' is not supported\n"
+      "E0201 node 3 (StringNormalizer): operator 'StringNormalizer' is not supported\n"
       "E0201 node 4 (SequenceMap): operator 'SequenceMap' is not supported: it contains a graph, "
       "control flow cannot be compiled\n"
       "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "

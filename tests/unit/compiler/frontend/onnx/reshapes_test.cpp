@@ -160,15 +160,6 @@ TEST(Dropout, IsForInference) {
     EXPECT_EQ(evaluate(imported, {{{2}, {3, 4}}})[1].values, (std::vector<double>{1, 1}))
         << "nothing is dropped";
   }
-  Model model;
-  model.input("x", {2}).output("y").floats("r", {}, {0.5F});
-  model.node("Constant", {}, {"mode_int"}).attribute("value_int", int64_t{1});
-  model.node("Cast", {"mode_int"}, {"mode"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
-  model.node("Dropout", {"x", "r", "mode"}, {"y"}).attribute("seed", int64_t{1});
-  EXPECT_EQ(import(model).messages(), "E0205 node 2 (Dropout): Dropout requires: input "
-                                      "'training_mode' is false; found true");
-  model.graph().mutable_node(0)->mutable_attribute(0)->set_i(0);
-  EXPECT_EQ(shapeOf(model), (Ints{2}));
 }
 
 Model tile(const Ints &shape, const Ints &repeats) {

@@ -1,0 +1,61 @@
+#include "compiler/frontend/onnx/ops/random_numbers.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "llvm/Support/xxhash.h"
+
+namespace sluice::frontend::ops {
+
+Requirement boundedField(std::function<Shape(const NodeView &)> shape) {
+  return {fmt::format("there are at most {} random numbers", kMaxRandomElements),
+          [shape = std::move(shape)](const NodeView &node) -> std::string {
+            const Shape extents = shape(node);
+            return elementCount(extents, kMaxRandomElements) >= 0 ? "" : shapeText(extents);
+          }};
+}
+
+/// Seeds that a model gives and those of names never meet.
+enum Stream : uint32_t { Given, Named };
+
+/// The attribute is a float, of Dropout an int. Up to 2^53 the same number is the same seed.
+static uint64_t givenSeed(const NodeView &node) {
+  if (node.isInteger("seed"))
+    return std::bit_cast<uint64_t>(static_cast<double>(node.integer("seed")));
+  return std::bit_cast<uint64_t>(static_cast<double>(node.real("seed")));
+}
+
+reference::RandomField fieldOf(NodeBuilder &node) {
+  node.isRandom = true;
+  if (node.given("seed"))
+    return reference::RandomField({givenSeed(node), Given});
+  switch (node.unseeded) {
+  case Unseeded::Refused:
+    throw NodeError{"E0208",
+                    "without a seed its random numbers differ from inference to inference, those "
+                    "of a program are always the same",
+                    {fix("where the same numbers will do in every inference, --fixed-random takes "
+                         "them; else make them an input of the model",
+                         "--fixed-random")}};
+  case Unseeded::RefusedInLoop:
+    throw NodeError{"E0208",
+                    "without a seed its random numbers differ from trip to trip of the loop around "
+                    "it, those of a body are always the same",
+                    {fix("make the numbers of all trips before the loop, as a sequence that it "
+                         "takes an element of in each")}};
+  case Unseeded::Fixed:
+    break;
+  }
+  return reference::RandomField({llvm::xxh3_64bits(node.resultName()), Named});
+}
+
+Tensor tabulated(DataType type, const Shape &shape, const std::function<double(int64_t)> &element) {
+  HostTensor out{type, shape, {}, {}};
+  out.floats.resize(elementCount(shape, kMaxElements));
+  for (size_t i = 0; i < out.floats.size(); ++i)
+    out.floats[i] = roundToType(element(static_cast<int64_t>(i)), type);
+  return Tensor::ofKnown(std::move(out));
+}
+
+} // namespace sluice::frontend::ops
