@@ -88,7 +88,7 @@ def unsupported():
     return model([helper.make_node("Gemm", ["x", "W"], ["h"], name="fc"),
                   helper.make_node("Det", ["h"], ["d"], name="determinant"),
                   helper.make_node("Relu", ["d"], ["r"], name="act"),
-                  helper.make_node("Bernoulli", ["r"], ["y"], name="positions"),
+                  helper.make_node("StringNormalizer", ["r"], ["y"], name="positions"),
                   helper.make_node("TfIdfVectorizer", ["h"], ["unused"], name="dead")],
                  [tensor("x", 8, 8)], [tensor("y", 1, 1)], [constant("W", values(8, 8))])
 

@@ -44,15 +44,15 @@ class Graphs(Refusal):
             error[E0201]: operator 'Det' is not supported
               --> m.onnx: node 1 "determinant" (Det)
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            error[E0201]: operator 'Bernoulli' is not supported
-              --> m.onnx: node 3 "positions" (Bernoulli)
+            error[E0201]: operator 'StringNormalizer' is not supported
+              --> m.onnx: node 3 "positions" (StringNormalizer)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, models.unsupported())
 
     def test_what_many_nodes_share(self):
         """One message for each operator, with the first nodes; --verbose and JSON have them all."""
         nodes = [helper.make_node("Det", ["x"], [f"d{i}"], name=f"det{i}") for i in range(7)]
-        nodes += [helper.make_node("Bernoulli", ["x"], [f"n{i}"], name=f"at{i}") for i in range(2)]
+        nodes += [helper.make_node("StringNormalizer", ["x"], [f"n{i}"], name=f"at{i}") for i in range(2)]
         outputs = [node.output[0] for node in nodes]
         proto = models.model(nodes, [models.tensor("x", 8, 8)], [models.tensor(y, 1) for y in outputs])
         self.compile_refused(REFUSED, """
@@ -61,9 +61,9 @@ class Graphs(Refusal):
              also: node 1 "det1" (Det), node 2 "det2" (Det), node 3 "det3" (Det), node 4 "det4" (Det), and 2 more, \
 --verbose lists them
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            error[E0201]: operator 'Bernoulli' is not supported, at 2 nodes
-              --> m.onnx: node 7 "at0" (Bernoulli)
-             also: node 8 "at1" (Bernoulli)
+            error[E0201]: operator 'StringNormalizer' is not supported, at 2 nodes
+              --> m.onnx: node 7 "at0" (StringNormalizer)
+             also: node 8 "at1" (StringNormalizer)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, proto)
         self.refused(REFUSED, "".join(
