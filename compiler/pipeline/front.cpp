@@ -300,6 +300,7 @@ private:
   /// Between layout and rows.
   static void addPasses(mlir::OpPassManager &perFunction) {
     perFunction.addPass(ir::createExpandReductions());
+    perFunction.addPass(ir::createSimplifyViews());
     perFunction.addPass(ir::createFoldConstants());
     perFunction.addPass(ir::createSlicesBeforeProducts());
     perFunction.addPass(ir::createFuseMaps());

@@ -105,6 +105,22 @@ def SlicesBeforeProducts
   }];
 }
 
+def SimplifyViews : InterfacePass<"sluice-simplify-views", "::mlir::FunctionOpInterface"> {
+  let summary = "make one view of several, and take slices before they are computed";
+  let description = [{
+    Slices move up: through concats to the operands they take from, pads that they leave out,
+    broadcasts, transposes, reversals, and maps and reductions that nobody else reads. Neighbouring
+    slices in a concat, concats of concats, pads of pads, broadcasts of broadcasts and phases that
+    are interleaved again become one view or none. Lanes that a reader of several operands would
+    move once are not moved before it.
+
+    It ends: a pattern leaves fewer operations, or a slice nearer to the arguments.
+  }];
+  let options = [
+    ListOption<"only", "only", "std::string", "labels of the patterns to apply, all if none">
+  ];
+}
+
 def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterface"> {
   let summary = "multiply behind a matrix product instead of before it";
   let description = [{

@@ -1,0 +1,211 @@
+// Several views become one.
+#include "compiler/transforms/view_patterns.h"
+
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+namespace {
+
+using Extents = llvm::SmallVector<int64_t, 4>;
+
+/// concat(concat(a, b), c) along one axis is concat(a, b, c).
+struct ConcatOfConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
+    llvm::SmallVector<Value> inputs;
+    for (Value input : concat.getInputs()) {
+      auto inner = input.getDefiningOp<ConcatOp>();
+      if (inner && inner.getAxis() == concat.getAxis())
+        llvm::append_range(inputs, inner.getInputs());
+      else
+        inputs.push_back(input);
+    }
+    if (inputs.size() == concat.getInputs().size())
+      return failure();
+    rewriter.modifyOpInPlace(concat, [&] { concat.getInputsMutable().assign(inputs); });
+    return success();
+  }
+};
+
+/// A run of one tensor's elements along an axis.
+struct Run {
+  Value input;
+  Extents starts, sizes, steps;
+
+  static Run of(Value value, size_t axis) {
+    if (auto slice = value.getDefiningOp<SliceOp>()) {
+      Run run{slice.getInput(), Extents(slice.getStarts()), Extents(slice.getSizes()),
+              Extents(slice.getSteps())};
+      if (run.sizes[axis] == 1)
+        run.steps[axis] = 0; // any
+      return run;
+    }
+    const Extents shape(shapeOf(value));
+    return {value, Extents(shape.size(), 0), shape, Extents(shape.size(), 1)};
+  }
+
+  /// Takes in what comes behind this run, if it is the next of it.
+  bool append(const Run &next, size_t axis) {
+    Run expected = next;
+    const int64_t distance = next.starts[axis] - (starts[axis] + (sizes[axis] - 1) * steps[axis]);
+    const int64_t step = steps[axis] == 0 ? distance : steps[axis];
+    const bool follows =
+        distance == step && step != 0 && (next.steps[axis] == 0 || next.steps[axis] == step);
+    expected.starts[axis] = starts[axis];
+    expected.sizes[axis] = sizes[axis];
+    expected.steps[axis] = steps[axis];
+    if (!follows || expected.input != input || expected.starts != starts ||
+        expected.sizes != sizes || expected.steps != steps)
+      return false;
+    sizes[axis] += next.sizes[axis];
+    steps[axis] = step;
+    return true;
+  }
+};
+
+/// Neighbouring slices in a concat are one slice.
+struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
+    const size_t axis = concat.getAxis();
+    struct Part {
+      Run run;
+      Value value; ///< null where it is of several
+    };
+    llvm::SmallVector<Part> parts;
+    for (Value input : concat.getInputs()) {
+      const Run run = Run::of(input, axis);
+      if (!parts.empty() && parts.back().run.append(run, axis))
+        parts.back().value = nullptr;
+      else
+        parts.push_back({run, input});
+    }
+    if (parts.size() == concat.getInputs().size())
+      return failure();
+    // Of a constant beside activations.
+    if (parts.size() == 1 && dataDim(parts[0].run.input) != dataDim(concat.getResult()))
+      return failure();
+    llvm::SmallVector<Value> values;
+    for (auto &[run, value] : parts) {
+      if (run.steps[axis] == 0)
+        run.steps[axis] = 1;
+      values.push_back(
+          value ? value
+                : sliced(rewriter, concat.getLoc(), run.input, run.starts, run.sizes, run.steps));
+    }
+    if (values.size() == 1)
+      rewriter.replaceOp(concat, values.front());
+    else
+      rewriter.modifyOpInPlace(concat, [&] { concat.getInputsMutable().assign(values); });
+    return success();
+  }
+};
+
+/// Every phase of an axis, interleaved again: the concat, along an axis of its own behind it, of
+/// elements k, k + n, k + 2n, ... for k from 0 to n - 1 is a reshape of what they are taken of.
+struct InterleavedPhases : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
+    const auto own = static_cast<int64_t>(concat.getAxis());
+    const auto phases = static_cast<int64_t>(concat.getInputs().size());
+    if (own == 0 || phases < 2)
+      return failure();
+    const int64_t axis = own - 1;
+    Value source;
+    for (auto [k, input] : llvm::enumerate(concat.getInputs())) {
+      auto unsqueeze = input.getDefiningOp<UnsqueezeOp>();
+      if (!unsqueeze || unsqueeze.getAxes() != llvm::ArrayRef<int64_t>{own})
+        return failure();
+      auto phase = unsqueeze.getInput().getDefiningOp<SliceOp>();
+      if (!phase || (source && phase.getInput() != source))
+        return failure();
+      source = phase.getInput();
+      Extents starts(phase.getStarts().size(), 0), sizes(shapeOf(source)), steps(starts.size(), 1);
+      if (sizes[axis] % phases != 0)
+        return failure();
+      starts[axis] = static_cast<int64_t>(k);
+      sizes[axis] /= phases;
+      steps[axis] = sizes[axis] > 1 ? phases : phase.getSteps()[axis];
+      if (phase.getStarts() != llvm::ArrayRef(starts) ||
+          phase.getSizes() != llvm::ArrayRef(sizes) || phase.getSteps() != llvm::ArrayRef(steps))
+        return failure();
+    }
+    if (dataDim(source).has_value() != dataDim(concat.getResult()).has_value())
+      return failure();
+    const auto type = concat.getType();
+    auto reshape = rewriter.create<ReshapeOp>(concat.getLoc(), source, type.getShape());
+    reshape.getResult().setType(type);
+    rewriter.replaceOp(concat, reshape);
+    return success();
+  }
+};
+
+/// pad(pad(x)) of one value has both borders.
+struct PadOfPad : OpRewritePattern<PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PadOp pad, PatternRewriter &rewriter) const override {
+    auto inner = pad.getInput().getDefiningOp<PadOp>();
+    if (!inner || inner.getValue() != pad.getValue())
+      return failure();
+    Extents low(pad.getLow()), high(pad.getHigh());
+    for (size_t axis = 0; axis < low.size(); ++axis) {
+      low[axis] += inner.getLow()[axis];
+      high[axis] += inner.getHigh()[axis];
+    }
+    rewriter.modifyOpInPlace(pad, [&] {
+      pad.setLow(low);
+      pad.setHigh(high);
+      pad.getInputMutable().assign(inner.getInput());
+    });
+    return success();
+  }
+};
+
+/// broadcast(broadcast(x)) is one.
+struct BroadcastOfBroadcast : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BroadcastOp broadcast, PatternRewriter &rewriter) const override {
+    auto inner = broadcast.getInput().getDefiningOp<BroadcastOp>();
+    if (!inner)
+      return failure();
+    rewriter.modifyOpInPlace(broadcast,
+                             [&] { broadcast.getInputMutable().assign(inner.getInput()); });
+    return success();
+  }
+};
+
+/// Axes that were added and are removed again.
+struct SqueezeOfUnsqueeze : OpRewritePattern<SqueezeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SqueezeOp squeeze, PatternRewriter &rewriter) const override {
+    auto unsqueeze = squeeze.getInput().getDefiningOp<UnsqueezeOp>();
+    if (!unsqueeze || unsqueeze.getAxes() != squeeze.getAxes() ||
+        unsqueeze.getInput().getType() != squeeze.getType())
+      return failure();
+    rewriter.replaceOp(squeeze, unsqueeze.getInput());
+    return success();
+  }
+};
+
+} // namespace
+
+void addMergePatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.addWithLabel<ConcatOfConcat>({"concat-of-concat"}, context);
+  patterns.addWithLabel<ConcatOfSlices>({"concat-of-slices"}, context);
+  patterns.addWithLabel<InterleavedPhases>({"interleaved-phases"}, context);
+  patterns.addWithLabel<PadOfPad>({"pad-of-pad"}, context);
+  patterns.addWithLabel<BroadcastOfBroadcast>({"broadcast-of-broadcast"}, context);
+  patterns.addWithLabel<SqueezeOfUnsqueeze>({"squeeze-of-unsqueeze"}, context);
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,278 @@
+// Slices move up to where their elements come from.
+#include "compiler/transforms/view_patterns.h"
+
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+using Extents = llvm::SmallVector<int64_t, 4>;
+
+RankedTensorType withShape(RankedTensorType type, llvm::ArrayRef<int64_t> shape,
+                           std::optional<int64_t> dim) {
+  Attribute encoding;
+  if (dim)
+    encoding =
+        DimAttr::get(type.getContext(), *dim, shape.empty() ? llvm::ArrayRef<int64_t>{1} : shape);
+  return RankedTensorType::get(shape, type.getElementType(), encoding);
+}
+
+Value sliced(PatternRewriter &rewriter, Location location, Value input,
+             llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+             llvm::ArrayRef<int64_t> steps) {
+  const bool whole = llvm::all_of(starts, [](int64_t start) { return start == 0; }) &&
+                     llvm::all_of(steps, [](int64_t step) { return step > 0; });
+  if (whole && sizes == shapeOf(input))
+    return input;
+  auto slice = rewriter.create<SliceOp>(location, input, starts, sizes, steps);
+  const auto type = llvm::cast<RankedTensorType>(input.getType());
+  slice.getResult().setType(withShape(type, sizes, dataDim(input)));
+  return slice;
+}
+
+namespace {
+
+/// What a slice takes along each axis; of one element in steps of 1.
+struct Taken {
+  explicit Taken(SliceOp op)
+      : starts(op.getStarts()), sizes(op.getSizes()), steps(op.getSteps()),
+        from(shapeOf(op.getInput())) {
+    for (auto [size, step] : llvm::zip_equal(sizes, steps))
+      if (size == 1)
+        step = 1;
+  }
+
+  Extents starts, sizes, steps;
+  Extents from; ///< what it is taken of
+
+  [[nodiscard]] size_t rank() const { return starts.size(); }
+  [[nodiscard]] int64_t last(size_t axis) const {
+    return starts[axis] + (sizes[axis] - 1) * steps[axis];
+  }
+  [[nodiscard]] bool isWhole(size_t axis) const {
+    return sizes[axis] == from[axis] && steps[axis] == 1;
+  }
+  void take(size_t axis, int64_t start, int64_t size, int64_t step) {
+    starts[axis] = start;
+    sizes[axis] = size;
+    steps[axis] = step;
+  }
+  Value of(PatternRewriter &rewriter, Location location, Value input) const {
+    return sliced(rewriter, location, input, starts, sizes, steps);
+  }
+};
+
+/// A slice of the result of an operation of one kind.
+template <typename Op> struct SliceOf : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp slice, PatternRewriter &rewriter) const override {
+    auto source = slice.getInput().getDefiningOp<Op>();
+    if (!source)
+      return failure();
+    const Location where = fuseLocs(slice.getContext(), {source->getLoc(), slice.getLoc()});
+    const Value result = through(slice, source, where, rewriter);
+    if (!result)
+      return failure();
+    rewriter.replaceOp(slice, result);
+    return success();
+  }
+
+  /// The same elements, of the same type; null, and nothing built, where the slice stays.
+  virtual Value through(SliceOp slice, Op source, Location where,
+                        PatternRewriter &rewriter) const = 0;
+};
+
+/// The result of an operation that was just built, with its type.
+template <typename Op> Value typed(Op op, RankedTensorType type) {
+  op.getResult().setType(type);
+  return op.getResult();
+}
+
+/// slice(concat(a, b)) is what it takes of a and of b, if that is fewer than there are or less
+/// than all of one.
+struct SliceOfConcat : SliceOf<ConcatOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, ConcatOp concat, Location where,
+                PatternRewriter &rewriter) const override {
+    const Taken taken(slice);
+    const size_t axis = concat.getAxis();
+    struct Run {
+      unsigned input;
+      int64_t start, size;
+    };
+    llvm::SmallVector<Run> runs;
+    for (int64_t i = 0; i < taken.sizes[axis]; ++i) {
+      int64_t at = taken.starts[axis] + i * taken.steps[axis];
+      unsigned input = 0;
+      for (; at >= shapeOf(concat.getInputs()[input])[axis]; ++input)
+        at -= shapeOf(concat.getInputs()[input])[axis];
+      if (!runs.empty() && runs.back().input == input)
+        ++runs.back().size;
+      else
+        runs.push_back({input, at, 1});
+    }
+    if (runs.size() == concat.getInputs().size() && runs.size() > 1)
+      return {}; // as many slices as there were operands
+    if (runs.size() == 1 &&
+        withShape(typeOf(concat.getInputs()[runs[0].input]), slice.getType().getShape(),
+                  dataDim(concat.getInputs()[runs[0].input])) != slice.getType())
+      return {}; // a constant, which has no data dimension
+    llvm::SmallVector<Value> parts;
+    for (const Run &run : runs) {
+      Taken part = taken;
+      part.take(axis, run.start, run.size, run.size == 1 ? 1 : taken.steps[axis]);
+      parts.push_back(part.of(rewriter, where, concat.getInputs()[run.input]));
+    }
+    if (parts.size() == 1)
+      return parts.front();
+    return typed(rewriter.create<ConcatOp>(where, parts, axis), slice.getType());
+  }
+
+  static RankedTensorType typeOf(Value value) {
+    return llvm::cast<RankedTensorType>(value.getType());
+  }
+};
+
+/// slice(pad(x)) that takes nothing of the border is a slice of x.
+struct SliceOfPad : SliceOf<PadOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, PadOp pad, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    const auto inner = shapeOf(pad.getInput());
+    for (size_t axis = 0; axis < taken.rank(); ++axis) {
+      taken.starts[axis] -= pad.getLow()[axis];
+      if (std::min(taken.starts[axis], taken.last(axis)) < 0 ||
+          std::max(taken.starts[axis], taken.last(axis)) >= inner[axis])
+        return {};
+    }
+    return taken.of(rewriter, where, pad.getInput());
+  }
+};
+
+/// slice(broadcast(x)) is broadcast(slice(x)), along repeated axes to fewer.
+struct SliceOfBroadcast : SliceOf<BroadcastOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, BroadcastOp broadcast, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    const auto inner = shapeOf(broadcast.getInput());
+    for (size_t axis = 0; axis < taken.rank(); ++axis)
+      if (inner[axis] != taken.from[axis])
+        taken.take(axis, 0, 1, 1);
+    const Value part = taken.of(rewriter, where, broadcast.getInput());
+    if (part.getType() == slice.getType())
+      return part;
+    return typed(rewriter.create<BroadcastOp>(where, part, slice.getSizes()), slice.getType());
+  }
+};
+
+/// slice(transpose(x)) is transpose(slice(x)).
+struct SliceOfTranspose : SliceOf<TransposeOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, TransposeOp transpose, Location where,
+                PatternRewriter &rewriter) const override {
+    const Taken taken(slice);
+    Taken moved = taken;
+    for (auto [axis, from] : llvm::enumerate(transpose.getPermutation()))
+      moved.take(from, taken.starts[axis], taken.sizes[axis], taken.steps[axis]);
+    const Value part = moved.of(rewriter, where, transpose.getInput());
+    return typed(rewriter.create<TransposeOp>(where, part, transpose.getPermutation()),
+                 slice.getType());
+  }
+};
+
+/// slice(reverse(x)) is a slice of x that runs the other way.
+struct SliceOfReverse : SliceOf<ReverseOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, ReverseOp reverse, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    for (const int64_t axis : reverse.getAxes()) {
+      taken.starts[axis] = taken.from[axis] - 1 - taken.starts[axis];
+      if (taken.sizes[axis] > 1)
+        taken.steps[axis] = -taken.steps[axis];
+    }
+    return taken.of(rewriter, where, reverse.getInput());
+  }
+};
+
+/// Whether a slice leaves the lanes as they are: before layout, too, where they are not known.
+bool keepsLanes(const Taken &taken, Value result) {
+  const std::optional<int64_t> dim = dataDim(result);
+  return !dim || taken.rank() == 0 || taken.isWhole(*dim);
+}
+
+/// slice(map(a, b)) is map(slice(a), slice(b)), where nobody else reads the map and the lanes of
+/// several operands need not be moved for it.
+struct SliceOfMap : SliceOf<MapOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, MapOp map, Location where,
+                PatternRewriter &rewriter) const override {
+    const Taken taken(slice);
+    if (!map.getResult().hasOneUse() ||
+        (map.getInputs().size() > 1 && !keepsLanes(taken, map.getResult())))
+      return {};
+    llvm::SmallVector<Value> inputs;
+    for (Value input : map.getInputs())
+      inputs.push_back(taken.of(rewriter, where, input));
+    IRMapping mapping;
+    mapping.map(map.getInputs(), inputs);
+    auto smaller = llvm::cast<MapOp>(rewriter.clone(*map, mapping));
+    smaller->setLoc(where);
+    return typed(smaller, slice.getType());
+  }
+};
+
+/// slice(reduce(x)) is reduce(slice(x)), where nobody else reads the reduction.
+struct SliceOfReduce : SliceOf<ReduceOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, ReduceOp reduce, Location where,
+                PatternRewriter &rewriter) const override {
+    const Taken taken(slice);
+    if (!reduce.getResult().hasOneUse() || !keepsLanes(taken, reduce.getResult()))
+      return {};
+    Taken moved = taken;
+    const auto inner = shapeOf(reduce.getInput());
+    moved.starts.assign(inner.size(), 0);
+    moved.steps.assign(inner.size(), 1);
+    moved.sizes.assign(inner.begin(), inner.end());
+    size_t axis = 0;
+    for (size_t from = 0; from < inner.size(); ++from) {
+      const bool reduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(from));
+      if (!reduced)
+        moved.take(from, taken.starts[axis], taken.sizes[axis], taken.steps[axis]);
+      axis += !reduced || reduce.getKeepdims();
+    }
+    const Value part = moved.of(rewriter, where, reduce.getInput());
+    return typed(rewriter.create<ReduceOp>(where, reduce.getMonoid(), part, reduce.getAxes(),
+                                           reduce.getKeepdims()),
+                 slice.getType());
+  }
+};
+
+} // namespace
+
+void addSlicePatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.addWithLabel<SliceOfConcat>({"slice-of-concat"}, context);
+  patterns.addWithLabel<SliceOfPad>({"slice-of-pad"}, context);
+  patterns.addWithLabel<SliceOfBroadcast>({"slice-of-broadcast"}, context);
+  patterns.addWithLabel<SliceOfTranspose>({"slice-of-transpose"}, context);
+  patterns.addWithLabel<SliceOfReverse>({"slice-of-reverse"}, context);
+  patterns.addWithLabel<SliceOfMap>({"slice-of-map"}, context);
+  patterns.addWithLabel<SliceOfReduce>({"slice-of-reduce"}, context);
+}
+
+} // namespace sluice::ir

@@ -1,0 +1,192 @@
+// Each rewrite of views alone.
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-concat}))" | FileCheck %s --check-prefix=CONCAT
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-pad}))" | FileCheck %s --check-prefix=PAD
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-broadcast}))" | FileCheck %s --check-prefix=BROADCAST
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-transpose}))" | FileCheck %s --check-prefix=TRANSPOSE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-reverse}))" | FileCheck %s --check-prefix=REVERSE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-map}))" | FileCheck %s --check-prefix=MAP
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-reduce}))" | FileCheck %s --check-prefix=REDUCE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-concat}))" | FileCheck %s --check-prefix=CONCATS
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-slices}))" | FileCheck %s --check-prefix=SLICES
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=interleaved-phases}))" | FileCheck %s --check-prefix=PHASES
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=pad-of-pad}))" | FileCheck %s --check-prefix=PADS
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=broadcast-of-broadcast}))" | FileCheck %s --check-prefix=BROADCASTS
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=squeeze-of-unsqueeze}))" | FileCheck %s --check-prefix=SQUEEZE
+
+// A slice of a concat takes from those operands that it has elements of, with its step.
+// CONCAT-LABEL: func.func @concat(
+// CONCAT-SAME: %[[X:.*]]: tensor<2x4xf32>, %[[Y:.*]]: tensor<3x4xf32>, %[[Z:.*]]: tensor<1x4xf32>
+// CONCAT-DAG: %[[A:.*]] = sluice.slice %[[Y]] starts [2, 0] sizes [2, 4] steps [-1, 1]
+// CONCAT-DAG: %[[B0:.*]] = sluice.slice %[[X]] starts [1, 0] sizes [1, 4] steps [1, 1]
+// CONCAT-DAG: %[[B1:.*]] = sluice.slice %[[Y]] starts [1, 0] sizes [1, 4] steps [1, 1]
+// CONCAT: %[[B:.*]] = sluice.concat %[[B0]], %[[B1]] axis 0
+// CONCAT: return %[[A]], %[[B]]
+func.func @concat(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %z: tensor<1x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %c = sluice.concat %x, %y, %z axis 0 : (tensor<2x4xf32>, tensor<3x4xf32>, tensor<1x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %c starts [4, 0] sizes [2, 4] steps [-1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  %1 = sluice.slice %c starts [1, 0] sizes [2, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// What a slice leaves out of a pad; one that takes a border stays.
+// PAD-LABEL: func.func @pad(
+// PAD-SAME: %[[X:.*]]: tensor<4x4xf32>
+// PAD: %[[P:.*]] = sluice.pad %[[X]]
+// PAD: %[[A:.*]] = sluice.slice %[[X]] starts [2, 1] sizes [2, 2] steps [-1, 2]
+// PAD: %[[B:.*]] = sluice.slice %[[P]]
+// PAD: return %[[A]], %[[B]]
+func.func @pad(%x: tensor<4x4xf32>) -> (tensor<2x2xf32>, tensor<2x4xf32>) {
+  %p = sluice.pad %x low [1, 0] high [1, 0] value 0.0 : (tensor<4x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %p starts [3, 1] sizes [2, 2] steps [-1, 2] : (tensor<6x4xf32>) -> tensor<2x2xf32>
+  %1 = sluice.slice %p starts [0, 0] sizes [2, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0, %1 : tensor<2x2xf32>, tensor<2x4xf32>
+}
+
+// BROADCAST-LABEL: func.func @broadcast(
+// BROADCAST-SAME: %[[X:.*]]: tensor<1x4xf32>
+// BROADCAST-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [1, 3] steps [1, 1]
+// BROADCAST-NEXT: %[[B:.*]] = sluice.broadcast %[[S]] : (tensor<1x3xf32>) -> tensor<2x3xf32>
+// BROADCAST-NEXT: return %[[B]], %[[X]]
+func.func @broadcast(%x: tensor<1x4xf32>) -> (tensor<2x3xf32>, tensor<1x4xf32>) {
+  %b = sluice.broadcast %x : (tensor<1x4xf32>) -> tensor<5x4xf32>
+  %0 = sluice.slice %b starts [4, 1] sizes [2, 3] steps [-2, 1] : (tensor<5x4xf32>) -> tensor<2x3xf32>
+  %1 = sluice.slice %b starts [3, 0] sizes [1, 4] steps [1, 1] : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<1x4xf32>
+}
+
+// The data dimension goes with the axes.
+// TRANSPOSE-LABEL: func.func @transpose(
+// TRANSPOSE-SAME: %[[X:.*]]: tensor<5x4xbf16, #sluice<[5 4!]>>
+// TRANSPOSE-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [3, 0] sizes [2, 4] steps [-1, 1] : (tensor<5x4xbf16, #sluice<[5 4!]>>) -> tensor<2x4xbf16, #sluice<[2 4!]>>
+// TRANSPOSE-NEXT: %[[T:.*]] = sluice.transpose %[[S]] [1, 0] : (tensor<2x4xbf16, #sluice<[2 4!]>>) -> tensor<4x2xbf16, #sluice<[4! 2]>>
+// TRANSPOSE-NEXT: return %[[T]]
+func.func @transpose(%x: tensor<5x4xbf16, #sluice<[5 4!]>>) -> tensor<4x2xbf16, #sluice<[4! 2]>> {
+  %t = sluice.transpose %x [1, 0] : (tensor<5x4xbf16, #sluice<[5 4!]>>) -> tensor<4x5xbf16, #sluice<[4! 5]>>
+  %0 = sluice.slice %t starts [0, 3] sizes [4, 2] steps [1, -1] : (tensor<4x5xbf16, #sluice<[4! 5]>>) -> tensor<4x2xbf16, #sluice<[4! 2]>>
+  return %0 : tensor<4x2xbf16, #sluice<[4! 2]>>
+}
+
+// REVERSE-LABEL: func.func @reverse(
+// REVERSE-SAME: %[[X:.*]]: tensor<6x4xf32>
+// REVERSE-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [4, 0] sizes [2, 4] steps [-2, 1]
+// REVERSE-NEXT: return %[[S]]
+func.func @reverse(%x: tensor<6x4xf32>) -> tensor<2x4xf32> {
+  %r = sluice.reverse %x axes [0] : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %r starts [1, 0] sizes [2, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// Off the data dimension for any number of operands, along it for one: each of several would be
+// moved by itself.
+// MAP-LABEL: func.func @map(
+// MAP-SAME: %[[X:.*]]: tensor<4x8xbf16, #sluice<[4 8!]>>, %[[Y:.*]]: tensor<4x8xbf16, #sluice<[4 8!]>>
+// MAP-DAG: %[[A:.*]] = sluice.slice %[[X]] starts [1, 0] sizes [2, 8] steps [1, 1]
+// MAP-DAG: %[[B:.*]] = sluice.slice %[[Y]] starts [1, 0] sizes [2, 8] steps [1, 1]
+// MAP: %[[R:.*]] = sluice.map (%{{.*}} = %[[A]], %{{.*}} = %[[B]])
+// MAP: %[[L:.*]] = sluice.map (%{{.*}} = %[[X]], %{{.*}} = %[[Y]])
+// MAP: %[[C:.*]] = sluice.slice %[[L]] starts [0, 3]
+// MAP: %[[D:.*]] = sluice.slice %[[X]] starts [0, 3]
+// MAP: %[[E:.*]] = sluice.map (%{{.*}} = %[[D]])
+// MAP: return %[[R]], %[[C]], %[[E]]
+func.func @map(%x: tensor<4x8xbf16, #sluice<[4 8!]>>, %y: tensor<4x8xbf16, #sluice<[4 8!]>>)
+    -> (tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>) {
+  %m = sluice.map (%a = %x, %b = %y) : (tensor<4x8xbf16, #sluice<[4 8!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<4x8xbf16, #sluice<[4 8!]>> {
+    %s = arith.addf %a, %b : f32
+    sluice.yield %s
+  }
+  %0 = sluice.slice %m starts [1, 0] sizes [2, 8] steps [1, 1] : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<2x8xbf16, #sluice<[2 8!]>>
+  %n = sluice.map (%a = %x, %b = %y) : (tensor<4x8xbf16, #sluice<[4 8!]>>, tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<4x8xbf16, #sluice<[4 8!]>> {
+    %s = arith.mulf %a, %b : f32
+    sluice.yield %s
+  }
+  %1 = sluice.slice %n starts [0, 3] sizes [4, 3] steps [1, 1] : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
+  %o = sluice.map (%a = %x) : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<4x8xbf16, #sluice<[4 8!]>> {
+    %s = math.tanh %a : f32
+    sluice.yield %s
+  }
+  %2 = sluice.slice %o starts [0, 3] sizes [4, 3] steps [1, 1] : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
+  return %0, %1, %2 : tensor<2x8xbf16, #sluice<[2 8!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>, tensor<4x3xbf16, #sluice<[4 3!]>>
+}
+
+// REDUCE-LABEL: func.func @reduce(
+// REDUCE-SAME: %[[X:.*]]: tensor<4x5x6xf32>
+// REDUCE-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [3, 0, 2] sizes [2, 5, 2] steps [-1, 1, 2]
+// REDUCE-NEXT: %[[R:.*]] = sluice.reduce sum %[[S]] axes [1] : (tensor<2x5x2xf32>) -> tensor<2x2xf32>
+// REDUCE-NEXT: return %[[R]]
+func.func @reduce(%x: tensor<4x5x6xf32>) -> tensor<2x2xf32> {
+  %r = sluice.reduce sum %x axes [1] : (tensor<4x5x6xf32>) -> tensor<4x6xf32>
+  %0 = sluice.slice %r starts [3, 2] sizes [2, 2] steps [-1, 2] : (tensor<4x6xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// CONCATS-LABEL: func.func @concats(
+// CONCATS-SAME: %[[X:.*]]: tensor<1x4xf32>, %[[Y:.*]]: tensor<2x4xf32>
+// CONCATS-NEXT: %[[C:.*]] = sluice.concat %[[X]], %[[Y]], %[[X]] axis 0
+// CONCATS-NEXT: return %[[C]]
+func.func @concats(%x: tensor<1x4xf32>, %y: tensor<2x4xf32>) -> tensor<4x4xf32> {
+  %c = sluice.concat %x, %y axis 0 : (tensor<1x4xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+  %0 = sluice.concat %c, %x axis 0 : (tensor<3x4xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// Neighbours, also backwards; all of them in order are the tensor.
+// SLICES-LABEL: func.func @slices(
+// SLICES-SAME: %[[X:.*]]: tensor<6x4xf32>
+// SLICES-NEXT: %[[S:.*]] = sluice.slice %[[X]] starts [5, 0] sizes [3, 4] steps [-2, 1]
+// SLICES-NEXT: return %[[X]], %[[S]]
+func.func @slices(%x: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<3x4xf32>) {
+  %a = sluice.slice %x starts [0, 0] sizes [1, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<1x4xf32>
+  %b = sluice.slice %x starts [1, 0] sizes [3, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %c = sluice.slice %x starts [4, 0] sizes [2, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  %0 = sluice.concat %a, %b, %c axis 0 : (tensor<1x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<6x4xf32>
+  %d = sluice.slice %x starts [5, 0] sizes [2, 4] steps [-2, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  %e = sluice.slice %x starts [1, 0] sizes [1, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<1x4xf32>
+  %1 = sluice.concat %d, %e axis 0 : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<3x4xf32>
+  return %0, %1 : tensor<6x4xf32>, tensor<3x4xf32>
+}
+
+// Phases that are interleaved again are what they were taken of.
+// PHASES-LABEL: func.func @phases(
+// PHASES-SAME: %[[X:.*]]: tensor<6x4xf32>
+// PHASES-NEXT: return %[[X]]
+func.func @phases(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %a = sluice.slice %x starts [0, 0] sizes [3, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %b = sluice.slice %x starts [1, 0] sizes [3, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %c = sluice.unsqueeze %a axes [1] : (tensor<3x4xf32>) -> tensor<3x1x4xf32>
+  %d = sluice.unsqueeze %b axes [1] : (tensor<3x4xf32>) -> tensor<3x1x4xf32>
+  %e = sluice.concat %c, %d axis 1 : (tensor<3x1x4xf32>, tensor<3x1x4xf32>) -> tensor<3x2x4xf32>
+  %0 = sluice.reshape %e : (tensor<3x2x4xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+
+// Of one value.
+// PADS-LABEL: func.func @pads(
+// PADS-SAME: %[[X:.*]]: tensor<2x4xf32>
+// PADS-NEXT: %[[A:.*]] = sluice.pad %[[X]] low [1, 0] high [2, 1] value 0.000000e+00
+// PADS-NEXT: %[[B:.*]] = sluice.pad %[[A]] low [0, 1] high [0, 0] value 1.000000e+00
+// PADS-NEXT: return %[[B]]
+func.func @pads(%x: tensor<2x4xf32>) -> tensor<5x6xf32> {
+  %0 = sluice.pad %x low [1, 0] high [0, 1] value 0.0 : (tensor<2x4xf32>) -> tensor<3x5xf32>
+  %1 = sluice.pad %0 low [0, 0] high [2, 0] value 0.0 : (tensor<3x5xf32>) -> tensor<5x5xf32>
+  %2 = sluice.pad %1 low [0, 1] high [0, 0] value 1.0 : (tensor<5x5xf32>) -> tensor<5x6xf32>
+  return %2 : tensor<5x6xf32>
+}
+
+// BROADCASTS-LABEL: func.func @broadcasts(
+// BROADCASTS-SAME: %[[X:.*]]: tensor<1x1x4xf32>
+// BROADCASTS-NEXT: %[[B:.*]] = sluice.broadcast %[[X]] : (tensor<1x1x4xf32>) -> tensor<2x3x4xf32>
+// BROADCASTS-NEXT: return %[[B]]
+func.func @broadcasts(%x: tensor<1x1x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = sluice.broadcast %x : (tensor<1x1x4xf32>) -> tensor<1x3x4xf32>
+  %1 = sluice.broadcast %0 : (tensor<1x3x4xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// SQUEEZE-LABEL: func.func @squeeze(
+// SQUEEZE-SAME: %[[X:.*]]: tensor<2x4xf32>
+// SQUEEZE-NEXT: return %[[X]]
+func.func @squeeze(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = sluice.unsqueeze %x axes [0, 2] : (tensor<2x4xf32>) -> tensor<1x2x1x4xf32>
+  %1 = sluice.squeeze %0 axes [0, 2] : (tensor<1x2x1x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
