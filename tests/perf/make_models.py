@@ -164,6 +164,10 @@ WINDOWS = {
     "conv1d-1-32-k64-4096": lambda n: frames(n, 4096, 32, 64, 16),
 }
 
+# One network over few positions, and over many.
+LENGTHS = {f"conv1d-4x64-{n}": (lambda n: lambda name: convolutions(name, [64, n], [(64, 3, 1)] * 4))(n)
+           for n in (64, 4096)}
+
 # One step of networks whose memory stays on the chip.
 STREAMS = {name: lambda n: networks.PUBLISHED[n]().model() for name in networks.PUBLISHED}
 
@@ -186,7 +190,7 @@ ROWS = {
 
 
 # Every model there is a function for, by name.
-MODELS = ROWS | WINDOWS | STREAMS | SEQUENCES
+MODELS = ROWS | WINDOWS | LENGTHS | STREAMS | SEQUENCES
 
 
 def state_flags(model):

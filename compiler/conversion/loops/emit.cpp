@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/conversion/loops/roll_runs.h"
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/order/placement.h"
 
@@ -74,6 +75,9 @@ public:
   void addBody(uint32_t index, const Statements &statements) {
     body = index;
     const rows::Body &what = program.bodies[index];
+    if (begins.empty() || what.run != run)
+      begins.push_back(list.size());
+    run = what.run;
     groups = groupsOf(program, what, choice);
     if (body >= links.early)
       takeChunks();
@@ -113,13 +117,14 @@ public:
 
   List take() {
     if (!list.empty()) {
+      begins.push_back(list.size());
       takeChunks();
       for (uint32_t input = 0; input < program.inputs.size(); ++input)
         takePortions(input, static_cast<uint32_t>(map.portions[input].size()));
       takeBodies(static_cast<uint32_t>(program.bodies.size()));
     }
     list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
-    return std::move(list);
+    return begins.empty() ? std::move(list) : rollRuns(std::move(list), begins);
   }
 
 private:
@@ -129,6 +134,8 @@ private:
   const Links &links;
   const uint32_t core;
   List list;
+  std::vector<size_t> begins; ///< of runs
+  uint32_t run = 0;
   uint32_t body = 0;
   Groups groups;
   std::vector<bool> takenInputs;
@@ -497,7 +504,7 @@ public:
     waitForCores(kCreditTokens, credits);
     waitForCores(kDoneTokens, done);
     list.push_back(sequencer(isa::Restart{}));
-    return std::move(list);
+    return begins.empty() ? std::move(list) : rollRuns(std::move(list), begins);
   }
 
 private:
@@ -506,6 +513,7 @@ private:
   const Choice &choice;
   const Links &links;
   List list;
+  std::vector<size_t> begins; ///< of portions of an input
 
   /// Takes tokens that cores give, by core; equal counts in one instruction.
   void waitForCores(uint32_t tokens, const std::vector<uint32_t> &counts) {
@@ -570,6 +578,7 @@ private:
     const uint32_t mask = links.inputReaders[input];
     uint32_t next = 0, credits = 0;
     for (const Portion &portion : map.portions[input]) {
+      begins.push_back(list.size());
       uint32_t needed = 0;
       for (uint32_t b = 0; portion.behind && b <= *portion.behind; ++b)
         needed += map.bodies[b].credits;
@@ -589,6 +598,7 @@ private:
       add(take, input, next, 0);
       next = portion.end;
     }
+    begins.push_back(list.size());
   }
 
   static void give(isa::Input &take, uint32_t input, uint32_t units, uint32_t level) {

@@ -5,7 +5,7 @@
 // matrix unit, so when it begins the next group the matrix unit has read all rows of
 // this one, and rows of the frame may be written again without a word. Rows that have
 // to arrive are waited for position by position; what other cores or earlier bodies
-// make, before the body begins.
+// make, before the body begins. Runs of lines that are alike are rolled into a loop.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,7 @@ struct Emitted {
   isa::Instruction instruction;
   isa::Unit unit = isa::Unit::Seq;
   uint32_t body = kNone;                 ///< whose rows `origins` names
+  uint32_t bodyStep = 0;                 ///< bodies from one pass of the loop to the next
   std::vector<plan::BeatOrigin> origins; ///< of one position; input: none, see `input`
   uint32_t position = kNone; ///< first trip, of the loop's first pass; kNone: no position
   uint32_t step = 0;         ///< trips from one pass of the loop to the next

@@ -25,6 +25,7 @@ struct Candidate {
   rows::Program program; ///< with its folds
   Map map;
   std::vector<List> lists;
+  uint32_t positions = 1; ///< of the longest loop, before it is cut into runs
 };
 
 std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
@@ -80,7 +81,7 @@ bool fitsAll(const std::vector<plan::MemoryUse> &use) {
 }
 
 std::optional<Candidate> build(const rows::Program &original, const Choice &choice) {
-  auto program = withFolds(inRuns(original, choice.runs), choice);
+  auto program = withFolds(inRuns(original, choice.runs, choice.lines), choice);
   if (!program)
     return std::nullopt;
   dealOut(*program, choice);
@@ -91,7 +92,9 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   if (!lists)
     return std::nullopt;
   Candidate candidate{
-      {choice, {}, {}, {}}, std::move(*program), std::move(*map), std::move(*lists)};
+      {choice, {}, {}, {}}, std::move(*program), std::move(*map), std::move(*lists), 1};
+  for (const rows::Body &body : original.bodies)
+    candidate.positions = std::max(candidate.positions, body.trips);
   candidate.trial.use = useOf(candidate.program, candidate.map, candidate.lists);
   return candidate;
 }
@@ -186,8 +189,11 @@ std::optional<double> cyclesOf(const Candidate &candidate, plan::Budget &budget)
   if (run.stalled || run.inferences.empty())
     return std::nullopt;
   uint32_t trips = 1;
-  for (const rows::Body &body : few.bodies)
-    trips = std::max(trips, body.trips);
+  if (shorter)
+    for (const rows::Body &body : few.bodies)
+      trips = std::max(trips, body.trips);
+  else
+    trips = candidate.positions;
   return static_cast<double>(run.inferences[0].latency()) / trips;
 }
 
@@ -201,7 +207,6 @@ std::optional<plan::Explanation> explain(const Candidate &candidate) {
     return std::nullopt;
   plan::Explanation result =
       plan::explain(all.graph, plan::analyse(all.graph), all.placement, *timeline);
-  result.choice = textOf(program, candidate.trial.choice);
   return result;
 }
 
@@ -241,8 +246,14 @@ std::vector<uint32_t> groupSizes(const rows::Program &program, uint32_t runs) {
   return {sizes.begin(), sizes.end()};
 }
 
+/// Where runs that are alike fit, others are tried up to so many: their instructions are there once
+/// for every run, but there are fewer of them, which wait for each other less often.
+constexpr uint32_t kMostUnlike = 12;
+
 /// Tries sizes of groups; keeps the fastest plan.
 struct Search {
+  static constexpr uint32_t kFewestAlike = 6; ///< runs of which some may be alike
+
   Search(const rows::Program &program, uint64_t work) : program(program), budget(work) {}
 
   const rows::Program &program;
@@ -253,9 +264,26 @@ struct Search {
   std::vector<plan::Loser> losers;
   uint64_t most = 0;       ///< that one size has cost
   bool lacksInbox = false; ///< some plan of the last runs lacks inbox rows alone
+  bool fitted = false;     ///< some plan of the last runs fits, and is sound or not the fastest
+
+  /// Runs of equally many lines, a group on every core: those that are alike become a loop.
+  void runAlike() {
+    fitted = false;
+    for (const uint32_t group : {48, 32, 24, 16, 12, 8, 6, 4, 3, 2}) {
+      const uint32_t lines = group * program.geometry.cores;
+      const uint32_t runs = runsOf(program, lines);
+      if (runs < kFewestAlike)
+        continue;
+      if (std::optional<Candidate> candidate =
+              build(program, {program.geometry.accumulators, runs, lines}))
+        consider(std::move(candidate));
+      if (best)
+        return;
+    }
+  }
 
   void run(uint32_t runs) {
-    lacksInbox = false;
+    lacksInbox = fitted = false;
     for (const uint32_t size : groupSizes(program, runs)) {
       const uint64_t before = budget.spent();
       if (best && !budget.affords(most))
@@ -282,6 +310,7 @@ private:
     const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
     if (faster)
       trial.wrong = proveWrong(*candidate, budget);
+    fitted |= trial.cycles && !trial.wrong;
     if (trial.wrong)
       wrong = trial.wrong;
     if (faster && !trial.wrong)
@@ -319,7 +348,14 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   uint32_t most = 1;
   for (const rows::Body &body : program.bodies)
     most = std::max(most, program.hasWindows() ? body.trips : 1);
-  for (uint32_t runs = 2; runs <= most && !search.best && search.lacksInbox; runs += (runs + 3) / 4)
+  if (!search.best && search.lacksInbox && program.hasWindows()) {
+    search.runAlike();
+    if (search.best)
+      most = std::min(most, kMostUnlike);
+    search.fitted = false;
+  }
+  for (uint32_t runs = 2; runs <= most && !search.fitted && search.lacksInbox;
+       runs += (runs + 3) / 4)
     search.run(runs);
   std::optional<Candidate> &best = search.best;
   if (!best) {
@@ -348,13 +384,15 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   result.work = search.budget.spent();
   if (options.explain)
     result.explanation = explain(*best);
-  if (result.explanation)
+  if (result.explanation) {
+    result.explanation->choice = textOf(program, best->trial.choice);
     result.explanation->losers = std::move(search.losers);
-  result.text = fmt::format(
-      "plan {} for {}: loops over {} positions in groups of {}{}\n", program.modelName,
-      program.geometry.name, program.bodies[0].trips, best->trial.choice.group,
-      best->trial.choice.runs == 1 ? ""
-                                   : fmt::format(", {} runs of lines", best->trial.choice.runs));
+  }
+  const Choice &choice = best->trial.choice;
+  result.text = fmt::format("plan {} for {}: loops over {} positions{}{}\n", program.modelName,
+                            program.geometry.name, best->positions,
+                            choice.lines == 0 ? fmt::format(" in groups of {}", choice.group) : "",
+                            choice.runs == 1 ? "" : fmt::format(", {}", runsText(choice)));
   return true;
 }
 

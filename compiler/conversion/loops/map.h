@@ -22,6 +22,7 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 struct Choice {
   uint32_t group = 1; ///< positions of a group: an iteration of the hardware loop
   uint32_t runs = 1;  ///< that the lines of windows are made in
+  uint32_t lines = 0; ///< of the last layer in a run; 0: equal shares
 
   auto operator<=>(const Choice &) const = default;
 };

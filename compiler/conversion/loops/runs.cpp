@@ -8,7 +8,15 @@ namespace {
 
 class Runs {
 public:
-  Runs(const rows::Program &program, uint32_t runs) : program(program), runs(runs) {
+  Runs(const rows::Program &program, uint32_t runs, uint32_t lines)
+      : program(program), runs(runs), lines(lines), outputLines(program.outputs.size(), 0),
+        familyLines(program.families.size(), 0) {
+    for (const rows::Body &body : program.bodies)
+      for (const rows::Write &write : body.writes)
+        if (body.trips > 1 && (write.output || write.placed())) {
+          uint32_t &rows = write.family ? familyLines[*write.family] : outputLines[*write.output];
+          rows = std::max(rows, write.stride);
+        }
     for (const rows::Family &family : program.families)
       needed.emplace_back(family.total(), runs - 1);
   }
@@ -24,28 +32,31 @@ public:
         const auto [first, end] = std::ranges::equal_range(runOf[b], run);
         if (first != end)
           addPart(result, program.bodies[b], static_cast<uint32_t>(first - runOf[b].begin()),
-                  static_cast<uint32_t>(end - first));
+                  static_cast<uint32_t>(end - first), run);
       }
     return result;
   }
 
 private:
   const rows::Program &program;
-  const uint32_t runs;
+  const uint32_t runs, lines;
+  std::vector<uint32_t> outputLines, familyLines; ///< rows of a line
   std::vector<std::vector<uint32_t>> needed; ///< by family and place: the first run that reads it
   std::vector<std::vector<uint32_t>> runOf;  ///< by body and trip
 
-  /// Of so many things in order, the run that an equal share of them ends in.
-  [[nodiscard]] uint32_t shareOf(uint32_t place, uint32_t total) const {
+  /// Of so many rows in order, the run that makes one of them.
+  [[nodiscard]] uint32_t shareOf(uint32_t place, uint32_t total, uint32_t line) const {
+    if (lines != 0 && line != 0)
+      return std::min(place / (lines * line), runs - 1);
     return static_cast<uint32_t>((uint64_t{place} * runs + runs - 1) / total);
   }
 
   /// A family that somebody reads at once is made in equal shares up to there.
-  void spread(std::vector<uint32_t> &places) const {
+  void spread(std::vector<uint32_t> &places, uint32_t line) const {
     if (std::ranges::adjacent_find(places, std::ranges::not_equal_to()) == places.end())
       for (uint32_t place = 0; place < places.size(); ++place)
         places[place] =
-            std::min(places[place], shareOf(place, static_cast<uint32_t>(places.size())));
+            std::min(places[place], shareOf(place, static_cast<uint32_t>(places.size()), line));
   }
 
   /// The runs of a body's trips, all of whose readers have theirs.
@@ -53,7 +64,7 @@ private:
     own.assign(body.trips, runs - 1);
     for (const rows::Write &write : body.writes) {
       if (write.family)
-        spread(needed[*write.family]);
+        spread(needed[*write.family], familyLines[*write.family]);
       for (uint32_t trip = 0; trip < body.trips; ++trip)
         for (uint32_t row = 0; row < write.first.size(); ++row)
           own[trip] = std::min(own[trip], runOfRow(write, write.placeOf(row, trip)));
@@ -73,13 +84,14 @@ private:
     if (write.family)
       return needed[*write.family][row];
     const format::HostTensor &output = program.outputs[*write.output];
-    return shareOf(row - output.firstRow, output.rows);
+    return shareOf(row - output.firstRow, output.rows, outputLines[*write.output]);
   }
 
   /// Trips from `first` on as a body of their own.
-  void addPart(rows::Program &result, const rows::Body &body, uint32_t first,
-               uint32_t trips) const {
+  void addPart(rows::Program &result, const rows::Body &body, uint32_t first, uint32_t trips,
+               uint32_t run) const {
     rows::Body part = body;
+    part.run = run;
     part.trips = trips;
     for (rows::Read &read : part.reads) {
       for (uint32_t &place : read.places)
@@ -127,8 +139,19 @@ bool canCut(const rows::Program &program) {
 
 } // namespace
 
-rows::Program inRuns(const rows::Program &program, uint32_t runs) {
-  return runs > 1 && canCut(program) ? Runs(program, runs).run() : program;
+rows::Program inRuns(const rows::Program &program, uint32_t runs, uint32_t lines) {
+  return runs > 1 && canCut(program) ? Runs(program, runs, lines).run() : program;
+}
+
+uint32_t runsOf(const rows::Program &program, uint32_t lines) {
+  uint32_t most = 1;
+  for (const rows::Body &body : program.bodies)
+    for (const rows::Write &write : body.writes)
+      if (write.output && body.trips > 1 && write.stride != 0) {
+        const uint32_t share = lines * write.stride;
+        most = std::max(most, (program.outputs[*write.output].rows + share - 1) / share);
+      }
+  return most;
 }
 
 } // namespace sluice::loops

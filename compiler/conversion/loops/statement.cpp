@@ -147,7 +147,7 @@ private:
 
   /// Register that holds what an address advances with the groups, if there are several.
   uint32_t registerOf(int32_t perGroup) {
-    if (perGroup == 0 || body.trips <= program.geometry.cores)
+    if (perGroup == 0 || groups.full() + (groups.rest() != 0) <= groups.cores)
       return 0;
     const auto found = std::ranges::find(result.registers, perGroup);
     if (found != result.registers.end())

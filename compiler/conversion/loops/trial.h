@@ -19,6 +19,9 @@ struct Trial {
   std::optional<std::string> wrong; ///< what its proof refused
 };
 
+/// The runs of lines of a choice that has several.
+std::string runsText(const Choice &choice);
+
 /// Choices as `sluice explain --plan` words them.
 std::string textOf(const rows::Program &program, const Choice &choice);
 

@@ -470,17 +470,18 @@ private:
     if (one.origins.empty())
       return origin;
     origin = one.origins[beat % one.origins.size()];
+    const uint32_t body = one.body + pass * one.bodyStep;
     const uint32_t trip =
         one.position == kNone
             ? kNone
             : one.position + pass * one.step + beat / static_cast<uint32_t>(one.origins.size());
     if (origin.row != kNoRow)
-      origin.row = names.of(one.body, trip, origin.row);
+      origin.row = names.of(body, trip, origin.row);
     for (RowId &row : origin.read)
       if (row != kNoRow)
-        row = names.of(one.body, trip, row);
+        row = names.of(body, trip, row);
     if (origin.block != plan::kNoBlock)
-      origin.block = representative.at(names.block(one.body, origin.block));
+      origin.block = representative.at(names.block(body, origin.block));
     return origin;
   }
 };

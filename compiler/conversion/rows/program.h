@@ -69,7 +69,9 @@ struct Body {
   Graph trip;                ///< ports: Body::reads and Body::writes
   std::vector<Read> reads;   ///< by input port of `trip`
   std::vector<Write> writes; ///< by output port of `trip`
-  uint32_t firstCore = 0;    ///< that has its first trips; the planner's, not part of the text
+  // The planner's, not part of the text.
+  uint32_t firstCore = 0; ///< that has its first trips
+  uint32_t run = 0;       ///< of lines that it is a part of
 };
 
 struct Program {

@@ -57,7 +57,7 @@ TEST(Choices, NeverChangeBits) {
         ++straight;
       }
     for (const uint32_t group : {1, 2, 3})
-      if (const auto planned = inLoops(program, group)) {
+      if (const auto planned = inLoops(program, {group})) {
         compareBits(run(*planned));
         ++looped;
       }

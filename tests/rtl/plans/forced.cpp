@@ -2,6 +2,7 @@
 
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/plan/beats/images.h"
 #include "hw/isa/isa.h"
 
@@ -41,15 +42,21 @@ std::optional<format::Program> Straight::program(const Choice &choice) {
   return program;
 }
 
-std::optional<format::Program> inLoops(const rows::Program &original, uint32_t group) {
-  const loops::Choice choice{group};
-  const std::optional<rows::Program> program = loops::withFolds(original, choice);
+std::optional<format::Program> inLoops(const rows::Program &original, const loops::Choice &choice) {
+  std::optional<rows::Program> program =
+      loops::withFolds(loops::inRuns(original, choice.runs, choice.lines), choice);
+  if (program)
+    loops::dealOut(*program, choice);
   const auto map = program ? loops::makeMap(*program, choice) : std::nullopt;
   const auto lists = map ? loops::emitLists(*program, *map, choice) : std::nullopt;
   const format::Geometry &geometry = original.geometry;
   if (!lists || map->inboxRows > geometry.inboxRows || map->localRows > geometry.localRows ||
       map->blocks.size() > geometry.weightBlocks)
     return std::nullopt;
+  for (size_t list = 0; list < lists->size(); ++list)
+    if ((*lists)[list].size() >
+        (list < geometry.cores ? geometry.instructions : geometry.hostInstructions))
+      return std::nullopt;
   format::Program result = loops::makeImages(*program, *map, choice);
   for (size_t list = 0; list < lists->size(); ++list)
     for (const loops::Emitted &one : (*lists)[list])

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/conversion/loops/map.h"
 #include "compiler/conversion/plan/search/candidate.h"
 #include "compiler/conversion/rows/program.h"
 #include "tests/support/rng.h"
@@ -32,8 +33,8 @@ private:
   plan::CandidateMaker maker;
 };
 
-/// A plan with loops over groups of so many positions; nothing if it does not fit. The program is
-/// one that loops can run (loops::runnable).
-std::optional<format::Program> inLoops(const rows::Program &program, uint32_t group);
+/// A plan with loops; nothing if it does not fit. The program is one that loops can run
+/// (loops::runnable).
+std::optional<format::Program> inLoops(const rows::Program &program, const loops::Choice &choice);
 
 } // namespace sluice::testing

@@ -2,6 +2,7 @@
 // equal bits, equal cycles, and what the bodies say. SLUICE_LOOP_PROGRAMS sets how many programs,
 // SLUICE_LOOP_SEED the first seed.
 #include "compiler/conversion/loops/loop_plan.h"
+#include "compiler/conversion/loops/runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -94,10 +95,20 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
       ASSERT_NE(problems[0].code, "E0499") << problems[0].message;
       ++seen["programs refused as " + problems[0].code];
     }
-    if (auto small = inLoops(loops::runnable(program), static_cast<uint32_t>(rng.range(1, 3)))) {
+    if (auto small = inLoops(loops::runnable(program), {static_cast<uint32_t>(rng.range(1, 3))})) {
       plans.push_back(std::move(*small));
       ++seen["programs planned in small groups"];
     }
+    // A few lines of all layers at a time: what is alike becomes a loop.
+    const uint32_t lines = 2 * static_cast<uint32_t>(rng.range(2, 6));
+    const uint32_t runs = windows ? loops::runsOf(program, lines) : 1;
+    constexpr uint32_t kFewRuns = 8;
+    if (runs >= kFewRuns)
+      if (auto alike =
+              inLoops(loops::runnable(program), {program.geometry.accumulators, runs, lines})) {
+        plans.push_back(std::move(*alike));
+        ++seen["programs planned in many runs of lines"];
+      }
     std::vector<Rows> bits;
     for (const format::Program &planned : plans) {
       const std::vector<Rows> outputs = engines.run(planned, inputs, seed);

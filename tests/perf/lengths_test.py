@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""A chain of windows over few positions and over many: the length costs next to no instructions, and feature maps of
+which the tensor memory holds a part go through rings.
+
+usage: lengths_test.py SLUICE
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+
+import make_models
+import rows_test
+
+TARGET = "c6b32"
+SHORT, LONG = make_models.LENGTHS
+GROWTH = 1.5  # at most, of the instructions of all lists together
+LARGER = 4    # at least, all feature maps against an inbox
+LANES = 32
+
+
+def memories(sluice, name, folder):
+    """Used and there are, by memory: of all cores and the host port together, and of one core."""
+    model = make_models.MODELS[name](name)
+    onnx.save(model, folder / f"{name}.onnx")
+    done = subprocess.run([sluice, "compile", str(folder / f"{name}.onnx"), "--target", TARGET, "--json", "-o",
+                           str(folder / f"{name}.sluice")], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{name} does not compile: {done.stdout}{done.stderr}")
+    fits = json.loads(done.stdout)["fits"]
+    instructions = sum(one["used"] for one in fits if "instructions" in one["memory"])
+    return instructions, next(one["capacity"] for one in fits if one["memory"] == "inbox rows")
+
+
+def rows(name):
+    """Of all feature maps, the input among them."""
+    model = make_models.MODELS[name](name)
+    channels, positions = [axis.dim_value for axis in model.graph.input[0].type.tensor_type.shape.dim][1:]
+    layers = sum(node.op_type == "Conv" for node in model.graph.node)
+    return (layers + 1) * positions * channels // LANES
+
+
+def main():
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    sluice = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        few, inbox = memories(sluice, SHORT, folder)
+        many, _ = memories(sluice, LONG, folder)
+        wrong, line = rows_test.check(sluice, TARGET, "vm", LONG, folder)
+    print(f"{SHORT}: {few} instructions, {LONG}: {many}, at most {GROWTH} times as many are allowed")
+    print(f"{LONG}: {rows(LONG)} rows of feature maps, an inbox has {inbox}")
+    print(line, *wrong, sep="\n")
+    return bool(wrong) or many > GROWTH * few or rows(LONG) < LARGER * inbox
+
+
+if __name__ == "__main__":
+    sys.exit(main())
