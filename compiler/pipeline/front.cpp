@@ -15,10 +15,12 @@
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/unrolling.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/explain_spaces.h"
 #include "compiler/pipeline/textual_model.h"
+#include "compiler/streaming/whole.h"
 #include "compiler/transforms/passes.h"
 
 namespace sluice::pipeline {
@@ -78,7 +80,7 @@ public:
     if (!module)
       return {};
     auto main = mainOf(*module);
-    if (main && !stream(main))
+    if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
       return {};
     if (options.stage == Stage::Graph) {
       result.text = printed(*module);
@@ -249,8 +251,21 @@ private:
     return problems.empty();
   }
 
+  /// A loop of more operations than that, written out, fits hardly any target, and finding that out
+  /// takes long.
+  static constexpr int64_t kSeldomFits = 2'000;
+
   /// Layout knows no loops: they are written out before it.
   bool unroll(mlir::func::FuncOp main) {
+    if (!options.writeOut && mayTakeSteps(options)) {
+      for (ir::LoopOp loop : main.getOps<ir::LoopOp>())
+        if (const int64_t each = ir::operationsPerTrip(loop);
+            each > kSeldomFits / static_cast<int64_t>(loop.getTrips()) &&
+            streaming::wholeSequence(main, 1)) {
+          problems.push_back(ir::tooLongToUnroll(std::to_string(loop.getTrips()), each));
+          return false;
+        }
+    }
     const ir::UnrolledLoops unrolled = ir::unrollLoops(main);
     problems.insert(problems.end(), unrolled.problems.begin(), unrolled.problems.end());
     follow(unrolled.replaced);
@@ -279,10 +294,53 @@ private:
     if (options.streaming.inputs.empty())
       return true;
     stage("streaming");
-    const streaming::Result streamed = streaming::stream(main, options.streaming);
+    const auto streamed = streamBy(main, options.streaming);
+    if (streamed)
+      note(streamed->notes);
+    return streamed.has_value();
+  }
+
+  /// A few steps of the whole sequence in each of several trips.
+  bool takeSteps(mlir::func::FuncOp main) {
+    stage("streaming");
+    const auto whole = streaming::wholeSequence(main, options.stepsTogether);
+    if (!whole) {
+      Problem problem;
+      problem.code = "E0207";
+      problem.message = "the model is not one of a sequence whose steps come one after the other";
+      problems.push_back(std::move(problem));
+      return false;
+    }
+    StepsTaken steps;
+    steps.together = whole->options.inputs.front().steps;
+    steps.trips = whole->trips;
+    for (const frontend::ImportedTensor &input : info.inputs) {
+      steps.inputShapes.push_back(input.shape);
+      const auto streamed = llvm::find_if(whole->options.inputs,
+                                          [&](const auto &one) { return one.name == input.name; });
+      steps.inputAxes.push_back(streamed == whole->options.inputs.end()
+                                    ? std::nullopt
+                                    : std::optional(static_cast<unsigned>(streamed->axis)));
+    }
+    for (const frontend::ImportedTensor &output : info.outputs)
+      steps.outputShapes.push_back(output.shape);
+    const auto streamed = streamBy(main, whole->options);
+    if (!streamed)
+      return false;
+    steps.outputs = streamed->outputs;
+    note({fmt::format("the sequence is taken in {} trips through one program, {} step{} in each",
+                      steps.trips, steps.together, steps.together == 1 ? "" : "s")});
+    result.steps = std::move(steps);
+    return true;
+  }
+
+  /// The problems are in `problems` where nothing is given.
+  std::optional<streaming::Result> streamBy(mlir::func::FuncOp main,
+                                            const streaming::Options &how) {
+    streaming::Result streamed = streaming::stream(main, how);
     problems.insert(problems.end(), streamed.problems.begin(), streamed.problems.end());
     if (!streamed.problems.empty())
-      return false;
+      return std::nullopt;
     follow(streamed.replaced);
     for (auto [input, argument] : llvm::zip_equal(info.inputs, main.getArguments()))
       setShape(input, argument);
@@ -293,8 +351,7 @@ private:
       if (one.value)
         setShape(one, one.value);
     result.inputs = hostTensors(info.inputs);
-    note(streamed.notes);
-    return true;
+    return streamed;
   }
 
   /// Between layout and rows.

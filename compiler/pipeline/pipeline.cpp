@@ -84,7 +84,8 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
   }
   if (!core::emitInstructions(*program, result.program))
     return false;
-  if (plan.stateRests && !result.program.state.places.empty())
+  // Between inferences of several steps there is no state.
+  if (plan.stateRests && !result.program.state.places.empty() && !result.steps)
     core::appendSave(result.program); // without room for it, the state cannot be saved
   return true;
 }
@@ -116,6 +117,23 @@ bool measure(CompileResult &result, Problems &problems) {
   const auto rounded = [](double cycles) { return static_cast<uint64_t>(std::ceil(cycles)); };
   result.cycles = Cycles{timing->spaced, rounded(timing->contiguous), rounded(timing->period)};
   return true;
+}
+
+/// A program of one step becomes one of an inference.
+void setSteps(const StepsTaken &steps, CompileResult &result) {
+  format::Model &model = result.program.models.front();
+  model.steps = static_cast<uint32_t>(steps.trips);
+  model.macs *= model.steps;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    model.inputs[i].shape = result.inputs[i].shape = steps.inputShapes[i];
+    model.inputs[i].stepAxis = steps.inputAxes[i];
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    model.outputs[i].shape = steps.outputShapes[i];
+    model.outputs[i].stepAxis = steps.outputs[i].axis;
+    model.outputs[i].skipped = static_cast<uint32_t>(steps.outputs[i].skipped);
+  }
+  result.macs = model.macs;
 }
 
 /// With the data dimensions that the layout rules choose.
@@ -160,6 +178,8 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   }
 
   result.program = std::move(plan.program);
+  if (result.steps)
+    setSteps(*result.steps, result);
   if (options.spaces && result.explanation)
     result.splits = splitsOf(*result.explanation, result.program.nodes);
   plan.program = {};
@@ -210,14 +230,10 @@ std::optional<CompileOptions> along(CompileOptions options, const CompileResult 
 
 } // namespace
 
-bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
-  if (compileOnce(options, result, problems))
-    return true;
-  // The cheapest layout may want all rows at once, where one whose positions come one
-  // after the other does not: those of a sequence have their features last, those of a signal
-  // their channels before.
-  if (!doesNotFit(problems) || options.stage < Stage::Plan)
-    return false;
+namespace {
+
+/// With rows along other axes than those that seemed cheapest.
+bool compileAlongOthers(const CompileOptions &options, CompileResult &result) {
   for (const size_t fromLast : {0, 1}) {
     const auto others = along(options, result, fromLast);
     CompileResult other;
@@ -225,10 +241,66 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
     if (!others || !compileOnce(*others, other, ignored))
       continue;
     result = std::move(other);
-    problems.clear();
     return true;
   }
   return false;
+}
+
+/// Steps of a sequence that are taken together at most: more of them take fewer cycles, and longer
+/// to plan.
+int64_t mostTogether(Effort effort) {
+  switch (effort) {
+  case Effort::Fast:
+    return 2;
+  case Effort::Default:
+    return 5; // divides what people count in
+  case Effort::High:
+    return 16;
+  }
+  return 1;
+}
+
+/// The sequence a few steps at a time, as many as fit.
+bool compileInSteps(const CompileOptions &options, CompileResult &result) {
+  for (int64_t most = mostTogether(options.effort); most > 0;) {
+    CompileOptions inSteps = options;
+    inSteps.stepsTogether = most;
+    CompileResult other;
+    Problems found;
+    if (compileOnce(inSteps, other, found)) {
+      result = std::move(other);
+      return true;
+    }
+    if (!other.steps || !doesNotFit(found))
+      return false;
+    most = other.steps->together / 2;
+  }
+  return false;
+}
+
+} // namespace
+
+bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  if (compileOnce(options, result, problems))
+    return true;
+  // Loops that are too long to be written out are refused before anything is laid out.
+  const bool tooLong = !problems.empty() && problems.front().code == "E0415";
+  const bool tooLarge = doesNotFit(problems) && options.stage >= Stage::Plan;
+  // The cheapest layout may want all rows at once, where one whose positions come one
+  // after the other does not: those of a sequence have their features last, those of a signal
+  // their channels before.
+  if ((tooLarge && compileAlongOthers(options, result)) ||
+      ((tooLarge || tooLong) && mayTakeSteps(options) && compileInSteps(options, result))) {
+    problems.clear();
+    return true;
+  }
+  if (!tooLong || options.writeOut)
+    return false;
+  CompileOptions writtenOut = options;
+  writtenOut.writeOut = true;
+  result = {};
+  problems.clear();
+  return compileModel(writtenOut, result, problems);
 }
 
 } // namespace sluice::pipeline

@@ -45,7 +45,12 @@ struct CompileOptions {
   std::vector<Binding> bindings;                                         ///< --bind
   /// --state: inputs, and the outputs that they are in the next inference.
   std::vector<std::pair<std::string, std::string>> states;
-  streaming::Options streaming;                          ///< --stream, --stream-delay
+  streaming::Options streaming; ///< --stream, --stream-delay
+  /// Not 0: an inference goes through the program once for every few steps of its sequence, at
+  /// most that many. 0: if the model does not fit otherwise.
+  int64_t stepsTogether = 0;
+  /// Long loops are written out even where steps are possible instead.
+  bool writeOut = false;
   std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
   bool allowDynamicWeights = false;                      ///< --allow-dynamic-weights
   bool rewriteLayout = false;                            ///< --rewrite-layout
@@ -64,6 +69,11 @@ struct CompileOptions {
   Progress *progress = nullptr; ///< what is shown meanwhile; may be null
 };
 
+/// Whether a sequence may be taken a few steps at a time without being asked to.
+inline bool mayTakeSteps(const CompileOptions &options) {
+  return options.stepsTogether == 0 && options.streaming.inputs.empty() && options.states.empty();
+}
+
 /// Cycles of one inference on the target (docs/machine.md, Measures).
 struct Cycles {
   uint64_t spaced = 0;     ///< machine idle before
@@ -77,6 +87,16 @@ struct TensorLayout {
   std::vector<int64_t> shape;
   std::optional<int64_t> dataDim; ///< empty for constants
   std::string why;
+};
+
+/// An inference that goes through its program several times (format::Model::steps).
+struct StepsTaken {
+  int64_t together = 1; ///< steps of the sequence that one of them takes
+  int64_t trips = 1;
+  std::vector<std::optional<unsigned>> inputAxes; ///< by input: along which it has a part for each
+  std::vector<streaming::OutputPart> outputs;     ///< by output
+  /// The whole shapes.
+  std::vector<std::vector<int64_t>> inputShapes, outputShapes;
 };
 
 /// A change of the model that --rewrite-layout made.
@@ -104,6 +124,7 @@ struct CompileResult {
   std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;     ///< what was accepted that may not be meant
   bool constant = false;              ///< nothing to compile: every output is a constant
+  std::optional<StepsTaken> steps;    ///< if there are several
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -428,8 +428,10 @@ void Steps::outputs() {
   Operation *end = function.getFunctionBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
     const Timing time = timing(value);
+    OutputPart &part = result.outputs.emplace_back();
     if (time.kind != Timing::Stream)
       continue;
+    part = {time.sequence.axis, std::max<int64_t>(0, time.sequence.behind)};
     const auto known = function.getResultAttrOfType<StringAttr>(index, ir::kNameAttr);
     const std::string name =
         fmt::format("output '{}'", known ? known.str() : std::to_string(index));

@@ -41,9 +41,17 @@ struct Sequence {
   int64_t behind = 0; ///< positions, of the newest one; negative: it has those to come
 };
 
+/// What an inference gives of an output of the function.
+struct OutputPart {
+  std::optional<unsigned> axis =
+      std::nullopt;    ///< it has its positions along; none: the newest value
+  int64_t skipped = 0; ///< positions that the first inferences give ahead of position 0
+};
+
 struct Result {
   /// What stands for the values before; null for one that is gone.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
+  std::vector<OutputPart> outputs;       ///< by output
   std::vector<std::string> notes;        ///< outputs that are behind
   Problems problems;                     ///< E0120, E0207; the function is then of no more use
   std::vector<mlir::Location> locations; ///< of the problems

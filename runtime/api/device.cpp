@@ -96,13 +96,25 @@ std::vector<uint16_t> packInputs(const format::Model &model, uint32_t lanes,
   size_t rows = 0;
   for (const format::HostTensor &tensor : model.inputs)
     rows += tensor.rows;
-  std::vector<uint16_t> all(rows * lanes);
-  size_t offset = 0;
+  std::vector<uint16_t> all(rows * lanes * model.steps);
+  size_t offset = 0; // in the rows of a step
   for (size_t index : order) {
     const format::HostTensor &tensor = model.inputs[index];
     const size_t size = size_t{tensor.rows} * lanes;
-    pack(tensor, lanes, inputs[index].data, static_cast<format::HostType>(inputs[index].type),
-         std::span(all).subspan(offset, size));
+    const auto type = static_cast<format::HostType>(inputs[index].type);
+    const auto at = [&](uint32_t step) {
+      return std::span(all).subspan(step * rows * lanes + offset, size);
+    };
+    if (tensor.stepAxis) {
+      std::vector<uint16_t> parts(size * model.steps);
+      pack(tensor, lanes, inputs[index].data, type, parts, model.steps);
+      for (uint32_t step = 0; step < model.steps; ++step)
+        std::ranges::copy(std::span(parts).subspan(step * size, size), at(step).begin());
+    } else {
+      pack(tensor, lanes, inputs[index].data, type, at(0));
+      for (uint32_t step = 1; step < model.steps; ++step)
+        std::ranges::copy(at(0), at(step).begin());
+    }
     offset += size;
   }
   return all;

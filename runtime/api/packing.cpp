@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "runtime/api/element.h"
+#include "runtime/format/steps.h"
 
 namespace sluice::runtime {
 namespace {
@@ -30,6 +32,46 @@ void forEachElement(const HostTensor &tensor, uint64_t lanes, Visit visit) {
         const uint64_t row = (o * inner + i) * rowsPerIndex + e / lanes;
         visit(element++, row * lanes + e % lanes);
       }
+}
+
+/// The same of a tensor with a part for each step.
+template <typename Visit>
+void forEachStepElement(const HostTensor &tensor, uint32_t steps, uint64_t lanes, Visit visit) {
+  const std::vector<int64_t> part = format::stepShape(tensor, steps);
+  const size_t rank = part.size(), along = *tensor.stepAxis;
+  // Rows from one index of an axis to the next, in a part.
+  std::vector<uint64_t> stride(rank);
+  uint64_t rows = (static_cast<uint64_t>(part[tensor.dataDim]) + lanes - 1) / lanes;
+  for (size_t i = rank; i-- > 0;)
+    if (i != tensor.dataDim) {
+      stride[i] = rows;
+      rows *= static_cast<uint64_t>(part[i]);
+    }
+  std::vector<int64_t> index(rank);
+  for (uint64_t element = 0, count = elementCount(tensor); element < count; ++element) {
+    const int64_t position = index[along] + int64_t{tensor.skipped};
+    auto row = static_cast<uint64_t>(position / part[along]) * tensor.rows;
+    uint64_t lane = 0;
+    for (size_t i = 0; i < rank; ++i) {
+      const auto at = static_cast<uint64_t>(i == along ? position % part[along] : index[i]);
+      if (i == tensor.dataDim)
+        lane = at;
+      else
+        row += at * stride[i];
+    }
+    visit(element, (row + lane / lanes) * lanes + lane % lanes);
+    for (size_t i = rank; i-- > 0 && ++index[i] == tensor.shape[i];)
+      index[i] = 0;
+  }
+}
+
+/// Calls visit(element, slot) for every element; slot is its place in the rows of all steps.
+template <typename Visit>
+void forEach(const HostTensor &tensor, uint32_t steps, uint64_t lanes, Visit visit) {
+  if (tensor.stepAxis)
+    forEachStepElement(tensor, steps, lanes, visit);
+  else
+    forEachElement(tensor, lanes, visit);
 }
 
 /// Element `index` of an array that need not be aligned.
@@ -65,9 +107,9 @@ uint64_t elementCount(const HostTensor &tensor) {
 }
 
 void pack(const HostTensor &tensor, uint32_t lanes, const void *data, HostType type,
-          std::span<uint16_t> rows) {
+          std::span<uint16_t> rows, uint32_t steps) {
   std::fill(rows.begin(), rows.end(), uint16_t{0});
-  forEachElement(tensor, lanes, [&](uint64_t element, uint64_t slot) {
+  forEach(tensor, steps, lanes, [&](uint64_t element, uint64_t slot) {
     switch (type) {
     case HostType::Float32:
       rows[slot] = bf16FromFloat(get<float>(data, element));
@@ -86,8 +128,8 @@ void pack(const HostTensor &tensor, uint32_t lanes, const void *data, HostType t
 }
 
 void unpack(const HostTensor &tensor, uint32_t lanes, std::span<const uint16_t> rows, void *data,
-            HostType type) {
-  forEachElement(tensor, lanes, [&](uint64_t element, uint64_t slot) {
+            HostType type, uint32_t steps) {
+  forEach(tensor, steps, lanes, [&](uint64_t element, uint64_t slot) {
     const uint16_t bits = rows[slot];
     switch (type) {
     case HostType::Float32:

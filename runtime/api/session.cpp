@@ -29,7 +29,8 @@ constexpr const char *kClosed = "the device was closed or loaded again";
 
 Session::Session(std::unique_ptr<device::Device> device,
                  std::shared_ptr<const format::Program> program, uint64_t stallLimit)
-    : engine(std::move(device)), loaded(std::move(program)), stallLimit(stallLimit) {
+    : engine(std::move(device)), loaded(std::move(program)), stallLimit(stallLimit),
+      initialState(format::initialState(*loaded)) {
   for (uint32_t m = 0; m < loaded->models.size(); ++m)
     for (uint32_t o = 0; o < loaded->models[m].outputs.size(); ++o) {
       const format::HostTensor &tensor = loaded->models[m].outputs[o];
@@ -65,6 +66,9 @@ void Session::begin(uint64_t switchCycles) {
   running.assign(loaded->models.size(), {});
   pending = 0;
   rowsIn = rowsOut = 0;
+  elapsed = 0;
+  spent.clear();
+  fresh = true;
   quiet = 0;
   previousOutput = 0;
   anyCompleted = false;
@@ -76,8 +80,9 @@ void Session::begin(uint64_t switchCycles) {
 void Session::submit(const JobPtr &job) {
   const format::Model &model = loaded->models[job->model];
   for (const format::HostTensor &tensor : model.outputs) {
-    job->outputRows.emplace_back(size_t{tensor.rows} * loaded->geometry.lanes);
-    job->rowsMissing += tensor.rows;
+    const uint32_t parts = tensor.stepAxis ? model.steps : 1; // without parts the last step's
+    job->outputRows.emplace_back(size_t{tensor.rows} * loaded->geometry.lanes * parts);
+    job->rowsMissing += uint64_t{tensor.rows} * model.steps;
   }
   {
     const std::lock_guard lock(mutex);
@@ -122,7 +127,7 @@ void Session::reset() {
     endAll(JobState::Cancelled, "the device was reset");
     uint64_t cycles = 0;
     if (brokenState == JobState::Pending)
-      cycles = engine->restart({}, format::initialState(*loaded));
+      cycles = engine->restart({}, initialState);
     else
       engine->load(*loaded);
     begin(cycles);
@@ -244,7 +249,7 @@ Counters Session::counters() {
 }
 
 std::vector<device::UnitCounters> Session::unitCounters() {
-  return parked([&] { return engine->counters(); });
+  return parked([&] { return device::sum(spent, engine->counters()); });
 }
 
 void Session::record(bool on) {
@@ -299,16 +304,20 @@ void Session::runBatch() {
     while (!toOffer.empty() &&
            toOffer.front()->rowsTaken * lanes == toOffer.front()->inputRows.size())
       toOffer.pop_front();
+    if (!toOffer.empty() && toOffer.front()->rowsTaken == 0 && stepsOf(*toOffer.front()) > 1 &&
+        !fresh && pending == toOffer.size())
+      beginAnew();
     Job *next = toOffer.empty() || !mayOffer(*toOffer.front()) ? nullptr : toOffer.front().get();
     const uint16_t *row = next ? next->inputRows.data() + next->rowsTaken * lanes : nullptr;
-    const uint64_t cycle = engine->cycle();
+    const uint64_t cycle = now();
     const device::Device::Cycle done =
-        recorder ? recorder->step(*engine, row, true) : engine->step(row, true);
+        recorder ? recorder->step(*engine, elapsed, row, true) : engine->step(row, true);
     quiet = done.progress ? 0 : quiet + 1;
     if (done.inputTaken && next) {
       if (next->rowsTaken++ == 0)
         next->firstInput = cycle;
       ++rowsIn;
+      fresh = false;
     }
     if (done.output)
       takeRow(*done.output, cycle);
@@ -324,31 +333,50 @@ void Session::runBatch() {
   }
 }
 
+/// Starts the machine with the initial state again, between two inferences of several steps.
+void Session::beginAnew() {
+  spent = device::sum(spent, engine->counters());
+  elapsed += engine->cycle();
+  const uint64_t cycles = engine->restart({}, initialState);
+  elapsed += cycles;
+  arrivals.assign(rowTargets.size(), 0);
+  completed.assign(loaded->models.size(), 0);
+  quiet = 0;
+  fresh = true;
+  const std::lock_guard lock(mutex);
+  count.switchCycles = cycles;
+}
+
 /// Whether a job at the front of `toOffer` may begin (or go on).
 bool Session::mayOffer(const Job &job) const {
-  if (job.pacing == Pacing::Queued || job.rowsTaken > 0)
+  if (job.rowsTaken > 0 || (job.pacing == Pacing::Queued && stepsOf(job) == 1))
     return true;
   // Everything submitted before must be complete.
   if (pending != toOffer.size())
     return false;
-  return job.pacing == Pacing::Contiguous || quiet >= kRest;
+  return job.pacing != Pacing::Spaced || quiet >= kRest;
 }
 
 void Session::takeRow(const device::OutputRow &row, uint64_t cycle) {
   ++rowsOut;
   const RowTarget target = row.address < rowTargets.size() ? rowTargets[row.address] : RowTarget{};
-  // The k-th arrival of a row belongs to the k-th job of its model.
+  // The k-th arrival of a row belongs to the k-th job of its model, or to step k of its only one.
   const std::deque<JobPtr> &jobs = running[target.model];
-  const uint64_t index = target.used ? arrivals[row.address]++ - completed[target.model] : 0;
+  const uint32_t steps = target.used ? loaded->models[target.model].steps : 1;
+  const uint64_t arrival = target.used ? arrivals[row.address]++ : 0;
+  const uint64_t index = arrival / steps - completed[target.model];
   if (!target.used || index >= jobs.size()) {
     breakDown(JobState::Fault,
               fmt::format("output row {} arrived, which no pending job expects", row.address));
     return;
   }
   Job &job = *jobs[index];
-  std::copy_n(row.lanes.begin(), loaded->geometry.lanes,
-              job.outputRows[target.output].begin() +
-                  ptrdiff_t{target.row} * loaded->geometry.lanes);
+  const format::HostTensor &tensor = loaded->models[target.model].outputs[target.output];
+  const uint64_t part = tensor.stepAxis ? arrival % steps : 0;
+  std::copy_n(
+      row.lanes.begin(), loaded->geometry.lanes,
+      job.outputRows[target.output].begin() +
+          static_cast<ptrdiff_t>((part * tensor.rows + target.row) * loaded->geometry.lanes));
   if (--job.rowsMissing == 0)
     job.lastOutput = cycle;
 }
@@ -376,7 +404,7 @@ void Session::finish(const JobPtr &job) {
   const format::Model &model = loaded->models[job->model];
   for (size_t i = 0; i < model.outputs.size(); ++i)
     unpack(model.outputs[i], loaded->geometry.lanes, job->outputRows[i], job->outputs[i].data,
-           job->outputs[i].type);
+           job->outputs[i].type, model.steps);
   job->interval = anyCompleted ? job->lastOutput - previousOutput : 0;
   previousOutput = job->lastOutput;
   anyCompleted = true;
@@ -389,7 +417,7 @@ void Session::finish(const JobPtr &job) {
 
 /// The mutex is held.
 void Session::updateCounters() {
-  count.cycles = engine->cycle();
+  count.cycles = now();
   count.inputRows = rowsIn;
   count.outputRows = rowsOut;
 }

@@ -135,6 +135,9 @@ private:
   template <typename Body> auto parked(Body body);
   void work();
   void runBatch();
+  uint32_t stepsOf(const Job &job) const { return loaded->models[job.model].steps; }
+  uint64_t now() const { return elapsed + engine->cycle(); }
+  void beginAnew();
   bool mayOffer(const Job &job) const;
   void takeRow(const device::OutputRow &row, uint64_t cycle);
   bool isComplete(const Job &job) const;
@@ -148,6 +151,7 @@ private:
   std::unique_ptr<device::Device> engine;
   std::shared_ptr<const format::Program> loaded;
   const uint64_t stallLimit;
+  const std::vector<uint16_t> initialState;
   std::vector<RowTarget> rowTargets; ///< by output row address
 
   // The thread's own, and of others only while it is parked.
@@ -155,10 +159,13 @@ private:
   std::vector<std::deque<JobPtr>> running; ///< not complete, by model, oldest first
   size_t pending = 0;                      ///< jobs in `running`
   uint64_t rowsIn = 0, rowsOut = 0;
-  std::vector<uint64_t> arrivals;  ///< by output row address
-  std::vector<uint64_t> completed; ///< jobs, by model
-  uint64_t quiet = 0;              ///< cycles without progress
-  uint64_t previousOutput = 0;     ///< cycle of the last completion
+  uint64_t elapsed = 0; ///< cycles before the engine's cycle 0: inferences of several steps
+  std::vector<device::UnitCounters> spent; ///< of the units, in those cycles
+  bool fresh = true;                       ///< no row has been offered since the engine's cycle 0
+  std::vector<uint64_t> arrivals;          ///< by output row address
+  std::vector<uint64_t> completed;         ///< jobs, by model
+  uint64_t quiet = 0;                      ///< cycles without progress
+  uint64_t previousOutput = 0;             ///< cycle of the last completion
   bool anyCompleted = false;
   std::optional<device::Recorder> recorder;
   std::string broken; ///< why the machine can no longer be used

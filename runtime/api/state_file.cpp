@@ -26,6 +26,10 @@ size_t imageSize(const format::Program &program) {
 } // namespace
 
 size_t stateFileSize(const format::Program &program) {
+  // An inference of several steps begins with the initial state: from one to the next there is
+  // none.
+  if (program.models.front().steps > 1)
+    return 0;
   const size_t elements = imageSize(program);
   return elements == 0 ? 0 : kHeaderBytes + elements * sizeof(uint16_t) + sizeof(Sha256);
 }

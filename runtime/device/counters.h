@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <vector>
 
 namespace sluice::device {
 
@@ -47,5 +48,14 @@ struct UnitCounters {
   uint64_t total() const { return std::accumulate(cycles.begin(), cycles.end(), uint64_t{0}); }
   bool operator==(const UnitCounters &) const = default;
 };
+
+/// The counters of two runs together; the first may be empty.
+inline std::vector<UnitCounters> sum(const std::vector<UnitCounters> &first,
+                                     std::vector<UnitCounters> second) {
+  for (size_t unit = 0; unit < first.size(); ++unit)
+    for (size_t i = 0; i < kActivities; ++i)
+      second[unit].cycles[i] += first[unit].cycles[i];
+  return second;
+}
 
 } // namespace sluice::device

@@ -16,8 +16,9 @@ Span::Unit unitOf(const UnitStatus &status) {
 
 } // namespace
 
-Device::Cycle Recorder::step(Device &engine, const uint16_t *inputRow, bool outputReady) {
-  const uint64_t cycle = engine.cycle();
+Device::Cycle Recorder::step(Device &engine, uint64_t origin, const uint16_t *inputRow,
+                             bool outputReady) {
+  const uint64_t cycle = origin + engine.cycle();
   const std::vector<UnitStatus> units = engine.status();
   Device::Cycle done = engine.step(inputRow, outputReady);
   for (size_t i = 0; i < units.size(); ++i) {

@@ -24,8 +24,8 @@ struct Span {
 /// engine, because they agree on the status (docs/machine.md, Watching).
 class Recorder {
 public:
-  /// Device::step, recorded.
-  Device::Cycle step(Device &engine, const uint16_t *inputRow, bool outputReady);
+  /// Device::step, recorded. The engine's cycle 0 is cycle `origin` of the record.
+  Device::Cycle step(Device &engine, uint64_t origin, const uint16_t *inputRow, bool outputReady);
 
   /// Everything since the construction, by unit (matrix and vector unit of core 0,
   /// of core 1, ..., host port), then by cycle.

@@ -2,14 +2,17 @@
 // images, source map.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "hw/isa/isa.h"
 #include "runtime/format/checks.h"
+#include "runtime/format/steps.h"
 
 namespace sluice::format {
 namespace {
@@ -18,11 +21,10 @@ namespace {
 constexpr uint64_t kHostRows = uint64_t{1} << 18;
 /// Rows of a core's weight memory (the same width).
 constexpr uint64_t kWeightRows = uint64_t{1} << 18;
-/// Elements of a host tensor; keeps every size computed from a shape small.
-constexpr int64_t kTensorElements = int64_t{1} << 31;
 
 /// What is wrong with a tensor by itself, or nothing.
-std::optional<std::string> checkTensor(const HostTensor &tensor, uint32_t lanes) {
+std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, uint32_t steps,
+                                       uint32_t lanes) {
   if (tensor.name.empty() || !isUtf8(tensor.name))
     return "the name is empty or not UTF-8 text";
   if (tensor.type < HostType::Float32 || tensor.type > HostType::Float64)
@@ -38,8 +40,13 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, uint32_t lanes)
   const size_t rank = tensor.shape.size();
   if (rank == 0 ? tensor.dataDim != 0 : tensor.dataDim >= rank)
     return fmt::format("data dimension {}, the rank is {}", tensor.dataDim, rank);
-  const int64_t extent = rank == 0 ? 1 : tensor.shape[tensor.dataDim];
-  const int64_t rows = elements / extent * ((extent + lanes - 1) / lanes);
+  if (auto wrong = checkStepPart(tensor, isOutput, steps))
+    return wrong;
+  const std::vector<int64_t> part = stepShape(tensor, steps);
+  const int64_t extent = rank == 0 ? 1 : part[tensor.dataDim];
+  const int64_t others =
+      std::accumulate(part.begin(), part.end(), int64_t{1}, std::multiplies()) / extent;
+  const int64_t rows = others * ((extent + lanes - 1) / lanes);
   if (tensor.rows != rows)
     return fmt::format("{} rows, its shape needs {}", tensor.rows, rows);
   return std::nullopt;
@@ -153,12 +160,16 @@ void checkModels(const Program &program, ProblemList &problems) {
     }
     if (model.outputs.empty())
       problems.add("E0511", fmt::format("model '{}' has no output", model.name));
+    if (const auto wrong = checkSteps(program, model)) {
+      problems.add("E0511", fmt::format("model '{}': {}", model.name, *wrong));
+      continue;
+    }
     RowMap inputRows;
     for (bool isOutput : {false, true}) {
       const std::string_view direction = isOutput ? "output" : "input";
       std::set<std::string> names;
       for (const HostTensor &tensor : isOutput ? model.outputs : model.inputs) {
-        if (const auto wrong = checkTensor(tensor, program.geometry.lanes)) {
+        if (const auto wrong = checkTensor(tensor, isOutput, model.steps, program.geometry.lanes)) {
           bad(direction, tensor, *wrong);
           continue;
         }

@@ -14,7 +14,7 @@ namespace sluice::format {
 inline constexpr std::array<uint8_t, 8> kMagic{0x9D, 'S', 'l', 'u', 'i', 'c', 'e', '\n'};
 
 /// Version of the layout. A reader accepts exactly its own.
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 3;
 
 /// Header: magic, format version, instruction set version, file size, section
 /// count, zero, SHA-256 over header (with this field zero) and section table.
@@ -30,6 +30,9 @@ inline constexpr size_t kEntryBytes = 64;
 inline constexpr size_t kEntryOffset = 8;
 inline constexpr size_t kEntrySize = 16;
 inline constexpr size_t kEntryHash = 32;
+
+/// A tensor's step axis, where it has none.
+inline constexpr uint32_t kNoAxis = 0xFFFFFFFF;
 
 /// Sections start at multiples of this; the bytes between them are zero.
 inline constexpr size_t kSectionAlignment = 64;

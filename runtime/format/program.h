@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ enum class HostType : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 
 /// the row is first_row + flat(other indices, row-major) * ceil(shape[d]/B) +
 /// i[d]/B, the lane i[d]%B. Lanes beyond the extent are zero in inputs and
 /// unspecified in outputs. A rank-0 tensor
-/// has an empty shape and is carried as one lane.
+/// has an empty shape and is carried as one lane. In a model of several steps the
+/// rows carry the part of one step (runtime/format/steps.h), and `shape` is that of
+/// the whole.
 struct HostTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -30,6 +33,11 @@ struct HostTensor {
   uint32_t dataDim = 0;
   uint32_t firstRow = 0;
   uint32_t rows = 0;
+  /// Of a model of several steps: the axis along which every step has its own positions. None:
+  /// an input that every step takes again, an output of the last step.
+  std::optional<uint32_t> stepAxis = std::nullopt;
+  /// Along it, of an output: positions that the first steps give ahead of position 0.
+  uint32_t skipped = 0;
 };
 
 /// One model of a program: the rows of its inputs are offered in order of
@@ -41,6 +49,10 @@ struct Model {
   std::vector<HostTensor> outputs;
   uint64_t macs = 0; ///< multiply-accumulates of one inference, without padding
   uint64_t parameters = 0;
+  /// How often an inference goes through the program. With more than one it begins with the
+  /// program's initial state, and the rows of each step are offered, and arrive, one after the
+  /// other.
+  uint32_t steps = 1;
 };
 
 /// Runs of rows of one memory with their first address.

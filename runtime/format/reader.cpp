@@ -116,7 +116,7 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
 }
 
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(24));
+  tensors.resize(in.count(32));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
     // A type outside the enumeration must not survive the narrowing.
@@ -125,16 +125,20 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
     tensor.dataDim = in.number<uint32_t>();
     tensor.firstRow = in.number<uint32_t>();
     tensor.rows = in.number<uint32_t>();
+    if (const auto axis = in.number<uint32_t>(); axis != kNoAxis)
+      tensor.stepAxis = axis;
+    tensor.skipped = in.number<uint32_t>();
     tensor.shape = in.numbers<int64_t>(in.count(8));
   }
 }
 
 void readModels(ByteReader &in, std::vector<Model> &models) {
-  models.resize(in.count(28));
+  models.resize(in.count(32));
   for (Model &model : models) {
     model.name = in.text();
     model.macs = in.number<uint64_t>();
     model.parameters = in.number<uint64_t>();
+    model.steps = in.number<uint32_t>();
     readTensors(in, model.inputs);
     readTensors(in, model.outputs);
   }

@@ -37,6 +37,8 @@ size_t stateRows(const ProgramState &state) {
   return rows;
 }
 
+uint64_t restartCycles(const Program &program) { return 1 + stateRows(program.state) + 1; }
+
 std::vector<uint16_t> initialState(const Program &program) {
   const uint32_t lanes = program.geometry.lanes;
   std::vector<uint16_t> image(stateRows(program.state) * lanes);

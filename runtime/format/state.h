@@ -20,4 +20,8 @@ size_t stateRows(const ProgramState &state);
 /// What the state is when the program is loaded.
 std::vector<uint16_t> initialState(const Program &program);
 
+/// Cycles that the configuration port needs to start the machine anew with a state: the reset, a
+/// write for every row, and the start.
+uint64_t restartCycles(const Program &program);
+
 } // namespace sluice::format

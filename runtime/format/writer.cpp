@@ -33,6 +33,8 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
     out.number(tensor.dataDim);
     out.number(tensor.firstRow);
     out.number(tensor.rows);
+    out.number(tensor.stepAxis.value_or(kNoAxis));
+    out.number(tensor.skipped);
     out.number(static_cast<uint32_t>(tensor.shape.size()));
     out.numbers(tensor.shape);
   }
@@ -44,6 +46,7 @@ void writeModels(ByteWriter &out, const std::vector<Model> &models) {
     out.text(model.name);
     out.number(model.macs);
     out.number(model.parameters);
+    out.number(model.steps);
     writeTensors(out, model.inputs);
     writeTensors(out, model.outputs);
   }

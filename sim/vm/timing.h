@@ -19,9 +19,10 @@ enum class Arrival : uint8_t {
   Spaced,     ///< when the machine has come to rest
   Contiguous, ///< from the cycle after the last output row of the inference before
   Streaming,  ///< always
+  Burst,      ///< always, from when the machine has come to rest the first time
 };
 
-/// The run of one inference.
+/// The run of one inference, or of one step of a model of several.
 struct InferenceTimes {
   uint64_t firstInput = 0; ///< cycle in which its first input row was taken
   uint64_t lastOutput = 0; ///< cycle in which its last output row was taken
@@ -40,7 +41,7 @@ struct TimingRun {
   double period(size_t skip = 1) const;
 };
 
-/// Runs `inferences` inferences of one model: of `program`, only the geometry,
+/// Runs `inferences` inferences, or steps, of one model: of `program`, only the geometry,
 /// the instructions and the row counts of the model's inputs and outputs are
 /// looked at. An inference without input rows cannot be run. `maxCycles` bounds
 /// programs that never rest; a run that reaches it counts as stalled. `watch` may
@@ -49,10 +50,11 @@ TimingRun runTiming(const format::Program &program, Arrival arrival, unsigned in
                     size_t model = 0, uint64_t maxCycles = uint64_t{1} << 32,
                     Watch *watch = nullptr);
 
-/// Inferences that measureTiming runs.
+/// Inferences that measureTiming runs of a model of one step.
 inline constexpr unsigned kMeasuredInferences = 26;
 
-/// The three measures of one model.
+/// The three measures of one model. Those of a model of several steps are of whole inferences;
+/// each starts the machine anew, so the next one waits for the last output anyhow.
 struct Timing {
   uint64_t spaced = 0;   ///< latency from rest, of the second inference
   double contiguous = 0; ///< cycles per inference, the next one offered after the last output

@@ -139,8 +139,8 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
             """, none)
 
     def test_long_loop(self):
-        """A loop that is written out trip by trip says how long it is, whoever made it."""
-        rnn = models.model([helper.make_node("RNN", ["x", "W", "R"], ["y"], name="rnn")],
+        """A loop that can only be written out trip by trip says how long it is, whoever made it."""
+        rnn = models.model([helper.make_node("RNN", ["x", "W", "R"], ["y"], name="rnn", direction="reverse", hidden_size=4)],
                            [models.tensor("x", 8192, 1, 8)], [models.tensor("y", 8192, 1, 1, 4)],
                            [models.constant("W", models.values(1, 4, 8)), models.constant("R", models.values(1, 4, 4))])
         self.compile_refused(TOO_BIG, """

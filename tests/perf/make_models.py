@@ -155,6 +155,9 @@ SEQUENCES = {
 }
 LARGEST = "stac-lstm-c"  # fits no preset
 
+# The same as whole windows, too long to be written out.
+WHOLE = {"stac-lstm-a-whole": SEQUENCES["stac-lstm-a"]}
+
 # Rows that nobody has published.
 WINDOWS = {
     "conv1d-4x64-256": lambda n: convolutions(n, [64, 256], [(64, 3, 1)] * 4),
@@ -190,16 +193,20 @@ ROWS = {
 
 
 # Every model there is a function for, by name.
-MODELS = ROWS | WINDOWS | LENGTHS | STREAMS | SEQUENCES
+MODELS = ROWS | WINDOWS | LENGTHS | STREAMS | SEQUENCES | WHOLE
 
 
-def state_flags(model):
-    """The flags that keep on the chip what a model has as inputs and outputs; a window is streamed."""
+def flags_of(model):
+    """The flags that keep on the chip what a model has as inputs and outputs, and those of attention; a window is
+    streamed."""
     if model.graph.name in SEQUENCES:
         return ["--stream", "x=1"]
     outputs = {output.name for output in model.graph.output}
     states = [i.name.removesuffix("_in") for i in model.graph.input if i.name.endswith("_in")]
-    return [word for name in states if f"{name}_out" in outputs for word in ("--state", f"{name}_in={name}_out")]
+    flags = [word for name in states if f"{name}_out" in outputs for word in ("--state", f"{name}_in={name}_out")]
+    constants = {constant.name for constant in model.graph.initializer}
+    attends = any(node.op_type == "MatMul" and not constants.intersection(node.input) for node in model.graph.node)
+    return flags + ["--allow-dynamic-weights"] * attends
 
 
 def main():

@@ -100,7 +100,7 @@ def check(sluice, target, engine, name, folder):
 
     program = f"{path}-{pathlib.Path(target).stem}.sluice"
     expected = command("compile", path.with_suffix(".onnx"), "--target", target, "-o", program,
-                       *make_models.state_flags(model))["latency"]["spaced"]
+                       *make_models.flags_of(model))["latency"]["spaced"]
     shape = [extent.dim_value for extent in model.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(1).standard_normal(shape)
     # The engines see bf16: so does the reference, and what remains is the machine's error.
@@ -126,7 +126,7 @@ def main():
     if len(sys.argv) < 4:
         raise SystemExit(__doc__)
     sluice, target, engine = sys.argv[1:4]
-    more = make_models.WINDOWS | make_models.SEQUENCES if target == "c6b32" else []
+    more = make_models.WINDOWS | make_models.SEQUENCES | make_models.WHOLE if target == "c6b32" else []
     names = sys.argv[4:] or [name for name in [*make_models.ROWS, *more] if name != make_models.LARGEST]
     failed = False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

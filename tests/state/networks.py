@@ -18,6 +18,7 @@ class Network:
     def __init__(self, seed=0):
         self.random = np.random.default_rng(seed)
         self.nodes, self.constants, self.inputs, self.outputs, self.states = [], {}, [], [], []
+        self.attends = False  # multiplies values that are computed
 
     def name(self, kind):
         return f"{kind}_{len(self.nodes) + len(self.constants)}"
@@ -61,7 +62,8 @@ class Network:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
     def flags(self):
-        return [word for name in self.states for word in ("--state", f"{name}_in={name}_out")]
+        states = [word for name in self.states for word in ("--state", f"{name}_in={name}_out")]
+        return states + ["--allow-dynamic-weights"] * self.attends
 
     # ---- layers
     def linear(self, x, inputs, outputs, bias=True):
@@ -173,6 +175,44 @@ def wavenet(layers, size):
     return network
 
 
+def windowed_attention(dim, heads, window, hidden):
+    """A transformer block whose keys and values are those of the last `window` steps. A mark for each says whether it has
+    been: what has not is out of the softmax."""
+    network = Network(dim)
+    network.attends = True
+    size = dim // heads
+    x = network.input("x", 1, dim)
+    h = network.rms_norm(x, dim)
+
+    def by_head(value, positions):
+        split = network.op("Reshape", value, network.integers(positions, heads, size))
+        return network.op("Transpose", split, perm=[1, 0, 2])
+
+    def shifted(name, value, width):
+        """The newest positions of a buffer, `value` the last of them."""
+        all_ = network.op("Concat", network.state(name, window, width), value, axis=0)
+        kept = network.op("Slice", all_, network.integers(1), network.integers(window + 1), network.integers(0))
+        network.keep(name, kept, window, width)
+        return kept
+
+    q = by_head(network.linear(h, dim, dim), 1)
+    k = by_head(shifted("k", network.linear(h, dim, dim), dim), window)
+    v = by_head(shifted("v", network.linear(h, dim, dim), dim), window)
+    scores = network.op("MatMul", q, network.op("Transpose", k, perm=[0, 2, 1]))
+    been = shifted("m", network.constant(np.ones((1, 1))), 1)
+    bias = network.op("Mul", network.op("Sub", been, network.constant([1.0])), network.constant([256.0]))
+    scores = network.op("Add", network.op("Mul", scores, network.constant([size ** -0.5])),
+                        network.op("Reshape", bias, network.integers(1, 1, window)))
+    mixed = network.op("MatMul", network.op("Softmax", scores, axis=2), v)
+    joined = network.op("Reshape", network.op("Transpose", mixed, perm=[1, 0, 2]), network.integers(1, dim))
+    x = network.op("Add", x, network.linear(joined, dim, dim))
+    h = network.rms_norm(x, dim)
+    gate = network.linear(h, dim, hidden)
+    inner = network.op("Mul", network.op("Mul", gate, network.op("Sigmoid", gate)), network.linear(h, dim, hidden))
+    network.give("y", network.op("Add", x, network.linear(inner, hidden, dim)), 1, dim)
+    return network
+
+
 # By their published definitions, one step.
 PUBLISHED = {
     "lstm-1x128": lambda: stacked("lstm", 128, 128, 1),
@@ -193,6 +233,7 @@ PUBLISHED = {
     "tcn-3x256": lambda: temporal_convolutions(256),
     "tcn-3x512": lambda: temporal_convolutions(512),
     "wavenet-4x198": lambda: wavenet(4, 198),
+    "swa-192": lambda: windowed_attention(192, 6, 32, 384),
 }
 
 
@@ -206,6 +247,11 @@ def convolution(x, w, bias, dilation):
                                      for k in range(w.shape[2]))
 
 
+def softmax(x, axis):
+    powers = np.exp(x - x.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
 def sliced(x, start, stop, axis):
     return x[tuple(slice(start[0], stop[0]) if i == axis[0] else slice(None) for i in range(x.ndim))]
 
@@ -217,6 +263,8 @@ MEANING = {
     "Unsqueeze": lambda x, axes: np.expand_dims(x, tuple(axes)), "Squeeze": lambda x, axes: np.squeeze(x, tuple(axes)),
     "Slice": sliced, "Concat": lambda *parts, axis: np.concatenate(parts, axis),
     "Conv": lambda x, w, b, dilations: convolution(x, w, b, dilations[0]),
+    "Reshape": lambda x, shape: x.reshape(shape), "Transpose": lambda x, perm: x.transpose(perm),
+    "Softmax": lambda x, axis: softmax(x, axis),
 }
 
 

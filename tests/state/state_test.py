@@ -18,7 +18,8 @@ import onnx
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
 from folder import Folder, main  # noqa: E402
-from networks import PUBLISHED, Network, bf16, evaluate, random_network, residual_convolutions  # noqa: E402
+from networks import (PUBLISHED, Network, bf16, evaluate, random_network, residual_convolutions,  # noqa: E402
+                      windowed_attention)
 
 TOLERANCE = 0.02
 STEPS = 10
@@ -245,6 +246,11 @@ class StateTest(Folder):
         said = self.right(PUBLISHED["lstm-1x128"](), target="c6b32", steps=int(os.environ.get("SLUICE_STATE_STEPS", "4")))
         run = json.loads(self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=random:1", "--json"))
         self.assertEqual(run["engines"]["vm"]["cycles"], said["latency"]["spaced"])
+
+    def test_attention_over_a_window(self):
+        """Longer than the window: what is not there yet is masked, and what is no more is forgotten."""
+        self.right(windowed_attention(24, 3, 5, 32), steps=12)
+        self.right(PUBLISHED["swa-192"](), target="c6b32", steps=int(os.environ.get("SLUICE_STATE_STEPS", "4")))
 
     def test_a_norm_in_front_of_a_window(self):
         """Its root is multiplied behind the products of the newest position, and what the past sums to is a row."""

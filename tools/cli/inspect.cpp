@@ -39,19 +39,31 @@ void addSections(Answer &answer, std::span<const uint8_t> bytes) {
   answer.json["sections"] = list;
 }
 
+/// Where a tensor has its parts of an inference of several steps.
+std::string stepsText(const format::HostTensor &tensor) {
+  if (!tensor.stepAxis)
+    return "";
+  return fmt::format(" of each step along axis {}{}", *tensor.stepAxis,
+                     tensor.skipped == 0 ? ""
+                                         : fmt::format(", {} positions skipped", tensor.skipped));
+}
+
 Json addTensors(Answer &answer, std::string_view kind, const std::vector<format::HostTensor> &all) {
   Json list = Json::array();
   for (const format::HostTensor &tensor : all) {
     const auto type = io::typeName(static_cast<io::Type>(tensor.type));
-    answer.text += fmt::format("  {:<6} {} {} {}, data dimension {}, rows {} to {}\n", kind,
-                               printable(tensor.name), type, shapeText(tensor.shape),
-                               tensor.dataDim, tensor.firstRow, tensor.firstRow + tensor.rows - 1);
+    answer.text +=
+        fmt::format("  {:<6} {} {} {}, data dimension {}, rows {} to {}{}\n", kind,
+                    printable(tensor.name), type, shapeText(tensor.shape), tensor.dataDim,
+                    tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor));
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},
                     {"data_dim", tensor.dataDim},
                     {"first_row", tensor.firstRow},
-                    {"rows", tensor.rows}});
+                    {"rows", tensor.rows},
+                    {"step_axis", tensor.stepAxis ? Json(*tensor.stepAxis) : Json(nullptr)},
+                    {"skipped", tensor.skipped}});
   }
   return list;
 }
@@ -64,9 +76,13 @@ void addIo(Answer &answer, const format::Program &program) {
   answer.json["options"] = program.options;
   Json models = Json::array();
   for (const format::Model &model : program.models) {
-    answer.text += fmt::format("model {}: {} parameters, {} multiply-accumulates\n",
-                               printable(model.name), model.parameters, model.macs);
-    Json entry = {{"name", model.name}, {"parameters", model.parameters}, {"macs", model.macs}};
+    answer.text += fmt::format("model {}: {} parameters, {} multiply-accumulates{}\n",
+                               printable(model.name), model.parameters, model.macs,
+                               model.steps == 1 ? "" : fmt::format(", {} steps", model.steps));
+    Json entry = {{"name", model.name},
+                  {"parameters", model.parameters},
+                  {"macs", model.macs},
+                  {"steps", model.steps}};
     entry["inputs"] = addTensors(answer, "input", model.inputs);
     entry["outputs"] = addTensors(answer, "output", model.outputs);
     models.push_back(entry);
@@ -87,7 +103,7 @@ void addState(Answer &answer, const format::Program &program) {
     list.push_back(
         {{"core", place.core}, {"memory", memory}, {"first", place.first}, {"rows", place.rows}});
   }
-  if (!state.places.empty() && state.save.empty())
+  if (!state.places.empty() && state.save.empty() && program.models.front().steps == 1)
     answer.text += "state cannot be saved\n";
   answer.json["state"] = {{"places", list}, {"saved_at", state.save}};
 }

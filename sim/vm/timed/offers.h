@@ -11,13 +11,13 @@ public:
   /// An inference without output rows never completes.
   Offers(Arrival arrival, unsigned inferences, uint64_t rowsIn, uint64_t rowsOut)
       : arrival(arrival), wanted(inferences), rowsIn(rowsIn),
-        rowsOut(rowsOut == 0 ? kNone : rowsOut), openFrom(arrival == Arrival::Spaced ? kNever : 0) {
-  }
+        rowsOut(rowsOut == 0 ? kNone : rowsOut), openFrom(fromRest() ? kNever : 0) {}
 
   /// First cycle in which the next row is offered, by what is known; kNever: it
   /// depends on what happens yet.
   Cycle from() const {
-    if (taken % rowsIn != 0 || arrival == Arrival::Streaming) // beyond the last inference too
+    if (taken % rowsIn != 0 || arrival == Arrival::Streaming ||
+        (arrival == Arrival::Burst && taken > 0)) // beyond the last inference too
       return 0;
     return mayStart() ? openFrom : kNever;
   }
@@ -43,7 +43,7 @@ public:
 
   /// The machine is at rest from cycle `from` on. Whether a row is offered then.
   bool rest(Cycle from) {
-    if (arrival != Arrival::Spaced || taken % rowsIn != 0 || !mayStart())
+    if (!fromRest() || taken % rowsIn != 0 || !mayStart())
       return false;
     openFrom = from;
     return true;
@@ -53,9 +53,10 @@ public:
   std::vector<InferenceTimes> &inferences() { return done; }
 
 private:
+  bool fromRest() const { return arrival == Arrival::Spaced || arrival == Arrival::Burst; }
   bool mayStart() const { return starts.size() < wanted && done.size() == starts.size(); }
 
-  Arrival arrival;
+  const Arrival arrival;
   unsigned wanted;
   uint64_t rowsIn, rowsOut; ///< of one inference
   Cycle openFrom;           ///< of the first row of the next inference, once it may start

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -36,8 +37,13 @@ struct Machine {
     sluice_rt_program_release(program);
   }
   sluice_rt_job *submit(const Values &x, Values &y, void *context = nullptr) {
-    const sluice_rt_input in{sizeof in, x.data(), sizeof(x), SLUICE_RT_FLOAT32};
-    const sluice_rt_output out{sizeof out, y.data(), sizeof(y), SLUICE_RT_FLOAT32};
+    return submitArrays(x, y, context);
+  }
+  /// `y` is where the output goes when the job ends.
+  sluice_rt_job *submitArrays(std::span<const float> x, std::span<float> y,
+                              void *context = nullptr) {
+    const sluice_rt_input in{sizeof in, x.data(), x.size_bytes(), SLUICE_RT_FLOAT32};
+    const sluice_rt_output out{sizeof out, y.data(), y.size_bytes(), SLUICE_RT_FLOAT32};
     sluice_rt_job *job = nullptr;
     EXPECT_EQ(sluice_rt_submit(device, 0, &in, 1, &out, 1, context, &job), SLUICE_RT_OK)
         << sluice_rt_last_error();

@@ -55,6 +55,53 @@ TEST(Packing, EveryHostTypeComesBack) {
   }
 }
 
+TEST(Packing, PartsOfStepsFollowEachOther) {
+  // Every axis of [6, 10, 4] as that of two steps, with every data dimension.
+  const std::vector<int64_t> whole{6, 10, 4};
+  std::vector<float> data(240);
+  std::iota(data.begin(), data.end(), 1.0F);
+  for (uint32_t axis = 0; axis < 3; ++axis)
+    for (uint32_t d = 0; d < 3; ++d) {
+      HostTensor tensor{"x", whole, HostType::Float32, d, 0, 0, axis};
+      std::vector<int64_t> shape = whole;
+      shape[axis] /= 2;
+      tensor.rows = static_cast<uint32_t>(120 / shape[d] * ((shape[d] + 7) / 8));
+      std::vector<uint16_t> rows(size_t{tensor.rows} * 16), expected;
+      pack(tensor, 8, data.data(), HostType::Float32, rows, 2);
+      for (int64_t step = 0; step < 2; ++step) {
+        // The part as a tensor of its own.
+        std::vector<float> part;
+        for (int64_t a = 0; a < whole[0]; ++a)
+          for (int64_t b = 0; b < whole[1]; ++b)
+            for (int64_t c = 0; c < whole[2]; ++c)
+              if (const int64_t index[] = {a, b, c}; index[axis] / shape[axis] == step)
+                part.push_back(data[static_cast<size_t>((a * whole[1] + b) * whole[2] + c)]);
+        const HostTensor alone{"x", shape, HostType::Float32, d, 0, tensor.rows};
+        std::vector<uint16_t> one(size_t{tensor.rows} * 8);
+        pack(alone, 8, part.data(), HostType::Float32, one);
+        expected.insert(expected.end(), one.begin(), one.end());
+      }
+      EXPECT_EQ(rows, expected) << "axis " << axis << ", data dimension " << d;
+      std::vector<float> back(240);
+      unpack(tensor, 8, rows, back.data(), HostType::Float32, 2);
+      EXPECT_EQ(back, data);
+      if (axis == d)
+        continue;
+      // All but the first two positions of a tensor that begins later.
+      tensor.skipped = 2;
+      tensor.shape[axis] -= 2;
+      std::vector<float> later(static_cast<size_t>(240 / whole[axis] * tensor.shape[axis]));
+      unpack(tensor, 8, rows, later.data(), HostType::Float32, 2);
+      std::vector<float> expectedLater;
+      for (int64_t a = 0; a < whole[0]; ++a)
+        for (int64_t b = 0; b < whole[1]; ++b)
+          for (int64_t c = 0; c < whole[2]; ++c)
+            if (const int64_t index[] = {a, b, c}; index[axis] >= 2)
+              expectedLater.push_back(data[static_cast<size_t>((a * whole[1] + b) * whole[2] + c)]);
+      EXPECT_EQ(later, expectedLater);
+    }
+}
+
 TEST(Packing, Scalar) {
   const HostTensor tensor{"s", {}, HostType::Float32, 0, 0, 1};
   EXPECT_EQ(elementCount(tensor), 1U);

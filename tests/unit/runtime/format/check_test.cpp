@@ -61,6 +61,52 @@ TEST(Check, Geometry) {
             "E0507 instructions of 3 cores, the geometry has 2");
 }
 
+TEST(Check, Steps) {
+  // [4, 8] in four steps, to [4, 8].
+  const auto after = [](auto &&change) {
+    return problemAfter([&](Program &p) {
+      Model &model = p.models[0];
+      model.steps = 4;
+      model.inputs[0].shape = model.outputs[0].shape = {4, 8};
+      model.inputs[0].dataDim = model.outputs[0].dataDim = 1;
+      model.inputs[0].stepAxis = model.outputs[0].stepAxis = 0;
+      change(p, model);
+    });
+  };
+  EXPECT_EQ(after([](Program &, Model &) {}), "none");
+  EXPECT_EQ(after([](Program &, Model &m) { m.steps = 0; }),
+            "E0511 model 'small': it has no steps");
+  EXPECT_EQ(after([](Program &, Model &m) { m.steps = 1; }),
+            "E0511 input 'x' of model 'small': a part for each step, the model has one step");
+  EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].stepAxis.reset(); }),
+            "E0511 model 'small': it has 4 steps, and no input with a part for each");
+  EXPECT_EQ(after([](Program &p, Model &m) {
+              p.models.push_back(m);
+              p.models[1].name = "other";
+            }),
+            "E0511 model 'small': it has 4 steps, allowed in a program of several models: 1");
+  EXPECT_EQ(after([](Program &, Model &m) { m.steps = 1U << 23; }),
+            "E0511 model 'small': 8388608 steps of 1 input rows, allowed: up to 4194304 rows");
+  EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].stepAxis = 2; }),
+            "E0511 input 'x' of model 'small': steps along axis 2, the rank is 2");
+  EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].skipped = 4; }),
+            "E0511 input 'x' of model 'small': 4 positions are skipped, allowed in an input: 0");
+  EXPECT_EQ(
+      after([](Program &, Model &m) { m.outputs[0].skipped = 2; }),
+      "E0511 output 'y' of model 'small': 6 positions along axis 0, which 4 steps do not share "
+      "evenly");
+  EXPECT_EQ(after([](Program &, Model &m) { m.outputs[0].skipped = 0xFFFFFFFF; }),
+            "E0511 output 'y' of model 'small': 4294967299 positions along axis 0, allowed: up to "
+            "2147483648");
+  EXPECT_EQ(after([](Program &, Model &m) { m.outputs[0].skipped = 4; }),
+            "E0511 output 'y' of model 'small': 1 rows, its shape needs 2");
+  EXPECT_EQ(after([](Program &, Model &m) {
+              m.outputs[0].stepAxis.reset();
+              m.outputs[0].skipped = 4;
+            }),
+            "E0511 output 'y' of model 'small': positions are skipped along no axis");
+}
+
 TEST(Check, Encoding) {
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].instructions[0][8] = ~0ULL; }),
             "E0509 core 0 instruction 0 is not an instruction: unknown opcode, enumerated value or "

@@ -72,7 +72,7 @@ TEST(ProgramFile, OtherVersions) {
   test::store<uint32_t>(bytes, kVersionOffset, 7);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 7, this build reads version 2: compile the model again");
+            "format version 7, this build reads version 3: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);

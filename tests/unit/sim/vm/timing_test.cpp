@@ -56,6 +56,26 @@ TEST(Timing, MeasuresWhatTheContractSays) {
   EXPECT_EQ(ten->period, 20.0); // the network: ten packets in, ten out
 }
 
+TEST(Timing, StepsFollowEachOther) {
+  TestProgram test = rowByRow(1);
+  for (const uint32_t steps : {2U, 63U, 64U, 65U, 1000U}) {
+    test.program.models[0].steps = steps;
+    const std::optional<Timing> timing = measureTiming(test.program);
+    ASSERT_TRUE(timing);
+    // Those beyond the first 64 are told from their pattern.
+    const TimingRun fromRest = runTiming(test.program, Arrival::Burst, steps);
+    const TimingRun atOnce = runTiming(test.program, Arrival::Streaming, steps);
+    EXPECT_EQ(timing->spaced,
+              fromRest.inferences[steps - 1].lastOutput - fromRest.inferences[0].firstInput + 1);
+    // In its stride the machine takes a step every six cycles.
+    if (steps > 2)
+      EXPECT_EQ(timing->spaced, 5U + 6 * steps);
+    // The configuration port resets and starts the machine between them; there is no state.
+    EXPECT_EQ(timing->period, static_cast<double>(atOnce.inferences[steps - 1].lastOutput + 1 + 2));
+    EXPECT_EQ(timing->contiguous, timing->period);
+  }
+}
+
 TEST(Timing, ReportsAStall) {
   TestProgram test = rowByRow(3);
   test.program.models[0].outputs[0].rows = 4; // never comes
