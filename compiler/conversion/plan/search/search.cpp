@@ -116,6 +116,7 @@ private:
   Choice bestChoice;
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits
   std::set<Choice> seen;
+  bool windows = false; ///< long stages whose rows are looked at by several
   std::vector<std::pair<uint64_t, Choice>> history; ///< choices kept, with their cycles
   Losers losers;
 
@@ -169,22 +170,31 @@ private:
     }
   }
 
-  /// Whether a stage has many rows for every core. What its first or last row takes matters little
-  /// then, and there are many ways to order and to split it.
+  /// Whether a stage has many rows for every core.
   [[nodiscard]] bool isLong(const std::vector<RowId> &stage, size_t rows = kLongStage) const {
     return stage.size() >= rows * graph.geometry.cores;
   }
 
-  /// Whether rows of a stage share operands with some of the others.
+  /// Whether a stage is searched less for orders and splits. What the first or last row of a long
+  /// one takes matters little where windows look at its rows, and there are many ways to order and
+  /// to split it.
+  [[nodiscard]] bool isCoarse(const std::vector<RowId> &stage, size_t rows = kLongStage) const {
+    return windows && isLong(stage, rows);
+  }
+
+  /// Whether rows of a stage share operands with others that have more beside them: the rows of a
+  /// position of a dense layer share all.
   [[nodiscard]] bool overlaps(const std::vector<RowId> &stage) const {
     std::set<RowId> operands;
+    std::set<std::set<RowId>> different;
     size_t reads = 0, most = 0;
     for (RowId row : stage) {
       std::set<RowId> own;
       forEachOperand(graph, work, row, [&](RowId operand, bool) { own.insert(operand); });
       operands.insert(own.begin(), own.end());
-      reads += own.size();
       most = std::max(most, own.size());
+      if (const size_t size = own.size(); different.insert(std::move(own)).second)
+        reads += size;
     }
     return reads > operands.size() && most < operands.size();
   }
@@ -206,7 +216,7 @@ private:
   /// Tries runs of neighbouring rows on a core, where stages are long: rows that windows look at.
   void keepNeighbours() {
     const uint32_t cores = graph.geometry.cores;
-    const bool windows = std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
+    windows = std::ranges::any_of(work.stages, [&](const std::vector<RowId> &stage) {
       return isLong(stage) && overlaps(stage);
     });
     if (!windows || !graph.dynamic.empty() || !graph.states.empty())
@@ -301,7 +311,8 @@ private:
   /// From every start to its own best, since the order has to follow.
   void splitRows() {
     std::set<uint32_t> stages = splittableStages(graph, work);
-    std::erase_if(stages, [&](uint32_t stage) { return isLong(work.stages[stage], kSplitStage); });
+    std::erase_if(stages,
+                  [&](uint32_t stage) { return isCoarse(work.stages[stage], kSplitStage); });
     if (stages.empty())
       return;
     const Choice whole = bestChoice;
@@ -408,7 +419,7 @@ private:
         continue;
       std::set<uint32_t> tails{0, counts[stage]};
       for (uint32_t tail = counts[stage] % cores; tail < counts[stage]; tail += cores)
-        if (!isLong(work.stages[stage]) || tail <= 2 * cores)
+        if (!isCoarse(work.stages[stage]) || tail <= 2 * cores)
           tails.insert(tail);
       for (uint32_t tail : tails) {
         Choice other = bestChoice;
