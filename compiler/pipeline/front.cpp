@@ -258,13 +258,17 @@ private:
   /// Layout knows no loops: they are written out before it.
   bool unroll(mlir::func::FuncOp main) {
     if (!options.writeOut && mayTakeSteps(options)) {
-      for (ir::LoopOp loop : main.getOps<ir::LoopOp>())
-        if (const int64_t each = ir::operationsPerTrip(loop);
-            each > kSeldomFits / static_cast<int64_t>(loop.getTrips()) &&
-            streaming::wholeSequence(main, 1)) {
-          problems.push_back(ir::tooLongToUnroll(std::to_string(loop.getTrips()), each));
-          return false;
-        }
+      const auto loops = main.getOps<ir::LoopOp>();
+      const auto isLong = [](ir::LoopOp loop) {
+        return ir::operationsPerTrip(loop) > kSeldomFits / static_cast<int64_t>(loop.getTrips());
+      };
+      if (const auto first = llvm::find_if(loops, isLong);
+          first != loops.end() && streaming::wholeSequence(main, 1)) {
+        ir::LoopOp loop = *first;
+        problems.push_back(
+            ir::tooLongToUnroll(std::to_string(loop.getTrips()), ir::operationsPerTrip(loop)));
+        return false;
+      }
     }
     const ir::UnrolledLoops unrolled = ir::unrollLoops(main);
     problems.insert(problems.end(), unrolled.problems.begin(), unrolled.problems.end());

@@ -289,12 +289,13 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   // The cheapest layout may want all rows at once, where one whose positions come one
   // after the other does not: those of a sequence have their features last, those of a signal
   // their channels before.
+  const bool trySteps = mayTakeSteps(options) && !options.writeOut;
   if ((tooLarge && compileAlongOthers(options, result)) ||
-      ((tooLarge || tooLong) && mayTakeSteps(options) && compileInSteps(options, result))) {
+      ((tooLarge || tooLong) && trySteps && compileInSteps(options, result))) {
     problems.clear();
     return true;
   }
-  if (!tooLong || options.writeOut)
+  if (!tooLong || !trySteps)
     return false;
   CompileOptions writtenOut = options;
   writtenOut.writeOut = true;

@@ -1,6 +1,7 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -42,11 +43,7 @@ public:
 
 private:
   Value withLayout(Value value) {
-    const auto type = llvm::cast<RankedTensorType>(value.getType());
-    Attribute encoding;
-    if (const std::optional<int64_t> dim = dataDim(layout))
-      encoding = DimAttr::get(op.getContext(), *dim, carriedShape(value));
-    value.setType(RankedTensorType::get(type.getShape(), layout.getElementType(), encoding));
+    value.setType(withShape(layout, shapeOf(value), dataDim(layout)));
     return value;
   }
   Value reduce(Monoid monoid, Value x) {

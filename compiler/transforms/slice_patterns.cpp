@@ -20,14 +20,13 @@ RankedTensorType withShape(RankedTensorType type, llvm::ArrayRef<int64_t> shape,
   return RankedTensorType::get(shape, type.getElementType(), encoding);
 }
 
-Value sliced(PatternRewriter &rewriter, Location location, Value input,
-             llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
-             llvm::ArrayRef<int64_t> steps) {
+Value sliced(OpBuilder &builder, Location location, Value input, llvm::ArrayRef<int64_t> starts,
+             llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> steps) {
   const bool whole = llvm::all_of(starts, [](int64_t start) { return start == 0; }) &&
                      llvm::all_of(steps, [](int64_t step) { return step > 0; });
   if (whole && sizes == shapeOf(input))
     return input;
-  auto slice = rewriter.create<SliceOp>(location, input, starts, sizes, steps);
+  auto slice = builder.create<SliceOp>(location, input, starts, sizes, steps);
   const auto type = llvm::cast<RankedTensorType>(input.getType());
   slice.getResult().setType(withShape(type, sizes, dataDim(input)));
   return slice;

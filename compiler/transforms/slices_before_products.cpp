@@ -2,6 +2,7 @@
 
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/transforms/view_patterns.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -50,12 +51,9 @@ private:
       steps[*from] = slice.getSteps()[axis];
     }
     OpBuilder builder(slice);
-    auto part = builder.create<SliceOp>(slice.getLoc(), source, starts, sizes, steps);
-    const auto type = llvm::cast<RankedTensorType>(source.getType());
-    part.getResult().setType(RankedTensorType::get(
-        sizes, type.getElementType(), DimAttr::get(slice.getContext(), *dataDim(source), sizes)));
+    const Value part = sliced(builder, slice.getLoc(), source, starts, sizes, steps);
     Operation *smaller = builder.clone(*product);
-    smaller->setOperand(0, part.getResult());
+    smaller->setOperand(0, part);
     smaller->setLoc(fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()}));
     smaller->getResult(0).setType(slice.getResult().getType());
     slice.getResult().replaceAllUsesWith(smaller->getResult(0));

@@ -20,7 +20,7 @@ mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int
                                  std::optional<int64_t> dim);
 
 /// The slice of `input`, which keeps its data dimension; `input` itself where that is all of it.
-mlir::Value sliced(mlir::PatternRewriter &rewriter, mlir::Location location, mlir::Value input,
+mlir::Value sliced(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
                    llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
                    llvm::ArrayRef<int64_t> steps);
 

@@ -91,10 +91,11 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   auto lists = emitLists(*program, *map, choice);
   if (!lists)
     return std::nullopt;
-  Candidate candidate{
-      {choice, {}, {}, {}}, std::move(*program), std::move(*map), std::move(*lists), 1};
-  for (const rows::Body &body : original.bodies)
-    candidate.positions = std::max(candidate.positions, body.trips);
+  Candidate candidate{{choice, {}, {}, {}},
+                      std::move(*program),
+                      std::move(*map),
+                      std::move(*lists),
+                      positionsOf(original)};
   candidate.trial.use = useOf(candidate.program, candidate.map, candidate.lists);
   return candidate;
 }
@@ -188,12 +189,7 @@ std::optional<double> cyclesOf(const Candidate &candidate, plan::Budget &budget)
   const vm::TimingRun run = vm::runTiming(*timed, vm::Arrival::Spaced, 1, 0, kMostCycles);
   if (run.stalled || run.inferences.empty())
     return std::nullopt;
-  uint32_t trips = 1;
-  if (shorter)
-    for (const rows::Body &body : few.bodies)
-      trips = std::max(trips, body.trips);
-  else
-    trips = candidate.positions;
+  const uint32_t trips = shorter ? positionsOf(few) : candidate.positions;
   return static_cast<double>(run.inferences[0].latency()) / trips;
 }
 

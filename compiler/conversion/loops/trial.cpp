@@ -6,16 +6,20 @@
 
 namespace sluice::loops {
 
+uint32_t positionsOf(const rows::Program &program) {
+  uint32_t positions = 1;
+  for (const rows::Body &body : program.bodies)
+    positions = std::max(positions, body.trips);
+  return positions;
+}
+
 std::string runsText(const Choice &choice) {
   return choice.lines == 0 ? fmt::format("{} runs of lines", choice.runs)
                            : fmt::format("{} runs of {} lines", choice.runs, choice.lines);
 }
 
 std::string textOf(const rows::Program &program, const Choice &choice) {
-  uint32_t trips = 1;
-  for (const rows::Body &body : program.bodies)
-    trips = std::max(trips, body.trips);
-  return fmt::format("{} positions {}round the cores{}", trips,
+  return fmt::format("{} positions {}round the cores{}", positionsOf(program),
                      choice.lines == 0 ? fmt::format("in groups of {}, ", choice.group) : "",
                      choice.runs == 1 ? "" : ", " + runsText(choice));
 }

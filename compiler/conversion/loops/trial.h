@@ -19,6 +19,9 @@ struct Trial {
   std::optional<std::string> wrong; ///< what its proof refused
 };
 
+/// Positions of the longest loop.
+uint32_t positionsOf(const rows::Program &program);
+
 /// The runs of lines of a choice that has several.
 std::string runsText(const Choice &choice);
 
