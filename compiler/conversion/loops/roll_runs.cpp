@@ -106,12 +106,6 @@ std::optional<std::vector<uint32_t>> registersOf(const std::vector<Step> &steps)
   return values.size() < isa::kSeqRegs ? std::optional(values) : std::nullopt;
 }
 
-Emitted sequencer(const isa::Instruction &instruction) {
-  Emitted emitted;
-  emitted.instruction = instruction;
-  return emitted;
-}
-
 /// The first of some runs, as the body of a loop.
 List loopOf(Run first, const std::vector<Step> &steps, const std::vector<uint32_t> &values,
             size_t passes) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "compiler/conversion/loops/emit.h"
+#include "compiler/conversion/loops/list.h"
 
 namespace sluice::loops {
 
