@@ -110,6 +110,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"notes", result.notes},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},
+          {"planning_work", result.planningWork},
           {"seconds", seconds},
           {"output", output}};
 }

@@ -1,6 +1,7 @@
 #include "compiler/conversion/loops/core_list.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/conversion/loops/roll_runs.h"
 #include "compiler/conversion/plan/beats/pauses.h"
@@ -54,8 +55,12 @@ public:
     pauseBehind(statements.loop, kFoldToken, statements.carried);
     for (const Statement &statement : statements.end)
       addStatement(statement, first, 0, 1);
-    if (index == links.lastReading[core] && !endsWithRing(links, core))
+    if (index == links.lastReading[core] && !endsWithRing(links, core)) {
+      takeChunks();
+      if (std::exchange(untold, false))
+        awaitMatrix();
       signalHost(kDoneTokens, 1);
+    }
   }
 
   /// Tells the host that everything up to here is done, if the core reads lines that it offers.
@@ -94,6 +99,7 @@ private:
   const Statement *lastToCores = nullptr;
   const Statement *credits = nullptr; ///< gives the host a credit with its last row
   std::optional<size_t> creditBehind; ///< else: behind this statement
+  bool untold = false; ///< the matrix unit has taken chunks, and no result since has said so
 
   [[nodiscard]] bool usesRing() const {
     return links.ring && (links.inputReaders[*links.ring] >> core & 1) != 0;
@@ -189,6 +195,17 @@ private:
     pause(list, isa::Unit::Vec, isa::Vec{}, kLocalToken, 1);
   }
 
+  /// The vector unit waits until the matrix unit has come here.
+  void awaitMatrix() {
+    isa::Mm give = matrixPause();
+    CoreList::give(give, kReadToken, plan::kVectorBit, 0);
+    Emitted emitted;
+    emitted.instruction = give;
+    emitted.unit = isa::Unit::Mxu;
+    list.push_back(std::move(emitted));
+    pause(list, isa::Unit::Vec, isa::Vec{}, kReadToken, 1);
+  }
+
   /// Whether a credit for every group goes to the host from this body.
   [[nodiscard]] bool givesCredits() const {
     if (!links.ring)
@@ -227,8 +244,10 @@ private:
   }
 
   void takeChunks(const Statements *statements, uint32_t input, uint32_t count) {
-    if ((links.wholeUnits[input] & plan::kMatrixBit) != 0)
+    if ((links.wholeUnits[input] & plan::kMatrixBit) != 0) {
       pause(list, isa::Unit::Mxu, matrixPause(), kInputTokens + input, count);
+      untold |= count != 0;
+    }
     if ((links.wholeUnits[input] & plan::kVectorBit) == 0)
       return;
     if (statements)
@@ -398,6 +417,7 @@ private:
     }
     if (!statement.vector)
       return;
+    untold &= statement.matrix.empty();
     auto vec = std::get<isa::Vec>(statement.vector->instruction);
     setPositions(vec, positions);
     addWaits(statement.vectorWaits, isa::Unit::Vec, vectorPause(vec), vec, positions);
