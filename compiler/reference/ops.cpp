@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "runtime/addressing/addressing.h"
+
 namespace sluice::reference {
 namespace {
+
+using addressing::Addressing;
 
 /// Calls visit(index) for every index of a box, last axis fastest.
 template <typename Visit> void forEach(const Shape &extents, Visit visit) {
@@ -24,13 +28,22 @@ int64_t offsetOf(const Shape &index, const Shape &stride) {
   return std::inner_product(index.begin(), index.end(), stride.begin(), int64_t{0});
 }
 
-/// result[index] = input[base + sum index * stride]: every affine view.
-Tensor gather(const Tensor &input, const Shape &shape, int64_t base, const Shape &stride) {
-  Tensor result(shape);
-  auto out = result.values.begin();
-  forEach(shape,
-          [&](const Shape &index) { *out++ = input.values[base + offsetOf(index, stride)]; });
+/// The elements that a view of the input selects.
+Tensor read(const Tensor &input, const Addressing &view) {
+  Tensor result(view.shape());
+  view.forEach(
+      [&](int64_t position, int64_t address) { result.values[position] = input.values[address]; });
   return result;
+}
+
+/// Writes all elements of the input to a block of the result that begins there.
+void write(const Tensor &input, const Shape &begin, Tensor &result) {
+  const Shape steps(begin.size(), 1);
+  Addressing(result.shape)
+      .sliced(begin, input.shape, steps)
+      .forEach([&](int64_t position, int64_t address) {
+        result.values[address] = input.values[position];
+      });
 }
 
 } // namespace
@@ -133,57 +146,32 @@ Tensor matmul(const Tensor &lhs, const Tensor &rhs) {
 }
 
 Tensor transpose(const Tensor &input, const Shape &permutation) {
-  const Shape stride = strides(input.shape);
-  Shape shape, moved;
-  for (int64_t axis : permutation) {
-    shape.push_back(input.shape[axis]);
-    moved.push_back(stride[axis]);
-  }
-  return gather(input, shape, 0, moved);
+  return read(input, Addressing(input.shape).permuted(permutation));
 }
 
 Tensor reverse(const Tensor &input, const Shape &axes) {
-  Shape stride = strides(input.shape);
-  int64_t base = 0;
-  for (int64_t axis : axes) {
-    base += (input.shape[axis] - 1) * stride[axis];
-    stride[axis] = -stride[axis];
-  }
-  return gather(input, input.shape, base, stride);
+  return read(input, Addressing(input.shape).reversed(axes));
 }
 
 Tensor slice(const Tensor &input, const Shape &starts, const Shape &sizes, const Shape &steps) {
-  Shape stride = strides(input.shape);
-  const int64_t base = offsetOf(starts, stride);
-  for (size_t axis = 0; axis < stride.size(); ++axis)
-    stride[axis] *= steps[axis];
-  return gather(input, sizes, base, stride);
+  return read(input, Addressing(input.shape).sliced(starts, sizes, steps));
 }
 
 Tensor reshape(const Tensor &input, const Shape &shape) { return {shape, input.values}; }
 
 Tensor broadcast(const Tensor &input, const Shape &shape) {
-  Shape stride = strides(input.shape);
-  for (size_t axis = 0; axis < stride.size(); ++axis)
-    if (input.shape[axis] == 1)
-      stride[axis] = 0;
-  return gather(input, shape, 0, stride);
+  return read(input, Addressing(input.shape).broadcast(shape));
 }
 
 Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis) {
-  Shape shape = inputs.front()->shape;
+  Shape shape = inputs.front()->shape, begin(shape.size(), 0);
   shape[axis] = 0;
   for (const Tensor *input : inputs)
     shape[axis] += input->shape[axis];
   Tensor result(shape);
-  const Shape stride = strides(shape);
-  int64_t base = 0;
   for (const Tensor *input : inputs) {
-    auto element = input->values.begin();
-    forEach(input->shape, [&](const Shape &index) {
-      result.values[base + offsetOf(index, stride)] = *element++;
-    });
-    base += input->shape[axis] * stride[axis];
+    write(*input, begin, result);
+    begin[axis] += input->shape[axis];
   }
   return result;
 }
@@ -194,11 +182,7 @@ Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double valu
     shape[axis] += low[axis] + high[axis];
   Tensor result(shape);
   std::fill(result.values.begin(), result.values.end(), value);
-  const Shape stride = strides(shape);
-  const int64_t base = offsetOf(low, stride);
-  auto element = input.values.begin();
-  forEach(input.shape,
-          [&](const Shape &index) { result.values[base + offsetOf(index, stride)] = *element++; });
+  write(input, low, result);
   return result;
 }
 

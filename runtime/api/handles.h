@@ -26,6 +26,7 @@ struct sluice_rt_program {
     sluice_rt_unit unit = SLUICE_RT_SEQUENCER;
     bool multiplies = false;
     std::vector<uint32_t> nodes;
+    std::string moves;
   };
   mutable std::once_flag listed;
   mutable std::vector<std::vector<Listed>> listing; ///< by core, the host port last

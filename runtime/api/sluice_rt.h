@@ -147,6 +147,7 @@ typedef struct sluice_rt_instruction_info {
   int multiplies;        /* every beat multiplies a weight block */
   uint32_t node_count;   /* nodes it comes from; 0 if of none in particular */
   const uint32_t *nodes; /* their numbers in this program */
+  const char *moves;     /* "reads x[0, 0..7] to x[3, 0..7], writes y[0, 0..7]"; may be empty */
 } sluice_rt_instruction_info;
 
 /* All: the common statuses. The structs' pointers live as long as the program. */

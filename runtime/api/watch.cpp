@@ -10,6 +10,7 @@
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/structs.h"
+#include "runtime/device/places.h"
 
 using namespace sluice;
 using namespace sluice::runtime;
@@ -39,6 +40,7 @@ sluice_rt_status noCore(const format::Program &program, uint32_t core) {
 void describe(const sluice_rt_program &handle) {
   const format::Program &program = *handle.program;
   handle.listing.clear(); // an attempt before may have run out of memory
+  const device::Places places(program);
   for (uint32_t core = 0; core <= program.cores.size(); ++core) {
     std::vector<sluice_rt_program::Listed> &list = handle.listing.emplace_back();
     for (const format::InstructionWords &words : *memory(program, core)) {
@@ -50,7 +52,8 @@ void describe(const sluice_rt_program &handle) {
                               : std::holds_alternative<isa::Input>(decoded) ? SLUICE_RT_INPUT
                                                                             : SLUICE_RT_SEQUENCER,
                       .multiplies = mm && isa::multiplies(*mm),
-                      .nodes = {}});
+                      .nodes = {},
+                      .moves = places.movedBy(core, static_cast<uint32_t>(list.size()))});
     }
   }
   for (const format::SourceEntry &entry : program.sourceMap)
@@ -89,7 +92,8 @@ sluice_rt_status sluice_rt_program_instruction(const sluice_rt_program *program,
                .unit = found.unit,
                .multiplies = found.multiplies ? 1 : 0,
                .node_count = static_cast<uint32_t>(found.nodes.size()),
-               .nodes = found.nodes.data()});
+               .nodes = found.nodes.data(),
+               .moves = found.moves.c_str()});
   });
 }
 

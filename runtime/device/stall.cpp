@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/device/places.h"
+
 namespace sluice::device {
 namespace {
 
@@ -65,14 +67,16 @@ std::string describeStall(const format::Program &program, const std::vector<Unit
   std::string text = fmt::format("no progress for {} cycles: ", cycles);
   if (blocked.empty())
     return text + "every unit has finished its instructions, and outputs are missing";
+  const Places places(program);
   for (const UnitStatus *unit : blocked) {
     if (unit != blocked.front())
       text += "; ";
     text += fmt::format("{} {} in instruction {}", unitName(*unit, program.cores.size()),
                         reason(*unit), unit->instruction);
-    const std::string source = describeSource(program, unit->core, unit->instruction);
-    if (!source.empty())
-      text += ", " + source;
+    for (const std::string &more : {describeSource(program, unit->core, unit->instruction),
+                                    places.movedBy(unit->core, unit->instruction)})
+      if (!more.empty())
+        text += ", " + more;
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "hw/isa/isa.h"
+#include "runtime/addressing/addressing.h"
 #include "runtime/format/checks.h"
 #include "runtime/format/steps.h"
 
@@ -43,10 +44,7 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, 
   if (auto wrong = checkStepPart(tensor, isOutput, steps))
     return wrong;
   const std::vector<int64_t> part = stepShape(tensor, steps);
-  const int64_t extent = rank == 0 ? 1 : part[tensor.dataDim];
-  const int64_t others =
-      std::accumulate(part.begin(), part.end(), int64_t{1}, std::multiplies()) / extent;
-  const int64_t rows = others * ((extent + lanes - 1) / lanes);
+  const int64_t rows = addressing::rowsOf(part, tensor.dataDim, lanes);
   if (tensor.rows != rows)
     return fmt::format("{} rows, its shape needs {}", tensor.rows, rows);
   return std::nullopt;

@@ -334,11 +334,19 @@ class Cli(unittest.TestCase):
         self.assertRegex(text, r"0 +weight blocks +1 +2048")
         self.assertRegex(text, r"weights +\d+ +\d+  [0-9a-f]{64}")
         code, out, err = run("inspect", self.small, "--asm", "--map")
-        self.assertRegex(out.decode(), r'0  mm .*; node 0 "fc" \(Gemm\)')
+        self.assertRegex(out.decode(), r'0  mm .*; node 0 "fc" \(Gemm\); reads x\[0, 0..7\]\n')
+        self.assertRegex(out.decode(), r'1  vec .*; reads constant, writes y\[0..7\]\n')
         self.assertIn('node 1 "act" (Relu): 0:1', out.decode())
         code, out, err = run("inspect", self.small, "--core", "1", "--json")
-        self.assertEqual(json.loads(out)["asm"], [{"core": 1, "instructions": [{"text": "halt", "source": ""}]}])
+        self.assertEqual(json.loads(out)["asm"], [{"core": 1, "instructions": [{"text": "halt", "source": "", "moves": ""}]}])
         self.fails(2, "error[E0601]: core 2, allowed: 0 to 1", "inspect", self.small, "--core", "2")
+        code, out, err = run("inspect", self.small, "--row", "0:0", "--row", "0:32768", "--row", "1:7")
+        self.assertEqual(out.decode(), "core 0 inbox row 0: x[0, 0..7]\ncore 0 local row 32768: constant\n"
+                                       "core 1 inbox row 7: nothing\n")
+        for row, what in (("0", "--row '0', allowed: CORE:ROW, like 0:33"), ("0:-1", "--row '0:-1', allowed: CORE:ROW, like 0:33"),
+                          ("2:0", "--row '2:0': core 2, allowed: 0 to 1"),
+                          ("1:1024", "--row '1:1024': row 1024, allowed: 0 to 1023 and 32768 to 33023")):
+            self.fails(2, "error[E0601]: " + what, "inspect", self.small, "--row", row)
 
     # ---- the rest ----------------------------------------------------------
     def test_usage(self):

@@ -1,11 +1,16 @@
 // sluice inspect: what is in a program file.
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/support/problem_text.h"
 #include "hw/isa/isa.h"
+#include "runtime/device/places.h"
 #include "runtime/device/stall.h"
 #include "runtime/format/program_file.h"
 #include "tools/cli/commands.h"
@@ -18,6 +23,12 @@ struct Options {
   std::string file;
   bool sections = false, io = false, memory = false, assembly = false, map = false;
   std::optional<uint32_t> core;
+  std::vector<std::string> rows;
+};
+
+/// A tensor row of a core.
+struct Place {
+  uint32_t core = 0, row = 0;
 };
 
 /// The parts of the answer, as text and as JSON.
@@ -135,6 +146,7 @@ void addMemory(Answer &answer, const format::Program &program) {
 }
 
 void addAssembly(Answer &answer, const format::Program &program, std::optional<uint32_t> only) {
+  const device::Places places(program);
   Json list = Json::array();
   for (uint32_t c = 0; c <= program.cores.size(); ++c) {
     if (only && *only != c)
@@ -146,9 +158,14 @@ void addAssembly(Answer &answer, const format::Program &program, std::optional<u
     for (uint32_t i = 0; i < instructions.size(); ++i) {
       const std::string text = isa::disassemble(instructions[i]);
       const std::string source = device::describeSource(program, c, i);
-      answer.text += fmt::format("  {:>4}  {}{}{}\n", i, text, source.empty() ? "" : "   ; ",
-                                 printable(source));
-      lines.push_back({{"text", text}, {"source", source}});
+      const std::string moves = places.movedBy(c, i);
+      answer.text += fmt::format("  {:>4}  {}", i, text);
+      const char *before = "   ; ";
+      for (const std::string &one : {source, moves})
+        if (!one.empty())
+          answer.text += std::exchange(before, "; ") + printable(one);
+      answer.text += '\n';
+      lines.push_back({{"text", text}, {"source", source}, {"moves", moves}});
     }
     list.push_back({{"core", host ? Json("host port") : Json(c)}, {"instructions", lines}});
   }
@@ -176,6 +193,46 @@ void addMap(Answer &answer, const format::Program &program) {
   answer.json["map"] = list;
 }
 
+/// What is in single rows.
+void addRows(Answer &answer, const format::Program &program, const std::vector<Place> &rows) {
+  const device::Places places(program);
+  Json list = Json::array();
+  for (const Place &place : rows) {
+    const std::vector<std::string> holds = places.at(place.core, place.row);
+    const char *memory = place.row < isa::kLocalBase ? "inbox" : "local";
+    answer.text += fmt::format(
+        "core {} {} row {}: {}\n", place.core, memory, place.row,
+        holds.empty() ? "nothing" : printable(fmt::format("{}", fmt::join(holds, ", then "))));
+    list.push_back(
+        {{"core", place.core}, {"memory", memory}, {"row", place.row}, {"holds", holds}});
+  }
+  answer.json["rows"] = list;
+}
+
+/// A number of digits alone.
+std::optional<uint32_t> number(std::string_view text) {
+  uint32_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value)
+                                                                             : std::nullopt;
+}
+
+/// A row as the user writes it, `0:33`.
+std::variant<Place, std::string> placeOf(const std::string &text, const format::Geometry &g) {
+  const size_t colon = text.find(':');
+  const std::string_view all = text;
+  const auto core = number(all.substr(0, colon)),
+             row = colon == std::string::npos ? std::nullopt : number(all.substr(colon + 1));
+  if (!core || !row)
+    return fmt::format("--row '{}', allowed: CORE:ROW, like 0:33", text);
+  if (*core >= g.cores)
+    return fmt::format("--row '{}': core {}, allowed: 0 to {}", text, *core, g.cores - 1);
+  if (*row < isa::kLocalBase ? *row >= g.inboxRows : *row - isa::kLocalBase >= g.localRows)
+    return fmt::format("--row '{}': row {}, allowed: 0 to {} and {} to {}", text, *row,
+                       g.inboxRows - 1, isa::kLocalBase, isa::kLocalBase + g.localRows - 1);
+  return Place{*core, *row};
+}
+
 int run(Options options, const Common &common) {
   const Report report(common);
   auto bytes = io::readAll(options.file, format::kMagic);
@@ -194,8 +251,16 @@ int run(Options options, const Common &common) {
   if (options.core && *options.core >= program.cores.size())
     return report.fail(
         "E0601", fmt::format("core {}, allowed: 0 to {}", *options.core, program.cores.size() - 1));
+  std::vector<Place> rows;
+  for (const std::string &one : options.rows) {
+    const auto place = placeOf(one, program.geometry);
+    if (const auto *wrong = std::get_if<std::string>(&place))
+      return report.fail("E0601", *wrong);
+    rows.push_back(std::get<Place>(place));
+  }
   options.assembly |= options.core.has_value();
-  if (!options.sections && !options.io && !options.memory && !options.assembly && !options.map)
+  if (!options.sections && !options.io && !options.memory && !options.assembly && !options.map &&
+      rows.empty())
     options.sections = options.io = options.memory = true;
   Answer answer;
   answer.json["schema"] = 1;
@@ -211,6 +276,8 @@ int run(Options options, const Common &common) {
     addAssembly(answer, program, options.core);
   if (options.map)
     addMap(answer, program);
+  if (!rows.empty())
+    addRows(answer, program, rows);
   report.text(answer.text);
   return report.json(answer.json) ? Ok : Usage;
 }
@@ -225,9 +292,13 @@ void addInspect(CLI::App &app, const Common &common, int &exitCode) {
   command->add_flag("--io", options->io, "models, inputs and outputs");
   command->add_flag("--memory", options->memory,
                     "use of every memory of every core, and where the state is");
-  command->add_flag("--asm", options->assembly, "instructions, with the nodes they come from");
+  command->add_flag("--asm", options->assembly,
+                    "instructions, with the nodes they come from and what they move");
   command->add_option("--core", options->core, "instructions of one core only");
   command->add_flag("--map", options->map, "nodes, with the instructions they became");
+  command->add_option("--row", options->rows,
+                      "what is in a tensor row of a core, CORE:ROW, at an address as in "
+                      "instructions and waves");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

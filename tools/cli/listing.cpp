@@ -47,7 +47,7 @@ Listing::Listing(const ProgramHandle &program) {
     for (uint32_t i = 0; i < instructions; ++i) {
       auto info = sized<sluice_rt_instruction_info>();
       sluice_rt_program_instruction(program.get(), core, i, &info);
-      cores[core][i] = {info.text, info.unit, info.multiplies != 0, 0};
+      cores[core][i] = {info.text, info.moves, info.unit, info.multiplies != 0, 0};
       std::vector<uint32_t> nodes(info.nodes, info.nodes + info.node_count);
       if (nodes.empty())
         nodes = {core == count ? kInput : kSynchronisation};

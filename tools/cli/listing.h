@@ -21,7 +21,7 @@ struct Layer {
 };
 
 struct ListedInstruction {
-  std::string text;
+  std::string text, moves;
   sluice_rt_unit unit = SLUICE_RT_SEQUENCER;
   bool multiplies = false;
   size_t layer = 0;

@@ -91,8 +91,10 @@ private:
         beats += spans[end].last - spans[end].first + 1;
     }
     const ListedInstruction &listed = listing.cores[whole.core][whole.instruction];
-    slice(whole, listing.layers[listed.layer].title(), "instruction",
-          {{"instruction", whole.instruction}, {"text", listed.text}, {"beats", beats}});
+    Json args{{"instruction", whole.instruction}, {"text", listed.text}, {"beats", beats}};
+    if (!listed.moves.empty())
+      args["moves"] = listed.moves;
+    slice(whole, listing.layers[listed.layer].title(), "instruction", std::move(args));
     for (size_t i = begin; i < end; ++i)
       if (spans[i].activity != SLUICE_RT_BUSY)
         slice(spans[i], activityText(spans[i].activity), "wait", Json::object());

@@ -1,32 +1,28 @@
 #include "compiler/conversion/rows/row_tensor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::rows {
 
 RowLayout::RowLayout(std::vector<int64_t> shape, int64_t dim, int64_t lanes) : lanes(lanes) {
   if (shape.empty())
     shape.push_back(1);
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const auto position = static_cast<int64_t>(axis);
-    if (position == dim)
-      extent = shape[axis];
-    else
-      outer *= shape[axis];
-    if (position > dim)
-      inner *= shape[axis];
-  }
+  const auto axis = static_cast<size_t>(dim);
+  extent = shape[axis];
   rowsPerIndex = (extent + lanes - 1) / lanes;
+  inner = addressing::rowMajorStrides(shape)[axis];
+  const addressing::Indices strides = addressing::rowStrides(shape, axis, lanes);
+  slots = addressing::Addressing::strided(std::move(shape), strides);
 }
 
 RowLayout::Place RowLayout::place(int64_t flat) const {
-  const int64_t low = flat % inner, along = flat / inner % extent, high = flat / inner / extent;
-  return {(high * inner + low) * rowsPerIndex + along / lanes, along % lanes};
+  const int64_t slot = slots.at(flat);
+  return {slot / lanes, slot % lanes};
 }
 
 int64_t RowLayout::flat(int64_t row, int64_t lane) const {
-  const int64_t index = row / rowsPerIndex, along = row % rowsPerIndex * lanes + lane;
-  return (index / inner * extent + along) * inner + index % inner;
+  return *slots.positionAt(row * lanes + lane);
 }
 
 int64_t RowLayout::used(int64_t row) const {

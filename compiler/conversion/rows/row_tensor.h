@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
+#include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {
 
-/// A shape on rows of `lanes` elements, the data dimension along the lanes.
-/// Index (i0..in): row flat(other indices) * ceil(shape[dim]/lanes) +
-/// i[dim]/lanes, lane i[dim] % lanes (format::HostTensor). Rank 0 is [1].
+/// A shape on rows of `lanes` elements, the data dimension along the lanes
+/// (addressing::rowStrides). Rank 0 is [1].
 class RowLayout {
 public:
   RowLayout() = default;
@@ -29,18 +29,18 @@ public:
   /// Lanes of a row that carry elements.
   [[nodiscard]] int64_t used(int64_t row) const;
 
-  [[nodiscard]] int64_t rows() const { return outer * rowsPerIndex; }
-  [[nodiscard]] int64_t elements() const { return outer * extent; }
+  [[nodiscard]] int64_t rows() const { return elements() / extent * rowsPerIndex; }
+  [[nodiscard]] int64_t elements() const { return slots.elements(); }
   [[nodiscard]] int64_t dimExtent() const { return extent; }
   /// Row-major distance of neighbours along the data dimension.
   [[nodiscard]] int64_t dimStride() const { return inner; }
   [[nodiscard]] int64_t rowsAlong() const { return rowsPerIndex; }
 
 private:
-  int64_t extent = 1;       ///< of the data dimension
-  int64_t inner = 1;        ///< elements per step of it
-  int64_t outer = 1;        ///< product of the other extents
-  int64_t rowsPerIndex = 1; ///< ceil(extent / lanes)
+  addressing::Addressing slots; ///< lane l of row r is address r * lanes + l
+  int64_t extent = 1;           ///< of the data dimension
+  int64_t inner = 1;            ///< elements per step of it
+  int64_t rowsPerIndex = 1;     ///< ceil(extent / lanes)
   int64_t lanes = 1;
 };
 

@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include "hw/isa/isa.h"
+#include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {
 namespace {
@@ -15,8 +16,7 @@ std::optional<int64_t> rowsOf(mlir::RankedTensorType type, int64_t dim, int64_t 
     return dim == 0 ? std::optional<int64_t>(1) : std::nullopt;
   if (dim < 0 || dim >= type.getRank())
     return std::nullopt;
-  return type.getNumElements() / type.getDimSize(dim) *
-         ((type.getDimSize(dim) + lanes - 1) / lanes);
+  return addressing::rowsOf(type.getShape(), static_cast<size_t>(dim), lanes);
 }
 
 template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {

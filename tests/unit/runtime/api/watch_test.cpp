@@ -225,6 +225,7 @@ TEST_F(Watch, InstructionsAndNodes) {
   EXPECT_EQ(info.unit, SLUICE_RT_MATRIX);
   EXPECT_EQ(info.multiplies, 1);
   EXPECT_TRUE(std::string(info.text).starts_with("mm ")) << info.text;
+  EXPECT_STREQ(info.moves, "reads x[0, 0..7]");
   ASSERT_EQ(info.node_count, 1U);
   auto node = test::sized<sluice_rt_node_info>();
   ASSERT_EQ(sluice_rt_program_node(program, info.nodes[0], &node), SLUICE_RT_OK);
@@ -235,8 +236,10 @@ TEST_F(Watch, InstructionsAndNodes) {
   EXPECT_EQ(info.unit, SLUICE_RT_VECTOR);
   EXPECT_EQ(info.multiplies, 0);
   EXPECT_EQ(info.node_count, 2U);
+  EXPECT_STREQ(info.moves, "reads constant, writes y[0..7]");
   ASSERT_EQ(sluice_rt_program_instruction(program, 0, 2, &info), SLUICE_RT_OK);
   EXPECT_EQ(info.unit, SLUICE_RT_SEQUENCER);
+  EXPECT_STREQ(info.moves, "");
   ASSERT_EQ(sluice_rt_program_instruction(program, 2, 0, &info), SLUICE_RT_OK);
   EXPECT_EQ(info.unit, SLUICE_RT_INPUT);
   EXPECT_EQ(info.node_count, 0U);

@@ -4,6 +4,7 @@
 
 #include "hw/isa/isa.h"
 #include "runtime/format/targets.h"
+#include "tests/unit/runtime/small_program.h"
 
 namespace sluice::device {
 namespace {
@@ -51,6 +52,20 @@ TEST(Stall, SaysSoIfEveryUnitHasFinished) {
   EXPECT_EQ(describeStall(mapped(), {{.unit = "matrix", .core = 0, .block = Block::Idle}}, 300),
             "no progress for 300 cycles: every unit has finished its instructions, and outputs are "
             "missing");
+}
+
+TEST(Stall, NamesTheElements) {
+  const std::vector<UnitStatus> units{
+      {.unit = "matrix", .core = 0, .block = Block::ResultFifoFull, .instruction = 0},
+      {.unit = "vector", .core = 0, .block = Block::OutboxFull, .instruction = 1},
+      {.unit = "input", .core = 2, .block = Block::HostInput, .instruction = 0}};
+  EXPECT_EQ(
+      describeStall(test::smallProgram(), units, 40),
+      "no progress for 40 cycles: the matrix unit of core 0 waits for room in the result "
+      "FIFO in instruction 0, node 0 \"fc\" (Gemm), reads x[0, 0..7]; the vector unit of core "
+      "0 waits for room in its network FIFO in instruction 1, node 0 \"fc\" (Gemm), node 1 "
+      "\"act\" (Relu), reads constant, writes y[0..7]; the host port waits for an input row "
+      "in instruction 0, sends x[0, 0..7]");
 }
 
 /// A core that waits for a token nobody gives, on the model itself.
