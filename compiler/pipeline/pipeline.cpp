@@ -43,6 +43,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += fmt::format(" --stream-delay {}", options.streaming.delay);
   for (const auto &[name, dim] : options.dataDims)
     text += fmt::format(" --data-dim {}={}", name, dim);
+  for (const auto &[node, cores] : options.corePartition)
+    text += fmt::format(" --core-partition {}={}", node, fmt::join(cores, ","));
   if (options.allowDynamicWeights)
     text += " --allow-dynamic-weights";
   if (options.rewriteLayout)
@@ -51,6 +53,27 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += " --fixed-random";
   constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
+}
+
+/// The operations that stay on some cores; a problem for each core that the target has not.
+std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geometry &geometry,
+                              Problems &problems) {
+  std::vector<plan::Pin> pins;
+  for (const auto &[node, cores] : options.corePartition) {
+    plan::Pin &pin = pins.emplace_back(plan::Pin{node, 0});
+    for (const int64_t core : cores) {
+      if (core >= 0 && core < int64_t{geometry.cores}) {
+        pin.cores |= 1U << core;
+        continue;
+      }
+      Problem problem;
+      problem.code = "E0601";
+      problem.message = fmt::format("--core-partition '{}={}': core {}, allowed: 0 to {}", node,
+                                    fmt::join(cores, ","), core, geometry.cores - 1);
+      problems.push_back(std::move(problem));
+    }
+  }
+  return pins;
 }
 
 /// What the search for a plan may cost.
@@ -151,6 +174,10 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   const auto &geometry = std::get<format::Geometry>(target);
   result.program.geometry = geometry;
   result.peakMacsPerCycle = uint64_t{geometry.cores} * geometry.lanes * geometry.lanes;
+  plan::PlanOptions planOptions;
+  planOptions.pins = pinsOf(options, geometry, problems);
+  if (!problems.empty())
+    return false;
 
   std::vector<rows::Program> forms = runFront(options, geometry, result, problems);
   if (!problems.empty())
@@ -161,7 +188,6 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   result.macs = forms.back().macs;
 
   plan::Plan plan;
-  plan::PlanOptions planOptions;
   planOptions.work = workOf(options.effort);
   planOptions.explain = options.explain || options.spaces;
   planOptions.progress = options.progress;

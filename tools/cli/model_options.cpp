@@ -136,6 +136,12 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
+  command
+      .add_option("--core-partition", corePartition,
+                  "cores that compute an operation, such as fc1=0,1, by the number or name of a "
+                  "node; the planner's choice for the others")
+      ->type_name("NODE=CORE,...")
+      ->allow_extra_args(false);
   command.add_flag("--allow-dynamic-weights", compile.allowDynamicWeights,
                    "allow activations as the weights of a product");
   command.add_flag("--rewrite-layout", compile.rewriteLayout,
@@ -205,6 +211,18 @@ void ModelOptions::finish(Problems &problems) {
       bad("--data-dim", spec, "NAME=N");
     else
       compile.dataDims.emplace_back(spec.substr(0, equals), value->front());
+  }
+  std::set<std::string> pinned;
+  for (const std::string &spec : corePartition) {
+    const size_t equals = spec.rfind('=');
+    const auto cores = numbers(equals == std::string::npos ? "" : spec.substr(equals + 1));
+    if (equals == std::string::npos || equals == 0 || !cores)
+      bad("--core-partition", spec, "NODE=CORE,CORE,...");
+    else if (!pinned.insert(spec.substr(0, equals)).second)
+      problems.push_back(problem("E0601", fmt::format("--core-partition gives '{}' more than once",
+                                                      spec.substr(0, equals))));
+    else
+      compile.corePartition.emplace_back(spec.substr(0, equals), *cores);
   }
   compile.effort = effort == "fast"   ? pipeline::Effort::Fast
                    : effort == "high" ? pipeline::Effort::High

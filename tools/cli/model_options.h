@@ -13,7 +13,7 @@ namespace sluice::cli {
 
 struct ModelOptions {
   pipeline::CompileOptions compile;
-  std::vector<std::string> inputShapes, bindings, states, streams, dataDims;
+  std::vector<std::string> inputShapes, bindings, states, streams, dataDims, corePartition;
   std::string effort = "default";
 
   /// Adds the model and the flags to a command.

@@ -329,6 +329,10 @@ rows::Program runnable(const rows::Program &original) {
 
 bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
                   plan::Plan &result, Problems &problems) {
+  if (!options.pins.empty()) {
+    problems.push_back(plan::pinnedInLoops(options.pins));
+    return false;
+  }
   Problems biases;
   for (const rows::Body &body : original.bodies)
     for (Problem &problem : plan::biasProblems(body.trip, plan::analyse(body.trip), original.nodes))

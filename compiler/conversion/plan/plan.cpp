@@ -94,8 +94,14 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
                const PlanOptions &options, Plan &result, Problems &problems) {
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work, graph.nodes);
+  const NodeCores pins = coresOfNodes(graph, work, options.pins, found);
+  if (!found.empty() && !options.pins.empty()) {
+    problems.insert(problems.end(), found.begin(), found.end());
+    return false;
+  }
   Budget budget(options.work);
-  Candidate best = search(graph, work, budget, {options.explain, options.progress});
+  Candidate best = search(graph, work, budget,
+                          {options.explain, options.progress, pins.empty() ? nullptr : &pins});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
@@ -106,7 +112,11 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   if (best.stuck != Stuck::No) {
     found.push_back(internalError("the rows of the graph cannot be ordered"));
   } else if (!best.fits) {
-    const Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
+    Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
+    for (Problem &problem : fit)
+      if (!pins.empty())
+        problem.fixes.push_back({"leave out --core-partition, so that all cores share the rows",
+                                 std::nullopt, false, std::nullopt});
     found.insert(found.end(), fit.begin(), fit.end());
   } else if (const auto changed = whole.states.empty() ? std::nullopt : verifyAhead(whole, graph)) {
     found.push_back(internalError(*changed));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"
@@ -23,6 +24,7 @@ struct PlanOptions {
   /// What the search may cost (search/budget.h); 0 takes the first that fits.
   uint64_t work = kDefaultWork;
   bool explain = false;         ///< fill Plan::explanation
+  std::vector<Pin> pins = {};   ///< operations that stay on some cores
   Progress *progress = nullptr; ///< may be null
 };
 

@@ -87,7 +87,13 @@ public:
                  Placement &result)
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
         totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone),
-        cellLoad(cores, 0), cells(work.cells.size(), kNone) {}
+        cellLoad(cores, 0), cells(work.cells.size(), kNone) {
+    for (const std::vector<RowId> &stage : work.stages)
+      for (RowId row : stage)
+        if (work[row].home != kNoHome)
+          homeCores.try_emplace(work[row].home, ~uint32_t{0}).first->second &=
+              coresOfRow(graph.rows[row], options.pins);
+  }
 
   void run() {
     arrive(work.stages[0]);
@@ -106,13 +112,20 @@ private:
   std::vector<uint64_t> totalLoad;
   std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
   uint32_t arrived = 0;
-  std::vector<uint32_t> homes;    ///< by home, its core
-  std::vector<uint64_t> cellLoad; ///< by core, the products of its cells
-  std::vector<uint32_t> cells;    ///< by cell, its core
+  std::vector<uint32_t> homes;            ///< by home, its core
+  std::map<uint32_t, uint32_t> homeCores; ///< by home, the cores that may have it
+  std::vector<uint64_t> cellLoad;         ///< by core, the products of its cells
+  std::vector<uint32_t> cells;            ///< by cell, its core
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
       arrival[row] = ++arrived;
+  }
+
+  /// The cores that may compute a row.
+  [[nodiscard]] uint32_t allowed(RowId row) const {
+    return work[row].home != kNoHome ? homeCores.at(work[row].home)
+                                     : coresOfRow(graph.rows[row], options.pins);
   }
 
   /// The rows of a stage in the order in which the last operand of each is expected.
@@ -180,7 +193,10 @@ private:
     const bool inRuns = stage.size() >= uint64_t{options.runs} * cores;
     uint64_t before = 0; // products of the rows so far
     for (RowId row : stage) {
-      const uint32_t most = mostOf(producers(row, true));
+      const uint32_t most = mostOf(producers(row, true)), mask = allowed(row);
+      const auto unlessKeptOff = [&](uint32_t core) {
+        return core != kNone && (mask >> core & 1) != 0 ? core : kNone;
+      };
       uint32_t core = options.cores ? (*options.cores)[row] : kNone;
       if (core == kNone && work[row].home != kNoHome)
         core = homes[work[row].home];
@@ -194,11 +210,12 @@ private:
       if (core == kNone && !part && options.runs != 0 && inRuns)
         core = static_cast<uint32_t>(before * options.runs * cores / cost % cores);
       before += costOf(graph, work, row);
-      const bool joins = part && *part != kNone;
+      core = unlessKeptOff(core);
+      const bool joins = part && unlessKeptOff(*part) != kNone;
       if (joins)
         core = *part;
       else if (core == kNone)
-        core = leastLoaded(load, next);
+        core = leastLoaded(load, next, mask);
       if (!joins) {
         next = (core + 1) % cores;
         load[core] += part ? clusters.load(row) : costOf(graph, work, row);
@@ -224,12 +241,13 @@ private:
     return cells[cell];
   }
 
-  /// The core with the least load in this stage, cyclic from `next`: rows of
+  /// The core of `mask` with the least load in this stage, cyclic from `next`: rows of
   /// equal cost go round the cores, so their packets arrive in row order.
-  uint32_t leastLoaded(const std::vector<uint64_t> &load, uint32_t next) const {
-    uint32_t best = next;
+  uint32_t leastLoaded(const std::vector<uint64_t> &load, uint32_t next, uint32_t mask) const {
+    uint32_t best = kNone;
     for (uint32_t i = 0; i < cores; ++i)
-      if (const uint32_t core = (next + i) % cores; load[core] < load[best])
+      if (const uint32_t core = (next + i) % cores;
+          (mask >> core & 1) != 0 && (best == kNone || load[core] < load[best]))
         best = core;
     return best;
   }

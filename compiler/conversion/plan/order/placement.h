@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/plan/order/work.h"
 
 namespace sluice::plan {
@@ -64,6 +65,8 @@ struct PlacementOptions {
   uint32_t reuse = 0;
   /// By row, kNone where free; null: all are free.
   const std::vector<uint32_t> *cores = nullptr;
+  /// By node, the cores that may compute its rows; null: all may. No row may have none.
+  const NodeCores *pins = nullptr;
   /// Cores that may each write a copy of the same dynamic blocks, at least 1.
   uint32_t copies = 1;
   /// Rows that read different dynamic blocks with the same operand stay together.

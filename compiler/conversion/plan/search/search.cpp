@@ -26,7 +26,7 @@ class Search {
 public:
   Search(const Graph &graph, const Work &work, Budget &budget, const SearchOptions &options)
       : graph(graph), work(work), budget(budget), make(graph, work, budget),
-        explaining(options.explain), progress(options.progress) {
+        explaining(options.explain), progress(options.progress), pins(options.pins) {
     if (progress)
       progress->stage("planning", budget.left());
   }
@@ -54,6 +54,7 @@ private:
   /// plainest.
   void start() {
     Choice choice;
+    choice.placement.pins = pins;
     choice.tails.assign(work.stages.size(), graph.geometry.cores);
     seen.insert(choice);
     bestChoice = choice;
@@ -75,11 +76,19 @@ private:
     }
   }
 
+  /// Stages whose rows can be shared out over all cores.
+  [[nodiscard]] std::set<uint32_t> freeStages() const {
+    std::set<uint32_t> stages = splittableStages(graph, work);
+    std::erase_if(stages,
+                  [&](uint32_t stage) { return isPinned(graph, work.stages[stage], pins); });
+    return stages;
+  }
+
   /// The stage with the longest sum among those whose rows can be shared out.
   std::optional<uint32_t> longestStage() const {
     std::optional<uint32_t> longest;
     size_t most = 0;
-    for (const uint32_t stage : splittableStages(graph, work))
+    for (const uint32_t stage : freeStages())
       for (const RowId row : work.stages[stage])
         if (work[row].terms.size() > most) {
           most = work[row].terms.size();
@@ -112,6 +121,7 @@ private:
   CandidateMaker make;
   const bool explaining;
   Progress *const progress;
+  const NodeCores *const pins;
   Candidate best;
   Choice bestChoice;
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits
@@ -310,7 +320,7 @@ private:
   /// Tries to share rows out over the cores: all stages, then one more or less.
   /// From every start to its own best, since the order has to follow.
   void splitRows() {
-    std::set<uint32_t> stages = splittableStages(graph, work);
+    std::set<uint32_t> stages = freeStages();
     std::erase_if(stages,
                   [&](uint32_t stage) { return isCoarse(work.stages[stage], kSplitStage); });
     if (stages.empty())

@@ -8,8 +8,9 @@
 namespace sluice::plan {
 
 struct SearchOptions {
-  bool explain = false;         ///< also say where the cycles go, and of which plans lost
-  Progress *progress = nullptr; ///< told of the work that is done; may be null
+  bool explain = false;            ///< also say where the cycles go, and of which plans lost
+  Progress *progress = nullptr;    ///< told of the work that is done; may be null
+  const NodeCores *pins = nullptr; ///< PlacementOptions::pins
 };
 
 /// Beats that are spent whatever the budget, for each of the graph's: up to 17 candidates are

@@ -50,6 +50,26 @@ struct Placing : testing::Test {
   auto inbox(const std::vector<RowId> &rows) const { return each(rows, &RowPlace::inbox); }
 };
 
+TEST_F(Placing, PinnedRowsStayOnTheirCores) {
+  const auto h = layer(builder.input(6), {6, 2, 2, 2});
+  builder.output(h);
+  const NodeCores pins{2, 3, 1}; // masks, by node
+  options.pins = &pins;
+  for (RowId id : h)
+    row(id).nodes = {0};
+  place();
+  EXPECT_THAT(cores(h), ElementsAre(1, 1, 1, 1));
+  row(h[1]).nodes = {2};
+  row(h[3]).nodes = {1};
+  place();
+  EXPECT_THAT(cores(h), ElementsAre(1, 0, 1, 0));
+  // Even where a stage would stay together, and follow its operands.
+  options.keepTogether = 100;
+  options.follow = true;
+  place();
+  EXPECT_THAT(cores(h), ElementsAre(1, 0, 1, 0));
+}
+
 TEST_F(Placing, ProductsAreSharedOutEvenly) {
   const auto h = layer(builder.input(6), {6, 2, 2, 2});
   builder.output(h);
