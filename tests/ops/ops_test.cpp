@@ -1,5 +1,6 @@
 // Operators end to end: ONNX in, bits out of both engines, compared with the
-// values stored beside the model. SLUICE_OPS_CASES names a folder of further cases.
+// values stored beside the model. SLUICE_OPS_CASES names a folder of further cases,
+// SLUICE_EVALUATED_CASES one of cases for the reference evaluator alone.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -149,6 +150,36 @@ double compare(const fs::path &folder, const std::vector<reference::Tensor> &inp
   return worst;
 }
 
+/// The reference evaluator against the stored outputs, which are numpy's, rounded to float32.
+void checkEvaluated(const fs::path &folder) {
+  SCOPED_TRACE(folder.filename().string());
+  const onnx_test::Imported imported = onnx_test::importFile((folder / "model.onnx").string());
+  const auto expected = readTensors(folder / "test_data_set_0", "output");
+  const auto found =
+      onnx_test::evaluate(imported, readTensors(folder / "test_data_set_0", "input"));
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(found[i].shape, expected[i].shape);
+    const double allowed = 0x1p-20 * magnitude(expected[i]);
+    for (size_t k = 0; k < expected[i].values.size(); ++k)
+      ASSERT_NEAR(found[i].values[k], expected[i].values[k], allowed)
+          << "output " << i << " element " << k;
+  }
+}
+
+void evaluateAll(const char *path, size_t atLeast) {
+  size_t cases = 0;
+  if (fs::exists(path))
+    for (const auto &entry : fs::directory_iterator(path)) {
+      checkEvaluated(entry.path());
+      ++cases;
+    }
+  if (cases == 0)
+    GTEST_SKIP() << "the cases are not made yet; ctest makes them";
+  std::printf("%zu cases evaluated\n", cases);
+  EXPECT_GE(cases, atLeast);
+}
+
 struct Totals {
   size_t ran = 0, refused = 0, flagged = 0, looped = 0, tooLarge = 0;
   double worst = 0;
@@ -264,6 +295,10 @@ TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
 TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
 TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 300); }
+TEST(Operators, RandomSelectionsAndTreesOfMerges) { checkAll(RANDOM_ALGEBRA_CASES, 90); }
+TEST(Operators, RandomSelectionsAndTreesOfMergesAreEvaluated) {
+  evaluateAll(RANDOM_ALGEBRA_CASES, 90);
+}
 TEST(Operators, RandomRecurrences) { checkAll(RANDOM_RECURRENCE_CASES, 40); }
 
 /// As many cases as there is time for, by hand.
@@ -272,6 +307,12 @@ TEST(Operators, CasesOfAGivenFolder) {
   if (folder == nullptr)
     GTEST_SKIP() << "SLUICE_OPS_CASES names no folder of cases";
   checkAll(folder, 1);
+}
+TEST(Operators, CasesOfAGivenFolderAreEvaluated) {
+  const char *folder = std::getenv("SLUICE_EVALUATED_CASES");
+  if (folder == nullptr)
+    GTEST_SKIP() << "SLUICE_EVALUATED_CASES names no folder of cases";
+  evaluateAll(folder, 1);
 }
 
 } // namespace
