@@ -20,6 +20,7 @@ SHORT, LONG = make_models.LENGTHS
 GROWTH = 1.5  # at most, of the instructions of all lists together, and of the planning work
 LARGER = 4    # at least, all feature maps against an inbox
 LANES = 32
+IMAGE, IMAGE_INSTRUCTIONS = "conv2d-3x64-32x32", 1300  # a statement makes all positions of a line
 
 
 def sizes(sluice, name, folder):
@@ -52,12 +53,14 @@ def main():
         folder = pathlib.Path(folder)
         few, few_beats, inbox = sizes(sluice, SHORT, folder)
         many, many_beats, _ = sizes(sluice, LONG, folder)
+        image, _, _ = sizes(sluice, IMAGE, folder)
         wrong, line = rows_test.check(sluice, TARGET, "vm", LONG, folder)
     print(f"{SHORT}: {few} instructions, {few_beats} beats of planning; {LONG}: {many}, {many_beats}; "
           f"at most {GROWTH} times as many are allowed")
     print(f"{LONG}: {rows(LONG)} rows of feature maps, an inbox has {inbox}")
+    print(f"{IMAGE}: {image} instructions, at most {IMAGE_INSTRUCTIONS} are allowed")
     print(line, *wrong, sep="\n")
-    return bool(wrong) or many > GROWTH * few or many_beats > GROWTH * few_beats or rows(LONG) < LARGER * inbox
+    return bool(wrong) or image > IMAGE_INSTRUCTIONS or many > GROWTH * few or many_beats > GROWTH * few_beats or rows(LONG) < LARGER * inbox
 
 
 if __name__ == "__main__":

@@ -162,6 +162,8 @@ WHOLE = {"stac-lstm-a-whole": SEQUENCES["stac-lstm-a"]}
 WINDOWS = {
     "conv1d-4x64-256": lambda n: convolutions(n, [64, 256], [(64, 3, 1)] * 4),
     "conv2d-4x32-32x32": lambda n: convolutions(n, [32, 32, 32], [(32, 3, 1)] * 4),
+    "conv2d-3x32-64x64": lambda n: convolutions(n, [32, 64, 64], [(32, 3, 1)] * 3),
+    "conv2d-3x64-32x32": lambda n: convolutions(n, [64, 32, 32], [(64, 3, 1)] * 3),
     "conv2d-64-128-16x16": lambda n: convolutions(n, [64, 16, 16], [(64, 3, 2), (128, 1, 1)]),
     "separable-64-16x16": lambda n: separable(n, 64, 16),
     "conv1d-1-32-k64-4096": lambda n: frames(n, 4096, 32, 64, 16),

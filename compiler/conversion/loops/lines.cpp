@@ -24,15 +24,12 @@ Lines::Lines(const rows::Program &program, const Choice &choice,
              const std::vector<uint32_t> &readers, const std::vector<uint32_t> &waits)
     : program(program) {
   const auto count = static_cast<uint32_t>(program.bodies.size());
-  const uint32_t cores = program.geometry.cores, all = (1U << cores) - 1;
+  const uint32_t cores = program.geometry.cores;
   std::vector<uint32_t> parts;
   for (const rows::Body &body : program.bodies)
     parts.push_back(coresOf(program, body, choice));
-  uint32_t taken = 0; // on every core
   for (uint32_t b = 0; b < count; ++b) {
-    const uint32_t here = std::max(taken, waits[b]);
-    if (parts[b] == all)
-      taken = here;
+    const uint32_t here = waits[b];
     // A core has finished what comes before its next part behind the last it has told of.
     uint32_t finished = count;
     for (uint32_t core = 0; core < cores; ++core) {

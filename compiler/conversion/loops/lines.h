@@ -22,7 +22,8 @@ std::vector<uint32_t> waitsOf(const rows::Program &program,
 
 class Lines {
 public:
-  /// `readers`, `waits`: by body, the cores its rows go to, and as waitsOf says.
+  /// `readers`, `waits`: by body, the cores its rows go to, and as waitsOf says or more; not less
+  /// than for the body before.
   Lines(const rows::Program &program, const Choice &choice, const std::vector<uint32_t> &readers,
         const std::vector<uint32_t> &waits);
 

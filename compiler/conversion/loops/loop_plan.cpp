@@ -76,6 +76,14 @@ uint64_t beatsOf(const std::vector<List> &lists) {
   return beats;
 }
 
+/// How many times what there is of the memory that is lacking most.
+double excessOf(const std::vector<plan::MemoryUse> &use) {
+  double most = 0;
+  for (const plan::MemoryUse &one : use)
+    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
+  return most;
+}
+
 bool fitsAll(const std::vector<plan::MemoryUse> &use) {
   return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
 }
@@ -248,7 +256,7 @@ constexpr uint32_t kMostUnlike = 12;
 
 /// Tries sizes of groups; keeps the fastest plan.
 struct Search {
-  static constexpr uint32_t kFewestAlike = 6; ///< runs of which some may be alike
+  static constexpr uint32_t kFewestAlike = 4; ///< runs of which some may be alike
 
   Search(const rows::Program &program, uint64_t work) : program(program), budget(work) {}
 
@@ -256,7 +264,7 @@ struct Search {
   plan::Budget budget;
   std::optional<Candidate> best;
   std::optional<std::string> wrong;
-  std::vector<plan::MemoryUse> use; ///< of the first that does not fit
+  std::vector<plan::MemoryUse> use; ///< of what comes closest to fitting
   std::vector<plan::Loser> losers;
   uint64_t most = 0;       ///< that one size has cost
   bool lacksInbox = false; ///< some plan of the last runs lacks inbox rows alone
@@ -265,7 +273,7 @@ struct Search {
   /// Runs of equally many lines, a group on every core: those that are alike become a loop.
   void runAlike() {
     fitted = false;
-    for (const uint32_t group : {48, 32, 24, 16, 12, 8, 6, 4, 3, 2}) {
+    for (const uint32_t group : {48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1}) {
       const uint32_t lines = group * program.geometry.cores;
       const uint32_t runs = runsOf(program, lines);
       if (runs < kFewestAlike)
@@ -296,7 +304,7 @@ private:
       budget.spend(list.size());
     Trial &trial = candidate->trial;
     const bool fits = fitsAll(trial.use);
-    if (!fits && use.empty())
+    if (!fits && (use.empty() || excessOf(trial.use) < excessOf(use)))
       use = trial.use;
     lacksInbox |= !fits && std::ranges::all_of(trial.use, [](const plan::MemoryUse &one) {
       return one.memory == "inbox rows" || one.used <= one.capacity;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/lines.h"
@@ -67,6 +68,8 @@ public:
     for (const rows::Body &body : program.bodies)
       if (!mapBody(body))
         return std::nullopt;
+    if (!mapBlocks())
+      return std::nullopt;
     map.localRows = static_cast<uint32_t>(map.constantRows.size());
     for (BodyMap &body : map.bodies)
       if (std::ranges::any_of(body.constants, [](uint32_t at) { return at == kZero; })) {
@@ -130,19 +133,6 @@ private:
           return false;
       }
     }
-    // Blocks in the order of the longest sums, so that those of others, which lack the elements
-    // of windows beyond a border, are parts of the same run.
-    std::vector<RowId> sums;
-    for (RowId row = 0; row < trip.rows.size(); ++row)
-      if (result.work[row].live && !result.work[row].terms.empty())
-        sums.push_back(row);
-    std::ranges::sort(sums, std::ranges::less(), [&](RowId row) {
-      return std::pair(-static_cast<int64_t>(result.work[row].terms.size()), row);
-    });
-    for (const RowId row : sums)
-      for (const rows::Term &term : result.work[row].terms)
-        if (!mapBlock(trip, result, term.block))
-          return false;
     for (const format::TableImage &table : trip.tables)
       result.tables.push_back(sharedTable(map.tables, table));
     mapFolds(body, result);
@@ -167,6 +157,32 @@ private:
         result.firsts[port] =
             constantAt(std::vector<uint16_t>(program.geometry.lanes, firstOf(*fold)));
     }
+  }
+
+  /// Blocks in the order of the longest sums, so that those of others, which lack the elements
+  /// of windows beyond a border, are parts of the same run.
+  bool mapBlocks() {
+    struct Sum {
+      size_t terms;
+      uint32_t body;
+      RowId row;
+    };
+    std::vector<Sum> sums;
+    for (uint32_t b = 0; b < program.bodies.size(); ++b) {
+      const plan::Work &work = map.bodies[b].work;
+      for (RowId row = 0; row < program.bodies[b].trip.rows.size(); ++row)
+        if (work[row].live && !work[row].terms.empty())
+          sums.push_back({work[row].terms.size(), b, row});
+    }
+    std::ranges::sort(sums, std::ranges::less(), [](const Sum &sum) {
+      return std::tuple(-static_cast<int64_t>(sum.terms), sum.body, sum.row);
+    });
+    return std::ranges::all_of(sums, [&](const Sum &sum) {
+      BodyMap &body = map.bodies[sum.body];
+      return std::ranges::all_of(body.work[sum.row].terms, [&](const rows::Term &term) {
+        return mapBlock(program.bodies[sum.body].trip, body, term.block);
+      });
+    });
   }
 
   bool mapBlock(const rows::Graph &trip, BodyMap &body, uint32_t block) {
@@ -254,7 +270,10 @@ private:
   /// Rings for families of which few rows are needed at a time, the largest first; which they are.
   std::vector<uint32_t> makeLineRings() {
     std::vector<uint32_t> to, waits, rings;
-    for (const BodyMap &body : map.bodies) {
+    for (BodyMap &body : map.bodies) {
+      // Nor does a core that had no part in the bodies before begin sooner than those that had:
+      // what it overwrites, all of them are done with.
+      body.waits = std::max(body.waits, waits.empty() ? 0 : waits.back());
       to.push_back(body.readers);
       waits.push_back(body.waits);
     }

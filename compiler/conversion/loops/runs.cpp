@@ -1,16 +1,24 @@
 #include "compiler/conversion/loops/runs.h"
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 namespace sluice::loops {
 namespace {
 
+/// How lines of the last layer are shared out: equally, or so many in each run, but in the first.
+struct Shares {
+  uint32_t runs = 1;
+  uint32_t lines = 0; ///< 0: equal shares
+  uint32_t first = 0; ///< lines of the first run
+};
+
 class Runs {
 public:
-  Runs(const rows::Program &program, uint32_t runs, uint32_t lines)
-      : program(program), runs(runs), lines(lines), outputLines(program.outputs.size(), 0),
-        familyLines(program.families.size(), 0) {
+  Runs(const rows::Program &program, const Shares &shares)
+      : program(program), runs(shares.runs), lines(shares.lines), firstLines(shares.first),
+        outputLines(program.outputs.size(), 0), familyLines(program.families.size(), 0) {
     for (const rows::Body &body : program.bodies)
       for (const rows::Write &write : body.writes)
         if (body.trips > 1 && (write.output || write.placed())) {
@@ -22,9 +30,7 @@ public:
   }
 
   rows::Program run() {
-    runOf.resize(program.bodies.size());
-    for (size_t b = program.bodies.size(); b-- > 0;)
-      visit(program.bodies[b], runOf[b]);
+    divide();
     rows::Program result = program;
     result.bodies.clear();
     for (uint32_t run = 0; run < runs; ++run)
@@ -37,17 +43,42 @@ public:
     return result;
   }
 
+  /// So many lines of the last layer does the first run make more of some layer than the second:
+  /// what windows reach ahead of them.
+  uint32_t ahead() {
+    divide();
+    std::vector<std::array<uint64_t, 2>> trips(program.families.size(), {0, 0}); // of both runs
+    for (size_t b = 0; b < program.bodies.size(); ++b)
+      for (const rows::Write &write : program.bodies[b].writes)
+        for (uint32_t run = 0; write.family && run < 2; ++run)
+          trips[*write.family][run] += static_cast<uint64_t>(std::ranges::count(runOf[b], run));
+    uint64_t most = 0;
+    for (const auto &[first, second] : trips)
+      if (first > second && second != 0)
+        most = std::max(most, ((first - second) * lines + second - 1) / second);
+    return static_cast<uint32_t>(most);
+  }
+
 private:
   const rows::Program &program;
-  const uint32_t runs, lines;
+  const uint32_t runs, lines, firstLines;
   std::vector<uint32_t> outputLines, familyLines; ///< rows of a line
   std::vector<std::vector<uint32_t>> needed; ///< by family and place: the first run that reads it
   std::vector<std::vector<uint32_t>> runOf;  ///< by body and trip
 
+  /// Sets runOf.
+  void divide() {
+    runOf.resize(program.bodies.size());
+    for (size_t b = program.bodies.size(); b-- > 0;)
+      visit(program.bodies[b], runOf[b]);
+  }
+
   /// Of so many rows in order, the run that makes one of them.
   [[nodiscard]] uint32_t shareOf(uint32_t place, uint32_t total, uint32_t line) const {
-    if (lines != 0 && line != 0)
-      return std::min(place / (lines * line), runs - 1);
+    if (lines != 0 && line != 0) {
+      const uint32_t first = firstLines * line;
+      return place < first ? 0 : std::min(1 + (place - first) / (lines * line), runs - 1);
+    }
     return static_cast<uint32_t>((uint64_t{place} * runs + runs - 1) / total);
   }
 
@@ -137,21 +168,39 @@ bool canCut(const rows::Program &program) {
          });
 }
 
-} // namespace
-
-rows::Program inRuns(const rows::Program &program, uint32_t runs, uint32_t lines) {
-  return runs > 1 && canCut(program) ? Runs(program, runs, lines).run() : program;
-}
-
-uint32_t runsOf(const rows::Program &program, uint32_t lines) {
+/// Lines of the last layer, the most of any output.
+uint32_t linesOf(const rows::Program &program) {
   uint32_t most = 1;
   for (const rows::Body &body : program.bodies)
     for (const rows::Write &write : body.writes)
-      if (write.output && body.trips > 1 && write.stride != 0) {
-        const uint32_t share = lines * write.stride;
-        most = std::max(most, (program.outputs[*write.output].rows + share - 1) / share);
-      }
+      if (write.output && body.trips > 1 && write.stride != 0)
+        most =
+            std::max(most, (program.outputs[*write.output].rows + write.stride - 1) / write.stride);
   return most;
+}
+
+/// Runs of so many lines. The first one makes fewer of the last layer, so that it makes no more of
+/// the others than the runs that follow, and rings need not be larger for its sake.
+Shares sharesOf(const rows::Program &program, uint32_t lines) {
+  const uint32_t all = linesOf(program);
+  Shares shares{(all + lines - 1) / lines, lines, lines};
+  if (shares.runs > 2 && canCut(program))
+    if (const uint32_t ahead = Runs(program, shares).ahead(); ahead < lines)
+      shares.first -= ahead;
+  shares.runs = 1 + (all - std::min(all, shares.first) + lines - 1) / lines;
+  return shares;
+}
+
+} // namespace
+
+rows::Program inRuns(const rows::Program &program, uint32_t runs, uint32_t lines) {
+  if (runs <= 1 || !canCut(program))
+    return program;
+  return Runs(program, lines == 0 ? Shares{runs} : sharesOf(program, lines)).run();
+}
+
+uint32_t runsOf(const rows::Program &program, uint32_t lines) {
+  return sharesOf(program, lines).runs;
 }
 
 } // namespace sluice::loops

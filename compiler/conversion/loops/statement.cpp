@@ -365,7 +365,25 @@ private:
   /// What rounding leaves of sums is of no stage.
   void addStage(std::vector<RowId> stage) {
     std::erase_if(stage, [&](RowId row) { return std::ranges::find(rests, row) != rests.end(); });
-    addStatements(stage);
+    addStatements(byBlocks(std::move(stage)));
+  }
+
+  /// Sums of the same products one behind the other, as far as one statement can make them: those
+  /// of all positions of a line.
+  [[nodiscard]] std::vector<RowId> byBlocks(std::vector<RowId> stage) const {
+    std::map<std::vector<uint32_t>, size_t> first; // by the addresses of a sum's blocks
+    std::map<RowId, size_t> place;
+    for (size_t i = 0; i < stage.size(); ++i) {
+      if (trip.rows[stage[i]].kind != RowKind::Linear)
+        return stage;
+      std::vector<uint32_t> blocks{mine.preloads[stage[i]]};
+      for (const rows::Term &term : mine.work[stage[i]].terms)
+        blocks.push_back(mine.blocks[term.block]);
+      place[stage[i]] = first.try_emplace(std::move(blocks), i).first->second;
+    }
+    std::ranges::sort(stage, std::ranges::less(),
+                      [&](RowId row) { return std::pair(place.at(row), row); });
+    return stage;
   }
 
   void addStatements(const std::vector<RowId> &stage) {

@@ -197,6 +197,35 @@ std::optional<std::string> proof(const rows::Program &program, const Map &map, c
   return plan::verify(all.graph, all.placement, all.beats, all.schedule);
 }
 
+/// Lines that a run makes of each family.
+std::vector<uint32_t> linesMade(const rows::Program &program, uint32_t run) {
+  std::vector<uint32_t> made(program.families.size(), 0);
+  for (const rows::Body &body : program.bodies)
+    for (const rows::Write &write : body.writes)
+      if (write.family && body.run == run)
+        made[*write.family] += body.trips;
+  return made;
+}
+
+/// Rings are as large as the run that makes most lines needs them: that is none of the first two.
+TEST(Loops, TheFirstRunMakesNoMoreLinesThanTheNext) {
+  unsigned compared = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const rows::Program program = runnable(windowNetwork("c2b8", seed, 240));
+    constexpr uint32_t kLines = 24; // more than windows reach ahead
+    const uint32_t runs = runsOf(program, kLines);
+    const rows::Program inParts = inRuns(program, runs, kLines);
+    const std::vector<uint32_t> first = linesMade(inParts, 0), next = linesMade(inParts, 1);
+    for (size_t family = 0; family < next.size(); ++family)
+      if (runs > 3 && next[family] != 0) {
+        ++compared;
+        EXPECT_LE(first[family], next[family]) << "of family " << family;
+      }
+  }
+  EXPECT_GE(compared, 20U);
+}
+
 /// Runs that are alike are passes of a hardware loop, and prove like those that are not.
 TEST(Loops, RunsThatAreAlikeAreALoop) {
   unsigned rolled = 0;
