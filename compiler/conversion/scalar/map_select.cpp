@@ -24,9 +24,13 @@ const TableCache::Entry &TableCache::of(const Expr &expr, NodeId node, NodeId cu
 namespace {
 
 // Costs in cycles of latency, and what a further pass over the rows costs. A
-// table is a scarce resource, so it counts more than its three cycles.
+// table is a scarce resource, so it counts more than its three cycles; as much as
+// many steps, where a map would take more tables than a core has.
 constexpr unsigned kStepCost = 10, kAluCost = isa::kVecAlu, kTableCost = isa::kVecTable + 4,
-                   kInexactCost = 2;
+                   kScarceTableCost = 100, kInexactCost = 2;
+
+/// What every target has at least.
+constexpr size_t kTables = 4;
 
 std::optional<isa::Alu> aluOf(ScalarOp op) {
   switch (op) {
@@ -98,8 +102,9 @@ struct Solution {
 
 class Selector {
 public:
-  Selector(const Expr &expr, const std::vector<MapOperand> &operands, TableCache &tables)
-      : expr(expr), operands(operands), tables(tables) {}
+  Selector(const Expr &expr, const std::vector<MapOperand> &operands, TableCache &tables,
+           unsigned tableCost)
+      : expr(expr), operands(operands), tables(tables), tableCost(tableCost) {}
 
   std::optional<MapPlan> run(std::string &why) {
     if (isLeaf(expr.result) && !isBroadcast(expr.result))
@@ -150,6 +155,7 @@ private:
   const Expr &expr;
   const std::vector<MapOperand> &operands;
   TableCache &tables;
+  const unsigned tableCost;
   std::map<NodeId, Solution> solutions;
   std::map<NodeId, unsigned> bestCost;
 };
@@ -195,14 +201,14 @@ void Selector::behindTable(NodeId node, NodeId middle, const Match &match, Solut
   for (const NodeId cut : expr.cuts(middle)) {
     const bool wholeChain = expr[cut].op == ScalarOp::Input;
     // What one step without arithmetic does cannot be beaten by more steps.
-    if (best.possible && bestCost[node] <= kStepCost + kTableCost)
+    if (best.possible && bestCost[node] <= kStepCost + tableCost)
       return;
     const TableCache::Entry &entry = tables.of(expr, middle, cut);
     if (!entry.image)
       continue;
     Match withTable = match;
     withTable.table = entry.image;
-    withTable.cost += kTableCost + (entry.exact ? 0 : kInexactCost);
+    withTable.cost += tableCost + (entry.exact ? 0 : kInexactCost);
     inFront(node, cut, withTable, best);
     if (wholeChain && entry.exact && !isBroadcast(cut))
       return;
@@ -348,12 +354,25 @@ MapPlan Selector::plan() {
 
 } // namespace
 
+namespace {
+
+std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &operands,
+                               TableCache &tables, std::string &why) {
+  auto plan = Selector(expr, operands, tables, kTableCost).run(why);
+  if (!plan || plan->tables.size() <= kTables)
+    return plan;
+  auto frugal = Selector(expr, operands, tables, kScarceTableCost).run(why);
+  return frugal && frugal->tables.size() < plan->tables.size() ? frugal : plan;
+}
+
+} // namespace
+
 std::optional<MapPlan> selectMap(const Expr &expr, const std::vector<MapOperand> &operands,
                                  TableCache &tables, std::string &why) {
-  if (auto plan = Selector(expr, operands, tables).run(why))
+  if (auto plan = covered(expr, operands, tables, why))
     return plan;
   std::string ignored;
-  return Selector(splitCalls(expr, tables), operands, tables).run(ignored);
+  return covered(splitCalls(expr, tables), operands, tables, ignored);
 }
 
 } // namespace sluice::rows
