@@ -167,15 +167,12 @@ class Flags(Refusal):
         unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
         for op, missing, fix in (
                 ("If", "'If' is not supported: unless its condition is known at import", unroll),
-                ("SequenceAt", "'SequenceAt' is not supported: it takes or gives sequences, maps or optionals, the "
-                 "accelerator has tensors", "cut the model before it, and compute it on the host"),
-                ("StringNormalizer", "'StringNormalizer' is not supported: it computes on integers or strings, the "
-                 "accelerator on floating-point numbers", "export the model without quantization, give what it takes "
-                 "as constants (--bind), or compute it on the host"),
-                ("HannWindow", "'HannWindow' is not supported: ONNX defines it by Add, Cast, Constant, Cos, Div, Mul, "
-                 "Range, Sub, all of which are supported", "have its definition inlined when exporting"),
-                ("det", "'Det' is not supported: no maps, reductions, products and views are known that compute it",
-                 express),
+                ("StringNormalizer", "'StringNormalizer' is not supported: it works on strings, the accelerator on "
+                 "numbers", "cut the model before it, and compute it on the host"),
+                ("maxroipool", "'MaxRoiPool' is not supported: no maps, reductions, products and views are known that "
+                 "compute it", express),
+                ("Momentum", "'Momentum' is not supported: it trains a model, a program infers",
+                 "export the model for inference"),
                 ("Scaler", "'Scaler' is not supported: domain 'ai.onnx.ml' is not ONNX's own",
                  "export the model without custom and fused operators, or cut it before this one")):
             with self.subTest(op=op):
@@ -214,10 +211,10 @@ class Names(Refusal):
 
     def test_in_messages(self):
         proto = self.model()
-        proto.graph.node[1].op_type = "Det"
+        proto.graph.node[1].op_type = "MaxRoiPool"
         self.compile_refused(REFUSED, f"""
-            error[E0201]: operator 'Det' is not supported
-              --> m.onnx: node 1 "{self.shown}" (Det)
+            error[E0201]: operator 'MaxRoiPool' is not supported
+              --> m.onnx: node 1 "{self.shown}" (MaxRoiPool)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, proto)
 

@@ -14,7 +14,7 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, positions,
-                   random_fields, reductions, selecting, selections, window_exports, windows)
+                   random_fields, reductions, sampling, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -26,7 +26,9 @@ FAMILIES = (
     dynamic.free, positions.positions, positions.folds, windows.window_cases,
     window_exports.window_exports, windows.long_signals, selecting.choices, selecting.quantised,
     selecting.quantised_windows, selecting.powers, selecting.pooled_indices, linear.many_operands, attention.attention, attention.rotary,
-    attention.microsoft, random_fields.fields, exports.statistics)
+    attention.microsoft, random_fields.fields, exports.statistics,
+    sampling.transforms, sampling.grids, sampling.regions, sampling.small_matrices, sampling.rests,
+    sampling.clipped_regions, sampling.statistics_of_the_batch, sampling.sequences)
 
 
 def main():

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
@@ -39,9 +41,36 @@ HostTensor withShape(const HostTensor &tensor, Shape shape) {
   return out;
 }
 
+/// Most elements of a map of constants that is computed at import: what extents, counts and
+/// parameters are computed with. Larger ones are folded behind it.
+constexpr int64_t kMostFolded = 256;
+
+bool isFoldable(const std::vector<Tensor> &operands, const Shape &shape) {
+  return elementCount(shape, kMostFolded) > 0 &&
+         std::all_of(operands.begin(), operands.end(),
+                     [](const Tensor &operand) { return operand.known->isFloat(); });
+}
+
 bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size() == 1; }
 
 } // namespace
+
+Tensor withElementsOfItsType(Tensor tensor) {
+  if (!tensor.known || tensor.known->type == tensor.type)
+    return tensor;
+  HostTensor out{tensor.type, tensor.shape, {}, {}};
+  for (const float value : tensor.known->floats)
+    if (out.isFloat())
+      out.floats.push_back(roundToType(value, out.type));
+    else
+      out.ints.push_back(wrapToType(static_cast<int64_t>(value), out.type));
+  for (const int64_t value : tensor.known->ints)
+    if (out.isFloat())
+      out.floats.push_back(roundToType(static_cast<double>(value), out.type));
+    else
+      out.ints.push_back(wrapToType(value, out.type));
+  return Tensor::ofKnown(std::move(out), std::move(tensor.name));
+}
 
 Tensor asFloats(const Tensor &tensor) {
   if (!tensor.known || tensor.known->isFloat())
@@ -63,6 +92,19 @@ Tensor Tensor::ofKnown(HostTensor tensor, std::string name) {
   return {shared->type, shared->shape, shared, {}, std::move(name)};
 }
 
+Tensor Tensor::sequence(DataType type, std::vector<Tensor> elements) {
+  return {type, {}, nullptr, {}, {}, ValueKind::Sequence, std::move(elements)};
+}
+
+Tensor Tensor::absent(DataType type) { return {type, {}, nullptr, {}, {}, ValueKind::Absent, {}}; }
+
+std::string kindText(const Tensor &value) {
+  if (value.kind == ValueKind::Absent)
+    return "an empty optional";
+  return fmt::format("a sequence of {} tensor{}", value.elements.size(),
+                     value.elements.size() == 1 ? "" : "s");
+}
+
 std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes) {
   size_t rank = 0;
   for (const Shape &shape : shapes)
@@ -79,6 +121,21 @@ std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes) {
   return out;
 }
 
+int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
+  int64_t index = 0, stride = 1;
+  for (size_t i = 0; i < to.size(); ++i) {
+    int64_t extent = to[to.size() - 1 - i];
+    int64_t coordinate = flat % extent;
+    flat /= extent;
+    if (i < from.size()) {
+      int64_t own = from[from.size() - 1 - i];
+      index += own == 1 ? 0 : coordinate * stride;
+      stride *= own;
+    }
+  }
+  return index;
+}
+
 Shape stridesOf(const Shape &shape) {
   Shape strides(shape.size(), 1);
   for (size_t axis = shape.size(); axis-- > 1;)
@@ -92,6 +149,8 @@ Tensor Emitter::computed(DataType type, mlir::Value value) const {
 }
 
 mlir::Value Emitter::value(const Tensor &tensor) {
+  if (!tensor.isTensor())
+    throw NodeError{"E0206", kindText(tensor) + " is given where a tensor is needed"};
   if (!tensor.known)
     return tensor.value;
   mlir::Value &constant = constants[tensor.known];
@@ -129,6 +188,8 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
 
   bool allKnown = std::all_of(operands.begin(), operands.end(),
                               [](const Tensor &operand) { return operand.known != nullptr; });
+  if (allKnown && isFoldable(operands, *shape))
+    return folded(operands, *shape, body);
   llvm::SmallVector<mlir::Value> inputs;
   std::vector<int> argumentOf; // of each operand; -1: a scalar of the body
   for (const Tensor &operand : operands) {
@@ -152,6 +213,36 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
   };
   return computed(operands.front().type,
                   builder.create<ir::MapOp>(location, inputs, scalars).getResult());
+}
+
+Tensor Emitter::folded(const std::vector<Tensor> &operands, const Shape &shape,
+                       const ScalarBody &body) {
+  mlir::Block scratch; // nothing is left of the map
+  const auto type = mlir::RankedTensorType::get(shape, builder.getF32Type());
+  std::vector<reference::Tensor> values;
+  for (const Tensor &operand : operands) {
+    scratch.addArgument(type, location);
+    reference::Tensor &value = values.emplace_back(shape);
+    for (size_t i = 0; i < value.values.size(); ++i)
+      value.values[i] =
+          operand.known->floats[broadcastIndex(operand.shape, shape, static_cast<int64_t>(i))];
+  }
+  std::vector<const reference::Tensor *> pointers;
+  for (const reference::Tensor &value : values)
+    pointers.push_back(&value);
+  const mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&scratch);
+  auto map = builder.create<ir::MapOp>(
+      location, mlir::ValueRange(scratch.getArguments()),
+      [&](mlir::OpBuilder &b, mlir::Location where, mlir::ValueRange arguments) {
+        return body(Scalars{b, where}, arguments);
+      });
+  const reference::Tensors results =
+      llvm::cast<ir::ReferenceInterface>(map.getOperation()).evaluate(pointers);
+  HostTensor out{operands.front().type, shape, {}, {}};
+  for (const double value : results.front().values)
+    out.floats.push_back(roundToType(value, out.type));
+  return Tensor::ofKnown(std::move(out));
 }
 
 Tensor Emitter::matmul(const Tensor &lhs, const Tensor &rhs) {

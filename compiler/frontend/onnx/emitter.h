@@ -17,18 +17,37 @@
 
 namespace sluice::frontend {
 
-/// A tensor during import: known now, or computed by the program.
+/// What a name of the model stands for.
+enum class ValueKind : uint8_t {
+  Tensor,
+  Sequence, ///< of tensors, whose number is known
+  Absent    ///< an optional without a value; one that has a value is that value
+};
+
+/// A tensor during import: known now, or computed by the program. A sequence is its elements.
 struct Tensor {
   DataType type = onnx::TensorProto::FLOAT; ///< as in the model; the IR is fp32
   Shape shape;
   HostTensorRef known; ///< set if it does not depend on the model's inputs
   mlir::Value value;   ///< set if it does
   std::string name;    ///< known: the ONNX name, "w.T" of its transpose; may be empty
+  ValueKind kind = ValueKind::Tensor;
+  std::vector<Tensor> elements = {}; ///< of a sequence; `type` is theirs
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
+  bool isTensor() const { return kind == ValueKind::Tensor; }
+
   static Tensor ofKnown(HostTensor tensor, std::string name = {});
+  static Tensor sequence(DataType type, std::vector<Tensor> elements);
+  static Tensor absent(DataType type);
 };
+
+/// "a sequence of 2 tensors", "an empty optional"; of what is no tensor.
+std::string kindText(const Tensor &value);
+
+/// A known tensor with its elements in the type that it has: a map gives floats for bools.
+Tensor withElementsOfItsType(Tensor tensor);
 
 /// A known tensor of integers or bools as one of floats; others as they are.
 Tensor asFloats(const Tensor &tensor);
@@ -80,7 +99,8 @@ public:
 
   /// The function of ONNX-broadcast operands: `body` takes one scalar per
   /// operand. A known operand of one element becomes a scalar of the body
-  /// unless all operands are known; an operand given twice is passed once.
+  /// unless all operands are known; an operand given twice is passed once. A small one of known
+  /// floats is known.
   Tensor pointwise(const std::vector<Tensor> &operands, const ScalarBody &body);
 
   Tensor matmul(const Tensor &lhs, const Tensor &rhs);
@@ -110,6 +130,7 @@ public:
   std::vector<Tensor> loop(const LoopFrame &frame, const LoopBody &body);
 
 private:
+  Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   Tensor computed(DataType type, mlir::Value value) const;
 
   mlir::OpBuilder &builder;
@@ -120,6 +141,9 @@ private:
 
 /// The shape that numpy's rule broadcasts `shapes` to, or nothing.
 std::optional<Shape> broadcastShape(const std::vector<Shape> &shapes);
+
+/// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
+int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat);
 
 /// Row-major strides in elements.
 Shape stridesOf(const Shape &shape);

@@ -354,7 +354,7 @@ private:
   void define(const std::string &output, Tensor tensor) {
     if (tensor.known)
       tensor.name = output;
-    if (depth == 0) // those of a body are as many as there are trips
+    if (depth == 0 && tensor.isTensor()) // those of a body are as many as there are trips
       info.tensors.push_back({output, tensor.shape, tensor.value});
     tensors.emplace(output, std::move(tensor));
   }

@@ -372,6 +372,14 @@ void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
                  const std::vector<Replaced> &replaced, Report &report,
                  std::vector<std::string> &notes) {
   std::string name = inQuotes(declared.name());
+  if (!computed.isTensor()) {
+    report
+        .add("E0110", fmt::format("output {} is {}, a tensor is needed", name, kindText(computed)))
+        .fixes.push_back(
+            fix("give the elements of a sequence as outputs of their own (SequenceAt), "
+                "and of an optional its value (OptionalGetElement)"));
+    return;
+  }
   if (computed.known && !computed.known->isFloat())
     for (const int64_t value : computed.known->ints)
       if (!isExact(value)) {

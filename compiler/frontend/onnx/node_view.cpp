@@ -31,6 +31,8 @@ std::optional<AttributeKind> kindOf(const Proto &attribute) {
     return AttributeKind::Floats;
   case Proto::STRINGS:
     return AttributeKind::Strings;
+  case Proto::TYPE_PROTO:
+    return AttributeKind::Type;
   case Proto::UNDEFINED:
     break;
   default:
@@ -53,6 +55,11 @@ std::optional<AttributeKind> kindOf(const Proto &attribute) {
   if (attribute.strings_size())
     return AttributeKind::Strings;
   return std::nullopt;
+}
+
+bool isList(AttributeKind kind) {
+  return kind == AttributeKind::Ints || kind == AttributeKind::Floats ||
+         kind == AttributeKind::Strings;
 }
 
 std::string kindText(const Proto &attribute) {
@@ -87,6 +94,8 @@ AttributeValue valueOf(const Proto &attribute, AttributeKind kind, const NodeRef
     return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
   case AttributeKind::Graph:
     return &attribute.g();
+  case AttributeKind::Type:
+    return &attribute.tp();
   case AttributeKind::Tensor:
     break;
   }
@@ -173,9 +182,8 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
     } else if (!attribute.ref_attr_name().empty()) {
       refuse(*spec, "a reference to a function's attribute outside a function");
     } else if (std::optional<AttributeKind> kind = kindOf(attribute);
-               kind != spec->kind &&
-               !(!kind && attribute.type() == Proto::UNDEFINED &&
-                 spec->kind >= AttributeKind::Ints)) { // an empty list without a type
+               kind != spec->kind && !(!kind && attribute.type() == Proto::UNDEFINED &&
+                                       isList(spec->kind))) { // an empty list without a type
       refuse(*spec, kindText(attribute));
     } else {
       AttributeValue value = valueOf(attribute, spec->kind, node.ref, external, report);

@@ -106,7 +106,7 @@ public:
 
   void result(size_t output, Tensor tensor) {
     if (output < results.size())
-      results[output] = std::move(tensor);
+      results[output] = withElementsOfItsType(std::move(tensor));
   }
   void result(Tensor tensor) { result(0, std::move(tensor)); }
 

@@ -33,6 +33,11 @@ const char *typesText(Types types) {
     return "float, float16, bfloat16 or double, or integers known at import";
   case Types::Any:
     return "float, float16, bfloat16 or double, or integers or bool known at import";
+  case Types::Sequence:
+    return "a sequence of tensors, as many as are known at import";
+  case Types::Value:
+    return "float, float16, bfloat16 or double, or integers or bool known at import, or a sequence "
+           "or an optional of those";
   }
   return "";
 }
@@ -47,9 +52,19 @@ bool accepts(Types types, DataType type) {
   case Types::Numeric:
     return isFloatType(type) || (isIntegerType(type) && type != Proto::BOOL);
   case Types::Any:
+  case Types::Value:
     return isFloatType(type) || isIntegerType(type);
+  case Types::Sequence:
+    break;
   }
   return false;
+}
+
+/// Whether an input that takes `types` takes this value.
+bool accepts(Types types, const Tensor &value) {
+  if (value.isTensor())
+    return accepts(types, value.type);
+  return types == Types::Value || (types == Types::Sequence && value.kind == ValueKind::Sequence);
 }
 
 /// The inputs of a node that a spec stands for.
@@ -73,8 +88,10 @@ Requirement typeRequirement(const InputSpec &input, size_t index) {
                       typesText(input.types)),
           [input, index](const NodeView &node) -> std::string {
             for (size_t i : instances(node, input, index))
-              if (!accepts(input.types, node.in(i).type))
-                return dataTypeName(node.in(i).type);
+              if (const Tensor &value = node.in(i); !accepts(input.types, value))
+                return !value.isTensor()                ? kindText(value)
+                       : input.types == Types::Sequence ? "a tensor"
+                                                        : dataTypeName(value.type);
             return "";
           }};
 }
@@ -94,9 +111,9 @@ Requirement knownRequirement(const InputSpec &input, size_t index) {
 } // namespace
 
 std::string kindName(AttributeKind kind) {
-  static constexpr const char *kNames[] = {"an int",           "a float",          "a string",
-                                           "a tensor",         "a graph",          "a list of ints",
-                                           "a list of floats", "a list of strings"};
+  static constexpr const char *kNames[] = {
+      "an int",         "a float",          "a string",          "a tensor", "a graph",
+      "a list of ints", "a list of floats", "a list of strings", "a type"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -156,6 +173,7 @@ const OperatorTable &operatorTable() {
     ops::addEinsum(out);
     ops::addSoftmax(out);
     ops::addReshapes(out);
+    ops::addSequences(out);
     ops::addSlices(out);
     ops::addConcat(out);
     ops::addConstants(out);
@@ -185,6 +203,13 @@ const OperatorTable &operatorTable() {
     ops::addLosses(out);
     ops::addOrdering(out);
     ops::addResize(out);
+    ops::addSignalWindows(out);
+    ops::addFourier(out);
+    ops::addGridSample(out);
+    ops::addRoiAlign(out);
+    ops::addDeterminant(out);
+    ops::addTfIdf(out);
+    ops::addNonMaxSuppression(out);
     ops::addEarlyOpsets(out);
     return out;
   }();

@@ -19,10 +19,21 @@ class NodeView;
 class NodeBuilder;
 
 /// In the order of AttributeValue's alternatives.
-enum class AttributeKind : uint8_t { Int, Float, String, Tensor, Graph, Ints, Floats, Strings };
+enum class AttributeKind : uint8_t {
+  Int,
+  Float,
+  String,
+  Tensor,
+  Graph,
+  Ints,
+  Floats,
+  Strings,
+  Type
+};
 using AttributeValue =
     std::variant<int64_t, float, std::string, HostTensorRef, const onnx::GraphProto *,
-                 std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
+                 std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                 const onnx::TypeProto *>;
 
 struct AttributeSpec {
   std::string name;
@@ -45,10 +56,12 @@ inline bool isList(Presence presence) {
 }
 
 enum class Types : uint8_t {
-  Float,   ///< float, float16, bfloat16, double
-  Integer, ///< int32, int64
-  Numeric, ///< Float, and integers known at import
-  Any      ///< Numeric and bool
+  Float,    ///< float, float16, bfloat16, double
+  Integer,  ///< int32, int64
+  Numeric,  ///< Float, and integers known at import
+  Any,      ///< Numeric and bool
+  Sequence, ///< of tensors
+  Value     ///< Any, a sequence or an optional
 };
 
 struct InputSpec {

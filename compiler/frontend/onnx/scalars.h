@@ -29,6 +29,10 @@ struct Scalars {
     return make<mlir::arith::MinimumFOp>(make<mlir::arith::MaximumFOp>(x, constant(low)),
                                          constant(high));
   }
+  /// |x| as arithmetic: a function of its own would want one of the few tables of a core.
+  mlir::Value magnitude(mlir::Value x) const {
+    return make<mlir::arith::MaximumFOp>(x, scale(x, -1));
+  }
   /// log(1 + exp(x))
   mlir::Value softplus(mlir::Value x) const {
     return make<mlir::math::Log1pOp>(make<mlir::math::ExpOp>(x));

@@ -23,13 +23,8 @@ constexpr const char *kExport =
 constexpr const char *kExpress =
     "express it with operators that `sluice ops` lists, or cut the model before it";
 constexpr const char *kControlFlow = "it contains a graph, control flow cannot be compiled";
-
-/// A property of operators that the compiler has nothing for.
-struct Gap {
-  bool (*has)(const OpSchema &);
-  const char *missing;
-  const char *help;
-};
+constexpr const char *kStrings = "it works on strings, the accelerator on numbers";
+constexpr const char *kTraining = "it trains a model, a program infers";
 
 bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
              bool (*is)(std::string_view)) {
@@ -39,32 +34,13 @@ bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
   });
 }
 
-bool isFloat(std::string_view type) {
-  return type == "tensor(float)" || type == "tensor(float16)" || type == "tensor(bfloat16)" ||
-         type == "tensor(double)";
+bool worksOnStrings(const OpSchema &schema) {
+  return !schema.inputs().empty() &&
+         !anyType(schema.inputs(), [](std::string_view type) { return type != "tensor(string)"; });
 }
 
-/// Of several that an operator has, the first counts.
-constexpr Gap kGaps[] = {
-    {[](const OpSchema &schema) {
-       return std::any_of(
-           schema.attributes().begin(), schema.attributes().end(),
-           [](const auto &one) { return one.second.type == onnx::AttributeProto::GRAPH; });
-     },
-     kControlFlow, kUnroll},
-    {[](const OpSchema &schema) {
-       const auto isOther = [](std::string_view type) { return !type.starts_with("tensor("); };
-       return anyType(schema.inputs(), isOther) || anyType(schema.outputs(), isOther);
-     },
-     "it takes or gives sequences, maps or optionals, the accelerator has tensors",
-     "cut the model before it, and compute it on the host"},
-    {[](const OpSchema &schema) {
-       return !schema.inputs().empty() && !anyType(schema.inputs(), isFloat);
-     },
-     "it computes on integers or strings, the accelerator on floating-point numbers",
-     "export the model without quantization, give what it takes as constants (--bind), or compute "
-     "it on the host"},
-};
+/// Whether the operators of a domain are for training.
+bool isOfTraining(const std::string &domain) { return domain.ends_with(".training"); }
 
 const OpSchema *schemaOf(const std::string &op) {
   static const std::vector<OpSchema> schemas = onnx::OpSchemaRegistry::get_all_schemas();
@@ -83,15 +59,6 @@ bool isDomain(const std::string &domain) {
   const auto &entries = operatorTable().entries();
   return std::any_of(entries.begin(), entries.end(),
                      [&](const auto &entry) { return entry.first.first == domain; });
-}
-
-/// The operators that ONNX defines this one by.
-std::vector<std::string> partsOf(const OpSchema &schema) {
-  std::set<std::string> parts;
-  if (const onnx::FunctionProto *function = schema.GetFunction())
-    for (const onnx::NodeProto &node : function->node())
-      parts.insert(node.op_type());
-  return {parts.begin(), parts.end()};
 }
 
 Problem unsupported(const std::string &op, const std::string &missing, const std::string &help) {
@@ -120,11 +87,16 @@ void reportUnsupported(const GraphNode &node, Report &report) {
     return;
   }
   std::string missing;
-  if (!domain.empty())
+  if (isOfTraining(domain))
+    missing = kTraining;
+  else if (!domain.empty())
     missing = isDomain(domain)
                   ? fmt::format("of domain {} it is none that `sluice ops` lists", inQuotes(domain))
                   : fmt::format("domain {} is neither ONNX's own nor a function of the model",
                                 inQuotes(domain));
+  else if (const OpSchema *schema = schemaOf(node.ref.op);
+           schema && schema->domain().empty() && worksOnStrings(*schema))
+    missing = kStrings;
   const auto &attributes = node.proto->attribute();
   const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
     return one.has_g() || one.graphs_size() != 0;
@@ -144,28 +116,17 @@ std::optional<Problem> whyUnsupported(const std::string &op) {
   if (!schema || (schema->domain().empty() && isInTable(schema->Name())))
     return std::nullopt;
   const std::string &name = schema->Name();
+  if (isOfTraining(schema->domain()))
+    return unsupported(name, kTraining, "export the model for inference");
   if (!schema->domain().empty())
     return unsupported(name, fmt::format("domain '{}' is not ONNX's own", schema->domain()),
                        kExport);
   if (name == "If")
     return unsupported(name, "unless its condition is known at import", kUnroll);
-  const std::vector<std::string> parts = partsOf(*schema);
-  const auto *gap = std::find_if(std::begin(kGaps), std::end(kGaps),
-                                 [&](const Gap &one) { return one.has(*schema); });
-  if (parts.empty() && gap != std::end(kGaps))
-    return unsupported(name, gap->missing, gap->help);
-  if (parts.empty())
-    return unsupported(name, "no maps, reductions, products and views are known that compute it",
-                       kExpress);
-  std::vector<std::string> lacking;
-  std::copy_if(parts.begin(), parts.end(), std::back_inserter(lacking),
-               [](const std::string &part) { return !isInTable(part); });
-  const std::string which =
-      lacking.empty() ? "all of which are supported"
-                      : fmt::format("of which {} {} not supported", fmt::join(lacking, ", "),
-                                    lacking.size() == 1 ? "is" : "are");
-  return unsupported(name, fmt::format("ONNX defines it by {}, {}", fmt::join(parts, ", "), which),
-                     lacking.empty() ? "have its definition inlined when exporting" : kExpress);
+  if (worksOnStrings(*schema))
+    return unsupported(name, kStrings, "cut the model before it, and compute it on the host");
+  return unsupported(name, "no maps, reductions, products and views are known that compute it",
+                     kExpress);
 }
 
 std::vector<std::string> operatorNames() {

@@ -1,4 +1,6 @@
 // Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu, Swish.
+#include <algorithm>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/unary.h"
@@ -51,7 +53,7 @@ std::optional<float> bound(const NodeView &node, const char *name, size_t input)
   if (node.given(name))
     return node.real(name);
   if (node.has(input))
-    return node.in(input).known->floats.front();
+    return asFloats(node.in(input)).known->floats.front();
   return std::nullopt;
 }
 
@@ -79,16 +81,29 @@ Operator clip() {
   return entry;
 }
 
+/// Integers of any size, exactly.
+void clipIntegers(NodeBuilder &node) {
+  HostTensor out = *node.in(0).known;
+  for (int64_t &value : out.ints) {
+    if (node.has(1))
+      value = std::max(value, node.knownInts(1)[0]);
+    if (node.has(2))
+      value = std::min(value, node.knownInts(2)[0]);
+  }
+  node.result(Tensor::ofKnown(std::move(out), node.in(0).name));
+}
+
 Operator clipWithAttributes() {
   Operator entry = clip();
   entry.attributes = {{"min", AttributeKind::Float}, {"max", AttributeKind::Float}};
   return entry;
 }
 
-Operator clipWithInputs() {
+Operator clipWithInputs(Types types) {
   Operator entry = clip();
-  entry.inputs.push_back({"min", Types::Float, Presence::Optional, true});
-  entry.inputs.push_back({"max", Types::Float, Presence::Optional, true});
+  entry.inputs = {{"input", types},
+                  {"min", types, Presence::Optional, true},
+                  {"max", types, Presence::Optional, true}};
   entry.requirements = {{"inputs 'min' and 'max' have one element",
                          [](const NodeView &node) -> std::string {
                            for (size_t i : {1, 2})
@@ -98,6 +113,19 @@ Operator clipWithInputs() {
                          },
                          "E0206"},
                         sameTypes()};
+  if (types == Types::Float)
+    return entry;
+  entry.form += "; of integers known at import";
+  entry.requirements.push_back(
+      {"integers are known at import", [](const NodeView &node) -> std::string {
+         return isFloatType(node.in(0).type) || node.in(0).known ? "" : "integers at run time";
+       }});
+  entry.evaluate = [build = entry.build](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      build(node);
+    else
+      clipIntegers(node);
+  };
   return entry;
 }
 
@@ -133,7 +161,8 @@ void addActivations(OperatorTable &table) {
                           {"bias", AttributeKind::Float, 0.0F}};
   table.add({9}, threshold);
   table.add({6}, clipWithAttributes());
-  table.add({11, 12, 13}, clipWithInputs());
+  table.add({11}, clipWithInputs(Types::Float));
+  table.add({12, 13}, clipWithInputs(Types::Numeric));
 }
 
 } // namespace sluice::frontend::ops

@@ -94,21 +94,6 @@ std::string inputShapes(const NodeView &node) {
   return fmt::format("{}", fmt::join(shapes, " and "));
 }
 
-int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
-  int64_t index = 0, stride = 1;
-  for (size_t i = 0; i < to.size(); ++i) {
-    int64_t extent = to[to.size() - 1 - i];
-    int64_t coordinate = flat % extent;
-    flat /= extent;
-    if (i < from.size()) {
-      int64_t own = from[from.size() - 1 - i];
-      index += own == 1 ? 0 : coordinate * stride;
-      stride *= own;
-    }
-  }
-  return index;
-}
-
 Tensor sliceAlong(Emitter &emit, const Tensor &x, int64_t axis, int64_t start, int64_t count,
                   int64_t step) {
   Shape starts(x.shape.size(), 0), sizes = x.shape, steps(x.shape.size(), 1);

@@ -32,9 +32,6 @@ std::vector<int64_t> sortedAxes(const std::vector<int64_t> &axes, int64_t rank);
 /// "[1 5], [4]": shapes of the given inputs.
 std::string inputShapes(const NodeView &node);
 
-/// Flat index in a tensor of shape `from` of element `flat` of its broadcast to `to`.
-int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat);
-
 /// `count` elements of an axis from `start` on, in steps of `step`.
 Tensor sliceAlong(Emitter &emit, const Tensor &x, int64_t axis, int64_t start, int64_t count,
                   int64_t step = 1);

@@ -37,6 +37,14 @@ void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention,
 void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
 void addLoops(OperatorTable &table);              ///< Scan, Loop
 void addReshapes(OperatorTable &table);           ///< Identity, Flatten, Reshape, (Un)squeeze
+void addSequences(OperatorTable &table);          ///< SequenceAt, SplitToSequence, Optional, ...
+void addSignalWindows(OperatorTable &table);      ///< HannWindow, ..., MelWeightMatrix
+void addFourier(OperatorTable &table);            ///< DFT, STFT
+void addGridSample(OperatorTable &table);         ///< GridSample
+void addRoiAlign(OperatorTable &table);           ///< RoiAlign
+void addTfIdf(OperatorTable &table);              ///< TfIdfVectorizer
+void addNonMaxSuppression(OperatorTable &table);  ///< NonMaxSuppression
+void addDeterminant(OperatorTable &table);        ///< Det
 void addSlices(OperatorTable &table);             ///< Slice, Split
 void addConcat(OperatorTable &table);             ///< Concat
 void addGather(OperatorTable &table);             ///< Gather by constant indices

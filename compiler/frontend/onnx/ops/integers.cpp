@@ -1,5 +1,5 @@
 // Mod, BitShift and bitwise logic: computed at import, where all operands are known; Mod also of
-// a run-time tensor by one number.
+// floating-point tensors at run time.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -90,11 +90,43 @@ int64_t remainder(int64_t dividend, int64_t divisor, bool truncates) {
   return !truncates && rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest;
 }
 
+/// a - b * trunc(a / b), of the magnitudes. Where the quotient is below 128, its rounding to bf16
+/// leaves it right or one beside: then the rest is below 0 or not below the divisor, which no
+/// rounding hides, and the quotient is corrected. The last rest needs no rounding: it is a multiple
+/// of the smaller operand's last place and below the divisor.
+mlir::Value restOfDivision(const Scalars &s, mlir::ValueRange x) {
+  using P = arith::CmpFPredicate;
+  const auto choose = [&](P predicate, mlir::Value l, mlir::Value r, mlir::Value then,
+                          mlir::Value otherwise) {
+    return s.make<arith::SelectOp>(s.make<arith::CmpFOp>(predicate, l, r), then, otherwise);
+  };
+  const mlir::Value dividend = s.magnitude(x[0]);
+  // Nothing is left of 0 * infinity: an infinite divisor is a large one.
+  const mlir::Value divisor = s.make<arith::MinimumFOp>(s.magnitude(x[1]), s.constant(0x1.FEp127F));
+  const mlir::Value guess = s.make<math::FloorOp>(s.div(dividend, divisor));
+  const mlir::Value rest = s.sub(dividend, s.mul(guess, divisor));
+  const mlir::Value more = choose(P::OGE, rest, divisor, s.add(guess, s.constant(1)), guess);
+  const mlir::Value quotient =
+      choose(P::OLT, rest, s.constant(0), s.add(guess, s.constant(-1)), more);
+  const mlir::Value size = s.sub(dividend, s.mul(quotient, divisor));
+  return choose(P::OLT, x[0], s.constant(0), s.scale(size, -1), size);
+}
+
+/// The same for one divisor, with one table for the quotient.
+mlir::Value restByNumber(const Scalars &s, mlir::Value x, float divisor) {
+  const mlir::Value quotient = s.div(x, s.constant(divisor));
+  const mlir::Value size = s.make<math::FloorOp>(s.make<math::AbsFOp>(quotient));
+  const mlir::Value negative =
+      s.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, quotient, s.constant(0));
+  const mlir::Value whole = s.make<arith::SelectOp>(negative, s.scale(size, -1), size);
+  return s.sub(x, s.scale(whole, divisor));
+}
+
 Operator mod() {
   Operator entry;
   entry.name = "Mod";
-  entry.form = "known at import; else map: a - b * trunc(a / b)";
-  entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric, Presence::Required, true}};
+  entry.form = "known at import; else map: a - b * trunc(a / b), exact where |a / b| < 128";
+  entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric}};
   entry.outputs = {{"C"}};
   entry.attributes = {{"fmod", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {
@@ -105,27 +137,19 @@ Operator mod() {
          return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? "" : "0";
        },
        "E0206"},
-      {"where input 'A' is computed at run time, it is of a floating-point type, and input 'B' has "
-       "one element, not 0",
-       [](const NodeView &node) -> std::string {
-         if (node.in(0).known)
-           return "";
-         if (!isFloatType(node.in(0).type))
-           return dataTypeName(node.in(0).type);
-         const HostTensor &divisor = *node.in(1).known;
-         return divisor.size() != 1         ? shapeText(divisor.shape)
-                : divisor.floats[0] == 0.0F ? "0"
-                                            : "";
+      {"integers are known at import", [](const NodeView &node) -> std::string {
+         return isFloatType(node.in(0).type) || node.allKnown()
+                    ? ""
+                    : fmt::format("{} at run time", dataTypeName(node.in(0).type));
        }}};
   entry.build = [](NodeBuilder &node) {
-    const float divisor = node.in(1).known->floats[0];
-    node.result(node.emit.pointwise({node.in(0)}, [divisor](const Scalars &s, mlir::ValueRange x) {
-      const mlir::Value quotient = s.div(x[0], s.constant(divisor));
-      const mlir::Value size = s.make<math::FloorOp>(s.make<math::AbsFOp>(quotient));
-      const mlir::Value negative =
-          s.make<arith::CmpFOp>(arith::CmpFPredicate::OLT, quotient, s.constant(0));
-      const mlir::Value whole = s.make<arith::SelectOp>(negative, s.scale(size, -1), size);
-      return s.sub(x[0], s.scale(whole, divisor));
+    const HostTensorRef &known = node.in(1).known;
+    if (!known || known->size() != 1) {
+      node.result(node.emit.pointwise({node.in(0), node.in(1)}, restOfDivision));
+      return;
+    }
+    node.result(node.emit.pointwise({node.in(0)}, [&](const Scalars &s, mlir::ValueRange x) {
+      return restByNumber(s, x[0], known->floats[0]);
     }));
   };
   entry.evaluate = [](NodeBuilder &node) {

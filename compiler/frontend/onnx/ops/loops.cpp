@@ -16,8 +16,17 @@ using Tensors = std::vector<Tensor>;
 
 /// Whether a loop can hand these on: what the accelerator computes with.
 bool areFloat(const Tensors &tensors) {
-  return std::all_of(tensors.begin(), tensors.end(),
-                     [](const Tensor &tensor) { return isFloatType(tensor.type); });
+  return std::all_of(tensors.begin(), tensors.end(), [](const Tensor &tensor) {
+    return tensor.isTensor() && isFloatType(tensor.type);
+  });
+}
+
+/// What is stacked up is tensors.
+const Tensor &asRow(const Tensor &value) {
+  if (!value.isTensor())
+    throw NodeError{"E0206", fmt::format("a trip gives {} to be stacked up, only tensors are",
+                                         kindText(value))};
+  return value;
 }
 
 /// Stops where a body that is imported again for every trip becomes too long.
@@ -98,7 +107,7 @@ Tensors scan(NodeBuilder &node, const LoopFrame &frame) {
     const auto split = next.begin() + static_cast<ptrdiff_t>(frame.initial.size());
     carried.assign(next.begin(), split);
     for (size_t i = 0; i < rows.size(); ++i)
-      rows[i].push_back(split[static_cast<ptrdiff_t>(i)]);
+      rows[i].push_back(asRow(split[static_cast<ptrdiff_t>(i)]));
   }
   for (size_t i = 0; i < rows.size(); ++i)
     carried.push_back(stacked(node.emit, std::move(rows[i]), frame.stacks[i]));
@@ -169,7 +178,7 @@ void buildBatchedScan(NodeBuilder &node) {
     const Tensors ofThis = scan(node, frame);
     results.resize(ofThis.size());
     for (size_t i = 0; i < ofThis.size(); ++i)
-      results[i].push_back(ofThis[i]);
+      results[i].push_back(asRow(ofThis[i]));
   }
   for (size_t i = 0; i < results.size(); ++i)
     node.result(i, stacked(node.emit, results[i], {0, false}));
@@ -413,7 +422,7 @@ private:
       const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
       carried.assign(next.begin() + 1, split);
       for (size_t i = 0; i < stacks.size(); ++i)
-        stacks[i].push_back(split[static_cast<ptrdiff_t>(i)]);
+        stacks[i].push_back(asRow(split[static_cast<ptrdiff_t>(i)]));
     }
     for (Tensors &rows : stacks) {
       for (const Tensor &row : rows)
@@ -446,7 +455,7 @@ Operator loopEntry(Presence carried) {
                "carries integers, or ends before 'M' trips";
   entry.inputs = {{"M", Types::Integer, Presence::Optional, true},
                   {"cond", Types::Any, Presence::Optional, true},
-                  {"v_initial", Types::Any, carried}};
+                  {"v_initial", Types::Value, carried}};
   entry.outputs = {{"v_final_and_scan_outputs", Presence::Variadic}};
   entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true}};
   entry.requirements = {

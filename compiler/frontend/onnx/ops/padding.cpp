@@ -56,6 +56,8 @@ const std::string &mode(const NodeView &node) { return node.attribute<std::strin
 
 /// The element at `place` repeated along an axis.
 Tensor repeated(Emitter &emit, const Tensor &x, int64_t axis, int64_t place, int64_t count) {
+  if (x.known)
+    return emit.concat(std::vector<Tensor>(count, sliceAlong(emit, x, axis, place, 1)), axis);
   Shape shape = x.shape;
   shape[axis] = count;
   return emit.broadcast(sliceAlong(emit, x, axis, place, 1, 1), shape);
@@ -78,6 +80,26 @@ Tensor bordered(Emitter &emit, const Tensor &x, const std::string &mode, int64_t
   return parts.size() == 1 ? x : emit.concat(parts, axis);
 }
 
+/// Integers known at import with a border of others.
+Tensor integersWithin(const Tensor &x, const Borders &borders, int64_t value) {
+  Shape shape = x.shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    shape[axis] += borders.low[axis] + borders.high[axis];
+  const int64_t count = elementCount(shape, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0206",
+                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+  HostTensor out{x.type, shape, {}, std::vector<int64_t>(count, value)};
+  const Shape strides = stridesOf(shape), from = stridesOf(x.shape);
+  for (int64_t i = 0; i < x.known->size(); ++i) {
+    int64_t to = 0;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      to += (i / from[axis] % x.shape[axis] + borders.low[axis]) * strides[axis];
+    out.ints[to] = x.known->ints[i];
+  }
+  return Tensor::ofKnown(std::move(out));
+}
+
 void buildPad(NodeBuilder &node) {
   Borders borders = bordersOf(node);
   Shape starts(node.in(0).rank(), 0);
@@ -88,6 +110,10 @@ void buildPad(NodeBuilder &node) {
   std::transform(borders.low.begin(), borders.low.end(), borders.low.begin(), added);
   std::transform(borders.high.begin(), borders.high.end(), borders.high.begin(), added);
   if (mode(node) == "constant") {
+    if (!isFloatType(x.type)) {
+      node.result(integersWithin(x, borders, node.has(2) ? node.knownInts(2)[0] : 0));
+      return;
+    }
     const float value = node.given("value") ? node.real("value")
                         : node.has(2)       ? node.in(2).known->floats[0]
                                             : 0;
@@ -169,8 +195,25 @@ Operator pad(const std::vector<std::string> &modes) {
 
 Operator padWithInputs(const std::vector<std::string> &modes, bool hasAxes) {
   Operator entry = pad(modes);
-  entry.inputs.push_back({"pads", Types::Integer, Presence::Required, true});
-  entry.inputs.push_back({"constant_value", Types::Float, Presence::Optional, true});
+  entry.inputs = {{"data", Types::Any},
+                  {"pads", Types::Integer, Presence::Required, true},
+                  {"constant_value", Types::Any, Presence::Optional, true}};
+  entry.requirements.insert(entry.requirements.begin(),
+                            {{"integers and bools are known at import",
+                              [](const NodeView &node) -> std::string {
+                                return isFloatType(node.in(0).type) || node.in(0).known
+                                           ? ""
+                                           : fmt::format("a run-time tensor {}",
+                                                         dataTypeName(node.in(0).type));
+                              }},
+                             {"input 'constant_value' has the type of 'data'",
+                              [](const NodeView &node) -> std::string {
+                                return !node.has(2) || node.in(2).type == node.in(0).type
+                                           ? ""
+                                           : fmt::format("{} for {}", dataTypeName(node.in(2).type),
+                                                         dataTypeName(node.in(0).type));
+                              },
+                              "E0206"}});
   if (hasAxes)
     entry.inputs.push_back({"axes", Types::Integer, Presence::Optional, true});
   return entry;

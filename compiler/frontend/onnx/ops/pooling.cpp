@@ -251,10 +251,29 @@ Operator maxPool(const Version &version) {
          }});
   entry.build = [](NodeBuilder &node) {
     const std::vector<WindowAxis> windows = windowsOf(node);
-    node.result(pooled(node.emit, ir::Monoid::Max, node.in(0), windows, kLowest));
+    const DataType type = node.in(0).type;
+    node.replace(0, asFloats(node.in(0))); // a bf16 number is every 8-bit integer
+    Tensor y = pooled(node.emit, ir::Monoid::Max, node.in(0), windows, kLowest);
+    y.type = type;
+    node.result(std::move(y));
     if (node.isUsed(1))
       node.result(1, indicesOfGreatest(node, windows));
   };
+  return entry;
+}
+
+Operator ofBytesToo(Operator entry) {
+  entry.inputs[0].types = Types::Numeric;
+  entry.requirements.insert(entry.requirements.begin(),
+                            {"integers are int8 or uint8",
+                             [](const NodeView &node) -> std::string {
+                               const DataType type = node.in(0).type;
+                               return isFloatType(type) || type == onnx::TensorProto::INT8 ||
+                                              type == onnx::TensorProto::UINT8
+                                          ? ""
+                                          : dataTypeName(type);
+                             },
+                             "E0206"});
   return entry;
 }
 
@@ -338,7 +357,8 @@ Operator globalFold(const char *name, const char *form, ir::Monoid monoid) {
 void addPooling(OperatorTable &table) {
   table.add({1}, maxPool({}));
   table.add({8}, maxPool({.indices = true}));
-  table.add({10, 11, 12, 22}, maxPool({.rounding = true, .dilations = true, .indices = true}));
+  table.add({10, 11}, maxPool({.rounding = true, .dilations = true, .indices = true}));
+  table.add({12, 22}, ofBytesToo(maxPool({.rounding = true, .dilations = true, .indices = true})));
   table.add({1}, averagePool({}));
   table.add({7}, averagePool({.padCount = true}));
   table.add({10, 11}, averagePool({.rounding = true, .padCount = true}));

@@ -37,6 +37,8 @@ Requirement isByteInput(size_t input, const char *name) {
 Requirement positive(size_t input, const std::string &name) {
   return {fmt::format("every element of input '{}' is above 0", name),
           [input](const NodeView &node) -> std::string {
+            if (!node.in(input).known)
+              return "";
             for (const float scale : node.in(input).known->floats)
               if (!(scale > 0) || !std::isfinite(scale))
                 return fmt::format("{}", scale);
@@ -63,7 +65,7 @@ Requirement perTensorOr(size_t input, const std::string &name, size_t of, const 
 /// One number as it is; others along `axis` of a tensor of `rank`.
 Tensor along(Emitter &emit, const Tensor &values, int64_t axis, int64_t rank) {
   const Tensor floats = asFloats(values);
-  if (floats.known->size() == 1)
+  if (elementCount(floats.shape, kMaxElements) == 1)
     return emit.reshape(floats, {});
   Shape shape(rank - axis, 1);
   shape[0] = values.shape[0];
@@ -133,6 +135,7 @@ Operator quantizeLinear(bool hasAxis) {
   Operator entry = scaled("QuantizeLinear", "map: min(max(round(x / scale) + zero, low), high)",
                           "y_scale", "y_zero_point", hasAxis);
   entry.inputs[0].types = Types::Float;
+  entry.inputs[1].known = entry.inputs[2].known = false;
   entry.requirements.push_back(isByteInput(2, "y_zero_point"));
   entry.build = [](NodeBuilder &node) {
     const int64_t axis = axisOf(node), rank = node.in(0).rank();

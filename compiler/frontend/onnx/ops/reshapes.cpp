@@ -16,7 +16,7 @@ Operator identity() {
   Operator entry;
   entry.name = "Identity";
   entry.form = "nothing: the result is the input";
-  entry.inputs = {{"input", Types::Any}};
+  entry.inputs = {{"input", Types::Value}};
   entry.outputs = {{"output"}};
   entry.build = passThrough;
   return entry;

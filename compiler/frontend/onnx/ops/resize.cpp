@@ -67,9 +67,9 @@ std::vector<float> scalesOf(const NodeView &node, const Inputs &inputs) {
                                         : std::vector<float>{};
 }
 
-/// An extent that is no larger than what no tensor has.
+/// An extent, no further from those of tensors than it takes to be none.
 int64_t extentOf(double length) {
-  return static_cast<int64_t>(std::floor(std::min(length, 2.0 * kMaxElements)));
+  return static_cast<int64_t>(std::floor(std::clamp(length, -1.0, 2.0 * kMaxElements)));
 }
 
 /// Every axis; 'scales' and 'sizes' are checked.
@@ -123,9 +123,12 @@ double coordinate(const Axis &axis, const std::string &mode, int64_t at) {
     return length <= 1 ? 0 : (x + 0.5) / axis.scale - 0.5;
   if (mode == "tf_half_pixel_for_nn")
     return (x + 0.5) / axis.scale;
-  if (mode == "tf_crop_and_resize")
-    return to > 1 ? axis.start * (from - 1) + x * (axis.end - axis.start) * (from - 1) / (to - 1)
-                  : 0.5 * (axis.start + axis.end) * (from - 1);
+  if (mode == "tf_crop_and_resize") {
+    const double at =
+        to > 1 ? axis.start * (from - 1) + x * (axis.end - axis.start) * (from - 1) / (to - 1)
+               : 0.5 * (axis.start + axis.end) * (from - 1);
+    return std::clamp(at, -1.0, from); // how far outside does not matter
+  }
   double half = (x + 0.5) / axis.scale - 0.5;
   if (mode == "half_pixel_symmetric") {
     const double center = from / 2;
@@ -212,6 +215,36 @@ Tensor weighted(NodeBuilder &node, const Tensor &x, int64_t at, const Axis &axis
       Tensor::ofKnown(HostTensor::ofFloats({axis.to, axis.from}, std::move(matrix))));
 }
 
+/// The places along an axis whose coordinate is outside the input.
+std::vector<bool> outsideOf(const Axis &axis) {
+  std::vector<bool> out;
+  for (int64_t i = 0; i < axis.to; ++i) {
+    const double x = coordinate(axis, "tf_crop_and_resize", i);
+    out.push_back(x < 0 || x > static_cast<double>(axis.from - 1));
+  }
+  return out;
+}
+
+/// tf_crop_and_resize: what lies outside the input along any axis is one number.
+Tensor extrapolated(NodeBuilder &node, Tensor x, const std::vector<Axis> &axes) {
+  const float value = node.real("extrapolation_value");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::vector<bool> outside = outsideOf(axes[i]);
+    if (std::find(outside.begin(), outside.end(), true) == outside.end())
+      continue;
+    Shape shape(axes.size() - i, 1);
+    shape[0] = axes[i].to;
+    const Tensor chosen =
+        mask(shape, [&](int64_t flat) { return outside[static_cast<size_t>(flat)]; });
+    x = node.emit.pointwise({x, chosen}, [value](const Scalars &s, mlir::ValueRange v) {
+      const mlir::Value test =
+          s.make<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::UNE, v[1], s.constant(0));
+      return s.make<mlir::arith::SelectOp>(test, s.constant(value), v[0]);
+    });
+  }
+  return x;
+}
+
 Requirement oneOf(const char *name, const char *otherwise, std::vector<std::string> allowed) {
   return {fmt::format("attribute '{}' is {}", name, alternatives(allowed)),
           [name, otherwise, allowed](const NodeView &node) -> std::string {
@@ -263,15 +296,16 @@ std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
                     : fmt::format("{} for {} axes", count, axes);
        },
        "E0206"},
-      {"with 'tf_crop_and_resize' the region is inside the input, where no extrapolation is",
+      {"with 'tf_crop_and_resize' the region is finite",
        [inputs](const NodeView &node) -> std::string {
          if (coordinates(node) != "tf_crop_and_resize")
            return "";
          for (const float end : node.in(inputs.roi).known->floats)
-           if (!(end >= 0 && end <= 1))
+           if (!std::isfinite(end))
              return fmt::format("{}", end);
          return "";
-       }},
+       },
+       "E0206"},
       {fmt::format("every extent of the result is at least 1, and it has at most {} elements",
                    kMaxElements),
        [inputs](const NodeView &node) -> std::string {
@@ -306,6 +340,8 @@ Operator resize(const char *name, const Inputs &inputs, std::vector<std::string>
       x = modeOf(node) == "nearest" ? nearest(node, x, at, axes[i])
                                     : weighted(node, x, at, axes[i]);
     }
+    if (coordinates(node) == "tf_crop_and_resize")
+      x = extrapolated(node, std::move(x), axes);
     node.result(std::move(x));
   };
   return entry;

@@ -73,7 +73,7 @@ TEST(Operators, ListsAllThatAreUnsupported) {
   model.node("Frobnicate", {"y"}, {"a"}).name("f1");
   model.node("Custom", {"a"}, {"b"}).proto->set_domain("my.domain");
   model.node("StringNormalizer", {"a"}, {"c"});
-  Node map = model.node("SequenceMap", {"c"}, {"d"});
+  Node map = model.node("Adjust", {"c"}, {"d"});
   map.attribute("body").set_type(onnx::AttributeProto::GRAPH);
   map.proto->mutable_attribute(0)->mutable_g();
   model.node("Relu", {"d"}, {"z"}).attribute("alpha", 1.0F);
@@ -87,8 +87,9 @@ TEST(Operators, ListsAllThatAreUnsupported) {
       "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
       "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
       "neither ONNX's own nor a function of the model\n"
-      "E0201 node 3 (StringNormalizer): operator 'StringNormalizer' is not supported\n"
-      "E0201 node 4 (SequenceMap): operator 'SequenceMap' is not supported: it contains a graph, "
+      "E0201 node 3 (StringNormalizer): operator 'StringNormalizer' is not supported: it works on "
+      "strings, the accelerator on numbers\n"
+      "E0201 node 4 (Adjust): operator 'Adjust' is not supported: it contains a graph, "
       "control flow cannot be compiled\n"
       "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
       "has none");

@@ -116,9 +116,10 @@ TEST(Scan, NamesNodesOfBodiesAfterTheirOwner) {
     node.name("steps").attribute("scan_input_axes", Ints{1});
     for (onnx::AttributeProto &one : *node.proto->mutable_attribute())
       if (one.name() == "body")
-        one.mutable_g()->mutable_node(0)->set_op_type("Det");
+        one.mutable_g()->mutable_node(0)->set_op_type("Adjust");
   }));
-  EXPECT_EQ(imported.messages(), "E0201 node 0 'steps/Det' (Det): operator 'Det' is not supported");
+  EXPECT_EQ(imported.messages(),
+            "E0201 node 0 'steps/Adjust' (Adjust): operator 'Adjust' is not supported");
 }
 
 /// A Loop whose body is made by `fill`, carrying the one value v.
