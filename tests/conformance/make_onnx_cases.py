@@ -40,8 +40,7 @@ def main():
     cases = [(name, case) for _, name, case in suite.cases(folder)
              if name in verdicts and verdicts[name].runs][first::step]
     for name, case in cases:
-        model, kept = suite.bind(case, known)
-        outputs = [suite.numbers(*pair) for pair in zip(model.graph.output, case.data_sets[0][1])]
+        model, kept, outputs = suite.bind(case, known)
         write(target / name, model, kept, outputs, verdicts[name].flags)
     print(f"{len(cases)} cases")
 

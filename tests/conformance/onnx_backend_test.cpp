@@ -19,16 +19,17 @@ struct StoredTensor {
 
 /// The evaluator computes in double and rounds to no type. What the suite stores was computed in
 /// f32 and rounded to its type (bfloat16 is stored as float); an 8-bit number that lies halfway in
-/// f32 may be the next one in double. The expansions of window functions take pi to five digits.
+/// f32 may be the next one in double. Window functions take pi to five digits, and some cases are
+/// written down with four.
 double allowedError(const std::string &name, DataType type, double expected) {
   using Proto = onnx::TensorProto;
   if (type == Proto::UINT8 || type == Proto::INT8)
     return 1;
   const auto is = [&](const char *part) { return name.find(part) != std::string::npos; };
-  const double share = is("_to_BFLOAT16")       ? 1.0 / 256
-                       : type == Proto::FLOAT16 ? 1.0 / 2048
-                       : is("window_")          ? 1e-4
-                                                : 1e-5;
+  const double share = is("_to_BFLOAT16")                                   ? 1.0 / 256
+                       : type == Proto::FLOAT16                             ? 1.0 / 2048
+                       : is("window") || is("gridsample") || is("roialign") ? 1e-4
+                                                                            : 1e-5;
   return share * std::max(1.0, std::abs(expected));
 }
 
