@@ -19,6 +19,7 @@
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/explain_spaces.h"
+#include "compiler/pipeline/rewrites.h"
 #include "compiler/pipeline/textual_model.h"
 #include "compiler/streaming/whole.h"
 #include "compiler/transforms/passes.h"
@@ -75,6 +76,9 @@ public:
   }
 
   std::vector<rows::Program> run() {
+    llvm::append_range(problems, unknownRewrites(context, options.withoutRewrites));
+    if (!problems.empty())
+      return {};
     stage("importing");
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
@@ -358,21 +362,6 @@ private:
     return streamed;
   }
 
-  /// Between layout and rows.
-  static void addPasses(mlir::OpPassManager &perFunction) {
-    perFunction.addPass(ir::createExpandReductions());
-    perFunction.addPass(ir::createSimplifyViews());
-    perFunction.addPass(ir::createFoldConstants());
-    perFunction.addPass(ir::createSlicesBeforeProducts());
-    perFunction.addPass(ir::createFuseMaps());
-    perFunction.addPass(ir::createMapsBeforeViews());
-    perFunction.addPass(ir::createFuseMaps());
-    perFunction.addPass(ir::createHoistScalars());
-    perFunction.addPass(ir::createFuseMaps());
-    perFunction.addPass(ir::createFoldConstants());
-    perFunction.addPass(ir::createRemoveDeadCode());
-  }
-
   /// Whether a changed copy of the model compiles, with the first plan there is.
   std::optional<bool> compiles(mlir::FunctionOpInterface function,
                                const layout::DataDimensionOptions &layoutOptions) {
@@ -385,7 +374,7 @@ private:
     layout::annotate(function, found);
     auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
     mlir::PassManager passes(&context);
-    addPasses(passes.nest<mlir::func::FuncOp>());
+    addRewrites(passes.nest<mlir::func::FuncOp>(), options.withoutRewrites);
     if (mlir::failed(passes.run(module)))
       return false;
     auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
@@ -442,7 +431,7 @@ private:
       if (const auto dim = ir::dataDim(argument))
         result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
     mlir::PassManager passes(&context);
-    addPasses(passes.nest<mlir::func::FuncOp>());
+    addRewrites(passes.nest<mlir::func::FuncOp>(), options.withoutRewrites);
     return mlir::succeeded(passes.run(module));
   }
 

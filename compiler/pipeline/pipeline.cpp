@@ -51,6 +51,8 @@ std::string optionText(const CompileOptions &options, const format::Geometry &ge
     text += " --rewrite-layout";
   if (options.fixedRandom)
     text += " --fixed-random";
+  for (const std::string &one : options.withoutRewrites)
+    text += " --without-rewrite " + one;
   constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
   return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
 }

@@ -54,11 +54,12 @@ struct CompileOptions {
   std::vector<std::pair<std::string, int64_t>> dataDims; ///< --data-dim
   /// --core-partition: operations, by the number or name of a node, and their cores.
   std::vector<std::pair<std::string, std::vector<int64_t>>> corePartition;
-  bool allowDynamicWeights = false; ///< --allow-dynamic-weights
-  bool rewriteLayout = false;       ///< --rewrite-layout
-  bool fixedRandom = false;         ///< --fixed-random
-  std::string externalDataDir;      ///< empty: the model's folder
-  std::string modelName;            ///< empty: the file's stem
+  bool allowDynamicWeights = false;         ///< --allow-dynamic-weights
+  bool rewriteLayout = false;               ///< --rewrite-layout
+  bool fixedRandom = false;                 ///< --fixed-random
+  std::vector<std::string> withoutRewrites; ///< --without-rewrite
+  std::string externalDataDir;              ///< empty: the model's folder
+  std::string modelName;                    ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them

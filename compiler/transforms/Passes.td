@@ -117,7 +117,8 @@ def SimplifyViews : InterfacePass<"sluice-simplify-views", "::mlir::FunctionOpIn
     It ends: a pattern leaves fewer operations, or a slice nearer to the arguments.
   }];
   let options = [
-    ListOption<"only", "only", "std::string", "labels of the patterns to apply, all if none">
+    ListOption<"only", "only", "std::string", "labels of the patterns to apply, all if none">,
+    ListOption<"without", "without", "std::string", "labels of patterns that are left out">
   ];
 }
 

@@ -17,6 +17,9 @@ namespace sluice::ir {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/passes.h.inc"
 
+/// The labels of the patterns of `sluice-simplify-views`.
+std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
+
 /// What the pass `sluice-sink-factors` does; how many maps lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
 

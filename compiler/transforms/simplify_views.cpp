@@ -21,7 +21,7 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
     RewritePatternSet patterns(&getContext());
     addSlicePatterns(patterns);
     addMergePatterns(patterns);
-    const FrozenRewritePatternSet chosen(std::move(patterns), {}, only);
+    const FrozenRewritePatternSet chosen(std::move(patterns), without, only);
     GreedyRewriteConfig config;
     config.maxIterations = GreedyRewriteConfig::kNoLimit; // they end, see the pass's description
     if (failed(applyPatternsAndFoldGreedily(getOperation(), chosen, config)))
@@ -30,4 +30,16 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
 };
 
 } // namespace
+
+std::vector<std::string> viewRewrites(MLIRContext &context) {
+  RewritePatternSet patterns(&context);
+  addSlicePatterns(patterns);
+  addMergePatterns(patterns);
+  std::vector<std::string> labels;
+  for (const auto &pattern : patterns.getNativePatterns())
+    for (const StringRef label : pattern->getDebugLabels())
+      labels.push_back(label.str());
+  return labels;
+}
+
 } // namespace sluice::ir

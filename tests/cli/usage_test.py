@@ -10,7 +10,9 @@ import pty
 import re
 import subprocess
 
+import numpy as np
 import onnx
+from onnx import helper
 
 import bad_models as models
 from folder import SLUICE, main
@@ -109,6 +111,32 @@ class Flags(Refusal):
                         ("check", "good.sluice"), ("explain", "--plan", "good.sluice")):
             with self.subTest(command=command):
                 self.wrong(message, *command)
+
+    def test_rewrites_that_are_left_out(self):
+        names = ["slice-of-concat", "slice-of-pad", "slice-of-broadcast", "slice-of-transpose", "slice-of-reverse",
+                 "slice-of-map", "slice-of-reduce", "concat-of-concat", "concat-of-slices", "interleaved-phases", "pad-of-pad",
+                 "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products", "maps-before-views", "hoist-scalars"]
+        self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is none of the rewrites, allowed: "
+                     + ", ".join(names) + "\n  --> m.onnx\n help: did you mean 'slice-of-concat'\n",
+                     "check", "m.onnx", "--target", "c2b8", "--without-rewrite", "slice-of-conct")
+        # What is computed does not depend on them.
+        nodes = [helper.make_node("Transpose", ["x"], ["t"], name="turn", perm=[1, 0]),
+                 helper.make_node("Concat", ["t", "t"], ["c"], name="twice", axis=0),
+                 helper.make_node("Tanh", ["c"], ["h"], name="act"),
+                 helper.make_node("MatMul", ["h", "W"], ["m"], name="mix"),
+                 helper.make_node("Slice", ["m", "first", "last", "axis"], ["y"], name="some")]
+        random = np.random.default_rng(1)
+        w, x = (random.standard_normal(shape).astype(np.float32) for shape in ((8, 6), (8, 5)))
+        onnx.save(models.model(nodes, [models.tensor("x", 8, 5)], [models.tensor("y", 4, 6)],
+                               [models.constant("W", w), *(models.constant(name, np.int64([value])) for name, value in
+                                                           (("first", 3), ("last", 7), ("axis", 0)))]), self.dir / "m.onnx")
+        np.save(self.dir / "x.npy", x)
+        np.save(self.dir / "y.npy", (np.tanh(np.concatenate([x.T, x.T])) @ w)[3:7])
+        for flags in ([], *([name] for name in names), names):
+            self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice",
+                    *(word for name in flags for word in ("--without-rewrite", name)))
+            self.right("m.sluice")
+        self.assertIn("--without-rewrite slice-of-concat --without-rewrite slice-of-pad ", self.ok("inspect", "m.sluice", "--io"))
 
     def test_table_of_operators(self):
         """A | inside a cell is no column."""

@@ -45,8 +45,8 @@ public:
                        printable(program.models[0].name), machine.name, explanation.cycles,
                        microseconds, machine.clockMhz, explanation.floor.cycles,
                        explanation.choice) +
-           stages() + '\n' + floor() + '\n' + account() + '\n' + idle() + '\n' + path() + '\n' +
-           losers();
+           stages() + '\n' + derivation() + '\n' + floor() + '\n' + account() + '\n' + idle() +
+           '\n' + path() + '\n' + losers();
   }
 
   std::string unitName(uint32_t unit) const {
@@ -86,6 +86,15 @@ private:
       }
       text += stageName(stage) + '\n';
     }
+    return text;
+  }
+
+  /// By which splits and trees of merges the rows come from the operations.
+  std::string derivation() const {
+    std::string text = "derivation\n";
+    for (uint32_t stage = 1; stage < explanation.stages.size(); ++stage)
+      text +=
+          fmt::format("{:>5}  {}\n", stage, fmt::join(explanation.stages[stage].derivation, "; "));
     return text;
   }
 
@@ -182,6 +191,7 @@ Json planJson(const CompileResult &result) {
                       {"rows_by_core", one.rowsByCore},
                       {"products_by_core", one.productsByCore},
                       {"ahead", one.ahead},
+                      {"derivation", one.derivation},
                       {"start", one.start ? Json(*one.start) : Json(nullptr)},
                       {"end", one.end ? Json(*one.end) : Json(nullptr)},
                       {"idle", causes(one.idle)}});

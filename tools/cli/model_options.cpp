@@ -149,6 +149,11 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_flag("--fixed-random", compile.fixedRandom,
                    "take the same random numbers in every inference, where the model has no seed");
   command
+      .add_option("--without-rewrite", compile.withoutRewrites,
+                  "a rewrite of the model that is left out, to see what it is worth")
+      ->type_name("REWRITE")
+      ->allow_extra_args(false);
+  command
       .add_option("--external-data", compile.externalDataDir,
                   "folder of external data (the model's)")
       ->type_name("DIR");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <map>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -119,6 +120,54 @@ private:
   }
 };
 
+std::string counted(uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string_view nameOf(isa::Reduce reduce) {
+  return reduce == isa::Reduce::Max ? "max" : reduce == isa::Reduce::Sum ? "sum" : "argmax";
+}
+
+/// The splits and trees by which a stage's rows come from its operations.
+std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
+                                      const ExplainedStage &stage, const std::vector<RowId> &rows) {
+  uint64_t sums = 0, parts = 0, biased = 0, products = 0, maps = 0;
+  std::map<isa::Reduce, std::pair<uint64_t, size_t>> trees; // rows, operands of the widest
+  for (const RowId id : rows) {
+    const Row &row = graph.rows[id];
+    if (row.kind == RowKind::Linear) {
+      (row.wide ? parts : sums) += 1;
+      products = std::max<uint64_t>(products, work[id].terms.size());
+      biased += !row.wide && beginsWithPreload(row);
+    } else if (row.step.reduce == isa::Reduce::None) {
+      ++maps;
+    }
+    if (row.step.reduce != isa::Reduce::None) {
+      auto &[count, widest] = trees[row.step.reduce];
+      ++count;
+      widest = std::max(widest,
+                        std::max<size_t>(row.a.size(), 1) + (row.b != kNoRow) + (row.c != kNoRow));
+    }
+  }
+  const auto cores = static_cast<uint64_t>(
+      std::ranges::count_if(stage.rowsByCore, [](uint32_t of) { return of != 0; }));
+  const std::string where = counted(cores, "core");
+  std::vector<std::string> rules;
+  if (sums != 0)
+    rules.push_back(fmt::format("matmul by rows of results, {} on {}, sums of up to {}",
+                                counted(sums, "row"), where, counted(products, "product")));
+  if (parts != 0)
+    rules.push_back(fmt::format("by contraction, {} in two parts", counted(parts, "row")));
+  if (biased != 0)
+    rules.push_back(fmt::format("sum with a bias, {} with it", counted(biased, "row")));
+  for (const auto &[reduce, tree] : trees)
+    rules.push_back(fmt::format("{} of up to {} and its lanes, {} on {}", nameOf(reduce),
+                                counted(tree.second, "row"), counted(tree.first, "row"), where));
+  if (maps != 0)
+    rules.push_back(fmt::format("map, {} on {}", counted(maps, "row"), where));
+  return rules;
+}
+
 class Explainer {
 public:
   Explainer(const Graph &graph, const Work &work, const Placement &placement,
@@ -168,6 +217,8 @@ private:
       }
       std::sort(to.nodes.begin(), to.nodes.end());
       to.nodes.erase(std::unique(to.nodes.begin(), to.nodes.end()), to.nodes.end());
+      if (stage != 0)
+        to.derivation = derivationOf(graph, work, to, work.stages[stage]);
     }
   }
 

@@ -62,6 +62,8 @@ struct ExplainedStage {
   std::optional<uint64_t> start, end;
   CoreCycles idle{};  ///< of matrix units before products of this stage
   bool ahead = false; ///< sums for the next inference
+  /// How its operations became its rows: "matmul by rows of results, 12 rows on 2 cores".
+  std::vector<std::string> derivation;
 };
 
 /// A stretch of the critical path.

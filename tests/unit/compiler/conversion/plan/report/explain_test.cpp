@@ -87,6 +87,19 @@ TEST(Explain, ReductionsAndVectorChains) {
   // Six products of three rows, then six of two; the rows between are no products.
   EXPECT_EQ(plan.explanation->floor.products, 12U);
   EXPECT_EQ(plan.explanation->floor.work, 6U);
+  std::vector<std::vector<std::string>> derivation;
+  for (const ExplainedStage &stage : plan.explanation->stages)
+    derivation.push_back(stage.derivation);
+  const auto map = ElementsAre("map, 1 row on 1 core");
+  EXPECT_THAT(
+      derivation,
+      ElementsAre(
+          IsEmpty(),
+          ElementsAre("matmul by rows of results, 3 rows on 1 core, sums of up to 2 products",
+                      "sum with a bias, 3 rows with it"),
+          ElementsAre("max of up to 3 rows and its lanes, 1 row on 1 core"), map, map, map,
+          ElementsAre("matmul by rows of results, 2 rows on 1 core, sums of up to 3 products",
+                      "sum with a bias, 2 rows with it")));
 }
 
 // One row in, one product, one row out on c2b8: the way of one row, cycle by

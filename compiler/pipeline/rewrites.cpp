@@ -1,0 +1,59 @@
+#include "compiler/pipeline/rewrites.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/dialect/sluice/dialect.h"
+#include "compiler/support/suggestion.h"
+#include "compiler/transforms/passes.h"
+
+namespace sluice::pipeline {
+namespace {
+
+/// Rewrites that are a pass each; the others are patterns of `sluice-simplify-views`.
+constexpr const char *kSlicesBeforeProducts = "slices-before-products",
+                     *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars";
+
+} // namespace
+
+void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string> &without) {
+  const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
+  perFunction.addPass(ir::createExpandReductions());
+  ir::SimplifyViewsOptions views;
+  views.without = without;
+  perFunction.addPass(ir::createSimplifyViews(views));
+  perFunction.addPass(ir::createFoldConstants());
+  if (wanted(kSlicesBeforeProducts))
+    perFunction.addPass(ir::createSlicesBeforeProducts());
+  perFunction.addPass(ir::createFuseMaps());
+  if (wanted(kMapsBeforeViews))
+    perFunction.addPass(ir::createMapsBeforeViews());
+  perFunction.addPass(ir::createFuseMaps());
+  if (wanted(kHoistScalars))
+    perFunction.addPass(ir::createHoistScalars());
+  perFunction.addPass(ir::createFuseMaps());
+  perFunction.addPass(ir::createFoldConstants());
+  perFunction.addPass(ir::createRemoveDeadCode());
+}
+
+Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::string> &without) {
+  if (without.empty())
+    return {};
+  context.loadDialect<ir::SluiceDialect>();
+  std::vector<std::string> known = ir::viewRewrites(context);
+  known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars});
+  Problems problems;
+  for (const std::string &one : without) {
+    if (llvm::is_contained(known, one))
+      continue;
+    Problem problem;
+    problem.code = "E0601";
+    problem.message = fmt::format("--without-rewrite '{}' is none of the rewrites, allowed: {}",
+                                  one, fmt::join(known, ", "));
+    problem.fixes = suggestion(one, known);
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+} // namespace sluice::pipeline
