@@ -45,4 +45,5 @@ def main():
     print(f"{len(cases)} cases")
 
 
-main()
+if __name__ == "__main__":
+    main()

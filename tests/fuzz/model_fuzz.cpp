@@ -1,7 +1,11 @@
 // Models changed field by field, through the whole compiler: what comes out is a
 // program that the loader accepts and that runs to its end, or problems that the
 // model, not the compiler, has.
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <set>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -178,6 +182,23 @@ std::vector<onnx::ModelProto> seeds() {
   return {dense(), gated(), recurrent(), selecting(), attending(), quantised()};
 }
 
+/// And those of the folder SLUICE_FUZZ_MODELS, whose folders have a model.onnx each.
+std::vector<onnx::ModelProto> allSeeds() {
+  std::vector<onnx::ModelProto> models = seeds();
+  const char *folder = std::getenv("SLUICE_FUZZ_MODELS");
+  if (folder == nullptr)
+    return models;
+  std::set<std::filesystem::path> paths; // in an order
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    paths.insert(entry.path() / "model.onnx");
+  for (const std::filesystem::path &path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    if (!models.emplace_back().ParseFromIstream(&file))
+      throw std::runtime_error(path.string() + " is no model");
+  }
+  return models;
+}
+
 pipeline::CompileOptions optionsFor(const std::string &path) {
   pipeline::CompileOptions options;
   options.modelPath = path;
@@ -207,7 +228,7 @@ TEST(ModelFuzz, SeedsCompile) {
 TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
   Budget budget(12);
   const TemporaryFolder folder;
-  const std::vector<onnx::ModelProto> models = seeds();
+  const std::vector<onnx::ModelProto> models = allSeeds();
   const pipeline::CompileOptions options = optionsFor(folder.file("model.onnx"));
   unsigned compiled = 0, refused = 0;
   while (budget.left()) {

@@ -125,6 +125,14 @@ def microsoft(cases):
     b = normal(9)
     exact = x.astype(float)
     case("fused_matmul", "FusedMatMul", "x w", {"x": x}, 0.5 * exact @ w.T, {"w": w}, transB=1, alpha=0.5)
+    left, right = np.random.default_rng(22).standard_normal((2, 4, 3, 8)), np.random.default_rng(23).standard_normal((8, 4, 3, 5))
+    left, right = left.astype(np.float32), right.astype(np.float32)
+    case("fused_matmul_batches", "FusedMatMul", "x w", {"x": left},
+         np.transpose(left, (1, 2, 0, 3)).astype(float) @ np.transpose(right, (1, 2, 0, 3)), {"w": right},
+         transBatchA=1, transBatchB=1)
+    case("fused_matmul_turned_batch", "FusedMatMul", "x w", {"x": left},
+         np.transpose(left, (1, 2, 3, 0)).astype(float) @ right[0, 0, 0, 0:2].reshape(2, 1), {"w": right[0, 0, 0, 0:2].reshape(2, 1)},
+         transBatchA=1, transA=1)
     case("fused_gemm", "FusedGemm", "x w b", {"x": x}, np.where((z := exact @ w.T + b) < 0, 0.25 * z, z),
          {"w": w, "b": b}, transB=1, activation="LeakyRelu", activation_alpha=0.25)
     image, kernel, z = normal(1, 3, 6, 6), normal(4, 3, 1, 1), normal(1, 4, 6, 6)

@@ -1,5 +1,7 @@
 // com.microsoft: products and convolutions that are fused with a function, and forms of Gelu.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -116,21 +118,30 @@ Operator fusedConv(const OperatorTable &table) {
   return entry;
 }
 
-/// The last two axes exchanged, of a tensor that has two.
-Shape withExchange(Shape shape, bool exchanged) {
-  if (exchanged && shape.size() >= 2)
-    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+/// The order of the axes of a factor: with 'transBatch' the first one goes behind the other axes of
+/// the batch, then with 'trans' the last two are exchanged. A tensor of fewer axes stays as it is.
+Shape orderOf(const NodeView &node, size_t input) {
+  const std::string name = input == 0 ? "A" : "B";
+  Shape order(node.in(input).rank());
+  std::iota(order.begin(), order.end(), 0);
+  if (node.integer("transBatch" + name) != 0 && order.size() >= 3)
+    std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (node.integer("trans" + name) != 0 && order.size() >= 2)
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return order;
+}
+
+Shape orderedShape(const NodeView &node, size_t input) {
+  Shape shape;
+  for (const int64_t axis : orderOf(node, input))
+    shape.push_back(node.in(input).shape[axis]);
   return shape;
 }
 
-Tensor exchanged(Emitter &emit, const Tensor &x, bool asked) {
-  if (!asked || x.rank() < 2)
-    return x;
-  Shape permutation(x.rank());
-  for (size_t i = 0; i < permutation.size(); ++i)
-    permutation[i] = static_cast<int64_t>(i);
-  std::swap(permutation[x.rank() - 1], permutation[x.rank() - 2]);
-  return emit.transpose(x, permutation);
+Tensor ordered(NodeBuilder &node, size_t input) {
+  const Shape order = orderOf(node, input);
+  return std::is_sorted(order.begin(), order.end()) ? node.in(input)
+                                                    : node.emit.transpose(node.in(input), order);
 }
 
 Operator fusedMatMul() {
@@ -141,24 +152,21 @@ Operator fusedMatMul() {
   entry.attributes = {{"alpha", AttributeKind::Float, 1.0F},
                       {"transA", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"transB", AttributeKind::Int, int64_t{0}, false, {0, 1}},
-                      {"transBatchA", AttributeKind::Int, int64_t{0}, false, {0}},
-                      {"transBatchB", AttributeKind::Int, int64_t{0}, false, {0}}};
+                      {"transBatchA", AttributeKind::Int, int64_t{0}, false, {0, 1}},
+                      {"transBatchB", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {sameTypes(),
                         {"the contracted extents of the inputs are equal, the axes before the last "
                          "two broadcast, and "
                          "both ranks are at least 1",
                          [](const NodeView &node) -> std::string {
                            std::string why;
-                           const bool fits = mlir::succeeded(ir::inferMatmul(
-                               withExchange(node.in(0).shape, node.integer("transA") != 0),
-                               withExchange(node.in(1).shape, node.integer("transB") != 0), why));
+                           const bool fits = mlir::succeeded(
+                               ir::inferMatmul(orderedShape(node, 0), orderedShape(node, 1), why));
                            return fits ? "" : inputShapes(node);
                          },
                          "E0206"}};
   entry.build = [](NodeBuilder &node) {
-    const Tensor product =
-        node.emit.matmul(exchanged(node.emit, node.in(0), node.integer("transA") != 0),
-                         exchanged(node.emit, node.in(1), node.integer("transB") != 0));
+    const Tensor product = node.emit.matmul(ordered(node, 0), ordered(node, 1));
     const float alpha = node.real("alpha");
     node.result(alpha == 1
                     ? product

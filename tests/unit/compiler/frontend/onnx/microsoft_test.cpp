@@ -44,8 +44,13 @@ TEST(Microsoft, ChecksProducts) {
   EXPECT_EQ(over("FusedMatMul", {{2, 3}}).floats({4, 3}, zeros(12)).problem(),
             "E0206 the contracted extents of the inputs are equal, the axes before the last two "
             "broadcast, and both ranks are at least 1; found [2 3] and [4 3]");
-  EXPECT_EQ(over("FusedMatMul", {{2, 3}, {3, 4}}).with("transBatchA", int64_t{1}).problem(),
-            "E0203 attribute 'transBatchA' is 0, 0 by default; found 1");
+  EXPECT_EQ(over("FusedMatMul", {{2, 3}, {3, 4}}).with("transBatchA", int64_t{2}).problem(),
+            "E0203 attribute 'transBatchA' is 0 or 1, 0 by default; found 2");
+  EXPECT_EQ(over("FusedMatMul", {{2, 5, 3}, {5, 3, 4}}).with("transBatchA", int64_t{1}).problem(),
+            "");
+  EXPECT_EQ(over("FusedMatMul", {{2, 5, 3}, {5, 3, 4}}).problem(),
+            "E0206 the contracted extents of the inputs are equal, the axes before the last two "
+            "broadcast, and both ranks are at least 1; found [2 5 3] and [5 3 4]");
   const std::string gemm =
       "E0206 attribute 'activation' is '' or one of Clip, Relu, Tanh, Sigmoid, Affine, LeakyRelu, "
       "ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus, with its numbers in "
