@@ -164,6 +164,13 @@ def rests(cases):
     cases.add("mod_of_two", node("Mod", "a b", fmod=1), {"a": left, "b": right}, expected)
     cases.add("mod_by_several", node("Mod", "a b", fmod=1), {"a": left}, expected, {"b": right})
     cases.add("mod_of_constants", node("Mod", "a b", fmod=1), {"b": right}, expected, {"a": left})
+    # Next to whole quotients, whose products with the divisor have more digits than bf16.
+    divisor = (RANDOM.integers(128, 256, (8, 24)) / 4).astype(np.float32)
+    whole = RANDOM.integers(1, 127, (8, 24)) * divisor.astype(float)
+    last = np.exp2(np.floor(np.log2(whole)) - 7)
+    dividend = ((np.round(whole / last) + RANDOM.integers(-1, 2, (8, 24))) * last).astype(np.float32)
+    cases.add("mod_near_whole_quotients", node("Mod", "a b", fmod=1), {"a": dividend, "b": divisor},
+              {"y": np.fmod(dividend, divisor)})
     cases.add("mod_by_one_number", node("Mod", "a b", fmod=1), {"a": left}, {"y": np.fmod(left, 2.5)},
               {"b": np.float32(2.5)})
 

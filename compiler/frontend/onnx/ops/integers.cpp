@@ -91,9 +91,10 @@ int64_t remainder(int64_t dividend, int64_t divisor, bool truncates) {
 }
 
 /// a - b * trunc(a / b), of the magnitudes. Where the quotient is below 128, its rounding to bf16
-/// leaves it right or one beside: then the rest is below 0 or not below the divisor, which no
-/// rounding hides, and the quotient is corrected. The last rest needs no rounding: it is a multiple
-/// of the smaller operand's last place and below the divisor.
+/// leaves it right or one beside, which comparisons find out. What is multiplied is always a
+/// choice: that is a row of its own, so that the product and what is done with it are one step of
+/// the machine, which rounds nothing in between. The rest itself needs no rounding: it is a
+/// multiple of the smaller operand's last place and below the divisor.
 mlir::Value restOfDivision(const Scalars &s, mlir::ValueRange x) {
   using P = arith::CmpFPredicate;
   const auto choose = [&](P predicate, mlir::Value l, mlir::Value r, mlir::Value then,
@@ -103,11 +104,12 @@ mlir::Value restOfDivision(const Scalars &s, mlir::ValueRange x) {
   const mlir::Value dividend = s.magnitude(x[0]);
   // Nothing is left of 0 * infinity: an infinite divisor is a large one.
   const mlir::Value divisor = s.make<arith::MinimumFOp>(s.magnitude(x[1]), s.constant(0x1.FEp127F));
-  const mlir::Value guess = s.make<math::FloorOp>(s.div(dividend, divisor));
-  const mlir::Value rest = s.sub(dividend, s.mul(guess, divisor));
-  const mlir::Value more = choose(P::OGE, rest, divisor, s.add(guess, s.constant(1)), guess);
-  const mlir::Value quotient =
-      choose(P::OLT, rest, s.constant(0), s.add(guess, s.constant(-1)), more);
+  const mlir::Value guess = choose(P::OLT, dividend, divisor, s.constant(0),
+                                   s.make<math::FloorOp>(s.div(dividend, divisor)));
+  const mlir::Value least =
+      choose(P::OGT, s.mul(guess, divisor), dividend, s.add(guess, s.constant(-1)), guess);
+  const mlir::Value rest = s.sub(dividend, s.mul(least, divisor));
+  const mlir::Value quotient = choose(P::OGE, rest, divisor, s.add(least, s.constant(1)), least);
   const mlir::Value size = s.sub(dividend, s.mul(quotient, divisor));
   return choose(P::OLT, x[0], s.constant(0), s.scale(size, -1), size);
 }
