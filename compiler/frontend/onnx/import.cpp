@@ -162,6 +162,10 @@ private:
   /// nodes that need them are only checked as far as that goes.
   void importNode(const GraphNode &node) {
     if (choosesABranch(node)) {
+      if (node.proto->input(0).empty()) {
+        report.add("E0204", node.ref, "If leaves out its input 'cond', which is required");
+        return;
+      }
       const auto condition = tensors.find(node.proto->input(0));
       if (condition == tensors.end())
         return;

@@ -267,6 +267,16 @@ TEST(Graph, NamesInABodyAreItsOwn) {
   EXPECT_EQ(import(model).messages(), "E0109 node 0 (Scan): the node needs its own result");
 }
 
+TEST(Graph, AnIfHasACondition) {
+  Model model;
+  model.input("x", {2}).output("y");
+  const Node node = model.node("If", {""}, {"y"});
+  for (const char *branch : {"then_branch", "else_branch"})
+    addNode(body(node, branch, {"z"}), "Relu", {"x"}, {"z"});
+  EXPECT_EQ(import(model).messages(),
+            "E0204 node 0 (If): If leaves out its input 'cond', which is required");
+}
+
 /// An If on `condition` whose branches are op(input) = `inner`.
 void addIf(Model &model, const std::string &condition, const std::string &op,
            const std::string &input, const std::string &inner, const std::string &output) {
