@@ -1,7 +1,9 @@
 #include "compiler/streaming/history.h"
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/reference/ops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -62,6 +64,93 @@ Value History::positions(Value stream, unsigned axis, int64_t first, int64_t cou
 Value History::begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind) {
   const Value ones = filled(builder, builder.getUnknownLoc(), shape, 1);
   return positions(ones, axis, -behind, shape[axis]);
+}
+
+namespace {
+
+/// Inferences are counted in two digits: bf16 has all whole numbers up to there, and no further.
+constexpr int64_t kDigit = 256;
+
+/// By position of an inference: in how many of the first inferences it is one of `length`.
+std::vector<int64_t> inferencesWithin(const Sequence &sequence, int64_t count, int64_t length) {
+  std::vector<int64_t> within;
+  for (int64_t i = 0; i < count; ++i)
+    within.push_back(
+        std::max<int64_t>(0, llvm::divideCeilSigned(length + sequence.behind - i, count)));
+  return within;
+}
+
+/// A constant of a shape whose elements depend on their place along an axis.
+Value alongAxis(OpBuilder &builder, Location where, llvm::ArrayRef<int64_t> shape, unsigned axis,
+                llvm::function_ref<int64_t(int64_t)> element) {
+  reference::Tensor line(reference::Shape(shape.size(), 1), {});
+  line.shape[axis] = shape[axis];
+  for (int64_t i = 0; i < shape[axis]; ++i)
+    line.values.push_back(static_cast<double>(element(i)));
+  const reference::Tensor all = reference::broadcast(line, {shape.begin(), shape.end()});
+  return builder.create<ir::ConstantOp>(where, ir::toElements(all, builder.getContext()));
+}
+
+Value number(OpBuilder &body, Location at, double value) {
+  return body.create<arith::ConstantOp>(at, body.getF32FloatAttr(static_cast<float>(value)));
+}
+
+} // namespace
+
+std::pair<Value, Value> History::inferences(Location where, llvm::ArrayRef<int64_t> shape) {
+  const Type type = RankedTensorType::get(shape, builder.getF32Type());
+  std::pair<Value, Value> digits;
+  for (Value *digit : {&digits.first, &digits.second})
+    *digit = builder.create<ir::StateOp>(where, type, ElementsAttr());
+  const Value units = builder.create<ir::MapOp>(
+      where, ValueRange{digits.first}, [](OpBuilder &body, Location at, ValueRange x) -> Value {
+        const Value isFull = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OEQ, x[0],
+                                                        number(body, at, kDigit - 1));
+        const Value more = body.create<arith::AddFOp>(at, x[0], number(body, at, 1));
+        return body.create<arith::SelectOp>(at, isFull, number(body, at, 0), more);
+      });
+  const Value tens = builder.create<ir::MapOp>(
+      where, ValueRange{digits.first, digits.second},
+      [](OpBuilder &body, Location at, ValueRange x) -> Value {
+        const Value isFull = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OEQ, x[0],
+                                                        number(body, at, kDigit - 1));
+        const Value more = body.create<arith::AddFOp>(at, x[1], number(body, at, 1));
+        return body.create<arith::SelectOp>(at, isFull, more, x[1]);
+      });
+  builder.create<ir::KeepOp>(where, type, units, digits.first);
+  builder.create<ir::KeepOp>(where, type, tens, digits.second);
+  return digits;
+}
+
+Value History::ended(Value stream, const Sequence &sequence, int64_t length, double outside) {
+  const Location where = stream.getLoc();
+  const auto shape = ir::shapeOf(stream);
+  const std::vector<int64_t> within = inferencesWithin(sequence, shape[sequence.axis], length);
+  llvm::SmallVector<int64_t> one(shape);
+  one[sequence.axis] = 1;
+  auto [units, tens] = inferences(where, one);
+  if (one != llvm::SmallVector<int64_t>(shape))
+    for (Value *digit : {&units, &tens})
+      *digit = builder.create<ir::BroadcastOp>(where, *digit, shape);
+  const auto constant = [&](auto digitOf) {
+    return alongAxis(builder, where, shape, sequence.axis,
+                     [&](int64_t i) { return digitOf(within[static_cast<size_t>(i)]); });
+  };
+  const Value unitsWithin = constant([](int64_t all) { return all % kDigit; });
+  const Value tensWithin = constant([](int64_t all) { return all / kDigit; });
+  // How many inferences are left, or its sign at least: digits are whole numbers below kDigit.
+  return builder.create<ir::MapOp>(
+      where, ValueRange{stream, units, tens, unitsWithin, tensWithin},
+      [outside](OpBuilder &body, Location at, ValueRange x) -> Value {
+        const Value tensLeft = body.create<arith::SubFOp>(at, x[4], x[2]);
+        const Value unitsLeft = body.create<arith::SubFOp>(at, x[3], x[1]);
+        const Value weighted =
+            body.create<arith::MulFOp>(at, tensLeft, number(body, at, 2 * kDigit));
+        const Value left = body.create<arith::AddFOp>(at, weighted, unitsLeft);
+        const Value isWithin =
+            body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OGT, left, number(body, at, 0));
+        return body.create<arith::SelectOp>(at, isWithin, x[0], number(body, at, outside));
+      });
 }
 
 Value History::masked(Value stream, const Sequence &sequence, double outside) {

@@ -2,6 +2,8 @@
 // gave.
 #pragma once
 
+#include <utility>
+
 #include "compiler/streaming/streaming.h"
 #include "mlir/IR/Builders.h"
 
@@ -21,11 +23,18 @@ public:
   /// behind.
   mlir::Value masked(mlir::Value stream, const Sequence &sequence, double outside);
 
+  /// The stream with `outside` in place of what lies behind the last of its `length` positions.
+  mlir::Value ended(mlir::Value stream, const Sequence &sequence, int64_t length, double outside);
+
   /// Ones, of a shape with positions along `axis`; zeros as long as they lie before the first
   /// position of a stream that is `behind`.
   mlir::Value begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind);
 
 private:
+  /// How many inferences there have been, in two digits, the units first.
+  std::pair<mlir::Value, mlir::Value> inferences(mlir::Location where,
+                                                 llvm::ArrayRef<int64_t> shape);
+
   mlir::OpBuilder &builder;
 };
 

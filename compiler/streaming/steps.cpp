@@ -74,11 +74,12 @@ void Steps::giveUp(Operation &op) {
 
 int64_t Steps::ahead(const Timing &timing) const {
   return timing.length + timing.sequence.behind -
-         static_cast<int64_t>(llvm::divideCeil(total, timing.sequence.every));
+         static_cast<int64_t>(llvm::divideCeil(total + options.beyond, timing.sequence.every));
 }
 
 bool Steps::mayBeLate(const Timing &timing, const std::string &what) {
   const int64_t late = ahead(timing) * timing.sequence.every;
+  result.late = std::max(result.late, late);
   if (late <= options.delay)
     return true;
   refuse(*timing.reader,
@@ -350,7 +351,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     if (read.timing.reader &&
         ahead(read.timing) * read.timing.sequence.every >= ahead(time) * every)
       time.reader = read.timing.reader;
-    operands[read.operand] = readNow(op, read, time.sequence.behind, count);
+    operands[read.operand] = readNow(op, read, time.sequence.behind, count, length);
   }
   for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
     const Projection &projection = space.operands[i];
@@ -365,18 +366,31 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   set(op->getResult(0), made->getResult(0), std::move(time));
 }
 
-Value Steps::readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count) {
+Value Steps::ended(Value value, double outside) {
+  Value &made = endedStreams[{value.getAsOpaquePointer(), outside}];
+  if (!made) {
+    const Timing time = timing(value);
+    made = history.ended(now(value), time.sequence, time.length, outside);
+  }
+  return made;
+}
+
+Value Steps::readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count,
+                     int64_t length) {
   const Value value = op->getOperand(read.operand);
   const auto &[axis, every, of] = read.timing.sequence;
   const double outside = read.outside.value_or(0);
   const int64_t first = read.first - behind * read.stride + of,
                 span = (count - 1) * read.stride + read.last - read.first + 1;
+  // Where the sequence ends within the inferences, windows at its end see their border.
+  const bool reachesOver = read.last + (length - 1) * read.stride >= read.timing.length;
+  Value stream = options.beyond != 0 && reachesOver ? ended(value, outside) : now(value);
   if (of < 0 && (read.first >= 0 || outside == read.timing.past))
-    return positions(value, first, span);
-  Value stream = now(value);
+    return history.positions(stream, axis, first, span, read.timing.past);
   if (of < 0) // two borders: the inner one is written
-    return history.positions(positions(value, of, perInference(read.timing.sequence)), axis,
-                             first - of, span, outside);
+    return history.positions(
+        history.positions(stream, axis, of, perInference(read.timing.sequence), read.timing.past),
+        axis, first - of, span, outside);
   if (of > 0 && read.first < 0)
     stream = history.masked(stream, read.timing.sequence, outside);
   return history.positions(stream, axis, first, span, outside);

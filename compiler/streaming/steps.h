@@ -1,6 +1,8 @@
 // The work of streaming one function, operation by operation.
 #pragma once
 
+#include <map>
+
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/streaming/history.h"
 #include "compiler/streaming/refusals.h"
@@ -56,8 +58,8 @@ private:
   [[nodiscard]] int64_t perInference(const Sequence &sequence) const {
     return steps / sequence.every;
   }
-  /// Positions that a stream of the model has beyond the newest step; negative, where its last
-  /// position is older.
+  /// Positions that a stream of the model has beyond the newest step that is offered; negative,
+  /// where its last position is older.
   [[nodiscard]] int64_t ahead(const Timing &timing) const;
   /// Whether the last position may be that late; else that is refused. `what` reads it.
   bool mayBeLate(const Timing &timing, const std::string &what);
@@ -70,8 +72,12 @@ private:
   void streamed(ir::IndexSpaceInterface op);
   std::optional<Read> readOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                              unsigned operand);
-  /// What `read` reads in an inference that gives `count` positions, `behind` the newest.
-  mlir::Value readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count);
+  /// What `read` reads in an inference that gives `count` positions, `behind` the newest, of
+  /// `length` in all.
+  mlir::Value readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count,
+                      int64_t length);
+  /// The stream that stands for a value, with `outside` in place of what lies behind its end.
+  mlir::Value ended(mlir::Value value, double outside);
   /// The last position of a stream alone, which is as of now.
   mlir::Value newest(mlir::Value value);
   /// A value that is the same at all positions, with another number of them.
@@ -90,8 +96,9 @@ private:
   const Options &options;
   mlir::OpBuilder builder;
   History history;
-  int64_t total = 0; ///< steps of the model
-  int64_t steps = 1; ///< of one inference
+  int64_t total = 0;                                             ///< steps of the model
+  int64_t steps = 1;                                             ///< of one inference
+  std::map<std::pair<void *, double>, mlir::Value> endedStreams; ///< by value and what is outside
   llvm::DenseMap<mlir::Value, Timing> timings;
   Result result;
 };

@@ -32,6 +32,9 @@ std::optional<StreamedInput> parseInput(llvm::StringRef text);
 struct Options {
   std::vector<StreamedInput> inputs;
   int64_t delay = 0; ///< most steps that an output may be late
+  /// Steps that are offered behind the last one of the sequence, so that what is late comes too:
+  /// windows see their border there.
+  int64_t beyond = 0;
 };
 
 /// A tensor of the function that has positions along time.
@@ -52,6 +55,7 @@ struct Result {
   /// What stands for the values before; null for one that is gone.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   std::vector<OutputPart> outputs;       ///< by output
+  int64_t late = 0;                      ///< most steps that an output is late
   std::vector<std::string> notes;        ///< outputs that are behind
   Problems problems;                     ///< E0120, E0207; the function is then of no more use
   std::vector<mlir::Location> locations; ///< of the problems

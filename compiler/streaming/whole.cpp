@@ -1,12 +1,15 @@
 #include "compiler/streaming/whole.h"
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -48,26 +51,77 @@ std::vector<Options> choices(FunctionOpInterface function, int64_t extent, int64
   return all;
 }
 
-/// Whether the inferences of the streamed function give the whole outputs, one part each.
-bool isWhole(llvm::ArrayRef<Type> whole, FunctionOpInterface streamed, const Result &result,
-             int64_t trips) {
-  return llvm::all_of(llvm::enumerate(whole), [&](auto item) {
-    const OutputPart &part = result.outputs[item.index()];
-    llvm::SmallVector<int64_t> shape(shapeOf(streamed.getResultTypes()[item.index()]));
-    if (part.axis)
-      shape[*part.axis] = shape[*part.axis] * trips - part.skipped;
-    return llvm::ArrayRef(shape) == shapeOf(item.value());
-  });
+/// Whether so many inferences give a part of each `whole` position along an axis, and no more
+/// than the last ones need.
+bool sharesOut(int64_t part, int64_t whole, int64_t trips) {
+  return part == static_cast<int64_t>(llvm::divideCeil(whole, trips));
 }
 
-/// Streams a copy of the function.
-bool works(FunctionOpInterface function, const Options &options, int64_t trips) {
-  const OwningOpRef<Operation *> module = function->getParentOp()->clone();
-  auto copy = llvm::cast<FunctionOpInterface>(
-      llvm::cast<ModuleOp>(*module).lookupSymbol(function.getNameAttr()));
-  const llvm::SmallVector<Type> whole(copy.getResultTypes());
-  const Result result = stream(copy, options);
-  return result.problems.empty() && isWhole(whole, copy, result, trips);
+/// Whether the inferences of the streamed function give the whole outputs, one part each.
+bool isWhole(llvm::ArrayRef<Type> whole, FunctionOpInterface streamed, const Result &result,
+             const WholeSequence &way, int64_t extent) {
+  return sharesOut(way.options.inputs.front().steps, extent, way.trips) &&
+         llvm::all_of(llvm::enumerate(whole), [&](auto item) {
+           const OutputPart &part = result.outputs[item.index()];
+           llvm::SmallVector<int64_t> shape(shapeOf(streamed.getResultTypes()[item.index()]));
+           const auto all = shapeOf(item.value());
+           if (part.axis && sharesOut(shape[*part.axis], all[*part.axis] + part.skipped, way.trips))
+             shape[*part.axis] = all[*part.axis];
+           return llvm::ArrayRef(shape) == all;
+         });
+}
+
+/// Streams copies of a function until it is known how many inferences give all that is late.
+class Trials {
+public:
+  explicit Trials(FunctionOpInterface function) : function(function) {}
+
+  /// Counted in two digits of history.cpp.
+  static constexpr int64_t kMostTrips = 65536;
+
+  /// Of a sequence of `extent` steps.
+  std::optional<WholeSequence> of(Options options, int64_t extent) {
+    const int64_t steps = options.inputs.front().steps;
+    options.delay = std::numeric_limits<int32_t>::max();
+    for (int64_t late = 0;;) {
+      const auto trips = static_cast<int64_t>(llvm::divideCeil(extent + late, steps));
+      options.beyond = trips * steps - extent;
+      if (options.beyond != 0 && trips > kMostTrips)
+        return std::nullopt;
+      ++count;
+      const OwningOpRef<Operation *> module = function->getParentOp()->clone();
+      auto copy = llvm::cast<FunctionOpInterface>(
+          llvm::cast<ModuleOp>(*module).lookupSymbol(function.getNameAttr()));
+      const llvm::SmallVector<Type> whole(copy.getResultTypes());
+      const Result result = stream(copy, options);
+      if (!result.problems.empty())
+        return std::nullopt;
+      const WholeSequence way{options, trips};
+      if (result.late <= 0)
+        return isWhole(whole, copy, result, way, extent) ? std::optional(way) : std::nullopt;
+      if (late != 0)
+        return std::nullopt;
+      late = options.beyond + result.late;
+    }
+  }
+
+  [[nodiscard]] bool enough() const { return count >= kTrials; }
+
+private:
+  FunctionOpInterface function;
+  int count = 0;
+};
+
+/// How many steps to take together, the best first: at most `most`, and rather as many as divide
+/// the sequence, if those are more than half of it.
+std::vector<int64_t> stepsTogether(int64_t extent, int64_t most) {
+  most = std::min(most, extent / 2);
+  std::vector<int64_t> all;
+  for (const bool preferred : {true, false})
+    for (int64_t steps = most; steps > 0; --steps)
+      if (preferred == (2 * steps > most && extent % steps == 0))
+        all.push_back(steps);
+  return all;
 }
 
 } // namespace
@@ -78,18 +132,15 @@ std::optional<WholeSequence> wholeSequence(FunctionOpInterface function, int64_t
   std::set<int64_t, std::greater<>> extents;
   for (const BlockArgument argument : function.getArguments())
     extents.insert(shapeOf(argument.getType()).begin(), shapeOf(argument.getType()).end());
-  int trials = kTrials;
+  Trials trials(function);
   for (const int64_t extent : extents)
-    for (int64_t steps = std::min(most, extent / 2); steps > 0; --steps) {
-      if (extent % steps != 0)
-        continue;
+    for (const int64_t steps : stepsTogether(extent, most))
       for (const Options &options : choices(function, extent, steps)) {
-        if (works(function, options, extent / steps))
-          return WholeSequence{options, extent / steps};
-        if (--trials == 0)
+        if (auto way = trials.of(options, extent))
+          return way;
+        if (trials.enough())
           return std::nullopt;
       }
-    }
   return std::nullopt;
 }
 

@@ -52,9 +52,6 @@ std::optional<std::string> checkStepPart(const HostTensor &tensor, bool isOutput
   if (positions > kTensorElements)
     return fmt::format("{} positions along axis {}, allowed: up to {}", positions, *tensor.stepAxis,
                        kTensorElements);
-  if (positions % steps != 0)
-    return fmt::format("{} positions along axis {}, which {} steps do not share evenly", positions,
-                       *tensor.stepAxis, steps);
   return std::nullopt;
 }
 

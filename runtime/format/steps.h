@@ -16,9 +16,10 @@ inline constexpr int64_t kTensorElements = int64_t{1} << 31;
 /// Most rows that the host may offer, or take, for one inference of several steps.
 inline constexpr uint64_t kInferenceRows = uint64_t{1} << 22;
 
-/// Positions of a tensor along its step axis that each of `steps` steps has.
+/// Positions of a tensor along its step axis that each of `steps` steps has. The last ones may have
+/// some beyond its end, which are zero in an input and belong to nothing in an output.
 inline int64_t stepPositions(const HostTensor &tensor, uint32_t steps) {
-  return (tensor.shape[*tensor.stepAxis] + int64_t{tensor.skipped}) / steps;
+  return (tensor.shape[*tensor.stepAxis] + int64_t{tensor.skipped} + steps - 1) / steps;
 }
 
 /// The shape of the part that the rows of one step carry.

@@ -49,6 +49,19 @@ class Residual(nn.Module):
         return x + self.chain(x)
 
 
+class Branches(nn.Module):
+    """Windows of several sizes side by side, each with half of itself as a border on both sides."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.small = nn.Conv1d(channels, 4, 3, padding=1)
+        self.large = nn.Conv1d(channels, 4, 5, padding=2)
+        self.most = nn.Sequential(nn.MaxPool1d(3, stride=1, padding=1), nn.Conv1d(channels, 4, 1))
+
+    def forward(self, x):
+        return torch.cat([self.small(x), self.large(x), self.most(x)], 1)
+
+
 class Gated(nn.Module):
     """A gated layer of WaveNet."""
 
@@ -99,6 +112,7 @@ NAMED = {
     "cnn and lstm": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, stride=2), nn.ReLU(), Recurrence("LSTM", 8, 8), ByStep(8, 2)), 4, 2, 0),
     "windows that are full late": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3), nn.ReLU(), Causal(8, 8, 3)), 4, 1, 0),
     "windows around the step": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), nn.ReLU(), nn.Conv1d(8, 8, 5, padding=2)), 4, 1, 3),
+    "branches around the step": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), Branches(8)), 4, 1, 3),
     "poolings": (lambda: nn.Sequential(Causal(4, 8, 3), nn.MaxPool1d(3, stride=2, padding=1), nn.AvgPool1d(2)), 4, 4, 1),
 }
 

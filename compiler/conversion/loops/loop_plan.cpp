@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -268,7 +269,10 @@ struct Search {
   std::vector<plan::Loser> losers;
   uint64_t most = 0;       ///< that one size has cost
   bool lacksInbox = false; ///< some plan of the last runs lacks inbox rows alone
-  bool fitted = false;     ///< some plan of the last runs fits, and is sound or not the fastest
+  /// How many times too much the plan of the last runs needs that comes closest to fitting.
+  double closest = std::numeric_limits<double>::infinity();
+  static constexpr double kFarFromFitting = 1.5;
+  bool fitted = false; ///< some plan of the last runs fits, and is sound or not the fastest
 
   /// Runs of equally many lines, a group on every core: those that are alike become a loop.
   void runAlike() {
@@ -288,7 +292,12 @@ struct Search {
 
   void run(uint32_t runs) {
     lacksInbox = fitted = false;
+    // How large groups are changes little where far more rows are needed than there are.
+    const bool far = runs > 1 && closest > kFarFromFitting;
+    closest = std::numeric_limits<double>::infinity();
     for (const uint32_t size : groupSizes(program, runs)) {
+      if (far && size != 1)
+        break;
       const uint64_t before = budget.spent();
       if (best && !budget.affords(most))
         return;
@@ -304,6 +313,7 @@ private:
       budget.spend(list.size());
     Trial &trial = candidate->trial;
     const bool fits = fitsAll(trial.use);
+    closest = std::min(closest, excessOf(trial.use));
     if (!fits && (use.empty() || excessOf(trial.use) < excessOf(use)))
       use = trial.use;
     lacksInbox |= !fits && std::ranges::all_of(trial.use, [](const plan::MemoryUse &one) {

@@ -65,15 +65,18 @@ private:
   bool xFirst; ///< the left operand is the runtime one
 };
 
+/// Nothing typical is as large: it is what lies outside of a maximum's windows, before a stream
+/// has begun.
+constexpr double kUntypical = 0x1p32;
+
 std::vector<double> LazyContraction::typical(Lowering &lowering, const std::vector<Trip> &outer,
                                              const std::vector<Trip> &sums) const {
   std::vector<double> means(sums.size());
   const reference::Tensor &nominal = lowering.nominal(op->getOperand(xFirst ? 0 : 1));
   for (size_t k = 0; k < sums.size(); ++k) {
     for (const Trip &base : outer)
-      means[k] += nominal.values[base.x + sums[k].x] / static_cast<double>(outer.size());
-    if (!std::isfinite(means[k]))
-      means[k] = 0;
+      if (const double value = nominal.values[base.x + sums[k].x]; std::abs(value) < kUntypical)
+        means[k] += value / static_cast<double>(outer.size());
   }
   return means;
 }
