@@ -97,9 +97,12 @@ Value number(OpBuilder &body, Location at, double value) {
 
 } // namespace
 
-std::pair<Value, Value> History::inferences(Location where, llvm::ArrayRef<int64_t> shape) {
+History::Digits History::inferences(Location where, llvm::ArrayRef<int64_t> shape) {
+  const auto [known, isNew] = counted.try_emplace({shape.begin(), shape.end()});
+  Digits &digits = known->second;
+  if (!isNew)
+    return digits;
   const Type type = RankedTensorType::get(shape, builder.getF32Type());
-  std::pair<Value, Value> digits;
   for (Value *digit : {&digits.first, &digits.second})
     *digit = builder.create<ir::StateOp>(where, type, ElementsAttr());
   const Value units = builder.create<ir::MapOp>(

@@ -2,7 +2,9 @@
 // gave.
 #pragma once
 
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "compiler/streaming/streaming.h"
 #include "mlir/IR/Builders.h"
@@ -31,11 +33,12 @@ public:
   mlir::Value begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind);
 
 private:
-  /// How many inferences there have been, in two digits, the units first.
-  std::pair<mlir::Value, mlir::Value> inferences(mlir::Location where,
-                                                 llvm::ArrayRef<int64_t> shape);
+  using Digits = std::pair<mlir::Value, mlir::Value>; ///< the units first
+  /// How many inferences there have been: tensors of a shape, one pair for all that ask.
+  Digits inferences(mlir::Location where, llvm::ArrayRef<int64_t> shape);
 
   mlir::OpBuilder &builder;
+  std::map<std::vector<int64_t>, Digits> counted; ///< by shape
 };
 
 /// `chosen` where `test` is not zero, else `otherwise`: tensors of one shape.

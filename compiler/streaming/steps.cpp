@@ -328,6 +328,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   if (steps % every != 0) {
     const StreamedInput &input = options.inputs.front();
     const int64_t together = std::lcm(steps, every);
+    result.together = every;
     return no(fmt::format("it gives a position for every {}, and an inference takes {}",
                           counted(every, "step"), counted(steps, "step")),
               {fixByFlag(fmt::format("take {} in each inference", counted(together, "step")),
@@ -384,7 +385,8 @@ Value Steps::readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behin
                 span = (count - 1) * read.stride + read.last - read.first + 1;
   // Where the sequence ends within the inferences, windows at its end see their border.
   const bool reachesOver = read.last + (length - 1) * read.stride >= read.timing.length;
-  Value stream = options.beyond != 0 && reachesOver ? ended(value, outside) : now(value);
+  const bool isZero = llvm::isa<BlockArgument>(value) && outside == 0; // so the host offers it
+  Value stream = options.beyond != 0 && reachesOver && !isZero ? ended(value, outside) : now(value);
   if (of < 0 && (read.first >= 0 || outside == read.timing.past))
     return history.positions(stream, axis, first, span, read.timing.past);
   if (of < 0) // two borders: the inner one is written
@@ -455,7 +457,10 @@ void Steps::outputs() {
       result.notes.push_back(
           fmt::format("{} is {} behind the input: before its position {} it has no meaning", name,
                       counted(behind * every, "step"), behind));
-    if (behind < 0) {
+    if (behind < 0) { // what is to come is kept for its step
+      Timing inTime = time;
+      inTime.sequence.behind = 0;
+      result.late = std::max(result.late, ahead(inTime) * every);
       builder.setInsertionPoint(end);
       result.replaced[value] = positions(value, behind, perInference(time.sequence));
     }

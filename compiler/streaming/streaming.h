@@ -54,10 +54,11 @@ struct OutputPart {
 struct Result {
   /// What stands for the values before; null for one that is gone.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  std::vector<OutputPart> outputs;       ///< by output
-  int64_t late = 0;                      ///< most steps that an output is late
-  std::vector<std::string> notes;        ///< outputs that are behind
-  Problems problems;                     ///< E0120, E0207; the function is then of no more use
+  std::vector<OutputPart> outputs; ///< by output
+  int64_t late = 0;                ///< most steps that an output is late
+  int64_t together = 0;            ///< a multiple of so many steps might be taken, where refused
+  std::vector<std::string> notes;  ///< outputs that are behind
+  Problems problems;               ///< E0120, E0207; the function is then of no more use
   std::vector<mlir::Location> locations; ///< of the problems
 };
 

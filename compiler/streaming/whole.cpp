@@ -82,6 +82,8 @@ public:
   /// Of a sequence of `extent` steps.
   std::optional<WholeSequence> of(Options options, int64_t extent) {
     const int64_t steps = options.inputs.front().steps;
+    hopeless = false;
+    together = 0;
     options.delay = std::numeric_limits<int32_t>::max();
     for (int64_t late = 0;;) {
       const auto trips = static_cast<int64_t>(llvm::divideCeil(extent + late, steps));
@@ -94,8 +96,11 @@ public:
           llvm::cast<ModuleOp>(*module).lookupSymbol(function.getNameAttr()));
       const llvm::SmallVector<Type> whole(copy.getResultTypes());
       const Result result = stream(copy, options);
-      if (!result.problems.empty())
+      if (!result.problems.empty()) {
+        together = result.together;
+        hopeless = together == 0;
         return std::nullopt;
+      }
       const WholeSequence way{options, trips};
       if (result.late <= 0)
         return isWhole(whole, copy, result, way, extent) ? std::optional(way) : std::nullopt;
@@ -106,10 +111,16 @@ public:
   }
 
   [[nodiscard]] bool enough() const { return count >= kTrials; }
+  /// Whether the last trial was refused for what another number of steps does not change.
+  [[nodiscard]] bool isHopeless() const { return hopeless; }
+  /// The number of steps that might do where the last one did not; 0: that is not what was wrong.
+  [[nodiscard]] int64_t better() const { return together; }
 
 private:
   FunctionOpInterface function;
   int count = 0;
+  bool hopeless = false;
+  int64_t together = 0;
 };
 
 /// How many steps to take together, the best first: at most `most`, and rather as many as divide
@@ -133,14 +144,27 @@ std::optional<WholeSequence> wholeSequence(FunctionOpInterface function, int64_t
   for (const BlockArgument argument : function.getArguments())
     extents.insert(shapeOf(argument.getType()).begin(), shapeOf(argument.getType()).end());
   Trials trials(function);
-  for (const int64_t extent : extents)
-    for (const int64_t steps : stepsTogether(extent, most))
-      for (const Options &options : choices(function, extent, steps)) {
-        if (auto way = trials.of(options, extent))
+  for (const int64_t extent : extents) {
+    std::set<size_t> hopeless; // of the choices
+    std::vector<int64_t> steps = stepsTogether(extent, most);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const std::vector<Options> all = choices(function, extent, steps[i]);
+      for (size_t choice = 0; choice < all.size(); ++choice) {
+        if (hopeless.contains(choice))
+          continue;
+        if (auto way = trials.of(all[choice], extent))
           return way;
         if (trials.enough())
           return std::nullopt;
+        if (trials.isHopeless())
+          hopeless.insert(choice);
+        // Positions for every few steps: at least so many are taken, even if those are many.
+        if (const int64_t better = trials.better();
+            better > most && 2 * better <= extent && !llvm::is_contained(steps, better))
+          steps.push_back(better);
       }
+    }
+  }
   return std::nullopt;
 }
 

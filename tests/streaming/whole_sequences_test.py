@@ -79,6 +79,10 @@ WHOLE = {
                                     [(1, 4, 120)], (25, 5)),
     "branches that are late, and the last step": (lambda: Newest(nn.Sequential(
         nn.Conv1d(4, 8, 4), Branches(8), Recurrence("LSTM", 12, 8)), 8), [(1, 4, 100)], (21, 5)),
+    "a border in front of the result": (lambda: nn.Sequential(Recurrence("LSTM", 4, 8), nn.ConstantPad1d((3, 2), 0.5)),
+                                        [(1, 4, 120)], (25, 5)),
+    "a stride of more steps than are taken together": (lambda: nn.Sequential(
+        nn.Conv1d(4, 8, 9, stride=7, padding=4), Recurrence("LSTM", 8, 8)), [(1, 4, 840)], (120, 7)),
     "more trips than a digit counts": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), Recurrence("GRU", 8, 8)),
                                        [(1, 4, 600)], None),
 }

@@ -183,7 +183,21 @@ Operator roiAlign(bool hasCoordinates) {
          const Shape all = {node.in(kBatches).shape[0], node.integer("output_height"),
                             node.integer("output_width"), x[2], x[3]};
          return elementCount(all, kMostWeights) >= 0 ? "" : shapeText(all);
-       }}};
+       }},
+      {fmt::format("the bins of all regions have at most {} samples along an axis", kMostWeights),
+       [](const NodeView &node) -> std::string {
+         for (const int axis : {0, 1}) {
+           double samples = 0;
+           for (int64_t region = 0; region < node.in(kBatches).shape[0]; ++region) {
+             const Span span = spanOf(node, region, axis);
+             samples += static_cast<double>(span.bins) * static_cast<double>(span.samples);
+           }
+           if (samples > static_cast<double>(kMostWeights))
+             return fmt::format("{}", samples);
+         }
+         return "";
+       },
+       "E0206"}};
   entry.build = buildRoiAlign;
   return entry;
 }

@@ -93,23 +93,30 @@ enum MelInput : size_t { kBins, kLength, kRate, kLowest, kHighest };
 double toMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double toHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
-/// The lines of the spectrum where the triangles of the bins begin, peak and end.
-std::vector<int64_t> corners(const NodeView &node) {
+/// The lines of the spectrum where the triangles of the bins begin, peak and end: whole numbers, of
+/// any size.
+std::vector<double> corners(const NodeView &node) {
   const int64_t points = node.knownInts(kBins)[0] + 2;
   const double low = toMel(numberOf(node, kLowest)), high = toMel(numberOf(node, kHighest));
   const double step = (high - low) / static_cast<double>(points);
-  std::vector<int64_t> out;
+  std::vector<double> out;
   for (int64_t i = 0; i < points; ++i)
-    out.push_back(
-        static_cast<int64_t>(std::floor(static_cast<double>(node.knownInts(kLength)[0] + 1) *
-                                        toHertz(static_cast<double>(i) * step + low) /
-                                        static_cast<double>(node.knownInts(kRate)[0]))));
+    out.push_back(std::floor(static_cast<double>(node.knownInts(kLength)[0] + 1) *
+                             toHertz(static_cast<double>(i) * step + low) /
+                             static_cast<double>(node.knownInts(kRate)[0])));
   return out;
+}
+
+/// Whether all bins peak at a line of the spectrum, and none reaches beyond its end.
+bool isInside(const std::vector<double> &corners, int64_t lines) {
+  const auto end = static_cast<double>(lines);
+  return corners.front() >= 0 && corners[corners.size() - 2] < end && corners.back() <= end;
 }
 
 void buildMelWeights(NodeBuilder &node) {
   const int64_t bins = node.knownInts(kBins)[0], lines = node.knownInts(kLength)[0] / 2 + 1;
-  const std::vector<int64_t> at = corners(node);
+  const std::vector<double> lineOf = corners(node);
+  const std::vector<int64_t> at(lineOf.begin(), lineOf.end());
   std::vector<double> weights(lines * bins, 0.0);
   for (int64_t bin = 0; bin < bins; ++bin) {
     const int64_t first = at[bin], peak = at[bin + 1], last = at[bin + 2];
@@ -153,13 +160,12 @@ Operator melWeightMatrix() {
                     : fmt::format("{}, {} and {}", bins, length, rate);
        },
        "E0206"},
-      {"'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin begins "
-       "to "
-       "fall inside the spectrum",
+      {"'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin peaks "
+       "inside the spectrum",
        [](const NodeView &node) -> std::string {
          const double low = numberOf(node, kLowest), high = numberOf(node, kHighest);
          const bool ordered = low >= 0 && high >= low && std::isfinite(high);
-         return ordered && corners(node).back() <= node.knownInts(kLength)[0] / 2 + 1
+         return ordered && isInside(corners(node), node.knownInts(kLength)[0] / 2 + 1)
                     ? ""
                     : fmt::format("{} and {}", low, high);
        },

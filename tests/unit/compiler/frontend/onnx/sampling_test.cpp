@@ -38,9 +38,11 @@ TEST(MelWeightMatrix, RefusesWhatHasNoBins) {
             "has at most 268435456 elements; found 0, 16 and 8192");
   const std::string sentence =
       "E0206 'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin "
-      "begins to fall inside the spectrum; found ";
+      "peaks inside the spectrum; found ";
   EXPECT_EQ(over(8, 16, 10, 5), sentence + "10 and 5");
   EXPECT_EQ(over(8, 16, 0, 90000), sentence + "0 and 90000");
+  EXPECT_EQ(over(2, 8, 4700, 4700), sentence + "4700 and 4700"); // one line behind the last
+  EXPECT_EQ(over(8, 16, 0, 0x1p126F), sentence + "0 and 8.507059173023462e+37");
 }
 
 TEST(Dft, RefusesAxesAndLengths) {
@@ -144,6 +146,14 @@ TEST(RoiAlign, RefusesRegionsAndModes) {
   EXPECT_EQ(over({1, 4}, 0).with("output_height", int64_t{1} << 30).problem(),
             "E0205 there are at most 67108864 weights, one per pixel of an image and bin of a "
             "region; found [1 1073741824 1 6 6]");
+  EXPECT_EQ(One("RoiAlign")
+                .input({1, 2, 6, 6})
+                .floats({1, 4}, {0, 0, 1e30F, 1e30F})
+                .ints({1}, {0})
+                .with("output_height", int64_t{128})
+                .problem(),
+            "E0206 the bins of all regions have at most 67108864 samples along an axis; found "
+            "134217728");
   EXPECT_EQ(
       over({1, 4}, 0).with("coordinate_transformation_mode", "half").problem(),
       "E0206 attribute 'coordinate_transformation_mode' is 'half_pixel' or 'output_half_pixel'; "
