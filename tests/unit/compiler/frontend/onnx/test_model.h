@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -81,6 +82,11 @@ Imported importFile(const std::string &path, const ImportOptions &options = {});
 /// Evaluates @main of an import on its inputs; one tensor per output.
 std::vector<reference::Tensor> evaluate(const Imported &imported,
                                         const std::vector<reference::Tensor> &inputs);
+
+/// The same with every value on the way, those of inputs and constants too, as `round` makes it.
+std::vector<reference::Tensor> evaluateRounded(const Imported &imported,
+                                               std::vector<reference::Tensor> inputs,
+                                               const std::function<double(double)> &round);
 
 /// Imports a model of one node with run-time inputs x0, x1, ... of the given
 /// values and further known inputs, evaluates it, and expects no problem.
