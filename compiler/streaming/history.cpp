@@ -68,9 +68,6 @@ Value History::begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behin
 
 namespace {
 
-/// Inferences are counted in two digits: bf16 has all whole numbers up to there, and no further.
-constexpr int64_t kDigit = 256;
-
 /// By position of an inference: in how many of the first inferences it is one of `length`.
 std::vector<int64_t> inferencesWithin(const Sequence &sequence, int64_t count, int64_t length) {
   std::vector<int64_t> within;
@@ -95,6 +92,11 @@ Value number(OpBuilder &body, Location at, double value) {
   return body.create<arith::ConstantOp>(at, body.getF32FloatAttr(static_cast<float>(value)));
 }
 
+Value isLastUnit(OpBuilder &body, Location at, Value units) {
+  return body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OEQ, units,
+                                    number(body, at, kCountDigit - 1));
+}
+
 } // namespace
 
 History::Digits History::inferences(Location where, llvm::ArrayRef<int64_t> shape) {
@@ -107,19 +109,18 @@ History::Digits History::inferences(Location where, llvm::ArrayRef<int64_t> shap
     *digit = builder.create<ir::StateOp>(where, type, ElementsAttr());
   const Value units = builder.create<ir::MapOp>(
       where, ValueRange{digits.first}, [](OpBuilder &body, Location at, ValueRange x) -> Value {
-        const Value isFull = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OEQ, x[0],
-                                                        number(body, at, kDigit - 1));
+        const Value isFull = isLastUnit(body, at, x[0]);
         const Value more = body.create<arith::AddFOp>(at, x[0], number(body, at, 1));
         return body.create<arith::SelectOp>(at, isFull, number(body, at, 0), more);
       });
-  const Value tens = builder.create<ir::MapOp>(
-      where, ValueRange{digits.first, digits.second},
-      [](OpBuilder &body, Location at, ValueRange x) -> Value {
-        const Value isFull = body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OEQ, x[0],
-                                                        number(body, at, kDigit - 1));
-        const Value more = body.create<arith::AddFOp>(at, x[1], number(body, at, 1));
-        return body.create<arith::SelectOp>(at, isFull, more, x[1]);
-      });
+  const Value tens =
+      builder.create<ir::MapOp>(where, ValueRange{digits.first, digits.second},
+                                [](OpBuilder &body, Location at, ValueRange x) -> Value {
+                                  const Value isFull = isLastUnit(body, at, x[0]);
+                                  const Value more =
+                                      body.create<arith::AddFOp>(at, x[1], number(body, at, 1));
+                                  return body.create<arith::SelectOp>(at, isFull, more, x[1]);
+                                });
   builder.create<ir::KeepOp>(where, type, units, digits.first);
   builder.create<ir::KeepOp>(where, type, tens, digits.second);
   return digits;
@@ -139,16 +140,16 @@ Value History::ended(Value stream, const Sequence &sequence, int64_t length, dou
     return alongAxis(builder, where, shape, sequence.axis,
                      [&](int64_t i) { return digitOf(within[static_cast<size_t>(i)]); });
   };
-  const Value unitsWithin = constant([](int64_t all) { return all % kDigit; });
-  const Value tensWithin = constant([](int64_t all) { return all / kDigit; });
-  // How many inferences are left, or its sign at least: digits are whole numbers below kDigit.
+  const Value unitsWithin = constant([](int64_t all) { return all % kCountDigit; });
+  const Value tensWithin = constant([](int64_t all) { return all / kCountDigit; });
+  // How many inferences are left, or its sign at least: digits are whole numbers below kCountDigit.
   return builder.create<ir::MapOp>(
       where, ValueRange{stream, units, tens, unitsWithin, tensWithin},
       [outside](OpBuilder &body, Location at, ValueRange x) -> Value {
         const Value tensLeft = body.create<arith::SubFOp>(at, x[4], x[2]);
         const Value unitsLeft = body.create<arith::SubFOp>(at, x[3], x[1]);
         const Value weighted =
-            body.create<arith::MulFOp>(at, tensLeft, number(body, at, 2 * kDigit));
+            body.create<arith::MulFOp>(at, tensLeft, number(body, at, 2 * kCountDigit));
         const Value left = body.create<arith::AddFOp>(at, weighted, unitsLeft);
         const Value isWithin =
             body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OGT, left, number(body, at, 0));

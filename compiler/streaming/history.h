@@ -11,6 +11,9 @@
 
 namespace sluice::streaming {
 
+/// Inferences that are counted at most: in two digits, which bf16 has exactly.
+inline constexpr int64_t kCountDigit = 256, kMostCounted = kCountDigit * kCountDigit;
+
 class History {
 public:
   explicit History(mlir::OpBuilder &builder) : builder(builder) {}

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/streaming/history.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -76,19 +77,15 @@ class Trials {
 public:
   explicit Trials(FunctionOpInterface function) : function(function) {}
 
-  /// Counted in two digits of history.cpp.
-  static constexpr int64_t kMostTrips = 65536;
-
   /// Of a sequence of `extent` steps.
   std::optional<WholeSequence> of(Options options, int64_t extent) {
     const int64_t steps = options.inputs.front().steps;
-    hopeless = false;
-    together = 0;
+    refused.reset();
     options.delay = std::numeric_limits<int32_t>::max();
     for (int64_t late = 0;;) {
       const auto trips = static_cast<int64_t>(llvm::divideCeil(extent + late, steps));
       options.beyond = trips * steps - extent;
-      if (options.beyond != 0 && trips > kMostTrips)
+      if (options.beyond != 0 && trips > kMostCounted)
         return std::nullopt;
       ++count;
       const OwningOpRef<Operation *> module = function->getParentOp()->clone();
@@ -97,8 +94,7 @@ public:
       const llvm::SmallVector<Type> whole(copy.getResultTypes());
       const Result result = stream(copy, options);
       if (!result.problems.empty()) {
-        together = result.together;
-        hopeless = together == 0;
+        refused = result.together;
         return std::nullopt;
       }
       const WholeSequence way{options, trips};
@@ -112,15 +108,14 @@ public:
 
   [[nodiscard]] bool enough() const { return count >= kTrials; }
   /// Whether the last trial was refused for what another number of steps does not change.
-  [[nodiscard]] bool isHopeless() const { return hopeless; }
+  [[nodiscard]] bool isHopeless() const { return refused == 0; }
   /// The number of steps that might do where the last one did not; 0: that is not what was wrong.
-  [[nodiscard]] int64_t better() const { return together; }
+  [[nodiscard]] int64_t better() const { return refused.value_or(0); }
 
 private:
   FunctionOpInterface function;
   int count = 0;
-  bool hopeless = false;
-  int64_t together = 0;
+  std::optional<int64_t> refused; ///< whether the last trial was: its Result::together
 };
 
 /// How many steps to take together, the best first: at most `most`, and rather as many as divide

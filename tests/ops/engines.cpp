@@ -49,10 +49,6 @@ std::string difference(const device::Device::Cycle &vm, const device::Device::Cy
   return vm.progress == rtl.progress ? "" : "one engine made progress";
 }
 
-} // namespace
-
-namespace {
-
 /// The outputs of one inference from its rows, by step and address.
 std::vector<std::vector<double>> unpackAll(const format::Program &program,
                                            std::span<const std::vector<Row>> steps) {
@@ -70,10 +66,6 @@ std::vector<std::vector<double>> unpackAll(const format::Program &program,
   }
   return outputs;
 }
-
-} // namespace
-
-namespace {
 
 /// Inferences one after the other on a machine that has just been loaded.
 std::vector<RunResult> runLoaded(const format::Program &program, device::Device &vm,

@@ -79,7 +79,7 @@ public:
       takeBodies(static_cast<uint32_t>(program.bodies.size()));
     }
     list.push_back(list.empty() ? sequencer(isa::Halt{}) : sequencer(isa::Restart{}));
-    return begins.empty() ? std::move(list) : rollRuns(std::move(list), begins);
+    return rollRuns(std::move(list), begins);
   }
 
 private:

@@ -27,7 +27,7 @@ public:
     waitForCores(kCreditTokens, credits);
     waitForCores(kDoneTokens, done);
     list.push_back(sequencer(isa::Restart{}));
-    return begins.empty() ? std::move(list) : rollRuns(std::move(list), begins);
+    return rollRuns(std::move(list), begins);
   }
 
 private:

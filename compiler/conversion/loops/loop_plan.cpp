@@ -313,8 +313,9 @@ private:
       budget.spend(list.size());
     Trial &trial = candidate->trial;
     const bool fits = fitsAll(trial.use);
-    closest = std::min(closest, excessOf(trial.use));
-    if (!fits && (use.empty() || excessOf(trial.use) < excessOf(use)))
+    const double excess = excessOf(trial.use);
+    closest = std::min(closest, excess);
+    if (!fits && (use.empty() || excess < excessOf(use)))
       use = trial.use;
     lacksInbox |= !fits && std::ranges::all_of(trial.use, [](const plan::MemoryUse &one) {
       return one.memory == "inbox rows" || one.used <= one.capacity;

@@ -352,10 +352,6 @@ MapPlan Selector::plan() {
   return plan;
 }
 
-} // namespace
-
-namespace {
-
 std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &operands,
                                TableCache &tables, std::string &why) {
   auto plan = Selector(expr, operands, tables, kTableCost).run(why);

@@ -11,7 +11,7 @@ namespace sluice::ir {
 using reference::Tensor;
 using reference::Tensors;
 
-Tensors interpret(Block &block, Values values) {
+Tensors interpret(Block &block, Values values, llvm::function_ref<void(Tensor &)> made) {
   std::deque<Tensor> computed; // stay where they are
   for (Operation &op : block.without_terminator()) {
     Tensors results;
@@ -23,8 +23,11 @@ Tensors interpret(Block &block, Values values) {
         operands.push_back(values.at(operand));
       results = llvm::cast<ReferenceInterface>(op).evaluate(operands);
     }
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results))
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
       values[value] = &computed.emplace_back(std::move(tensor));
+      if (made)
+        made(computed.back());
+    }
   }
   Tensors results;
   for (Value value : block.getTerminator()->getOperands())
@@ -32,12 +35,13 @@ Tensors interpret(Block &block, Values values) {
   return results;
 }
 
-Tensors interpret(FunctionOpInterface function, const Tensors &arguments) {
+Tensors interpret(FunctionOpInterface function, const Tensors &arguments,
+                  llvm::function_ref<void(Tensor &)> made) {
   Block &block = function.getFunctionBody().front();
   Values values;
   for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
     values[argument] = &tensor;
-  return interpret(block, std::move(values));
+  return interpret(block, std::move(values), made);
 }
 
 } // namespace sluice::ir

@@ -12,11 +12,14 @@ namespace sluice::ir {
 using Values = llvm::DenseMap<mlir::Value, const reference::Tensor *>;
 
 /// What the block's terminator takes, every operation computed in double and not rounded.
-/// All operations are constants or have a reference, shapes match (verified IR).
-reference::Tensors interpret(mlir::Block &block, Values values);
+/// All operations are constants or have a reference, shapes match (verified IR). `made` may change
+/// what an operation of this block has made before others read it.
+reference::Tensors interpret(mlir::Block &block, Values values,
+                             llvm::function_ref<void(reference::Tensor &)> made = {});
 
 /// The function's results for these arguments. It has one block.
 reference::Tensors interpret(mlir::FunctionOpInterface function,
-                             const reference::Tensors &arguments);
+                             const reference::Tensors &arguments,
+                             llvm::function_ref<void(reference::Tensor &)> made = {});
 
 } // namespace sluice::ir

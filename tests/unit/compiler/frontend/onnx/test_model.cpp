@@ -1,5 +1,6 @@
 #include "test_model.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/interpret.h"
-#include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/model_graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -164,31 +164,12 @@ std::vector<reference::Tensor> evaluate(const Imported &imported,
 std::vector<reference::Tensor> evaluateRounded(const Imported &imported,
                                                std::vector<reference::Tensor> inputs,
                                                const std::function<double(double)> &round) {
-  mlir::ModuleOp module = *imported.module;
-  mlir::Block &block = (*module.getOps<mlir::func::FuncOp>().begin()).getFunctionBody().front();
-  llvm::DenseMap<mlir::Value, reference::Tensor> values;
-  const auto put = [&](mlir::Value value, reference::Tensor tensor) {
+  const auto roundAll = [&](reference::Tensor &tensor) {
     std::ranges::transform(tensor.values, tensor.values.begin(), round);
-    values[value] = std::move(tensor);
   };
-  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), inputs))
-    put(argument, std::move(tensor));
-  for (mlir::Operation &op : block.without_terminator()) {
-    if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op)) {
-      put(constant.getResult(), ir::toTensor(constant.getValue()));
-      continue;
-    }
-    llvm::SmallVector<const reference::Tensor *> operands;
-    for (mlir::Value operand : ir::readValues(&op))
-      operands.push_back(&values.find(operand)->second);
-    auto results = llvm::cast<ir::ReferenceInterface>(op).evaluate(operands);
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results))
-      put(value, std::move(tensor));
-  }
-  std::vector<reference::Tensor> results;
-  for (mlir::Value value : block.getTerminator()->getOperands())
-    results.push_back(values.find(value)->second);
-  return results;
+  std::ranges::for_each(inputs, roundAll);
+  mlir::ModuleOp module = *imported.module;
+  return ir::interpret(*module.getOps<mlir::func::FuncOp>().begin(), inputs, roundAll);
 }
 
 reference::Tensor evaluateModel(const Model &model, const std::vector<reference::Tensor> &inputs) {
