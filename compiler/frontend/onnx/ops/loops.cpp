@@ -21,12 +21,12 @@ bool areFloat(const Tensors &tensors) {
   });
 }
 
-/// What is stacked up is tensors.
-const Tensor &asRow(const Tensor &value) {
+/// Appends what a trip gives. What is stacked up is tensors.
+void appendRow(const Tensor &value, Tensors &rows) {
   if (!value.isTensor())
     throw NodeError{"E0206", fmt::format("a trip gives {} to be stacked up, only tensors are",
                                          kindText(value))};
-  return value;
+  rows.push_back(value);
 }
 
 /// Stops where a body that is imported again for every trip becomes too long.
@@ -107,7 +107,7 @@ Tensors scan(NodeBuilder &node, const LoopFrame &frame) {
     const auto split = next.begin() + static_cast<ptrdiff_t>(frame.initial.size());
     carried.assign(next.begin(), split);
     for (size_t i = 0; i < rows.size(); ++i)
-      rows[i].push_back(asRow(split[static_cast<ptrdiff_t>(i)]));
+      appendRow(split[static_cast<ptrdiff_t>(i)], rows[i]);
   }
   for (size_t i = 0; i < rows.size(); ++i)
     carried.push_back(stacked(node.emit, std::move(rows[i]), frame.stacks[i]));
@@ -178,7 +178,7 @@ void buildBatchedScan(NodeBuilder &node) {
     const Tensors ofThis = scan(node, frame);
     results.resize(ofThis.size());
     for (size_t i = 0; i < ofThis.size(); ++i)
-      results[i].push_back(asRow(ofThis[i]));
+      appendRow(ofThis[i], results[i]);
   }
   for (size_t i = 0; i < results.size(); ++i)
     node.result(i, stacked(node.emit, results[i], {0, false}));
@@ -422,7 +422,7 @@ private:
       const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
       carried.assign(next.begin() + 1, split);
       for (size_t i = 0; i < stacks.size(); ++i)
-        stacks[i].push_back(asRow(split[static_cast<ptrdiff_t>(i)]));
+        appendRow(split[static_cast<ptrdiff_t>(i)], stacks[i]);
     }
     for (Tensors &rows : stacks) {
       for (const Tensor &row : rows)
