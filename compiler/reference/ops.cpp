@@ -176,6 +176,46 @@ Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis) {
   return result;
 }
 
+Tensor rotate(const Tensor &input, const Shape &by) {
+  Addressing view(input.shape);
+  for (size_t axis = 0; axis < by.size(); ++axis)
+    view = view.rotated(axis, by[axis]);
+  return read(input, view);
+}
+
+Tensor tile(const Tensor &input, const Shape &counts) {
+  Addressing view(input.shape);
+  for (size_t axis = 0; axis < counts.size(); ++axis)
+    view = view.tiled(axis, counts[axis]);
+  return read(input, view);
+}
+
+Tensor repeat(const Tensor &input, const Shape &counts) {
+  // Copies are an axis of their own behind the one they are of.
+  Shape apart, wide, result;
+  for (size_t axis = 0; axis < counts.size(); ++axis) {
+    apart.insert(apart.end(), {input.shape[axis], 1});
+    wide.insert(wide.end(), {input.shape[axis], counts[axis]});
+    result.push_back(input.shape[axis] * counts[axis]);
+  }
+  return read(input, Addressing(apart).broadcast(wide).reshaped(result));
+}
+
+Tensor interleave(const std::vector<const Tensor *> &inputs, int64_t axis) {
+  const Shape &shape = inputs.front()->shape;
+  Shape all = shape, begin(shape.size(), 0), steps(shape.size(), 1);
+  steps[axis] = static_cast<int64_t>(inputs.size());
+  all[axis] *= steps[axis];
+  Tensor result(all);
+  for (const Tensor *input : inputs) {
+    Addressing(all).sliced(begin, shape, steps).forEach([&](int64_t position, int64_t address) {
+      result.values[address] = input->values[position];
+    });
+    ++begin[axis];
+  }
+  return result;
+}
+
 Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value) {
   Shape shape = input.shape;
   for (size_t axis = 0; axis < shape.size(); ++axis)

@@ -38,6 +38,14 @@ Tensor reshape(const Tensor &input, const Shape &shape);
 /// Repeats axes of extent 1; same rank.
 Tensor broadcast(const Tensor &input, const Shape &shape);
 Tensor concat(const std::vector<const Tensor *> &inputs, int64_t axis);
+/// Element i along an axis is input element (i + by) mod extent.
+Tensor rotate(const Tensor &input, const Shape &by);
+/// Each axis `counts` times, one behind the other.
+Tensor tile(const Tensor &input, const Shape &counts);
+/// Each element along an axis `counts` times, behind itself.
+Tensor repeat(const Tensor &input, const Shape &counts);
+/// Element i * n + k along the axis is element i of input k of n, of one shape.
+Tensor interleave(const std::vector<const Tensor *> &inputs, int64_t axis);
 /// What a window sees; by windowed axis, as sluice.window has it.
 struct Window {
   Shape axes, sizes, counts, starts, strides, dilations;

@@ -108,17 +108,23 @@ def SlicesBeforeProducts
 def SimplifyViews : InterfacePass<"sluice-simplify-views", "::mlir::FunctionOpInterface"> {
   let summary = "make one view of several, and take slices before they are computed";
   let description = [{
-    Slices move up: through concats to the operands they take from, pads that they leave out,
-    broadcasts, transposes, reversals, and maps and reductions that nobody else reads. Neighbouring
-    slices in a concat, concats of concats, pads of pads, broadcasts of broadcasts and phases that
-    are interleaved again become one view or none. Lanes that a reader of several operands would
-    move once are not moved before it.
+    Slices move up: through concats and interleavings to the operands they take from, pads and
+    copies that they leave out, rotations, broadcasts, transposes, reversals, and maps and
+    reductions that nobody else reads. Neighbouring slices in a concat, the end of a tensor before
+    its beginning, concats of concats, pads of pads, broadcasts of broadcasts and phases that are
+    interleaved again become one view or none. Lanes that a reader of several operands would move
+    once are not moved before it. A slice of the features of a product is one of its weights.
 
-    It ends: a pattern leaves fewer operations, or a slice nearer to the arguments.
+    With `phases` a dilated or strided window becomes dense ones over the phases of its axis,
+    interleaved, and a product of an interleaving an interleaving of products.
+
+    It ends: a pattern leaves fewer operations, a slice nearer to the arguments, fewer axes along
+    which windows have gaps or steps, or a product before an interleaving and not behind it.
   }];
   let options = [
     ListOption<"only", "only", "std::string", "labels of the patterns to apply, all if none">,
-    ListOption<"without", "without", "std::string", "labels of patterns that are left out">
+    ListOption<"without", "without", "std::string", "labels of patterns that are left out">,
+    Option<"phases", "phases", "bool", "false", "also take windows apart by phases">
   ];
 }
 

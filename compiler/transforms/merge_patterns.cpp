@@ -146,6 +146,64 @@ struct InterleavedPhases : OpRewritePattern<ConcatOp> {
   }
 };
 
+/// interleave(x[0::n], x[1::n], ...) is x.
+struct InterleaveOfPhases : OpRewritePattern<InterleaveOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(InterleaveOp whole, PatternRewriter &rewriter) const override {
+    const size_t axis = whole.getAxis();
+    const auto turns = static_cast<int64_t>(whole.getInputs().size());
+    Value source;
+    for (auto [k, input] : llvm::enumerate(whole.getInputs())) {
+      auto phase = input.getDefiningOp<SliceOp>();
+      if (!phase || (source && phase.getInput() != source) ||
+          phase.getInput().getType() != whole.getType())
+        return failure();
+      source = phase.getInput();
+      Extents starts(phase.getStarts().size(), 0), steps(starts.size(), 1);
+      starts[axis] = static_cast<int64_t>(k);
+      steps[axis] = phase.getSizes()[axis] > 1 ? turns : phase.getSteps()[axis];
+      if (phase.getStarts() != llvm::ArrayRef(starts) || phase.getSteps() != llvm::ArrayRef(steps))
+        return failure();
+    }
+    rewriter.replaceOp(whole, source);
+    return success();
+  }
+};
+
+/// concat(x[k:], x[:k]) is a rotation of x.
+struct ConcatOfRotation : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp concat, PatternRewriter &rewriter) const override {
+    if (concat.getInputs().size() != 2)
+      return failure();
+    auto back = concat.getInputs()[0].getDefiningOp<SliceOp>(),
+         front = concat.getInputs()[1].getDefiningOp<SliceOp>();
+    if (!back || !front || back.getInput() != front.getInput() ||
+        back.getInput().getType() != concat.getType())
+      return failure();
+    const size_t axis = concat.getAxis();
+    const int64_t by = front.getSizes()[axis];
+    Extents starts(back.getStarts().size(), 0);
+    if (front.getStarts() != llvm::ArrayRef(starts))
+      return failure();
+    starts[axis] = by;
+    if (back.getStarts() != llvm::ArrayRef(starts))
+      return failure();
+    for (SliceOp part : {back, front})
+      for (auto [size, step] : llvm::zip_equal(part.getSizes(), part.getSteps()))
+        if (size > 1 && step != 1)
+          return failure();
+    Extents turned(starts.size(), 0);
+    turned[axis] = by;
+    auto rotation = rewriter.create<RotateOp>(concat.getLoc(), back.getInput(), turned);
+    rotation.getResult().setType(concat.getType());
+    rewriter.replaceOp(concat, rotation);
+    return success();
+  }
+};
+
 /// pad(pad(x)) of one value has both borders.
 struct PadOfPad : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -203,6 +261,8 @@ void addMergePatterns(RewritePatternSet &patterns) {
   patterns.addWithLabel<ConcatOfConcat>({"concat-of-concat"}, context);
   patterns.addWithLabel<ConcatOfSlices>({"concat-of-slices"}, context);
   patterns.addWithLabel<InterleavedPhases>({"interleaved-phases"}, context);
+  patterns.addWithLabel<InterleaveOfPhases>({"interleave-of-phases"}, context);
+  patterns.addWithLabel<ConcatOfRotation>({"concat-of-rotation"}, context);
   patterns.addWithLabel<PadOfPad>({"pad-of-pad"}, context);
   patterns.addWithLabel<BroadcastOfBroadcast>({"broadcast-of-broadcast"}, context);
   patterns.addWithLabel<SqueezeOfUnsqueeze>({"squeeze-of-unsqueeze"}, context);

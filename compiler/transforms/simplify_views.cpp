@@ -20,7 +20,10 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
       return;
     RewritePatternSet patterns(&getContext());
     addSlicePatterns(patterns);
+    addProductPatterns(patterns);
     addMergePatterns(patterns);
+    if (phases)
+      addPhasePatterns(patterns);
     const FrozenRewritePatternSet chosen(std::move(patterns), without, only);
     GreedyRewriteConfig config;
     config.maxIterations = GreedyRewriteConfig::kNoLimit; // they end, see the pass's description
@@ -34,6 +37,7 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
 std::vector<std::string> viewRewrites(MLIRContext &context) {
   RewritePatternSet patterns(&context);
   addSlicePatterns(patterns);
+  addProductPatterns(patterns);
   addMergePatterns(patterns);
   std::vector<std::string> labels;
   for (const auto &pattern : patterns.getNativePatterns())

@@ -205,6 +205,123 @@ struct SliceOfReverse : SliceOf<ReverseOp> {
   }
 };
 
+/// slice(rotate(x)) is a slice of x where it takes no first element behind a last one; and the
+/// rotation of a slice, along axes that are not rotated.
+struct SliceOfRotate : SliceOf<RotateOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, RotateOp rotate, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    Extents by(rotate.getBy());
+    bool moves = false;
+    for (size_t axis = 0; axis < taken.rank(); ++axis) {
+      moves |= !taken.isWhole(axis);
+      if (by[axis] == 0 || taken.isWhole(axis))
+        continue;
+      const int64_t extent = taken.from[axis];
+      const int64_t first = taken.starts[axis] + by[axis], last = taken.last(axis) + by[axis];
+      if (first / extent != last / extent)
+        return {};
+      taken.starts[axis] = first % extent;
+      by[axis] = 0;
+    }
+    if (!moves)
+      return {};
+    const Value part = taken.of(rewriter, where, rotate.getInput());
+    if (llvm::all_of(by, [](int64_t one) { return one == 0; }))
+      return part;
+    return typed(rewriter.create<RotateOp>(where, part, by), slice.getType());
+  }
+};
+
+/// slice(tile(x)) is a slice of x where it takes of one copy; and tiles of a slice, along axes
+/// that are not repeated.
+struct SliceOfTile : SliceOf<TileOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, TileOp tile, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    Extents counts(tile.getCounts());
+    const Extents own(shapeOf(tile.getInput()));
+    bool moves = false;
+    for (size_t axis = 0; axis < taken.rank(); ++axis) {
+      moves |= !taken.isWhole(axis);
+      if (counts[axis] == 1)
+        continue;
+      if (taken.isWhole(axis)) {
+        taken.sizes[axis] = own[axis];
+        continue;
+      }
+      if (taken.starts[axis] / own[axis] != taken.last(axis) / own[axis])
+        return {};
+      taken.starts[axis] %= own[axis];
+      counts[axis] = 1;
+    }
+    if (!moves)
+      return {};
+    const Value part = taken.of(rewriter, where, tile.getInput());
+    if (llvm::all_of(counts, [](int64_t one) { return one == 1; }))
+      return part;
+    return typed(rewriter.create<TileOp>(where, part, counts), slice.getType());
+  }
+};
+
+/// slice(repeat(x)) is a slice of x where it takes one of the copies of an element, always the
+/// same or alone; and a repetition of a slice, along other axes.
+struct SliceOfRepeat : SliceOf<RepeatOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, RepeatOp repeat, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    Extents counts(repeat.getCounts());
+    bool moves = false;
+    for (size_t axis = 0; axis < taken.rank(); ++axis) {
+      moves |= !taken.isWhole(axis);
+      const int64_t count = counts[axis];
+      if (count == 1)
+        continue;
+      if (taken.isWhole(axis)) {
+        taken.sizes[axis] /= count;
+        continue;
+      }
+      if (taken.sizes[axis] != 1 && taken.steps[axis] % count != 0)
+        return {};
+      taken.take(axis, taken.starts[axis] / count, taken.sizes[axis],
+                 taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / count);
+      counts[axis] = 1;
+    }
+    if (!moves)
+      return {};
+    const Value part = taken.of(rewriter, where, repeat.getInput());
+    if (llvm::all_of(counts, [](int64_t one) { return one == 1; }))
+      return part;
+    return typed(rewriter.create<RepeatOp>(where, part, counts), slice.getType());
+  }
+};
+
+/// slice(interleave(a, b)) that takes of one of them is a slice of that one.
+struct SliceOfInterleave : SliceOf<InterleaveOp> {
+  using SliceOf::SliceOf;
+
+  Value through(SliceOp slice, InterleaveOp interleave, Location where,
+                PatternRewriter &rewriter) const override {
+    Taken taken(slice);
+    const size_t axis = interleave.getAxis();
+    const auto turns = static_cast<int64_t>(interleave.getInputs().size());
+    if (taken.sizes[axis] != 1 && taken.steps[axis] % turns != 0)
+      return {};
+    const Value one = interleave.getInputs()[taken.starts[axis] % turns];
+    if (dataDim(one) != dataDim(slice.getResult()))
+      return {}; // a constant, which has no data dimension
+    taken.take(axis, taken.starts[axis] / turns, taken.sizes[axis],
+               taken.sizes[axis] == 1 ? 1 : taken.steps[axis] / turns);
+    return taken.of(rewriter, where, one);
+  }
+};
+
 /// Whether a slice leaves the lanes as they are: before layout, too, where they are not known.
 bool keepsLanes(const Taken &taken, Value result) {
   const std::optional<int64_t> dim = dataDim(result);
@@ -270,6 +387,10 @@ void addSlicePatterns(RewritePatternSet &patterns) {
   patterns.addWithLabel<SliceOfBroadcast>({"slice-of-broadcast"}, context);
   patterns.addWithLabel<SliceOfTranspose>({"slice-of-transpose"}, context);
   patterns.addWithLabel<SliceOfReverse>({"slice-of-reverse"}, context);
+  patterns.addWithLabel<SliceOfRotate>({"slice-of-rotate"}, context);
+  patterns.addWithLabel<SliceOfTile>({"slice-of-tile"}, context);
+  patterns.addWithLabel<SliceOfRepeat>({"slice-of-repeat"}, context);
+  patterns.addWithLabel<SliceOfInterleave>({"slice-of-interleave"}, context);
   patterns.addWithLabel<SliceOfMap>({"slice-of-map"}, context);
   patterns.addWithLabel<SliceOfReduce>({"slice-of-reduce"}, context);
 }

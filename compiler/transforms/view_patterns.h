@@ -15,6 +15,13 @@ void addSlicePatterns(mlir::RewritePatternSet &patterns);
 /// pads of pads, broadcasts of broadcasts, parts that were taken apart by phases.
 void addMergePatterns(mlir::RewritePatternSet &patterns);
 
+/// Slices of features move to the weights of the product that gives them.
+void addProductPatterns(mlir::RewritePatternSet &patterns);
+
+/// Dilated and strided windows become dense ones over the phases of an axis, interleaved. What
+/// they are worth depends on who reads them, so only who asks for them gets them.
+void addPhasePatterns(mlir::RewritePatternSet &patterns);
+
 /// `type` with another shape: of one element type, and along one axis if `dim` is one.
 mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
                                  std::optional<int64_t> dim);

@@ -114,8 +114,10 @@ class Flags(Refusal):
 
     def test_rewrites_that_are_left_out(self):
         names = ["slice-of-concat", "slice-of-pad", "slice-of-broadcast", "slice-of-transpose", "slice-of-reverse",
-                 "slice-of-map", "slice-of-reduce", "concat-of-concat", "concat-of-slices", "interleaved-phases", "pad-of-pad",
-                 "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products", "maps-before-views", "hoist-scalars"]
+                 "slice-of-rotate", "slice-of-tile", "slice-of-repeat", "slice-of-interleave", "slice-of-map", "slice-of-reduce",
+                 "slice-of-product", "concat-of-concat", "concat-of-slices", "interleaved-phases", "interleave-of-phases",
+                 "concat-of-rotation", "pad-of-pad", "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products",
+                 "maps-before-views", "hoist-scalars"]
         self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is none of the rewrites, allowed: "
                      + ", ".join(names) + "\n  --> m.onnx\n help: did you mean 'slice-of-concat'\n",
                      "check", "m.onnx", "--target", "c2b8", "--without-rewrite", "slice-of-conct")

@@ -69,6 +69,10 @@ class Selections(RandomModel):
         times = self.integer(2, 3)
         if x.size * times > 400 or x.ndim > 4:
             return
+        if self.integer(0, 1):
+            places = np.repeat(np.arange(x.shape[axis]), times)
+            self.node("Gather", [x], lambda v: np.take(v, places, axis), [places], axis=axis)
+            return
         shape = [*x.shape[:axis + 1], times, *x.shape[axis + 1:]]
         flat = [*x.shape[:axis], x.shape[axis] * times, *x.shape[axis + 1:]]
         self.node("Unsqueeze", [x], lambda v: np.expand_dims(v, axis + 1), [[axis + 1]])

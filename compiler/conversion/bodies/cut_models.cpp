@@ -88,6 +88,56 @@ struct Concat : SameAxes<Concat, ir::ConcatOp> {
     return static_cast<int64_t>(op.getAxis()) != axis;
   }
 };
+struct Rotate : SameAxes<Rotate, ir::RotateOp> {
+  static bool uniform(ir::RotateOp op, int64_t axis) { return op.getBy()[axis] == 0; }
+};
+/// Blocks of whole turns come from blocks of what takes turns.
+template <typename Model, typename Op> struct Turns : Base<Model, Op> {
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    return Cut{cut.axis, cut.block * Model::turns(llvm::cast<Op>(op), cut.axis), cut.mirrored};
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    const int64_t turns = Model::turns(llvm::cast<Op>(op), cut.axis);
+    if (cut.block % turns != 0)
+      return false;
+    operands.append(op->getNumOperands(), Cut{cut.axis, cut.block / turns, cut.mirrored});
+    return true;
+  }
+};
+struct Repeat : Turns<Repeat, ir::RepeatOp> {
+  static int64_t turns(ir::RepeatOp op, int64_t axis) { return op.getCounts()[axis]; }
+};
+struct Interleave : Turns<Interleave, ir::InterleaveOp> {
+  static int64_t turns(ir::InterleaveOp op, int64_t axis) {
+    return axis == static_cast<int64_t>(op.getAxis()) ? static_cast<int64_t>(op.getInputs().size())
+                                                      : 1;
+  }
+};
+/// Along a repeated axis a block has several whole tensors, or there are none.
+struct Tile : Base<Tile, ir::TileOp> {
+  std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
+    return llvm::cast<ir::TileOp>(op).getCounts()[cut.axis] == 1 ? std::optional(cut)
+                                                                 : std::nullopt;
+  }
+  bool operandCuts(Operation *op, const Cut &cut, OperandCuts &operands) const {
+    auto tile = llvm::cast<ir::TileOp>(op);
+    const bool repeats = tile.getCounts()[cut.axis] != 1;
+    if (repeats && cut.block % ir::shapeOf(tile.getInput())[cut.axis] != 0)
+      return false;
+    operands.emplace_back(repeats ? std::nullopt : std::optional(cut));
+    return true;
+  }
+  Operation *makeBlock(Operation *op, OpBuilder &builder, ValueRange operands,
+                       RankedTensorType type, const Cut &cut,
+                       std::optional<int64_t> missing) const {
+    auto block = llvm::cast<ir::TileOp>(Base::makeBlock(op, builder, operands, type, cut, missing));
+    llvm::SmallVector<int64_t, 4> counts(block.getCounts());
+    if (counts[cut.axis] != 1)
+      counts[cut.axis] = cut.block / ir::shapeOf(operands[0])[cut.axis];
+    block.setCounts(counts);
+    return block;
+  }
+};
 struct Pad : SameAxes<Pad, ir::PadOp> {
   static bool uniform(ir::PadOp op, int64_t axis) {
     return op.getLow()[axis] == 0 && op.getHigh()[axis] == 0;
@@ -373,6 +423,10 @@ void registerCutModels(MLIRContext &context) {
   ir::RelayoutOp::attachInterface<Relayout>(context);
   ir::ReverseOp::attachInterface<Reverse>(context);
   ir::ConcatOp::attachInterface<Concat>(context);
+  ir::RotateOp::attachInterface<Rotate>(context);
+  ir::TileOp::attachInterface<Tile>(context);
+  ir::RepeatOp::attachInterface<Repeat>(context);
+  ir::InterleaveOp::attachInterface<Interleave>(context);
   ir::PadOp::attachInterface<Pad>(context);
   ir::SliceOp::attachInterface<Slice>(context);
   ir::WindowOp::attachInterface<Window>(context);

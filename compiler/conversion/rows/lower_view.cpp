@@ -100,7 +100,8 @@ template <typename... Views> void attach(MLIRContext &context) {
 void attachViewModels(MLIRContext &context) {
   ir::RelayoutOp::attachInterface<RelayoutModel>(context);
   attach<ir::TransposeOp, ir::ReverseOp, ir::SliceOp, ir::ReshapeOp, ir::UnsqueezeOp, ir::SqueezeOp,
-         ir::BroadcastOp, ir::ConcatOp, ir::PadOp, ir::WindowOp>(context);
+         ir::BroadcastOp, ir::ConcatOp, ir::RotateOp, ir::TileOp, ir::RepeatOp, ir::InterleaveOp,
+         ir::PadOp, ir::WindowOp>(context);
 }
 
 } // namespace sluice::rows

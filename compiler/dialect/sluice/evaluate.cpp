@@ -90,6 +90,23 @@ Tensors ConcatOp::evaluate(Operands operands) {
       reference::concat({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis())));
 }
 
+Tensors RotateOp::evaluate(Operands operands) {
+  return one(reference::rotate(*operands[0], plain(getBy())));
+}
+
+Tensors TileOp::evaluate(Operands operands) {
+  return one(reference::tile(*operands[0], plain(getCounts())));
+}
+
+Tensors RepeatOp::evaluate(Operands operands) {
+  return one(reference::repeat(*operands[0], plain(getCounts())));
+}
+
+Tensors InterleaveOp::evaluate(Operands operands) {
+  return one(
+      reference::interleave({operands.begin(), operands.end()}, static_cast<int64_t>(getAxis())));
+}
+
 Tensors WindowOp::evaluate(Operands operands) {
   return one(reference::window(*operands[0], window(), getValue().convertToDouble()));
 }

@@ -79,6 +79,42 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   return getInputs().size() == 1 ? sameAs(getInputs().front(), getResult()) : OpFoldResult();
 }
 
+OpFoldResult RotateOp::fold(FoldAdaptor) {
+  if (llvm::all_of(getBy(), [](int64_t by) { return by == 0; }))
+    return sameAs(getInput(), getResult());
+  auto inner = getInput().getDefiningOp<RotateOp>();
+  if (!inner)
+    return {};
+  llvm::SmallVector<int64_t> both;
+  for (auto [axis, extent] : llvm::enumerate(shapeOf(getInput())))
+    both.push_back((inner.getBy()[axis] + getBy()[axis]) % extent);
+  setBy(both);
+  getInputMutable().assign(inner.getInput());
+  return getResult();
+}
+
+/// Tiles of tiles, repetitions of repetitions: counts multiply.
+template <typename Op> static OpFoldResult foldRepeated(Op op) {
+  if (auto same = sameAs(op.getInput(), op.getResult()))
+    return same;
+  auto inner = op.getInput().template getDefiningOp<Op>();
+  if (!inner)
+    return {};
+  llvm::SmallVector<int64_t> counts;
+  for (auto [outer, own] : llvm::zip_equal(op.getCounts(), inner.getCounts()))
+    counts.push_back(outer * own);
+  op.setCounts(counts);
+  op.getInputMutable().assign(inner.getInput());
+  return op.getResult();
+}
+
+OpFoldResult TileOp::fold(FoldAdaptor) { return foldRepeated(*this); }
+OpFoldResult RepeatOp::fold(FoldAdaptor) { return foldRepeated(*this); }
+
+OpFoldResult InterleaveOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? sameAs(getInputs().front(), getResult()) : OpFoldResult();
+}
+
 OpFoldResult PadOp::fold(FoldAdaptor) {
   // A border of nothing keeps the shape; any other changes it.
   return sameAs(getInput(), getResult());

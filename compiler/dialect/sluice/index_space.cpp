@@ -351,6 +351,77 @@ IndexSpace ConcatOp::indexSpace() {
   return space;
 }
 
+IndexSpace RotateOp::indexSpace() {
+  // Along a rotated axis all elements are one region.
+  IndexSpace space;
+  space.work = Work::Address;
+  Places places;
+  Extents region;
+  for (auto [extent, by] : llvm::zip_equal(shapeOf(getInput()), getBy())) {
+    region.push_back(by == 0 ? 1 : extent);
+    places.push_back(by == 0 ? getAffineDimExpr(space.loops.size(), getContext())
+                             : getAffineConstantExpr(0, getContext()));
+    if (by == 0)
+      space.loops.push_back({extent});
+  }
+  space.operands = {elementsAt(getInput(), places, space.loops.size())};
+  space.operands.front().region = region;
+  space.results = {space.operands.front()};
+  return space;
+}
+
+namespace {
+
+/// Axes that have each element `counts` times: a loop over the elements, then one over where they
+/// are repeated. `copyStride` says how far apart the copies of an element are.
+IndexSpace repeated(Value input, Value result, ExtentsRef counts,
+                    llvm::function_ref<int64_t(size_t axis)> copyStride) {
+  IndexSpace space;
+  space.work = Work::Address;
+  MLIRContext *context = input.getContext();
+  Places from, to;
+  for (auto [axis, extent] : llvm::enumerate(shapeOf(input))) {
+    from.push_back(getAffineDimExpr(space.loops.size(), context));
+    space.loops.push_back({extent});
+    if (counts[axis] == 1) {
+      to.push_back(from.back());
+      continue;
+    }
+    const int64_t copies = copyStride(axis), elements = copies == 1 ? counts[axis] : 1;
+    to.push_back(from.back() * elements + getAffineDimExpr(space.loops.size(), context) * copies);
+    space.loops.push_back({counts[axis]});
+  }
+  space.operands = {elementsAt(input, from, space.loops.size())};
+  space.results = {elementsAt(result, to, space.loops.size())};
+  return space;
+}
+
+} // namespace
+
+IndexSpace TileOp::indexSpace() {
+  return repeated(getInput(), getResult(), getCounts(),
+                  [&](size_t axis) { return shapeOf(getInput())[axis]; });
+}
+
+IndexSpace RepeatOp::indexSpace() {
+  return repeated(getInput(), getResult(), getCounts(), [](size_t) { return int64_t{1}; });
+}
+
+IndexSpace InterleaveOp::indexSpace() {
+  // An element of each operand, and as many neighbours of the result.
+  const auto axis = static_cast<size_t>(getAxis());
+  const auto turns = static_cast<int64_t>(getInputs().size());
+  IndexSpace space = over(shapeOf(getInputs().front()), Work::Address);
+  for (Value input : getInputs())
+    space.operands.push_back(identity(input));
+  Places places;
+  for (const size_t loop : llvm::seq<size_t>(0, space.loops.size()))
+    places.push_back(getAffineDimExpr(loop, getContext()) * (loop == axis ? turns : 1));
+  space.results = {elementsAt(getResult(), places, space.loops.size())};
+  space.results.front().region[axis] = turns;
+  return space;
+}
+
 IndexSpace ReshapeOp::indexSpace() { return Reshaped(getInput(), getResult()).space; }
 IndexSpace UnsqueezeOp::indexSpace() { return Reshaped(getInput(), getResult()).space; }
 IndexSpace SqueezeOp::indexSpace() { return Reshaped(getInput(), getResult()).space; }

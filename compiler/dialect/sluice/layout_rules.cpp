@@ -93,6 +93,38 @@ LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
   return refusal("DD-CONCAT", "concatenated tensors have different data dimensions");
 }
 
+void InterleaveOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  const auto axis = static_cast<int64_t>(getAxis());
+  addEqual(query, relation, "DD-CONCAT", "interleaved tensors agree",
+           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
+}
+
+LayoutRefusal InterleaveOp::layoutRefusal(const LayoutQuery &) {
+  return refusal("DD-CONCAT", "interleaved tensors have different data dimensions");
+}
+
+/// What repeats elements, along the lanes by moving them.
+static void addRepeated(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-CONCAT", "a repetition keeps the data dimension", [&](int64_t dim) {
+    return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);
+  });
+}
+
+void TileOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addRepeated(query, relation);
+}
+
+void RepeatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addRepeated(query, relation);
+}
+
+void RotateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
+  addEqual(query, relation, "DD-CONCAT", "a rotation keeps the data dimension", [&](int64_t dim) {
+    // Rank 0 has no rotations.
+    return getBy().empty() || getBy()[dim] == 0 ? 0 : query.rows(query.result, dim);
+  });
+}
+
 void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-CONCAT", "a border keeps the data dimension", [&](int64_t dim) {
     return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);

@@ -283,6 +283,55 @@ LogicalResult ConcatOp::verify() {
       *this, inferConcat(shapesOf(getInputs()), static_cast<int64_t>(getAxis()), why), why);
 }
 
+void RotateOp::build(OpBuilder &builder, OperationState &state, Value input,
+                     llvm::ArrayRef<int64_t> by) {
+  std::string why;
+  build(builder, state, resultType(inferRotate(shapeOf(input), by, why), why, input), input, by);
+}
+
+LogicalResult RotateOp::verify() {
+  std::string why;
+  return verifyResult(*this, inferRotate(shapeOf(getInput()), getBy(), why), why);
+}
+
+void TileOp::build(OpBuilder &builder, OperationState &state, Value input,
+                   llvm::ArrayRef<int64_t> counts) {
+  std::string why;
+  build(builder, state, resultType(inferRepeat(shapeOf(input), counts, why), why, input), input,
+        counts);
+}
+
+LogicalResult TileOp::verify() {
+  std::string why;
+  return verifyResult(*this, inferRepeat(shapeOf(getInput()), getCounts(), why), why);
+}
+
+void RepeatOp::build(OpBuilder &builder, OperationState &state, Value input,
+                     llvm::ArrayRef<int64_t> counts) {
+  std::string why;
+  build(builder, state, resultType(inferRepeat(shapeOf(input), counts, why), why, input), input,
+        counts);
+}
+
+LogicalResult RepeatOp::verify() {
+  std::string why;
+  return verifyResult(*this, inferRepeat(shapeOf(getInput()), getCounts(), why), why);
+}
+
+void InterleaveOp::build(OpBuilder &builder, OperationState &state, ValueRange inputs,
+                         int64_t axis) {
+  std::string why;
+  build(builder, state,
+        resultType(inferInterleave(shapesOf(inputs), axis, why), why, inputs.front()), inputs,
+        axis);
+}
+
+LogicalResult InterleaveOp::verify() {
+  std::string why;
+  return verifyResult(
+      *this, inferInterleave(shapesOf(getInputs()), static_cast<int64_t>(getAxis()), why), why);
+}
+
 void PadOp::build(OpBuilder &builder, OperationState &state, Value input,
                   llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high, float value) {
   std::string why;

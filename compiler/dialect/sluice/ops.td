@@ -226,6 +226,47 @@ def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"]> {
   let hasFolder = 1;
 }
 
+def Sluice_RotateOp : Sluice_View<"rotate"> {
+  let summary = "elements along axes moved round";
+  let description = [{
+    `by` has a number for each axis: element i of the result along it is element `i + by` of the
+    input, counted on from the first one behind the last.
+  }];
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$by);
+  let assemblyFormat = "$input `by` $by attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$by)>];
+  let hasFolder = 1;
+}
+
+def Sluice_TileOp : Sluice_View<"tile"> {
+  let summary = "the whole tensor several times, one behind the other";
+  let description = "`counts` has a number for each axis; `sluice.repeat` repeats elements.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
+  let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
+  let hasFolder = 1;
+}
+
+def Sluice_RepeatOp : Sluice_View<"repeat"> {
+  let summary = "every element several times, behind itself";
+  let description = "`counts` has a number for each axis; `sluice.tile` repeats the tensor.";
+  let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
+  let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
+  let hasFolder = 1;
+}
+
+def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
+  let summary = "tensors of one shape in turns along an axis";
+  let description = "Element i * n + k of the result along the axis is element i of operand k of n.";
+  let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
+  let assemblyFormat = [{
+    $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
+  let hasFolder = 1;
+}
+
 def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized"]> {
   let summary = "a border of one value";
   let description = "`low` and `high` are the elements added before and after, along each axis.";

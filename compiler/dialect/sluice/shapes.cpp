@@ -271,6 +271,43 @@ ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why)
   return result;
 }
 
+ShapeOr inferRotate(ExtentsRef input, ExtentsRef by, std::string &why) {
+  if (failed(checkCount(by, rank(input), "rotations", why)))
+    return failure();
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    if (by[axis] < 0 || by[axis] >= input[axis])
+      return refuse(why, "axis {0} of extent {1} is rotated by {2}, it must be in [0, {3}]", axis,
+                    input[axis], by[axis], input[axis] - 1);
+  return Extents(input);
+}
+
+ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why) {
+  if (failed(checkCount(counts, rank(input), "counts", why)))
+    return failure();
+  Extents result(input);
+  for (size_t axis = 0; axis < input.size(); ++axis)
+    if (counts[axis] < 1 || __builtin_mul_overflow(input[axis], counts[axis], &result[axis]))
+      return refuse(why,
+                    "axis {0} of extent {1} is repeated {2} times, it must be 1 or more and "
+                    "have a result that can be counted",
+                    axis, input[axis], counts[axis]);
+  return result;
+}
+
+ShapeOr inferInterleave(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why) {
+  if (inputs.empty())
+    return refuse(why, "an interleaving needs at least one operand");
+  for (ExtentsRef input : inputs)
+    if (input != inputs.front())
+      return refuse(why, "operands have shapes {0} and {1}, they must be equal",
+                    text(inputs.front()), text(input));
+  if (failed(checkAxes(axis, rank(inputs.front()), why)))
+    return failure();
+  Extents result(inputs.front());
+  result[axis] *= static_cast<int64_t>(inputs.size());
+  return result;
+}
+
 ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::string &why) {
   const size_t count = window.axes.size();
   for (const reference::Shape *list :

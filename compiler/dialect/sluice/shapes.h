@@ -34,6 +34,10 @@ ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why);
 ShapeOr inferUnsqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why);
 ShapeOr inferConcat(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
+ShapeOr inferRotate(ExtentsRef input, ExtentsRef by, std::string &why);
+/// Of tile and repeat.
+ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why);
+ShapeOr inferInterleave(llvm::ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why);
 ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::string &why);
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why);
 /// An element of a loop's sequence, which has one for each trip along `axis`.

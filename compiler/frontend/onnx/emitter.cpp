@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -392,6 +393,58 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
   std::string why;
   checked(ir::inferConcat(shapes, axis, why), why);
   return computed(parts.front().type, builder.create<ir::ConcatOp>(location, values, axis));
+}
+
+Tensor Emitter::tile(const Tensor &input, const Shape &counts) {
+  Shape wide = input.shape, others = counts;
+  for (size_t axis = 0; axis < wide.size(); ++axis)
+    if (wide[axis] == 1)
+      wide[axis] = std::exchange(others[axis], 1);
+  Tensor result = broadcast(input, wide);
+  if (others == Shape(others.size(), 1))
+    return result;
+  std::string why;
+  checked(ir::inferRepeat(wide, others, why), why);
+  return computed(input.type, builder.create<ir::TileOp>(location, value(result), others));
+}
+
+Tensor Emitter::repeat(const Tensor &input, int64_t axis, int64_t count) {
+  if (count == 1)
+    return input;
+  Shape counts(input.shape.size(), 1);
+  counts[axis] = count;
+  if (input.shape[axis] == 1)
+    return tile(input, counts);
+  std::string why;
+  const ir::Extents shape = checked(ir::inferRepeat(input.shape, counts, why), why);
+  if (!input.known)
+    return computed(input.type, builder.create<ir::RepeatOp>(location, input.value, counts));
+  const int64_t run = stridesOf(input.shape)[axis];
+  return Tensor::ofKnown(input.known->select({shape.begin(), shape.end()}, [&](int64_t flat) {
+    return flat / (run * count) * run + flat % run;
+  }));
+}
+
+Tensor Emitter::interleave(const std::vector<Tensor> &inputs, int64_t axis) {
+  if (inputs.size() == 1)
+    return inputs.front();
+  if (std::all_of(inputs.begin(), inputs.end(), [](const Tensor &one) { return one.known; })) {
+    std::vector<Tensor> wide;
+    for (const Tensor &input : inputs)
+      wide.push_back(unsqueeze(input, {axis + 1}));
+    Shape shape = inputs.front().shape;
+    shape[axis] *= static_cast<int64_t>(inputs.size());
+    return reshape(concat(wide, axis + 1), shape);
+  }
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<ir::ExtentsRef> shapes;
+  for (const Tensor &input : inputs) {
+    values.push_back(value(input));
+    shapes.push_back(input.shape);
+  }
+  std::string why;
+  checked(ir::inferInterleave(shapes, axis, why), why);
+  return computed(inputs.front().type, builder.create<ir::InterleaveOp>(location, values, axis));
 }
 
 Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {

@@ -122,6 +122,12 @@ public:
   Tensor pad(const Tensor &input, const Shape &low, const Shape &high, float value);
   /// Inputs without elements add nothing.
   Tensor concat(const std::vector<Tensor> &inputs, int64_t axis);
+  /// Every axis so often, one copy behind the other; axes of extent 1 are broadcast.
+  Tensor tile(const Tensor &input, const Shape &counts);
+  /// Every element along an axis so often, behind itself.
+  Tensor repeat(const Tensor &input, int64_t axis, int64_t count);
+  /// Tensors of one shape in turns along an axis.
+  Tensor interleave(const std::vector<Tensor> &inputs, int64_t axis);
   /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.
   Tensor broadcast(const Tensor &input, const Shape &shape);
 

@@ -374,6 +374,95 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 rotations for a tensor of rank 2}}
+  %0 = sluice.rotate %x by [0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 1 of extent 3 is rotated by 3, it must be in [0, 2]}}
+  %0 = sluice.rotate %x by [0, 3] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 0 of extent 2 is rotated by -1, it must be in [0, 1]}}
+  %0 = sluice.rotate %x by [-1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{result has shape [3 2], the operands give [2 3]}}
+  %0 = sluice.rotate %x by [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{1 counts for a tensor of rank 2}}
+  %0 = sluice.tile %x counts [2] : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 1 of extent 3 is repeated 0 times, it must be 1 or more and have a result that can be counted}}
+  %0 = sluice.tile %x counts [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 1 of extent 3 is repeated 9223372036854775807 times, it must be 1 or more and have a result that can be counted}}
+  %0 = sluice.repeat %x counts [1, 9223372036854775807] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{result has shape [2 3], the operands give [2 6]}}
+  %0 = sluice.repeat %x counts [1, 2] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{an interleaving needs at least one operand}}
+  %0 = sluice.interleave axis 0 : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  %y = sluice.transpose %x [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // expected-error @+1 {{operands have shapes [2 3] and [3 2], they must be equal}}
+  %0 = sluice.interleave %x, %y axis 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{axis 2 is outside a tensor of rank 2}}
+  %0 = sluice.interleave %x, %x axis 2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{1 low borders for a tensor of rank 2}}
   %0 = sluice.pad %x low [0] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return

@@ -33,6 +33,14 @@ func.func @all(%x: tensor<2x3xf32> {sluice.name = "x"}) -> tensor<2x3xf32> {
   %5 = sluice.slice %4 starts [0, 3] sizes [2, 2] steps [1, -2] : (tensor<2x4xf32>) -> tensor<2x2xf32>
   // CHECK: sluice.concat %{{.*}}, %{{.*}} axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
   %6 = sluice.concat %5, %4 axis 1 : (tensor<2x2xf32>, tensor<2x4xf32>) -> tensor<2x6xf32>
+  // CHECK: sluice.rotate %{{.*}} by [0, 5] : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %16 = sluice.rotate %6 by [0, 5] : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  // CHECK: sluice.tile %{{.*}} counts [2, 1] : (tensor<2x6xf32>) -> tensor<4x6xf32>
+  %17 = sluice.tile %16 counts [2, 1] : (tensor<2x6xf32>) -> tensor<4x6xf32>
+  // CHECK: sluice.repeat %{{.*}} counts [1, 3] : (tensor<4x6xf32>) -> tensor<4x18xf32>
+  %18 = sluice.repeat %17 counts [1, 3] : (tensor<4x6xf32>) -> tensor<4x18xf32>
+  // CHECK: sluice.interleave %{{.*}}, %{{.*}} axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
+  %19 = sluice.interleave %6, %16 axis 1 : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
   // CHECK: sluice.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   %7 = sluice.reshape %6 : (tensor<2x6xf32>) -> tensor<2x2x3xf32>
   // CHECK: sluice.reduce max %{{.*}} axes [1] : (tensor<2x2x3xf32>) -> tensor<2x3xf32>

@@ -80,6 +80,22 @@ func.func @concat(%x: tensor<3x4xf32, #sluice.dim<0>>, %y: tensor<3x4xf32, #slui
 
 // -----
 
+func.func @interleave(%x: tensor<3x4xf32, #sluice.dim<0>>, %y: tensor<3x4xf32, #sluice.dim<1>>) -> tensor<6x4xf32> {
+  // expected-error @+9 {{E0305: interleaved tensors have different data dimensions}}
+  // expected-note @+8 {{operand 0: activation [3! 4]}}
+  // expected-note @+7 {{operand 1: activation [3 4!]}}
+  // expected-note @+6 {{rule DD-CONCAT: [a! b] ++ [a! c] -> [a! (b+c)]}}
+  // expected-note @+5 {{chain: [3! 4], pinned by its type}}
+  // expected-note @+4 {{chain: [3 4!], pinned by its type}}
+  // expected-note @+3 {{chain: [3 4!], needs [3! 4]}}
+  // expected-note @+2 {{help: pin the tensor to [3 4!] in its type}}
+  // expected-note @+1 {{help: pin the tensor to [3! 4] in its type}}
+  %0 = sluice.interleave %x, %y axis 0 : (tensor<3x4xf32, #sluice.dim<0>>, tensor<3x4xf32, #sluice.dim<1>>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+
+// -----
+
 func.func @matmul_left(%x: tensor<3x4xf32, #sluice.dim<1>>) -> tensor<5x4xf32> {
   %w = sluice.constant dense<1.0> : tensor<5x3xf32>
   // expected-error @+8 {{E0302: the product contracts an axis that is not the data dimension}}

@@ -242,3 +242,131 @@ func.func @transpose_other_back(%x: tensor<2x3x4x5xf32>) -> tensor<4x3x2x5xf32, 
   %r = sluice.transpose %x [2, 1, 0, 3] : (tensor<2x3x4x5xf32>) -> tensor<4x3x2x5xf32, #sluice.dim<3>>
   return %r : tensor<4x3x2x5xf32, #sluice.dim<3>>
 }
+
+// [4! 3] -> [4! 3]
+// CHECK-LABEL: func.func @rotate_along(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<4x3xbf16, #sluice<[4! 3]>>
+func.func @rotate_along(%x: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<4x3xf32> {
+  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32, #sluice.dim<0>>) -> tensor<4x3xf32>
+  return %r : tensor<4x3xf32>
+}
+
+// [4! 3] -> [4! 3], from the result
+// CHECK-LABEL: func.func @rotate_along_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<4x3xbf16, #sluice<[4! 3]>>
+func.func @rotate_along_back(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<0>> {
+  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<0>>
+  return %r : tensor<4x3xf32, #sluice.dim<0>>
+}
+
+// [4! 3] -> [8! 3]
+// CHECK-LABEL: func.func @tile_along(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @tile_along(%x: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32> {
+  %r = sluice.tile %x counts [2, 1] : (tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4! 3] -> [8! 3], from the result
+// CHECK-LABEL: func.func @tile_along_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @tile_along_back(%x: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>> {
+  %r = sluice.tile %x counts [2, 1] : (tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>>
+  return %r : tensor<8x3xf32, #sluice.dim<0>>
+}
+
+// [4! 3] -> [8! 3]
+// CHECK-LABEL: func.func @repeat_along(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @repeat_along(%x: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32> {
+  %r = sluice.repeat %x counts [2, 1] : (tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4! 3] -> [8! 3], from the result
+// CHECK-LABEL: func.func @repeat_along_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @repeat_along_back(%x: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>> {
+  %r = sluice.repeat %x counts [2, 1] : (tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>>
+  return %r : tensor<8x3xf32, #sluice.dim<0>>
+}
+
+// [4! 3], [4! 3] -> [8! 3]
+// CHECK-LABEL: func.func @interleave_along(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>, %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @interleave_along(%x: tensor<4x3xf32, #sluice.dim<0>>, %y: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32> {
+  %r = sluice.interleave %x, %y axis 0 : (tensor<4x3xf32, #sluice.dim<0>>, tensor<4x3xf32, #sluice.dim<0>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4! 3], [4! 3] -> [8! 3], from the result
+// CHECK-LABEL: func.func @interleave_along_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>, %{{.*}}: tensor<4x3xbf16, #sluice<[4! 3]>>) -> tensor<8x3xbf16, #sluice<[8! 3]>>
+func.func @interleave_along_back(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>> {
+  %r = sluice.interleave %x, %y axis 0 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<0>>
+  return %r : tensor<8x3xf32, #sluice.dim<0>>
+}
+
+// [4 3!] -> [4 3!]
+// CHECK-LABEL: func.func @rotate_off(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
+func.func @rotate_off(%x: tensor<4x3xf32, #sluice.dim<1>>) -> tensor<4x3xf32> {
+  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32, #sluice.dim<1>>) -> tensor<4x3xf32>
+  return %r : tensor<4x3xf32>
+}
+
+// [4 3!] -> [4 3!], from the result
+// CHECK-LABEL: func.func @rotate_off_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<4x3xbf16, #sluice<[4 3!]>>
+func.func @rotate_off_back(%x: tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<1>> {
+  %r = sluice.rotate %x by [1, 0] : (tensor<4x3xf32>) -> tensor<4x3xf32, #sluice.dim<1>>
+  return %r : tensor<4x3xf32, #sluice.dim<1>>
+}
+
+// [4 3!] -> [8 3!]
+// CHECK-LABEL: func.func @tile_off(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @tile_off(%x: tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32> {
+  %r = sluice.tile %x counts [2, 1] : (tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4 3!] -> [8 3!], from the result
+// CHECK-LABEL: func.func @tile_off_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @tile_off_back(%x: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>> {
+  %r = sluice.tile %x counts [2, 1] : (tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>>
+  return %r : tensor<8x3xf32, #sluice.dim<1>>
+}
+
+// [4 3!] -> [8 3!]
+// CHECK-LABEL: func.func @repeat_off(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @repeat_off(%x: tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32> {
+  %r = sluice.repeat %x counts [2, 1] : (tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4 3!] -> [8 3!], from the result
+// CHECK-LABEL: func.func @repeat_off_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @repeat_off_back(%x: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>> {
+  %r = sluice.repeat %x counts [2, 1] : (tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>>
+  return %r : tensor<8x3xf32, #sluice.dim<1>>
+}
+
+// [4 3!], [4 3!] -> [8 3!]
+// CHECK-LABEL: func.func @interleave_off(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>, %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @interleave_off(%x: tensor<4x3xf32, #sluice.dim<1>>, %y: tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32> {
+  %r = sluice.interleave %x, %y axis 0 : (tensor<4x3xf32, #sluice.dim<1>>, tensor<4x3xf32, #sluice.dim<1>>) -> tensor<8x3xf32>
+  return %r : tensor<8x3xf32>
+}
+
+// [4 3!], [4 3!] -> [8 3!], from the result
+// CHECK-LABEL: func.func @interleave_off_back(
+// CHECK-SAME: %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>, %{{.*}}: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<8x3xbf16, #sluice<[8 3!]>>
+func.func @interleave_off_back(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>> {
+  %r = sluice.interleave %x, %y axis 0 : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32, #sluice.dim<1>>
+  return %r : tensor<8x3xf32, #sluice.dim<1>>
+}

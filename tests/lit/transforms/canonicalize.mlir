@@ -11,7 +11,11 @@ func.func @nothing(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %4 = sluice.pad %3 low [0, 0] high [0, 0] value 1.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %5 = sluice.concat %4 axis 0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %6 = sluice.reverse %5 axes [] : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %7 = sluice.map (%a = %6) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %8 = sluice.rotate %6 by [0, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %9 = sluice.tile %8 counts [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %10 = sluice.repeat %9 counts [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %11 = sluice.interleave %10 axis 1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %7 = sluice.map (%a = %11) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
     sluice.yield %a
   }
   return %7 : tensor<2x3xf32>
@@ -41,6 +45,24 @@ func.func @chains(%x: tensor<10x4xf32>) -> (tensor<2x4xf32>, tensor<5x8xf32>, te
   %4 = sluice.reverse %x axes [0] : (tensor<10x4xf32>) -> tensor<10x4xf32>
   %5 = sluice.reverse %4 axes [0] : (tensor<10x4xf32>) -> tensor<10x4xf32>
   return %1, %3, %5 : tensor<2x4xf32>, tensor<5x8xf32>, tensor<10x4xf32>
+}
+
+// Rotations add up, round the end too; counts multiply.
+// CHECK-LABEL: func.func @routes(
+// CHECK-SAME: %[[X:.*]]: tensor<5x4xf32>
+// CHECK-DAG: %[[R:.*]] = sluice.rotate %[[X]] by [2, 3] : (tensor<5x4xf32>) -> tensor<5x4xf32>
+// CHECK-DAG: %[[T:.*]] = sluice.tile %[[X]] counts [6, 5] : (tensor<5x4xf32>) -> tensor<30x20xf32>
+// CHECK-DAG: %[[E:.*]] = sluice.repeat %[[X]] counts [6, 5] : (tensor<5x4xf32>) -> tensor<30x20xf32>
+// CHECK: return %[[R]], %[[X]], %[[T]], %[[E]]
+func.func @routes(%x: tensor<5x4xf32>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<30x20xf32>, tensor<30x20xf32>) {
+  %0 = sluice.rotate %x by [3, 3] : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  %1 = sluice.rotate %0 by [4, 0] : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  %2 = sluice.rotate %0 by [2, 1] : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  %3 = sluice.tile %x counts [2, 5] : (tensor<5x4xf32>) -> tensor<10x20xf32>
+  %4 = sluice.tile %3 counts [3, 1] : (tensor<10x20xf32>) -> tensor<30x20xf32>
+  %5 = sluice.repeat %x counts [2, 5] : (tensor<5x4xf32>) -> tensor<10x20xf32>
+  %6 = sluice.repeat %5 counts [3, 1] : (tensor<10x20xf32>) -> tensor<30x20xf32>
+  return %1, %2, %4, %6 : tensor<5x4xf32>, tensor<5x4xf32>, tensor<30x20xf32>, tensor<30x20xf32>
 }
 
 // A slice backwards over everything is not the identity; a transpose that

@@ -6,9 +6,19 @@
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-reverse}))" | FileCheck %s --check-prefix=REVERSE
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-map}))" | FileCheck %s --check-prefix=MAP
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-reduce}))" | FileCheck %s --check-prefix=REDUCE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-rotate}))" | FileCheck %s --check-prefix=ROTATE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-tile}))" | FileCheck %s --check-prefix=TILE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-repeat}))" | FileCheck %s --check-prefix=REPEAT
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-interleave}))" | FileCheck %s --check-prefix=TURNS
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=slice-of-product}))" | FileCheck %s --check-prefix=FEATURES
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=dilated-window phases}))" | FileCheck %s --check-prefix=DILATED
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=strided-window phases}))" | FileCheck %s --check-prefix=STRIDED
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=product-of-interleave phases}))" | FileCheck %s --check-prefix=PRODUCTS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-concat}))" | FileCheck %s --check-prefix=CONCATS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-slices}))" | FileCheck %s --check-prefix=SLICES
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=interleaved-phases}))" | FileCheck %s --check-prefix=PHASES
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=interleave-of-phases}))" | FileCheck %s --check-prefix=WHOLE
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=concat-of-rotation}))" | FileCheck %s --check-prefix=ROTATION
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=pad-of-pad}))" | FileCheck %s --check-prefix=PADS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=broadcast-of-broadcast}))" | FileCheck %s --check-prefix=BROADCASTS
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-simplify-views{only=squeeze-of-unsqueeze}))" | FileCheck %s --check-prefix=SQUEEZE
@@ -189,4 +199,168 @@ func.func @squeeze(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0 = sluice.unsqueeze %x axes [0, 2] : (tensor<2x4xf32>) -> tensor<1x2x1x4xf32>
   %1 = sluice.squeeze %0 axes [0, 2] : (tensor<1x2x1x4xf32>) -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
+}
+
+// Where no first element follows a last one; along other axes the rotation stays.
+// ROTATE-LABEL: func.func @rotate(
+// ROTATE-SAME: %[[X:.*]]: tensor<6x4xf32>
+// ROTATE-DAG: %[[A:.*]] = sluice.slice %[[X]] starts [1, 0] sizes [2, 4] steps [-1, 1]
+// ROTATE-DAG: %[[S:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [6, 2] steps [1, 1]
+// ROTATE-DAG: %[[B:.*]] = sluice.rotate %[[S]] by [2, 0] : (tensor<6x2xf32>) -> tensor<6x2xf32>
+// ROTATE-DAG: %[[R:.*]] = sluice.rotate %[[X]] by [2, 0]
+// ROTATE-DAG: %[[C:.*]] = sluice.slice %[[R]] starts [3, 0] sizes [2, 4] steps [1, 1]
+// ROTATE: return %[[A]], %[[B]], %[[C]]
+func.func @rotate(%x: tensor<6x4xf32>) -> (tensor<2x4xf32>, tensor<6x2xf32>, tensor<2x4xf32>) {
+  %r = sluice.rotate %x by [2, 0] : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %r starts [5, 0] sizes [2, 4] steps [-1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  %1 = sluice.slice %r starts [0, 1] sizes [6, 2] steps [1, 1] : (tensor<6x4xf32>) -> tensor<6x2xf32>
+  %2 = sluice.slice %r starts [3, 0] sizes [2, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2 : tensor<2x4xf32>, tensor<6x2xf32>, tensor<2x4xf32>
+}
+
+// Of one copy; along other axes the tensor is repeated smaller.
+// TILE-LABEL: func.func @tile(
+// TILE-SAME: %[[X:.*]]: tensor<3x4xf32>
+// TILE-DAG: %[[A:.*]] = sluice.slice %[[X]] starts [1, 3] sizes [2, 2] steps [1, -2]
+// TILE-DAG: %[[S:.*]] = sluice.slice %[[X]] starts [0, 2] sizes [3, 2] steps [1, 1]
+// TILE-DAG: %[[B:.*]] = sluice.tile %[[S]] counts [2, 1] : (tensor<3x2xf32>) -> tensor<6x2xf32>
+// TILE-DAG: %[[C:.*]] = sluice.slice %{{.*}} starts [2, 0] sizes [2, 4] steps [1, 1]
+// TILE: return %[[A]], %[[B]], %[[C]]
+func.func @tile(%x: tensor<3x4xf32>) -> (tensor<2x2xf32>, tensor<6x2xf32>, tensor<2x4xf32>) {
+  %t = sluice.tile %x counts [2, 1] : (tensor<3x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %t starts [4, 3] sizes [2, 2] steps [1, -2] : (tensor<6x4xf32>) -> tensor<2x2xf32>
+  %1 = sluice.slice %t starts [0, 2] sizes [6, 2] steps [1, 1] : (tensor<6x4xf32>) -> tensor<6x2xf32>
+  %2 = sluice.slice %t starts [2, 0] sizes [2, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2 : tensor<2x2xf32>, tensor<6x2xf32>, tensor<2x4xf32>
+}
+
+// One of the copies of each element, or of one; along other axes elements of fewer are repeated.
+// REPEAT-LABEL: func.func @repeat(
+// REPEAT-SAME: %[[X:.*]]: tensor<3x4xf32>
+// REPEAT-DAG: %[[A:.*]] = sluice.slice %[[X]] starts [2, 0] sizes [3, 4] steps [-1, 1]
+// REPEAT-DAG: %[[B:.*]] = sluice.slice %[[X]] starts [1, 0] sizes [1, 4] steps [1, 1]
+// REPEAT-DAG: %[[S:.*]] = sluice.slice %[[X]] starts [0, 2] sizes [3, 2] steps [1, 1]
+// REPEAT-DAG: %[[C:.*]] = sluice.repeat %[[S]] counts [2, 1] : (tensor<3x2xf32>) -> tensor<6x2xf32>
+// REPEAT-DAG: %[[D:.*]] = sluice.slice %{{.*}} starts [1, 0] sizes [2, 4] steps [1, 1]
+// REPEAT: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @repeat(%x: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<1x4xf32>, tensor<6x2xf32>, tensor<2x4xf32>) {
+  %r = sluice.repeat %x counts [2, 1] : (tensor<3x4xf32>) -> tensor<6x4xf32>
+  %0 = sluice.slice %r starts [5, 0] sizes [3, 4] steps [-2, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %1 = sluice.slice %r starts [3, 0] sizes [1, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<1x4xf32>
+  %2 = sluice.slice %r starts [0, 2] sizes [6, 2] steps [1, 1] : (tensor<6x4xf32>) -> tensor<6x2xf32>
+  %3 = sluice.slice %r starts [1, 0] sizes [2, 4] steps [1, 1] : (tensor<6x4xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2, %3 : tensor<3x4xf32>, tensor<1x4xf32>, tensor<6x2xf32>, tensor<2x4xf32>
+}
+
+// What is taken of one operand alone; not of a constant, which has no data dimension.
+// TURNS-LABEL: func.func @turns(
+// TURNS-SAME: %[[X:.*]]: tensor<3x4xbf16, #sluice<[3 4!]>>, %[[Y:.*]]: tensor<3x4xbf16, #sluice<[3 4!]>>
+// TURNS-DAG: %[[A:.*]] = sluice.slice %[[Y]] starts [2, 0] sizes [2, 4] steps [-1, 1]
+// TURNS-DAG: %[[B:.*]] = sluice.slice %[[X]] starts [1, 1] sizes [1, 2] steps [1, 1]
+// TURNS-DAG: %[[W:.*]] = sluice.interleave
+// TURNS-DAG: %[[C:.*]] = sluice.slice %[[W]] starts [2, 0] sizes [1, 4] steps [1, 1]
+// TURNS-DAG: %[[D:.*]] = sluice.slice %[[W]] starts [1, 0] sizes [2, 4] steps [1, 1]
+// TURNS: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @turns(%x: tensor<3x4xbf16, #sluice<[3 4!]>>, %y: tensor<3x4xbf16, #sluice<[3 4!]>>)
+    -> (tensor<2x4xbf16, #sluice<[2 4!]>>, tensor<1x2xbf16, #sluice<[1 2!]>>, tensor<1x4xbf16, #sluice<[1 4!]>>,
+        tensor<2x4xbf16, #sluice<[2 4!]>>) {
+  %k = sluice.constant dense<0.0> : tensor<3x4xf32>
+  %w = sluice.interleave %x, %y, %k axis 0 : (tensor<3x4xbf16, #sluice<[3 4!]>>, tensor<3x4xbf16, #sluice<[3 4!]>>, tensor<3x4xf32>) -> tensor<9x4xbf16, #sluice<[9 4!]>>
+  %0 = sluice.slice %w starts [7, 0] sizes [2, 4] steps [-3, 1] : (tensor<9x4xbf16, #sluice<[9 4!]>>) -> tensor<2x4xbf16, #sluice<[2 4!]>>
+  %1 = sluice.slice %w starts [3, 1] sizes [1, 2] steps [1, 1] : (tensor<9x4xbf16, #sluice<[9 4!]>>) -> tensor<1x2xbf16, #sluice<[1 2!]>>
+  %2 = sluice.slice %w starts [2, 0] sizes [1, 4] steps [1, 1] : (tensor<9x4xbf16, #sluice<[9 4!]>>) -> tensor<1x4xbf16, #sluice<[1 4!]>>
+  %3 = sluice.slice %w starts [1, 0] sizes [2, 4] steps [1, 1] : (tensor<9x4xbf16, #sluice<[9 4!]>>) -> tensor<2x4xbf16, #sluice<[2 4!]>>
+  return %0, %1, %2, %3 : tensor<2x4xbf16, #sluice<[2 4!]>>, tensor<1x2xbf16, #sluice<[1 2!]>>, tensor<1x4xbf16, #sluice<[1 4!]>>, tensor<2x4xbf16, #sluice<[2 4!]>>
+}
+
+// Every phase in its turn is what they are taken of; in another order it is not.
+// WHOLE-LABEL: func.func @whole(
+// WHOLE-SAME: %[[X:.*]]: tensor<6x4xf32>
+// WHOLE: %[[I:.*]] = sluice.interleave
+// WHOLE: return %[[X]], %[[I]]
+func.func @whole(%x: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+  %0 = sluice.slice %x starts [0, 0] sizes [3, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %1 = sluice.slice %x starts [1, 0] sizes [3, 4] steps [2, 1] : (tensor<6x4xf32>) -> tensor<3x4xf32>
+  %2 = sluice.interleave %0, %1 axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
+  %3 = sluice.interleave %1, %0 axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
+  return %2, %3 : tensor<6x4xf32>, tensor<6x4xf32>
+}
+
+// The end before the beginning; not with a gap between them.
+// ROTATION-LABEL: func.func @rotation(
+// ROTATION-SAME: %[[X:.*]]: tensor<4x5xf32>
+// ROTATION: %[[R:.*]] = sluice.rotate %[[X]] by [0, 2] : (tensor<4x5xf32>) -> tensor<4x5xf32>
+// ROTATION: %[[C:.*]] = sluice.concat
+// ROTATION: return %[[R]], %[[C]]
+func.func @rotation(%x: tensor<4x5xf32>) -> (tensor<4x5xf32>, tensor<4x4xf32>) {
+  %0 = sluice.slice %x starts [0, 2] sizes [4, 3] steps [1, 1] : (tensor<4x5xf32>) -> tensor<4x3xf32>
+  %1 = sluice.slice %x starts [0, 0] sizes [4, 2] steps [1, 1] : (tensor<4x5xf32>) -> tensor<4x2xf32>
+  %2 = sluice.concat %0, %1 axis 1 : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
+  %3 = sluice.slice %x starts [0, 0] sizes [4, 1] steps [1, 1] : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  %4 = sluice.concat %0, %3 axis 1 : (tensor<4x3xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
+  return %2, %4 : tensor<4x5xf32>, tensor<4x4xf32>
+}
+
+// Features that a slice leaves out have no weights, along the lanes too; what it leaves out of the
+// positions is left out behind. Not where the others are read as well.
+// FEATURES-LABEL: func.func @features(
+// FEATURES-SAME: %[[X:.*]]: tensor<6x4xbf16, #sluice<[6 4!]>>
+// FEATURES-DAG: %[[W:.*]] = sluice.constant
+// FEATURES-DAG: %[[V:.*]] = sluice.slice %[[W]] starts [0, 4] sizes [4, 2] steps [1, -2] : (tensor<4x5xf32>) -> tensor<4x2xf32>
+// FEATURES-DAG: %[[P:.*]] = sluice.matmul %[[X]], %[[V]] : (tensor<6x4xbf16, #sluice<[6 4!]>>, tensor<4x2xf32>) -> tensor<6x2xbf16, #sluice<[6 2!]>>
+// FEATURES-DAG: %[[S:.*]] = sluice.slice %[[P]] starts [1, 0] sizes [2, 2] steps [3, 1] : (tensor<6x2xbf16, #sluice<[6 2!]>>) -> tensor<2x2xbf16, #sluice<[2 2!]>>
+// FEATURES-DAG: %[[Q:.*]] = sluice.matmul %[[X]], %[[W]] {{.*}} -> tensor<6x5xbf16
+// FEATURES-DAG: %[[T:.*]] = sluice.slice %[[Q]]
+// FEATURES: return %[[S]], %[[Q]], %[[T]]
+func.func @features(%x: tensor<6x4xbf16, #sluice<[6 4!]>>)
+    -> (tensor<2x2xbf16, #sluice<[2 2!]>>, tensor<6x5xbf16, #sluice<[6 5!]>>, tensor<6x1xbf16, #sluice<[6 1!]>>) {
+  %w = sluice.constant dense<1.0> : tensor<4x5xf32>
+  %0 = sluice.matmul %x, %w : (tensor<6x4xbf16, #sluice<[6 4!]>>, tensor<4x5xf32>) -> tensor<6x5xbf16, #sluice<[6 5!]>>
+  %1 = sluice.slice %0 starts [1, 4] sizes [2, 2] steps [3, -2] : (tensor<6x5xbf16, #sluice<[6 5!]>>) -> tensor<2x2xbf16, #sluice<[2 2!]>>
+  %2 = sluice.matmul %x, %w : (tensor<6x4xbf16, #sluice<[6 4!]>>, tensor<4x5xf32>) -> tensor<6x5xbf16, #sluice<[6 5!]>>
+  %3 = sluice.slice %2 starts [0, 2] sizes [6, 1] steps [1, 1] : (tensor<6x5xbf16, #sluice<[6 5!]>>) -> tensor<6x1xbf16, #sluice<[6 1!]>>
+  return %1, %2, %3 : tensor<2x2xbf16, #sluice<[2 2!]>>, tensor<6x5xbf16, #sluice<[6 5!]>>, tensor<6x1xbf16, #sluice<[6 1!]>>
+}
+
+// Elements two apart, from one outside on: at odd positions those of the even phase.
+// DILATED-LABEL: func.func @dilated(
+// DILATED-SAME: %[[X:.*]]: tensor<3x9xf32>
+// DILATED-DAG: %[[O:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [3, 4] steps [1, 2]
+// DILATED-DAG: %[[A:.*]] = sluice.window %[[O]] axes [1] sizes [3] counts [3] starts [-1] strides [1] dilations [1] value 1.000000e+00 : (tensor<3x4xf32>) -> tensor<3x3x3xf32>
+// DILATED-DAG: %[[E:.*]] = sluice.slice %[[X]] starts [0, 0] sizes [3, 5] steps [1, 2]
+// DILATED-DAG: %[[B:.*]] = sluice.window %[[E]] axes [1] sizes [3] counts [3] starts [0] strides [1] dilations [1] value 1.000000e+00 : (tensor<3x5xf32>) -> tensor<3x3x3xf32>
+// DILATED-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 1 : (tensor<3x3x3xf32>, tensor<3x3x3xf32>) -> tensor<3x6x3xf32>
+// DILATED: return %[[I]]
+func.func @dilated(%x: tensor<3x9xf32>) -> tensor<3x6x3xf32> {
+  %0 = sluice.window %x axes [1] sizes [3] counts [6] starts [-1] strides [1] dilations [2] value 1.0 : (tensor<3x9xf32>) -> tensor<3x6x3xf32>
+  return %0 : tensor<3x6x3xf32>
+}
+
+// In steps of two: even elements of the window are of the odd phase. Along the lanes it stays.
+// STRIDED-LABEL: func.func @strided(
+// STRIDED-SAME: %[[X:.*]]: tensor<3x9xf32>
+// STRIDED-DAG: %[[O:.*]] = sluice.slice %[[X]] starts [0, 1] sizes [3, 4] steps [1, 2]
+// STRIDED-DAG: %[[A:.*]] = sluice.window %[[O]] axes [1] sizes [2] counts [3] starts [-1] strides [1] dilations [1] value 0.000000e+00 : (tensor<3x4xf32>) -> tensor<3x3x2xf32>
+// STRIDED-DAG: %[[E:.*]] = sluice.slice %[[X]] starts [0, 0] sizes [3, 5] steps [1, 2]
+// STRIDED-DAG: %[[B:.*]] = sluice.window %[[E]] axes [1] sizes [2] counts [3] starts [0] strides [1] dilations [1] value 0.000000e+00 : (tensor<3x5xf32>) -> tensor<3x3x2xf32>
+// STRIDED-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 2 : (tensor<3x3x2xf32>, tensor<3x3x2xf32>) -> tensor<3x3x4xf32>
+// STRIDED-DAG: %[[L:.*]] = sluice.window {{.*}} strides [2]
+// STRIDED: return %[[I]], %[[L]]
+func.func @strided(%x: tensor<3x9xf32>, %y: tensor<3x9xbf16, #sluice<[3 9!]>>) -> (tensor<3x3x4xf32>, tensor<3x3x4xbf16, #sluice<[3 3! 4]>>) {
+  %0 = sluice.window %x axes [1] sizes [4] counts [3] starts [-1] strides [2] dilations [1] value 0.0 : (tensor<3x9xf32>) -> tensor<3x3x4xf32>
+  %1 = sluice.window %y axes [1] sizes [4] counts [3] starts [-1] strides [2] dilations [1] value 0.0 : (tensor<3x9xbf16, #sluice<[3 9!]>>) -> tensor<3x3x4xbf16, #sluice<[3 3! 4]>>
+  return %0, %1 : tensor<3x3x4xf32>, tensor<3x3x4xbf16, #sluice<[3 3! 4]>>
+}
+
+// PRODUCTS-LABEL: func.func @products(
+// PRODUCTS-SAME: %[[X:.*]]: tensor<3x4xf32>, %[[Y:.*]]: tensor<3x4xf32>
+// PRODUCTS-DAG: %[[A:.*]] = sluice.matmul %[[X]], %[[W:.*]] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+// PRODUCTS-DAG: %[[B:.*]] = sluice.matmul %[[Y]], %[[W]] : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+// PRODUCTS-DAG: %[[I:.*]] = sluice.interleave %[[A]], %[[B]] axis 0 : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<6x5xf32>
+// PRODUCTS: return %[[I]]
+func.func @products(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> tensor<6x5xf32> {
+  %w = sluice.constant dense<1.0> : tensor<4x5xf32>
+  %0 = sluice.interleave %x, %y axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
+  %1 = sluice.matmul %0, %w : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  return %1 : tensor<6x5xf32>
 }

@@ -18,14 +18,7 @@ constexpr int64_t kMostMasked = int64_t{1} << 22;
 
 /// Every head of `x` as often as makes `heads`, one behind the other.
 Tensor repeatedHeads(Emitter &emit, const Tensor &x, int64_t heads) {
-  const int64_t own = x.shape[1];
-  if (own == heads)
-    return x;
-  Shape wide = x.shape;
-  wide.insert(wide.begin() + 2, heads / own);
-  Shape flat = x.shape;
-  flat[1] = heads;
-  return emit.reshape(emit.broadcast(emit.unsqueeze(x, {2}), wide), flat);
+  return emit.repeat(x, 1, heads / x.shape[1]);
 }
 
 Tensor scaled(Emitter &emit, const Tensor &x, float factor) {

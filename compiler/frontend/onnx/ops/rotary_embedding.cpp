@@ -58,9 +58,8 @@ Tensor angles(NodeBuilder &node, const Places &at, size_t input, const Extents &
   Tensor cache = node.in(input);
   if (const std::vector<int64_t> ids = positionsOf(node, at, x); !ids.empty())
     cache = emit.reshape(gathered(emit, cache, ids, 0), {x.batch, x.positions, x.turned / 2});
-  const Tensor both = pairs
-                          ? emit.concat({emit.unsqueeze(cache, {3}), emit.unsqueeze(cache, {3})}, 3)
-                          : emit.concat({cache, cache}, 2);
+  const Tensor both =
+      pairs ? emit.repeat(cache, cache.rank() - 1, 2) : emit.concat({cache, cache}, 2);
   return emit.reshape(both, node.in(0).rank() == 4 ? Shape{x.batch, 1, x.positions, x.turned}
                                                    : Shape{x.batch, x.positions, 1, x.turned});
 }
@@ -72,9 +71,7 @@ Tensor quarterTurn(Emitter &emit, const Tensor &x, bool pairs) {
   const Tensor b =
       emit.pointwise({sliceAlong(emit, x, 3, pairs ? 1 : half, half, pairs ? 2 : 1)},
                      [](const Scalars &s, mlir::ValueRange v) { return s.scale(v[0], -1); });
-  if (!pairs)
-    return emit.concat({b, a}, 3);
-  return emit.reshape(emit.concat({emit.unsqueeze(b, {4}), emit.unsqueeze(a, {4})}, 4), x.shape);
+  return pairs ? emit.interleave({b, a}, 3) : emit.concat({b, a}, 3);
 }
 
 void buildRotary(NodeBuilder &node, const Places &at) {

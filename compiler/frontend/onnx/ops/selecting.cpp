@@ -31,16 +31,6 @@ int64_t repetition(const std::vector<int64_t> &indices) {
   return static_cast<int64_t>(count);
 }
 
-/// Every place along an axis `count` times.
-Tensor repeatedEach(Emitter &emit, const Tensor &x, int64_t axis, int64_t count) {
-  if (count == 1)
-    return x;
-  Shape wide = x.shape, flat = x.shape;
-  wide.insert(wide.begin() + axis + 1, count);
-  flat[axis] *= count;
-  return emit.reshape(emit.broadcast(emit.unsqueeze(x, {axis + 1}), wide), flat);
-}
-
 } // namespace
 
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test) {
@@ -85,7 +75,7 @@ Tensor gathered(Emitter &emit, const Tensor &x, const std::vector<int64_t> &indi
     parts.push_back(sliceAlong(emit, x, axis, once[i], static_cast<int64_t>(end - i), step));
     i = end;
   }
-  return repeatedEach(emit, emit.concat(parts, axis), axis, each);
+  return emit.repeat(emit.concat(parts, axis), axis, each);
 }
 
 } // namespace sluice::frontend::ops

@@ -115,13 +115,8 @@ public:
     }
     if (phases.size() == 1)
       return phases.front();
-    for (Tensor &phase : phases)
-      phase = emit.unsqueeze(phase, {place + 1});
-    const Tensor all = emit.concat(phases, place + 1);
-    Shape shape = all.shape;
-    shape[place] *= shape[place + 1];
-    shape.erase(shape.begin() + place + 1);
-    const Tensor merged = emit.reshape(all, shape);
+    const Tensor merged = emit.interleave(phases, place);
+    Shape shape = merged.shape;
     shape[place] = axis.result;
     return emit.slice(merged, Shape(shape.size(), 0), shape, Shape(shape.size(), 1));
   }
@@ -262,8 +257,8 @@ std::vector<Requirement> resultRequirements() {
 
 void addTransposedConvolution(OperatorTable &table) {
   Operator entry = convolution(
-      "ConvTranspose", "per phase of the strides a window and contract; phases are interleaved by "
-                       "concat, reshape and slice; then map: + B");
+      "ConvTranspose", "per phase of the strides a window and contract; phases are interleaved, "
+                       "then slice; then map: + B");
   entry.attributes.push_back({"output_padding", AttributeKind::Ints});
   entry.attributes.push_back({"output_shape", AttributeKind::Ints});
   entry.requirements = shapeRequirements();

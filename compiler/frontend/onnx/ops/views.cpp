@@ -73,28 +73,7 @@ Shape tiledShape(const NodeView &node) {
   return shape;
 }
 
-/// A copy is a position on an axis of its own in front of the repeated one: both
-/// together are one axis of the result.
-void buildTile(NodeBuilder &node) {
-  const Shape &repeats = node.knownInts(1);
-  Tensor x = node.in(0);
-  for (size_t axis = repeats.size(); axis-- > 0;) {
-    if (repeats[axis] == 1)
-      continue;
-    Shape wide = x.shape;
-    if (x.shape[axis] == 1) {
-      wide[axis] = repeats[axis];
-      x = node.emit.broadcast(x, wide);
-      continue;
-    }
-    wide.insert(wide.begin() + static_cast<int64_t>(axis), repeats[axis]);
-    Shape flat = x.shape;
-    flat[axis] *= repeats[axis];
-    x = node.emit.reshape(
-        node.emit.broadcast(node.emit.unsqueeze(x, {static_cast<int64_t>(axis)}), wide), flat);
-  }
-  node.result(std::move(x));
-}
+void buildTile(NodeBuilder &node) { node.result(node.emit.tile(node.in(0), node.knownInts(1))); }
 
 void evaluateTile(NodeBuilder &node) {
   const Shape &from = node.in(0).shape;
@@ -113,7 +92,7 @@ void evaluateTile(NodeBuilder &node) {
 Operator tile() {
   Operator entry;
   entry.name = "Tile";
-  entry.form = "broadcast along an axis of its own, reshape";
+  entry.form = "broadcast along axes of extent 1, tile";
   entry.inputs = {{"input", Types::Any}, {"repeats", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.requirements = {
@@ -157,7 +136,7 @@ std::optional<int64_t> wholeNumber(const NodeView &node, size_t input) {
 Operator tileOneAxis() {
   Operator entry;
   entry.name = "Tile";
-  entry.form = "broadcast along an axis of its own, reshape";
+  entry.form = "broadcast along axes of extent 1, tile";
   entry.inputs = {{"input", Types::Any},
                   {"tiles", Types::Numeric, Presence::Required, true},
                   {"axis", Types::Numeric, Presence::Required, true}};

@@ -123,6 +123,12 @@ constexpr llvm::StringLiteral kOperations = R"(
                                   affine_map<(n, o, x, c, k) -> (o, c, k)>,
                                   affine_map<(n, o, x, c, k) -> (n, o, x)>] %23, %24
       : (tensor<3x4x3x2xf32>, tensor<3x4x2xf32>) -> tensor<3x3x3xf32>
+    %26 = sluice.tile %x counts [3, 2] : (tensor<4x6xf32>) -> tensor<12x12xf32>
+    %27 = sluice.tile %b counts [1, 2, 1, 2] : (tensor<3x1x4x6xf32>) -> tensor<3x2x4x12xf32>
+    %28 = sluice.repeat %x counts [3, 2] : (tensor<4x6xf32>) -> tensor<12x12xf32>
+    %29 = sluice.repeat %b counts [1, 2, 1, 2] : (tensor<3x1x4x6xf32>) -> tensor<3x2x4x12xf32>
+    %30 = sluice.rotate %x by [0, 0] : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    %31 = sluice.interleave %x axis 0 : (tensor<4x6xf32>) -> tensor<4x6xf32>
     return
   })";
 

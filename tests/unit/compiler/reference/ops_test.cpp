@@ -37,6 +37,15 @@ TEST(Reference, Selections) {
   EXPECT_EQ(pad(ramp({1, 2}, 1), {1, 0}, {0, 2}, -1),
             Tensor({2, 4}, {-1, -1, -1, -1, 1, 2, -1, -1}));
   EXPECT_EQ(reshape(ramp({2, 3}), {6}), ramp({6}));
+  EXPECT_EQ(rotate(ramp({2, 3}), {1, 2}), Tensor({2, 3}, {5, 3, 4, 2, 0, 1}));
+  EXPECT_EQ(tile(ramp({2, 2}), {2, 2}),
+            Tensor({4, 4}, {0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(repeat(ramp({2, 2}), {2, 3}), Tensor({4, 6}, {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1,
+                                                          2, 2, 2, 3, 3, 3, 2, 2, 2, 3, 3, 3}));
+  const Tensor low = ramp({2, 2}), high = ramp({2, 2}, 10);
+  EXPECT_EQ(interleave({&low, &high}, 0), Tensor({4, 2}, {0, 1, 10, 11, 2, 3, 12, 13}));
+  EXPECT_EQ(interleave({&low, &high, &low}, 1),
+            Tensor({2, 6}, {0, 10, 0, 1, 11, 1, 2, 12, 2, 3, 13, 3}));
   const Tensor a = ramp({2, 1}), b = ramp({2, 2}, 10);
   EXPECT_EQ(concat({&a, &b}, 1), Tensor({2, 3}, {0, 10, 11, 1, 12, 13}));
   EXPECT_EQ(concat({&b, &b}, 0), Tensor({4, 2}, {10, 11, 12, 13, 10, 11, 12, 13}));

@@ -11,6 +11,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/interpret.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "compiler/transforms/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -182,6 +183,35 @@ private:
             }};
   }
 
+  Selection padded(const Selection &x, int64_t axis, int64_t before, int64_t after,
+                   double outside) {
+    const int64_t extent = x.shape()[axis];
+    Shape low(x.shape().size(), 0), high = low;
+    low[axis] = before;
+    high[axis] = after;
+    return {builder.create<PadOp>(loc, x.value, low, high, static_cast<float>(outside)),
+            [=](Index at) {
+              at[axis] -= before;
+              return at[axis] < 0 || at[axis] >= extent ? outside : x.element(at);
+            }};
+  }
+  /// The last axis multiplied with weights: few and small, so that every sum is exact.
+  Selection multiplied(const Selection &x, int64_t features) {
+    const int64_t last = static_cast<int64_t>(x.shape().size()) - 1, extent = x.shape()[last];
+    reference::Tensor weights({extent, features});
+    for (double &value : weights.values)
+      value = static_cast<double>(pick(-2, 2));
+    const Value constant =
+        builder.create<ConstantOp>(loc, toElements(weights, builder.getContext()));
+    return {builder.create<MatmulOp>(loc, x.value, constant), [=](Index at) {
+              const int64_t feature = at[last];
+              double sum = 0;
+              for (at[last] = 0; at[last] < extent; ++at[last])
+                sum += x.element(at) * weights.values[at[last] * features + feature];
+              return sum;
+            }};
+  }
+
   /// x at places along an axis, by a constant array of them: runs of equal distances are slices.
   Selection chosen(const Selection &x, int64_t axis, const Shape &places) {
     std::vector<Selection> parts;
@@ -200,14 +230,21 @@ private:
               return x.element(at);
             }};
   }
-  /// Tensors of one shape in turns along an axis.
+  /// Tensors of one shape in turns along an axis, by the operation or written with others.
   Selection interleaved(const std::vector<Selection> &parts, int64_t axis) {
+    llvm::SmallVector<Value> values;
     std::vector<Selection> wide;
-    for (const Selection &part : parts)
-      wide.push_back(unsqueezed(part, axis + 1));
     Shape shape = parts.front().shape();
+    const bool written = shape.size() < 4 && pick(0, 1) == 0;
+    for (const Selection &part : parts) {
+      values.push_back(part.value);
+      if (written)
+        wide.push_back(unsqueezed(part, axis + 1));
+    }
     shape[axis] *= static_cast<int64_t>(parts.size());
-    return {reshaped(joined(wide, axis + 1), shape).value, [=](Index at) {
+    const Value whole = written ? reshaped(joined(wide, axis + 1), shape).value
+                                : Value(builder.create<InterleaveOp>(loc, values, axis));
+    return {whole, [=](Index at) {
               const auto n = static_cast<int64_t>(parts.size());
               const Selection &part = parts[at[axis] % n];
               at[axis] /= n;
@@ -230,7 +267,7 @@ private:
       return unsqueezed(x, 0);
     const int64_t axis = pick(0, rank - 1), extent = shape[axis];
     const bool grows = count(shape) * 2 + 8 <= kMostElements;
-    switch (pick(0, 17)) {
+    switch (pick(0, 18)) {
     case 0: {
       Shape order(rank);
       std::iota(order.begin(), order.end(), 0);
@@ -273,22 +310,23 @@ private:
     case 7:
       return grows ? joined({x, sibling(x, made)}, axis) : along(x, axis, 0, 1, 1);
     case 8: {
-      Shape low(rank, 0), high(rank, 0);
-      low[axis] = pick(0, grows ? 1 : 0);
-      high[axis] = pick(0, grows ? 1 : 0);
       const auto outside = pick(0, 3) == 0 ? 1.0 : 0.0;
-      return {builder.create<PadOp>(loc, x.value, low, high, static_cast<float>(outside)),
-              [=](Index at) {
-                at[axis] -= low[axis];
-                return at[axis] < 0 || at[axis] >= extent ? outside : x.element(at);
-              }};
+      const int64_t most = grows ? 1 : 0;
+      const Selection once = padded(x, axis, pick(0, most), pick(0, most), outside);
+      return pick(0, 2) == 0 && count(once.shape()) < kMostElements / 2
+                 ? padded(once, pick(0, rank - 1), pick(0, most), pick(0, most), outside)
+                 : once;
     }
     case 9: { // rotate
       const int64_t by = pick(0, extent - 1);
       if (by == 0)
         return x;
+      Shape turns(rank, 0);
+      turns[axis] = by;
       const Value turned =
-          joined({along(x, axis, by, extent - by, 1), along(x, axis, 0, by, 1)}, axis).value;
+          pick(0, 1) == 0
+              ? joined({along(x, axis, by, extent - by, 1), along(x, axis, 0, by, 1)}, axis).value
+              : Value(builder.create<RotateOp>(loc, x.value, turns));
       return {turned, [=](Index at) {
                 at[axis] = (at[axis] + by) % extent;
                 return x.element(at);
@@ -296,13 +334,17 @@ private:
     }
     case 10:   // repeat each
     case 11: { // repeat all
-      if (!grows || rank > 3)
+      if (!grows)
         return along(x, axis, 0, 1, 1);
       const bool each = pick(0, 1) == 0;
       const int64_t own = axis + (each ? 1 : 0);
-      Shape flat = shape;
+      Shape flat = shape, counts(rank, 1);
       flat[axis] *= 2;
-      const Value repeated = reshaped(broadcast(unsqueezed(x, own), own, 2), flat).value;
+      counts[axis] = 2;
+      const Value repeated = rank < 4 && pick(0, 1) == 0
+                                 ? reshaped(broadcast(unsqueezed(x, own), own, 2), flat).value
+                             : each ? Value(builder.create<RepeatOp>(loc, x.value, counts))
+                                    : Value(builder.create<TileOp>(loc, x.value, counts));
       return {repeated, [=](Index at) {
                 at[axis] = each ? at[axis] / 2 : at[axis] % extent;
                 return x.element(at);
@@ -330,10 +372,10 @@ private:
       return chosen(x, axis, places);
     }
     case 14:
-      return grows && rank < 4 ? interleaved({x, sibling(x, made)}, axis) : x;
+      return grows ? interleaved({x, sibling(x, made)}, axis) : x;
     case 15: { // apart by phases, and together again
       const int64_t phases = pick(2, 3);
-      if (extent % phases != 0 || rank > 3)
+      if (extent % phases != 0)
         return x;
       std::vector<Selection> parts;
       for (int64_t phase = 0; phase < phases; ++phase)
@@ -350,6 +392,8 @@ private:
                 return result;
               }};
     }
+    case 17:
+      return shape.back() <= 4 ? multiplied(x, pick(1, 4)) : x;
     default: {
       const Selection y = sibling(x, made);
       auto map = builder.create<MapOp>(
@@ -407,7 +451,7 @@ TEST_F(Selections, RewritesTogetherKeepValuesAndReachAFixedPoint) {
 
 TEST_F(Selections, EachRewriteAloneKeepsValues) {
   const std::vector<std::string> labels = viewRewrites(context);
-  EXPECT_GE(labels.size(), 13U);
+  EXPECT_GE(labels.size(), 19U);
   for (const std::string &label : labels) {
     mlir::PassManager none(&context), passes(&context);
     add(none, "{only=none}"); // folders, and what nobody reads is gone

@@ -104,6 +104,15 @@ private:
       shape[axis] += part.shape[axis];
     return write("concat", parts, fmt::format("axis {}", axis), shape, parts.front().dim);
   }
+  /// An operation with a number for each axis, but for one they are the same.
+  Value listed(const std::string &operation, const std::string &name, const Value &x, int64_t axis,
+               int64_t number, int64_t others, int64_t extent) {
+    Shape numbers(x.shape.size(), others), shape = x.shape;
+    numbers[axis] = number;
+    shape[axis] = extent;
+    return write(operation, {x}, fmt::format("{} [{}]", name, fmt::join(numbers, ", ")), shape,
+                 x.dim);
+  }
   /// Axes `axis` and the one behind it become one; neither is the data dimension.
   Value merged(const Value &x, int64_t axis) {
     Shape shape = x.shape;
@@ -151,16 +160,26 @@ private:
       return isLane || !grows ? x : broadcast(slice(x, axis, 0, 1, 1), axis, pick(1, 3));
     case 6: { // rotate
       const int64_t by = pick(0, extent - 1);
-      return by == 0 ? x
-                     : concat({slice(x, axis, by, extent - by, 1), slice(x, axis, 0, by, 1)}, axis);
+      if (by == 0 || pick(0, 1) == 0)
+        return listed("rotate", "by", x, axis, by, 0, extent);
+      return concat({slice(x, axis, by, extent - by, 1), slice(x, axis, 0, by, 1)}, axis);
     }
     case 7: // the border repeated
       return isLane || !grows
                  ? x
                  : concat({slice(x, axis, 0, 1, 1), x, slice(x, axis, extent - 1, 1, 1)}, axis);
-    case 8: { // repeat, or interleave with its reverse
-      if (isLane || !grows || deep)
+    case 8: { // repeat, tile, or interleave with its reverse
+      if (!grows)
         return x;
+      if (isLane || deep || pick(0, 1) == 0) {
+        if (pick(0, 2) != 0)
+          return listed(pick(0, 1) == 0 ? "repeat" : "tile", "counts", x, axis, 2, 1, extent * 2);
+        Shape shape = x.shape;
+        shape[axis] *= 2;
+        return write("interleave",
+                     {x, write("reverse", {x}, fmt::format("axes [{}]", axis), x.shape, x.dim)},
+                     fmt::format("axis {}", axis), shape, x.dim);
+      }
       const Value other = write("reverse", {x}, fmt::format("axes [{}]", axis), x.shape, x.dim);
       const Value wide = unsqueeze(x, axis + 1);
       return merged(pick(0, 1) == 0 ? broadcast(wide, axis + 1, 2)
