@@ -95,7 +95,24 @@ private:
   bool mean;
 };
 
-/// Mean of the squared distances from the mean: no cancellation.
+/// What is left of each element without a value of its result: x - y.
+RowTensor distances(GraphBuilder &graph, const RowTensor &x, const RowTensor &y,
+                    const Reduction &reduction) {
+  VectorStep subtract;
+  subtract.alu1 = isa::Alu::Sub;
+  RowTensor result = x;
+  for (int64_t row = 0; row < x.layout.rows(); ++row) {
+    const int64_t target = reduction.target[x.layout.flat(row, 0)];
+    result.rows[row].row =
+        graph.vector(subtract, {x.rows[row].row}, y.rows[y.layout.place(target).row].row, kNoRow,
+                     static_cast<uint32_t>(x.layout.used(row)));
+  }
+  return result;
+}
+
+/// Mean of the squared distances from the mean: no cancellation. The mean is rounded, which by
+/// itself leaves the square of what it is rounded by: far from 0 that is much. So the mean of the
+/// distances, which are small, is taken off as well.
 RowTensor variance(Lowering &lowering, ir::ReduceOp op, const Reduction &reduction) {
   GraphBuilder &graph = lowering.graph;
   const RowTensor x = lowering.materialise(lowering.rows(op.getInput()));
@@ -103,19 +120,16 @@ RowTensor variance(Lowering &lowering, ir::ReduceOp op, const Reduction &reducti
   const RowLayout kept(reduction.keptShape, dim, graph.lanes());
   const double share = 1.0 / static_cast<double>(reduction.count);
   lowering.beginGroup(op);
-  const RowTensor means = sum(lowering, x, reduction, kept, share, {});
-  RowTensor squares = x;
-  VectorStep subtract, square;
-  subtract.alu1 = isa::Alu::Sub;
+  const auto centred = [&](const RowTensor &values) {
+    return distances(graph, values, sum(lowering, values, reduction, kept, share, {}), reduction);
+  };
+  RowTensor squares = centred(centred(x));
+  VectorStep square;
   square.alu1 = isa::Alu::Mul;
   square.rhs1 = isa::Rhs1::A;
-  for (int64_t row = 0; row < x.layout.rows(); ++row) {
-    const auto used = static_cast<uint32_t>(x.layout.used(row));
-    const int64_t target = reduction.target[x.layout.flat(row, 0)];
-    const RowId distance = graph.vector(subtract, {x.rows[row].row},
-                                        means.rows[kept.place(target).row].row, kNoRow, used);
-    squares.rows[row].row = graph.vector(square, {distance}, kNoRow, kNoRow, used);
-  }
+  for (int64_t row = 0; row < x.layout.rows(); ++row)
+    squares.rows[row].row = graph.vector(square, {squares.rows[row].row}, kNoRow, kNoRow,
+                                         static_cast<uint32_t>(x.layout.used(row)));
   return sum(lowering, squares, reduction, kept, share, {});
 }
 

@@ -1,4 +1,6 @@
 // Reductions along and off the data dimension, and softmax made of them.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "harness.h"
@@ -70,6 +72,23 @@ INSTANTIATE_TEST_SUITE_P(Monoids, Reduction,
                                          Case{"variance", -2, 2, 0.012},
                                          Case{"product", -2, 2, 0.03}, Case{"argmax", -2, 2, 0}),
                          [](const auto &info) { return std::string(info.param.monoid); });
+
+/// 64 deviations from 0 the mean is rounded by up to a quarter of one, of which nothing is left:
+/// whatever the rows are, and so the trees of the sums.
+TEST(Reductions, VarianceFarFromZero) {
+  const double spread = std::sqrt(3.0); // of equally distributed numbers with a deviation of 1
+  struct Shape {
+    const char *in, *axes, *out;
+  };
+  for (const auto &[in, axes, out] :
+       {Shape{"3x40", "1", "3x1"}, Shape{"2x300", "1", "2x1"}, Shape{"5x8", "1", "5x1"},
+        Shape{"50x11", "0", "1x11"}, Shape{"7x3", "0", "1x3"}, Shape{"9x30", "0, 1", "1x1"}}) {
+    Model model(reduction("variance", tensor(in, 1), axes, tensor(out, 1)));
+    ASSERT_TRUE(model.graph) << in;
+    for (const double offset : {0.0, 1.0, 63.0, 64.0, 65.0, -64.0})
+      EXPECT_LE(model.error(offset - spread, offset + spread), 0.012) << in << " at " << offset;
+  }
+}
 
 TEST(Reductions, SumOffTheDataDimensionIsOneProduct) {
   Model model(reduction("sum", tensor("16x8", 1), "0", tensor("1x8", 1)));
