@@ -128,17 +128,44 @@ std::string_view nameOf(isa::Reduce reduce) {
   return reduce == isa::Reduce::Max ? "max" : reduce == isa::Reduce::Sum ? "sum" : "argmax";
 }
 
+/// Rows that a pass merges into one by an operation that may merge them in any order; 0: by none.
+/// Products of two rows are as often a function of two tensors as a merge.
+size_t mergedBy(const Graph &graph, const Row &row) {
+  const rows::VectorStep &step = row.step;
+  const auto comes = [&](RowId id) {
+    return id != kNoRow && graph.rows[id].kind != RowKind::Constant;
+  };
+  if (row.kind != RowKind::Vector || step.table || step.post != isa::Post::None ||
+      step.rhs1 != isa::Rhs1::B || !comes(row.b))
+    return 0;
+  const bool three = comes(row.c) && step.alu2 == step.alu1 && step.rhs2 == isa::Rhs2::C;
+  if (step.alu1 != isa::Alu::Max && step.alu1 != isa::Alu::Min &&
+      !(step.alu1 == isa::Alu::Mul && three))
+    return 0;
+  return three ? 3 : step.alu2 == isa::Alu::Pass ? 2 : 0;
+}
+
+std::string_view nameOf(isa::Alu merge) {
+  return merge == isa::Alu::Max ? "max" : merge == isa::Alu::Min ? "min" : "product";
+}
+
 /// The splits and trees by which a stage's rows come from its operations.
 std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
                                       const ExplainedStage &stage, const std::vector<RowId> &rows) {
   uint64_t sums = 0, parts = 0, biased = 0, products = 0, maps = 0;
   std::map<isa::Reduce, std::pair<uint64_t, size_t>> trees; // rows, operands of the widest
+  std::map<isa::Alu, std::pair<uint64_t, size_t>> merges;
   for (const RowId id : rows) {
     const Row &row = graph.rows[id];
     if (row.kind == RowKind::Linear) {
       (row.wide ? parts : sums) += 1;
       products = std::max<uint64_t>(products, work[id].terms.size());
       biased += !row.wide && beginsWithPreload(row);
+    } else if (const size_t merged = mergedBy(graph, row);
+               merged != 0 && row.step.reduce == isa::Reduce::None) {
+      auto &[count, widest] = merges[row.step.alu1];
+      ++count;
+      widest = std::max(widest, merged);
     } else if (row.step.reduce == isa::Reduce::None) {
       ++maps;
     }
@@ -162,6 +189,9 @@ std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
     rules.push_back(fmt::format("sum with a bias, {} with it", counted(biased, "row")));
   for (const auto &[reduce, tree] : trees)
     rules.push_back(fmt::format("{} of up to {} and its lanes, {} on {}", nameOf(reduce),
+                                counted(tree.second, "row"), counted(tree.first, "row"), where));
+  for (const auto &[merge, tree] : merges)
+    rules.push_back(fmt::format("{} of up to {}, {} on {}", nameOf(merge),
                                 counted(tree.second, "row"), counted(tree.first, "row"), where));
   if (maps != 0)
     rules.push_back(fmt::format("map, {} on {}", counted(maps, "row"), where));

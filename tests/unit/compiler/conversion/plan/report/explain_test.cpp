@@ -71,6 +71,31 @@ TEST(Explain, EveryCycleHasItsCause) {
       }
 }
 
+TEST(Explain, MergesAreNoMaps) {
+  GraphBuilder builder("c2b8", 5);
+  const auto input = builder.input(8);
+  const auto step = [](isa::Alu alu, bool three) {
+    rows::VectorStep result;
+    result.alu1 = alu;
+    if (three)
+      result.alu2 = alu;
+    return result;
+  };
+  const auto max = builder.vector({input[0]}, input[1], input[2], step(isa::Alu::Max, true));
+  const auto min = builder.vector({input[3]}, input[4], rows::kNoRow, step(isa::Alu::Min, false));
+  const auto product = builder.vector({input[5]}, input[6], input[7], step(isa::Alu::Mul, true));
+  const auto scaled = builder.vector({max}, min, rows::kNoRow, step(isa::Alu::Mul, false));
+  builder.output({builder.vector({scaled}, product, rows::kNoRow, step(isa::Alu::Add, false))});
+  const Plan plan = explained(builder.graph, 0);
+  std::vector<std::string> derivation;
+  for (const ExplainedStage &stage : plan.explanation->stages)
+    derivation.insert(derivation.end(), stage.derivation.begin(), stage.derivation.end());
+  EXPECT_THAT(derivation, ElementsAre("max of up to 3 rows, 1 row on 1 core",
+                                      "min of up to 2 rows, 1 row on 1 core",
+                                      "product of up to 3 rows, 1 row on 1 core",
+                                      "map, 1 row on 1 core", "map, 1 row on 1 core"));
+}
+
 TEST(Explain, ReductionsAndVectorChains) {
   GraphBuilder builder("c2b8", 5);
   const auto hidden = builder.dense(builder.input(2), 3, rows::VectorStep{});
