@@ -1,0 +1,210 @@
+// The views that the emitter writes; of known tensors it selects the elements at once.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "compiler/dialect/sluice/operations.h"
+#include "compiler/frontend/onnx/checked_shape.h"
+
+namespace sluice::frontend {
+namespace {
+
+/// Index of an element of `shape` in another tensor: the sum of offset and of
+/// the element's coordinates times `strides`.
+std::function<int64_t(int64_t)> strided(Shape shape, Shape strides, int64_t offset) {
+  return [shape = std::move(shape), strides = std::move(strides), offset](int64_t flat) {
+    int64_t source = offset;
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      source += flat % shape[axis] * strides[axis];
+      flat /= shape[axis];
+    }
+    return source;
+  };
+}
+
+HostTensor withShape(const HostTensor &tensor, Shape shape) {
+  HostTensor out = tensor;
+  out.shape = std::move(shape);
+  return out;
+}
+
+} // namespace
+
+Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
+  std::string why;
+  ir::Extents shape = checked(ir::inferTranspose(input.shape, permutation, why), why);
+  if (!input.known)
+    return computed(input.type,
+                    builder.create<ir::TransposeOp>(location, input.value, permutation));
+  Shape from = stridesOf(input.shape), strides;
+  for (int64_t axis : permutation)
+    strides.push_back(from[axis]);
+  Shape target(shape.begin(), shape.end());
+  return Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)),
+                         input.name.empty() ? "" : input.name + ".T");
+}
+
+Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
+  if (shape == input.shape)
+    return input;
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, shape), input.name);
+  std::string why;
+  checked(ir::inferReshape(input.shape, shape, why), why);
+  return computed(input.type, builder.create<ir::ReshapeOp>(location, input.value, shape));
+}
+
+Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
+  if (axes.empty())
+    return input;
+  std::string why;
+  ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  return computed(input.type, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
+}
+
+Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
+  if (axes.empty())
+    return input;
+  std::string why;
+  ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
+  if (input.known)
+    return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  return computed(input.type, builder.create<ir::SqueezeOp>(location, input.value, axes));
+}
+
+Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &sizes,
+                      const Shape &steps) {
+  if (!input.known && elementCount(sizes, kMaxElements) == 0)
+    return Tensor::ofKnown({input.type, sizes, {}, {}}); // known, whatever the input is
+  if (input.known) {
+    Shape strides = stridesOf(input.shape);
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < strides.size(); ++axis) {
+      offset += starts[axis] * strides[axis];
+      strides[axis] *= steps[axis];
+    }
+    return Tensor::ofKnown(input.known->select(sizes, strided(sizes, strides, offset)));
+  }
+  Shape whole(input.shape.size(), 1);
+  if (sizes == input.shape && steps == whole)
+    return input;
+  std::string why;
+  checked(ir::inferSlice(input.shape, starts, sizes, steps, why), why);
+  return computed(input.type,
+                  builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps));
+}
+
+Tensor Emitter::pad(const Tensor &input, const Shape &low, const Shape &high, float value) {
+  const Shape none(input.shape.size(), 0);
+  if (low == none && high == none)
+    return input;
+  std::string why;
+  checked(ir::inferPad(input.shape, low, high, why), why);
+  return computed(input.type,
+                  builder.create<ir::PadOp>(location, this->value(input), low, high, value));
+}
+
+Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
+  bool allKnown = std::all_of(inputs.begin(), inputs.end(),
+                              [](const Tensor &input) { return input.known != nullptr; });
+  if (allKnown) {
+    Shape shape = inputs.front().shape;
+    shape[axis] = 0;
+    for (const Tensor &input : inputs)
+      shape[axis] += input.shape[axis];
+    HostTensor out{inputs.front().type, shape, {}, {}};
+    int64_t outer =
+        std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+    for (int64_t i = 0; i < outer; ++i)
+      for (const Tensor &input : inputs) {
+        auto append = [&](auto &to, const auto &from) {
+          size_t run = from.size() / outer;
+          to.insert(to.end(), from.begin() + i * run, from.begin() + (i + 1) * run);
+        };
+        append(out.floats, input.known->floats);
+        append(out.ints, input.known->ints);
+      }
+    return Tensor::ofKnown(std::move(out));
+  }
+  std::vector<Tensor> parts; // that have elements
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(parts),
+               [axis](const Tensor &input) { return input.shape[axis] != 0; });
+  if (parts.size() == 1)
+    return parts.front();
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<ir::ExtentsRef> shapes;
+  for (const Tensor &part : parts) {
+    values.push_back(value(part));
+    shapes.push_back(part.shape);
+  }
+  std::string why;
+  checked(ir::inferConcat(shapes, axis, why), why);
+  return computed(parts.front().type, builder.create<ir::ConcatOp>(location, values, axis));
+}
+
+Tensor Emitter::tile(const Tensor &input, const Shape &counts) {
+  Shape wide = input.shape, others = counts;
+  for (size_t axis = 0; axis < wide.size(); ++axis)
+    if (wide[axis] == 1)
+      wide[axis] = std::exchange(others[axis], 1);
+  Tensor result = broadcast(input, wide);
+  if (others == Shape(others.size(), 1))
+    return result;
+  std::string why;
+  checked(ir::inferRepeat(wide, others, why), why);
+  return computed(input.type, builder.create<ir::TileOp>(location, value(result), others));
+}
+
+Tensor Emitter::repeat(const Tensor &input, int64_t axis, int64_t count) {
+  if (count == 1)
+    return input;
+  Shape counts(input.shape.size(), 1);
+  counts[axis] = count;
+  if (input.shape[axis] == 1)
+    return tile(input, counts);
+  std::string why;
+  const ir::Extents shape = checked(ir::inferRepeat(input.shape, counts, why), why);
+  if (!input.known)
+    return computed(input.type, builder.create<ir::RepeatOp>(location, input.value, counts));
+  const int64_t run = stridesOf(input.shape)[axis];
+  return Tensor::ofKnown(input.known->select({shape.begin(), shape.end()}, [&](int64_t flat) {
+    return flat / (run * count) * run + flat % run;
+  }));
+}
+
+Tensor Emitter::interleave(const std::vector<Tensor> &inputs, int64_t axis) {
+  if (inputs.size() == 1)
+    return inputs.front();
+  if (std::all_of(inputs.begin(), inputs.end(), [](const Tensor &one) { return one.known; })) {
+    std::vector<Tensor> wide;
+    for (const Tensor &input : inputs)
+      wide.push_back(unsqueeze(input, {axis + 1}));
+    Shape shape = inputs.front().shape;
+    shape[axis] *= static_cast<int64_t>(inputs.size());
+    return reshape(concat(wide, axis + 1), shape);
+  }
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<ir::ExtentsRef> shapes;
+  for (const Tensor &input : inputs) {
+    values.push_back(value(input));
+    shapes.push_back(input.shape);
+  }
+  std::string why;
+  checked(ir::inferInterleave(shapes, axis, why), why);
+  return computed(inputs.front().type, builder.create<ir::InterleaveOp>(location, values, axis));
+}
+
+Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {
+  Shape axes(shape.size() - input.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  Tensor wide = unsqueeze(input, axes);
+  if (wide.shape == shape)
+    return wide;
+  std::string why;
+  checked(ir::inferBroadcast(wide.shape, shape, why), why);
+  return computed(input.type, builder.create<ir::BroadcastOp>(location, value(wide), shape));
+}
+
+} // namespace sluice::frontend
