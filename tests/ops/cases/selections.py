@@ -1,4 +1,4 @@
-"""Slice, Split, Concat, Reshape, Transpose, Expand, Tile."""
+"""Slice, Split, Concat, Reshape, Transpose, Expand, Tile, and what they are together: rotations, repetitions."""
 import numpy as np
 
 from cases.common import node, normal
@@ -89,3 +89,21 @@ def views(cases):
         v = normal(*shape)
         cases.add(f"tile_{name}", node("Tile", "x r"), {"x": v}, {"y": np.tile(v, repeats)},
                   {"r": np.int64(repeats)})
+    # Moved round, repeated and in turns along either axis, with a function before and behind.
+    v, w = normal(6, 11), normal(11, 7)
+    for axis, name in enumerate(("rows", "lanes")):
+        extent = v.shape[axis]
+        places = np.repeat(np.arange(extent), 3)
+        h = np.tanh(v)
+        cases.add(f"repeat_{name}", [node("Tanh", "x", "h"), node("Gather", "h i", "g", axis=axis), node("Relu", "g")],
+                  {"x": v}, {"y": np.maximum(np.take(h, places, axis), 0)}, {"i": np.int64(places)})
+        cases.add(f"tile_{name}_between", [node("Tanh", "x", "h"), node("Tile", "h r", "g"), node("Relu", "g")], {"x": v},
+                  {"y": np.maximum(np.tile(h, (3, 1) if axis == 0 else (1, 3)), 0)},
+                  {"r": np.int64((3, 1) if axis == 0 else (1, 3))})
+        rotation = [node("Tanh", "x", "h"), node("Slice", "h by end axis", "a"), node("Slice", "h zero by axis", "b"),
+                    node("Concat", "a b", "t", axis=axis)]
+        values = {"by": np.int64([2]), "end": np.int64([extent]), "zero": np.int64([0]), "axis": np.int64([axis])}
+        rolled = np.roll(h, -2, axis)
+        cases.add(f"rotate_{name}", [*rotation, node("Relu", "t")], {"x": v}, {"y": np.maximum(rolled, 0)}, values)
+        cases.add(f"rotate_{name}_product", [*rotation, node("MatMul", "t w")], {"x": v}, {"y": rolled @ w},
+                  {**values, "w": w})
