@@ -200,3 +200,45 @@ func.func @kept(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<16x4xf32> {
   %k = sluice.keep %x in %s : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32>
   return %x : tensor<16x4xf32>
 }
+
+// -----
+
+// What moves elements of a position does so in each; it says nothing of how many there are.
+// CHECK-LABEL: func.func @routes(
+// CHECK-SAME: %[[X:.*]]: tensor<1x3x4xf32>
+// CHECK-NEXT: %[[R:.*]] = sluice.rotate %[[X]] by [0, 1, 3] : (tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+// CHECK-NEXT: %[[T:.*]] = sluice.tile %[[R]] counts [1, 2, 1] : (tensor<1x3x4xf32>) -> tensor<1x6x4xf32>
+// CHECK-NEXT: %[[E:.*]] = sluice.repeat %[[T]] counts [1, 1, 2] : (tensor<1x6x4xf32>) -> tensor<1x6x8xf32>
+// CHECK-NEXT: %[[I:.*]] = sluice.interleave %[[T]], %[[T]] axis 2 : (tensor<1x6x4xf32>, tensor<1x6x4xf32>) -> tensor<1x6x8xf32>
+// CHECK-NEXT: return %[[E]], %[[I]]
+func.func @routes(%x: tensor<12x3x4xf32> {sluice.name = "x"}) -> (tensor<12x6x8xf32>, tensor<12x6x8xf32>) {
+  %0 = sluice.rotate %x by [0, 1, 3] : (tensor<12x3x4xf32>) -> tensor<12x3x4xf32>
+  %1 = sluice.tile %0 counts [1, 2, 1] : (tensor<12x3x4xf32>) -> tensor<12x6x4xf32>
+  %2 = sluice.repeat %1 counts [1, 1, 2] : (tensor<12x6x4xf32>) -> tensor<12x6x8xf32>
+  %3 = sluice.interleave %1, %1 axis 2 : (tensor<12x6x4xf32>, tensor<12x6x4xf32>) -> tensor<12x6x8xf32>
+  return %2, %3 : tensor<12x6x8xf32>, tensor<12x6x8xf32>
+}
+
+// -----
+
+func.func @rotated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<12x3xf32> {
+  // expected-error @+1 {{E0207: cannot be streamed: it takes all 12 positions of its operand 0 together}}
+  %0 = sluice.rotate %x by [5, 0] : (tensor<12x3xf32>) -> tensor<12x3xf32>
+  return %0 : tensor<12x3xf32>
+}
+
+// -----
+
+func.func @repeated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<24x3xf32> {
+  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  %0 = sluice.repeat %x counts [2, 1] : (tensor<12x3xf32>) -> tensor<24x3xf32>
+  return %0 : tensor<24x3xf32>
+}
+
+// -----
+
+func.func @interleaved(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<24x3xf32> {
+  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  %0 = sluice.interleave %x, %x axis 0 : (tensor<12x3xf32>, tensor<12x3xf32>) -> tensor<24x3xf32>
+  return %0 : tensor<24x3xf32>
+}
