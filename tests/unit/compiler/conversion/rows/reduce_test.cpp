@@ -1,5 +1,7 @@
 // Reductions along and off the data dimension, and softmax made of them.
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -88,6 +90,44 @@ TEST(Reductions, VarianceFarFromZero) {
     for (const double offset : {0.0, 1.0, 63.0, 64.0, 65.0, -64.0})
       EXPECT_LE(model.error(offset - spread, offset + spread), 0.012) << in << " at " << offset;
   }
+}
+
+/// A variance as exporters write it, by one mean: too large by the square of what that is rounded
+/// by, 2^-8 of it at most.
+TEST(Reductions, VarianceByOneMeanStaysWithinItsBound) {
+  const double spread = std::sqrt(3.0);
+  double worst = 0;
+  for (const auto &[rows, elements, axis] :
+       {std::tuple(3, 40, 1), std::tuple(2, 300, 1), std::tuple(50, 11, 0), std::tuple(90, 3, 0)}) {
+    const std::string wide = tensor(std::to_string(rows) + "x" + std::to_string(elements), 1),
+                      narrow = tensor(axis == 1 ? std::to_string(rows) + "x1"
+                                                : "1x" + std::to_string(elements),
+                                      1),
+                      along = std::to_string(axis);
+    Model model("func.func @main(%x: " + wide + ") -> " + narrow + R"( {
+      %m = sluice.reduce mean %x axes [)" +
+                along + "] keepdims : (" + wide + ") -> " + narrow + R"(
+      %b = sluice.broadcast %m : ()" +
+                narrow + ") -> " + wide + R"(
+      %d = sluice.map (%l = %x, %r = %b) : ()" +
+                wide + ", " + wide + ") -> " + wide + R"( {
+        %0 = arith.subf %l, %r : f32
+        %1 = arith.mulf %0, %0 : f32
+        sluice.yield %1
+      }
+      %y = sluice.reduce mean %d axes [)" +
+                along + "] keepdims : (" + wide + ") -> " + narrow + R"(
+      return %y : )" +
+                narrow + "\n}");
+    ASSERT_TRUE(model.graph) << wide;
+    for (const double offset : {0.0, 1.0, 63.0, 64.0, 65.0, -64.0}) {
+      const double error = model.error(offset - spread, offset + spread),
+                   rounded = std::abs(offset) / 256;
+      EXPECT_LE(error, rounded * rounded / 0.8 + 0.012) << wide << " at " << offset;
+      worst = std::max(worst, error);
+    }
+  }
+  EXPECT_GT(worst, 0.03); // so that a mean more is worth it
 }
 
 TEST(Reductions, SumOffTheDataDimensionIsOneProduct) {
