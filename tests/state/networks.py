@@ -91,12 +91,13 @@ class Network:
         self.keep(f"{name}h", hidden, 1, units)
         return hidden
 
-    def causal(self, x, inputs, outputs, taps, dilation, name):
+    def causal(self, x, inputs, outputs, taps, dilation, name, group=1, bias=True):
         """A causal convolution whose past is a buffer, as Concat and Slice."""
-        past = (taps - 1) * dilation
+        past, each = (taps - 1) * dilation, inputs // group
         window = self.op("Concat", self.state(name, 1, inputs, past), self.op("Unsqueeze", x, self.integers(2)), axis=2)
-        y = self.op("Conv", window, self.uniform((outputs, inputs, taps), (inputs * taps) ** -0.5),
-                    self.uniform(outputs, 0.1), dilations=[dilation])
+        biases = [self.uniform(outputs, 0.1)] if bias else []
+        y = self.op("Conv", window, self.uniform((outputs, each, taps), (each * taps) ** -0.5), *biases,
+                    dilations=[dilation], group=group)
         self.keep(name, self.op("Slice", window, self.integers(1), self.integers(past + 1), self.integers(2)), 1, inputs,
                   past)
         return self.op("Squeeze", y, self.integers(2))
@@ -148,6 +149,20 @@ def temporal_convolutions(channels):
         beside = x if size == channels else network.linear(x, size, channels)
         x, size = network.op("Relu", network.op("Add", y, beside)), channels
     network.give("y", x, 1, channels)
+    return network
+
+
+def mobilenet(width):
+    """Blocks of a convolution for every channel and a dense layer, each normalised."""
+    network = Network(13)
+    sizes = [int(width * size) for size in (32, 64, 128, 128, 256, 256, *[512] * 6, 1024, 1024)]
+    normalised = lambda value, size: network.op("Relu", network.rms_norm(value, size))
+    x = network.causal(network.input("x", 1, 3), 3, sizes[0], 3, 1, "first", bias=False)
+    x = normalised(x, sizes[0])
+    for i, (size, following) in enumerate(zip(sizes, sizes[1:])):
+        x = normalised(network.causal(x, size, size, 3, 1, f"s{i}", group=size, bias=False), size)
+        x = normalised(network.linear(x, size, following, bias=False), following)
+    network.give("y", network.linear(x, sizes[-1], 1000), 1, 1000)
     return network
 
 
@@ -233,6 +248,7 @@ PUBLISHED = {
     "tcn-3x256": lambda: temporal_convolutions(256),
     "tcn-3x512": lambda: temporal_convolutions(512),
     "wavenet-4x198": lambda: wavenet(4, 198),
+    "mobilenet1d-0.42": lambda: mobilenet(0.42),
     "swa-192": lambda: windowed_attention(192, 6, 32, 384),
 }
 
@@ -241,10 +257,15 @@ def attributes(node):
     return {one.name: helper.get_attribute_value(one) for one in node.attribute}
 
 
-def convolution(x, w, bias, dilation):
-    positions = x.shape[2] - (w.shape[2] - 1) * dilation
-    return bias[None, :, None] + sum(np.einsum("ncl,oc->nol", x[:, :, k * dilation:k * dilation + positions], w[:, :, k])
-                                     for k in range(w.shape[2]))
+def convolution(x, w, bias=None, dilations=(1,), group=1):
+    dilation, = dilations
+    outputs, each, taps = w.shape
+    positions = x.shape[2] - (taps - 1) * dilation
+    parts = x.reshape(x.shape[0], group, each, x.shape[2])
+    weights = w.reshape(group, outputs // group, each, taps)
+    y = sum(np.einsum("ngcl,goc->ngol", parts[..., k * dilation:k * dilation + positions], weights[..., k])
+            for k in range(taps)).reshape(x.shape[0], outputs, positions)
+    return y if bias is None else y + bias[None, :, None]
 
 
 def softmax(x, axis):
@@ -262,7 +283,7 @@ MEANING = {
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Relu": lambda x: np.maximum(x, 0), "Identity": lambda x: x,
     "Unsqueeze": lambda x, axes: np.expand_dims(x, tuple(axes)), "Squeeze": lambda x, axes: np.squeeze(x, tuple(axes)),
     "Slice": sliced, "Concat": lambda *parts, axis: np.concatenate(parts, axis),
-    "Conv": lambda x, w, b, dilations: convolution(x, w, b, dilations[0]),
+    "Conv": convolution,
     "Reshape": lambda x, shape: x.reshape(shape), "Transpose": lambda x, perm: x.transpose(perm),
     "Softmax": lambda x, axis: softmax(x, axis),
 }

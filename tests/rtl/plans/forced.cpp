@@ -25,7 +25,7 @@ Choice Straight::draw(Rng &rng) const {
   for (size_t stage = 0; stage < work.stages.size(); ++stage)
     choice.tails.push_back(rng.percent(50) ? plan::kAll : static_cast<uint32_t>(rng.range(0, 3)));
   if (rng.percent(30))
-    choice.release = static_cast<uint32_t>(rng.range(0, int64_t(work.stages.size()) - 1));
+    choice.entry.release = static_cast<uint32_t>(rng.range(0, int64_t(work.stages.size()) - 1));
   return choice;
 }
 

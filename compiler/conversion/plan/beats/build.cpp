@@ -20,13 +20,12 @@ constexpr uint32_t kLocalTokens = 4;
 class Builder {
 public:
   Builder(const Graph &graph, const Work &work, const Placement &placement, const Order &order,
-          const TokenLayout &tokens, uint32_t release)
-      : graph(graph), work(work), placement(placement), order(order), tokens(tokens),
-        release(release), cores(static_cast<uint32_t>(placement.cores.size())),
-        hostBank(graph.rows.size()) {
+          const TokenLayout &tokens, const Entry &entry)
+      : graph(graph), work(work), placement(placement), order(order), tokens(tokens), entry(entry),
+        cores(static_cast<uint32_t>(placement.cores.size())), hostBank(graph.rows.size()) {
     result.doneToken = tokens.done;
     for (unsigned unit : {kMatrix, kVector})
-      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size() + 1));
+      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size() + 1 + cores));
     for (RowId row = 0; row < graph.rows.size(); ++row)
       if (graph.rows[row].start != kNoRow)
         begunWith[graph.rows[row].start] = row;
@@ -55,8 +54,14 @@ public:
       }
     }
     for (uint32_t core = 0; core < cores; ++core) {
-      if (sumsAhead(core))
-        banks[kVector][core].announce(sumsAheadNumber(), tokens.ahead, kUnknown);
+      if (!sumsAhead(core))
+        continue;
+      banks[kVector][core].announce(sumsAheadNumber(), tokens.ahead, kUnknown);
+      for (uint32_t other = 0; other < cores; ++other)
+        if ((askers(core) >> other & 1) != 0)
+          banks[kVector][other].announce(readNumber(core), tokens.ofCore(core, 0), kUnknown);
+    }
+    for (uint32_t core = 0; core < cores; ++core) {
       matrixBeats(core);
       vectorBeats(core);
     }
@@ -70,7 +75,7 @@ private:
   const Placement &placement;
   const Order &order;
   const TokenLayout &tokens;
-  const uint32_t release;
+  const Entry entry;
   const uint32_t cores;
   std::vector<Bank> banks[2]; ///< by core
   Bank hostBank;
@@ -88,6 +93,18 @@ private:
   /// What the sums ahead of a core are called in its banks.
   [[nodiscard]] RowId sumsAheadNumber() const {
     return static_cast<RowId>(graph.rows.size() + graph.blocks.size());
+  }
+
+  /// What it is called in a bank that the sums ahead of a core have read what they read.
+  [[nodiscard]] RowId readNumber(uint32_t core) const { return sumsAheadNumber() + 1 + core; }
+
+  /// The other cores, if they are to know when a core's sums ahead are done.
+  [[nodiscard]] uint32_t askers(uint32_t core) const {
+    uint32_t mask = 0;
+    for (uint32_t other = 0; entry.beforeSums && other < cores; ++other)
+      if (other != core && !order.vector[other].empty())
+        mask |= 1U << other;
+    return mask;
   }
 
   [[nodiscard]] bool sumsAhead(uint32_t core) const {
@@ -297,7 +314,7 @@ private:
       return;
     ++result.busyCores;
     size_t lastRead = items.size(); // rows until the next inference may enter
-    while (lastRead > 0 && items[lastRead - 1].stage > release)
+    while (lastRead > 0 && items[lastRead - 1].stage > entry.release)
       --lastRead;
     if (lastRead == 0)
       lastRead = items.size();
@@ -311,18 +328,47 @@ private:
         appendDone(unit, unit.origins.back().time, true);
     }
     const uint64_t end = unit.origins.back().time + 1;
+    if (entry.beforeSums) {
+      if (lastRead == items.size())
+        letIn(unit, end);
+      tellReaders(core, unit, bank, end);
+    }
     const std::vector<Wait> rest = bank.drain();
     for (const Wait &wait : rest)
       appendPause(unit, wait, isa::Vec{}, end);
-    if (lastRead != items.size())
-      return;
-    // The core has read everything once its last row is on its way: the signal
-    // rides on that packet where it goes to the host alone.
+    if (lastRead == items.size() && !entry.beforeSums)
+      letIn(unit, end);
+  }
+
+  /// Lets the next inference in behind a core's last beat. The core has read everything once its
+  /// last row is on its way: the signal rides on that packet where it goes to the host alone. Where
+  /// it goes to cores too the host port waits for the packet anyway.
+  void letIn(UnitBeats &unit, uint64_t end) {
     const auto &lastForm = std::get<isa::Vec>(unit.forms[unit.beats.back().form]);
-    if (rest.empty() && lastForm.dstKind == isa::Dst::Net && lastForm.mask == kHostMask)
+    const bool toHost = lastForm.dstKind == isa::Dst::Net && (lastForm.mask & kHostMask) != 0;
+    if (toHost && unit.beats.back().signal.on)
+      --result.busyCores;
+    else if (toHost)
       unit.beats.back().signal = {true, tokens.done, 0};
     else
       appendDone(unit, end, false);
+  }
+
+  /// Tells the other cores once a core's sums ahead are done: they may write what those read.
+  void tellReaders(uint32_t core, UnitBeats &unit, Bank &bank, uint64_t end) {
+    if (!sumsAhead(core))
+      return;
+    bank.need(sumsAheadNumber());
+    isa::Vec form;
+    form.dstKind = isa::Dst::Signal;
+    form.mask = askers(core);
+    Beat beat;
+    beat.form = unit.formOf(form);
+    beat.signal = {true, tokens.ofCore(core, 0), kVectorBit};
+    BeatOrigin origin;
+    origin.time = end;
+    if (form.mask != 0)
+      append(unit, beat, origin, bank.take(), isa::Vec{});
   }
 
   /// Tells the host port that this core lets the next inference in; amid other
@@ -436,7 +482,8 @@ private:
     pause.skip = 1;
     for (const Wait &wait : hostBank.drain())
       appendPause(unit, wait, pause, unit.beats.size());
-    appendPause(unit, {tokens.done, result.busyCores}, pause, unit.beats.size());
+    if (result.busyCores != 0)
+      appendPause(unit, {tokens.done, result.busyCores}, pause, unit.beats.size());
   }
 };
 
@@ -468,8 +515,8 @@ TokenLayout TokenLayout::make(uint32_t cores, bool manySlots, bool sumsAhead) {
 }
 
 MachineBeats buildBeats(const Graph &graph, const Work &work, const Placement &placement,
-                        const Order &order, const TokenLayout &tokens, uint32_t release) {
-  return Builder(graph, work, placement, order, tokens, release).run();
+                        const Order &order, const TokenLayout &tokens, const Entry &entry) {
+  return Builder(graph, work, placement, order, tokens, entry).run();
 }
 
 } // namespace sluice::plan

@@ -1,6 +1,7 @@
 // The beats of every unit: tokens, waits and addresses put to an order.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,17 @@ struct MachineBeats {
   uint32_t busyCores = 0;                     ///< cores that let the next inference in
 };
 
-/// A core says that the next inference may enter after its last row of a stage up
-/// to `release`; without one, after its last row.
+/// When a core says that the next inference may enter.
+struct Entry {
+  uint32_t release = kNone; ///< after its last row of a stage up to this one
+  /// Its sums ahead need not be done. Whoever writes what they read asks the cores, at the end of
+  /// each inference.
+  bool beforeSums = false;
+
+  auto operator<=>(const Entry &) const = default;
+};
+
 MachineBeats buildBeats(const rows::Graph &graph, const Work &work, const Placement &placement,
-                        const Order &order, const TokenLayout &tokens, uint32_t release = kNone);
+                        const Order &order, const TokenLayout &tokens, const Entry &entry = {});
 
 } // namespace sluice::plan

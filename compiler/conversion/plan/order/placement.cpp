@@ -87,12 +87,15 @@ public:
                  Placement &result)
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
         totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone),
-        cellLoad(cores, 0), cells(work.cells.size(), kNone) {
+        cellLoad(cores, 0), cells(work.cells.size(), kNone), lateLoads(work.cells.size(), 0) {
     for (const std::vector<RowId> &stage : work.stages)
-      for (RowId row : stage)
+      for (RowId row : stage) {
         if (work[row].home != kNoHome)
           homeCores.try_emplace(work[row].home, ~uint32_t{0}).first->second &=
               coresOfRow(graph.rows[row], options.pins);
+        if (isApart(row))
+          lateLoads[work[row].cell] += lateLoad(row);
+      }
   }
 
   void run() {
@@ -116,6 +119,7 @@ private:
   std::map<uint32_t, uint32_t> homeCores; ///< by home, the cores that may have it
   std::vector<uint64_t> cellLoad;         ///< by core, the products of its cells
   std::vector<uint32_t> cells;            ///< by cell, its core
+  std::vector<uint64_t> lateLoads;        ///< by cell, the products that are apart from it
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
@@ -201,7 +205,7 @@ private:
       if (core == kNone && work[row].home != kNoHome)
         core = homes[work[row].home];
       if (core == kNone && options.byCell && work[row].cell != kNoHome)
-        core = coreOfCell(work[row].cell);
+        core = isApart(row) ? coreOfLate(row, mask) : coreOfCell(work[row].cell);
       if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
       else if (core == kNone)
@@ -232,13 +236,29 @@ private:
     }
   }
 
+  [[nodiscard]] bool isApart(RowId row) const { return options.lateApart && work[row].late; }
+
+  /// The products that go where a late row goes.
+  [[nodiscard]] uint64_t lateLoad(RowId row) const {
+    const uint32_t home = work[row].home;
+    return home == kNoHome ? work[row].terms.size() : work.homes[home];
+  }
+
   /// The core of a cell: the one with the fewest products of cells, when its first row comes.
   uint32_t coreOfCell(uint32_t cell) {
     if (cells[cell] == kNone) {
       cells[cell] = static_cast<uint32_t>(std::ranges::min_element(cellLoad) - cellLoad.begin());
-      cellLoad[cells[cell]] += work.cells[cell];
+      cellLoad[cells[cell]] += work.cells[cell] - lateLoads[cell];
     }
     return cells[cell];
+  }
+
+  /// The core of `mask` with the fewest products of cells, those of their late rows that have
+  /// come included.
+  uint32_t coreOfLate(RowId row, uint32_t mask) {
+    const uint32_t core = leastLoaded(cellLoad, 0, mask);
+    cellLoad[core] += lateLoad(row);
+    return core;
   }
 
   /// The core of `mask` with the least load in this stage, cyclic from `next`: rows of
@@ -264,6 +284,8 @@ void findWeights(const Graph &graph, const Work &work, Placement &placement) {
     if (operand != kNoRow)
       read[operand] = true;
   };
+  for (const rows::State &state : graph.states) // the next inference reads it
+    reads(state.next);
   for (size_t stage = 1; stage < work.stages.size(); ++stage)
     for (RowId row : work.stages[stage]) {
       const Row &what = graph.rows[row];

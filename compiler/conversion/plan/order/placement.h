@@ -76,6 +76,8 @@ struct PlacementOptions {
   bool follow = false;
   /// Rows of one cell stay together, wherever that is free.
   bool byCell = false;
+  /// Late rows of cells (work.h) even out what the cores have; else they stay with theirs.
+  bool lateApart = false;
   /// Rows of a stage go round the cores in the order in which their operands are
   /// expected, not in that of the graph.
   bool byArrival = false;

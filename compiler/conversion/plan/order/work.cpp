@@ -82,11 +82,43 @@ void findHomes(const Graph &graph, Work &work) {
         cells.unionSets(row, operand);
     });
   }
-  number(homes, work, &WorkRow::home);
+  work.homes.resize(number(homes, work, &WorkRow::home));
   work.cells.resize(number(cells, work, &WorkRow::cell));
-  for (const WorkRow &row : work.rows)
+  for (const WorkRow &row : work.rows) {
+    if (row.live && row.home != kNoHome)
+      work.homes[row.home] += row.terms.size();
     if (row.live && row.cell != kNoHome)
       work.cells[row.cell] += row.terms.size();
+  }
+}
+
+void findLate(const Graph &graph, Work &work) {
+  std::vector<std::vector<RowId>> readers(graph.rows.size());
+  std::vector<bool> isComposed(graph.rows.size()); // a vector step of a computed row is in it
+  for (RowId row = 0; row < graph.rows.size(); ++row)
+    if (work.rows[row].live)
+      forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
+        const RowKind kind = graph.rows[operand].kind;
+        if (byMatrix || (kind != RowKind::Linear && kind != RowKind::Vector))
+          return;
+        readers[operand].push_back(row);
+        isComposed[row] = true;
+      });
+  const auto isLastBesideLonger = [&](RowId reader) {
+    bool longer = false;
+    forEachOperand(graph, work, reader, [&](RowId operand, bool byMatrix) {
+      longer |= !byMatrix && isComposed[operand];
+    });
+    return longer && readers[reader].empty();
+  };
+  for (RowId row = 0; row < graph.rows.size(); ++row) {
+    const Row &what = graph.rows[row];
+    bool readsState = false;
+    forEachState(graph, row, [&](uint32_t) { readsState = true; });
+    work.rows[row].late = what.kind == RowKind::Linear && !what.wide && !readsState &&
+                          !isComposed[row] && !readers[row].empty() &&
+                          std::ranges::all_of(readers[row], isLastBesideLonger);
+  }
 }
 
 } // namespace
@@ -132,6 +164,7 @@ Work analyse(const Graph &graph) {
   markLive(graph, work);
   work.sumsAhead = std::ranges::any_of(graph.rows, &Row::ahead);
   findHomes(graph, work);
+  findLate(graph, work);
 
   std::map<std::pair<uint32_t, uint32_t>, std::vector<RowId>> stages;
   for (RowId row = 0; row < graph.rows.size(); ++row)

@@ -40,6 +40,9 @@ struct WorkRow {
   /// Rows of one cell are tied by what their vector steps read of each other, or by a home: the
   /// gates and the state of some units of a recurrence.
   uint32_t cell = kNoHome;
+  /// A sum that nothing but the last steps of its cell reads, and they read what takes longer
+  /// too: an output gate. Elsewhere it costs the way to the cell and keeps nobody waiting.
+  bool late = false;
 };
 
 struct Work {
@@ -48,7 +51,9 @@ struct Work {
   uint64_t beats = 0;          ///< of all units in one inference, besides those that only wait
   std::vector<bool> zeroBlock; ///< parallel to Graph::blocks: isZeroBlock
   std::vector<uint64_t> cells; ///< by cell, its block products
-  bool sumsAhead = false;      ///< some row is a sum for the next inference
+  /// By home, its block products.
+  std::vector<uint64_t> homes;
+  bool sumsAhead = false; ///< some row is a sum for the next inference
 
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };

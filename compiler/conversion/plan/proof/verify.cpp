@@ -305,8 +305,11 @@ private:
   void vectorBeat(uint32_t u, const isa::Vec &vec, const Beat &beat, const BeatOrigin &origin) {
     UnitState &state = units[u];
     if (origin.row == kNoRow) {
-      if (vec.dstKind == isa::Dst::Signal && beat.signal.on)
-        give(u, host, beat.signal.token);
+      if (vec.dstKind == isa::Dst::Signal && beat.signal.on) {
+        giveCores(u, vec.mask, beat.signal);
+        if ((vec.mask & kHostMask) != 0)
+          give(u, host, beat.signal.token);
+      }
       if (vec.dstKind == isa::Dst::None && beat.signal.on)
         giveCores(u, 1U << state.core, beat.signal);
       return;

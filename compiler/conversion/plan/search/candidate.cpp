@@ -50,7 +50,7 @@ Candidate CandidateMaker::build(const Choice &choice) {
   }
   TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, work.sumsAhead);
   tokens.takeArrived = choice.takeArrived;
-  candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.release);
+  candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.entry);
   candidate.use = dataUse(graph, candidate.placement, candidate.beats);
   if (!fitsAll(candidate.use))
     return candidate;

@@ -34,6 +34,8 @@ std::string Choice::text() const {
     text += ", rows where their operands are";
   if (placement.byCell)
     text += ", rows that are computed of each other together";
+  if (placement.lateApart)
+    text += ", but for those that are needed last";
   if (placement.byArrival)
     text += ", rows in the order of their operands";
   if (placement.runs != 0)
@@ -41,8 +43,10 @@ std::string Choice::text() const {
                         placement.runs == 1 ? "run" : "runs");
   if (takeArrived)
     text += ", waits for all that is there";
-  if (release != kNone)
-    text += fmt::format(", next inference after stage {}", release);
+  if (entry.release != kNone)
+    text += fmt::format(", next inference after stage {}", entry.release);
+  if (entry.beforeSums)
+    text += ", next inference before the sums ahead are done";
   return text;
 }
 

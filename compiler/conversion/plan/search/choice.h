@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "compiler/conversion/plan/beats/build.h"
 #include "compiler/conversion/plan/order/order.h"
 #include "compiler/conversion/plan/order/split_contractions.h"
 
@@ -19,13 +20,13 @@ struct Choice {
   bool manySlots = false;
   bool takeArrived = false;
   Tails tails;
-  uint32_t release = kNone; ///< stage after which the next inference may enter
+  Entry entry;
 
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
-                    placement.byArrival, placement.byCell, placement.runs,
+                    placement.byArrival, placement.byCell, placement.lateApart, placement.runs,
                     placement.inputsEverywhere, placement.reuse, split, manySlots, takeArrived,
-                    tails, release);
+                    tails, entry);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

@@ -24,7 +24,7 @@ void Losers::add(const Choice &choice, const Candidate &candidate, std::optional
 void Losers::describe(const Choice &chosen, Explanation &explanation) const {
   explanation.choice = chosen.text();
   Choice unreleased = chosen;
-  unreleased.release = kNone;
+  unreleased.entry = {};
   std::set<std::string> listed{unreleased.text(), explanation.choice};
   for (const Rejected &one : all | std::views::reverse) {
     if (!listed.insert(one.choice).second)

@@ -158,6 +158,10 @@ private:
       Choice cells = bestChoice;
       cells.placement.byCell = true;
       exploreFrom(cells);
+      if (std::ranges::any_of(work.rows, &WorkRow::late)) {
+        cells.placement.lateApart = true;
+        exploreFrom(cells);
+      }
     }
     budget.share(kRounds - 1);
     reorderRows();
@@ -173,6 +177,7 @@ private:
     std::erase_if(history, [&](const auto &one) { return one.first >= cycles; });
     std::sort(history.begin(), history.end());
     choose(whole);
+    enterBeforeSums();
     if (plain.fits && !make.sound(best)) { // such as more rows on the way than a token counts
       best = plain;
       bestChoice = first;
@@ -368,34 +373,55 @@ private:
   /// Lets the next inference in while this one is on its way, as early as that
   /// is proved sound and costs no latency. The timing of the best plan, if it runs.
   std::optional<vm::Timing> releaseEarly() {
-    const std::optional<vm::Timing> before = best.timing = make.timeAll(best);
-    if (!before)
-      return before;
+    best.timing = make.timeAll(best);
+    if (best.timing)
+      releaseFrom(1);
+    return best.timing;
+  }
+
+  void releaseFrom(uint32_t stage) {
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
-    for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
-      if (!budget.affords(kMeasured * work.beats))
-        break;
+    for (; stage < last; stage += 1 + stage / 4) {
       Choice choice = bestChoice;
-      choice.release = stage;
-      Candidate candidate = make.build(choice);
-      if (!candidate.fits)
-        continue;
-      if (const auto wrong = make.verify(candidate)) {
-        if (explaining)
-          losers.add(choice, std::nullopt, "not proved sound: " + *wrong);
-        continue;
-      }
-      const std::optional<vm::Timing> now = make.timeAll(candidate);
-      if (!now || now->spaced > before->spaced || now->contiguous > before->contiguous ||
-          now->period >= before->period)
-        continue;
-      candidate.cycles = best.cycles;
-      candidate.timing = now;
-      best = std::move(candidate);
-      bestChoice = std::move(choice);
-      return now;
+      choice.entry.release = stage;
+      if (enterBy(std::move(choice)))
+        break;
     }
-    return before;
+  }
+
+  /// Lets the next inference in before the sums ahead are done, if that is sound and no loss.
+  void enterBeforeSums() {
+    if (!work.sumsAhead || !best.timing)
+      return;
+    Choice choice = bestChoice;
+    choice.entry.beforeSums = true;
+    if (enterBy(std::move(choice)) && bestChoice.entry.release == kNone)
+      releaseFrom(1);
+  }
+
+  /// Keeps a choice that differs from the best in when the next inference enters, if it is sound
+  /// and better for inferences in a row.
+  bool enterBy(Choice choice) {
+    if (!budget.affords(kMeasured * work.beats))
+      return false;
+    Candidate candidate = make.build(choice);
+    if (!candidate.fits)
+      return false;
+    if (const auto wrong = make.verify(candidate)) {
+      if (explaining)
+        losers.add(choice, std::nullopt, "not proved sound: " + *wrong);
+      return false;
+    }
+    const vm::Timing &before = *best.timing;
+    const std::optional<vm::Timing> now = make.timeAll(candidate);
+    if (!now || now->spaced > before.spaced || now->contiguous > before.contiguous ||
+        now->period >= before.period)
+      return false;
+    candidate.cycles = best.cycles;
+    candidate.timing = now;
+    best = std::move(candidate);
+    bestChoice = std::move(choice);
+    return true;
   }
 
   /// Times a choice and keeps it if it is better.

@@ -44,7 +44,7 @@ struct Building : testing::Test {
     placement = place(builder.graph, work, options);
     const auto order = makeOrder(builder.graph, work, placement, Tails(work.stages.size(), 0));
     ASSERT_TRUE(order);
-    beats = buildBeats(builder.graph, work, placement, *order, tokens, release);
+    beats = buildBeats(builder.graph, work, placement, *order, tokens, {release, false});
   }
 
   rows::Row &row(RowId id) { return builder.graph.rows[id]; }

@@ -276,6 +276,27 @@ TEST_F(Placing, NeighboursStayTogether) {
               ElementsAre(false, false, true, false, true, false, true, false));
 }
 
+TEST_F(Placing, WhatACellNeedsLastEvensOutTheCores) {
+  // One cell: a step of one gate, another one, and what takes both.
+  const auto x = builder.input(4);
+  const auto gate = layer(x, {4}), more = layer(x, {4}), last = layer(x, {4});
+  rows::VectorStep multiply;
+  multiply.alu1 = isa::Alu::Mul;
+  const RowId step = builder.vector({gate[0]}, more[0], rows::kNoRow, multiply);
+  const RowId result = builder.vector({step}, last[0], rows::kNoRow, multiply);
+  builder.output({result});
+  options.byCell = true;
+  place();
+  EXPECT_THAT(work->cells, ElementsAre(12));
+  for (const RowId early : {gate[0], more[0], step, result})
+    EXPECT_FALSE((*work)[early].late);
+  EXPECT_TRUE((*work)[last[0]].late);
+  EXPECT_THAT(cores({gate[0], more[0], last[0], step, result}), ElementsAre(0, 0, 0, 0, 0));
+  options.lateApart = true;
+  place();
+  EXPECT_THAT(cores({gate[0], more[0], last[0], step, result}), ElementsAre(0, 0, 1, 0, 0));
+}
+
 TEST_F(Placing, GivenCoresAreKept) {
   const auto h = builder.dense(builder.input(2), 3, {});
   builder.output(h);

@@ -44,13 +44,13 @@ protected:
     plan();
   }
 
-  void plan(const PlacementOptions &options = {}) {
+  void plan(const PlacementOptions &options = {}, const Entry &entry = {}) {
     graph = workAhead(builder.graph, false);
     work = analyse(graph);
     placement = place(graph, work, options);
     beats = buildBeats(graph, work, placement,
                        *makeOrder(graph, work, placement, Tails(work.stages.size(), 2)),
-                       TokenLayout::make(2, false, true));
+                       TokenLayout::make(2, false, true), entry);
   }
 
   std::string verdict() const {
@@ -157,6 +157,36 @@ TEST_F(StateProof, TheVectorUnitDoesNotWaitForTheSums) {
   UnitBeats &unit = summing();
   unit.beats.back().signal = {};
   EXPECT_THAT(verdict(), AnyOf(HasSubstr("deadlocks"), HasSubstr("is given")));
+}
+
+TEST_F(StateProof, TheNextInferenceEntersBeforeTheSums) {
+  PlacementOptions options;
+  options.keepTogether = 0; // both cores sum ahead
+  plan(options, {kNone, true});
+  ASSERT_EQ(std::ranges::count_if(beats.matrix,
+                                  [](const UnitBeats &unit) { return firstRaw(unit) != kNone; }),
+            2);
+  EXPECT_EQ(verdict(), "sound");
+  EXPECT_TRUE(stateRests());
+  const auto tell = [](UnitBeats &unit) -> Beat & {
+    return *std::ranges::find_if(unit.beats, [&](const Beat &beat) {
+      const auto &form = std::get<isa::Vec>(unit.forms[beat.form]);
+      return form.dstKind == isa::Dst::Signal && form.mask != kHostMask;
+    });
+  };
+  tell(beats.vector[1]).signal = {};
+  EXPECT_THAT(verdict(), HasSubstr("deadlocks"));
+  // Who is not told, and does not ask, writes over what the other core's sums read.
+  tell(beats.vector[0]).signal = {};
+  const TokenLayout tokens = TokenLayout::make(2, false, true);
+  for (uint32_t core = 0; core < 2; ++core) {
+    UnitBeats &unit = beats.vector[core];
+    for (auto i = static_cast<size_t>(&tell(unit) - unit.beats.data()); i < unit.beats.size(); ++i)
+      if (Wait &wait = unit.beats[i].wait;
+          wait.count != 0 && wait.token == tokens.ofCore(1 - core, 0))
+        wait = wait.count == 1 ? Wait{} : Wait{wait.token, wait.count - 1};
+  }
+  EXPECT_THAT(verdict(), HasSubstr("before its last read"));
 }
 
 TEST_F(StateProof, AReaderBehindWhatTheStateBecomes) {
