@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/streaming/known.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,30 +47,6 @@ bool Steps::loopReads(ir::LoopOp op, std::vector<Read> &reads) {
     refuse(op.getLoc(), "its sequences have different numbers of positions for a step");
   return result.problems.size() == before;
 }
-
-namespace {
-
-/// A value that depends on no input.
-std::optional<reference::Tensor> known(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = llvm::dyn_cast_if_present<ir::ConstantOp>(op))
-    return ir::toTensor(constant.getValue());
-  auto computed = llvm::dyn_cast_if_present<ir::ReferenceInterface>(op);
-  if (!computed || !isMemoryEffectFree(op))
-    return std::nullopt;
-  std::vector<reference::Tensor> operands;
-  for (const Value operand : ir::readValues(op)) {
-    auto one = known(operand);
-    if (!one)
-      return std::nullopt;
-    operands.push_back(std::move(*one));
-  }
-  const auto pointers =
-      llvm::map_to_vector(operands, [](const reference::Tensor &one) { return &one; });
-  return computed.evaluate(pointers)[llvm::cast<OpResult>(value).getResultNumber()];
-}
-
-} // namespace
 
 Value Steps::initial(ir::LoopOp op, unsigned index) {
   const Value value = op.getInitial()[index];

@@ -191,12 +191,13 @@ Result Steps::run() {
 }
 
 void Steps::operation(Operation &op) {
-  bool stream = false, asOfNow = llvm::isa<ir::StateOp>(op);
+  bool stream = false, pairsOf = false, asOfNow = llvm::isa<ir::StateOp>(op);
   for (const Value value : ir::readValues(&op)) {
     const Timing::Kind kind = timing(value).kind;
     if (kind == Timing::Refused)
       return giveUp(op);
-    stream |= kind == Timing::Stream;
+    stream |= kind == Timing::Stream || kind == Timing::Pairs;
+    pairsOf |= kind == Timing::Pairs;
     asOfNow |= kind == Timing::AsOfNow;
   }
   if (!stream) {
@@ -211,11 +212,15 @@ void Steps::operation(Operation &op) {
     return;
   }
   builder.setInsertionPoint(&op);
-  if (auto loopOp = llvm::dyn_cast<ir::LoopOp>(op))
+  auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
+  if (pairsOf && spaced)
+    return pairs(spaced);
+  if (auto loopOp = llvm::dyn_cast<ir::LoopOp>(op); loopOp && !pairsOf)
     return loop(loopOp);
-  if (auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op))
+  if (spaced)
     return streamed(spaced);
-  refuse(op.getLoc(), "it keeps all positions of the sequence as a state");
+  refuse(op.getLoc(), pairsOf ? "it takes pairs of positions apart"
+                              : "it keeps all positions of the sequence as a state");
   giveUp(op);
 }
 
@@ -306,7 +311,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   const int64_t every = one.timing.sequence.every * one.stride;
   const int64_t length = space.loops[along].extent;
   if (llvm::any_of(reads, [&](const Read &read) { return read.loop != along; }))
-    return no("it combines each position of a sequence with each of another");
+    return pair(op, space, reads);
   for (const Read &read : reads)
     if (read.timing.sequence.every * read.stride != every)
       return no(fmt::format("its operands have a position for every {} and for every {}",
@@ -445,6 +450,8 @@ void Steps::outputs() {
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
     const Timing time = timing(value);
     OutputPart &part = result.outputs.emplace_back();
+    if (time.kind == Timing::Pairs)
+      refuse(value.getLoc(), "an output has a value for each pair of positions");
     if (time.kind != Timing::Stream)
       continue;
     part = {time.sequence.axis, std::max<int64_t>(0, time.sequence.behind)};

@@ -9,11 +9,22 @@
 
 namespace sluice::streaming {
 
+/// Which positions of a sequence each position is paired with: those from `older` before it to
+/// `newer` behind it.
+struct Band {
+  int64_t older = 0, newer = 0;
+  bool swapped = false; ///< they are along the axis of the sequence, not along that of the others
+  double outside = 0;   ///< what the mask makes of the others
+
+  bool operator==(const Band &) const = default;
+};
+
 /// How a value depends on time.
 struct Timing {
   enum Kind : uint8_t {
     Fixed,   ///< not: a constant, or an input that is given with every inference
     Stream,  ///< it has positions along time
+    Pairs,   ///< it has an element for each position of a sequence and each one of another
     AsOfNow, ///< it depends on all steps up to the newest
     Refused, ///< what it is made of cannot be streamed
   } kind = Fixed;
@@ -23,6 +34,10 @@ struct Timing {
   double past = 0;
   /// Of a stream that reads ahead of the input: the first operation that does.
   std::optional<mlir::Location> reader = std::nullopt;
+  unsigned others = 0; ///< of pairs: the axis of the other sequence
+  /// Of pairs, once a mask has said so: those that count.
+  std::optional<Band> band = std::nullopt;
+  double outside = 0; ///< of pairs in a band: what the others are
 };
 
 /// What waits for a stream that is read ahead: an output, or
@@ -85,6 +100,38 @@ private:
   /// `repeated`, or a refusal of the operation at `where`.
   mlir::Value alongTime(mlir::Location where, mlir::Value value, std::optional<unsigned> axis,
                         int64_t count);
+
+  /// A product of each position of a sequence with each of another.
+  void pair(ir::IndexSpaceInterface op, const space::IndexSpace &space, llvm::ArrayRef<Read> reads);
+  /// An operation on pairs.
+  void pairs(ir::IndexSpaceInterface op);
+  /// How pairs are made for an inference.
+  struct Pairing {
+    unsigned along = 0;  ///< loop over the positions
+    unsigned across = 0; ///< loop over those that they are paired with
+    Band band = {};
+    int64_t behind = 0; ///< of the first position
+    int64_t count = 1;  ///< positions
+    /// The operation masks what lies before the first position of the sequence too.
+    bool masks = false;
+
+    /// Positions that those are paired with, all together.
+    [[nodiscard]] int64_t others() const { return count + band.older + band.newer; }
+  };
+  /// The band that an operation leaves of its pairs, if it masks any; a refusal, if that is none.
+  std::optional<Band> maskOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
+                             const Pairing &loops);
+  /// What an operation gives for pairs outside of their band; nothing, if that depends on values.
+  std::optional<double> outsideOf(ir::IndexSpaceInterface op);
+  /// The operation on the pairs of a band; null if that is refused.
+  mlir::Operation *inBand(ir::IndexSpaceInterface op, const Pairing &pairing);
+  mlir::Value operandInBand(ir::IndexSpaceInterface op, unsigned operand,
+                            const space::Projection &projection, const Pairing &pairing);
+  /// The pairs of a band that a value has.
+  mlir::Value pairsOf(mlir::Value value, const Pairing &pairing);
+  /// What of a constant belongs to the pairs of a band.
+  mlir::Value constantInBand(mlir::Location where, mlir::Value value, unsigned own, unsigned others,
+                             const Pairing &pairing);
 
   void loop(ir::LoopOp op);
   bool loopReads(ir::LoopOp op, std::vector<Read> &reads);

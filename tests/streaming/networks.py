@@ -97,6 +97,34 @@ class ByStep(nn.Module):
         return self.body(x.transpose(1, 2)).transpose(1, 2)
 
 
+class Attention(nn.Module):
+    """Each step attends to itself, `older` steps before it and `newer` ones behind it; if `inside`, its input is added.
+    `form` is how the mask is written."""
+
+    def __init__(self, channels, heads, older, newer=0, form="fill", inside=True):
+        super().__init__()
+        self.heads, self.older, self.newer, self.form, self.inside = heads, older, newer, form, inside
+        self.into = nn.Linear(channels, 3 * channels)
+        self.out = nn.Linear(channels, channels)
+
+    def forward(self, x):
+        x = x.transpose(1, 2)
+        _, steps, channels = x.shape
+        q, k, v = (part.reshape(steps, self.heads, channels // self.heads).transpose(0, 1)
+                   for part in self.into(x).chunk(3, -1))
+        scores = q @ k.transpose(1, 2) / (channels // self.heads) ** 0.5
+        places = torch.arange(steps)
+        back = places[:, None] - places[None, :]
+        outside = (back > self.older) | (-back > self.newer)
+        if self.form == "fill":
+            scores = scores.masked_fill(outside, float("-inf"))
+        else:  # what is near weighs more
+            scores = scores - 0.25 * back.float().abs() + torch.where(outside, torch.tensor(-1e9), torch.tensor(0.0))
+        mixed = (scores.softmax(-1) @ v).transpose(0, 1).reshape(1, steps, channels)
+        mixed = self.out(mixed)
+        return (x + mixed if self.inside else mixed).transpose(1, 2)
+
+
 # By name: the network, channels of its input, steps of an inference, and how late its outputs may be.
 NAMED = {
     "lstm": (lambda: nn.Sequential(Recurrence("LSTM", 6, 16), ByStep(16, 3)), 6, 1, 0),
@@ -113,7 +141,92 @@ NAMED = {
     "windows that are full late": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3), nn.ReLU(), Causal(8, 8, 3)), 4, 1, 0),
     "windows around the step": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), nn.ReLU(), nn.Conv1d(8, 8, 5, padding=2)), 4, 1, 3),
     "branches around the step": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), Branches(8)), 4, 1, 3),
+    "attention": (lambda: nn.Sequential(Attention(8, 2, 4), nn.ReLU(), Attention(8, 1, 2)), 8, 1, 0),
+    "attention, three steps at a time": (lambda: Attention(8, 2, 5, form="add"), 8, 3, 0),
+    "attention behind a window": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), Attention(8, 2, 3, 2, form="add"),
+                                                        Recurrence("GRU", 8, 6)), 4, 1, 3),
     "poolings": (lambda: nn.Sequential(Causal(4, 8, 3), nn.MaxPool1d(3, stride=2, padding=1), nn.AvgPool1d(2)), 4, 4, 1),
+}
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.gain = nn.Parameter(1 + 0.1 * torch.randn(size))
+
+    def forward(self, x):  # [..., size]
+        return x * (x * x).mean(-1, keepdim=True).add(1e-5).rsqrt() * self.gain
+
+
+class ByChannel(nn.Module):
+    """A layer over the channels of [1, channels, time]."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+
+    def forward(self, x):
+        return self.body(x.transpose(1, 2)).transpose(1, 2)
+
+
+class Temporal(nn.Module):
+    """A block of two dilated convolutions around which is a dense layer, where sizes differ."""
+
+    def __init__(self, inputs, channels, dilation):
+        super().__init__()
+        self.chain = nn.Sequential(Causal(inputs, channels, 3, dilation), nn.ReLU(),
+                                   Causal(channels, channels, 3, dilation), nn.ReLU())
+        self.beside = nn.Identity() if inputs == channels else nn.Conv1d(inputs, channels, 1)
+
+    def forward(self, x):
+        return torch.relu(self.chain(x) + self.beside(x))
+
+
+class WaveNet(nn.Module):
+    def __init__(self, layers, size):
+        super().__init__()
+        self.first = nn.Conv1d(1, size, 1)
+        self.gated = nn.ModuleList(nn.ModuleList(Causal(size, size, 2, 2 ** i) for _ in range(2)) for i in range(layers))
+        self.mixes = nn.ModuleList(nn.ModuleList(nn.Conv1d(size, size, 1) for _ in range(2)) for _ in range(layers))
+        self.head = nn.Sequential(nn.ReLU(), nn.Conv1d(size, size, 1), nn.ReLU(), nn.Conv1d(size, 3, 1))
+
+    def forward(self, x):
+        x, skips = self.first(x), 0
+        for (first, second), (skip, mix) in zip(self.gated, self.mixes):
+            z = torch.tanh(first(x)) * torch.sigmoid(second(x))
+            skips, x = skips + skip(z), x + mix(z)
+        return self.head(skips)
+
+
+class SwiGlu(nn.Module):
+    def __init__(self, size, hidden):
+        super().__init__()
+        self.gate, self.up, self.down = nn.Linear(size, hidden), nn.Linear(size, hidden), nn.Linear(hidden, size)
+
+    def forward(self, x):
+        return self.down(nn.functional.silu(self.gate(x)) * self.up(x))
+
+
+class Around(nn.Module):
+    """`body` of the normalised input, of which the input is no part but around it."""
+
+    def __init__(self, size, body):
+        super().__init__()
+        self.norm, self.body = ByChannel(RmsNorm(size)), body
+
+    def forward(self, x):
+        return x + self.body(self.norm(x))
+
+
+# Benchmark rows as whole sequences: the network and channels of its input.
+ROWS = {
+    "lstm-1x128": (lambda: Recurrence("LSTM", 128, 128), 128),
+    "gru-512-384": (lambda: Recurrence("GRU", 512, 384), 512),
+    "cnn-4x64-k8": (lambda: nn.Sequential(*(Around(64, nn.Sequential(Causal(64, 64, 8), nn.ReLU())) for _ in range(4))), 64),
+    "tcn-3x128": (lambda: nn.Sequential(*(Temporal(1 if i == 0 else 128, 128, 2 ** i) for i in range(3))), 1),
+    "wavenet-4x198": (lambda: WaveNet(4, 198), 1),
+    "swa-192": (lambda: nn.Sequential(Around(192, Attention(192, 6, 31, inside=False)),
+                                      Around(192, ByChannel(SwiGlu(192, 384)))), 192),
 }
 
 
@@ -123,8 +236,10 @@ def random_network(seed):
     torch.manual_seed(seed)
     inputs = channels = choose.randint(1, 6)
     every, late, chain = 1, 0, []
+    functions = attends = False  # both would be more tables than c2b8 has
     for _ in range(choose.randint(1, 4)):
-        kind = choose.choice(["causal", "causal", "strided", "valid", "around", "recurrence", "residual", "pooling", "pointwise"])
+        kind = choose.choice(["causal", "causal", "strided", "valid", "around", "recurrence", "residual", "pooling", "pointwise",
+                              "attention"])
         outputs, size, dilation = choose.randint(2, 9), choose.randint(1, 4), choose.randint(1, 3)
         if kind == "causal":
             chain.append(Causal(channels, outputs, size, dilation, cut=choose.random() < 0.5))
@@ -137,17 +252,25 @@ def random_network(seed):
         elif kind == "around":
             chain.append(nn.Conv1d(channels, outputs, 3, padding=1))
             late += every
-        elif kind == "recurrence":
+        elif kind == "attention" and channels > 3 and not functions:
+            attends = True
+            newer = choose.choice([0, 0, 1])
+            chain.append(Attention(channels, choose.choice([h for h in (1, 2) if channels % h == 0]), choose.randint(0, 4),
+                                   newer, choose.choice(["fill", "add"])))
+            outputs, late = channels, late + newer * every
+        elif kind == "recurrence" and not attends:
+            functions = True
             chain.append(Recurrence(choose.choice(["LSTM", "GRU", "RNN"]), channels, outputs))
         elif kind == "residual":
-            chain.append(Residual(Causal(channels, channels, size, dilation), nn.Tanh()))
-            outputs = channels
+            chain.append(Residual(Causal(channels, channels, size, dilation), nn.ReLU() if attends else nn.Tanh()))
+            outputs, functions = channels, functions or not attends
         elif kind == "pooling" and every < 4:
             chain.append(choose.choice([nn.MaxPool1d, nn.AvgPool1d])(2))
             outputs, every = channels, 2 * every
         else:
-            chain.append(choose.choice([nn.ReLU, nn.Tanh, nn.Sigmoid])())
-            outputs = channels
+            function = nn.ReLU if attends else choose.choice([nn.ReLU, nn.Tanh, nn.Sigmoid])
+            chain.append(function())
+            outputs, functions = channels, functions or function is not nn.ReLU
         channels = outputs
     chain.append(choose.choice([Last, ByStep])(channels, 3) if late == 0 else ByStep(channels, 3))
     late = -(-late // every) * every  # whole positions

@@ -11,23 +11,26 @@ random networks (12), SLUICE_STREAMING_FIRST the seed of the first one.
 import io
 import json
 import os
+import pathlib
 import re
 import sys
 import warnings
 
 try:
     import numpy as np
+    import onnx
     import torch
+    from onnx import numpy_helper
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
 from folder import Folder, main  # noqa: E402
-from networks import NAMED, random_network  # noqa: E402
+from networks import NAMED, ROWS, Attention, random_network  # noqa: E402
 
 TOLERANCE = 0.02
-EXPORTED = 24  # steps of the model
+EXPORTED = 40  # steps of the model
 STREAMED = 48  # steps that are run
 
 
@@ -40,9 +43,11 @@ class StreamingTest(Folder):
                               output_names=["y"], opset_version=14)
         (self.dir / "m.onnx").write_bytes(exported.getvalue())
 
-    def compile(self, steps, late, *flags):
+    def compile(self, network, steps, late, *flags, target="c2b8"):
         """Positions that the output is behind."""
-        code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--effort", "fast", "--stream",
+        if any(isinstance(part, Attention) for part in network.modules()):
+            flags += ("--allow-dynamic-weights",)
+        code, out, err = self.sluice("compile", "m.onnx", "--target", target, "--effort", "fast", "--stream",
                                      f"x=2:{steps}", "--stream-delay", late, "-o", "m.sluice", "--json", *flags)
         self.assertEqual(code, 0, err)
         behind = [re.fullmatch("output 'y' is \\d+ steps? behind the input: before its position (\\d+) it has no meaning",
@@ -57,9 +62,9 @@ class StreamingTest(Folder):
         self.assertIs(said["equal"], True)
         return np.load(self.dir / "y.npy")
 
-    def compare(self, network, channels, steps, late, seed=3):
+    def compare(self, network, channels, steps, late, seed=3, target="c2b8"):
         self.export(network, channels)
-        behind = self.compile(steps, late)
+        behind = self.compile(network, steps, late, target=target)
         x = torch.randn(1, channels, STREAMED, generator=torch.Generator().manual_seed(seed))
         with torch.no_grad():
             whole = network(x).numpy()
@@ -85,14 +90,48 @@ class StreamingTest(Folder):
             with self.subTest(seed=seed):
                 self.compare(*random_network(seed))
 
+    def test_benchmark_rows(self):
+        """On the real geometry; a window of 32 steps is full and passes on."""
+        if "c6b32" not in json.loads(self.ok("version", "--json"))["engines"]["rtl"]:
+            self.skipTest("this build has no Verilated c6b32")
+        for name, (make, channels) in ROWS.items():
+            with self.subTest(name):
+                torch.manual_seed(1)
+                self.compare(make(), channels, 1, 0, target="c6b32")
+
+    def test_a_published_model(self):
+        """Step by step as all at once in its authors' framework; the hardware runs the first steps."""
+        model = pathlib.Path(__file__).resolve().parents[3] / "shared/models/nafx_tcn"
+        if not model.exists():
+            self.skipTest(f"the published models are not here: {model}")
+        read = lambda name: numpy_helper.to_array(onnx.load_tensor(model / "test_data_set_0" / name))
+        x, whole = read("input_0.pb"), read("output_0.pb")
+        np.save(self.dir / "x.npy", x)
+        code, _, err = self.sluice("compile", model / "model.onnx", "--input-shape", "input=1,1,2048", "--stream", "input=2",
+                                   "--target", "c6b32", "-o", "m.sluice")
+        self.assertEqual((code, err), (0, "note: output 'output' is 132 steps behind the input: before its position 132 it "
+                                          "has no meaning\n"))
+        self.ok("run", "m.sluice", "--engine", "vm", "--steps", x.shape[2], "--input", "input=@x.npy", "--output",
+                "output=@y.npy")
+        got = np.load(self.dir / "y.npy").ravel()
+        late = got.size - whole.size
+        self.assertEqual(late, 132)  # no window is full before
+        self.assertLess(np.abs(got[late:] - whole.ravel()).max() / np.ptp(whole), TOLERANCE)
+        np.save(self.dir / "x.npy", x[:, :, :150])
+        said = json.loads(self.ok("run", "m.sluice", "--engine", "both", "--steps", 150, "--input", "input=@x.npy",
+                                  "--output", "output=@first.npy", "--json"))
+        self.assertIs(said["equal"], True)
+        np.testing.assert_array_equal(np.load(self.dir / "first.npy").ravel(), got[:150])
+
     def test_reset(self):
         """Nothing of the steps before a reset is seen behind it: every stretch gives the same bits."""
-        for name in ("lstm", "tcn", "windows that are full late", "cnn and lstm"):
+        for name in ("lstm", "tcn", "windows that are full late", "cnn and lstm", "attention"):
             make, channels, steps, late = NAMED[name]
             with self.subTest(name):
                 torch.manual_seed(1)
-                self.export(make(), channels)
-                self.compile(steps, late)
+                network = make()
+                self.export(network, channels)
+                self.compile(network, steps, late)
                 part = torch.randn(1, channels, 12, generator=torch.Generator().manual_seed(5)).numpy()
                 got = self.run_steps(np.concatenate([part, part, part], axis=2), steps, "--reset-every", 12 // steps)
                 stretches = np.split(got, 3)

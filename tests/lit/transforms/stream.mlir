@@ -91,7 +91,7 @@ func.func @whole(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
 
 func.func @pairs(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x16xf32>, tensor<32x4xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<16x4xf32>) -> tensor<4x16xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it combines each position of a sequence with each of another}}
+  // expected-error @+1 {{E0207: cannot be streamed: an output has a value for each pair of positions}}
   %m = sluice.matmul %x, %t : (tensor<16x4xf32>, tensor<4x16xf32>) -> tensor<16x16xf32>
   // expected-error @+1 {{E0207: cannot be streamed: it takes all 16 positions of its operand 0 together}}
   %c = sluice.concat %x, %x axis 0 : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<32x4xf32>

@@ -1,0 +1,509 @@
+// Attention: each position of a sequence with each of another. A mask that leaves every position
+// those around it makes it a band, of which an inference has the rows of its own positions.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "compiler/reference/monoid.h"
+#include "compiler/reference/ops.h"
+#include "compiler/streaming/known.h"
+#include "compiler/streaming/steps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace sluice::streaming {
+namespace {
+
+using reference::Tensor;
+using space::IndexSpace;
+using space::LoopKind;
+using space::Projection;
+
+/// What is this far below everything else has no weight in a softmax: exp is 0 in single precision
+/// from -104 on. Exporters mask with -1e4, -1e9 or minus infinity.
+constexpr double kMasked = -9000, kNothing = -std::numeric_limits<double>::infinity();
+/// Values that scores and sums are taken to have when a mask is recognised. None is 0, by which a
+/// softmax never divides.
+constexpr std::array kSamples{-100.0, -0.5, 1.0, 100.0};
+
+/// Most elements whose masks are looked at.
+constexpr int64_t kMostPairs = int64_t{1} << 24;
+
+constexpr const char *kOtherPairs =
+    "it combines pairs of positions with something else than pairs of the same";
+constexpr const char *kUnknownOutside =
+    "what it makes of positions outside of the window is not known";
+constexpr const char *kMaskWindow =
+    "mask what is older than a window, by minus infinity in front of the softmax";
+
+/// The axis that a loop runs along, alone and element by element.
+std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
+  for (unsigned axis = 0; axis < projection.rank(); ++axis)
+    if (projection.loopAlong(axis) == loop)
+      return axis;
+  return std::nullopt;
+}
+
+Tensor filled(llvm::ArrayRef<int64_t> shape, double value) {
+  Tensor tensor(reference::Shape(shape.begin(), shape.end()));
+  std::ranges::fill(tensor.values, value);
+  return tensor;
+}
+
+/// What an operation gives for each of the samples: `operand` says what an operand is then.
+std::vector<Tensor> evaluated(Operation *op, llvm::function_ref<Tensor(unsigned, double)> operand) {
+  std::vector<Tensor> results;
+  auto computed = llvm::dyn_cast<ir::ReferenceInterface>(op);
+  if (!computed || op->getNumRegions() > 1)
+    return results;
+  for (const double sample : kSamples) {
+    std::vector<Tensor> operands;
+    for (const unsigned i : llvm::seq(0U, op->getNumOperands()))
+      operands.push_back(operand(i, sample));
+    const auto pointers = llvm::map_to_vector(operands, [](const Tensor &one) { return &one; });
+    results.push_back(computed.evaluate(pointers).front());
+  }
+  return results;
+}
+
+/// By element, what it is in all results; NaN where it differs. What is masked counts as minus
+/// infinity.
+std::vector<double> sameInAll(const std::vector<Tensor> &results) {
+  std::vector<double> same;
+  for (const unsigned i : llvm::seq<unsigned>(0, results.front().values.size())) {
+    const auto is = [&](auto holds) {
+      return llvm::all_of(results, [&](const Tensor &one) { return holds(one.values[i]); });
+    };
+    const double first = results.front().values[i];
+    const bool isSame = is([&](double value) { return value == first; }),
+               isMasked = is([](double value) { return value <= kMasked; });
+    same.push_back(isMasked ? kNothing : isSame ? first : std::numeric_limits<double>::quiet_NaN());
+  }
+  return same;
+}
+
+/// Elements of a tensor by their places along two axes, and along all others together.
+class ByPair {
+public:
+  ByPair(const reference::Shape &shape, unsigned axis, unsigned others)
+      : shape(shape), strides(reference::strides(shape)), axis(axis), others(others) {}
+
+  [[nodiscard]] int64_t positions() const { return shape[axis]; }
+  [[nodiscard]] int64_t pairedWith() const { return shape[others]; }
+  /// Calls with the index of each element at place 0 of both axes.
+  void forEach(llvm::function_ref<void(int64_t)> call) const {
+    for (int64_t i = 0; i < reference::elements(shape); ++i)
+      if (i / strides[axis] % shape[axis] == 0 && i / strides[others] % shape[others] == 0)
+        call(i);
+  }
+  [[nodiscard]] size_t at(int64_t base, int64_t position, int64_t other) const {
+    return static_cast<size_t>(base + position * strides[axis] + other * strides[others]);
+  }
+
+private:
+  const reference::Shape shape;
+  const std::vector<int64_t> strides;
+  const unsigned axis, others;
+};
+
+/// Whether an element depends on how far apart its positions are, and not on where.
+bool dependsOnDistance(const Tensor &tensor, const ByPair &pairs) {
+  bool does = true;
+  pairs.forEach([&](int64_t base) {
+    for (int64_t i = 1; i < pairs.positions(); ++i)
+      for (int64_t j = 1; j < pairs.pairedWith(); ++j)
+        does &= tensor.values[pairs.at(base, i, j)] == tensor.values[pairs.at(base, i - 1, j - 1)];
+  });
+  return does;
+}
+
+bool isSameAlong(const Tensor &tensor, unsigned axis) {
+  reference::Shape starts(tensor.shape.size(), 0), steps(tensor.shape.size(), 1),
+      sizes = tensor.shape;
+  sizes[axis] = 1;
+  return reference::broadcast(reference::slice(tensor, starts, sizes, steps), tensor.shape)
+             .values == tensor.values;
+}
+
+/// Whether what follows merges pairs along an axis, and not along the other one: then its positions
+/// are those that the other ones read.
+bool isMergedAlong(Value value, unsigned axis, unsigned other) {
+  for (OpOperand &use : value.getUses()) {
+    auto user = llvm::dyn_cast<ir::IndexSpaceInterface>(use.getOwner());
+    if (!user)
+      continue;
+    const IndexSpace space = user.indexSpace();
+    const Projection &read = space.operands[use.getOperandNumber()];
+    const auto along = read.loopAlong(axis), across = read.loopAlong(other);
+    if (!along || !across)
+      continue;
+    if (space.loops[*along].kind == LoopKind::Reduced)
+      return true;
+    const auto next = axisAlong(space.results.front(), *along),
+               nextOther = axisAlong(space.results.front(), *across);
+    if (next && nextOther && isMergedAlong(user->getResult(0), *next, *nextOther))
+      return true;
+  }
+  return false;
+}
+
+/// The band that is left where `outside` is not a number; nothing if it is none: not the same one
+/// around every position, or as far as the sequence.
+std::optional<Band> bandOf(const std::vector<double> &outside, const ByPair &pairs) {
+  const int64_t length = pairs.positions();
+  if (pairs.pairedWith() != length)
+    return std::nullopt;
+  const auto isInside = [&](int64_t base, int64_t position, int64_t other) {
+    return std::isnan(outside[pairs.at(base, position, other)]);
+  };
+  // From the middle, which has the most neighbours on both sides; the ends of the sequence are
+  // looked at below.
+  Band band;
+  while (band.older + 1 < length && isInside(0, length - 1, length - 2 - band.older))
+    ++band.older;
+  while (band.newer + 1 < length && isInside(0, 0, band.newer + 1))
+    ++band.newer;
+  if (band.older + 1 == length || band.newer + 1 == length)
+    return std::nullopt;
+  const double beyond = outside[pairs.at(0, band.older + 1, 0)];
+  bool same = true;
+  pairs.forEach([&](int64_t base) {
+    for (int64_t position = 0; position < length; ++position)
+      for (int64_t other = 0; other < length; ++other) {
+        const int64_t back = position - other;
+        same &= back > band.older || -back > band.newer
+                    ? outside[pairs.at(base, position, other)] == beyond
+                    : isInside(base, position, other);
+      }
+  });
+  return same ? std::optional(band) : std::nullopt;
+}
+
+/// Whether a loop over others may leave out those that are `outside`.
+bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double outside) {
+  if (loop.kind != LoopKind::Reduced)
+    return false;
+  if (op->getNumOperands() > 1) // a sum of products
+    return loop.monoid == reference::Monoid::Sum && outside == 0;
+  const auto &[zero, wrap, merge, unwrap] = reference::definition(loop.monoid);
+  return llvm::all_of(kSamples, [&](double sample) {
+    const auto alone = wrap(sample, 0), behind = wrap(sample, 1);
+    return unwrap(merge(alone, wrap(outside, 1))) == unwrap(alone) &&
+           unwrap(merge(wrap(outside, 0), behind)) == unwrap(alone);
+  });
+}
+
+} // namespace
+
+void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::ArrayRef<Read> reads) {
+  const auto no = [&](std::string why) {
+    refuse(op->getLoc(), std::move(why));
+    giveUp(*op);
+  };
+  const Read &one = reads.front(), &other = reads.back();
+  const auto isPlain = [&](const Read &read) {
+    return read.stride == 1 && read.first == 0 && read.last == 0 &&
+           read.timing.sequence.behind >= 0;
+  };
+  const auto axis = axisAlong(space.results.front(), one.loop),
+             others = axisAlong(space.results.front(), other.loop);
+  if (reads.size() != 2 || !axis || !others || !isPlain(one) || !isPlain(other) ||
+      one.timing.sequence.every != other.timing.sequence.every ||
+      one.timing.length != other.timing.length || options.beyond != 0)
+    return no("it combines each position of a sequence with each of another");
+  Timing time = one.timing;
+  time.kind = Timing::Pairs;
+  time.sequence.axis = std::min(*axis, *others);
+  time.others = std::max(*axis, *others);
+  time.sequence.behind = std::max(one.timing.sequence.behind, other.timing.sequence.behind);
+  if (other.timing.reader && ahead(other.timing) >= ahead(one.timing))
+    time.reader = other.timing.reader;
+  timings[op->getResult(0)] = time;
+}
+
+void Steps::pairs(ir::IndexSpaceInterface op) {
+  const auto no = [&](std::string why, std::vector<Fix> fixes = {}) {
+    refuse(op->getLoc(), std::move(why), std::move(fixes));
+    giveUp(*op);
+  };
+  const auto isPairs = [&](Value value) { return timing(value).kind == Timing::Pairs; };
+  const IndexSpace space = op.indexSpace();
+  const auto first =
+      static_cast<unsigned>(llvm::find_if(op->getOperands(), isPairs) - op->getOperands().begin());
+  Timing time = timing(op->getOperand(first));
+  for (const Value operand : op->getOperands())
+    if (isPairs(operand) && timing(operand).band)
+      time = timing(operand);
+  // The axis of the positions, and that of what they are paired with.
+  unsigned own = time.sequence.axis, others = time.others;
+  if (time.band && time.band->swapped)
+    std::swap(own, others);
+  const Projection &projection = space.operands[first];
+  const auto along = projection.loopAlong(own), across = projection.loopAlong(others);
+  const bool alike = llvm::all_of(op->getOperands(), [&](Value value) {
+    const Timing of = timing(value);
+    return of.kind != Timing::AsOfNow &&
+           (of.kind != Timing::Pairs || !of.band || of.band == time.band);
+  });
+  const auto axis = along ? axisAlong(space.results.front(), *along) : std::nullopt;
+  if (!along || !across || !axis || !alike)
+    return no(kOtherPairs);
+  const auto other = axisAlong(space.results.front(), *across);
+  Pairing pairing{*along, *across};
+  if (!time.band) {
+    if (!other || space.loops[*across].kind != LoopKind::Parallel)
+      return no(fmt::format("it takes all {} positions together for each: no mask leaves each "
+                            "position those of a window",
+                            time.length),
+                {fix(kMaskWindow)});
+    time.sequence.axis = *axis;
+    time.others = *other;
+    const size_t before = result.problems.size();
+    time.band = maskOf(op, space, pairing);
+    if (result.problems.size() != before)
+      return giveUp(*op);
+    if (!time.band) { // until a mask comes
+      timings[op->getResult(0)] = time;
+      return;
+    }
+    pairing.masks = true;
+    time.outside = time.band->outside;
+    if (time.band->swapped)
+      std::swap(pairing.along, pairing.across);
+    if (time.band->newer > 0) {
+      time.sequence.behind += time.band->newer;
+      time.reader = op->getLoc();
+    }
+  } else if (!other) {
+    if (!mayLeaveOut(op, space.loops[*across], time.outside))
+      return no(kUnknownOutside);
+    time.sequence.axis = *axis;
+  } else {
+    const auto outside = outsideOf(op);
+    if (!outside)
+      return no(kUnknownOutside);
+    time.outside = *outside;
+    time.sequence.axis = time.band->swapped ? *other : *axis;
+    time.others = time.band->swapped ? *axis : *other;
+  }
+  pairing.band = *time.band;
+  pairing.behind = time.sequence.behind;
+  pairing.count = perInference(time.sequence);
+  Operation *made = inBand(op, pairing);
+  if (!made)
+    return giveUp(*op);
+  if (!other) {
+    time.kind = Timing::Stream;
+    time.band.reset();
+  }
+  set(op->getResult(0), made->getResult(0), std::move(time));
+}
+
+std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &space,
+                                  const Pairing &loops) {
+  const auto isMask = [&](unsigned operand) {
+    return timing(op->getOperand(operand)).kind == Timing::Fixed &&
+           space.operands[operand].moves(loops.along) &&
+           space.operands[operand].moves(loops.across);
+  };
+  std::map<unsigned, Tensor> constants;
+  for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
+    if (!isMask(i))
+      continue;
+    auto constant = known(op->getOperand(i));
+    if (!constant) {
+      refuse(op->getLoc(), "its mask is given with each inference, so no window is known",
+             {fix("make the mask a constant (--bind NAME=@FILE.npy)")});
+      return std::nullopt;
+    }
+    constants.emplace(i, std::move(*constant));
+  }
+  if (constants.empty())
+    return std::nullopt;
+  if (const auto shape = ir::shapeOf(op->getResult(0));
+      reference::elements({shape.begin(), shape.end()}) > kMostPairs) {
+    refuse(op->getLoc(),
+           fmt::format("its mask has more than {} elements, which are not looked at", kMostPairs),
+           {fix("export fewer positions: the streamed network takes any number")});
+    return std::nullopt;
+  }
+  const auto results = evaluated(op, [&](unsigned operand, double sample) {
+    const auto constant = constants.find(operand);
+    return constant != constants.end() ? constant->second
+                                       : filled(ir::shapeOf(op->getOperand(operand)), sample);
+  });
+  if (results.empty())
+    return std::nullopt;
+  // What is masked does not depend on the samples.
+  const std::vector<double> constant = sameInAll(results);
+  const auto isMasked = [](double value) { return !std::isnan(value); };
+  const auto outside = llvm::find_if(constant, isMasked);
+  if (outside == constant.end())
+    return std::nullopt;
+  const auto along = axisAlong(space.results.front(), loops.along),
+             across = axisAlong(space.results.front(), loops.across);
+  const bool swapped = isMergedAlong(op->getResult(0), *along, *across);
+  auto band = streaming::bandOf(constant, swapped ? ByPair(results.front().shape, *across, *along)
+                                                  : ByPair(results.front().shape, *along, *across));
+  if (band) {
+    band->swapped = swapped;
+    band->outside = *outside;
+  }
+  if (!band)
+    refuse(
+        op->getLoc(),
+        "its mask does not leave each position a window: the same number of positions before it, "
+        "fewer than all",
+        {fix("mask what is older than a window, by minus infinity in front of the softmax")});
+  return band;
+}
+
+std::optional<double> Steps::outsideOf(ir::IndexSpaceInterface op) {
+  const auto results = evaluated(op, [&](unsigned operand, double sample) {
+    const Value value = op->getOperand(operand);
+    const Timing time = timing(value);
+    if (time.kind == Timing::Fixed)
+      if (auto constant = known(value))
+        return std::move(*constant);
+    const bool isOutside = time.kind == Timing::Pairs && time.band;
+    return filled(ir::shapeOf(value), isOutside ? time.outside : sample);
+  });
+  if (results.empty())
+    return std::nullopt;
+  const std::vector<double> constant = sameInAll(results);
+  const double outside = constant.front();
+  if (std::isnan(outside) || llvm::any_of(constant, [&](double one) { return one != outside; }))
+    return std::nullopt;
+  return outside;
+}
+
+Operation *Steps::inBand(ir::IndexSpaceInterface op, const Pairing &pairing) {
+  const IndexSpace space = op.indexSpace();
+  llvm::SmallVector<Value> operands;
+  for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
+    operands.push_back(operandInBand(op, i, space.operands[i], pairing));
+    if (!operands.back())
+      return nullptr;
+  }
+  const Projection &projection = space.results.front();
+  const auto own = axisAlong(projection, pairing.along),
+             others = axisAlong(projection, pairing.across);
+  Operation *made = op.resized(builder, operands, *own, pairing.count);
+  if (!others)
+    return made;
+  Operation *both = llvm::cast<ir::IndexSpaceInterface>(made).resized(builder, operands, *others,
+                                                                      pairing.others());
+  made->erase();
+  return both;
+}
+
+Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
+                           const Projection &projection, const Pairing &pairing) {
+  const Value value = op->getOperand(operand);
+  const Timing time = timing(value);
+  const auto own = axisAlong(projection, pairing.along),
+             others = axisAlong(projection, pairing.across);
+  if (time.kind == Timing::Pairs)
+    return pairsOf(value, pairing);
+  if (time.kind == Timing::Fixed) {
+    if (own && others)
+      return constantInBand(op->getLoc(), value, *own, *others, pairing);
+    if (!own && !others)
+      return now(value);
+    return alongTime(op->getLoc(), value, own ? own : others,
+                     own ? pairing.count : pairing.others());
+  }
+  // The first position of the inference, counted in what it gives of this stream.
+  const int64_t first = time.sequence.behind - pairing.behind;
+  const auto loop = projection.loopAlong(time.sequence.axis);
+  Value read;
+  if (loop == pairing.across && !own)
+    read = positions(value, first - pairing.band.older, pairing.others());
+  else if (loop == pairing.along)
+    read = positions(value, first, pairing.count);
+  if (read && loop == pairing.along && others)
+    read = repeated(read, *others, pairing.others());
+  if (!read)
+    refuse(op->getLoc(), kOtherPairs);
+  return read;
+}
+
+Value Steps::pairsOf(Value value, const Pairing &pairing) {
+  const Timing time = timing(value);
+  if (time.band)
+    return now(value);
+  auto op = llvm::cast<ir::IndexSpaceInterface>(value.getDefiningOp());
+  const Projection projection = op.indexSpace().results.front();
+  Pairing own = pairing;
+  own.masks = false;
+  own.along = *projection.loopAlong(time.sequence.axis);
+  own.across = *projection.loopAlong(time.others);
+  if (pairing.band.swapped)
+    std::swap(own.along, own.across);
+  Operation *made = inBand(op, own);
+  return made ? made->getResult(0) : nullptr;
+}
+
+Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned others,
+                            const Pairing &pairing) {
+  const auto constant = known(value);
+  if (!constant) {
+    refuse(where, "it has a value for each pair of positions that is given with each inference");
+    return nullptr;
+  }
+  const ByPair whole(constant->shape, own, others);
+  const int64_t older = pairing.band.older, newer = pairing.band.newer;
+  if (!dependsOnDistance(*constant, whole)) {
+    refuse(where, "it has values for pairs of positions that differ for pairs as far apart");
+    return nullptr;
+  }
+  // Other axes along which it is the same have one element, until the end.
+  reference::Shape shape = constant->shape;
+  for (const unsigned axis : llvm::seq<unsigned>(0, shape.size()))
+    if (axis != own && axis != others && isSameAlong(*constant, axis))
+      shape[axis] = 1;
+  const auto all = ir::shapeOf(value);
+  llvm::SmallVector<int64_t> result(all.begin(), all.end());
+  shape[own] = result[own] = pairing.count;
+  shape[others] = result[others] = pairing.others();
+  Tensor inside(shape), outside(shape);
+  const ByPair part(shape, own, others);
+  const auto strides = reference::strides(constant->shape), partStrides = reference::strides(shape);
+  part.forEach([&](int64_t base) {
+    int64_t from = 0; // the same place in the whole
+    for (const unsigned axis : llvm::seq<unsigned>(0, shape.size()))
+      from += base / partStrides[axis] % shape[axis] * strides[axis];
+    const double beyond = constant->values[whole.at(from, older + 1, 0)];
+    for (int64_t i = 0; i < pairing.count; ++i)
+      for (int64_t j = 0; j < pairing.others(); ++j) {
+        const int64_t back = i + older - j;
+        const bool isInside = back <= older && -back <= newer;
+        const size_t at = part.at(base, i, j);
+        outside.values[at] = beyond;
+        inside.values[at] = isInside ? constant->values[whole.at(from, std::max<int64_t>(back, 0),
+                                                                 std::max<int64_t>(-back, 0))]
+                                     : beyond;
+      }
+  });
+  const auto made = [&](const Tensor &tensor) -> Value {
+    return builder.create<ir::ConstantOp>(where, ir::toElements(tensor, builder.getContext()));
+  };
+  const auto broadcast = [&](Value from, llvm::ArrayRef<int64_t> to) -> Value {
+    return ir::shapeOf(from) == to ? from : builder.create<ir::BroadcastOp>(where, from, to);
+  };
+  Value read = made(inside);
+  // What lies before the first position is masked like what is older than the window.
+  if (const int64_t first = -pairing.behind - older; pairing.masks && first < 0) {
+    llvm::SmallVector<int64_t> line(shape.size(), 1);
+    line[others] = pairing.count;
+    const Value begun = history.positions(made(filled(line, 1)), others, first, pairing.others());
+    read = select(builder, where, broadcast(begun, shape), read, made(outside));
+  }
+  return broadcast(read, result);
+}
+
+} // namespace sluice::streaming

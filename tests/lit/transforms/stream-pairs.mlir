@@ -1,0 +1,101 @@
+// RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-stream{inputs=x=0}))" --split-input-file --verify-diagnostics
+
+func.func @no_mask(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: it takes all 3 positions together for each: no mask leaves each position those of a window}}
+  // expected-note @+1 {{help: mask what is older than a window, by minus infinity in front of the softmax}}
+  %m = sluice.reduce max %s axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %m : tensor<3x1xf32>
+}
+
+// -----
+
+func.func @all_before(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: its mask does not leave each position a window: the same number of positions before it, fewer than all}}
+  // expected-note @+1 {{help: mask what is older than a window, by minus infinity in front of the softmax}}
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %r = sluice.reduce max %m axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
+
+// -----
+
+func.func @given(%x: tensor<3x4xf32> {sluice.name = "x"}, %c: tensor<3x3xf32>) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: its mask is given with each inference, so no window is known}}
+  // expected-note @+1 {{help: make the mask a constant (--bind NAME=@FILE.npy)}}
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %r = sluice.reduce max %m axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
+
+// -----
+
+// What is added to the scores is not the same for pairs as far apart, whatever the mask is.
+func.func @by_place(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %p = sluice.constant dense<[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]> : tensor<3x3xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it has values for pairs of positions that differ for pairs as far apart}}
+  %b = sluice.map (%a = %s, %b = %p) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [-1.0e9, 0.0, 0.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %b, %e = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %e : f32
+    sluice.yield %0
+  }
+  %r = sluice.reduce max %m axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
+
+// -----
+
+// A mean over all positions counts those outside of the window.
+func.func @mean(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>, tensor<3x3xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: an output has a value for each pair of positions}}
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.mulf %a, %b : f32
+    sluice.yield %0
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: what it makes of positions outside of the window is not known}}
+  %r = sluice.reduce mean %m axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r, %s : tensor<3x1xf32>, tensor<3x3xf32>
+}
+
+// -----
+
+// A value for each position that the others are, not for the position itself.
+func.func @others(%x: tensor<3x4xf32> {sluice.name = "x"}, %z: tensor<3x1xf32>) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [-1.0e9, 0.0, 0.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %one = sluice.slice %t starts [0, 0] sizes [1, 3] steps [1, 1] : (tensor<4x3xf32>) -> tensor<1x3xf32>
+  %each = sluice.broadcast %one : (tensor<1x3xf32>) -> tensor<3x3xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  %w = sluice.map (%a = %m, %b = %each) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %r = sluice.reduce max %w axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
