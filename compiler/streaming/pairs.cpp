@@ -189,11 +189,11 @@ bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double out
     return false;
   if (op->getNumOperands() > 1) // a sum of products
     return loop.monoid == reference::Monoid::Sum && outside == 0;
-  const auto &[zero, wrap, merge, unwrap] = reference::definition(loop.monoid);
+  const reference::MonoidDefinition &monoid = reference::definition(loop.monoid);
   return llvm::all_of(kSamples, [&](double sample) {
-    const auto alone = wrap(sample, 0), behind = wrap(sample, 1);
-    return unwrap(merge(alone, wrap(outside, 1))) == unwrap(alone) &&
-           unwrap(merge(wrap(outside, 0), behind)) == unwrap(alone);
+    const auto alone = monoid.wrap(sample, 0), behind = monoid.wrap(sample, 1);
+    return monoid.unwrap(monoid.merge(alone, monoid.wrap(outside, 1))) == monoid.unwrap(alone) &&
+           monoid.unwrap(monoid.merge(monoid.wrap(outside, 0), behind)) == monoid.unwrap(alone);
   });
 }
 
