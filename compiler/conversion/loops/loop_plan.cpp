@@ -11,6 +11,7 @@
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
 #include "compiler/conversion/loops/runs.h"
+#include "compiler/conversion/loops/separate_outputs.h"
 #include "compiler/conversion/loops/trial.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/beats/images.h"

@@ -5,39 +5,15 @@
 #include <tuple>
 
 #include "compiler/conversion/loops/fold.h"
+#include "compiler/conversion/loops/frame.h"
 #include "compiler/conversion/loops/lines.h"
 #include "hw/isa/isa.h"
 
 namespace sluice::loops {
 namespace {
 
-using rows::kNoRow;
 using rows::RowId;
 using rows::RowKind;
-
-/// Rows of a memory, taken and given back in runs.
-class Runs {
-public:
-  uint32_t take(uint32_t size) {
-    uint32_t run = 0;
-    for (uint32_t at = 0; at < used.size(); ++at) {
-      run = used[at] ? 0 : run + 1;
-      if (run == size)
-        return mark(at + 1 - size, size);
-    }
-    return mark(static_cast<uint32_t>(used.size()) - run, size);
-  }
-  void free(uint32_t at) { used[at] = false; }
-  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(used.size()); }
-
-private:
-  uint32_t mark(uint32_t at, uint32_t size) {
-    used.resize(std::max<size_t>(used.size(), at + size), false);
-    std::fill_n(used.begin() + at, size, true);
-    return at;
-  }
-  std::vector<bool> used;
-};
 
 /// A distinct thing once.
 template <typename Thing> uint32_t shared(std::vector<Thing> &all, const Thing &thing) {
@@ -77,9 +53,12 @@ public:
         std::ranges::replace(body.constants, kZero, map.zeroRow);
       }
     placeFamilies();
+    uint32_t end = map.localRows; // of the frames: bodies use the same rows
     for (size_t i = 0; i < map.bodies.size(); ++i)
-      placeFrame(program.bodies[i], map.bodies[i]);
-    map.localRows = std::max(map.localRows, framesEnd);
+      end = std::max(end,
+                     placeFrame(program.bodies[i], map.localRows,
+                                groupsOf(program, program.bodies[i], choice).size, map.bodies[i]));
+    map.localRows = end;
     return std::move(map);
   }
 
@@ -98,7 +77,6 @@ private:
   };
   std::vector<Readers> readers;       ///< by family
   std::map<uint32_t, uint32_t> slots; ///< FamilyHome::slot of families that folds leave
-  uint32_t framesEnd = 0;
   std::map<std::vector<uint16_t>, uint32_t> blockAddresses, constantAddresses;
 
   bool mapBody(const rows::Body &body) {
@@ -377,136 +355,9 @@ private:
     home.base = (map.inboxRows + size - 1) / size * size;
     map.inboxRows = home.base + size;
   }
-
-  /// Offsets of the rows of a trip, a stage's rows one behind the other. The rows of
-  /// a stage whose readers are done are given away: units finish one stage of a group
-  /// before the vector unit writes the next.
-  void placeFrame(const rows::Body &body, BodyMap &result) {
-    const rows::Graph &trip = body.trip;
-    std::vector<bool> leaves(trip.rows.size(), false);
-    for (size_t port = 0; port < trip.outputs.size(); ++port)
-      for (RowId row : trip.outputs[port].rows)
-        leaves[row] = true;
-    std::vector<uint32_t> last(trip.rows.size(), 0);
-    for (size_t port = 0; port < trip.outputs.size(); ++port)
-      if (body.writes[port].fold == rows::Fold::Sum)
-        for (RowId row : trip.outputs[port].rows) // the vector unit learns at the end of it
-          for (const rows::Term &term : result.work[row].terms)
-            last[term.x] = static_cast<uint32_t>(result.work.stages.size() - 1);
-    for (uint32_t stage = 1; stage < result.work.stages.size(); ++stage)
-      for (RowId row : result.work.stages[stage]) {
-        last[row] = std::max(last[row], stage);
-        plan::forEachOperand(trip, result.work, row, [&](RowId operand, bool) {
-          last[operand] = std::max(last[operand], stage);
-        });
-      }
-    Runs frame;
-    uint32_t kept = map.localRows;
-    std::vector<std::vector<RowId>> ending(result.work.stages.size());
-    for (uint32_t stage = 1; stage < result.work.stages.size(); ++stage) {
-      std::vector<RowId> members;
-      for (RowId row : result.work.stages[stage])
-        if (!leaves[row] && result.varies[row])
-          members.push_back(row);
-        else if (!leaves[row])
-          result.offset[row] = kept++;
-      if (!members.empty()) {
-        const uint32_t at = frame.take(static_cast<uint32_t>(members.size()));
-        for (size_t i = 0; i < members.size(); ++i) {
-          result.offset[members[i]] = at + static_cast<uint32_t>(i);
-          ending[last[members[i]]].push_back(members[i]);
-        }
-      }
-      for (RowId row : ending[stage])
-        frame.free(result.offset[row]);
-    }
-    result.frame = kept;
-    result.frameRows = frame.size();
-    framesEnd = std::max(framesEnd, kept + result.frameRows * groupsOf(program, body, choice).size);
-  }
 };
 
 } // namespace
-
-rows::Program separateOutputs(rows::Program program) {
-  std::vector<bool> everywhere(program.families.size(), false);
-  for (const rows::Body &body : program.bodies)
-    for (const rows::Read &read : body.reads)
-      everywhere[read.family] = everywhere[read.family] || read.all;
-  for (rows::Body &body : program.bodies) {
-    std::vector<bool> read(body.trip.rows.size(), false);
-    for (const rows::Row &row : body.trip.rows) {
-      for (const rows::Term &term : row.terms)
-        read[term.x] = true;
-      for (RowId operand : row.a)
-        read[operand] = true;
-      for (RowId operand : {row.b, row.c})
-        if (operand != kNoRow)
-          read[operand] = true;
-    }
-    for (const auto &[block, dynamic] : body.trip.dynamic)
-      for (const rows::BlockWrite &write : dynamic.writes)
-        read[write.row] = true;
-    for (size_t port = 0; port < body.trip.outputs.size(); ++port) {
-      const rows::Write &write = body.writes[port];
-      if (write.fold || (write.family && !everywhere[*write.family]))
-        continue; // stays where it is read
-      uint32_t group = 0;
-      for (const rows::Row &row : body.trip.rows)
-        group = std::max(group, row.group + 1);
-      for (RowId &row : body.trip.outputs[port].rows) {
-        if (!read[row])
-          continue;
-        rows::Row copy;
-        copy.kind = RowKind::Vector;
-        copy.a = {row};
-        copy.group = group;
-        copy.nodes = body.trip.rows[row].nodes;
-        row = static_cast<RowId>(body.trip.rows.size());
-        body.trip.rows.push_back(std::move(copy));
-      }
-    }
-  }
-  return program;
-}
-
-Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choice) {
-  const uint32_t cores = program.geometry.cores;
-  return {trips, std::min(choice.group, (trips + cores - 1) / cores), cores};
-}
-
-Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
-  Groups groups = groupsOf(body.trips, program, choice);
-  groups.firstCore = body.firstCore;
-  return groups;
-}
-
-void dealOut(rows::Program &program, const Choice &choice) {
-  const auto anywhere = [](const rows::Body &body) {
-    return std::ranges::all_of(body.reads, [](const rows::Read &read) { return read.all; }) &&
-           std::ranges::all_of(body.writes, [](const rows::Write &write) {
-             return write.output || write.placed();
-           });
-  };
-  if (!program.hasWindows())
-    return;
-  uint32_t next = 0;
-  for (rows::Body &body : program.bodies) {
-    if (!anywhere(body))
-      continue;
-    body.firstCore = next;
-    const Groups groups = groupsOf(program, body, choice);
-    next = (next + groups.full() + (groups.rest() != 0)) % groups.cores;
-  }
-}
-
-uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
-  const Groups groups = groupsOf(program, body, choice);
-  uint32_t mask = 0;
-  for (uint32_t core = 0; core < groups.cores; ++core)
-    mask |= (groups.groupsOf(core) != 0 ? 1U : 0U) << core;
-  return mask;
-}
 
 std::optional<Map> makeMap(const rows::Program &program, const Choice &choice) {
   return Mapper(program, choice).run();

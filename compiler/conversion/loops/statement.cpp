@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/conversion/loops/streams.h"
+#include "compiler/conversion/loops/waits.h"
 #include "compiler/conversion/plan/beats/roll.h"
 #include "compiler/conversion/plan/beats/step_form.h"
 #include "compiler/conversion/plan/order/placement.h"
@@ -25,18 +27,9 @@ class Maker {
 public:
   Maker(const rows::Program &program, const Map &map, const Choice &choice, uint32_t index,
         uint32_t core)
-      : program(program), map(map), choice(choice), body(program.bodies[index]),
-        mine(map.bodies[index]), trip(body.trip), index(index), core(core),
-        groups(groupsOf(program, body, choice)), group(groups.size) {
-    result.inputUnits.assign(program.inputs.size(), 0);
-    result.wholeUnits.assign(program.inputs.size(), 0);
-    home.resize(trip.rows.size());
-    for (size_t port = 0; port < trip.inputs.size(); ++port)
-      for (uint32_t row = 0; row < trip.inputs[port].rows.size(); ++row)
-        home[trip.inputs[port].rows[row]] = {false, static_cast<uint32_t>(port), row};
-    for (size_t port = 0; port < trip.outputs.size(); ++port)
-      for (uint32_t row = 0; row < trip.outputs[port].rows.size(); ++row)
-        home[trip.outputs[port].rows[row]] = {true, static_cast<uint32_t>(port), row};
+      : program(program), map(map), body(program.bodies[index]), mine(map.bodies[index]),
+        trip(body.trip), index(index), groups(groupsOf(program, body, choice)), group(groups.size),
+        streams(program, map, choice, index, core) {
     findSums();
   }
 
@@ -46,33 +39,23 @@ public:
     addEnds();
     if (failed || result.registers.size() >= isa::kSeqRegs)
       return std::nullopt;
-    connect(result.before, false);
-    connect(result.end, false);
-    findInputs(index);
-    connect(result.loop, true);
-    gate();
+    setWaits(program, map, index, result);
     return std::move(result);
   }
 
 private:
   const rows::Program &program;
   const Map &map;
-  const Choice &choice;
   const rows::Body &body;
   const BodyMap &mine;
   const rows::Graph &trip;
-  const uint32_t index, core;
+  const uint32_t index;
   const Groups groups;
   const uint32_t group;
+  const TripStreams streams;
   Statements result;
   bool failed = false;
-  struct Port {
-    bool output = false;
-    uint32_t port = kNone, row = 0;
-  };
-  std::vector<Port> home; ///< by row of the trip
   std::set<uint32_t> writtenBlocks;
-  std::set<uint32_t> there, first; ///< inputs: when a group begins; not read by a body before
   /// Rows that are sums over all positions, and rows of what rounding leaves of those.
   std::vector<RowId> sums, rests;
   std::map<RowId, uint32_t> accumulators; ///< of both
@@ -97,52 +80,7 @@ private:
   [[nodiscard]] bool isSum(RowId row) const { return accumulators.contains(row); }
   /// Whether a row is made of the one that the group before has left in its place.
   [[nodiscard]] bool isCarried(RowId row) const {
-    return home[row].output && mine.firsts[home[row].port] != kNone;
-  }
-
-  // Addresses ---------------------------------------------------------------------------------
-
-  [[nodiscard]] Stream readStream(RowId row) const {
-    const Port &port = home[row];
-    if (port.port != kNone && !port.output) {
-      const rows::Read &read = body.reads[port.port];
-      const Stream first = streamOf(program, map, choice, read.family, core, read.all,
-                                    read.all ? read.places[port.row] : port.row);
-      return read.all ? stepping(first, read.step) : first;
-    }
-    if (trip.rows[row].kind == RowKind::Constant)
-      return {mine.constants[row] + isa::kLocalBase, 0, 0, 0};
-    if (port.output) // a family that is read where it is written
-      return writeStream(row);
-    if (!mine.varies[row])
-      return {mine.offset[row] + isa::kLocalBase, 0, 0, 0};
-    return {mine.frame + mine.offset[row] + isa::kLocalBase, static_cast<int32_t>(mine.frameRows),
-            0, 0};
-  }
-
-  /// A row in trip 0 and how far every further trip moves it.
-  [[nodiscard]] Stream stepping(Stream row, int32_t step) const {
-    const auto round = static_cast<int32_t>(group * groups.cores);
-    row.base += groups.turn(core) * group * static_cast<uint32_t>(step);
-    row.perPosition = step;
-    row.perGroup = step * round;
-    return row;
-  }
-
-  [[nodiscard]] Stream writeStream(RowId row) const {
-    const Port &port = home[row];
-    if (!port.output)
-      return readStream(row);
-    const rows::Write &write = body.writes[port.port];
-    if (write.placed())
-      return stepping(
-          streamOf(program, map, choice, *write.family, core, true, write.first[port.row]),
-          static_cast<int32_t>(write.stride));
-    if (write.family) {
-      const bool once = !inLoop(body);
-      return streamOf(program, map, choice, *write.family, core, once, port.row);
-    }
-    return stepping({write.first[port.row], 0, 0, 0}, static_cast<int32_t>(write.stride));
+    return streams.port(row).output && mine.firsts[streams.port(row).port] != kNone;
   }
 
   /// Register that holds what an address advances with the groups, if there are several.
@@ -182,7 +120,7 @@ private:
       if (!zeros) {
         origin.read[0] = terms[i].x;
         origin.block = terms[i].block;
-        x = readStream(terms[i].x);
+        x = streams.read(terms[i].x);
       } else {
         origin.block = what.terms[0].block;
       }
@@ -207,14 +145,14 @@ private:
     }
   }
 
-  [[nodiscard]] uint32_t maskOf(const Port &port) const {
+  [[nodiscard]] uint32_t maskOf(const PortRow &port) const {
     return body.writes[port.port].family ? mine.readers : plan::kHostMask;
   }
 
   void addStep(plan::UnitBeats &unit, RowId row) {
     const Row &what = trip.rows[row];
     const rows::VectorStep &step = what.step;
-    const Port &port = home[row];
+    const PortRow &port = streams.port(row);
     const bool leaves = port.output && !(body.writes[port.port].family &&
                                          map.families[*body.writes[port.port].family].local);
     const size_t count = std::max<size_t>(what.a.size(), 1);
@@ -232,7 +170,7 @@ private:
                            uint32_t &reg, uint32_t &ring) {
         if (operand == kNoRow)
           return;
-        const Stream stream = readStream(operand);
+        const Stream stream = streams.read(operand);
         origin.read[at] = operand;
         beat.address[at] = static_cast<int32_t>(stream.base);
         stride = stream.perPosition;
@@ -243,7 +181,7 @@ private:
       put(what.a.empty() ? kNoRow : what.a[i], 0, form.a, form.aStride[0], form.aReg, form.aRing);
       put(what.b, 1, form.b, form.bStride[0], form.bReg, form.bRing);
       put(what.c, 2, form.c, form.cStride[0], form.cReg, form.cRing);
-      const Stream to = writeStream(row);
+      const Stream to = streams.write(row);
       beat.address[3] = static_cast<int32_t>(to.base);
       form.dstStride[0] = to.perPosition;
       form.dstReg = registerOf(to.perGroup);
@@ -261,10 +199,10 @@ private:
     isa::Vec form;
     form.aSrc = isa::Source::Ram;
     form.dstKind = isa::Dst::Local;
-    const Stream to = writeStream(row);
+    const Stream to = streams.write(row);
     form.dstStride[0] = to.perPosition;
     Beat beat;
-    beat.address[0] = static_cast<int32_t>(mine.firsts[home[row].port] + isa::kLocalBase);
+    beat.address[0] = static_cast<int32_t>(mine.firsts[streams.port(row).port] + isa::kLocalBase);
     beat.address[3] = static_cast<int32_t>(to.base);
     beat.form = unit.formOf(form);
     BeatOrigin origin;
@@ -274,23 +212,6 @@ private:
   }
 
   // Statements --------------------------------------------------------------------------------
-
-  /// Addresses of beats are as if rings had no end; the form has where the rings are.
-  static void wrap(isa::Instruction &instruction, const isa::Instruction &form) {
-    const auto within = [](uint32_t &address, uint32_t ring, uint32_t region) {
-      if (ring != 0)
-        address = region + ((address - region) & ((1U << ring) - 1));
-    };
-    if (auto *mm = std::get_if<isa::Mm>(&instruction)) {
-      within(mm->x, mm->xRing, std::get<isa::Mm>(form).x);
-    } else if (auto *vec = std::get_if<isa::Vec>(&instruction)) {
-      const auto &where = std::get<isa::Vec>(form);
-      within(vec->a, vec->aRing, where.a);
-      within(vec->b, vec->bRing, where.b);
-      within(vec->c, vec->cRing, where.c);
-      within(vec->dst, vec->dstRing, where.dst);
-    }
-  }
 
   /// Loops that a statement has for one position: one is left to the positions of a group.
   [[nodiscard]] uint32_t ownLoops() const {
@@ -305,7 +226,7 @@ private:
     std::vector<Piece> result;
     for (const plan::Rolled &one : *rolled) {
       Piece piece{one.instruction, {}, {}};
-      wrap(piece.instruction, unit.forms[unit.beats[one.firstBeat].form]);
+      wrapRings(piece.instruction, unit.forms[unit.beats[one.firstBeat].form]);
       piece.origins.assign(unit.origins.begin() + one.firstBeat,
                            unit.origins.begin() + one.firstBeat + one.beats);
       std::set<uint32_t> nodes;
@@ -482,7 +403,7 @@ private:
           isa::Vec form;
           form.aSrc = isa::Source::Ram;
           form.dstKind = dynamic->second.columns ? isa::Dst::Wcol : isa::Dst::Wrow;
-          const Stream from = readStream(write.row);
+          const Stream from = streams.read(write.row);
           if (from.perPosition != 0)
             return fail();
           Beat beat;
@@ -508,147 +429,6 @@ private:
       statement.writesBlock = true;
       into.push_back(std::move(statement));
     }
-  }
-
-  // Waits -------------------------------------------------------------------------------------
-
-  /// What a unit knows of a position: the last statement whose rows have arrived, and the
-  /// inputs that have.
-  struct Known {
-    int statement = -1;
-    std::set<uint32_t> inputs;
-    void merge(const Known &other) {
-      statement = std::max(statement, other.statement);
-      inputs.insert(other.inputs.begin(), other.inputs.end());
-    }
-  };
-
-  /// Waits that make the operands of a unit's pieces known; units learn from each other
-  /// by results and tokens. `made`: by row, the statement that makes it.
-  void need(std::vector<Statement> &all, const std::vector<int> &made,
-            const std::vector<BeatOrigin> &origins, unsigned unitBit, Known &known, Waits &waits) {
-    int latest = -1;
-    for (const BeatOrigin &origin : origins)
-      for (RowId row : origin.read) {
-        if (row == kNoRow)
-          continue;
-        if (made[row] >= 0) {
-          latest = std::max(latest, made[row]);
-        } else if (const Port &port = home[row]; port.port != kNone && !port.output) {
-          const rows::Read &read = body.reads[port.port];
-          const auto &input = program.families[read.family].input;
-          if (read.all && input)
-            result.wholeUnits[*input] |= unitBit;
-          if (!read.all && input && !map.families[read.family].everywhere &&
-              known.inputs.insert(*input).second) {
-            waits.inputs.push_back(*input);
-            result.inputUnits[*input] |= unitBit;
-          }
-        }
-      }
-    if (latest > known.statement) {
-      waits.local = true;
-      all[latest].localUnits |= unitBit;
-      known.statement = latest;
-    }
-  }
-
-  /// Inputs that are there when a group begins: earlier bodies have waited for them, or
-  /// both units do now, for the bodies to come.
-  void findInputs(uint32_t index) {
-    std::map<uint32_t, uint32_t> readers; // bodies, by input
-    for (uint32_t b = 0; b < program.bodies.size(); ++b) {
-      std::set<uint32_t> inputs;
-      for (const rows::Read &read : program.bodies[b].reads)
-        if (const auto &input = program.families[read.family].input;
-            input && !read.all && !map.families[read.family].everywhere)
-          inputs.insert(*input);
-      for (const uint32_t input : inputs) {
-        ++readers[input];
-        if (b < index)
-          there.insert(input);
-        if (b == index && readers[input] == 1)
-          first.insert(input);
-      }
-    }
-    const auto takeByBoth = [&](uint32_t input) {
-      there.insert(input);
-      result.takenByBoth.push_back(input);
-      result.inputUnits[input] = plan::kMatrixBit | plan::kVectorBit;
-    };
-    for (const uint32_t input : first)
-      if (readers[input] > 1)
-        takeByBoth(input);
-    if (!startsUnread())
-      return;
-    // Rows that depend on no input still come once per inference, not before it.
-    if (!first.empty() && !there.contains(*first.begin()))
-      takeByBoth(*first.begin());
-    for (const rows::Read &read : body.reads)
-      if (const auto &input = program.families[read.family].input; input && read.all)
-        result.wholeUnits[*input] = plan::kMatrixBit | plan::kVectorBit;
-  }
-
-  /// Whether the first rows that the vector unit makes of a group are made of constants alone.
-  [[nodiscard]] bool startsUnread() const {
-    const auto makes = std::ranges::find_if(
-        result.loop, [](const Statement &statement) { return statement.vector.has_value(); });
-    return makes != result.loop.end() && !readsInput(*makes);
-  }
-
-  /// A body that uses nothing of the inputs it is given still happens once per inference.
-  void gate() {
-    if (!first.empty() &&
-        std::ranges::all_of(first, [&](uint32_t input) { return result.inputUnits[input] == 0; })) {
-      result.takenByBoth.push_back(*first.begin());
-      result.inputUnits[*first.begin()] = plan::kMatrixBit | plan::kVectorBit;
-    }
-  }
-
-  void connect(std::vector<Statement> &all, bool loop) {
-    std::vector<int> made(trip.rows.size(), -1);
-    Known matrix, vector;
-    matrix.inputs = vector.inputs = there;
-    Statement *blocks = nullptr; // the last that writes some
-    Statement *sum = nullptr;    // the last that only adds up
-    for (size_t i = 0; i < all.size(); ++i) {
-      Statement &statement = all[i];
-      std::vector<BeatOrigin> products;
-      for (const Piece &piece : statement.matrix)
-        products.insert(products.end(), piece.origins.begin(), piece.origins.end());
-      need(all, made, products, plan::kMatrixBit, matrix, statement.matrixWaits);
-      if (!products.empty() && blocks)
-        statement.matrixWaits.blocks = std::exchange(blocks, nullptr)->announcesBlocks = true;
-      if (loop && readsInput(statement))
-        result.lastInput =
-            std::max(result.lastInput.value_or(0), statement.vector ? i : all.size());
-      if (!statement.vector) {
-        sum = &statement;
-        continue;
-      }
-      if (!products.empty())
-        vector.merge(matrix);
-      need(all, made, statement.vector->origins, plan::kVectorBit, vector, statement.vectorWaits);
-      if (statement.writesBlock)
-        blocks = &statement;
-      if (!statement.writesBlock)
-        for (const BeatOrigin &origin : statement.vector->origins)
-          made[origin.row] = static_cast<int>(i);
-    }
-    if (sum)
-      sum->announcesReads = result.sums = true;
-  }
-
-  [[nodiscard]] bool readsInput(const Statement &statement) const {
-    const auto reads = [&](const Piece &piece) {
-      return std::ranges::any_of(piece.origins, [&](const BeatOrigin &origin) {
-        return std::ranges::any_of(origin.read, [&](RowId row) {
-          return row != kNoRow && home[row].port != kNone && !home[row].output;
-        });
-      });
-    };
-    return std::ranges::any_of(statement.matrix, reads) ||
-           (statement.vector && reads(*statement.vector));
   }
 };
 

@@ -68,6 +68,9 @@ private:
   std::vector<rows::Write> writes;
 };
 
+/// What makes one row of two, for a fold that is no sum.
+rows::VectorStep stepOf(rows::Fold fold);
+
 /// A dense network over positions.
 rows::Program denseNetwork(const std::string &target, uint32_t trips,
                            const std::vector<uint32_t> &widths, uint64_t seed);

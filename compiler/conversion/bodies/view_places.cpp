@@ -1,0 +1,65 @@
+#include "compiler/conversion/bodies/view_places.h"
+
+#include "compiler/dialect/sluice/operations.h"
+
+using namespace mlir;
+
+namespace sluice::bodies {
+namespace {
+
+/// By row of a view, the row of its operand that has the same elements in the same lanes; nothing
+/// if there is not one for each.
+std::optional<std::vector<int64_t>> selectedRows(Value operand, Value view, int64_t lanes) {
+  const space::IndexSpace space =
+      llvm::cast<ir::IndexSpaceInterface>(view.getDefiningOp()).indexSpace();
+  if (!ir::dataDim(operand) || space.operands.front().outside)
+    return std::nullopt; // what lies outside is in no row
+  reference::Tensor numbers({ir::shapeOf(operand).begin(), ir::shapeOf(operand).end()});
+  for (size_t i = 0; i < numbers.values.size(); ++i)
+    numbers.values[i] = static_cast<double>(i);
+  const reference::Tensor selected =
+      llvm::cast<ir::ReferenceInterface>(view.getDefiningOp()).evaluate({&numbers}).front();
+  const rows::RowLayout from = layoutOf(operand, lanes), to = layoutOf(view, lanes);
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < to.rows(); ++row) {
+    std::optional<int64_t> source;
+    for (int64_t lane = 0; lane < to.used(row); ++lane) {
+      const rows::RowLayout::Place place =
+          from.place(static_cast<int64_t>(selected.values[to.flat(row, lane)]));
+      if (place.lane != lane || (source && *source != place.row))
+        return std::nullopt;
+      source = place.row;
+    }
+    if (from.used(*source) != to.used(row))
+      return std::nullopt;
+    rows.push_back(*source);
+  }
+  return rows;
+}
+
+} // namespace
+
+rows::RowLayout layoutOf(Value value, int64_t lanes) {
+  const auto shape = ir::carriedShape(value);
+  return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), lanes};
+}
+
+const Places &ViewPlaces::of(Value value) {
+  if (const auto found = known.find(value); found != known.end())
+    return *found->second;
+  Places places{value, {}};
+  if (auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
+      view && view->getNumOperands() == 1)
+    if (auto selected = selectedRows(view->getOperand(0), value, lanes)) {
+      const Places &base = this->of(view->getOperand(0));
+      places.of = base.of;
+      for (const int64_t row : *selected)
+        places.rows.push_back(base.rows[row]);
+    }
+  if (places.rows.empty())
+    for (int64_t row = 0; row < layoutOf(value, lanes).rows(); ++row)
+      places.rows.push_back(row);
+  return *(known[value] = std::make_unique<Places>(std::move(places)));
+}
+
+} // namespace sluice::bodies

@@ -1,0 +1,37 @@
+// Where the rows of values are that are views of others: a view that selects whole rows has none of
+// its own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include "compiler/conversion/rows/row_tensor.h"
+
+namespace sluice::bodies {
+
+/// Of a value with a data dimension.
+rows::RowLayout layoutOf(mlir::Value value, int64_t lanes);
+
+/// Where the rows of a value are in a family: its own, or that of the value it is a view of.
+struct Places {
+  mlir::Value of;
+  std::vector<int64_t> rows; ///< by row of the value
+};
+
+/// Remembers what it has found.
+class ViewPlaces {
+public:
+  explicit ViewPlaces(int64_t lanes) : lanes(lanes) {}
+
+  /// Stays where it is.
+  const Places &of(mlir::Value value);
+
+private:
+  const int64_t lanes;
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Places>> known;
+};
+
+} // namespace sluice::bodies
