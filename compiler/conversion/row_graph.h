@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/conversion/rows/weight_block.h"
 #include "compiler/support/problem.h"
 #include "hw/isa/isa.h"
 #include "runtime/format/program.h"
@@ -139,8 +140,7 @@ struct Graph {
   format::Geometry geometry;
   std::string modelName;
   std::vector<Row> rows;
-  std::vector<std::vector<uint16_t>>
-      blocks; ///< B*B bf16 each, [output lane][input position]; distinct, or dynamic
+  std::vector<WeightBlock> blocks;          ///< distinct, or dynamic
   std::map<uint32_t, DynamicBlock> dynamic; ///< by block: those that rows are written to
   std::vector<format::TableImage> tables;   ///< distinct; TableImage::table is its index
   std::vector<Port> inputs;                 ///< every row is of kind Input

@@ -49,7 +49,7 @@ format::Program makeImages(const rows::Program &program, const Map &map, const C
   for (uint32_t core = 0; core < program.geometry.cores; ++core) {
     format::CoreImage &image = result.cores[core];
     for (uint32_t block = 0; block < map.blocks.size(); ++block)
-      if (std::ranges::any_of(map.blocks[block], [](uint16_t element) { return element != 0; }))
+      if (!map.blocks[block].isCleared())
         image.weights.push_back({block, map.blocks[block]});
     format::RowImage constants{isa::kLocalBase, {}};
     for (const std::vector<uint16_t> &row : map.constantRows)

@@ -77,7 +77,8 @@ private:
   };
   std::vector<Readers> readers;       ///< by family
   std::map<uint32_t, uint32_t> slots; ///< FamilyHome::slot of families that folds leave
-  std::map<std::vector<uint16_t>, uint32_t> blockAddresses, constantAddresses;
+  std::map<rows::WeightBlock, uint32_t> blockAddresses;
+  std::map<std::vector<uint16_t>, uint32_t> constantAddresses;
 
   bool mapBody(const rows::Body &body) {
     const rows::Graph &trip = body.trip;

@@ -67,7 +67,7 @@ struct Map {
   std::vector<BodyMap> bodies;
   std::vector<std::vector<uint16_t>> constantRows; ///< from local row 0
   std::vector<std::vector<float>> preloads;
-  std::vector<std::vector<uint16_t>> blocks; ///< by address; empty: written at run time
+  std::vector<rows::WeightBlock> blocks; ///< by address
   std::vector<format::TableImage> tables;
   std::vector<std::vector<Portion>> portions; ///< by input; none unless its lines are in a ring
   uint32_t inboxRows = 0, localRows = 0;

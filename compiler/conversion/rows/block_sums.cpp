@@ -44,10 +44,8 @@ private:
     for (const BlockWrite &write : dynamic.writes)
       written.push_back(write.row);
     std::sort(written.begin(), written.end());
-    const std::vector<uint16_t> &elements = graph.blocks[block];
     return std::adjacent_find(written.begin(), written.end()) == written.end() &&
-           std::all_of(elements.begin(), elements.end(),
-                       [](uint16_t element) { return element == 0; });
+           graph.blocks[block].isCleared();
   }
 
   void rewrite(RowId id) {

@@ -157,7 +157,7 @@ void compact(Graph &graph) {
 
   std::vector<RowId> number(graph.rows.size(), kNoRow);
   std::vector<Row> rows;
-  std::vector<std::vector<uint16_t>> blocks;
+  std::vector<WeightBlock> blocks;
   std::map<uint32_t, DynamicBlock> dynamic;
   std::vector<format::TableImage> tables;
   std::map<uint32_t, uint32_t> blockNumbers, tableNumbers;
@@ -174,7 +174,7 @@ void compact(Graph &graph) {
       const auto [it, inserted] =
           blockNumbers.try_emplace(term.block, static_cast<uint32_t>(blocks.size()));
       if (inserted) {
-        blocks.push_back(std::move(graph.blocks[term.block]));
+        blocks.push_back(graph.blocks[term.block]);
         if (const auto found = graph.dynamic.find(term.block); found != graph.dynamic.end()) {
           DynamicBlock &moved = dynamic[it->second] = std::move(found->second);
           for (BlockWrite &write : moved.writes)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 #include "compiler/conversion/scalar/table_builder.h"
 #include "hw/numerics/numerics.h"
@@ -15,11 +14,6 @@ using numerics::isFinite;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-uint64_t hashOf(const std::vector<uint16_t> &values) {
-  return std::hash<std::string_view>{}(std::string_view(
-      reinterpret_cast<const char *>(values.data()), values.size() * sizeof(uint16_t)));
-}
 
 /// Of all inputs of a table.
 TableFacts factsOf(const format::TableImage &image) {
@@ -224,16 +218,12 @@ uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &im
   return it->second;
 }
 
-uint32_t GraphBuilder::block(std::vector<uint16_t> elements) {
-  const uint64_t hash = hashOf(elements);
-  const auto [first, last] = blocksByHash.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (graph.blocks[it->second] == elements)
-      return it->second;
-  const auto number = static_cast<uint32_t>(graph.blocks.size());
-  graph.blocks.push_back(std::move(elements));
-  blocksByHash.emplace(hash, number);
-  return number;
+uint32_t GraphBuilder::block(const WeightBlock &weights) {
+  const auto [known, added] =
+      blockNumbers.try_emplace(weights, static_cast<uint32_t>(graph.blocks.size()));
+  if (added)
+    graph.blocks.push_back(weights);
+  return known->second;
 }
 
 uint32_t GraphBuilder::dynamicBlock(bool columns, std::vector<BlockWrite> writes) {

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
@@ -79,7 +78,7 @@ public:
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
-  uint32_t block(std::vector<uint16_t> elements);
+  uint32_t block(const WeightBlock &weights);
   /// A block these rows are written to in every inference, for the nodes of this
   /// group. Constant rows are in it from the start.
   uint32_t dynamicBlock(bool columns, std::vector<BlockWrite> writes);
@@ -113,8 +112,8 @@ private:
   std::vector<TableFacts> tableFacts; ///< parallel to the graph's tables
   std::vector<bool> isRead;           ///< rows that others are computed from
   std::map<std::vector<uint16_t>, RowId> constants;
-  std::map<RowId, RowId> copies; ///< of states
-  std::unordered_multimap<uint64_t, uint32_t> blocksByHash;
+  std::map<RowId, RowId> copies;                ///< of states
+  std::map<WeightBlock, uint32_t> blockNumbers; ///< of those that are not dynamic
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;
   std::vector<uint32_t> nodes;

@@ -67,7 +67,7 @@ private:
     const auto [it, first] = blocks.try_emplace(block, false);
     if (!first || graph.dynamic.contains(block))
       return it->second;
-    const std::vector<uint16_t> &weights = graph.blocks[block];
+    const WeightBlock &weights = graph.blocks[block];
     const auto lanes = static_cast<ptrdiff_t>(graph.geometry.lanes);
     // Lane by lane the same as one lane later.
     it->second = std::equal(weights.begin() + lanes, weights.end(), weights.begin());
@@ -150,13 +150,11 @@ private:
 
   /// Weights must be finite.
   [[nodiscard]] bool staysFinite(uint32_t block, RowId gain) const {
-    return std::ranges::all_of(scaled(block, gain), [](uint16_t weight) {
-      return std::isfinite(numerics::bf16ToDouble(weight));
-    });
+    return scaled(block, gain).isFinite();
   }
 
   /// The weights of a block times what they would be multiplied with, rounded once more.
-  [[nodiscard]] std::vector<uint16_t> scaled(uint32_t block, RowId gain) const {
+  [[nodiscard]] WeightBlock scaled(uint32_t block, RowId gain) const {
     std::vector<uint16_t> weights = graph.blocks[block];
     const std::vector<uint16_t> &by = graph.rows[gain].lanes;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -170,11 +168,11 @@ private:
       return block;
     const auto [it, first] = scaledBlocks.try_emplace({block, gain}, 0);
     if (first) {
-      std::vector<uint16_t> weights = scaled(block, gain);
+      const WeightBlock weights = scaled(block, gain);
       const auto same = std::ranges::find(graph.blocks, weights);
       it->second = static_cast<uint32_t>(same - graph.blocks.begin());
       if (same == graph.blocks.end())
-        graph.blocks.push_back(std::move(weights));
+        graph.blocks.push_back(weights);
     }
     return it->second;
   }

@@ -42,22 +42,21 @@ LinearSum::Rounded LinearSum::round() {
   std::vector<double> correction(lanes);
   for (const Source &source : sources) {
     std::vector<uint16_t> block(source.cells.size());
-    bool zero = true;
     for (size_t i = 0; i < block.size(); ++i) {
       const Cell &cell = source.cells[i];
       block[i] = roundToBf16(cell.weight);
       const double rounded = bf16ToDouble(block[i]);
       result.finite &= std::isfinite(rounded);
-      zero &= rounded == 0;
       correction[i / lanes] += (cell.weight - rounded) * source.nominal[i % lanes];
       // w (x - m) has its zero at m only if the same w multiplies both.
       if (cell.offset != 0)
         bias[i / lanes] += cell.weight != 0 ? cell.offset * (rounded / cell.weight) : cell.offset;
     }
-    if (zero)
+    const WeightBlock weights(std::move(block));
+    if (weights.isZero())
       continue;
     result.sources.push_back(source.row);
-    result.blocks.push_back(graph.block(std::move(block)));
+    result.blocks.push_back(graph.block(weights));
   }
   if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
     result.bias.assign(bias.begin(), bias.end());

@@ -208,7 +208,7 @@ private:
     if (entry)
       return entry;
     const auto lanes = static_cast<int64_t>(program.geometry.lanes);
-    const DenseElementsAttr values = bf16(trip.graph.blocks[number], {lanes, lanes});
+    const DenseElementsAttr values = bf16(trip.graph.blocks[number].elements(), {lanes, lanes});
     const auto dynamic = trip.graph.dynamic.find(number);
     const auto make = [&](StringAttr name) {
       builder.create<BlockOp>(where, name.getValue(), values, dynamic != trip.graph.dynamic.end());

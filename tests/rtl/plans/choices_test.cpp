@@ -132,10 +132,12 @@ Product drawProduct(uint64_t seed) {
   Product product{std::move(builder.graph), {}};
   product.input = plan::test::randomRows(product.graph, builder.random);
   if (seed % 3 == 0)
-    for (std::vector<uint16_t> &block : product.graph.blocks) {
+    for (rows::WeightBlock &block : product.graph.blocks) {
       const double factor = std::ldexp(1, static_cast<int>(builder.random() % 21) - 10);
-      for (uint16_t &element : block)
+      std::vector<uint16_t> scaled = block;
+      for (uint16_t &element : scaled)
         element = plan::test::toBf16(plan::test::fromBf16(element) * factor);
+      block = std::move(scaled);
     }
   if (seed % 3 == 1) {
     std::copy_n(product.input.begin(), half, product.input.begin() + half);

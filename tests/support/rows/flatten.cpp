@@ -53,7 +53,7 @@ private:
   std::vector<RowId> host;                  ///< by host row
   uint32_t firstGroup = 0, groups = 0;
   std::map<std::pair<uint32_t, uint32_t>, rows::Row> sums; ///< by family and place, so far
-  std::map<std::vector<uint16_t>, uint32_t> blocks;      ///< those that nothing is written to
+  std::map<rows::WeightBlock, uint32_t> blocks;            ///< those that nothing is written to
 
   RowId add(rows::Row row) {
     graph.rows.push_back(std::move(row));
@@ -170,7 +170,7 @@ private:
     return add(std::move(row));
   }
 
-  uint32_t block(const std::vector<uint16_t> &weights) {
+  uint32_t block(const rows::WeightBlock &weights) {
     const auto [known, added] = blocks.try_emplace(weights, graph.blocks.size());
     if (added)
       graph.blocks.push_back(weights);

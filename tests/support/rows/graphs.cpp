@@ -104,6 +104,11 @@ std::vector<RowId> GraphBuilder::dense(const std::vector<RowId> &x, uint32_t cou
   return result;
 }
 
+void GraphBuilder::setWeights(uint32_t block, uint16_t weight) {
+  const size_t lanes = graph.geometry.lanes;
+  graph.blocks[block] = std::vector<uint16_t>(lanes * lanes, weight);
+}
+
 std::vector<RowId> GraphBuilder::sum(const std::vector<RowId> &x, uint32_t count) {
   const uint32_t lanes = graph.geometry.lanes, node = addNode("ReduceSum");
   std::vector<uint16_t> ones(size_t{lanes} * lanes, 0);
@@ -130,7 +135,7 @@ std::vector<RowId> GraphBuilder::product(const std::vector<RowId> &x, const std:
                                          bool columns, const rows::VectorStep &step) {
   const uint32_t lanes = graph.geometry.lanes, node = addNode("MatMul");
   const auto block = static_cast<uint32_t>(graph.blocks.size());
-  graph.blocks.emplace_back(size_t{lanes} * lanes);
+  graph.blocks.emplace_back(std::vector<uint16_t>(size_t{lanes} * lanes));
   rows::DynamicBlock &dynamic = graph.dynamic[block];
   dynamic.columns = columns;
   dynamic.nodes = {node};

@@ -30,6 +30,8 @@ public:
   /// weights and biases, a block is zero with probability `zeros`.
   std::vector<rows::RowId> dense(const std::vector<rows::RowId> &x, uint32_t count,
                                  const rows::VectorStep &step, bool bias = true, double zeros = 0);
+  /// All weights of a block.
+  void setWeights(uint32_t block, uint16_t weight);
   /// `count` rows: row r is the sum of every `count`-th of `x`, from the r-th on.
   std::vector<rows::RowId> sum(const std::vector<rows::RowId> &x, uint32_t count);
   /// A product of activations: one row for each of `x`, all with the block that

@@ -31,11 +31,6 @@ bool isCleared(const std::vector<uint16_t> &elements) {
                      [](uint16_t element) { return element == 0; });
 }
 
-[[maybe_unused]] bool finite(const std::vector<uint16_t> &elements) {
-  return std::ranges::all_of(elements,
-                             [](uint16_t element) { return numerics::isFinite(element); });
-}
-
 /// Of rows on a core in ascending order, those that follow each other as one place.
 void addPlaces(uint32_t core, format::StatePlace::Memory memory, const std::vector<uint32_t> &rows,
                std::vector<format::StatePlace> &places) {
@@ -101,9 +96,10 @@ format::Program makeImages(const Graph &graph, const Work &work, const Placement
     const CoreMemory &memory = placement.cores[core];
     const std::vector<uint32_t> &weights = beats.weights[core];
     for (uint32_t block = 0; block < weights.size(); ++block) {
-      assert(finite(graph.blocks[weights[block]]) && "weights are checked where they are rounded");
-      if (!isCleared(graph.blocks[weights[block]]))
-        image.weights.push_back({block, graph.blocks[weights[block]]});
+      const rows::WeightBlock &held = graph.blocks[weights[block]];
+      assert(held.isFinite() && "weights are checked where they are rounded");
+      if (!held.isCleared())
+        image.weights.push_back({block, held});
     }
     image.rows = rowImages(graph, memory);
     for (const rows::State &state : graph.states)

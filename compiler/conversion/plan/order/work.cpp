@@ -6,8 +6,6 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
-#include "hw/numerics/numerics.h"
-
 namespace sluice::plan {
 namespace {
 
@@ -124,16 +122,12 @@ void findLate(const Graph &graph, Work &work) {
 } // namespace
 
 bool isZeroBlock(const Graph &graph, uint32_t block) {
-  return !graph.dynamic.contains(block) &&
-         std::ranges::all_of(graph.blocks[block], numerics::isZero);
+  return !graph.dynamic.contains(block) && graph.blocks[block].isZero();
 }
 
 Work analyse(const Graph &graph) {
   Work work;
   work.rows.resize(graph.rows.size());
-  work.zeroBlock.reserve(graph.blocks.size());
-  for (uint32_t block = 0; block < graph.blocks.size(); ++block)
-    work.zeroBlock.push_back(isZeroBlock(graph, block));
   const RowId firstInput =
       graph.inputs.empty() || graph.inputs[0].rows.empty() ? kNoRow : graph.inputs[0].rows[0];
 
@@ -144,7 +138,7 @@ Work analyse(const Graph &graph) {
     if (what.kind != RowKind::Linear && what.kind != RowKind::Vector)
       continue;
     for (const rows::Term &term : what.terms)
-      if (!work.zeroBlock[term.block])
+      if (!isZeroBlock(graph, term.block))
         work.rows[row].terms.push_back(term);
     bool depends =
         std::any_of(work.rows[row].terms.begin(), work.rows[row].terms.end(),

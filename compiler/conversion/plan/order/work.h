@@ -49,7 +49,6 @@ struct Work {
   std::vector<WorkRow> rows;                    ///< parallel to Graph::rows
   std::vector<std::vector<rows::RowId>> stages; ///< live rows; [0] are the inputs, offered in order
   uint64_t beats = 0;          ///< of all units in one inference, besides those that only wait
-  std::vector<bool> zeroBlock; ///< parallel to Graph::blocks: isZeroBlock
   std::vector<uint64_t> cells; ///< by cell, its block products
   /// By home, its block products.
   std::vector<uint64_t> homes;
@@ -58,8 +57,8 @@ struct Work {
   const WorkRow &operator[](rows::RowId row) const { return rows[row]; }
 };
 
-/// Whether all products of a block are zero: it has only zeros, of either sign, and
-/// denormals, which count as zero in the machine, and no rows are written to it.
+/// Whether all products of a block are zero: those of its weights are, and no rows are written to
+/// it.
 bool isZeroBlock(const rows::Graph &graph, uint32_t block);
 
 Work analyse(const rows::Graph &graph);

@@ -9,18 +9,11 @@
 
 namespace sluice::plan {
 
-bool RowProof::isZero(uint32_t block) {
-  const auto [entry, added] = zero.try_emplace(block, false);
-  if (added)
-    entry->second = isZeroBlock(graph, block);
-  return entry->second;
-}
-
 std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator) {
   const Row &row = graph.rows[accumulator.row];
   std::vector<std::pair<RowId, uint32_t>> expected;
   for (const rows::Term &term : row.terms)
-    if (!isZero(term.block))
+    if (!isZeroBlock(graph, term.block))
       expected.emplace_back(term.x, term.block);
   std::sort(expected.begin(), expected.end());
   std::sort(accumulator.products.begin(), accumulator.products.end());

@@ -32,9 +32,6 @@ public:
   [[nodiscard]] std::optional<std::string> step(uint32_t core, const isa::Vec &vec,
                                                 rows::RowId row) const;
 
-  /// Whether a block's products are zero, whatever they multiply.
-  bool isZero(uint32_t block);
-
   [[nodiscard]] bool isWide(rows::RowId row) const {
     return row != rows::kNoRow && graph.rows[row].wide;
   }
@@ -42,7 +39,6 @@ public:
 private:
   const rows::Graph &graph;
   const Placement &placement;
-  std::map<uint32_t, bool> zero; ///< by block, as far as it was asked for
 };
 
 } // namespace sluice::plan

@@ -81,11 +81,11 @@ TEST(BlockSums, OfOtherRowsStay) {
   rows.dynamic[0].columns = false;
   EXPECT_TRUE(stays(rows));
   Graph mixed = pair(0x3F80, 0x3F80);
-  mixed.blocks[1][1] = 0x3F80;
+  mixed.blocks[1] = {0x3F80, 0x3F80, 0, 0x3F80};
   EXPECT_TRUE(stays(mixed));
   Graph constant = pair(0x3F80, 0x3F80);
   constant.dynamic[0].writes.pop_back();
-  constant.blocks[0][0] = 0x3F80;
+  constant.blocks[0] = {0x3F80, 0, 0, 0};
   EXPECT_TRUE(stays(constant));
 }
 

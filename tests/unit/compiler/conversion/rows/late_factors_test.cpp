@@ -38,8 +38,7 @@ struct LateFactors : testing::Test {
   RowId total(const std::vector<RowId> &rows) {
     const RowId sum = builder.dense(rows, 1, {}, false)[0];
     for (const Term &term : builder.graph.rows[sum].terms)
-      for (uint16_t &weight : builder.graph.blocks[term.block])
-        weight = plan::test::toBf16(0.125);
+      builder.setWeights(term.block, plan::test::toBf16(0.125));
     return sum;
   }
 
@@ -193,8 +192,11 @@ TEST_F(LateFactors, WhoseConstantMakesAWeightInfiniteStay) {
       lane = 0x7F00;
   const auto y = layer(newest);
   for (const RowId row : y)
-    for (const Term &term : builder.graph.rows[row].terms)
-      builder.graph.blocks[term.block].front() = 0x4080;
+    for (const Term &term : builder.graph.rows[row].terms) {
+      std::vector<uint16_t> weights = builder.graph.blocks[term.block];
+      weights.front() = 0x4080;
+      builder.graph.blocks[term.block] = std::move(weights);
+    }
   stays();
 }
 

@@ -248,7 +248,7 @@ TEST_F(Building, PartialSumsTravelAsTwoRows) {
 
 TEST_F(Building, ARowWhoseProductsVanishReadsZeros) {
   const auto x = builder.input(1), y = builder.dense(x, 1, {});
-  std::ranges::fill(builder.graph.blocks[row(y[0]).terms[0].block], 0);
+  builder.setWeights(row(y[0]).terms[0].block, 0);
   builder.output(y);
   build();
   EXPECT_THAT(beats.matrix[0].beats,

@@ -107,7 +107,7 @@ TEST_F(Ordering, SweepsHaveAsManyRowsAsAccumulators) {
 
 TEST_F(Ordering, ARowWithoutProductsHasOneForItsBias) {
   const auto x = builder.input(1), h = builder.dense(x, 1, {});
-  std::ranges::fill(builder.graph.blocks[row(h[0]).terms[0].block], 0);
+  builder.setWeights(row(h[0]).terms[0].block, 0);
   builder.output(h);
   makeOrder(0);
   ASSERT_EQ(order->matrix[0].size(), 1U);

@@ -82,7 +82,7 @@ TEST_F(Placing, ProductsAreSharedOutEvenly) {
 TEST_F(Placing, ProductsWithZerosDoNotCount) {
   const auto h = layer(builder.input(6), {6, 6, 2, 1});
   for (uint32_t term = 0; term < 4; ++term)
-    std::ranges::fill(builder.graph.blocks[row(h[0]).terms[term].block], 0x8000);
+    builder.setWeights(row(h[0]).terms[term].block, 0x8000);
   builder.output(h);
   place();
   EXPECT_THAT(cores(h), ElementsAre(0, 1, 0, 0)); // 2, 6, 2 and 1 products
@@ -224,7 +224,7 @@ TEST_F(Placing, CoresHoldWhatTheyRead) {
     row(id).step.table = 5;
   }
   for (const rows::Term &term : row(h[2]).terms)
-    std::ranges::fill(builder.graph.blocks[term.block], 0);
+    builder.setWeights(term.block, 0);
   builder.output(h);
   place();
   const CoreMemory &first = placement.cores[0], &second = placement.cores[1];

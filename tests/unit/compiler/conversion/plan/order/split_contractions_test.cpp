@@ -150,7 +150,7 @@ TEST(SplitContractions, PartsAreNotRounded) {
       std::vector<uint16_t> negative = builder.graph.blocks[terms[term].block];
       for (uint16_t &element : negative)
         element ^= 0x8000;
-      builder.graph.blocks[terms[term + 8].block] = negative;
+      builder.graph.blocks[terms[term + 8].block] = std::move(negative);
     }
   builder.output(y);
   const Plan plan = planned(builder.graph, 64);
