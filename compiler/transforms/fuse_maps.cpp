@@ -21,12 +21,20 @@ constexpr size_t kLargestBody = 64;
 
 size_t bodySize(MapOp map) { return map.getBody().front().getOperations().size(); }
 
-/// The value of an operand that is the same constant everywhere: a splat, or a
-/// broadcast or reshape of one.
+/// What a view selects the elements of, without anything of its own; null if the operation is none.
+Operation *selectedFrom(Operation *op) {
+  auto view = llvm::dyn_cast_if_present<ViewInterface>(op);
+  if (!view || view->getNumOperands() != 1 ||
+      llvm::cast<IndexSpaceInterface>(op).indexSpace().operands.front().outside)
+    return nullptr;
+  return op->getOperand(0).getDefiningOp();
+}
+
+/// The value of an operand that is the same constant everywhere: a splat, or a view of one.
 std::optional<float> splat(Value value) {
   Operation *op = value.getDefiningOp();
-  while (llvm::isa_and_nonnull<BroadcastOp, ReshapeOp, UnsqueezeOp, SqueezeOp, TransposeOp>(op))
-    op = op->getOperand(0).getDefiningOp();
+  while (Operation *source = selectedFrom(op))
+    op = source;
   auto constant = llvm::dyn_cast_or_null<ConstantOp>(op);
   if (!constant || !constant.getType().getElementType().isF32())
     return std::nullopt;

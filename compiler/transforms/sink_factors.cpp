@@ -1,6 +1,7 @@
 #include "compiler/transforms/passes.h"
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/reference/scalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -25,9 +26,10 @@ struct Factor {
 /// whose results nothing else uses.
 std::optional<Factor> factorOf(MapOp map, Value value) {
   Operation *op = value.getDefiningOp();
-  if (!llvm::isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op) || !value.hasOneUse())
+  const auto function = op ? reference::functionOf(op) : std::nullopt;
+  const bool divides = function == reference::Function::Div;
+  if ((!divides && function != reference::Function::Mul) || !value.hasOneUse())
     return std::nullopt;
-  const bool divides = llvm::isa<arith::DivFOp>(op);
   for (const unsigned side : {1U, 0U}) {
     if (divides && side == 0)
       continue;

@@ -199,6 +199,10 @@ struct Window : Base<Window, ir::WindowOp> {
     return found == op.getAxes().end() ? std::nullopt
                                        : std::optional<size_t>(found - op.getAxes().begin());
   }
+  llvm::SmallVector<int64_t, 2> slabAxes(Operation *op) const {
+    const auto axes = llvm::cast<ir::WindowOp>(op).getAxes();
+    return {axes.begin(), axes.end()};
+  }
   std::optional<Cut> resultCut(Operation *op, unsigned, const Cut &cut) const {
     auto window = llvm::cast<ir::WindowOp>(op);
     const auto i = along(window, cut.axis);

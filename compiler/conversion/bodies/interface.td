@@ -31,6 +31,11 @@ def Sluice_CutInterface : OpInterface<"CutInterface"> {
            "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut,
            "std::optional<int64_t>":$missing)>,
     InterfaceMethod<[{
+        The axes along which a trip reads a slab of the first operand, not a block: some of it may
+        be read by other trips too, or lie outside.
+      }],
+      "::llvm::SmallVector<int64_t, 2>", "slabAxes", (ins), "", "return {};">,
+    InterfaceMethod<[{
         How the result of all blocks of an operand follows from results of single blocks; nothing if
         it does not.
       }],

@@ -162,15 +162,15 @@ private:
     const Value result = op->getResult(0);
     if (!divided || partition.cutOf(result))
       return;
-    if (auto window = llvm::dyn_cast<ir::WindowOp>(op);
-        window && partition.windows && !partition.cutOf(window.getInput()))
-      return begin(window);
+    const bool slabs = partition.windows && !divided.slabAxes().empty();
+    if (slabs && !partition.cutOf(op->getOperand(0)))
+      return begin(divided);
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const auto cut = partition.cutOf(op->getOperand(i));
       auto wanted = cut ? divided.resultCut(i, *cut) : std::nullopt;
       if (!wanted)
         continue;
-      if (partition.windows && llvm::isa<ir::WindowOp>(op) && wanted->block == 1 && cut->block == 1)
+      if (slabs && wanted->block == 1 && cut->block == 1)
         wanted->block = blockOf(result, wanted->axis);
       const auto before = partition.cuts;
       if (demand(result, *wanted))
@@ -181,8 +181,9 @@ private:
 
   /// Cuts what a window sees along the first of its axes that can be, and as far as possible what
   /// it looks at.
-  void begin(ir::WindowOp window) {
-    for (const int64_t axis : window.getAxes()) {
+  void begin(CutInterface window) {
+    const Value input = window->getOperand(0), result = window->getResult(0);
+    for (const int64_t axis : window.slabAxes()) {
       const auto attempt = [&](Value value, int64_t size) {
         const auto before = partition.cuts;
         if (demand(value, Cut{axis, size}))
@@ -190,10 +191,9 @@ private:
         partition.cuts = before;
         return false;
       };
-      const Value input = window.getInput();
       if (input.getDefiningOp())
         attempt(input, blockOf(input, axis));
-      if (attempt(window, blockOf(window, axis)) || attempt(window, 1))
+      if (attempt(result, blockOf(result, axis)) || attempt(result, 1))
         return;
     }
   }
@@ -212,7 +212,7 @@ private:
           static_cast<unsigned>(llvm::find(user->getOperands(), value) - user->operand_begin());
       int64_t here = 1;
       OperandCuts needs;
-      if (llvm::isa<ir::WindowOp>(user) && divided.operandCuts(Cut{axis, 1}, needs) &&
+      if (!divided.slabAxes().empty() && divided.operandCuts(Cut{axis, 1}, needs) &&
           needs[operand].slab) {
         const Slab &seen = *needs[operand].slab;
         if (seen.step == 1 || !isWithin(seen, Cut{axis, seen.step}))
@@ -259,7 +259,8 @@ private:
 std::optional<Partition> findPartition(func::FuncOp function) {
   registerCutModels(*function.getContext());
   const auto isWindow = [](Operation &op) {
-    return llvm::isa<ir::WindowOp>(op) && !isConstant(op.getResult(0));
+    auto divided = llvm::dyn_cast<CutInterface>(op);
+    return divided && !isConstant(op.getResult(0)) && !divided.slabAxes().empty();
   };
   if (llvm::any_of(function.getBody().front(), isWindow)) {
     if (auto found = Finder(function, true, true).findWindows())

@@ -186,8 +186,9 @@ static bool keepAxes(Operation *op) {
     Operation *user = use.getOwner();
     if (user->hasTrait<OpTrait::IsTerminator>())
       use.set(kept);
-    else if (llvm::isa<ReshapeOp, UnsqueezeOp>(user) &&
-             shapeOf(user->getResult(0)) == shapeOf(kept) && !dataDim(user->getResult(0)))
+    else if (auto view = llvm::dyn_cast<ViewInterface>(user);
+             view && view.isRearrangement() && shapeOf(user->getResult(0)) == shapeOf(kept) &&
+             !dataDim(user->getResult(0))) // of another rank: the order stays
       user->getResult(0).replaceAllUsesWith(kept);
     else
       return false;
