@@ -46,15 +46,19 @@ std::optional<Streamed> streamedOf(const IndexSpace &space, const RowLayouts &la
 }
 
 /// Steps of the loops of a block that are not reduced, times the rows that are
-/// streamed for one step of all of them.
+/// streamed for one step of all of them: one in the middle, for at borders a window
+/// may see less.
 int64_t beatsOf(const IndexSpace &space, Region block, const RowLayouts &layouts) {
   const auto streamed = streamedOf(space, layouts);
   int64_t count = 1;
   for (auto [loop, of] : llvm::enumerate(space.loops))
     if (of.kind != LoopKind::Reduced) {
       const int64_t step = stepOf(space, loop, layouts);
-      count *= llvm::divideCeilSigned(block.extents[loop], step);
-      block.extents[loop] = std::min(block.extents[loop], step);
+      const int64_t steps = llvm::divideCeilSigned(block.extents[loop], step);
+      const int64_t middle = (steps - 1) / 2 * step;
+      count *= steps;
+      block.start[loop] += middle;
+      block.extents[loop] = std::min(block.extents[loop] - middle, step);
     }
   return streamed ? count * rows(*streamed->projection, block, streamed->dim, layouts.lanes)
                   : count;
@@ -104,8 +108,10 @@ Cost costOf(const IndexSpace &space, const Region &block, const RowLayouts &layo
     // The same blocks at every step of a loop that the constant stands still along.
     Region once = block;
     for (unsigned loop = 0; loop < space.loops.size(); ++loop)
-      if (!operand.moves(loop))
+      if (!operand.moves(loop)) {
+        once.start[loop] += (once.extents[loop] - 1) / 2;
         once.extents[loop] = 1;
+      }
     cost.weightBlocks += beatsOf(space, once, layouts);
   }
   return cost;

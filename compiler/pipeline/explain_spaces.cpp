@@ -5,6 +5,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/index_space/cost.h"
+#include "compiler/index_space/through.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace sluice::pipeline {
@@ -62,14 +63,60 @@ SpaceLoop loopOf(const IndexSpace &space, unsigned index, const space::RowLayout
   return result;
 }
 
-OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
-  const IndexSpace space = op.indexSpace();
+/// An operation whose operands are what lies in memory: views of it are part of their maps.
+struct Seen {
+  IndexSpace space;
   space::RowLayouts layouts;
-  layouts.lanes = lanes;
+  llvm::SmallVector<Value, 2> operands;
+  llvm::SmallVector<std::vector<std::string>, 2> through; ///< by operand
+};
+
+/// Takes an operand for what it is a view of. False if it is none, or if points of the operation
+/// have other parts of that in their rows.
+bool lookThrough(Seen &seen, size_t operand) {
+  auto view = seen.operands[operand].getDefiningOp<ir::ViewInterface>();
+  if (!view || view->getNumOperands() != 1 || !dimOf(view->getOperand(0)))
+    return false;
+  const IndexSpace selection = llvm::cast<ir::IndexSpaceInterface>(*view).indexSpace();
+  if (!selection.results.front().map.isIdentity())
+    return false;
+  const auto composed = through(seen.space.operands[operand], selection.operands.front());
+  if (!composed)
+    return false;
+  Seen next = seen;
+  next.space.operands[operand] = *composed;
+  next.layouts.operands[operand] = dimOf(view->getOperand(0));
+  std::string why;
+  if (!verify(next.space, why))
+    return false;
+  for (unsigned loop = 0; loop < next.space.loops.size(); ++loop)
+    if (stepOf(next.space, loop, next.layouts) != stepOf(seen.space, loop, seen.layouts))
+      return false;
+  next.operands[operand] = view->getOperand(0);
+  std::vector<std::string> &names = next.through[operand];
+  names.insert(names.begin(), view->getName().stripDialect().str());
+  seen = std::move(next);
+  return true;
+}
+
+Seen seenBy(ir::IndexSpaceInterface op, int64_t lanes) {
+  Seen seen{op.indexSpace(), {}, llvm::SmallVector<Value, 2>(op->getOperands()), {}};
+  seen.layouts.lanes = lanes;
   for (Value operand : op->getOperands())
-    layouts.operands.push_back(dimOf(operand));
+    seen.layouts.operands.push_back(dimOf(operand));
   for (Value result : op->getResults())
-    layouts.results.push_back(dimOf(result));
+    seen.layouts.results.push_back(dimOf(result));
+  seen.through.resize(seen.operands.size());
+  if (seen.space.work != space::Work::Address)
+    for (size_t operand = 0; operand < seen.operands.size(); ++operand)
+      while (lookThrough(seen, operand)) {
+      }
+  return seen;
+}
+
+OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
+  const Seen seen = seenBy(op, lanes);
+  const auto &[space, layouts, operands, views] = seen;
 
   OperationSpace explained;
   const auto nodes = ir::nodesOf(op->getLoc());
@@ -81,8 +128,10 @@ OperationSpace spaceOf(ir::IndexSpaceInterface op, int64_t lanes) {
   for (unsigned loop = 0; loop < space.loops.size(); ++loop)
     explained.loops.push_back(loopOf(space, loop, layouts));
   const space::Region block = rowBlock(space, layouts);
-  for (auto [value, projection] : llvm::zip_equal(op->getOperands(), space.operands))
+  for (const auto &[value, projection, names] : llvm::zip_equal(operands, space.operands, views)) {
     explained.operands.push_back(tensorOf(value, projection, block));
+    explained.operands.back().through = names;
+  }
   for (auto [value, projection] : llvm::zip_equal(op->getResults(), space.results))
     explained.results.push_back(tensorOf(value, projection, block));
   explained.blockStart = plain(block.start);

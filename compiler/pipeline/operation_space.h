@@ -14,6 +14,9 @@ namespace sluice::pipeline {
 /// An operand or a result.
 struct SpaceTensor {
   std::string name; ///< ONNX name, may be empty
+  /// Of an operand: the views between it and the operation, from here to there: their maps are part
+  /// of `map`.
+  std::vector<std::string> through;
   std::vector<int64_t> shape;
   std::optional<int64_t> dataDim;              ///< empty: a constant
   std::string map;                             ///< "(d0, d1) -> (d0 * 2 + d1)"
@@ -41,10 +44,12 @@ struct SpaceLoop {
   std::optional<space::Cost> next; ///< what one more step costs
 };
 
-/// How the plan shares an operation out over the cores.
+/// How the plan shares out a stage of its rows over the cores.
 struct TakenSplit {
   std::vector<int64_t> nodes; ///< positions in the ONNX graph
-  std::string how, why;
+  uint64_t rows = 0;
+  std::vector<uint32_t> rowsByCore; ///< that each computes; both parts of one that is split
+  std::string why;
 };
 
 /// One operation of the model as it is planned: after layout and fusion.

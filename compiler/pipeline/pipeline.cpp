@@ -125,7 +125,8 @@ std::vector<TakenSplit> splitsOf(const plan::Explanation &explanation,
     TakenSplit split;
     for (const uint32_t node : stage.nodes)
       split.nodes.push_back(nodes[node].index);
-    split.how = fmt::format("{} rows over cores, {}", stage.rows, fmt::join(stage.rowsByCore, " "));
+    split.rows = stage.rows;
+    split.rowsByCore = stage.rowsByCore;
     split.why = fmt::format("{} cycles, the fewest of {} plans: {}", explanation.cycles,
                             explanation.losers.size() + 1, explanation.choice);
     splits.push_back(std::move(split));

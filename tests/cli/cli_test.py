@@ -447,6 +447,37 @@ class Cli(unittest.TestCase):
             for operation in operations:
                 self.assertIn("fc1", [one["name"] for one in operation["nodes"]])
 
+    def test_explain_index_space_of_a_window(self):
+        """A product behind a window reads the window's operand, of which neighbours share a halo; the rows of all
+        bodies of its loop are over the cores."""
+        source, positions = self.dir / "window.mlir", 600
+        source.write_text(f"""
+            func.func @main(%x: tensor<1x16x{positions}xf32>) -> tensor<1x8x{positions}xf32> {{
+              %w = sluice.constant dense<0.25> : tensor<8x16x3xf32>
+              %v = sluice.window %x axes [2] sizes [3] counts [{positions}] starts [-1] strides [1] dilations [1] value 0.0
+                : (tensor<1x16x{positions}xf32>) -> tensor<1x16x{positions}x3xf32>
+              %y = sluice.contract [affine_map<(n, o, y, c, k) -> (n, c, y, k)>, affine_map<(n, o, y, c, k) -> (o, c, k)>,
+                affine_map<(n, o, y, c, k) -> (n, o, y)>] %v, %w
+                : (tensor<1x16x{positions}x3xf32>, tensor<8x16x3xf32>) -> tensor<1x8x{positions}xf32>
+              return %y : tensor<1x8x{positions}xf32>
+            }}""")
+        code, out, err = run("explain", "--index-space", source, "--target", "c2b8", "--json")
+        self.assertEqual((code, err), (0, ""))
+        product = next(one for one in json.loads(out)["operations"] if one["operation"] == "contract")
+        x, w = product["operands"]
+        self.assertEqual((x["shape"], x["through"], x["outside"]), ([1, 16, positions], ["window"], 0))
+        self.assertEqual(w["through"], [])
+        self.assertEqual(x["matrix"], [[1, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 1]])
+        self.assertEqual(x["offset"], [0, 0, -1])
+        along = product["loops"][2]
+        self.assertEqual(along["shared"][0], {"elements": 2 * 16, "of": 3 * 16})
+        self.assertEqual((along["next_step"]["rows_read"], along["next_step"]["beats"]), (2, 6))
+        self.assertEqual(product["cost"]["beats"], 6 * positions)
+        split = product["split"]
+        self.assertEqual(sum(split["rows_by_core"]), positions)
+        self.assertEqual(split["how"], "600 rows over cores, " + " ".join(map(str, split["rows_by_core"])))
+        self.assertLess(max(split["rows_by_core"]), 0.6 * positions)
+
     def test_explain_index_space_refusals(self):
         model = Path(SOURCE, "tools/digits/digits.onnx")
         self.fails(5, "missing.onnx", "explain", "--index-space", self.dir / "missing.onnx")

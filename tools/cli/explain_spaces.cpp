@@ -63,19 +63,39 @@ std::string costText(const OperationSpace &op, const space::Cost &cost) {
   return text;
 }
 
-const TakenSplit *splitOf(const CompileResult &result, const OperationSpace &op) {
-  for (const TakenSplit &split : result.splits)
-    for (const NodeRef &node : op.nodes)
-      if (std::find(split.nodes.begin(), split.nodes.end(), node.index) != split.nodes.end())
-        return &split;
-  return nullptr;
+/// What the plan makes of an operation's nodes: several stages, if they are bodies of loops or
+/// steps of a recurrence.
+std::optional<TakenSplit> splitOf(const CompileResult &result, const OperationSpace &op) {
+  std::optional<TakenSplit> all;
+  for (const TakenSplit &split : result.splits) {
+    const bool of = std::any_of(op.nodes.begin(), op.nodes.end(), [&](const NodeRef &node) {
+      return std::find(split.nodes.begin(), split.nodes.end(), node.index) != split.nodes.end();
+    });
+    if (!of)
+      continue;
+    if (!all) {
+      all = split;
+      continue;
+    }
+    all->rows += split.rows;
+    for (size_t core = 0; core < split.rowsByCore.size(); ++core)
+      all->rowsByCore[core] += split.rowsByCore[core];
+  }
+  return all;
+}
+
+std::string howText(const TakenSplit &split) {
+  return fmt::format("{} rows over cores, {}", split.rows, fmt::join(split.rowsByCore, " "));
 }
 
 std::string tensorText(std::string_view role, const SpaceTensor &tensor) {
-  return fmt::format("  {} {}{}{}: {}, block {}{}\n", role, shapeNotation(tensor),
-                     tensor.name.empty() ? "" : fmt::format(" '{}'", printable(tensor.name)),
-                     tensor.dataDim ? "" : ", constant", tensor.map, regionText(tensor),
-                     tensor.outside ? fmt::format(", {} outside", *tensor.outside) : "");
+  return fmt::format(
+      "  {} {}{}{}{}: {}, block {}{}\n", role, shapeNotation(tensor),
+      tensor.name.empty() ? "" : fmt::format(" '{}'", printable(tensor.name)),
+      tensor.dataDim ? "" : ", constant",
+      tensor.through.empty() ? "" : fmt::format(", through {}", fmt::join(tensor.through, ", ")),
+      tensor.map, regionText(tensor),
+      tensor.outside ? fmt::format(", {} outside", *tensor.outside) : "");
 }
 
 std::string spaceText(const CompileResult &result, const OperationSpace &op) {
@@ -113,8 +133,8 @@ std::string spaceText(const CompileResult &result, const OperationSpace &op) {
                         number(op.unit == "products", loop.next->weightBlocks),
                         fmt::join(shared, ", "));
   }
-  if (const TakenSplit *split = splitOf(result, op))
-    text += fmt::format("  split: {}; {}\n", split->how, split->why);
+  if (const auto split = splitOf(result, op))
+    text += fmt::format("  split: {}; {}\n", howText(*split), split->why);
   return text + '\n';
 }
 
@@ -136,6 +156,7 @@ Json outsideJson(const SpaceTensor &tensor) {
 
 Json tensorJson(const SpaceTensor &tensor) {
   return {{"name", tensor.name},
+          {"through", tensor.through},
           {"shape", tensor.shape},
           {"data_dim", tensor.dataDim ? Json(*tensor.dataDim) : Json(nullptr)},
           {"map", tensor.map},
@@ -170,7 +191,7 @@ Json spaceJson(const CompileResult &result, const OperationSpace &op) {
     operands.push_back(tensorJson(tensor));
   for (const SpaceTensor &tensor : op.results)
     results.push_back(tensorJson(tensor));
-  const TakenSplit *split = splitOf(result, op);
+  const auto split = splitOf(result, op);
   return {
       {"nodes", nodes},
       {"operation", op.operation},
@@ -180,7 +201,10 @@ Json spaceJson(const CompileResult &result, const OperationSpace &op) {
       {"results", results},
       {"block", {{"start", op.blockStart}, {"shape", op.blockShape}, {"cost", costJson(op.block)}}},
       {"cost", costJson(op.whole)},
-      {"split", split ? Json{{"how", split->how}, {"why", split->why}} : Json(nullptr)}};
+      {"split", split ? Json{{"how", howText(*split)},
+                             {"rows_by_core", split->rowsByCore},
+                             {"why", split->why}}
+                      : Json(nullptr)}};
 }
 
 /// Whether an operation comes from the node of this number or name.

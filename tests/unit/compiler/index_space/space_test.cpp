@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/index_space/split.h"
+#include "compiler/index_space/through.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -122,6 +123,37 @@ TEST_F(Spaces, EveryRuleHasItsSentence) {
   space.results[0].tensor[0] = 5;
   EXPECT_EQ(sentence(space), "elements 0 to 3 of result 0 are written along axis 0 of extent 5, "
                              "all must be (IS-COVER)");
+}
+
+// A product reads what its operand is a view of, by composition of both maps: the same elements
+// as point by point.
+TEST_F(Spaces, ViewsArePartOfTheMapsBehindThem) {
+  const Projection product =
+                       Projection::elements(map("(n, y, c, k) -> (n, y, c, k)"), {1, 9, 4, 3}),
+                   mirrored =
+                       Projection::elements(map("(n, y, c, k) -> (n, 8 - y, c, k)"), {1, 9, 4, 3});
+  Projection view = Projection::elements(map("(n, y, c, k) -> (n, y * 2 + k - 1, c)"), {1, 18, 4});
+  view.outside = 0;
+  const auto both = through(product, view);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->map, map("(n, y, c, k) -> (n, y * 2 + k - 1, c)"));
+  EXPECT_EQ(both->outside, 0);
+  EXPECT_EQ(both->tensor, (Extents{1, 18, 4}));
+  EXPECT_EQ(sharedElements(*both, {{0, 3, 0, 0}, {1, 1, 4, 3}}, 1), 4); // one position of three
+  const auto back = through(mirrored, view);
+  ASSERT_TRUE(back);
+  for (int64_t y = 0; y < 9; ++y)
+    for (int64_t k = 0; k < 3; ++k) {
+      const Region at = regionOf(mirrored, {{0, y, 2, k}, {1, 1, 1, 1}});
+      EXPECT_EQ(regionOf(*back, {{0, y, 2, k}, {1, 1, 1, 1}}),
+                regionOf(view, {at.start, {1, 1, 1, 1}}));
+    }
+  // A sum over an axis asks for all of it at once; a border of a border is no single map.
+  Projection line = product, border = product;
+  line.region = {1, 1, 1, 3};
+  border.outside = 0;
+  EXPECT_FALSE(through(line, view));
+  EXPECT_FALSE(through(border, view));
 }
 
 TEST_F(Spaces, ALinearLayerSplitsBySamplesByFeaturesAndByWhatItSums) {
