@@ -43,20 +43,29 @@ public:
   std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops, std::vector<std::string> &notes) {
     Problems inLoops; // why the loops that there are cannot be computed
     std::vector<std::string> loopNotes, plainNotes;
-    const std::optional<rows::Program> loops = asLoops(loopNotes, inLoops);
+    const std::optional<rows::Program> loops = asLoops(mainOf(module), loopNotes, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
-    Problems found; // of no interest where loops can do it
+    Problems found;   // of no interest where loops can do it
+    Problems ignored; // the plain forms remain
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       if (auto graph =
               rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {
         addRows(std::move(*graph));
-        addSunk();
+        for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
+          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, model, ignored))
+            add(rows::straightLine(std::move(*other)));
       }
     }
     const bool plain = !forms.empty();
-    if (loops && (onlyLoops || products >= kLoopProducts || forms.empty()))
+    if (loops && (onlyLoops || products >= kLoopProducts || forms.empty())) {
       add(*loops);
+      for (const OwningOpRef<ModuleOp> &sunk : withLateFactors()) {
+        std::vector<std::string> same; // as of the loops before
+        if (const auto other = asLoops(mainOf(*sunk), same, ignored))
+          add(*other);
+      }
+    }
     llvm::append_range(notes, plain ? plainNotes : loopNotes);
     if (forms.empty())
       llvm::append_range(problems, inLoops.empty() ? found : inLoops);
@@ -69,13 +78,15 @@ private:
   const rows::ModelInfo &model;
   Problems &problems;
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
+  std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
   /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> asLoops(std::vector<std::string> &notes, Problems &found) const {
-    const auto partition = bodies::findPartition(mainOf(module));
+  std::optional<rows::Program> asLoops(func::FuncOp main, std::vector<std::string> &notes,
+                                       Problems &found) const {
+    const auto partition = bodies::findPartition(main);
     if (!partition || keepsState())
       return std::nullopt;
-    auto made = bodies::lowerToBodies(mainOf(module), *partition, geometry, model, notes, found);
+    auto made = bodies::lowerToBodies(main, *partition, geometry, model, notes, found);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     return loops ? std::move(made) : std::nullopt;
@@ -116,12 +127,15 @@ private:
       add(rows::straightLine(std::move(one)));
   }
 
-  /// Adds the forms with factors behind the products of two activations, and behind
-  /// those with constant weights too, where there are any.
-  void addSunk() {
+  /// The model with factors behind the products of two activations, and behind those with constant
+  /// weights too, where there are any.
+  const std::vector<OwningOpRef<ModuleOp>> &withLateFactors() {
+    if (late)
+      return *late;
+    late.emplace();
     unsigned before = 0;
     for (const bool constantWeights : {false, true}) {
-      const OwningOpRef<ModuleOp> copy(module.clone());
+      OwningOpRef<ModuleOp> copy(module.clone());
       const unsigned sunk = ir::sinkFactors(mainOf(*copy), constantWeights);
       if (sunk == before)
         continue;
@@ -131,12 +145,10 @@ private:
       perFunction.addPass(ir::createFuseMaps());
       perFunction.addPass(ir::createFoldConstants());
       perFunction.addPass(ir::createRemoveDeadCode());
-      Problems ignored; // the plain form remains
-      if (failed(passes.run(*copy)))
-        continue;
-      if (auto graph = rows::lowerToRows(mainOf(*copy), geometry, model, ignored))
-        add(rows::straightLine(std::move(*graph)));
+      if (succeeded(passes.run(*copy)))
+        late->push_back(std::move(copy));
     }
+    return *late;
   }
 };
 
