@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Networks with windows and recurrent ones as PyTorch builds and exports them, on both engines.
+"""Networks with windows, recurrent ones and attention as PyTorch builds and exports them, on both engines.
 
 usage: torch_exports_test.py SLUICE WORK_DIR TARGET
 
 PyTorch makes the model, its exporter the file, and PyTorch's own output is what is
-expected, within 2 % of its range. The engines must agree in bits and cycles.
+expected, within 2 % of its range. The engines must agree in bits and cycles. Attention also has a
+number of cycles that it may take.
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -199,6 +201,34 @@ class ConvolutionThenLSTM(nn.Module):
         return self.head(last[-1])
 
 
+class EncoderLayer(nn.Module):
+    """Attention of so many positions to each other, and what the layer may take on c6b32."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class EncoderOver16(EncoderLayer):
+    shape, most = (1, 16, 64), 839
+
+
+class EncoderOver48(EncoderLayer):
+    shape, most = (1, 48, 64), 2016
+
+
+class EncoderOver128(EncoderLayer):
+    shape, most = (1, 128, 64), 5768
+
+
+KINDS = [Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM, BidirectionalLSTM, GRU,
+         RNN, ConvolutionThenLSTM]
+ATTENTION = [EncoderOver16, EncoderOver48, EncoderOver128]
+
+
 def trained(model):
     """With statistics of activations as training leaves them, not zeros and ones."""
     for norm in (m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))):
@@ -227,17 +257,21 @@ def main():
     torch.manual_seed(1)
     torch.set_num_threads(1)
     failures = 0
-    for kind in (Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM,
-                 BidirectionalLSTM, GRU, RNN, ConvolutionThenLSTM):
+    for kind in [*KINDS, *(ATTENTION if target == "c6b32" else [])]:
         folder = work / f"torch-{kind.__name__}-{target}"
         data = write(kind, folder)
         program = folder / "model.sluice"
-        compiled = subprocess.run([sluice, "compile", str(folder / "model.onnx"), "--target", target,
+        flags = ["--allow-dynamic-weights"] if kind in ATTENTION else []
+        compiled = subprocess.run([sluice, "compile", str(folder / "model.onnx"), "--target", target, *flags, "--json",
                                    "-o", str(program)], capture_output=True, text=True)
         if compiled.returncode != 0:
-            print(f"{kind.__name__} on {target}: refused\n{compiled.stderr}")
+            print(f"{kind.__name__} on {target}: refused\n{compiled.stdout}")
             failures += 1
             continue
+        cycles = json.loads(compiled.stdout)["latency"]["spaced"]
+        if kind in ATTENTION and cycles > kind.most:
+            print(f"{kind.__name__} on {target}: {cycles} cycles, allowed: at most {kind.most}")
+            failures += 1
         failures += not judged(sluice, program, data, f"{kind.__name__} on {target}", TOLERANCE)
     return failures != 0
 
