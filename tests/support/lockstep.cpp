@@ -205,13 +205,14 @@ private:
   }
 
   /// Units end idle, or, in a program that restarts, at the next pass's gates, or waiting for
-  /// what is behind them.
+  /// what is behind them: products of constants are made before there is anything else to do.
   bool mayRest(const UnitStatus &status) const {
     return status.block == UnitStatus::Block::Idle ||
            (random.passes > 1 &&
             (status.block == UnitStatus::Block::Token ||
              status.block == UnitStatus::Block::HostInput ||
-             (!random.gated && status.block == UnitStatus::Block::ResultFifoEmpty)));
+             (!random.gated && (status.block == UnitStatus::Block::ResultFifoEmpty ||
+                                status.block == UnitStatus::Block::ResultFifoFull))));
   }
 
   void compareStatus() {

@@ -66,6 +66,10 @@ void count(const Features &features, std::map<std::string, uint64_t> &seen) {
 
 /// A network one of whose cores takes all the tokens of its input and multiplies nothing of it.
 constexpr uint64_t kIdleMatrixUnit = 5043;
+/// One whose matrix units multiply constants ahead of the next input, until results have no room.
+constexpr uint64_t kMatrixUnitAhead = 700894;
+/// One where a sum over all positions is rounded the other way if groups have another size.
+constexpr uint64_t kTie = 700861;
 
 TEST(RandomLoops, RunAsTheirBodiesSay) {
   const uint64_t programs = fromEnvironment("SLUICE_LOOP_PROGRAMS", 60);
@@ -75,7 +79,7 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
   std::map<std::string, uint64_t> seen;
   std::vector<uint64_t> seeds(programs);
   std::iota(seeds.begin(), seeds.end(), first);
-  seeds.push_back(kIdleMatrixUnit);
+  seeds.insert(seeds.end(), {kIdleMatrixUnit, kMatrixUnitAhead, kTie});
   for (const uint64_t seed : seeds) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
@@ -116,12 +120,19 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
         plans.push_back(std::move(*alike));
         ++seen["programs planned in many runs of lines"];
       }
+    // Sums over positions are rounded core by core, and whose positions are added depends on the
+    // size of groups: rarely, the last bit of what they are merged to does. The rest has equal
+    // bits.
+    const bool sums = std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+      return std::ranges::any_of(
+          body.writes, [](const rows::Write &write) { return write.fold == rows::Fold::Sum; });
+    });
     std::vector<Rows> bits;
     for (const format::Program &planned : plans) {
       const std::vector<Rows> outputs = engines.run(planned, inputs, seed);
       for (size_t i = 0; i < outputs.size(); ++i)
         plan::test::expectNear(outputs[i], expected[i]);
-      if (!bits.empty())
+      if (!bits.empty() && !sums)
         EXPECT_EQ(outputs, bits) << "the size of groups changes values";
       bits = outputs;
       count(featuresOf(planned), seen);
