@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from cases.common import node, normal
+from cases.windows import conv, conv_transpose
 
 
 def dynamic_weights(cases):
@@ -82,6 +83,48 @@ def dynamic_weights(cases):
     # Whole rows, more keys than lanes; the softmax across lanes or across rows.
     for layout, pins in (("lanes", (2, 1, 2)), ("rows", (1, 2, 1)), ("depth", (2, 2, 2))):
         attention(f"dynamic_attention_{layout}", 3, 8, 16, 8, pins)
+
+
+def computed_convolutions(cases):
+    """Convolutions whose weights are computed. Depthwise they are products of elements, which need
+    no flag; others are refused without --allow-dynamic-weights."""
+    def case(name, x, w, y, op="Conv", b=None, pins=(), **attributes):
+        inputs = {"x": x, "w": w} | ({} if b is None else {"b": b})
+        cases.add(name, node(op, " ".join(inputs), **attributes), inputs, {"y": y},
+                  flags=[f"--data-dim {k}={v}" for k, v in zip("xw", pins)])
+
+    x, w, b = normal(1, 9, 11), normal(10, 9, 3), normal(10)
+    case("dynamic_conv", x, w, conv(x, w, b), b=b)
+    case("dynamic_conv_strides", x, w, conv(x, w, strides=[2], dilations=[2], pads=[(2, 1)]), strides=[2],
+         dilations=[2], pads=[2, 1])
+    case("dynamic_conv_features_kept", x, w, conv(x, w), pins=(1, 0))
+    case("dynamic_conv_positions_kept", x, w, conv(x, w), pins=(2, 1))
+    case("dynamic_conv_point", x, w[:, :, :1], conv(x, w[:, :, :1]))
+    flat, kernel = normal(2, 3, 6, 5), normal(4, 3, 3, 2)
+    case("dynamic_conv_2d", flat, kernel, conv(flat, kernel, pads=[(1, 1), (0, 1)]), pads=[1, 0, 1, 1])
+    hidden = np.tanh(kernel)
+    cases.add("dynamic_conv_hidden", [node("Tanh", "w", "t"), node("Conv", "x t", "c"), node("Relu", "c")],
+              {"x": flat, "w": kernel}, {"y": np.maximum(conv(flat, hidden), 0)})
+    cases.add("computed_conv_of_constant", node("Conv", "c w"), {"w": kernel}, {"y": conv(flat, kernel)}, {"c": flat})
+    groups = normal(6, 3, 2)
+    case("dynamic_conv_groups", x, groups, conv(x, groups, group=3), group=3)
+    wide = normal(4, 8, 2)
+    several = normal(2, 16, 5)
+    case("dynamic_conv_groups_wide", several, wide, conv(several, wide, b[:4], group=2), b=b[:4], group=2)
+    turned = w.transpose(1, 0, 2)
+    case("dynamic_conv_transpose", x, turned, conv_transpose(x, turned, strides=[2]), "ConvTranspose", strides=[2])
+
+    each = normal(9, 1, 3)
+    for name, pins in (("channels", (1, 0)), ("positions", (2, 0))):
+        case(f"computed_depthwise_{name}", x, each, conv(x, each, group=9, pads=[(1, 1)]), group=9, pads=[1, 1],
+             pins=pins[:1])
+    twice = normal(18, 1, 3)
+    case("computed_depthwise_twice", x, twice, conv(x, twice, group=9), group=9)
+    case("computed_depthwise_point", x, each[:, :, :1], conv(x, each[:, :, :1], group=9), group=9)
+    image = normal(3, 1, 3, 3)
+    case("computed_depthwise_2d", flat, image, conv(flat, image, b[:3], group=3, strides=[2, 1]), b=b[:3], group=3,
+         strides=[2, 1])
+    case("computed_depthwise_transpose", x, each, conv_transpose(x, each, group=9), "ConvTranspose", group=9)
 
 
 def rewrites(cases):

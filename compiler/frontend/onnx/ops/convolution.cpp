@@ -11,12 +11,112 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// Most elements of weights that are written out over all groups.
+/// Most elements of known weights that are written out over all groups.
 constexpr int64_t kMaxDenseWeights = int64_t{1} << 26;
 
+/// Extents from `from` on.
+Shape behind(const Shape &shape, size_t from) { return {shape.begin() + from, shape.end()}; }
+
+Shape joined(Shape first, const Shape &more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+/// The axes of the weights along which there is no window.
+Shape withoutWindow(const std::vector<WindowAxis> &windows) {
+  Shape axes;
+  for (size_t i = 0; i < windows.size(); ++i)
+    if (windows[i].size == 1)
+      axes.push_back(static_cast<int64_t>(i) + 2);
+  return axes;
+}
+
+/// Weights [features, channels of one group, window...] of `groups` as those of one: 0 from one
+/// group to another. What is 0 costs nothing later.
+Tensor acrossGroups(const Tensor &weights, int64_t groups) {
+  if (groups == 1)
+    return weights;
+  const Shape &from = weights.shape;
+  Shape shape = from;
+  shape[1] *= groups;
+  const int64_t taps = extentProduct(from, 2, from.size());
+  const int64_t run = from[1] * taps; // of a feature
+  HostTensor out{weights.type, shape, std::vector<float>(run * groups * from[0], 0.0F), {}};
+  for (int64_t feature = 0; feature < from[0]; ++feature) {
+    const int64_t group = feature / (from[0] / groups);
+    std::copy_n(weights.known->floats.begin() + feature * run, run,
+                out.floats.begin() + (feature * groups + group) * run);
+  }
+  return Tensor::ofKnown(std::move(out), weights.name);
+}
+
+/// `view` [batch, (group,) channel, positions..., window...] times `factors` [(group,) feature,
+/// channel, window...], summed over channel and window; [batch, (group,) feature, positions...].
+Tensor contracted(Emitter &emit, const Tensor &view, const Tensor &factors, size_t spatial,
+                  bool ofGroups) {
+  const size_t batch = 0, group = 1, feature = ofGroups ? 2 : 1, channel = feature + 1 + spatial;
+  const size_t loops = channel + factors.shape.size() - feature;
+  std::vector<size_t> lhs = {batch}, rhs, result = {batch};
+  if (ofGroups)
+    for (std::vector<size_t> *axes : {&lhs, &rhs, &result})
+      axes->push_back(group);
+  lhs.push_back(channel);
+  rhs.insert(rhs.end(), {feature, channel});
+  result.push_back(feature);
+  for (size_t position = feature + 1; position < channel; ++position) {
+    lhs.push_back(position);
+    result.push_back(position);
+  }
+  for (size_t element = channel + 1; element < loops; ++element) {
+    lhs.push_back(element);
+    rhs.push_back(element);
+  }
+  return emit.contract(loops, {lhs, rhs, result}, view, factors);
+}
+
+/// Every channel is a group, with weights that are computed: products of what a window sees,
+/// summed over its elements. Nothing is summed over channels, so no unit of products helps.
+Tensor depthwise(Emitter &emit, const Tensor &x, const Tensor &weights,
+                 const std::vector<WindowAxis> &windows, int64_t channels) {
+  const Tensor view = seen(emit, x, windows, 0);
+  const Tensor factors = emit.squeeze(weights, withoutWindow(windows));
+  const int64_t each = weights.shape[0] / channels;
+  // [batch, channel, feature of it, positions..., window...] times [channel, feature, 1..., window]
+  const Tensor of = each > 1 ? emit.unsqueeze(view, {2}) : view;
+  Shape ones = each > 1 ? Shape{channels, each} : Shape{channels};
+  ones.insert(ones.end(), windows.size(), 1);
+  const Tensor products =
+      emit.pointwise({of, emit.reshape(factors, joined(ones, behind(factors.shape, 2)))},
+                     [](const Scalars &s, mlir::ValueRange v) { return s.mul(v[0], v[1]); });
+  Shape summed;
+  const size_t places = (each > 1 ? 3 : 2) + windows.size();
+  for (size_t axis = places; axis < products.shape.size(); ++axis)
+    summed.push_back(static_cast<int64_t>(axis));
+  const Tensor sums =
+      summed.empty() ? products : emit.reduce(ir::Monoid::Sum, products, summed, false);
+  return each > 1
+             ? emit.reshape(sums, joined({x.shape[0], weights.shape[0]}, behind(sums.shape, 3)))
+             : sums;
+}
+
+/// A group of several channels is one of a batch of products, with weights that are computed.
+Tensor grouped(Emitter &emit, const Tensor &x, const Tensor &weights,
+               const std::vector<WindowAxis> &windows, int64_t groups) {
+  const int64_t batch = x.shape[0], channels = weights.shape[1],
+                features = weights.shape[0] / groups;
+  const Tensor apart = emit.reshape(x, joined({batch * groups, channels}, behind(x.shape, 2)));
+  Tensor view = seen(emit, apart, windows, 0);
+  view = emit.reshape(view, joined({batch, groups, channels}, behind(view.shape, 2)));
+  Tensor factors = emit.squeeze(weights, withoutWindow(windows));
+  factors = emit.reshape(factors, joined({groups, features, channels}, behind(factors.shape, 2)));
+
+  const Tensor y = contracted(emit, view, factors, windows.size(), true);
+  return emit.reshape(y, joined({batch, weights.shape[0]}, behind(y.shape, 3)));
+}
+
 void buildConv(NodeBuilder &node) {
-  const Tensor weights = acrossGroups(node.in(1), node.integer("group"));
-  const Tensor y = convolve(node.emit, node.in(0), weights, windowAxes(node, kernelOf(node)));
+  const Tensor y = convolve(node.emit, node.in(0), node.in(1), windowAxes(node, kernelOf(node)),
+                            node.integer("group"));
   node.result(node.has(2) ? biased(node.emit, y, node.in(2)) : y);
 }
 
@@ -38,9 +138,7 @@ Operator convolution(std::string name, std::string form) {
   Operator entry;
   entry.name = std::move(name);
   entry.form = std::move(form);
-  entry.inputs = {{"X"},
-                  {"W", Types::Float, Presence::Required, true},
-                  {"B", Types::Float, Presence::Optional, true}};
+  entry.inputs = {{"X"}, {"W"}, {"B", Types::Float, Presence::Optional}};
   entry.outputs = {{"Y"}};
   entry.attributes = windowAttributes();
   entry.attributes.push_back({"group", AttributeKind::Int, int64_t{1}});
@@ -77,11 +175,11 @@ Requirement kernelShapeFits(const ConvInputs &at) {
 }
 
 Requirement weightsFitOverGroups(size_t weightsAt) {
-  return {fmt::format("the weights written out over all groups have at most {} elements",
+  return {fmt::format("known weights written out over all groups have at most {} elements",
                       kMaxDenseWeights),
           [weightsAt](const NodeView &node) -> std::string {
             Shape weights = node.in(weightsAt).shape;
-            weights[1] *= node.integer("group");
+            weights[1] *= node.in(weightsAt).known ? node.integer("group") : 1;
             return elementCount(weights, kMaxDenseWeights) >= 0 ? "" : shapeText(weights);
           }};
 }
@@ -116,44 +214,13 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at) {
 }
 
 Tensor convolve(Emitter &emit, const Tensor &x, const Tensor &weights,
-                const std::vector<WindowAxis> &windows) {
-  const Tensor view = seen(emit, x, windows, 0);
-  Shape single; // axes of the weights without a window
-  for (size_t i = 0; i < windows.size(); ++i)
-    if (windows[i].size == 1)
-      single.push_back(static_cast<int64_t>(i) + 2);
-  const Tensor factors = emit.squeeze(weights, single);
-
-  // The loops: batch, feature, positions, then channel and window, which are summed over.
-  const size_t batch = 0, feature = 1, channel = 2 + windows.size();
-  const size_t loops = channel + 1 + factors.shape.size() - 2;
-  std::vector<size_t> lhs = {batch, channel}, rhs = {feature, channel}, result = {batch, feature};
-  for (size_t i = 0; i < windows.size(); ++i) {
-    lhs.push_back(2 + i);
-    result.push_back(2 + i);
+                const std::vector<WindowAxis> &windows, int64_t groups) {
+  if (groups == 1 || weights.known) {
+    const Tensor factors = emit.squeeze(acrossGroups(weights, groups), withoutWindow(windows));
+    return contracted(emit, seen(emit, x, windows, 0), factors, windows.size(), false);
   }
-  for (size_t loop = channel + 1; loop < loops; ++loop) {
-    lhs.push_back(loop);
-    rhs.push_back(loop);
-  }
-  return emit.contract(loops, {lhs, rhs, result}, view, factors);
-}
-
-Tensor acrossGroups(const Tensor &weights, int64_t groups) {
-  if (groups == 1)
-    return weights;
-  const Shape &from = weights.shape;
-  Shape shape = from;
-  shape[1] *= groups;
-  const int64_t taps = extentProduct(from, 2, from.size());
-  const int64_t run = from[1] * taps; // of a feature
-  HostTensor out{weights.type, shape, std::vector<float>(run * groups * from[0], 0.0F), {}};
-  for (int64_t feature = 0; feature < from[0]; ++feature) {
-    const int64_t group = feature / (from[0] / groups);
-    std::copy_n(weights.known->floats.begin() + feature * run, run,
-                out.floats.begin() + (feature * groups + group) * run);
-  }
-  return Tensor::ofKnown(std::move(out), weights.name);
+  return weights.shape[1] == 1 ? depthwise(emit, x, weights, windows, groups)
+                               : grouped(emit, x, weights, windows, groups);
 }
 
 Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias) {
@@ -164,8 +231,10 @@ Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias) {
 }
 
 void addConvolution(OperatorTable &table) {
-  Operator entry =
-      convolution("Conv", "window, then contract with the weights of all groups, then map: + B");
+  Operator entry = convolution(
+      "Conv", "window, then contract with the weights of all groups, then map: + B; "
+              "with weights at run time a contract per group, and depthwise map: x * W, "
+              "then reduce sum");
   entry.requirements = convolutionFits();
   entry.requirements.insert(entry.requirements.begin(), sameTypes());
   entry.build = buildConv;

@@ -7,7 +7,7 @@
 
 namespace sluice::frontend::ops {
 
-/// An entry without requirements: X, known W and B, the attributes of a window, and group.
+/// An entry without requirements: X, W and B, the attributes of a window, and group.
 Operator convolution(std::string name, std::string form);
 
 /// Where an operator has weights and bias, and what it calls its inputs; x is input 0.
@@ -24,19 +24,15 @@ Shape kernelOf(const NodeView &node, size_t weights = 1);
 Requirement weightsHaveRank(const ConvInputs &at = {});
 /// "attribute 'kernel_shape' is that of 'W'" (E0206).
 Requirement kernelShapeFits(const ConvInputs &at = {});
-/// "the weights written out over all groups have at most ..." (E0205); axis 1 of them is of one.
+/// "known weights written out over all groups have at most ..." (E0205); axis 1 of them is of one.
 Requirement weightsFitOverGroups(size_t weights = 1);
 /// All that holds of the shapes and attributes of a convolution with `groups` of channels.
 std::vector<Requirement> convolutionFits(const ConvInputs &at = {});
 
-/// Sum over channels and window of `x` [batch, channels, spatial...] times `weights`
-/// [features, channels, window...], which are known; [batch, features, positions...].
+/// Sum over the channels of a group and the window of `x` [batch, channels, spatial...] times
+/// `weights` [features, channels of one group, window...]; [batch, features, positions...].
 Tensor convolve(Emitter &emit, const Tensor &x, const Tensor &weights,
-                const std::vector<WindowAxis> &windows);
-
-/// Weights [features, channels of one group, window...] of `groups` as those of one: 0 from one
-/// group to another. What is 0 costs nothing later.
-Tensor acrossGroups(const Tensor &weights, int64_t groups);
+                const std::vector<WindowAxis> &windows, int64_t groups = 1);
 
 /// y + bias, one per feature (axis 1).
 Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias);

@@ -390,8 +390,8 @@ void asConvolution(Operator &entry, const ConvInputs &at) {
 /// The pads are zero points, which centred are 0.
 Tensor integerConvolution(NodeBuilder &node, const Places &at) {
   const Tensor x = centred(node, at.a, at.aZero, 0);
-  const Tensor weights = acrossGroups(centred(node, at.b, at.bZero, 0), node.integer("group"));
-  return convolve(node.emit, x, weights, windowAxes(node, kernelOf(node, at.b)));
+  return convolve(node.emit, x, centred(node, at.b, at.bZero, 0),
+                  windowAxes(node, kernelOf(node, at.b)), node.integer("group"));
 }
 
 Operator convInteger() {

@@ -96,9 +96,9 @@ std::optional<Phase> phaseOf(const SpreadAxis &axis, int64_t phase) {
 /// Builds the result axis by axis: its phases next to each other, then one axis.
 class Interleaving {
 public:
-  Interleaving(Emitter &emit, const Tensor &x, const Tensor &weights,
+  Interleaving(Emitter &emit, const Tensor &x, const Tensor &weights, int64_t groups,
                const std::vector<SpreadAxis> &axes)
-      : emit(emit), x(x), weights(weights), axes(axes) {}
+      : emit(emit), x(x), weights(weights), groups(groups), axes(axes) {}
 
   /// With the phases of the axes before the next one chosen.
   Tensor build() {
@@ -134,7 +134,7 @@ private:
       sizes.push_back(phase->window.size);
       steps.push_back(phase->window.size > 1 ? phase->step : 1);
     }
-    return convolve(emit, x, emit.slice(weights, starts, sizes, steps), windows);
+    return convolve(emit, x, emit.slice(weights, starts, sizes, steps), windows, groups);
   }
 
   Tensor zeros() {
@@ -147,12 +147,14 @@ private:
   }
 
   Emitter &emit;
-  const Tensor &x, &weights; ///< weights [features, channels, window...]
+  const Tensor &x, &weights; ///< weights [features, channels of one group, window...]
+  const int64_t groups;
   const std::vector<SpreadAxis> &axes;
   std::vector<std::optional<Phase>> chosen;
 };
 
-/// [channels, features of one group, window...] as those of a convolution, over all groups.
+/// [channels, features of one group, window...] as those of a convolution: [features, channels of
+/// one group, window...].
 Tensor turned(Emitter &emit, const Tensor &weights, int64_t groups) {
   const Shape &from = weights.shape;
   Shape split = {groups, from[0] / groups}, order = {0, 2, 1},
@@ -163,14 +165,14 @@ Tensor turned(Emitter &emit, const Tensor &weights, int64_t groups) {
     order.push_back(static_cast<int64_t>(axis) + 1);
     joined.push_back(from[axis]);
   }
-  return acrossGroups(emit.reshape(emit.transpose(emit.reshape(weights, split), order), joined),
-                      groups);
+  return emit.reshape(emit.transpose(emit.reshape(weights, split), order), joined);
 }
 
 void buildConvTranspose(NodeBuilder &node) {
-  const Tensor weights = turned(node.emit, node.in(1), node.integer("group"));
+  const int64_t groups = node.integer("group");
+  const Tensor weights = turned(node.emit, node.in(1), groups);
   const std::vector<SpreadAxis> axes = axesOf(node);
-  const Tensor y = Interleaving(node.emit, node.in(0), weights, axes).build();
+  const Tensor y = Interleaving(node.emit, node.in(0), weights, groups, axes).build();
   node.result(node.has(2) ? biased(node.emit, y, node.in(2)) : y);
 }
 

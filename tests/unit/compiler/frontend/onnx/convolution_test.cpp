@@ -92,23 +92,10 @@ TEST(Conv, ChecksTheWindow) {
       "axis 2");
 }
 
-TEST(Conv, NeedsKnownWeights) {
-  Model model;
-  model.input("x", {1, 4, 6}).input("w", {2, 4, 3}).input("b", {2}).output("y").output("z");
-  model.floats("k", {2, 4, 3}, Floats(24, 0));
-  model.node("Conv", {"x", "w"}, {"y"});
-  model.node("Conv", {"x", "k", "b"}, {"z"});
-  EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (Conv): Conv requires: input 'W' is known at import (a constant, or "
-            "computed from constants and shapes); found a run-time tensor float [2 4 3]\n"
-            "E0205 node 1 (Conv): Conv requires: input 'B' is known at import (a constant, or "
-            "computed from constants and shapes); found a run-time tensor float [2]");
-}
-
 TEST(Conv, BoundsItsWork) {
   Conv groups({16384, 1, 1}, {}, {1, 16384, 6});
   EXPECT_EQ(groups.with("group", int64_t{16384}).problem(),
-            "E0205 node 0 (Conv): Conv requires: the weights written out over all groups have at "
+            "E0205 node 0 (Conv): Conv requires: known weights written out over all groups have at "
             "most 67108864 elements; found [16384 16384 1]");
   const Ints far = {2147483647, 2147483647};
   EXPECT_EQ(Conv({2, 4, 3}).with("pads", far).problem(),
@@ -149,6 +136,30 @@ TEST(Conv, WritesGroupsAsOne) {
   EXPECT_EQ(evaluateModel(model, {counting({1, 4, 3})}).values,
             (Doubles{0 * 1 + 1 * 2 + 3 * 3 + 4 * 4 + 100, 1 * 1 + 2 * 2 + 4 * 3 + 5 * 4 + 100,
                      6 * 5 + 7 * 6 + 9 * 7 + 10 * 8 + 200, 7 * 5 + 8 * 6 + 10 * 7 + 11 * 8 + 200}));
+}
+
+/// What `groups` of a convolution give of weights and bias that are inputs.
+Doubles withComputedWeights(const Ints &x, const Ints &weights, int64_t groups) {
+  Model model(22);
+  model.input("x", x).input("w", weights).input("b", {weights[0]}).output("y");
+  model.node("Conv", {"x", "w", "b"}, {"y"}).attribute("group", groups);
+  return evaluateModel(model, {counting(x), counting(weights), counting({weights[0]})}).values;
+}
+
+TEST(Conv, TakesWeightsThatAreComputed) {
+  // x is 0..2 and 3..5, w is 0..3 and 4..7
+  EXPECT_EQ(withComputedWeights({1, 2, 3}, {2, 2, 2}, 1),
+            (Doubles{0 * 0 + 1 * 1 + 3 * 2 + 4 * 3, 1 * 0 + 2 * 1 + 4 * 2 + 5 * 3,
+                     0 * 4 + 1 * 5 + 3 * 6 + 4 * 7 + 1, 1 * 4 + 2 * 5 + 4 * 6 + 5 * 7 + 1}));
+  // Depthwise, one feature of each channel and two.
+  EXPECT_EQ(withComputedWeights({1, 2, 3}, {2, 1, 2}, 2),
+            (Doubles{0 * 0 + 1 * 1, 1 * 0 + 2 * 1, 3 * 2 + 4 * 3 + 1, 4 * 2 + 5 * 3 + 1}));
+  EXPECT_EQ(withComputedWeights({1, 2, 2}, {4, 1, 2}, 2),
+            (Doubles{0 * 0 + 1 * 1, 0 * 2 + 1 * 3 + 1, 2 * 4 + 3 * 5 + 2, 2 * 6 + 3 * 7 + 3}));
+  EXPECT_EQ(withComputedWeights({1, 2, 2}, {2, 1, 1}, 2), (Doubles{0, 0, 2 + 1, 3 + 1}));
+  // Two groups of two channels, x is 0..7.
+  EXPECT_EQ(withComputedWeights({1, 4, 2}, {2, 2, 2}, 2),
+            (Doubles{0 * 0 + 1 * 1 + 2 * 2 + 3 * 3, 4 * 4 + 5 * 5 + 6 * 6 + 7 * 7 + 1}));
 }
 
 } // namespace

@@ -137,18 +137,21 @@ TEST(ConvTranspose, ChecksShapes) {
             "the strides make at most 1024 phases; found [5000]");
   Case groups = node({8192, 2, 3}, {1, 8192, 6});
   EXPECT_EQ(groups.with("group", int64_t{8192}).problem("E0205"),
-            "the weights written out over all groups have at most 67108864 elements; found [8192 "
+            "known weights written out over all groups have at most 67108864 elements; found [8192 "
             "16384 3]");
 }
 
-TEST(ConvTranspose, NeedsKnownWeights) {
+TEST(ConvTranspose, TakesWeightsThatAreComputed) {
   Model model;
-  model.input("x", {1, 4, 6}).input("w", {4, 2, 3}).output("y");
-  model.node("ConvTranspose", {"x", "w"}, {"y"});
-  EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (ConvTranspose): ConvTranspose requires: input 'W' is known at import (a "
-            "constant, or computed from constants and shapes); found a run-time tensor float [4 2 "
-            "3]");
+  model.input("x", {1, 2, 2}).input("w", {2, 1, 3}).output("y");
+  model.node("ConvTranspose", {"x", "w"}, {"y"}).attribute("strides", Ints{2});
+  // x is 0, 1 and 2, 3; w is 0..2 and 3..5
+  EXPECT_EQ(evaluateModel(model, {counting({1, 2, 2}), counting({2, 1, 3})}).values,
+            (Doubles{6, 8, 10 + 9, 1 + 12, 2 + 15}));
+  model.graph().mutable_node(0)->clear_attribute();
+  Node(model.graph().mutable_node(0)).attribute("group", int64_t{2});
+  EXPECT_EQ(evaluateModel(model, {counting({1, 2, 2}), counting({2, 1, 3})}).values,
+            (Doubles{0, 0, 1, 2, 6, 8 + 9, 10 + 12, 15}));
 }
 
 TEST(ConvTranspose, MultipliesNoInsertedZeros) {
