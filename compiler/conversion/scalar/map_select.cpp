@@ -100,11 +100,14 @@ struct Solution {
   std::set<NodeId> needs; ///< nodes that become rows, this one included
 };
 
+/// Tables that a search does without.
+using Avoided = std::set<const format::TableImage *>;
+
 class Selector {
 public:
   Selector(const Expr &expr, const std::vector<MapOperand> &operands, TableCache &tables,
-           unsigned tableCost)
-      : expr(expr), operands(operands), tables(tables), tableCost(tableCost) {}
+           unsigned tableCost, const Avoided &avoided)
+      : expr(expr), operands(operands), tables(tables), tableCost(tableCost), avoided(avoided) {}
 
   std::optional<MapPlan> run(std::string &why) {
     if (isLeaf(expr.result) && !isBroadcast(expr.result))
@@ -156,6 +159,7 @@ private:
   const std::vector<MapOperand> &operands;
   TableCache &tables;
   const unsigned tableCost;
+  const Avoided &avoided;
   std::map<NodeId, Solution> solutions;
   std::map<NodeId, unsigned> bestCost;
 };
@@ -204,7 +208,7 @@ void Selector::behindTable(NodeId node, NodeId middle, const Match &match, Solut
     if (best.possible && bestCost[node] <= kStepCost + tableCost)
       return;
     const TableCache::Entry &entry = tables.of(expr, middle, cut);
-    if (!entry.image)
+    if (!entry.image || avoided.contains(entry.image.get()))
       continue;
     Match withTable = match;
     withTable.table = entry.image;
@@ -352,13 +356,41 @@ MapPlan Selector::plan() {
   return plan;
 }
 
+/// What has fewer tables without one of those that `plan` has; nothing if none has.
+std::optional<MapPlan> withFewerTables(const Expr &expr, const std::vector<MapOperand> &operands,
+                                       TableCache &tables, const MapPlan &plan, Avoided &avoided) {
+  for (const auto &table : plan.tables) {
+    Avoided more = avoided;
+    more.insert(table.get());
+    std::string ignored;
+    auto next = Selector(expr, operands, tables, kScarceTableCost, more).run(ignored);
+    if (!next || next->tables.size() >= plan.tables.size())
+      continue;
+    avoided = std::move(more);
+    return next;
+  }
+  return std::nullopt;
+}
+
+/// The search takes the best way for each value alone, so a table of one may be spared by another's
+/// that is there anyway: |tanh x| as its own function, or from tanh x. Where a core has not enough,
+/// that is tried out.
 std::optional<MapPlan> covered(const Expr &expr, const std::vector<MapOperand> &operands,
                                TableCache &tables, std::string &why) {
-  auto plan = Selector(expr, operands, tables, kTableCost).run(why);
+  Avoided avoided;
+  auto plan = Selector(expr, operands, tables, kTableCost, avoided).run(why);
   if (!plan || plan->tables.size() <= kTables)
     return plan;
-  auto frugal = Selector(expr, operands, tables, kScarceTableCost).run(why);
-  return frugal && frugal->tables.size() < plan->tables.size() ? frugal : plan;
+  auto frugal = Selector(expr, operands, tables, kScarceTableCost, avoided).run(why);
+  if (frugal && frugal->tables.size() < plan->tables.size())
+    plan = std::move(frugal);
+  while (plan->tables.size() > kTables) {
+    auto fewer = withFewerTables(expr, operands, tables, *plan, avoided);
+    if (!fewer)
+      break;
+    plan = std::move(fewer);
+  }
+  return plan;
 }
 
 } // namespace

@@ -100,6 +100,33 @@ def powers(cases):
                   {"e": np.float32(exponent)})
 
 
+def computed_powers(cases):
+    """Exponents that are inputs, or more than are taken apart."""
+    x, e = np.abs(normal(3, 20)) + np.float32(0.1), normal(3, 20) * 2
+    def case(name, x, e, before=(), after=(), known=False):
+        nodes = [*before, node("Pow", "x e" if not before else "t e", "p" if after else "y"), *after]
+        base = np.tanh(np.float64(x)) if before else np.float64(x)
+        with np.errstate(all="ignore"):
+            y = base ** np.float64(e)
+        cases.add(f"pow_computed_{name}", nodes, {"x": x} | ({} if known else {"e": e}),
+                  {"y": np.tanh(y) if after else y}, {"e": e} if known else None)
+
+    case("exponents", x, e)
+    case("exponent_of_each", x, e[0])
+    case("exponent_of_all", x, e[0, :1])
+    case("many", x, e, known=True)
+    # Functions around it need tables of their own.
+    case("among_functions", x, e, [node("Tanh", "x", "t")], [node("Tanh", "p")])
+    whole = np.float32(np.arange(-7, 8))
+    case("negative", np.float32([[-2.5], [-1], [-0.5], [1.5], [3]]), whole)
+    case("fractions", np.float32([[-2], [2]]), whole / 2)
+    special = np.float32([0, 1, -1, 2, -3, 0.5, np.inf, np.nan])
+    case("special", special[:, None], np.float32([0, 1, -1, 3, -2, 0.5, np.inf, -np.inf, np.nan]))
+    for base in (2, 0.5, 10, 1, -2):
+        cases.add(f"pow_computed_base_{base}", node("Pow", "c e"), {"e": whole / (1 if base < 0 else 2)},
+                  {"y": np.float64(base) ** (whole / (1 if base < 0 else 2))}, {"c": np.float32(base)})
+
+
 def pooled_indices(cases):
     x = np.random.default_rng(13).permutation(72).reshape(1, 2, 6, 6).astype(np.float32)
     tiles = x.reshape(2, 3, 2, 3, 2).swapaxes(2, 3).reshape(2, 3, 3, 4)

@@ -1,7 +1,9 @@
 // Pow.
 #include "compiler/frontend/onnx/ops/power.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,6 +38,53 @@ constexpr size_t kMostPowers = 8;
 std::set<float> exponents(const NodeView &node) {
   const Tensor floats = asFloats(node.in(1));
   return {floats.known->floats.begin(), floats.known->floats.end()};
+}
+
+/// Few exponents that are known, each a function of its own; there is none for NaN.
+bool areTakenApart(const NodeView &node) {
+  if (!node.in(1).known)
+    return false;
+  const Tensor floats = asFloats(node.in(1));
+  if (std::ranges::any_of(floats.known->floats, [](float one) { return std::isnan(one); }))
+    return false;
+  const size_t count = exponents(node).size();
+  return count >= 1 && count <= kMostPowers;
+}
+
+mlir::Value choose(const Scalars &s, arith::CmpFPredicate predicate, mlir::Value left, float right,
+                   mlir::Value then, mlir::Value otherwise) {
+  const mlir::Value test = s.make<arith::CmpFOp>(predicate, left, s.constant(right));
+  return s.make<arith::SelectOp>(test, then, otherwise);
+}
+
+/// What the sign of a negative number's power is: 1 for an even exponent, -1 for an odd one, and
+/// for a fraction NaN. A function of one variable.
+mlir::Value signOfPower(const Scalars &s, mlir::Value y) {
+  const auto isWhole = [&](mlir::Value v) {
+    return s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, s.make<math::FloorOp>(v), v);
+  };
+  const mlir::Value odd = s.make<arith::SelectOp>(
+      isWhole(y), s.constant(-1), s.constant(std::numeric_limits<float>::quiet_NaN()));
+  return s.make<arith::SelectOp>(isWhole(s.scale(y, 0.5F)), s.constant(1), odd);
+}
+
+/// x ^ y = exp(y * log |x|), with its sign. Where the product is no number the power may be one:
+/// whatever to the power of 0, and 1 to that of infinity. The logarithm and the product are tensors
+/// of their own, as the machine keeps them.
+Tensor powerAtRunTime(Emitter &emit, const Tensor &x, const Tensor &y) {
+  const Tensor size =
+      emit.pointwise({x}, [](const Scalars &s, mlir::ValueRange v) { return s.magnitude(v[0]); });
+  const Tensor logarithm = emit.pointwise(
+      {size}, [](const Scalars &s, mlir::ValueRange v) { return s.make<math::LogOp>(v[0]); });
+  const Tensor product = emit.pointwise(
+      {logarithm, y}, [](const Scalars &s, mlir::ValueRange v) { return s.mul(v[0], v[1]); });
+  return emit.pointwise({product, size, x, y}, [](const Scalars &s, mlir::ValueRange v) {
+    const mlir::Value one = s.constant(1);
+    mlir::Value power = s.make<math::ExpOp>(v[0]);
+    power = choose(s, arith::CmpFPredicate::OEQ, v[1], 1, one, power);
+    power = choose(s, arith::CmpFPredicate::OEQ, v[3], 0, one, power);
+    return s.mul(power, choose(s, arith::CmpFPredicate::OLT, v[2], 0, signOfPower(s, v[3]), one));
+  });
 }
 
 Tensor powers(NodeBuilder &node, const std::set<float> &distinct) {
@@ -88,30 +137,22 @@ void evaluatePow(NodeBuilder &node) {
 Operator pow() {
   Operator entry;
   entry.name = "Pow";
-  entry.form = "map: x ^ y; of several exponents that of the element";
-  entry.inputs = {{"X", Types::Numeric}, {"Y", Types::Numeric, Presence::Required, true}};
+  entry.form =
+      "map: x ^ y; of several known exponents that of the element, of many or computed ones "
+      "exp(y * log |x|) with its sign";
+  entry.inputs = {{"X", Types::Numeric}, {"Y", Types::Numeric}};
   entry.outputs = {{"Z"}};
-  entry.requirements = {
-      broadcastable(),
-      {"input 'X' is of a floating-point type where not all is known at import",
-       [](const NodeView &node) -> std::string {
-         return node.allKnown() || isFloatType(node.in(0).type) ? ""
-                                                                : dataTypeName(node.in(0).type);
-       }},
-      {fmt::format("where input 'X' is computed at run time, 'Y' has from 1 to {} different "
-                   "elements, none of them NaN",
-                   kMostPowers),
-       [](const NodeView &node) -> std::string {
-         if (node.in(0).known)
-           return "";
-         for (const float one : node.in(1).known->floats)
-           if (std::isnan(one))
-             return "NaN";
-         const size_t count = exponents(node).size();
-         return count >= 1 && count <= kMostPowers ? "" : fmt::format("{}", count);
-       }}};
+  entry.requirements = {broadcastable(),
+                        {"input 'X' is of a floating-point type where not all is known at import",
+                         [](const NodeView &node) -> std::string {
+                           return node.allKnown() || isFloatType(node.in(0).type)
+                                      ? ""
+                                      : dataTypeName(node.in(0).type);
+                         }}};
   entry.build = [](NodeBuilder &node) {
-    Tensor result = powers(node, exponents(node));
+    Tensor result = areTakenApart(node)
+                        ? powers(node, exponents(node))
+                        : powerAtRunTime(node.emit, asFloats(node.in(0)), asFloats(node.in(1)));
     result.type = node.in(0).type;
     node.result(std::move(result));
   };

@@ -143,18 +143,32 @@ TEST(Pow, TakesAFewKnownExponents) {
   two.input("x", {2}).floats("e", {2}, {2, 3}).output("y");
   two.node("Pow", {"x", "e"}, {"y"});
   EXPECT_EQ(evaluateModel(two, {{{2}, {-3, 4}}}).values, (Doubles{9, 64}));
-  const auto refused = [](const std::vector<float> &exponents) {
-    Model model(13);
-    const auto count = static_cast<int64_t>(exponents.size());
-    model.input("x", {count}).floats("e", {count}, exponents).output("y");
-    model.node("Pow", {"x", "e"}, {"y"});
-    return import(model).messages();
-  };
-  const std::string sentence = "E0205 node 0 (Pow): Pow requires: where input 'X' is computed at "
-                               "run time, 'Y' has from 1 to "
-                               "8 different elements, none of them NaN; found ";
-  EXPECT_EQ(refused({1, 2, 3, 4, 5, 6, 7, 8, 9}), sentence + "9");
-  EXPECT_EQ(refused({1, std::numeric_limits<float>::quiet_NaN()}), sentence + "NaN");
+}
+
+TEST(Pow, TakesExponentsThatAreComputedOrMany) {
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  Doubles x, y;
+  for (const double base : {0.0, 1.0, -1.0, 2.0, -2.0, 0.25, -3.0, 1.5, inf, nan})
+    for (const double exponent : {0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.5, -2.5, 300.0, inf, -inf, nan})
+      x.push_back(base), y.push_back(exponent);
+  const auto count = static_cast<int64_t>(x.size());
+  Model computed(13);
+  computed.input("x", {count}).input("e", {count}).output("y");
+  computed.node("Pow", {"x", "e"}, {"y"});
+  Model many(13);
+  many.input("x", {count}).floats("e", {count}, Floats(y.begin(), y.end())).output("y");
+  many.node("Pow", {"x", "e"}, {"y"});
+  for (const Doubles &values : {evaluateModel(computed, {{{count}, x}, {{count}, y}}).values,
+                                evaluateModel(many, {{{count}, x}}).values})
+    for (int64_t i = 0; i < count; ++i) {
+      const double expected = std::pow(x[i], y[i]);
+      if (std::isfinite(expected))
+        EXPECT_NEAR(values[i], expected, 1e-12 * std::abs(expected)) << x[i] << " ^ " << y[i];
+      else
+        EXPECT_TRUE(values[i] == expected || (std::isnan(values[i]) && std::isnan(expected)))
+            << x[i] << " ^ " << y[i] << " is " << values[i];
+    }
 }
 
 TEST(Pow, TakesPowersApart) {
