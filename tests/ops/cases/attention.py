@@ -181,3 +181,18 @@ def microsoft(cases):
     parts = [split(q + bias[:8], 2), split(k + bias[8:16], 2), split(v + bias[16:], 2)]
     case("multi_head_attention", "MultiHeadAttention", "q k v b m a", {"q": q, "k": k, "v": v, "a": added},
          merge(attend(*parts, added + hidden(seen != 0))), {"b": bias, "m": seen}, flags=DYNAMIC, num_heads=2)
+
+
+def packed_heads(cases):
+    """Queries, keys and values of MultiHeadAttention in one tensor, or keys and values."""
+    def case(name, operands, inputs, y, outputs=None, constants=None):
+        results = {"y": y, **(outputs or {})}
+        cases.add(f"microsoft_packed_{name}", node("MultiHeadAttention", operands, " ".join(results), domain=MICROSOFT,
+                                                   num_heads=2), inputs, results, constants, flags=DYNAMIC)
+
+    every = normal(2, 4, 2, 3, 5)
+    q, k, v = (every[:, :, :, i].swapaxes(1, 2) for i in range(3))
+    case("all", "x", {"x": every}, merge(attend(q, k, v)), {"k": k, "v": v})
+    query, pair = normal(1, 3, 8), normal(1, 5, 2, 2, 4)
+    keys, values = (pair[:, :, :, i].swapaxes(1, 2) for i in range(2))
+    case("keys", "q p", {"q": query, "p": pair}, merge(attend(split(query, 2), keys, values)))

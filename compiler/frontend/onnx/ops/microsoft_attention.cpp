@@ -206,24 +206,66 @@ Operator packedAttention() {
 
 enum MultiHead : size_t { kQuery, kKey, kValue, kBias, kPaddingMask, kAdded, kPastKey, kPastValue };
 
-/// [batch, heads, positions, size] as it is, or [batch, positions, heads * size].
+/// What is packed into one operand: keys and values behind 'key', and queries too into 'query'.
+bool packsAll(const NodeView &node) { return node.in(kQuery).rank() == 5; }
+bool packsKeys(const NodeView &node) { return node.has(kKey) && node.in(kKey).rank() == 5; }
+
+/// Queries, keys and values as heads.
+struct Heads {
+  int64_t batch, queries, keys, size, valueSize;
+};
+
+/// [batch, heads, positions, size], or [batch, positions, heads * size].
 int64_t positionsOf(const NodeView &node, size_t input) {
   const Shape &shape = node.in(input).shape;
   return shape[shape.size() - 2];
 }
 
-int64_t widthOf(const NodeView &node, size_t input) {
+int64_t sizeOf(const NodeView &node, size_t input) {
   const Shape &shape = node.in(input).shape;
-  return shape.size() == 4 ? shape[1] * shape[3] : shape[2];
+  return shape.size() == 4 ? shape[3] : shape[2] / node.integer("num_heads");
+}
+
+/// Of operands that fit.
+Heads headsOf(const NodeView &node) {
+  const Shape &q = node.in(kQuery).shape;
+  if (packsAll(node))
+    return {q[0], q[1], q[1], q[4], q[4]};
+  if (packsKeys(node))
+    return {q[0], q[1], node.in(kKey).shape[1], sizeOf(node, kQuery), sizeOf(node, kQuery)};
+  return {q[0], q[1], positionsOf(node, kKey), sizeOf(node, kQuery), sizeOf(node, kValue)};
 }
 
 Shape multiHeadScores(const NodeView &node) {
-  const Shape &q = node.in(kQuery).shape;
+  const Heads heads = headsOf(node);
   const int64_t past = node.has(kPastKey) ? node.in(kPastKey).shape[2] : 0;
-  return {q[0], node.integer("num_heads"), q[1], positionsOf(node, kKey) + past};
+  return {heads.batch, node.integer("num_heads"), heads.queries, heads.keys + past};
+}
+
+std::string givenShapes(const NodeView &node) {
+  std::vector<std::string> shapes;
+  for (const size_t input : {kQuery, kKey, kValue})
+    shapes.push_back(node.has(input) ? shapeText(node.in(input).shape) : "none");
+  return fmt::format("{} heads, {}", node.integer("num_heads"), fmt::join(shapes, ", "));
+}
+
+std::string packingProblem(const NodeView &node) {
+  const Shape &q = node.in(kQuery).shape;
+  const int64_t heads = node.integer("num_heads");
+  bool fits = node.has(kKey) && node.has(kValue);
+  if (packsAll(node)) {
+    fits = !node.has(kKey) && !node.has(kValue) && heads >= 1 && q[2] == heads && q[3] == 3;
+  } else if (packsKeys(node)) {
+    const Shape &key = node.in(kKey).shape;
+    fits = !node.has(kValue) && q.size() == 3 && heads >= 1 && key[0] == q[0] && key[2] == heads &&
+           key[3] == 2 && heads * key[4] == q[2];
+  }
+  return fits ? "" : givenShapes(node);
 }
 
 std::string multiHeadProblem(const NodeView &node) {
+  if (packsAll(node) || packsKeys(node))
+    return "";
   const Shape &q = node.in(kQuery).shape;
   const int64_t heads = node.integer("num_heads");
   bool fits = q.size() == 3 && heads >= 1 && q[2] % heads == 0;
@@ -232,18 +274,19 @@ std::string multiHeadProblem(const NodeView &node) {
     fits = fits && (shape.size() == 3 || (shape.size() == 4 && shape[1] == heads)) &&
            shape[0] == q[0] && (shape.size() == 4 || shape[2] % heads == 0);
   }
-  fits =
-      fits && widthOf(node, kKey) == q[2] && positionsOf(node, kKey) == positionsOf(node, kValue);
-  return fits ? ""
-              : fmt::format("{} heads, {}, {} and {}", heads, shapeText(q),
-                            shapeText(node.in(kKey).shape), shapeText(node.in(kValue).shape));
+  fits = fits && sizeOf(node, kKey) * heads == q[2] &&
+         positionsOf(node, kKey) == positionsOf(node, kValue);
+  return fits ? "" : givenShapes(node);
 }
 
 std::string biasProblem(const NodeView &node) {
   if (!node.has(kBias))
     return "";
-  const Shape all = {2 * widthOf(node, kQuery) + widthOf(node, kValue)};
-  return node.in(kBias).shape == all && node.in(kKey).rank() == 3 && node.in(kValue).rank() == 3
+  const Heads heads = headsOf(node);
+  const Shape all = {node.integer("num_heads") * (2 * heads.size + heads.valueSize)};
+  const bool hasColumns =
+      !packsAll(node) && node.in(kKey).rank() == 3 && node.in(kValue).rank() == 3;
+  return node.in(kBias).shape == all && hasColumns
              ? ""
              : fmt::format("{} for {}", shapeText(node.in(kBias).shape), shapeText(all));
 }
@@ -254,21 +297,51 @@ std::string multiHeadPastProblem(const NodeView &node) {
   if (!node.has(kPastKey))
     return "";
   const Shape &key = node.in(kPastKey).shape, &value = node.in(kPastValue).shape;
-  const int64_t heads = node.integer("num_heads"), batch = node.in(kQuery).shape[0];
-  const bool fits = key.size() == 4 && value.size() == 4 && key[2] == value[2] &&
-                    key == Shape{batch, heads, key[2], widthOf(node, kKey) / heads} &&
-                    value == Shape{batch, heads, key[2], widthOf(node, kValue) / heads};
+  const int64_t heads = node.integer("num_heads");
+  const Heads of = headsOf(node);
+  const bool fits = key.size() == 4 && value.size() == 4 &&
+                    key == Shape{of.batch, heads, key[2], of.size} &&
+                    value == Shape{of.batch, heads, key[2], of.valueSize};
   return fits ? "" : fmt::format("{} and {}", shapeText(key), shapeText(value));
+}
+
+/// One of what is packed: [batch, positions, heads, several, size] to [batch, heads, positions,
+/// size].
+Tensor unpacked(Emitter &emit, const Tensor &x, int64_t which) {
+  return emit.transpose(emit.squeeze(sliceAlong(emit, x, 3, which, 1), {3}), {0, 2, 1, 3});
+}
+
+/// An operand of its own, with its columns of the bias added.
+Tensor separate(NodeBuilder &node, size_t input, int64_t firstColumn) {
+  Tensor x = node.in(input);
+  if (x.rank() == 4)
+    return x;
+  if (node.has(kBias))
+    x = plus(node.emit, x, sliceAlong(node.emit, node.in(kBias), 0, firstColumn, x.shape[2]));
+  return splitHeads(node.emit, x, node.integer("num_heads"));
+}
+
+AttentionOperands multiHeadOperands(NodeBuilder &node) {
+  Emitter &emit = node.emit;
+  if (packsAll(node)) {
+    const Tensor &all = node.in(kQuery);
+    return {.q = unpacked(emit, all, 0), .k = unpacked(emit, all, 1), .v = unpacked(emit, all, 2)};
+  }
+  const Tensor q = separate(node, kQuery, 0);
+  if (packsKeys(node))
+    return {.q = q, .k = unpacked(emit, node.in(kKey), 0), .v = unpacked(emit, node.in(kKey), 1)};
+  const int64_t width = node.in(kQuery).shape[2];
+  return {.q = q, .k = separate(node, kKey, width), .v = separate(node, kValue, 2 * width)};
 }
 
 Operator multiHeadAttention() {
   Operator entry;
   entry.domain = "com.microsoft";
   entry.name = "MultiHeadAttention";
-  entry.form = "map: + bias, then as Attention of ONNX";
+  entry.form = "slices of what is packed, map: + bias, then as Attention of ONNX";
   entry.inputs = {{"query"},
-                  {"key"},
-                  {"value"},
+                  {"key", Types::Float, Presence::Optional},
+                  {"value", Types::Float, Presence::Optional},
                   {"bias", Types::Float, Presence::Optional},
                   {"key_padding_mask", Types::Integer, Presence::Optional, true},
                   {"attention_bias", Types::Float, Presence::Optional},
@@ -280,9 +353,13 @@ Operator multiHeadAttention() {
                    {"qk", Presence::Refused}};
   entry.attributes = attributes();
   entry.requirements = {
-      {"'query' is [batch, positions, width], 'key' and 'value' as well or [batch, heads, "
-       "positions, "
-       "size], 'num_heads' divides the widths, and those of 'query' and 'key' are equal",
+      {"'query', 'key' and 'value' are given; or 'query' is [batch, positions, heads, 3, size] and "
+       "has them all, or 'key' [batch, positions, heads, 2, size] with 'value' in it, in the heads "
+       "of 'num_heads' and of the size of those of 'query'",
+       packingProblem, "E0206"},
+      {"each on its own, 'query' is [batch, positions, width], 'key' and 'value' as well or "
+       "[batch, heads, positions, size], 'num_heads' divides the widths, and those of 'query' and "
+       "'key' are equal",
        multiHeadProblem, "E0206"},
       {"input 'bias' has one element per column of 'query', 'key' and 'value', which have rank 3",
        biasProblem, "E0206"},
@@ -296,21 +373,7 @@ Operator multiHeadAttention() {
       addedFits(kMultiHead, multiHeadScores)};
   entry.build = [](NodeBuilder &node) {
     Emitter &emit = node.emit;
-    const int64_t heads = node.integer("num_heads");
-    int64_t column = 0;
-    const auto operand = [&](size_t input) {
-      Tensor x = node.in(input);
-      if (x.rank() == 4)
-        return x;
-      if (node.has(kBias))
-        x = plus(emit, x, sliceAlong(emit, node.in(kBias), 0, column, x.shape[2]));
-      column += x.shape[2];
-      return splitHeads(emit, x, heads);
-    };
-    AttentionOperands operands;
-    operands.q = operand(kQuery);
-    operands.k = operand(kKey);
-    operands.v = operand(kValue);
+    AttentionOperands operands = multiHeadOperands(node);
     if (node.has(kPastKey)) {
       operands.k = emit.concat({node.in(kPastKey), operands.k}, 2);
       operands.v = emit.concat({node.in(kPastValue), operands.v}, 2);

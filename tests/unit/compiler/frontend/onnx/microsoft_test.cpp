@@ -194,15 +194,14 @@ TEST(Microsoft, ChecksMultiHeadAttention) {
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).problem(), "");
   EXPECT_EQ(heads({{1, 3, 8}, {1, 2, 5, 4}, {1, 2, 5, 3}}).problem(), "");
   const std::string sentence =
-      "E0206 'query' is [batch, positions, width], 'key' and 'value' as well or [batch, heads, "
-      "positions, size], 'num_heads' divides the widths, and those of 'query' and 'key' are equal; "
-      "found 2 heads, ";
+      "E0206 each on its own, 'query' is [batch, positions, width], 'key' and 'value' as well or "
+      "[batch, heads, positions, size], 'num_heads' divides the widths, and those of 'query' and "
+      "'key' are equal; found 2 heads, ";
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 6}, {1, 5, 6}}).problem(),
-            sentence + "[1 3 8], [1 5 6] and [1 5 6]");
+            sentence + "[1 3 8], [1 5 6], [1 5 6]");
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 4, 8}}).problem(),
-            sentence + "[1 3 8], [1 5 8] and [1 4 8]");
-  EXPECT_EQ(heads({{3, 8}, {1, 5, 8}, {1, 5, 8}}).problem(),
-            sentence + "[3 8], [1 5 8] and [1 5 8]");
+            sentence + "[1 3 8], [1 5 8], [1 4 8]");
+  EXPECT_EQ(heads({{3, 8}, {1, 5, 8}, {1, 5, 8}}).problem(), sentence + "[3 8], [1 5 8], [1 5 8]");
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}, {8}}).problem(),
             "E0206 input 'bias' has one element per column of 'query', 'key' and 'value', which "
             "have rank 3; found [8] for [22]");
@@ -213,6 +212,31 @@ TEST(Microsoft, ChecksMultiHeadAttention) {
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).none().none().input({2, 5}).problem(),
             "E0206 input 'attention_bias' broadcasts to [batch, heads, queries, keys]; found [2 5] "
             "for [1 2 3 5]");
+}
+
+TEST(Microsoft, ChecksPackedHeads) {
+  const auto heads = [](const std::vector<Ints> &shapes) {
+    return over("MultiHeadAttention", shapes).with("num_heads", int64_t{2});
+  };
+  EXPECT_EQ(heads({{1, 3, 2, 3, 4}}).problem(), "");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 2, 2, 4}}).problem(), "");
+  const std::string sentence =
+      "E0206 'query', 'key' and 'value' are given; or 'query' is [batch, positions, heads, 3, "
+      "size] and has them all, or 'key' [batch, positions, heads, 2, size] with 'value' in it, in "
+      "the heads of 'num_heads' and of the size of those of 'query'; found 2 heads, ";
+  EXPECT_EQ(heads({{1, 3, 8}}).problem(), sentence + "[1 3 8], none, none");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}}).problem(), sentence + "[1 3 8], [1 5 8], none");
+  EXPECT_EQ(heads({{1, 3, 2, 2, 4}}).problem(), sentence + "[1 3 2 2 4], none, none");
+  EXPECT_EQ(heads({{1, 3, 3, 3, 4}}).problem(), sentence + "[1 3 3 3 4], none, none");
+  EXPECT_EQ(heads({{1, 3, 2, 3, 4}, {1, 3, 8}}).problem(), sentence + "[1 3 2 3 4], [1 3 8], none");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 2, 3, 4}}).problem(), sentence + "[1 3 8], [1 5 2 3 4], none");
+  EXPECT_EQ(heads({{1, 3, 8}, {2, 5, 2, 2, 4}}).problem(), sentence + "[1 3 8], [2 5 2 2 4], none");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 2, 2, 3}}).problem(), sentence + "[1 3 8], [1 5 2 2 3], none");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 2, 2, 4}, {1, 5, 8}}).problem(),
+            sentence + "[1 3 8], [1 5 2 2 4], [1 5 8]");
+  EXPECT_EQ(heads({{1, 3, 2, 3, 4}}).none().none().input({24}).problem(),
+            "E0206 input 'bias' has one element per column of 'query', 'key' and 'value', which "
+            "have rank 3; found [24] for [24]");
 }
 
 } // namespace
