@@ -28,7 +28,9 @@ FAMILIES = (
     selecting.quantised_windows, selecting.powers, selecting.pooled_indices, linear.many_operands, attention.attention, attention.rotary,
     attention.microsoft, random_fields.fields, exports.statistics,
     sampling.transforms, sampling.grids, sampling.regions, sampling.small_matrices, sampling.rests,
-    sampling.clipped_regions, sampling.statistics_of_the_batch, sampling.sequences)
+    sampling.clipped_regions, sampling.statistics_of_the_batch, sampling.sequences, dynamic.computed_convolutions,
+    selecting.computed_powers, attention.packed_heads,
+    arithmetic.seldom)
 
 
 def main():

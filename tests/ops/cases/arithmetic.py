@@ -30,3 +30,20 @@ def arithmetic(cases):
                                node("MatMul", "b w")],
               {"x": x}, {"y": (x - away[0]) / (1 + away[0] ** 2) @ z.T},
               {"mean": away[0], "std": (1 + away[0] ** 2).astype(np.float32), "w": z.T.copy()})
+
+
+def seldom(cases):
+    """Operators that neither the suite nor another family has."""
+    x = normal(3, 12)
+    exact = x.astype(float)
+    cases.add("swish", node("Swish", "x", alpha=0.75), {"x": x}, {"y": exact / (1 + np.exp(-0.75 * exact))}, opset=24)
+    a, b = np.int64([[12], [10], [-7]]), np.int64(np.arange(12) - 5)
+    for op, function in (("And", np.bitwise_and), ("Or", np.bitwise_or), ("Xor", np.bitwise_xor)):
+        cases.add(f"bitwise_{op.lower()}", [node(f"Bitwise{op}", "a b", "c"), node("Cast", "c", "d", to=1),
+                                            node("Add", "x d")], {"x": x}, {"y": exact + function(a, b)},
+                  {"a": a, "b": b}, opset=18)
+    cases.add("bitwise_not", [node("BitwiseNot", "b", "c"), node("Cast", "c", "d", to=1), node("Add", "x d")],
+              {"x": x}, {"y": exact + ~b}, {"b": b}, opset=18)
+    scale = normal(12)
+    rms = exact / np.sqrt((exact ** 2).mean(-1, keepdims=True) + 1e-5) * scale
+    cases.add("simplified_layer_norm", node("SimplifiedLayerNormalization", "x s"), {"x": x}, {"y": rms}, {"s": scale})

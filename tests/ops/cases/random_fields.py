@@ -37,6 +37,8 @@ def fields(cases):
                                 node("Add", "x r")], {"x": x}, {"y": x + 1 + 2 * normals(shape, 4.5)})
     cases.add("random_uniform_like", [node("RandomUniformLike", "x", "r", seed=7.0, low=-1.0, high=3.0),
                                       node("Mul", "x r")], {"x": x}, {"y": x * (4 * uniforms(shape, 7)[0] - 1)})
+    cases.add("random_uniform", [node("RandomUniform", "", "r", shape=shape, seed=2.5, high=3.0), node("Mul", "x r")],
+              {"x": x}, {"y": x * 3 * uniforms(shape, 2.5)[0]})
     # A slice of a field, on other lanes than the whole.
     cases.add("random_slice", [node("RandomNormalLike", "x", "r", seed=3.0), node("Slice", "r b e a", "s"),
                                node("Slice", "x b e a", "t"), node("Add", "s t")],

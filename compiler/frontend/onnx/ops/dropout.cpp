@@ -9,7 +9,10 @@ namespace {
 
 /// The mask of a Dropout that drops nothing; of the input's type up to opset 9.
 Tensor keepsAll(const Shape &shape, int64_t opset) {
-  const int64_t count = elementCount(shape, kMaxElements);
+  const int64_t count = elementCount(shape, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0205", fmt::format("the mask {} has more than {} elements", shapeText(shape),
+                                         kMaxKnownElements)};
   if (opset < 10)
     return Tensor::ofKnown(HostTensor::ofFloats(shape, std::vector<float>(count, 1)));
   return Tensor::ofKnown({onnx::TensorProto::BOOL, shape, {}, std::vector<int64_t>(count, 1)});
@@ -17,7 +20,8 @@ Tensor keepsAll(const Shape &shape, int64_t opset) {
 
 void dropNothing(NodeBuilder &node) {
   node.result(node.in(0));
-  node.result(1, keepsAll(node.in(0).shape, node.opset()));
+  if (node.wants(1))
+    node.result(1, keepsAll(node.in(0).shape, node.opset()));
 }
 
 Operator dropout() {

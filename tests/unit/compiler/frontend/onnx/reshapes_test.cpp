@@ -160,6 +160,11 @@ TEST(Dropout, IsForInference) {
     EXPECT_EQ(evaluate(imported, {{{2}, {3, 4}}})[1].values, (std::vector<double>{1, 1}))
         << "nothing is dropped";
   }
+  Model large(13);
+  large.input("x", {32768, 32768}).output("m");
+  large.node("Dropout", {"x"}, {"", "m"});
+  EXPECT_EQ(import(large).messages(), "E0205 node 0 (Dropout): Dropout: the mask [32768 32768] has "
+                                      "more than 268435456 elements");
 }
 
 Model tile(const Ints &shape, const Ints &repeats) {

@@ -63,7 +63,8 @@ public:
 
 /// The result of an import.
 struct Imported {
-  std::unique_ptr<mlir::MLIRContext> context = std::make_unique<mlir::MLIRContext>();
+  std::unique_ptr<mlir::MLIRContext> context =
+      std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ImportedModel info;
   Problems problems;
