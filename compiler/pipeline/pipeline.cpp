@@ -17,6 +17,7 @@
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
+#include "sim/vm/work_ahead.h"
 
 namespace sluice::pipeline {
 namespace {
@@ -142,6 +143,8 @@ bool measure(CompileResult &result, Problems &problems) {
   }
   const auto rounded = [](double cycles) { return static_cast<uint64_t>(std::ceil(cycles)); };
   result.cycles = Cycles{timing->spaced, rounded(timing->contiguous), rounded(timing->period)};
+  if (!result.program.state.places.empty())
+    result.cycles->ahead = vm::cyclesAhead(result.program);
   return true;
 }
 

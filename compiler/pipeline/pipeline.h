@@ -82,6 +82,9 @@ struct Cycles {
   uint64_t spaced = 0;     ///< machine idle before
   uint64_t contiguous = 0; ///< next input offered as soon as the output is out
   uint64_t period = 0;     ///< inputs always waiting
+  /// Of a program with a state: those of the busiest matrix unit for the next inference, which are
+  /// over before its input comes if it is spaced.
+  std::optional<uint64_t> ahead = std::nullopt;
 };
 
 /// The data dimension of one graph tensor (`check --explain-layout`).

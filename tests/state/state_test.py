@@ -246,6 +246,11 @@ class StateTest(Folder):
         said = self.right(PUBLISHED["lstm-1x128"](), target="c6b32", steps=int(os.environ.get("SLUICE_STATE_STEPS", "4")))
         run = json.loads(self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=random:1", "--json"))
         self.assertEqual(run["engines"]["vm"]["cycles"], said["latency"]["spaced"])
+        # Three gates of a cell on its core, each of four products with the state; the fourth is elsewhere.
+        self.assertEqual(said["latency"]["ahead"], 12)
+        bench = ["bench", "m.sluice", "--engine", "vm"]
+        self.assertEqual(json.loads(self.ok(*bench, "--json"))["ahead"], 12)
+        self.assertIn("\ndone ahead          12 cycles (0.040 us at 300 MHz)\n", self.ok(*bench))
 
     def test_attention_over_a_window(self):
         """Longer than the window: what is not there yet is masked, and what is no more is forgotten."""

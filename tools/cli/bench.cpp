@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "runtime/format/program_file.h"
+#include "sim/vm/work_ahead.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/progress.h"
@@ -115,6 +117,11 @@ private:
     const Measured &measured = engines.back();
     const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
+    // Nothing was done ahead of a program that keeps no state.
+    std::optional<uint64_t> ahead;
+    if (const auto file = format::readFile(options.choice.file);
+        file.program && !file.program->state.places.empty())
+      ahead = vm::cyclesAhead(*file.program);
     std::optional<double> utilisation;
     if (measured.period && *measured.period != 0)
       utilisation = static_cast<double>(info.macs) /
@@ -130,6 +137,7 @@ private:
     line("latency, spaced", measured.spaced);
     line("latency, contiguous", measured.contiguous);
     line("period", measured.period);
+    line("done ahead", ahead);
     if (utilisation)
       text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period\n",
                           100 * *utilisation, peak);
@@ -151,6 +159,7 @@ private:
                         {"spaced", json(measured.spaced)},
                         {"contiguous", json(measured.contiguous)},
                         {"period", json(measured.period)},
+                        {"ahead", json(ahead)},
                         {"macs", info.macs},
                         {"utilisation", json(utilisation)}})
                ? Ok

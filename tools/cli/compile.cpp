@@ -77,6 +77,8 @@ std::string summary(const CompileResult &result, const std::string &target, doub
     text += fmt::format("latency, spaced     {}\n", time(result.cycles->spaced));
     text += fmt::format("latency, contiguous {}\n", time(result.cycles->contiguous));
     text += fmt::format("period              {}\n", time(result.cycles->period));
+    if (result.cycles->ahead)
+      text += fmt::format("done ahead          {}\n", time(*result.cycles->ahead));
     const double possible =
         static_cast<double>(result.cycles->period) * static_cast<double>(result.peakMacsPerCycle);
     text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period ({} MAC)\n",
@@ -99,6 +101,8 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
     latency = {{"spaced", result.cycles->spaced},
                {"contiguous", result.cycles->contiguous},
                {"period", result.cycles->period}};
+  if (result.cycles && result.cycles->ahead)
+    latency["ahead"] = *result.cycles->ahead;
   return {{"schema", 1},
           {"ok", true},
           {"target", target},
