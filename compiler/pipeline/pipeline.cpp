@@ -143,7 +143,7 @@ bool measure(CompileResult &result, Problems &problems) {
   }
   const auto rounded = [](double cycles) { return static_cast<uint64_t>(std::ceil(cycles)); };
   result.cycles = Cycles{timing->spaced, rounded(timing->contiguous), rounded(timing->period)};
-  if (!result.program.state.places.empty())
+  if (!result.program.state.places.empty() && result.program.models.front().steps == 1)
     result.cycles->ahead = vm::cyclesAhead(result.program);
   return true;
 }

@@ -29,6 +29,8 @@ constexpr double kMasked = -9000, kNothing = -std::numeric_limits<double>::infin
 /// Values that scores and sums are taken to have when a mask is recognised. None is 0, by which a
 /// softmax never divides.
 constexpr std::array kSamples{-100.0, -0.5, 1.0, 100.0};
+/// Values that anything may have.
+constexpr std::array kAnything{-1e30, -0.5, 1.0, 1e30};
 
 /// Most elements whose masks are looked at.
 constexpr int64_t kMostPairs = int64_t{1} << 24;
@@ -160,8 +162,7 @@ std::optional<Band> bandOf(const std::vector<double> &outside, const ByPair &pai
   const auto isInside = [&](int64_t base, int64_t position, int64_t other) {
     return std::isnan(outside[pairs.at(base, position, other)]);
   };
-  // From the middle, which has the most neighbours on both sides; the ends of the sequence are
-  // looked at below.
+  // The last position has all of those before it, the first one all behind it.
   Band band;
   while (band.older + 1 < length && isInside(0, length - 1, length - 2 - band.older))
     ++band.older;
@@ -190,7 +191,7 @@ bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double out
   if (op->getNumOperands() > 1) // a sum of products
     return loop.monoid == reference::Monoid::Sum && outside == 0;
   const reference::MonoidDefinition &monoid = reference::definition(loop.monoid);
-  return llvm::all_of(kSamples, [&](double sample) {
+  return llvm::all_of(kAnything, [&](double sample) {
     const auto alone = monoid.wrap(sample, 0), behind = monoid.wrap(sample, 1);
     return monoid.unwrap(monoid.merge(alone, monoid.wrap(outside, 1))) == monoid.unwrap(alone) &&
            monoid.unwrap(monoid.merge(monoid.wrap(outside, 0), behind)) == monoid.unwrap(alone);
@@ -205,24 +206,86 @@ void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::Arra
     giveUp(*op);
   };
   const Read &one = reads.front(), &other = reads.back();
-  const auto isPlain = [&](const Read &read) {
-    return read.stride == 1 && read.first == 0 && read.last == 0 &&
-           read.timing.sequence.behind >= 0;
-  };
   const auto axis = axisAlong(space.results.front(), one.loop),
              others = axisAlong(space.results.front(), other.loop);
+  const auto isPlain = [](const Read &read) {
+    return read.stride == 1 && read.first == 0 && read.last == 0;
+  };
   if (reads.size() != 2 || !axis || !others || !isPlain(one) || !isPlain(other) ||
-      one.timing.sequence.every != other.timing.sequence.every ||
-      one.timing.length != other.timing.length || options.beyond != 0)
+      options.beyond != 0)
     return no("it combines each position of a sequence with each of another");
-  Timing time = one.timing;
+  if (!mayBePaired(op, one.timing) || !mayBePaired(op, other.timing))
+    return giveUp(*op);
+  if (one.timing.sequence.every != other.timing.sequence.every)
+    return refuseRates(op, one.timing.sequence.every, other.timing.sequence.every);
+  if (one.timing.length != other.timing.length)
+    return no(fmt::format("it pairs {} positions with {}", one.timing.length, other.timing.length));
+  const bool inOrder = *axis < *others;
+  const Timing &first = inOrder ? one.timing : other.timing,
+               &second = inOrder ? other.timing : one.timing;
+  Timing time = first;
   time.kind = Timing::Pairs;
   time.sequence.axis = std::min(*axis, *others);
   time.others = std::max(*axis, *others);
-  time.sequence.behind = std::max(one.timing.sequence.behind, other.timing.sequence.behind);
-  if (other.timing.reader && ahead(other.timing) >= ahead(one.timing))
-    time.reader = other.timing.reader;
+  time.othersBehind = second.sequence.behind;
+  if (second.reader && ahead(second) >= ahead(first))
+    time.reader = second.reader;
   timings[op->getResult(0)] = time;
+}
+
+bool Steps::mayBePaired(ir::IndexSpaceInterface op, const Timing &time) {
+  if (time.sequence.behind >= 0)
+    return true;
+  refuse(op->getLoc(), "it pairs positions of a sequence with a border in front");
+  return false;
+}
+
+void Steps::refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other) {
+  refuse(op->getLoc(), fmt::format("its operands have a position for every {} and for every {}",
+                                   counted(one, "step"), counted(other, "step")));
+  giveUp(*op);
+}
+
+std::optional<Steps::Pairing> Steps::loopsOf(ir::IndexSpaceInterface op, const IndexSpace &space,
+                                             const Timing &time) {
+  std::optional<Pairing> loops;
+  for (const auto &[value, projection] : llvm::zip_equal(op->getOperands(), space.operands)) {
+    const Timing of = timing(value);
+    if (of.kind == Timing::AsOfNow || (of.band && of.band != time.band))
+      return std::nullopt;
+    if (of.kind != Timing::Pairs)
+      continue;
+    const bool swapped = time.band && time.band->swapped;
+    const auto along = projection.loopAlong(swapped ? of.others : of.sequence.axis),
+               across = projection.loopAlong(swapped ? of.sequence.axis : of.others);
+    if (!along || !across || (loops && (loops->along != *along || loops->across != *across)))
+      return std::nullopt;
+    loops = Pairing{*along, *across};
+  }
+  // All positions of the sequence, none cut off.
+  if (loops && (space.loops[loops->along].extent != time.length ||
+                space.loops[loops->across].extent != time.length))
+    return std::nullopt;
+  return loops;
+}
+
+int64_t Steps::behindOf(ir::IndexSpaceInterface op, const IndexSpace &space,
+                        const Pairing &pairing) {
+  int64_t behind = 0;
+  for (const auto &[value, projection] : llvm::zip_equal(op->getOperands(), space.operands)) {
+    const Timing of = timing(value);
+    if (of.kind == Timing::Stream) {
+      const bool isOther = projection.loopAlong(of.sequence.axis) == pairing.across;
+      behind = std::max(behind, of.sequence.behind + (isOther ? pairing.band.newer : 0));
+    } else if (of.kind == Timing::Pairs && of.band) {
+      behind = std::max(behind, of.sequence.behind);
+    } else if (of.kind == Timing::Pairs) {
+      const bool swapped = pairing.band.swapped;
+      behind = std::max({behind, swapped ? of.othersBehind : of.sequence.behind,
+                         (swapped ? of.sequence.behind : of.othersBehind) + pairing.band.newer});
+    }
+  }
+  return behind;
 }
 
 void Steps::pairs(ir::IndexSpaceInterface op) {
@@ -230,32 +293,29 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
     refuse(op->getLoc(), std::move(why), std::move(fixes));
     giveUp(*op);
   };
-  const auto isPairs = [&](Value value) { return timing(value).kind == Timing::Pairs; };
   const IndexSpace space = op.indexSpace();
-  const auto first =
-      static_cast<unsigned>(llvm::find_if(op->getOperands(), isPairs) - op->getOperands().begin());
-  Timing time = timing(op->getOperand(first));
+  Timing time;
   for (const Value operand : op->getOperands())
-    if (isPairs(operand) && timing(operand).band)
-      time = timing(operand);
-  // The axis of the positions, and that of what they are paired with.
-  unsigned own = time.sequence.axis, others = time.others;
-  if (time.band && time.band->swapped)
-    std::swap(own, others);
-  const Projection &projection = space.operands[first];
-  const auto along = projection.loopAlong(own), across = projection.loopAlong(others);
-  const bool alike = llvm::all_of(op->getOperands(), [&](Value value) {
-    const Timing of = timing(value);
-    return of.kind != Timing::AsOfNow &&
-           (of.kind != Timing::Pairs || !of.band || of.band == time.band);
-  });
-  const auto axis = along ? axisAlong(space.results.front(), *along) : std::nullopt;
-  if (!along || !across || !axis || !alike)
+    if (const Timing of = timing(operand);
+        of.kind == Timing::Pairs && (time.kind != Timing::Pairs || of.band))
+      time = of;
+  for (const Value operand : op->getOperands()) {
+    const Timing of = timing(operand);
+    if (of.kind != Timing::Pairs && of.kind != Timing::Stream)
+      continue;
+    if (of.sequence.every != time.sequence.every)
+      return refuseRates(op, time.sequence.every, of.sequence.every);
+    if (of.kind == Timing::Stream && !mayBePaired(op, of))
+      return giveUp(*op);
+  }
+  const auto loops = loopsOf(op, space, time);
+  const auto axis = loops ? axisAlong(space.results.front(), loops->along) : std::nullopt;
+  if (!axis)
     return no(kOtherPairs);
-  const auto other = axisAlong(space.results.front(), *across);
-  Pairing pairing{*along, *across};
+  const auto other = axisAlong(space.results.front(), loops->across);
+  Pairing pairing = *loops;
   if (!time.band) {
-    if (!other || space.loops[*across].kind != LoopKind::Parallel)
+    if (!other || space.loops[pairing.across].kind != LoopKind::Parallel)
       return no(fmt::format("it takes all {} positions together for each: no mask leaves each "
                             "position those of a window",
                             time.length),
@@ -267,31 +327,38 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
     if (result.problems.size() != before)
       return giveUp(*op);
     if (!time.band) { // until a mask comes
+      time.sequence.behind = 0;
+      time.othersBehind = 0;
+      for (const auto &[value, projection] : llvm::zip_equal(op->getOperands(), space.operands)) {
+        const Timing of = timing(value);
+        const bool isOther =
+            of.kind == Timing::Stream && projection.loopAlong(of.sequence.axis) == pairing.across;
+        int64_t &behind = isOther ? time.othersBehind : time.sequence.behind;
+        behind = std::max(behind, of.sequence.behind);
+        time.othersBehind = std::max(time.othersBehind, of.othersBehind);
+      }
       timings[op->getResult(0)] = time;
       return;
     }
     pairing.masks = true;
     time.outside = time.band->outside;
+    time.nearest = time.band->nearest;
     if (time.band->swapped)
       std::swap(pairing.along, pairing.across);
-    if (time.band->newer > 0) {
-      time.sequence.behind += time.band->newer;
+    if (time.band->newer > 0)
       time.reader = op->getLoc();
-    }
   } else if (!other) {
-    if (!mayLeaveOut(op, space.loops[*across], time.outside))
+    if (!mayLeaveOut(op, space.loops[pairing.across], time.outside))
       return no(kUnknownOutside);
     time.sequence.axis = *axis;
   } else {
-    const auto outside = outsideOf(op);
-    if (!outside)
+    if (!outsideOf(op, time))
       return no(kUnknownOutside);
-    time.outside = *outside;
     time.sequence.axis = time.band->swapped ? *other : *axis;
     time.others = time.band->swapped ? *axis : *other;
   }
   pairing.band = *time.band;
-  pairing.behind = time.sequence.behind;
+  pairing.behind = time.sequence.behind = behindOf(op, space, pairing);
   pairing.count = perInference(time.sequence);
   Operation *made = inBand(op, pairing);
   if (!made)
@@ -351,34 +418,48 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
                                                   : ByPair(results.front().shape, *along, *across));
   if (band) {
     band->swapped = swapped;
-    band->outside = *outside;
+    band->outside = band->nearest = *outside;
+    for (const Tensor &one : results)
+      for (auto [is, value] : llvm::zip_equal(constant, one.values))
+        if (is == kNothing)
+          band->nearest = std::max(band->nearest, value);
   }
   if (!band)
     refuse(
         op->getLoc(),
         "its mask does not leave each position a window: the same number of positions before it, "
         "fewer than all",
-        {fix("mask what is older than a window, by minus infinity in front of the softmax")});
+        {fix(kMaskWindow)});
   return band;
 }
 
-std::optional<double> Steps::outsideOf(ir::IndexSpaceInterface op) {
-  const auto results = evaluated(op, [&](unsigned operand, double sample) {
-    const Value value = op->getOperand(operand);
-    const Timing time = timing(value);
-    if (time.kind == Timing::Fixed)
-      if (auto constant = known(value))
-        return std::move(*constant);
-    const bool isOutside = time.kind == Timing::Pairs && time.band;
-    return filled(ir::shapeOf(value), isOutside ? time.outside : sample);
-  });
-  if (results.empty())
-    return std::nullopt;
-  const std::vector<double> constant = sameInAll(results);
-  const double outside = constant.front();
-  if (std::isnan(outside) || llvm::any_of(constant, [&](double one) { return one != outside; }))
-    return std::nullopt;
-  return outside;
+bool Steps::outsideOf(ir::IndexSpaceInterface op, Timing &made) {
+  const auto results = [&](double Timing::*outside) {
+    return evaluated(op, [&](unsigned operand, double sample) {
+      const Value value = op->getOperand(operand);
+      const Timing time = timing(value);
+      if (time.kind == Timing::Fixed)
+        if (auto constant = known(value))
+          return std::move(*constant);
+      const bool isOutside = time.kind == Timing::Pairs && time.band;
+      return filled(ir::shapeOf(value), isOutside ? time.*outside : sample);
+    });
+  };
+  const auto farthest = results(&Timing::outside), nearest = results(&Timing::nearest);
+  if (farthest.empty())
+    return false;
+  const std::vector<double> constant = sameInAll(farthest), near = sameInAll(nearest);
+  made.outside = made.nearest = constant.front();
+  if (std::isnan(made.outside))
+    return false;
+  // What is masked by a finite number has to stay as far away.
+  if (llvm::any_of(constant, [&](double one) { return one != made.outside; }) ||
+      llvm::any_of(near, [&](double one) { return one != made.outside; }))
+    return false;
+  if (made.outside == kNothing)
+    for (const Tensor &one : nearest)
+      made.nearest = std::max(made.nearest, *std::ranges::max_element(one.values));
+  return true;
 }
 
 Operation *Steps::inBand(ir::IndexSpaceInterface op, const Pairing &pairing) {
@@ -407,6 +488,16 @@ Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
   const Timing time = timing(value);
   const auto own = axisAlong(projection, pairing.along),
              others = axisAlong(projection, pairing.across);
+  // Several rows of an inference are those of one stretch of others, and cannot be later by some.
+  if (time.band && time.sequence.behind != pairing.behind && pairing.count > 1) {
+    refuse(op->getLoc(),
+           fmt::format("it combines pairs that are {} behind with what is {} behind, {} in each "
+                       "inference",
+                       counted(time.sequence.behind, "position"),
+                       counted(pairing.behind, "position"), counted(pairing.count, "position")),
+           {fix("take one position in each inference")});
+    return nullptr;
+  }
   if (time.kind == Timing::Pairs)
     return pairsOf(value, pairing);
   if (time.kind == Timing::Fixed) {
@@ -418,15 +509,19 @@ Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
                      own ? pairing.count : pairing.others());
   }
   // The first position of the inference, counted in what it gives of this stream.
+  const unsigned axis = time.sequence.axis;
   const int64_t first = time.sequence.behind - pairing.behind;
-  const auto loop = projection.loopAlong(time.sequence.axis);
+  const auto loop = projection.loopAlong(axis);
   Value read;
-  if (loop == pairing.across && !own)
-    read = positions(value, first - pairing.band.older, pairing.others());
-  else if (loop == pairing.along)
-    read = positions(value, first, pairing.count);
-  if (read && loop == pairing.along && others)
-    read = repeated(read, *others, pairing.others());
+  if (loop == pairing.across && !own) {
+    // What lies before the first position is multiplied by zero, and must be a number.
+    const Value begun =
+        time.sequence.behind > 0 ? history.masked(now(value), time.sequence, 0) : now(value);
+    read = history.positions(begun, axis, first - pairing.band.older, pairing.others());
+  } else if (loop == pairing.along) {
+    const Value each = others ? repeated(now(value), *others, pairing.others()) : now(value);
+    read = each ? history.positions(each, axis, first, pairing.count) : nullptr;
+  }
   if (!read)
     refuse(op->getLoc(), kOtherPairs);
   return read;
@@ -435,7 +530,8 @@ Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
 Value Steps::pairsOf(Value value, const Pairing &pairing) {
   const Timing time = timing(value);
   if (time.band)
-    return now(value);
+    return history.positions(now(value), pairing.band.swapped ? time.others : time.sequence.axis,
+                             time.sequence.behind - pairing.behind, pairing.count);
   auto op = llvm::cast<ir::IndexSpaceInterface>(value.getDefiningOp());
   const Projection projection = op.indexSpace().results.front();
   Pairing own = pairing;
@@ -483,10 +579,11 @@ Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned 
         const int64_t back = i + older - j;
         const bool isInside = back <= older && -back <= newer;
         const size_t at = part.at(base, i, j);
-        outside.values[at] = beyond;
         inside.values[at] = isInside ? constant->values[whole.at(from, std::max<int64_t>(back, 0),
                                                                  std::max<int64_t>(-back, 0))]
                                      : beyond;
+        // A row before the first position has no meaning, but is a number: it reads itself.
+        outside.values[at] = back == 0 ? inside.values[at] : beyond;
       }
   });
   const auto made = [&](const Tensor &tensor) -> Value {

@@ -14,9 +14,11 @@ namespace sluice::streaming {
 struct Band {
   int64_t older = 0, newer = 0;
   bool swapped = false; ///< they are along the axis of the sequence, not along that of the others
-  double outside = 0;   ///< what the mask makes of the others
+  double outside = 0, nearest = 0; ///< Timing::outside, nearest, as the mask makes them
 
-  bool operator==(const Band &) const = default;
+  bool operator==(const Band &other) const {
+    return older == other.older && newer == other.newer && swapped == other.swapped;
+  }
 };
 
 /// How a value depends on time.
@@ -35,9 +37,13 @@ struct Timing {
   /// Of a stream that reads ahead of the input: the first operation that does.
   std::optional<mlir::Location> reader = std::nullopt;
   unsigned others = 0; ///< of pairs: the axis of the other sequence
+  /// Of pairs that no mask has made a band yet: how far that one is behind.
+  int64_t othersBehind = 0;
   /// Of pairs, once a mask has said so: those that count.
   std::optional<Band> band = std::nullopt;
-  double outside = 0; ///< of pairs in a band: what the others are
+  /// Of pairs in a band: what the others are, and the number next to the others that are; another
+  /// one where minus infinity stands for what is masked.
+  double outside = 0, nearest = 0;
 };
 
 /// What waits for a stream that is read ahead: an output, or
@@ -118,11 +124,21 @@ private:
     /// Positions that those are paired with, all together.
     [[nodiscard]] int64_t others() const { return count + band.older + band.newer; }
   };
+  /// Whether a sequence has the positions that are paired as they come; else that is refused.
+  bool mayBePaired(ir::IndexSpaceInterface op, const Timing &time);
+  /// Refuses operands with positions for different numbers of steps.
+  void refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other);
+  /// The loops that run along all pairs of an operation; nothing if they are not alike.
+  std::optional<Pairing> loopsOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
+                                 const Timing &time);
+  /// How far an operation on pairs is behind, so that all it reads has come.
+  int64_t behindOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
+                   const Pairing &pairing);
   /// The band that an operation leaves of its pairs, if it masks any; a refusal, if that is none.
   std::optional<Band> maskOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                              const Pairing &loops);
-  /// What an operation gives for pairs outside of their band; nothing, if that depends on values.
-  std::optional<double> outsideOf(ir::IndexSpaceInterface op);
+  /// Says what an operation makes of pairs outside of their band; false, if that depends on values.
+  bool outsideOf(ir::IndexSpaceInterface op, Timing &made);
   /// The operation on the pairs of a band; null if that is refused.
   mlir::Operation *inBand(ir::IndexSpaceInterface op, const Pairing &pairing);
   mlir::Value operandInBand(ir::IndexSpaceInterface op, unsigned operand,

@@ -151,7 +151,8 @@ std::optional<WholeSequence> wholeSequence(FunctionOpInterface function, int64_t
           return way;
         if (trials.enough())
           return std::nullopt;
-        if (trials.isHopeless())
+        // Some operations cannot have steps beyond the end, but fewer steps at a time.
+        if (trials.isHopeless() && all[choice].beyond == 0)
           hopeless.insert(choice);
         // Positions for every few steps: at least so many are taken, even if those are many.
         if (const int64_t better = trials.better();

@@ -242,7 +242,7 @@ class Cli(unittest.TestCase):
     def test_bench(self):
         both = self.bench()
         self.assertEqual(set(both), {"schema", "ok", "engine", "equal", "target", "clock_mhz", "spaced", "contiguous",
-                                     "period", "macs", "utilisation"})
+                                     "period", "ahead", "macs", "utilisation"})
         self.assertEqual((both["schema"], both["engine"], both["target"], both["clock_mhz"], both["macs"]),
                          (1, "vm", "c2b8", 300, 64))
         ran = json.loads(self.vm("--input", self.input, "--steps", "2", "--json")[1])

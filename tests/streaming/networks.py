@@ -145,8 +145,28 @@ NAMED = {
     "attention, three steps at a time": (lambda: Attention(8, 2, 5, form="add"), 8, 3, 0),
     "attention behind a window": (lambda: nn.Sequential(nn.Conv1d(4, 8, 3, padding=1), Attention(8, 2, 3, 2, form="add"),
                                                         Recurrence("GRU", 8, 6)), 4, 1, 3),
+    "attention to what is late": (lambda: nn.Sequential(LateAttention(8), ByStep(8, 4)), 8, 1, 1),
     "poolings": (lambda: nn.Sequential(Causal(4, 8, 3), nn.MaxPool1d(3, stride=2, padding=1), nn.AvgPool1d(2)), 4, 4, 1),
 }
+
+
+class LateAttention(Attention):
+    """Attention to values that a window around their step has made, by scores of the step itself; behind it, another
+    one reads its first positions."""
+
+    def __init__(self, channels):
+        super().__init__(channels, 1, 3, inside=False)
+        self.window = nn.Conv1d(channels, channels, 3, padding=1)
+        self.next = nn.MultiheadAttention(channels, 2, batch_first=True)
+
+    def forward(self, x):
+        values = self.window(x).transpose(1, 2)
+        x = x.transpose(1, 2)
+        back = torch.arange(x.shape[1])[:, None] - torch.arange(x.shape[1])[None, :]
+        mask = torch.where((back < 0) | (back > self.older), torch.tensor(float("-inf")), torch.tensor(0.0))
+        q, k, _ = self.into(x).chunk(3, -1)
+        mixed = (q @ k.transpose(1, 2) + mask).softmax(-1) @ values
+        return self.next(3 * mixed, 3 * mixed, mixed, attn_mask=mask, need_weights=False)[0].transpose(1, 2)
 
 
 class RmsNorm(nn.Module):

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
-#include "runtime/format/program_file.h"
-#include "sim/vm/work_ahead.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/progress.h"
@@ -117,11 +115,7 @@ private:
     const Measured &measured = engines.back();
     const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
-    // Nothing was done ahead of a program that keeps no state.
-    std::optional<uint64_t> ahead;
-    if (const auto file = format::readFile(options.choice.file);
-        file.program && !file.program->state.places.empty())
-      ahead = vm::cyclesAhead(*file.program);
+    const std::optional<uint64_t> ahead = model.program().cyclesAhead();
     std::optional<double> utilisation;
     if (measured.period && *measured.period != 0)
       utilisation = static_cast<double>(info.macs) /

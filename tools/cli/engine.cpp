@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "runtime/format/layout.h"
+#include "runtime/format/program_file.h"
+#include "sim/vm/work_ahead.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/report.h"
 
@@ -28,20 +30,31 @@ std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32
 std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path) {
   sluice_rt_program *raw = nullptr;
   sluice_rt_status status = SLUICE_RT_OK;
+  ProgramHandle handle;
+  handle.file = path;
   if (path == "-") {
     auto bytes = io::readAll(path, format::kMagic);
     if (const auto *wrong = std::get_if<io::Error>(&bytes))
       return problem(wrong->code, wrong->message);
-    const auto &text = std::get<std::string>(bytes);
-    status = sluice_rt_program_load_buffer(text.data(), text.size(), &raw);
+    handle.bytes = std::get<std::string>(std::move(bytes));
+    status = sluice_rt_program_load_buffer(handle.bytes.data(), handle.bytes.size(), &raw);
   } else {
     status = sluice_rt_program_load_file(path.c_str(), &raw);
   }
   if (status != SLUICE_RT_OK)
     return lastProblem();
-  ProgramHandle handle;
   handle.program = {raw, sluice_rt_program_release};
   return handle;
+}
+
+std::optional<uint64_t> ProgramHandle::cyclesAhead() const {
+  const format::ReadResult read =
+      bytes.empty()
+          ? format::readFile(file)
+          : format::read(std::span(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+  if (!read.program || read.program->state.places.empty() || read.program->models[0].steps > 1)
+    return std::nullopt;
+  return vm::cyclesAhead(*read.program);
 }
 
 sluice_rt_machine ProgramHandle::machine() const {

@@ -34,9 +34,13 @@ public:
   sluice_rt_model_info model(uint32_t index) const;
   std::vector<Port> inputs(uint32_t model) const;
   std::vector<Port> outputs(uint32_t model) const;
+  /// vm::cyclesAhead; nothing of a program that keeps no state from one inference to the next.
+  std::optional<uint64_t> cyclesAhead() const;
 
 private:
   std::shared_ptr<sluice_rt_program> program;
+  std::string file;
+  std::string bytes; ///< of standard input
 };
 
 /// Which model of which program file: the flags of every command that runs one.

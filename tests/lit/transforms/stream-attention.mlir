@@ -1,7 +1,7 @@
 // RUN: sluice-opt %s --pass-pipeline="builtin.module(func.func(sluice-stream{inputs=x=0}))" --split-input-file | FileCheck %s
 
 // Each position reads itself and the two before it: what a step keeps are two rows of keys, two of
-// values, and whether those have been. Whether a score is outside of the band is known beforehand.
+// values, and whether those have been; what has not is masked, but for the position itself.
 // CHECK-LABEL: @attention(%arg0: tensor<1x4xf32> {sluice.name = "x"}) -> (tensor<1x4xf32> {sluice.name = "y"})
 // CHECK: %[[QUERY:.*]] = sluice.transpose %arg0 [1, 0]
 // CHECK: %[[KEYS:.*]] = sluice.state : tensor<4x2xf32>
@@ -10,7 +10,7 @@
 // CHECK: %[[INSIDE:.*]] = sluice.constant dense<0.000000e+00> : tensor<1x3xf32>
 // CHECK: %[[STATE:.*]] = sluice.state : tensor<1x2xf32>
 // CHECK: %[[BEEN:.*]] = sluice.concat %[[STATE]], %{{.*}} axis 1 : (tensor<1x2xf32>, tensor<1x1xf32>) -> tensor<1x3xf32>
-// CHECK: %[[OUTSIDE:.*]] = sluice.constant dense<-1.000000e+09> : tensor<1x3xf32>
+// CHECK: %[[OUTSIDE:.*]] = sluice.constant dense<{{\[\[}}-1.000000e+09, -1.000000e+09, 0.000000e+00]]> : tensor<1x3xf32>
 // CHECK: sluice.map (%{{.*}} = %[[BEEN]], %{{.*}} = %[[INSIDE]], %{{.*}} = %[[OUTSIDE]])
 // CHECK: sluice.reduce max %{{.*}} axes [1] keepdims : (tensor<1x3xf32>) -> tensor<1x1xf32>
 // CHECK: sluice.reduce sum %{{.*}} axes [1] keepdims : (tensor<1x3xf32>) -> tensor<1x1xf32>

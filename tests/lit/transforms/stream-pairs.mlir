@@ -99,3 +99,75 @@ func.func @others(%x: tensor<3x4xf32> {sluice.name = "x"}, %z: tensor<3x1xf32>) 
   %r = sluice.reduce max %w axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
   return %r : tensor<3x1xf32>
 }
+
+// -----
+
+// Those of a part of the sequence have other neighbours at its end.
+func.func @cut(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [-1.0e9, 0.0, 0.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  %p = sluice.slice %m starts [0, 0] sizes [3, 2] steps [1, 1] : (tensor<3x3xf32>) -> tensor<3x2xf32>
+  %r = sluice.reduce max %p axes [1] keepdims : (tensor<3x2xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
+
+// -----
+
+func.func @transposed_too(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %st = sluice.transpose %s [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  %m = sluice.map (%a = %s, %b = %st) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  return %m : tensor<3x3xf32>
+}
+
+// -----
+
+// What is masked by a number that a later step makes small again counts in the model.
+func.func @scaled(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e4, -1.0e4], [0.0, 0.0, -1.0e4], [-1.0e4, 0.0, 0.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: what it makes of positions outside of the window is not known}}
+  %e = sluice.map (%a = %m) : (tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %k = arith.constant 2.0e3 : f32
+    %0 = arith.divf %a, %k : f32
+    %1 = math.exp %0 : f32
+    sluice.yield %1
+  }
+  return %e : tensor<3x3xf32>
+}
+
+// -----
+
+func.func @lengths(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x2xf32>) {
+  %h = sluice.slice %x starts [0, 0] sizes [2, 4] steps [1, 1] : (tensor<3x4xf32>) -> tensor<2x4xf32>
+  %t = sluice.transpose %h [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it pairs 3 positions with 2}}
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %s : tensor<3x2xf32>
+}
+
+// -----
+
+func.func @border(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf32>) {
+  %p = sluice.pad %x low [1, 0] high [0, 0] value 0.0 : (tensor<3x4xf32>) -> tensor<4x4xf32>
+  %t = sluice.transpose %p [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it pairs positions of a sequence with a border in front}}
+  %s = sluice.matmul %p, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}

@@ -83,7 +83,9 @@ public:
 
   void rest() {
     for (unsigned quiet = 0, all = 0; quiet < kRest; ++all) {
-      quiet = step(nullptr, true).progress ? 0 : quiet + 1;
+      const device::Device::Cycle cycle = step(nullptr, true);
+      quiet = cycle.progress ? 0 : quiet + 1;
+      ASSERT_FALSE(cycle.output) << "row " << cycle.output->address << " too often";
       ASSERT_LT(all, kTooLong) << "does not come to rest";
     }
   }
@@ -100,13 +102,20 @@ public:
     restart(program.state.save, {});
     const size_t lanes = program.geometry.lanes, rows = format::stateRows(program.state);
     std::vector<uint16_t> image(rows * lanes);
-    for (size_t missing = rows, all = 0; missing > 0 && all < kTooLong; ++all)
-      if (const auto cycle = step(nullptr, true); cycle.output) {
-        EXPECT_LT(cycle.output->address, rows);
-        std::ranges::copy(cycle.output->lanes, image.begin() + static_cast<std::ptrdiff_t>(
-                                                                   cycle.output->address * lanes));
-        --missing;
+    size_t missing = rows;
+    for (uint64_t all = 0; missing > 0 && all < kTooLong; ++all) {
+      const device::Device::Cycle cycle = step(nullptr, true);
+      if (!cycle.output)
+        continue;
+      if (cycle.output->address >= rows) {
+        ADD_FAILURE() << "row " << cycle.output->address << " of the state, which has " << rows;
+        break;
       }
+      std::ranges::copy(cycle.output->lanes,
+                        image.begin() + static_cast<std::ptrdiff_t>(cycle.output->address * lanes));
+      --missing;
+    }
+    EXPECT_EQ(missing, 0U) << "rows of the state";
     restart({}, {});
     return image;
   }
@@ -260,6 +269,7 @@ TEST(Streams, GiveWhatTheyGiveAlone) {
     for (const auto &entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".sluice")
         files.push_back(entry.path());
+  ASSERT_TRUE(!given || !files.empty()) << "no programs in " << folder;
   if (files.empty())
     GTEST_SKIP() << "no programs in " << folder << ": make_programs.py makes them";
   std::sort(files.begin(), files.end());
@@ -272,6 +282,7 @@ TEST(Streams, GiveWhatTheyGiveAlone) {
     Alone alone(*read.program, *other);
     Stream stream(*read.program, machine, alone, first);
     stream.run(events);
+    EXPECT_FALSE(model->tokenFault() || rtl->tokenFault());
     if (HasFailure())
       return;
     inferences += stream.inferences;
