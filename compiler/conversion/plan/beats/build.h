@@ -52,7 +52,9 @@ struct MachineBeats {
   UnitBeats host;
   std::vector<std::vector<uint32_t>> weights; ///< by core: graph blocks by address
   uint32_t doneToken = 0;                     ///< in the host port's bank
-  uint32_t busyCores = 0;                     ///< cores that let the next inference in
+  /// Cores that let the next inference in by that token, and not by a row that the host port
+  /// waits for anyway.
+  uint32_t busyCores = 0;
 };
 
 /// When a core says that the next inference may enter.

@@ -47,7 +47,7 @@ private:
     std::vector<std::pair<uint32_t, uint64_t>> history;
   };
 
-  /// Done comes once from every busy core before any core can give it again, so
+  /// Done comes once from every core that gives it before any core can give it again, so
   /// taking that many takes one of each.
   [[nodiscard]] bool isDone(uint32_t unit, uint32_t token) const {
     return unit == host && token == beats.doneToken;
