@@ -2,13 +2,11 @@
 // those around it makes it a band, of which an inference has the rows of its own positions.
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "compiler/reference/monoid.h"
-#include "compiler/reference/ops.h"
 #include "compiler/streaming/known.h"
 #include "compiler/streaming/steps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,9 +21,6 @@ using space::IndexSpace;
 using space::LoopKind;
 using space::Projection;
 
-/// What is this far below everything else has no weight in a softmax: exp is 0 in single precision
-/// from -104 on. Exporters mask with -1e4, -1e9 or minus infinity.
-constexpr double kMasked = -9000, kNothing = -std::numeric_limits<double>::infinity();
 /// Values that scores and sums are taken to have when a mask is recognised. None is 0, by which a
 /// softmax never divides.
 constexpr std::array kSamples{-100.0, -0.5, 1.0, 100.0};
@@ -41,14 +36,6 @@ constexpr const char *kUnknownOutside =
     "what it makes of positions outside of the window is not known";
 constexpr const char *kMaskWindow =
     "mask what is older than a window, by minus infinity in front of the softmax";
-
-/// The axis that a loop runs along, alone and element by element.
-std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
-  for (unsigned axis = 0; axis < projection.rank(); ++axis)
-    if (projection.loopAlong(axis) == loop)
-      return axis;
-  return std::nullopt;
-}
 
 Tensor filled(llvm::ArrayRef<int64_t> shape, double value) {
   Tensor tensor(reference::Shape(shape.begin(), shape.end()));
@@ -72,65 +59,6 @@ std::vector<Tensor> evaluated(Operation *op, llvm::function_ref<Tensor(unsigned,
   return results;
 }
 
-/// By element, what it is in all results; NaN where it differs. What is masked counts as minus
-/// infinity.
-std::vector<double> sameInAll(const std::vector<Tensor> &results) {
-  std::vector<double> same;
-  for (const unsigned i : llvm::seq<unsigned>(0, results.front().values.size())) {
-    const auto is = [&](auto holds) {
-      return llvm::all_of(results, [&](const Tensor &one) { return holds(one.values[i]); });
-    };
-    const double first = results.front().values[i];
-    const bool isSame = is([&](double value) { return value == first; }),
-               isMasked = is([](double value) { return value <= kMasked; });
-    same.push_back(isMasked ? kNothing : isSame ? first : std::numeric_limits<double>::quiet_NaN());
-  }
-  return same;
-}
-
-/// Elements of a tensor by their places along two axes, and along all others together.
-class ByPair {
-public:
-  ByPair(const reference::Shape &shape, unsigned axis, unsigned others)
-      : shape(shape), strides(reference::strides(shape)), axis(axis), others(others) {}
-
-  [[nodiscard]] int64_t positions() const { return shape[axis]; }
-  [[nodiscard]] int64_t pairedWith() const { return shape[others]; }
-  /// Calls with the index of each element at place 0 of both axes.
-  void forEach(llvm::function_ref<void(int64_t)> call) const {
-    for (int64_t i = 0; i < reference::elements(shape); ++i)
-      if (i / strides[axis] % shape[axis] == 0 && i / strides[others] % shape[others] == 0)
-        call(i);
-  }
-  [[nodiscard]] size_t at(int64_t base, int64_t position, int64_t other) const {
-    return static_cast<size_t>(base + position * strides[axis] + other * strides[others]);
-  }
-
-private:
-  const reference::Shape shape;
-  const std::vector<int64_t> strides;
-  const unsigned axis, others;
-};
-
-/// Whether an element depends on how far apart its positions are, and not on where.
-bool dependsOnDistance(const Tensor &tensor, const ByPair &pairs) {
-  bool does = true;
-  pairs.forEach([&](int64_t base) {
-    for (int64_t i = 1; i < pairs.positions(); ++i)
-      for (int64_t j = 1; j < pairs.pairedWith(); ++j)
-        does &= tensor.values[pairs.at(base, i, j)] == tensor.values[pairs.at(base, i - 1, j - 1)];
-  });
-  return does;
-}
-
-bool isSameAlong(const Tensor &tensor, unsigned axis) {
-  reference::Shape starts(tensor.shape.size(), 0), steps(tensor.shape.size(), 1),
-      sizes = tensor.shape;
-  sizes[axis] = 1;
-  return reference::broadcast(reference::slice(tensor, starts, sizes, steps), tensor.shape)
-             .values == tensor.values;
-}
-
 /// Whether what follows merges pairs along an axis, and not along the other one: then its positions
 /// are those that the other ones read.
 bool isMergedAlong(Value value, unsigned axis, unsigned other) {
@@ -151,37 +79,6 @@ bool isMergedAlong(Value value, unsigned axis, unsigned other) {
       return true;
   }
   return false;
-}
-
-/// The band that is left where `outside` is not a number; nothing if it is none: not the same one
-/// around every position, or as far as the sequence.
-std::optional<Band> bandOf(const std::vector<double> &outside, const ByPair &pairs) {
-  const int64_t length = pairs.positions();
-  if (pairs.pairedWith() != length)
-    return std::nullopt;
-  const auto isInside = [&](int64_t base, int64_t position, int64_t other) {
-    return std::isnan(outside[pairs.at(base, position, other)]);
-  };
-  // The last position has all of those before it, the first one all behind it.
-  Band band;
-  while (band.older + 1 < length && isInside(0, length - 1, length - 2 - band.older))
-    ++band.older;
-  while (band.newer + 1 < length && isInside(0, 0, band.newer + 1))
-    ++band.newer;
-  if (band.older + 1 == length || band.newer + 1 == length)
-    return std::nullopt;
-  const double beyond = outside[pairs.at(0, band.older + 1, 0)];
-  bool same = true;
-  pairs.forEach([&](int64_t base) {
-    for (int64_t position = 0; position < length; ++position)
-      for (int64_t other = 0; other < length; ++other) {
-        const int64_t back = position - other;
-        same &= back > band.older || -back > band.newer
-                    ? outside[pairs.at(base, position, other)] == beyond
-                    : isInside(base, position, other);
-      }
-  });
-  return same ? std::optional(band) : std::nullopt;
 }
 
 /// Whether a loop over others may leave out those that are `outside`.
@@ -377,6 +274,15 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
            space.operands[operand].moves(loops.along) &&
            space.operands[operand].moves(loops.across);
   };
+  if (llvm::none_of(llvm::seq(0U, op->getNumOperands()), isMask))
+    return std::nullopt;
+  if (const auto shape = ir::shapeOf(op->getResult(0));
+      reference::elements({shape.begin(), shape.end()}) > kMostPairs) {
+    refuse(op->getLoc(),
+           fmt::format("its mask has more than {} elements, which are not looked at", kMostPairs),
+           {fix("export fewer positions: the streamed network takes any number")});
+    return std::nullopt;
+  }
   std::map<unsigned, Tensor> constants;
   for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
     if (!isMask(i))
@@ -388,15 +294,6 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
       return std::nullopt;
     }
     constants.emplace(i, std::move(*constant));
-  }
-  if (constants.empty())
-    return std::nullopt;
-  if (const auto shape = ir::shapeOf(op->getResult(0));
-      reference::elements({shape.begin(), shape.end()}) > kMostPairs) {
-    refuse(op->getLoc(),
-           fmt::format("its mask has more than {} elements, which are not looked at", kMostPairs),
-           {fix("export fewer positions: the streamed network takes any number")});
-    return std::nullopt;
   }
   const auto results = evaluated(op, [&](unsigned operand, double sample) {
     const auto constant = constants.find(operand);
@@ -414,8 +311,8 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
   const auto along = axisAlong(space.results.front(), loops.along),
              across = axisAlong(space.results.front(), loops.across);
   const bool swapped = isMergedAlong(op->getResult(0), *along, *across);
-  auto band = streaming::bandOf(constant, swapped ? ByPair(results.front().shape, *across, *along)
-                                                  : ByPair(results.front().shape, *along, *across));
+  auto band = bandOf(constant, swapped ? ByPair(results.front().shape, *across, *along)
+                                       : ByPair(results.front().shape, *along, *across));
   if (band) {
     band->swapped = swapped;
     band->outside = band->nearest = *outside;

@@ -22,28 +22,27 @@ std::string nameOf(FunctionOpInterface function, unsigned argument) {
   return name ? name.str() : "";
 }
 
-/// The axis that a loop runs along, alone and element by element.
-std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
-  for (unsigned axis = 0; axis < projection.rank(); ++axis)
-    if (projection.loopAlong(axis) == loop)
-      return axis;
-  return std::nullopt;
-}
-
 /// The first elements of a constant along an axis, if it is the same at all of them.
 Value shortened(OpBuilder &builder, ir::ConstantOp constant, unsigned axis, int64_t count) {
   const reference::Tensor all = ir::toTensor(constant.getValue());
+  if (!isSameAlong(all, axis))
+    return nullptr;
   reference::Shape starts(all.shape.size(), 0), steps(all.shape.size(), 1), sizes = all.shape;
   sizes[axis] = 1;
   const reference::Tensor first = reference::slice(all, starts, sizes, steps);
-  if (reference::broadcast(first, all.shape).values != all.values)
-    return nullptr;
   sizes[axis] = count;
   return builder.create<ir::ConstantOp>(
       constant.getLoc(), ir::toElements(reference::broadcast(first, sizes), builder.getContext()));
 }
 
 } // namespace
+
+std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
+  for (unsigned axis = 0; axis < projection.rank(); ++axis)
+    if (projection.loopAlong(axis) == loop)
+      return axis;
+  return std::nullopt;
+}
 
 Steps::Steps(FunctionOpInterface function, const Options &options)
     : function(function), options(options),
@@ -314,9 +313,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     return pair(op, space, reads);
   for (const Read &read : reads)
     if (read.timing.sequence.every * read.stride != every)
-      return no(fmt::format("its operands have a position for every {} and for every {}",
-                            counted(every, "step"),
-                            counted(read.timing.sequence.every * read.stride, "step")));
+      return refuseRates(op, every, read.timing.sequence.every * read.stride);
   const auto axis = axisAlong(space.results.front(), along);
   if (!axis)
     return no("its result has the positions of the sequence and other elements in one axis");

@@ -4,22 +4,11 @@
 #include <map>
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/streaming/bands.h"
 #include "compiler/streaming/history.h"
 #include "compiler/streaming/refusals.h"
 
 namespace sluice::streaming {
-
-/// Which positions of a sequence each position is paired with: those from `older` before it to
-/// `newer` behind it.
-struct Band {
-  int64_t older = 0, newer = 0;
-  bool swapped = false; ///< they are along the axis of the sequence, not along that of the others
-  double outside = 0, nearest = 0; ///< Timing::outside, nearest, as the mask makes them
-
-  bool operator==(const Band &other) const {
-    return older == other.older && newer == other.newer && swapped == other.swapped;
-  }
-};
 
 /// How a value depends on time.
 struct Timing {
@@ -45,6 +34,9 @@ struct Timing {
   /// one where minus infinity stands for what is masked.
   double outside = 0, nearest = 0;
 };
+
+/// The axis that a loop runs along, alone and element by element.
+std::optional<unsigned> axisAlong(const space::Projection &projection, unsigned loop);
 
 /// What waits for a stream that is read ahead: an output, or
 inline constexpr const char *kAsOfNow = "what depends on all steps";

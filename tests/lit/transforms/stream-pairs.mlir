@@ -171,3 +171,50 @@ func.func @border(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf32>) 
   %s = sluice.matmul %p, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
+
+// -----
+
+// A bias by pairs that is given with each inference, in front of a mask that is not.
+func.func @given_bias(%x: tensor<3x4xf32> {sluice.name = "x"}, %g: tensor<3x3xf32>) -> (tensor<3x1xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [-1.0e9, 0.0, 0.0]]> : tensor<3x3xf32>
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  // expected-error @+1 {{E0207: cannot be streamed: it has a value for each pair of positions that is given with each inference}}
+  %w = sluice.map (%a = %m, %b = %g) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  %r = sluice.reduce max %w axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
+  return %r : tensor<3x1xf32>
+}
+
+// -----
+
+func.func @by_loop(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: it takes pairs of positions apart}}
+  %z = sluice.loop 3 carry () slice (%a = %s axis 0 : tensor<3x3xf32>) stack [0] -> (tensor<3x3xf32>) {
+    sluice.next %a : tensor<3xf32>
+  }
+  return %z : tensor<3x3xf32>
+}
+
+// -----
+
+func.func @many(%x: tensor<4097x4xf32> {sluice.name = "x"}) -> (tensor<4097x4097xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<4097x4xf32>) -> tensor<4x4097xf32>
+  %s = sluice.matmul %x, %t : (tensor<4097x4xf32>, tensor<4x4097xf32>) -> tensor<4097x4097xf32>
+  %c = sluice.constant dense<0.0> : tensor<4097x4097xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: its mask has more than 16777216 elements, which are not looked at}}
+  // expected-note @+1 {{help: export fewer positions: the streamed network takes any number}}
+  %m = sluice.map (%a = %s, %b = %c) : (tensor<4097x4097xf32>, tensor<4097x4097xf32>) -> tensor<4097x4097xf32> {
+    %0 = arith.addf %a, %b : f32
+    sluice.yield %0
+  }
+  return %m : tensor<4097x4097xf32>
+}

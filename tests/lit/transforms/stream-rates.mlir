@@ -16,3 +16,37 @@ func.func @halves(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<8x4xf32>,
   }
   return %y, %z : tensor<8x4xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+// Half of the positions paired with as many of all.
+func.func @pairs_of_rates(%x: tensor<8x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf32>) {
+  %h = sluice.slice %x starts [0, 0] sizes [4, 4] steps [2, 1] : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %f = sluice.slice %x starts [0, 0] sizes [4, 4] steps [1, 1] : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %t = sluice.transpose %f [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error @+1 {{E0207: cannot be streamed: its operands have a position for every 2 steps and for every 1 step}}
+  %s = sluice.matmul %h, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}
+
+// -----
+
+// Values that are late by one position, two positions at a time.
+func.func @late_values(%x: tensor<4x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf32>) {
+  %t = sluice.transpose %x [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = sluice.matmul %x, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9, -1.0e9],
+                              [-1.0e9, 0.0, 0.0, -1.0e9], [-1.0e9, -1.0e9, 0.0, 0.0]]> : tensor<4x4xf32>
+  %e = sluice.map (%a = %s, %b = %c) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %0 = arith.addf %a, %b : f32
+    %1 = math.exp %0 : f32
+    sluice.yield %1
+  }
+  %w = sluice.window %x axes [0] sizes [2] counts [4] starts [0] strides [1] dilations [1]
+      value 0.0 : (tensor<4x4xf32>) -> tensor<4x4x2xf32>
+  %v = sluice.reduce max %w axes [2] : (tensor<4x4x2xf32>) -> tensor<4x4xf32>
+  // expected-error @+2 {{E0207: cannot be streamed: it combines pairs that are 0 positions behind with what is 1 position behind, 2 positions in each inference}}
+  // expected-note @+1 {{help: take one position in each inference}}
+  %y = sluice.matmul %e, %v : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}

@@ -375,13 +375,14 @@ private:
   std::optional<vm::Timing> releaseEarly() {
     best.timing = make.timeAll(best);
     if (best.timing)
-      releaseFrom(1);
+      tryReleases();
     return best.timing;
   }
 
-  void releaseFrom(uint32_t stage) {
+  /// The earliest stage behind which the next inference may enter, of those that are tried.
+  void tryReleases() {
     const uint32_t last = static_cast<uint32_t>(work.stages.size()) - 1;
-    for (; stage < last; stage += 1 + stage / 4) {
+    for (uint32_t stage = 1; stage < last; stage += 1 + stage / 4) {
       Choice choice = bestChoice;
       choice.entry.release = stage;
       if (enterBy(std::move(choice)))
@@ -396,7 +397,7 @@ private:
     Choice choice = bestChoice;
     choice.entry.beforeSums = true;
     if (enterBy(std::move(choice)) && bestChoice.entry.release == kNone)
-      releaseFrom(1);
+      tryReleases();
   }
 
   /// Keeps a choice that differs from the best in when the next inference enters, if it is sound
