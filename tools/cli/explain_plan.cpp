@@ -1,6 +1,7 @@
 // sluice explain --plan: the plan of a model, its floor, and where the cycles go.
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -154,17 +155,20 @@ private:
     for (const plan::Loser &one : explanation.losers)
       sorted.push_back(&one);
     std::sort(sorted.begin(), sorted.end(), [](const plan::Loser *left, const plan::Loser *right) {
-      return std::pair(left->cycles.value_or(~uint64_t{0}), left) <
-             std::pair(right->cycles.value_or(~uint64_t{0}), right);
+      return std::tuple(!left->form, left->cycles.value_or(~uint64_t{0}), left) <
+             std::tuple(!right->form, right->cycles.value_or(~uint64_t{0}), right);
     });
     std::string text = fmt::format("{} plans lost\n", sorted.size());
-    for (size_t i = 0; i < std::min(sorted.size(), kShownLosers); ++i) {
+    const auto forms =
+        static_cast<size_t>(std::ranges::count_if(explanation.losers, &plan::Loser::form));
+    const size_t shown = std::min(sorted.size(), forms + kShownLosers);
+    for (size_t i = 0; i < shown; ++i) {
       const plan::Loser &one = *sorted[i];
       text += one.cycles ? fmt::format("{:>6} cycles", *one.cycles) : "             ";
       text += fmt::format("  {}{}{}\n", one.choice, one.why.empty() ? "" : ": ", one.why);
     }
-    if (sorted.size() > kShownLosers)
-      text += fmt::format("{} more, listed by --json\n", sorted.size() - kShownLosers);
+    if (sorted.size() > shown)
+      text += fmt::format("{} more, listed by --json\n", sorted.size() - shown);
     return text;
   }
 };

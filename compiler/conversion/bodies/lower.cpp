@@ -31,8 +31,9 @@ using Seen = std::pair<void *, std::optional<Slab>>;
 class BodyLowering {
 public:
   BodyLowering(func::FuncOp function, const Partition &partition, const format::Geometry &geometry,
-               const rows::ModelInfo &info, std::vector<std::string> &notes, Problems &problems)
-      : function(function), partition(partition), geometry(geometry), info(info), notes(notes),
+               const rows::ModelInfo &info, const rows::LoweringOptions &options,
+               Problems &problems)
+      : function(function), partition(partition), geometry(geometry), info(info), options(options),
         problems(problems), module(ModuleOp::create(function.getLoc())),
         families(partition, program), views(geometry.lanes) {
     program.geometry = geometry;
@@ -79,7 +80,7 @@ private:
   const Partition &partition;
   const format::Geometry &geometry;
   const rows::ModelInfo &info;
-  std::vector<std::string> &notes;
+  const rows::LoweringOptions &options;
   Problems &problems;
   OwningOpRef<ModuleOp> module;
   rows::Program program;
@@ -355,8 +356,9 @@ private:
         return problems.push_back(*many), false;
     std::vector<rows::Padding> beyond;
     Problems ignored; // the function as a whole has them too
-    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored,
-                                   {.notes = &notes, .padding = &beyond});
+    rows::LoweringOptions trip = options;
+    trip.padding = &beyond;
+    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored, trip);
     if (!graph || !canFold(*graph, writes))
       return false;
     for (const auto &[write, one] : llvm::zip_equal(writes, beyond))
@@ -442,8 +444,9 @@ private:
 std::optional<rows::Program> lowerToBodies(func::FuncOp function, const Partition &partition,
                                            const format::Geometry &geometry,
                                            const rows::ModelInfo &info,
-                                           std::vector<std::string> &notes, Problems &problems) {
-  return BodyLowering(function, partition, geometry, info, notes, problems).run();
+                                           const rows::LoweringOptions &options,
+                                           Problems &problems) {
+  return BodyLowering(function, partition, geometry, info, options, problems).run();
 }
 
 } // namespace sluice::bodies

@@ -10,11 +10,12 @@
 
 namespace sluice::bodies {
 
-/// `notes`: as LoweringOptions::notes. Nothing if a trip cannot be computed by the machine; E0414
-/// if that is so for a reason that the function as a whole does not have.
+/// `options`: of the lowering of each trip. Nothing if a trip cannot be computed by the machine;
+/// E0414 if that is so for a reason that the function as a whole does not have.
 std::optional<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
                                            const format::Geometry &geometry,
                                            const rows::ModelInfo &info,
-                                           std::vector<std::string> &notes, Problems &problems);
+                                           const rows::LoweringOptions &options,
+                                           Problems &problems);
 
 } // namespace sluice::bodies

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/conversion/rows/trees.h"
+#include "hw/numerics/numerics.h"
+
 namespace sluice::loops {
 namespace {
 
@@ -11,9 +14,7 @@ using rows::Row;
 using rows::RowId;
 using rows::RowKind;
 
-isa::Alu operationOf(Fold fold) {
-  return fold == Fold::Max ? isa::Alu::Max : fold == Fold::Min ? isa::Alu::Min : isa::Alu::Mul;
-}
+isa::Alu operationOf(Fold fold) { return *rows::operationOf(rows::monoidOf(fold)); }
 
 RowId add(rows::Graph &graph, Row row) {
   graph.rows.push_back(std::move(row));
@@ -92,27 +93,22 @@ void carry(rows::Body &body, size_t port, uint32_t family) {
   }
 }
 
-/// One row of several, three in a step, rows at even distances as long as there are many.
-RowId merged(rows::Graph &graph, Fold fold, std::vector<RowId> rows, Row like) {
-  for (; rows.size() > 1; ++like.group) {
-    std::vector<RowId> fewer;
-    const size_t third = (rows.size() + 2) / 3;
-    for (size_t i = 0; i < third; ++i) {
-      Row row = like;
-      row.a = {rows[i]};
-      if (i + third < rows.size()) {
-        row.step.alu1 = operationOf(fold);
-        row.b = rows[i + third];
-      }
-      if (i + 2 * third < rows.size()) {
-        row.step.alu2 = operationOf(fold);
-        row.c = rows[i + 2 * third];
-      }
-      fewer.push_back(row.b == rows::kNoRow ? rows[i] : add(graph, std::move(row)));
-    }
-    rows = std::move(fewer);
-  }
-  return rows.front();
+/// One row of several.
+RowId merged(rows::Graph &graph, Fold fold, const rows::TreeShape &trees, std::vector<RowId> rows,
+             const Row &like) {
+  return rows::mergeRows(std::move(rows), trees,
+                         [&](const std::vector<RowId> &members, uint32_t level) {
+                           Row row = like;
+                           row.group += level;
+                           row.a = {members[0]};
+                           row.b = members[1];
+                           row.step.alu1 = operationOf(fold);
+                           if (members.size() == 3) {
+                             row.c = members[2];
+                             row.step.alu2 = operationOf(fold);
+                           }
+                           return add(graph, std::move(row));
+                         });
 }
 
 class Folder {
@@ -181,7 +177,7 @@ private:
       std::vector<RowId> same;
       for (size_t position = 0; position < positions; ++position)
         same.push_back(left[position * count + row]);
-      RowId one = merged(parts.trip, fold, std::move(same), like);
+      RowId one = merged(parts.trip, fold, choice.trees, std::move(same), like);
       if (parts.trip.rows[one].kind == RowKind::Input) {
         Row copy = like;
         copy.a = {one};
@@ -199,11 +195,7 @@ private:
 } // namespace
 
 uint16_t firstOf(Fold fold) {
-  constexpr uint16_t kInfinity = 0x7F80, kMinusInfinity = 0xFF80, kOne = 0x3F80;
-  return fold == Fold::Max       ? kMinusInfinity
-         : fold == Fold::Min     ? kInfinity
-         : fold == Fold::Product ? kOne
-                                 : 0;
+  return numerics::roundToBf16(reference::definition(rows::monoidOf(fold)).zero.value);
 }
 
 std::optional<rows::Program> withFolds(rows::Program program, const Choice &choice) {

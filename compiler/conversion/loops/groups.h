@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "compiler/conversion/rows/program.h"
+#include "compiler/conversion/rows/trees.h"
 
 namespace sluice::loops {
 
@@ -16,6 +17,8 @@ struct Choice {
   uint32_t group = 1; ///< positions of a group: an iteration of the hardware loop
   uint32_t runs = 1;  ///< that the lines of windows are made in
   uint32_t lines = 0; ///< of the last layer in a run; 0: equal shares
+  /// In which the positions of a group become one, of what is folded over positions.
+  rows::TreeShape trees = {.apart = true};
 
   auto operator<=>(const Choice &) const = default;
 };

@@ -308,6 +308,25 @@ struct Search {
     }
   }
 
+  /// What is folded over positions, in trees of other shapes.
+  void otherTrees() {
+    const bool folds = std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+      return std::ranges::any_of(body.writes, [](const rows::Write &write) {
+        return write.fold && rows::operationOf(rows::monoidOf(*write.fold));
+      });
+    });
+    if (!best || !folds || best->trial.choice.group <= best->trial.choice.trees.arity)
+      return;
+    const Choice found = best->trial.choice;
+    for (const rows::TreeShape shape : {rows::TreeShape{}, rows::TreeShape{.arity = 2},
+                                        rows::TreeShape{.arity = 2, .apart = true}})
+      if (Choice choice = found; budget.affords(most)) {
+        choice.trees = shape;
+        if (std::optional<Candidate> candidate = build(program, choice))
+          consider(std::move(candidate));
+      }
+  }
+
 private:
   void consider(std::optional<Candidate> candidate) {
     for (const List &list : candidate->lists)
@@ -377,6 +396,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   for (uint32_t runs = 2; runs <= most && !search.fitted && search.lacksInbox;
        runs += (runs + 3) / 4)
     search.run(runs);
+  search.otherTrees();
   std::optional<Candidate> &best = search.best;
   if (!best) {
     result.memory = search.use;

@@ -19,9 +19,14 @@ std::string runsText(const Choice &choice) {
 }
 
 std::string textOf(const rows::Program &program, const Choice &choice) {
-  return fmt::format("{} positions {}round the cores{}", positionsOf(program),
+  return fmt::format("{} positions {}round the cores{}{}", positionsOf(program),
                      choice.lines == 0 ? fmt::format("in groups of {}, ", choice.group) : "",
-                     choice.runs == 1 ? "" : ", " + runsText(choice));
+                     choice.runs == 1 ? "" : ", " + runsText(choice),
+                     choice.trees == Choice().trees
+                         ? ""
+                         : fmt::format(", positions become one in trees of {} {}",
+                                       choice.trees.arity,
+                                       choice.trees.apart ? "at even distances" : "neighbours"));
 }
 
 plan::Loser loserOf(const rows::Program &program, const Trial &trial) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "compiler/conversion/loops/loop_plan.h"
 
 namespace sluice::conversion {
@@ -18,7 +20,10 @@ bool makePlan(const rows::Program &form, const plan::PlanOptions &options, plan:
 plan::Loser loserOf(const plan::Plan *plan, const rows::Program &form, const Problems &problems) {
   plan::Loser loser;
   loser.choice = form.isStraightLine() ? "row by row" : "positions in loops";
+  if (!form.trees.empty())
+    loser.choice += ", " + form.trees;
   loser.why = "another form of the model";
+  loser.form = true;
   if (plan && plan->explanation) {
     loser.choice += ": " + plan->explanation->choice;
     loser.cycles = plan->explanation->cycles;
@@ -28,46 +33,97 @@ plan::Loser loserOf(const plan::Plan *plan, const rows::Program &form, const Pro
   return loser;
 }
 
-} // namespace
+/// What a plan with other trees may cost at first: a share of what the one has cost whose trees
+/// they are, but a small model's search to its end.
+constexpr uint64_t kLook = 4, kSmall = uint64_t{1} << 18;
 
-bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
-                 plan::Plan &plan, Problems &problems) {
-  Problems found;
-  bool planned = false;
-  uint64_t work = 0;
-  const rows::Program *best = nullptr;
+class Fastest {
+public:
+  Fastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+          plan::Plan &plan)
+      : forms(forms), options(options), plan(plan) {}
+
+  bool run(Problems &problems) {
+    std::vector<const rows::Program *> models;
+    for (const rows::Program &form : forms)
+      if (form.trees.empty() || models.empty())
+        models.push_back(&form);
+    for (size_t i = 0; i < models.size(); ++i) {
+      if (best && left() == 0)
+        break;
+      tryForm(*models[i], left() / (models.size() - i));
+    }
+    plan.work = work;
+    if (!best) {
+      problems.insert(problems.end(), found.begin(), found.end());
+      return false;
+    }
+    tryTrees();
+    plan.work = work;
+    if (plan.explanation) {
+      if (!best->trees.empty())
+        plan.explanation->choice = best->trees + ", " + plan.explanation->choice;
+      plan.explanation->losers.insert(plan.explanation->losers.begin(), losers.begin(),
+                                      losers.end());
+    }
+    return true;
+  }
+
+private:
+  const std::vector<rows::Program> &forms;
+  const plan::PlanOptions &options;
+  plan::Plan &plan;
+  const rows::Program *best = nullptr; ///< nothing if none can be planned yet
+  uint64_t work = 0, bestWork = 0;     ///< of all plans, and of the best
+  Problems found;                      ///< of the first form
   std::vector<plan::Loser> losers;
-  for (const rows::Program &form : forms) {
+
+  [[nodiscard]] uint64_t left() const { return options.work - std::min(work, options.work); }
+
+  /// The best form with other trees, and the best of those once more for as much as it has cost.
+  void tryTrees() {
+    const rows::Program *const model = best;
+    const uint64_t cost = bestWork;
+    const size_t last = forms.size();
+    for (size_t i = model - forms.data() + 1; i < last && !forms[i].trees.empty(); ++i)
+      if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
+        tryForm(forms[i], most);
+    if (best != model && bestWork < cost && bestWork > kSmall)
+      tryForm(*best, std::min(left(), cost));
+  }
+
+  void tryForm(const rows::Program &form, uint64_t most) {
     const bool first = &form == &forms.front();
     plan::PlanOptions share = options;
-    share.work = (options.work - std::min(work, options.work)) /
-                 static_cast<uint64_t>(&forms.back() + 1 - &form);
-    if (planned && share.work == 0)
-      break;
+    share.work = most;
     plan::Plan other;
     Problems ignored;
     const bool possible = makePlan(form, share, other, first ? found : ignored);
     work += other.work;
-    if (possible && (!planned || plan::isFaster(other, plan))) {
-      if (planned)
+    if (possible && (!best || plan::isFaster(other, plan))) {
+      if (best)
         losers.push_back(loserOf(&plan, *best, {}));
       else if (!first)
         losers.push_back(loserOf(nullptr, forms.front(), found));
+      bestWork = other.work;
       plan = std::move(other);
-      planned = true;
       best = &form;
     } else if (first) {
       plan.memory = std::move(other.memory);
-    } else if (planned) {
+    } else if (best) {
       losers.push_back(loserOf(possible ? &other : nullptr, form, ignored));
+      if (possible && other.timing && plan.timing && other.timing->spaced < plan.timing->spaced)
+        losers.back().why += fmt::format(", takes {:.0f} and {:.0f} cycles per inference in a row",
+                                         other.timing->contiguous, other.timing->period);
     }
   }
-  plan.work = work;
-  if (plan.explanation)
-    plan.explanation->losers.insert(plan.explanation->losers.begin(), losers.begin(), losers.end());
-  if (!planned)
-    problems.insert(problems.end(), found.begin(), found.end());
-  return planned;
+};
+
+} // namespace
+
+bool planFastest(const std::vector<rows::Program> &forms, const plan::PlanOptions &options,
+                 plan::Plan &plan, Problems &problems) {
+  return Fastest(forms, options, plan).run(problems);
 }
 
 } // namespace sluice::conversion

@@ -1,5 +1,7 @@
 #include "compiler/conversion/model/forms.h"
 
+#include <utility>
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -43,28 +45,34 @@ public:
   std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops, std::vector<std::string> &notes) {
     Problems inLoops; // why the loops that there are cannot be computed
     std::vector<std::string> loopNotes, plainNotes;
-    const std::optional<rows::Program> loops = asLoops(mainOf(module), loopNotes, inLoops);
+    rows::TreesSeen inTrips;
+    const std::optional<rows::Program> loops =
+        asLoops(mainOf(module), {.notes = &loopNotes, .treesSeen = &inTrips}, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found;   // of no interest where loops can do it
     Problems ignored; // the plain forms remain
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
-      if (auto graph =
-              rows::lowerToRows(mainOf(module), geometry, model, found, {.notes = &plainNotes})) {
-        addRows(std::move(*graph));
+      rows::TreesSeen seen;
+      if (auto graph = rows::lowerToRows(mainOf(module), geometry, model, found,
+                                         {.notes = &plainNotes, .treesSeen = &seen})) {
+        addRows(std::move(*graph), rowsInTrees(mainOf(module), seen));
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, model, ignored))
+          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, model, ignored)) {
             add(rows::straightLine(std::move(*other)));
+            addTrees(rowsInTrees(mainOf(*sunk), seen));
+          }
       }
     }
     const bool plain = !forms.empty();
     if (loops && (onlyLoops || products >= kLoopProducts || forms.empty())) {
       add(*loops);
-      for (const OwningOpRef<ModuleOp> &sunk : withLateFactors()) {
-        std::vector<std::string> same; // as of the loops before
-        if (const auto other = asLoops(mainOf(*sunk), same, ignored))
+      addTrees(loopsInTrees(mainOf(module), inTrips));
+      for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
+        if (const auto other = asLoops(mainOf(*sunk), {}, ignored)) {
           add(*other);
-      }
+          addTrees(loopsInTrees(mainOf(*sunk), inTrips));
+        }
     }
     llvm::append_range(notes, plain ? plainNotes : loopNotes);
     if (forms.empty())
@@ -81,15 +89,46 @@ private:
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
   /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> asLoops(func::FuncOp main, std::vector<std::string> &notes,
+  std::optional<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options,
                                        Problems &found) const {
     const auto partition = bodies::findPartition(main);
     if (!partition || keepsState())
       return std::nullopt;
-    auto made = bodies::lowerToBodies(main, *partition, geometry, model, notes, found);
+    auto made = bodies::lowerToBodies(main, *partition, geometry, model, options, found);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     return loops ? std::move(made) : std::nullopt;
+  }
+
+  /// With trees of other shapes, of those things of a shape that matter.
+  using Trees = std::vector<std::pair<rows::TreeShape, rows::Program>>;
+
+  Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
+    Trees programs;
+    for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
+      Problems ignored; // the first has them too
+      if (auto graph = rows::lowerToRows(main, geometry, model, ignored, {.trees = shape}))
+        programs.emplace_back(shape, rows::straightLine(std::move(*graph)));
+    }
+    return programs;
+  }
+
+  Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
+    Trees programs;
+    for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
+      Problems ignored;
+      if (auto program = asLoops(main, {.trees = shape}, ignored))
+        programs.emplace_back(shape, std::move(*program));
+    }
+    return programs;
+  }
+
+  /// Adds what the program that was added last is with trees of other shapes.
+  void addTrees(Trees programs) {
+    for (auto &[shape, program] : programs) {
+      program.trees = textOf(shape);
+      add(program);
+    }
   }
 
   /// A loop's trips cannot hand on what passes from one inference to the next.
@@ -113,18 +152,27 @@ private:
     problems.push_back(std::move(problem));
   }
 
-  /// Adds the rows as they are, and what each rewrite makes of those before it. What they shorten
-  /// is the way through a state's cell or past.
-  void addRows(rows::Graph graph) {
-    std::vector<rows::Graph> graphs;
-    graphs.push_back(std::move(graph));
-    if (!graphs[0].states.empty())
+  /// Adds the rows as they are, with other trees, and what each rewrite makes of those before it.
+  /// What they shorten is the way through a state's cell or past.
+  void addRows(rows::Graph graph, Trees trees) {
+    struct Form {
+      rows::Graph graph;
+      Trees trees;
+    };
+    std::vector<Form> all;
+    all.push_back({std::move(graph), std::move(trees)});
+    if (!all[0].graph.states.empty())
       for (const auto rewrite : {rows::shortenChains, rows::factorsBehindNewest})
-        for (size_t i = 0, count = graphs.size(); i < count; ++i)
-          if (rows::Graph other = graphs[i]; rewrite(other))
-            graphs.push_back(std::move(other));
-    for (rows::Graph &one : graphs)
-      add(rows::straightLine(std::move(one)));
+        for (size_t i = 0, count = all.size(); i < count; ++i)
+          if (Form other = all[i]; rewrite(other.graph)) {
+            std::erase_if(other.trees,
+                          [&](auto &tree) { return !rewrite(tree.second.bodies[0].trip); });
+            all.push_back(std::move(other));
+          }
+    for (Form &one : all) {
+      add(rows::straightLine(std::move(one.graph)));
+      addTrees(std::move(one.trees));
+    }
   }
 
   /// The model with factors behind the products of two activations, and behind those with constant

@@ -13,7 +13,8 @@
 
 namespace sluice::conversion {
 
-/// Verified programs, the plain one first, loops last. None, and at least one problem, if
+/// Verified programs, the plain one first, loops last, each followed by what it is with trees of
+/// other shapes. None, and at least one problem, if
 /// the function, `main` of the module, cannot be computed by the machine. With `onlyLoops`
 /// there is none but loops, if it has any. `notes` gets what was done in another way than asked
 /// for (rows::LoweringOptions).

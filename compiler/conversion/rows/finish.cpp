@@ -92,10 +92,12 @@ private:
 
 bool mergeSums(Graph &graph) { return SumMerger(graph).run(); }
 
-void fuseSteps(Graph &graph) {
+void fuseSteps(Graph &graph, const std::set<RowId> &merges) {
   const std::vector<uint32_t> uses = usesOf(graph);
-  for (Row &row : graph.rows) {
-    if (row.kind != RowKind::Vector || row.a.size() != 1 || uses[row.a[0]] != 1)
+  for (RowId id = 0; id < graph.rows.size(); ++id) {
+    Row &row = graph.rows[id];
+    if (row.kind != RowKind::Vector || row.a.size() != 1 || uses[row.a[0]] != 1 ||
+        (merges.contains(id) && merges.contains(row.a[0])))
       continue;
     Row &before = graph.rows[row.a[0]];
     if (before.kind != RowKind::Linear &&

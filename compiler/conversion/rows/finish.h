@@ -1,14 +1,17 @@
 // Last rewrites of a row graph, on rows alone.
 #pragma once
 
+#include <set>
+
 #include "compiler/conversion/row_graph.h"
 
 namespace sluice::rows {
 
 /// A vector row whose operand a is used by nothing else is computed in the same
 /// step as it, where the datapath allows: behind the matrix unit, or a table
-/// behind an arithmetic unit. Intermediate values are then not rounded.
-void fuseSteps(Graph &graph);
+/// behind an arithmetic unit. Intermediate values are then not rounded. Two of `merges` remain two
+/// passes of their tree.
+void fuseSteps(Graph &graph, const std::set<RowId> &merges);
 
 /// A sum of two products is one product of more terms, if nothing else reads either, and what is
 /// added to a product and constant is its bias. Whether there was any.

@@ -4,32 +4,51 @@
 #include <limits>
 
 #include "compiler/conversion/scalar/table_builder.h"
+#include "compiler/dialect/sluice/attributes.h"
 
 namespace sluice::rows {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Folds rows lane by lane, three in a step.
-RowId fold(GraphBuilder &graph, isa::Alu alu, std::vector<RowId> rows, uint32_t used) {
-  while (rows.size() > 1) {
-    std::vector<RowId> fewer;
-    for (size_t i = 0; i < rows.size(); i += 3) {
-      if (i + 1 == rows.size()) {
-        fewer.push_back(rows[i]);
-        continue;
-      }
-      VectorStep step;
-      step.alu1 = alu;
-      const bool three = i + 2 < rows.size();
-      if (three)
-        step.alu2 = alu;
-      fewer.push_back(
-          graph.vector(step, {rows[i]}, rows[i + 1], three ? rows[i + 2] : kNoRow, used));
-    }
-    rows = std::move(fewer);
-  }
-  return rows.front();
+/// Merges rows lane by lane.
+RowId fold(Lowering &lowering, isa::Alu alu, std::vector<RowId> rows, uint32_t used) {
+  lowering.treesSeen.passes |= rows.size() > TreeShape{}.arity;
+  return mergeRows(std::move(rows), lowering.trees,
+                   [&](const std::vector<RowId> &members, uint32_t) {
+                     VectorStep step;
+                     step.alu1 = alu;
+                     const bool three = members.size() == 3;
+                     if (three)
+                       step.alu2 = alu;
+                     const RowId row = lowering.graph.vectorOnce(step, {members[0]}, members[1],
+                                                                 three ? members[2] : kNoRow, used);
+                     lowering.merges.insert(row);
+                     return row;
+                   });
+}
+
+/// The maximum of all lanes of some rows, in every lane; `step` says of what, and maxima of that
+/// become one by `alu`.
+RowId alongLanes(Lowering &lowering, const VectorStep &step, isa::Alu alu, isa::Alu ofRows,
+                 const std::vector<RowId> &rows) {
+  GraphBuilder &graph = lowering.graph;
+  const auto pass = [&](std::vector<RowId> some) {
+    return graph.vectorOnce(step, std::move(some), kNoRow, kNoRow, 1);
+  };
+  lowering.treesSeen.lanes |= rows.size() > 1;
+  const TreeShape::Lanes lanes = lowering.trees.lanes;
+  if (rows.size() == 1 || lanes == TreeShape::Lanes::AtOnce)
+    return pass(rows);
+  if (lanes == TreeShape::Lanes::Last)
+    return pass({fold(lowering, ofRows, rows, graph.lanes())});
+  const size_t parts = std::min<size_t>(graph.cores(), rows.size());
+  std::vector<RowId> results;
+  for (size_t part = 0; part < parts; ++part)
+    results.push_back(
+        pass({rows.begin() + static_cast<ptrdiff_t>(part * rows.size() / parts),
+              rows.begin() + static_cast<ptrdiff_t>((part + 1) * rows.size() / parts)}));
+  return fold(lowering, alu, std::move(results), 1);
 }
 
 /// A row and how many of its lanes are folded. All that are not full have equally many.
@@ -41,7 +60,9 @@ struct Part {
 /// Largest (or smallest) lane of the parts, in every lane. Lanes without
 /// elements are masked in the step that reduces them. A minimum is the negated
 /// maximum of the negated lanes.
-RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<Part> &parts) {
+RowId acrossLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &parts) {
+  GraphBuilder &graph = lowering.graph;
+  const bool smallest = alu == isa::Alu::Min;
   std::vector<RowId> full, partial;
   uint32_t lastUsed = graph.lanes();
   for (const auto [row, used] : parts)
@@ -65,8 +86,8 @@ RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<Part> &p
     last.imm2 = -1;
   }
   if (partial.empty())
-    return graph.vector(last, full, kNoRow, kNoRow, 1);
-  const RowId row = fold(graph, smallest ? isa::Alu::Min : isa::Alu::Max, partial, lastUsed);
+    return alongLanes(lowering, last, alu, alu, full);
+  const RowId row = fold(lowering, alu, partial, lastUsed);
   const RowId bound = smallest ? graph.mask(lastUsed, -kInfinity, kInfinity)
                                : graph.mask(lastUsed, kInfinity, -kInfinity);
   const auto masked = [&](VectorStep masking) {
@@ -74,38 +95,47 @@ RowId acrossLanes(GraphBuilder &graph, bool smallest, const std::vector<Part> &p
     return masking;
   };
   if (full.empty())
-    return graph.vector(masked(last), {row}, bound, kNoRow, 1);
-  const RowId most = graph.vector(step, full, kNoRow, kNoRow, 1);
+    return graph.vectorOnce(masked(last), {row}, bound, kNoRow, 1);
+  const RowId most = alongLanes(lowering, step, isa::Alu::Max, alu, full);
   VectorStep both = masked(step);
   both.alu2 = isa::Alu::Max;
-  const RowId extreme = graph.vector(both, {row}, bound, most, 1);
+  const RowId extreme = graph.vectorOnce(both, {row}, bound, most, 1);
   if (!smallest)
     return extreme;
   VectorStep negation;
   negation.table = negate;
-  return graph.vector(negation, {extreme}, kNoRow, kNoRow, 1);
+  return graph.vectorOnce(negation, {extreme}, kNoRow, kNoRow, 1);
 }
 
 /// Product of all used lanes of the rows, in every lane: in each round a lane is
-/// multiplied by the one half as far away as in the round before.
-RowId productAcrossLanes(GraphBuilder &graph, const std::vector<Part> &parts) {
+/// multiplied by one that is half as far away as in the round before, or by three of a quarter,
+/// half and three quarters of the lanes of the round before.
+RowId productAcrossLanes(Lowering &lowering, const std::vector<Part> &parts) {
+  GraphBuilder &graph = lowering.graph;
   const uint32_t lanes = graph.lanes();
-  VectorStep choose, multiply;
+  VectorStep choose, multiply, twice;
   choose.alu2 = isa::Alu::Select;
   multiply.alu1 = isa::Alu::Mul;
+  twice.alu1 = twice.alu2 = isa::Alu::Mul;
   std::vector<RowId> rows;
   for (const auto [row, used] : parts)
     rows.push_back(
         used == lanes ? row
                       : graph.vector(choose, {graph.mask(used, 1, 0)}, row, graph.splat(1), lanes));
-  RowId product = fold(graph, isa::Alu::Mul, std::move(rows), lanes);
-  for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
+  RowId product = fold(lowering, isa::Alu::Mul, std::move(rows), lanes);
+  const auto rotated = [&](uint32_t distance) {
     std::vector<uint16_t> elements(size_t{lanes} * lanes);
     for (uint32_t lane = 0; lane < lanes; ++lane)
       elements[lane * lanes + (lane + distance) % lanes] = roundToBf16(1.0);
-    const RowId rotated =
-        graph.linear({{product, graph.block(std::move(elements))}}, {}, lanes, false);
-    product = graph.vector(multiply, {rotated}, product, kNoRow, lanes);
+    return graph.linear({{product, graph.block(std::move(elements))}}, {}, lanes, false);
+  };
+  lowering.treesSeen.rounds |= lanes >= 4;
+  for (uint32_t left = lanes; left > 1;) {
+    const bool four = lowering.trees.lanesPerRound == 4 && left >= 4;
+    left /= four ? 4 : 2;
+    const RowId pair = graph.vector(multiply, {rotated(left)}, product, kNoRow, lanes);
+    product =
+        four ? graph.vector(twice, {rotated(3 * left)}, pair, rotated(2 * left), lanes) : pair;
   }
   graph.setUniform(product, 1);
   return product;
@@ -140,20 +170,18 @@ struct Fold {
 };
 
 /// One row of a maximum, minimum or product of `parts`, with `used` elements.
-RowId foldRow(GraphBuilder &graph, ir::Monoid monoid, const std::vector<Part> &parts, bool across,
+RowId foldRow(Lowering &lowering, ir::Monoid monoid, const std::vector<Part> &parts, bool across,
               uint32_t used) {
-  const isa::Alu alu = monoid == ir::Monoid::Max   ? isa::Alu::Max
-                       : monoid == ir::Monoid::Min ? isa::Alu::Min
-                                                   : isa::Alu::Mul;
+  const isa::Alu alu = *operationOf(ir::definedBy(monoid));
   if (!across) {
     std::vector<RowId> rows;
     for (const Part &part : parts)
       rows.push_back(part.row);
-    return fold(graph, alu, rows, used);
+    return fold(lowering, alu, rows, used);
   }
-  if (monoid == ir::Monoid::Product)
-    return productAcrossLanes(graph, parts);
-  return acrossLanes(graph, monoid == ir::Monoid::Min, parts);
+  if (alu == isa::Alu::Mul)
+    return productAcrossLanes(lowering, parts);
+  return acrossLanes(lowering, alu, parts);
 }
 
 /// The index of the first maximum of the lanes of a part, in every lane. The
@@ -169,14 +197,15 @@ RowId firstMaximumOfLanes(GraphBuilder &graph, const Part &part) {
 
 /// The index of the first maximum: where an element is the maximum, the distance
 /// of its index to the count; the largest distance belongs to the first.
-RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduction,
+RowId firstMaximum(Lowering &lowering, const Fold &fold, const Reduction &reduction,
                    const std::vector<int64_t> &rows, uint32_t used) {
+  GraphBuilder &graph = lowering.graph;
   if (fold.across && rows.size() == 1)
     return firstMaximumOfLanes(graph, fold.source(rows[0]));
   std::vector<Part> elements;
   for (const int64_t row : rows)
     elements.push_back(fold.source(row));
-  const RowId most = foldRow(graph, ir::Monoid::Max, elements, fold.across, used);
+  const RowId most = foldRow(lowering, ir::Monoid::Max, elements, fold.across, used);
   VectorStep match;
   match.alu1 = isa::Alu::Eq;
   match.alu2 = isa::Alu::Mul;
@@ -191,7 +220,7 @@ RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduc
         {graph.vector(match, {fold.x.rows[row].row}, most, graph.constant(distance), lanes),
          lanes});
   }
-  const RowId largest = foldRow(graph, ir::Monoid::Max, distances, fold.across, used);
+  const RowId largest = foldRow(lowering, ir::Monoid::Max, distances, fold.across, used);
   VectorStep subtract;
   subtract.alu1 = isa::Alu::Rsub;
   subtract.rhs1 = isa::Rhs1::Imm;
@@ -202,18 +231,17 @@ RowId firstMaximum(GraphBuilder &graph, const Fold &fold, const Reduction &reduc
 } // namespace
 
 RowTensor foldRows(Lowering &lowering, ir::ReduceOp op, const Reduction &reduction) {
-  GraphBuilder &graph = lowering.graph;
   Fold fold(lowering, op, reduction);
   lowering.beginGroup(op);
   for (int64_t row = 0; row < fold.result.layout.rows(); ++row) {
     RowId id = kNoRow;
     if (op.getMonoid() == ir::Monoid::ArgMax) {
-      id = firstMaximum(graph, fold, reduction, fold.sources[row], fold.used(row));
+      id = firstMaximum(lowering, fold, reduction, fold.sources[row], fold.used(row));
     } else {
       std::vector<Part> parts;
       for (const int64_t source : fold.sources[row])
         parts.push_back(fold.source(source));
-      id = foldRow(graph, op.getMonoid(), parts, fold.across, fold.used(row));
+      id = foldRow(lowering, op.getMonoid(), parts, fold.across, fold.used(row));
     }
     fold.result.rows.push_back({id, false, {}});
   }

@@ -203,6 +203,24 @@ RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b
   return push(std::move(row), facts);
 }
 
+RowId GraphBuilder::vectorOnce(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c,
+                               uint32_t used) {
+  auto &known = once[{a, b, c, used}];
+  for (const auto &[same, row] : known)
+    if (same == step) {
+      serve(graph.rows[row].nodes);
+      return row;
+    }
+  known.emplace_back(step, vector(step, std::move(a), b, c, used));
+  return known.back().second;
+}
+
+void GraphBuilder::serve(std::vector<uint32_t> &all) const {
+  std::vector<uint32_t> both;
+  std::set_union(all.begin(), all.end(), nodes.begin(), nodes.end(), std::back_inserter(both));
+  all = std::move(both);
+}
+
 void GraphBuilder::setUniform(RowId row, uint32_t used) {
   rowFacts[row] = {used, true, Padding::live()};
 }
@@ -231,12 +249,8 @@ uint32_t GraphBuilder::dynamicBlock(bool columns, std::vector<BlockWrite> writes
     write.row = recalled(write.row);
   const auto [entry, added] = dynamicNumbers.try_emplace({columns, writes}, 0);
   if (!added) {
-    if (const auto known = graph.dynamic.find(entry->second); known != graph.dynamic.end()) {
-      std::vector<uint32_t> &all = known->second.nodes;
-      std::vector<uint32_t> both;
-      std::set_union(all.begin(), all.end(), nodes.begin(), nodes.end(), std::back_inserter(both));
-      all = std::move(both);
-    }
+    if (const auto known = graph.dynamic.find(entry->second); known != graph.dynamic.end())
+      serve(known->second.nodes);
     return entry->second;
   }
   const size_t b = lanes();

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
@@ -57,6 +59,7 @@ public:
   explicit GraphBuilder(const format::Geometry &geometry);
 
   [[nodiscard]] uint32_t lanes() const { return graph.geometry.lanes; }
+  [[nodiscard]] uint32_t cores() const { return graph.geometry.cores; }
 
   /// Rows made from now on belong to a new group and come from these nodes.
   void beginGroup(std::vector<uint32_t> nodes);
@@ -76,6 +79,8 @@ public:
                Padding beyond = Padding::known(0));
   /// b and c may be kNoRow. Step.table indexes tables of this graph.
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
+  /// The same row again where it was asked for before; it then serves the nodes of this group too.
+  RowId vectorOnce(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
 
   uint32_t table(const std::shared_ptr<const format::TableImage> &image);
   uint32_t block(const WeightBlock &weights);
@@ -103,6 +108,8 @@ private:
   /// A row of this inference with what a state holds; other rows as they are.
   RowId recalled(RowId row);
   RowId push(Row row, RowFacts facts);
+  /// Adds the nodes of this group to those of a row or a block.
+  void serve(std::vector<uint32_t> &all) const;
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
   [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
                                      uint32_t used) const;
@@ -112,7 +119,9 @@ private:
   std::vector<TableFacts> tableFacts; ///< parallel to the graph's tables
   std::vector<bool> isRead;           ///< rows that others are computed from
   std::map<std::vector<uint16_t>, RowId> constants;
-  std::map<RowId, RowId> copies;                ///< of states
+  std::map<RowId, RowId> copies; ///< of states
+  using Operands = std::tuple<std::vector<RowId>, RowId, RowId, uint32_t>;
+  std::map<Operands, std::vector<std::pair<VectorStep, RowId>>> once;
   std::map<WeightBlock, uint32_t> blockNumbers; ///< of those that are not dynamic
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;

@@ -126,7 +126,7 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
                                  const LoweringOptions &options) {
   registerRowLowering(*function.getContext());
   const size_t before = problems.size();
-  Lowering lowering(geometry, options.nominalProducts, problems);
+  Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
   for (size_t i = 0; i < info.nodes.size(); ++i)
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
@@ -153,6 +153,8 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   if (options.padding)
     for (const auto &[value, port] : llvm::zip_equal(block.getTerminator()->getOperands(), outputs))
       options.padding->push_back(paddingOf(lowering, value, port));
+  if (options.treesSeen)
+    options.treesSeen->add(lowering.treesSeen);
   Graph graph = lowering.graph.take();
   graph.modelName = info.name;
   graph.inputs = std::move(inputs);
@@ -161,9 +163,9 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   graph.macs = lowering.macs;
   graph.parameters = info.parameters;
   sumOverBlocks(graph);
-  fuseSteps(graph);
+  fuseSteps(graph, lowering.merges);
   if (mergeSums(graph))
-    fuseSteps(graph);
+    fuseSteps(graph, lowering.merges);
   compact(graph);
   return graph;
 }

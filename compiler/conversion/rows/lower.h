@@ -10,6 +10,7 @@
 
 #include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/graph_builder.h"
+#include "compiler/conversion/rows/trees.h"
 
 namespace sluice::rows {
 
@@ -32,6 +33,8 @@ struct LoweringOptions {
   std::vector<std::string> *notes = nullptr; ///< what was sampled is added; may be null
   /// What is beyond the elements of the rows of each output is added; may be null.
   std::vector<Padding> *padding = nullptr;
+  TreeShape trees = {};           ///< in which rows are merged
+  TreesSeen *treesSeen = nullptr; ///< gets what of the shape mattered; may be null
 };
 
 /// Attaches the lowering of every operation to the context. Idempotent; done by

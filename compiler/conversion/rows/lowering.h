@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/linear_sum.h"
 #include "compiler/conversion/rows/row_tensor.h"
+#include "compiler/conversion/rows/trees.h"
 #include "compiler/conversion/scalar/map_select.h"
 #include "compiler/reference/tensor.h"
 #include "compiler/support/problem.h"
@@ -58,12 +60,16 @@ public:
 class Lowering {
 public:
   /// `nominalProducts`: multiplications that may be spent on nominal values.
-  Lowering(const format::Geometry &geometry, int64_t nominalProducts, Problems &problems)
-      : graph(geometry), problems(problems), nominalProducts(nominalProducts) {}
+  Lowering(const format::Geometry &geometry, int64_t nominalProducts, const TreeShape &trees,
+           Problems &problems)
+      : graph(geometry), trees(trees), problems(problems), nominalProducts(nominalProducts) {}
 
   GraphBuilder graph;
   TableCache tables;
   uint64_t macs = 0;
+  const TreeShape trees;  ///< in which rows are merged
+  TreesSeen treesSeen;    ///< so far
+  std::set<RowId> merges; ///< rows that are merged of others, lane by lane
 
   /// Known at compile time: a tensor without a data dimension.
   [[nodiscard]] static bool isConstant(mlir::Value value);

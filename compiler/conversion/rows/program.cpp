@@ -5,19 +5,29 @@
 namespace sluice::rows {
 namespace {
 
-constexpr std::pair<Fold, const char *> kFolds[] = {
-    {Fold::Sum, "sum"}, {Fold::Max, "max"}, {Fold::Min, "min"}, {Fold::Product, "product"}};
+struct FoldFacts {
+  Fold fold;
+  const char *word;
+  reference::Monoid monoid;
+};
+
+constexpr FoldFacts kFolds[] = {{Fold::Sum, "sum", reference::Monoid::Sum},
+                                {Fold::Max, "max", reference::Monoid::Max},
+                                {Fold::Min, "min", reference::Monoid::Min},
+                                {Fold::Product, "product", reference::Monoid::Product}};
+
+const FoldFacts &factsOf(Fold fold) { return *std::ranges::find(kFolds, fold, &FoldFacts::fold); }
 
 } // namespace
 
-const char *wordOf(Fold fold) {
-  return std::ranges::find(kFolds, fold, &std::pair<Fold, const char *>::first)->second;
-}
+const char *wordOf(Fold fold) { return factsOf(fold).word; }
+
+reference::Monoid monoidOf(Fold fold) { return factsOf(fold).monoid; }
 
 std::optional<Fold> foldOf(std::string_view word) {
-  for (const auto &[fold, name] : kFolds)
-    if (word == name)
-      return fold;
+  for (const FoldFacts &one : kFolds)
+    if (word == one.word)
+      return one.fold;
   return std::nullopt;
 }
 

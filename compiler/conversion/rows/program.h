@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
+#include "compiler/reference/monoid.h"
 
 namespace sluice::rows {
 
@@ -83,6 +84,8 @@ struct Program {
   std::vector<format::SourceNode> nodes;
   uint64_t macs = 0;
   uint64_t parameters = 0;
+  /// Not empty: the program before it among the forms of a model, with these trees of merges.
+  std::string trees;
 
   /// Whether bodies read or write families in other ways than trip by trip.
   [[nodiscard]] bool hasWindows() const {
@@ -98,6 +101,8 @@ struct Program {
   }
 };
 
+/// What is merged.
+reference::Monoid monoidOf(Fold fold);
 /// "sum", "max", "min", "product".
 const char *wordOf(Fold fold);
 std::optional<Fold> foldOf(std::string_view word);

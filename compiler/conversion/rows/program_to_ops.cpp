@@ -22,10 +22,11 @@ public:
       : program(program), builder(&context), where(builder.getUnknownLoc()) {}
 
   OwningOpRef<ProgramOp> run() {
-    auto made =
-        builder.create<ProgramOp>(where, program.modelName, program.geometry.name,
-                                  core::geometryAttr(builder.getContext(), program.geometry),
-                                  program.macs, program.parameters, nodeList());
+    auto made = builder.create<ProgramOp>(
+        where, program.modelName, program.geometry.name,
+        core::geometryAttr(builder.getContext(), program.geometry), program.macs,
+        program.parameters, nodeList(),
+        program.trees.empty() ? StringAttr() : builder.getStringAttr(program.trees));
     body = &made.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(body);
     for (const format::HostTensor &tensor : program.inputs)

@@ -44,10 +44,11 @@ def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
   let description = [{
     `geometry` is that of the core dialect. `nodes` are the source nodes, each a dictionary of
     `index`, `name` and `op`; rows name them by their place in that list. `macs` are the
-    multiply-accumulates of one inference, without padding.
+    multiply-accumulates of one inference, without padding. `trees` says in words how rows are
+    merged, if this is the program before it with other trees.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$macs,
-                       I64Attr:$parameters, ArrayAttr:$nodes);
+                       I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$trees);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `for` $target attr-dict-with-keyword $body";
   let hasVerifier = 1;

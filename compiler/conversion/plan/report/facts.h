@@ -88,6 +88,7 @@ struct Loser {
   std::string choice;
   std::optional<uint64_t> cycles; ///< none: it could not be run
   std::string why;
+  bool form = false; ///< the best of another form of the model
 };
 
 struct Explanation {

@@ -85,6 +85,32 @@ TEST(Loops, FoldsOfAnyLength) {
     }
 }
 
+/// Maxima of the positions of a group are the same bits in any tree; a pass takes as many rows as
+/// the tree says.
+TEST(Loops, FoldsOfAGroupBecomeOneInAnyTree) {
+  const rows::Program program = poolingNetwork("c2b8", 100, rows::Fold::Max, 5);
+  std::optional<plan::test::Rows> expected;
+  for (const uint32_t arity : {2U, 3U})
+    for (const bool apart : {false, true}) {
+      Choice choice{8};
+      choice.trees = {.arity = arity, .apart = apart};
+      const auto folded = withFolds(program, choice);
+      ASSERT_TRUE(folded);
+      const auto parts = std::ranges::find_if(folded->bodies, [](const rows::Body &body) {
+        return body.trips > 1 && !body.writes[0].fold && body.trip.blocks.empty();
+      });
+      ASSERT_NE(parts, folded->bodies.end());
+      std::mt19937_64 random(3);
+      const auto rows =
+          plan::test::evaluate(parts->trip, plan::test::randomRows(parts->trip, random));
+      EXPECT_EQ(rows, expected.value_or(rows)) << textOf(choice.trees);
+      expected = rows;
+      EXPECT_EQ(std::ranges::any_of(parts->trip.rows,
+                                    [](const rows::Row &row) { return row.c != rows::kNoRow; }),
+                arity == 3);
+    }
+}
+
 TEST(Loops, FoldsKeepNoRows) {
   rows::Program program = poolingNetwork("c2b8", 700, rows::Fold::Max, 5);
   program.geometry.inboxRows = 128;

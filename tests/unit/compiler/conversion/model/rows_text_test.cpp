@@ -68,6 +68,14 @@ TEST(RowsText, StraightLines) {
   }
 }
 
+TEST(RowsText, TreesOfAForm) {
+  rows::Program program = rows::straightLine(plan::test::perceptron("c2b8", {3, 2}, 5));
+  EXPECT_EQ(reread(program).trees, "");
+  program.trees = "trees of 2 rows a pass";
+  EXPECT_EQ(reread(program).trees, "trees of 2 rows a pass");
+  EXPECT_FALSE(planned(program).empty()); // though it is no other form's
+}
+
 TEST(RowsText, NumbersThatAreNotFinite) {
   rows::Program program = loops::test::denseNetwork("c2b8", 3, {1, 1}, 1);
   rows::Row &row = program.bodies[0].trip.rows.back();

@@ -174,6 +174,7 @@ Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options)
   EXPECT_TRUE(module);
   auto function = module->lookupSymbol<mlir::func::FuncOp>("main");
   format::Geometry geometry;
+  geometry.cores = 2;
   geometry.lanes = lanes;
   geometry.inboxRows = 1024;
   ModelInfo info;
