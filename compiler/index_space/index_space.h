@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/index_space/projection.h"
-#include "compiler/reference/ops.h"
+#include "compiler/reference/monoid.h"
 #include "mlir/Support/LLVM.h"
 
 namespace sluice::space {

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "compiler/reference/axes.h"
 #include "compiler/reference/monoid.h"
 #include "compiler/reference/tensor.h"
 
@@ -46,20 +47,11 @@ Tensor tile(const Tensor &input, const Shape &counts);
 Tensor repeat(const Tensor &input, const Shape &counts);
 /// Element i * n + k along the axis is element i of input k of n, of one shape.
 Tensor interleave(const std::vector<const Tensor *> &inputs, int64_t axis);
-/// What a window sees; by windowed axis, as sluice.window has it.
-struct Window {
-  Shape axes, sizes, counts, starts, strides, dilations;
-};
 /// The shape of what it sees: positions instead of the axes, and elements behind all axes.
 Shape windowShape(const Shape &input, const Window &window);
 Tensor window(const Tensor &input, const Window &window, double outside);
 Tensor pad(const Tensor &input, const Shape &low, const Shape &high, double value);
 
-/// The axis that a loop takes an element of, or adds one along, in each iteration.
-struct LoopAxis {
-  int64_t axis = 0;
-  bool reversed = false;
-};
 /// What one iteration computes: the next carried values, then what it adds to the stacks,
 /// of the carried values and the elements of the sequences.
 using LoopBody = std::function<Tensors(const std::vector<const Tensor *> &)>;

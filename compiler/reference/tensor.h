@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::reference {
+#include "compiler/reference/shape.h"
 
-using Shape = std::vector<int64_t>;
+namespace sluice::reference {
 
 /// Number of elements of a shape; 1 for rank 0.
 inline int64_t elements(const Shape &shape) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/reference/ops.h"
 #include "compiler/support/suggestion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

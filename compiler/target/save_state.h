@@ -1,7 +1,9 @@
 // The part of a program that sends its state to the host.
 #pragma once
 
-#include "runtime/format/program.h"
+namespace sluice::format {
+struct Program;
+} // namespace sluice::format
 
 namespace sluice::core {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "hw/isa/isa.h"
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 
 namespace sluice::numerics {
 

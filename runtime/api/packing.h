@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/format/program.h"
+#include "runtime/format/host_tensor.h"
 
 namespace sluice::runtime {
 

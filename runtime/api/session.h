@@ -15,6 +15,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/device/recorder.h"
+#include "runtime/format/program.h"
 
 namespace sluice::runtime {
 

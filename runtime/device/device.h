@@ -10,7 +10,12 @@
 #include <vector>
 
 #include "runtime/device/counters.h"
-#include "runtime/format/program.h"
+#include "runtime/format/entry_point.h"
+
+namespace sluice::format {
+struct Geometry;
+struct Program;
+} // namespace sluice::format
 
 namespace sluice::device {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/addressing/addressing.h"
-#include "runtime/format/program.h"
+#include "runtime/format/host_tensor.h"
 
 namespace sluice::format {
 

@@ -8,17 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/format/file_problem.h"
 #include "runtime/format/layout.h"
 #include "runtime/format/program.h"
 #include "runtime/format/sha256.h"
 
 namespace sluice::format {
-
-/// What is wrong with a file: "E05xx" and one sentence (docs: sluice explain).
-struct FileProblem {
-  std::string code;
-  std::string message;
-};
 
 /// Either a program that passed every check, or what is wrong with it.
 struct ReadResult {

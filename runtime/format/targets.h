@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/format/file_problem.h"
 #include "runtime/format/geometry.h"
-#include "runtime/format/program_file.h"
 
 namespace sluice::format {
 

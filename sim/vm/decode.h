@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 #include "sim/vm/loop_nest.h"
 #include "sim/vm/words.h"
 

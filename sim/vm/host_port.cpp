@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/format/geometry.h"
+
 namespace sluice::vm {
 
 HostPort::HostPort(const format::Geometry &geometry,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/format/program.h"
+
 namespace sluice::vm {
 
 Machine::Machine(const format::Program &program)

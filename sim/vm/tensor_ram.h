@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/format/program.h"
+#include "runtime/format/geometry.h"
+#include "runtime/format/images.h"
 
 namespace sluice::vm {
 

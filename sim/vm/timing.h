@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "runtime/device/device.h"
-#include "runtime/format/program.h"
 #include "sim/vm/watch.h"
+
+namespace sluice::format {
+struct Program;
+} // namespace sluice::format
 
 namespace sluice::vm {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hw/isa/isa.h"
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 
 namespace sluice::vm {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/format/program.h"
 #include "sim/vm/decode.h"
 
 namespace sluice::vm {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-#include "runtime/format/program.h"
+namespace sluice::format {
+struct Program;
+} // namespace sluice::format
 
 namespace sluice::vm {
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/frontend/onnx/tensor_reader.h"
+#include "compiler/reference/tensor.h"
 #include "test_model.h"
 
 namespace sluice::frontend::test {

@@ -16,6 +16,7 @@
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/reference/tensor.h"
 #include "test_model.h"
 #include "tests/ops/engines.h"
 

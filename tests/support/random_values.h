@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 #include "tests/support/rng.h"
 
 namespace sluice::testing {

@@ -8,6 +8,11 @@
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/program.h"
 
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
+
 namespace sluice::bodies {
 
 /// `options`: of the lowering of each trip. Nothing if a trip cannot be computed by the machine;

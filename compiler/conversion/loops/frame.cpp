@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/conversion/plan/order/operands.h"
+
 namespace sluice::loops {
 
 using rows::RowId;

@@ -7,6 +7,7 @@
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/frame.h"
 #include "compiler/conversion/loops/lines.h"
+#include "compiler/conversion/plan/order/operands.h"
 #include "hw/isa/isa.h"
 
 namespace sluice::loops {
@@ -104,7 +105,7 @@ private:
       plan::forEachOperand(trip, result.work, row, [&](RowId operand, bool) {
         result.varies[row] = result.varies[row] || result.varies[operand];
       });
-      if (std::ranges::any_of(what.bias, [](float value) { return value != 0; }))
+      if (!what.bias.isZero())
         result.preloads[row] = shared(map.preloads, what.bias);
       if (what.kind == RowKind::Linear && result.work[row].terms.empty()) {
         result.constants[row] = kZero;

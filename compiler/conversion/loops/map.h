@@ -66,7 +66,7 @@ struct Map {
   std::vector<FamilyHome> families;
   std::vector<BodyMap> bodies;
   std::vector<std::vector<uint16_t>> constantRows; ///< from local row 0
-  std::vector<std::vector<float>> preloads;
+  std::vector<rows::Bias> preloads;
   std::vector<rows::WeightBlock> blocks; ///< by address
   std::vector<format::TableImage> tables;
   std::vector<std::vector<Portion>> portions; ///< by input; none unless its lines are in a ring

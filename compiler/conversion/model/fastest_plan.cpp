@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/loops/loop_plan.h"
+#include "compiler/support/problem.h"
 
 namespace sluice::conversion {
 namespace {

@@ -11,6 +11,11 @@
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/rows/dialect.h"
 
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
+
 namespace sluice::conversion {
 
 /// Verified programs, the plain one first, loops last, each followed by what it is with trees of

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::rows {
 namespace {
 

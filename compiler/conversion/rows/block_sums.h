@@ -1,9 +1,9 @@
 // Sums over rows that are weights anyway.
 #pragma once
 
-#include "compiler/conversion/row_graph.h"
-
 namespace sluice::rows {
+
+struct Graph;
 
 /// A sum over rows, lane by lane, that become columns of a weight block (the sum of
 /// a softmax, whose exponentials are the weights of the next product) is one product

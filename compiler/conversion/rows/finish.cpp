@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/steps.h"
 #include "hw/numerics/numerics.h"
 
@@ -64,11 +65,12 @@ private:
   bool take(Row &row, RowId &operand) {
     Row &other = graph.rows[operand];
     if (other.kind == RowKind::Constant) {
-      std::vector<float> bias = row.bias;
-      bias.resize(graph.geometry.lanes);
-      for (size_t lane = 0; lane < bias.size(); ++lane)
-        bias[lane] += static_cast<float>(numerics::bf16ToDouble(other.lanes[lane]));
-      if (!std::ranges::all_of(bias, [](float value) { return std::isfinite(value); }))
+      std::vector<float> lanes = row.bias.lanes();
+      lanes.resize(graph.geometry.lanes);
+      for (size_t lane = 0; lane < lanes.size(); ++lane)
+        lanes[lane] += static_cast<float>(numerics::bf16ToDouble(other.lanes[lane]));
+      Bias bias(std::move(lanes));
+      if (!bias.isFinite())
         return false; // no sum begins with it
       row.bias = std::move(bias);
       operand = kNoRow;
@@ -78,9 +80,13 @@ private:
         multipliesWritten(other))
       return false;
     row.terms.insert(row.terms.end(), other.terms.begin(), other.terms.end());
-    row.bias.resize(graph.geometry.lanes);
-    for (size_t lane = 0; lane < other.bias.size(); ++lane)
-      row.bias[lane] += other.bias[lane];
+    if (!other.bias.empty()) {
+      std::vector<float> bias = row.bias.lanes();
+      bias.resize(graph.geometry.lanes);
+      for (size_t lane = 0; lane < bias.size(); ++lane)
+        bias[lane] += other.bias[lane];
+      row.bias = std::move(bias);
+    }
     row.nodes = merged(row.nodes, other.nodes);
     other = Row{};
     operand = kNoRow;

@@ -3,9 +3,11 @@
 
 #include <set>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 
 namespace sluice::rows {
+
+struct Graph;
 
 /// A vector row whose operand a is used by nothing else is computed in the same
 /// step as it, where the datapath allows: behind the matrix unit, or a table

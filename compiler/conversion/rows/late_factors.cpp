@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/finish.h"
 #include "compiler/conversion/rows/steps.h"
 #include "hw/numerics/numerics.h"
@@ -53,7 +54,7 @@ private:
     case RowKind::Constant:
       return equalLanes(row.lanes);
     case RowKind::Linear:
-      return equalLanes(row.bias) && std::ranges::all_of(row.terms, [&](const Term &term) {
+      return row.bias.isUniform() && std::ranges::all_of(row.terms, [&](const Term &term) {
                return sumsForAll(term.block);
              });
     case RowKind::Vector:
@@ -300,7 +301,7 @@ private:
     Row rest = row;
     rest.kind = RowKind::Vector;
     rest.terms.clear();
-    rest.bias.clear();
+    rest.bias = {};
     if (beginsAsRelu(rest.step)) {
       rest.step.alu1 = isa::Alu::Pass;
       rest.step.rhs1 = isa::Rhs1::B;

@@ -1,9 +1,9 @@
 // Factors behind the newest products of a sum over the past.
 #pragma once
 
-#include "compiler/conversion/row_graph.h"
-
 namespace sluice::rows {
+
+struct Graph;
 
 /// A sum of products of states and of rows that share a factor, the same in every lane, is what
 /// the factor makes of the products without it, and the products of the states as a row of their

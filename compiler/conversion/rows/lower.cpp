@@ -11,6 +11,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/support/problem.h"
 
 using namespace mlir;
 

@@ -12,6 +12,11 @@
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/trees.h"
 
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
+
 namespace sluice::rows {
 
 /// What the function does not say about the model.

@@ -20,7 +20,11 @@
 #include "compiler/conversion/rows/trees.h"
 #include "compiler/conversion/scalar/map_select.h"
 #include "compiler/reference/tensor.h"
-#include "compiler/support/problem.h"
+
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
 
 namespace sluice::rows {
 

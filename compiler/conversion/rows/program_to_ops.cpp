@@ -249,8 +249,9 @@ private:
   FlatSymbolRefAttr bias(const Row &row) {
     if (row.bias.empty())
       return {};
-    const DenseElementsAttr values = elements(
-        llvm::ArrayRef(row.bias), {static_cast<int64_t>(row.bias.size())}, builder.getF32Type());
+    const DenseElementsAttr values =
+        elements(llvm::ArrayRef(row.bias.lanes()), {static_cast<int64_t>(row.bias.size())},
+                 builder.getF32Type());
     return object(biases, values, "b",
                   [&](StringAttr name) { builder.create<BiasOp>(where, name.getValue(), values); });
   }

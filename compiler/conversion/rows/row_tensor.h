@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 #include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/steps.h"
 
 namespace sluice::rows {

@@ -1,9 +1,9 @@
 // Fewer passes of the vector unit between a row and what needs it.
 #pragma once
 
-#include "compiler/conversion/row_graph.h"
-
 namespace sluice::rows {
+
+struct Graph;
 
 /// Two rewrites that compute the same bits with fewer passes in a row, and more passes in all:
 ///

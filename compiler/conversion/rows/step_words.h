@@ -3,7 +3,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 
 namespace sluice::rows {
 

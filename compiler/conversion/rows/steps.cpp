@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::rows {
 
 bool usesB(const VectorStep &step) {

@@ -3,9 +3,11 @@
 
 #include <optional>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 
 namespace sluice::rows {
+
+struct Graph;
 
 /// Every row that a row is computed of, also those written to its weights.
 std::vector<RowId> operandsOf(const Graph &graph, const Row &row);

@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 #include "compiler/conversion/scalar/expr.h"
+
+namespace sluice::format {
+struct TableImage;
+} // namespace sluice::format
 
 namespace sluice::rows {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "hw/numerics/numerics.h"
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 
 namespace sluice::rows {
 

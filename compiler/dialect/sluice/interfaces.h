@@ -7,7 +7,11 @@
 
 #include "compiler/dialect/sluice/layout.h"
 #include "compiler/index_space/index_space.h"
-#include "compiler/reference/ops.h"
+
+namespace sluice::reference {
+struct Tensor;
+using Tensors = std::vector<Tensor>;
+} // namespace sluice::reference
 
 namespace sluice::ir {
 

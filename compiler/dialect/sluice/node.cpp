@@ -1,6 +1,7 @@
 #include "compiler/dialect/sluice/node.h"
 
 #include "compiler/dialect/sluice/attributes.h"
+#include "compiler/support/problem.h"
 
 using namespace mlir;
 

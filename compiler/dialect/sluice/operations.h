@@ -9,6 +9,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/reference/axes.h"
 
 #define GET_OP_CLASSES
 #include "compiler/dialect/sluice/ops.h.inc"

@@ -10,6 +10,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "compiler/reference/ops.h"
+
 using namespace mlir;
 
 namespace sluice::ir {

@@ -11,7 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include "compiler/index_space/projection.h"
-#include "compiler/reference/ops.h"
+#include "compiler/reference/axes.h"
 
 namespace sluice::ir {
 

@@ -12,7 +12,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/scalars.h"
-#include "compiler/reference/ops.h"
+#include "compiler/reference/axes.h"
 #include "mlir/IR/Builders.h"
 
 namespace sluice::frontend {

@@ -11,7 +11,7 @@
 
 #include "compiler/frontend/onnx/onnx_proto.h"
 #include "compiler/frontend/onnx/report.h"
-#include "runtime/format/program.h"
+#include "runtime/format/host_tensor.h"
 
 namespace sluice::frontend {
 

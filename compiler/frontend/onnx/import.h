@@ -14,7 +14,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Value.h"
-#include "runtime/format/program.h"
+#include "runtime/format/host_tensor.h"
+#include "runtime/format/source_map.h"
 
 namespace sluice::frontend {
 

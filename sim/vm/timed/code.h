@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
 #include "sim/vm/words.h"
 
 namespace sluice::vm::timed {

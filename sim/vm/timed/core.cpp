@@ -1,6 +1,7 @@
 #include "sim/vm/timed/core.h"
 
 #include "hw/numerics/latency.h"
+#include "runtime/format/geometry.h"
 
 namespace sluice::vm::timed {
 

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "runtime/format/program.h"
+
 namespace sluice::vm::timed {
 
 namespace {

@@ -149,8 +149,10 @@ Product drawProduct(uint64_t seed) {
           element ^= 0x8000;
         product.graph.blocks[sum.terms[term + half].block] = std::move(negative);
       }
-      for (float &bias : sum.bias)
+      std::vector<float> small = sum.bias.lanes();
+      for (float &bias : small)
         bias = std::ldexp(bias, -18);
+      sum.bias = std::move(small);
     }
   }
   return product;

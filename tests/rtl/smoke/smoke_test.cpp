@@ -8,6 +8,7 @@
 
 #include "hw/isa/isa.h"
 #include "runtime/device/device.h"
+#include "runtime/format/program.h"
 #include "runtime/format/targets.h"
 
 namespace sluice::device {

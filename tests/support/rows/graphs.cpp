@@ -95,8 +95,10 @@ std::vector<RowId> GraphBuilder::dense(const std::vector<RowId> &x, uint32_t cou
       row.terms.push_back({operand, static_cast<uint32_t>(graph.blocks.size())});
       graph.blocks.push_back(std::move(block));
     }
+    std::vector<float> begin;
     for (uint32_t i = 0; bias && i < lanes; ++i)
-      row.bias.push_back(static_cast<float>(weight(random)));
+      begin.push_back(static_cast<float>(weight(random)));
+    row.bias = std::move(begin);
     result.push_back(static_cast<RowId>(graph.rows.size()));
     graph.rows.push_back(std::move(row));
   }

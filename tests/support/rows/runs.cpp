@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/order/work.h"
+#include "compiler/support/problem.h"
 #include "runtime/device/device.h"
 #include "runtime/format/program_file.h"
 #include "tests/support/rows/graphs.h"

@@ -3,6 +3,7 @@
 #include "compiler/conversion/plan/beats/bank.h"
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/beats/step_form.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 
 #include <algorithm>

@@ -4,7 +4,10 @@
 #include <cassert>
 #include <cmath>
 
+#include "compiler/conversion/row_graph.h"
+#include "compiler/support/problem.h"
 #include "hw/numerics/numerics.h"
+#include "runtime/format/program.h"
 
 namespace sluice::plan {
 namespace {
@@ -63,7 +66,7 @@ std::vector<format::StatePlace> statePlaces(const Graph &graph, const Placement 
 
 } // namespace
 
-format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias) {
+format::PreloadImage preloadImage(uint32_t row, const rows::Bias &bias) {
   format::PreloadImage image{row, {}};
   for (float value : bias) {
     const auto lane = numerics::preloadLane(numerics::toBits(value));
@@ -126,7 +129,7 @@ Problems biasProblems(const Graph &graph, const Work &work,
   };
   for (RowId id = 0; id < graph.rows.size(); ++id) {
     const Row &row = graph.rows[id];
-    if (!work[id].live || std::ranges::all_of(row.bias, [](float v) { return std::isfinite(v); }))
+    if (!work[id].live || row.bias.isFinite())
       continue;
     Problem problem;
     problem.code = "E0408";

@@ -2,8 +2,19 @@
 #pragma once
 
 #include "compiler/conversion/plan/beats/build.h"
-#include "compiler/support/problem.h"
-#include "runtime/format/program.h"
+#include "runtime/format/images.h"
+
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
+
+namespace sluice::format {
+struct Geometry;
+struct Model;
+struct Program;
+struct SourceNode;
+} // namespace sluice::format
 
 namespace sluice::plan {
 
@@ -17,7 +28,7 @@ format::Program makeShell(const format::Geometry &geometry,
                           const std::vector<format::SourceNode> &nodes, format::Model model);
 
 /// A preload row that holds a bias, B fp32.
-format::PreloadImage preloadImage(uint32_t row, const std::vector<float> &bias);
+format::PreloadImage preloadImage(uint32_t row, const rows::Bias &bias);
 
 /// E0408: biases that are not finite. `nodes` are those that rows name.
 Problems biasProblems(const rows::Graph &graph, const Work &work,

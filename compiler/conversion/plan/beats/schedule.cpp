@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 namespace {
 

@@ -1,7 +1,7 @@
 // The vector instruction of a row, as far as the row itself says what it is.
 #pragma once
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 
 namespace sluice::plan {
 

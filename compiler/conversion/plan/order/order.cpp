@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/conversion/plan/order/operands.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::plan {

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/conversion/row_graph.h"
+#include "compiler/support/problem.h"
+
 namespace sluice::plan {
 namespace {
 

@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "compiler/conversion/plan/order/work.h"
-#include "compiler/support/problem.h"
+
+namespace sluice {
+struct Problem;
+using Problems = std::vector<Problem>;
+} // namespace sluice
 
 namespace sluice::plan {
 

@@ -7,6 +7,9 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/conversion/plan/order/operands.h"
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 namespace {
 
@@ -480,8 +483,11 @@ void assignLocal(const Graph &graph, const Work &work, const PlacementOptions &o
       if (!place.net && !place.weights)
         memory.localAddress[row] = isa::kLocalBase + cells[place.core].take(1, stage, last[row]);
       if (what.kind == RowKind::Linear && beginsWithPreload(what)) {
-        memory.preloadRow[row] = static_cast<uint32_t>(memory.preloads.size());
-        memory.preloads.push_back(row);
+        const auto same = std::ranges::find_if(
+            memory.preloads, [&](RowId with) { return sharePreload(graph.rows[with], what); });
+        memory.preloadRow[row] = static_cast<uint32_t>(same - memory.preloads.begin());
+        if (same == memory.preloads.end())
+          memory.preloads.push_back(row);
       }
       if (what.step.table && std::find(memory.tables.begin(), memory.tables.end(),
                                        *what.step.table) == memory.tables.end())
@@ -520,9 +526,10 @@ std::vector<RowId> inTurn(std::vector<RowId> stage, const Placement &placement) 
   return stage;
 }
 
-bool beginsWithPreload(const Row &row) {
-  return row.start != kNoRow ||
-         std::any_of(row.bias.begin(), row.bias.end(), [](float value) { return value != 0; });
+bool beginsWithPreload(const Row &row) { return row.start != kNoRow || !row.bias.isZero(); }
+
+bool sharePreload(const Row &left, const Row &right) {
+  return left.start == kNoRow && right.start == kNoRow && left.bias == right.bias;
 }
 
 bool needsZeros(const Graph &graph, const Work &work, RowId row) {

@@ -42,7 +42,7 @@ struct CoreMemory {
   std::vector<rows::RowId> constants; ///< constant rows in local memory
   uint32_t localRows = 0;             ///< used
   std::vector<uint32_t> preloadRow;   ///< by row; kNone without a bias here
-  std::vector<rows::RowId> preloads;  ///< by preload row, the row that begins with it
+  std::vector<rows::RowId> preloads;  ///< by preload row, the first row that begins with it
   std::vector<uint32_t> tables;       ///< graph tables by slot
   uint32_t zeroRow = kNone;           ///< local row of zeros, for rows whose terms all vanish
   bool busy = false;                  ///< computes anything at all
@@ -98,6 +98,10 @@ std::vector<rows::RowId> inTurn(std::vector<rows::RowId> stage, const Placement 
 /// Whether the sum of a linear row begins with a preload row: of its bias, or what another row
 /// has left there.
 bool beginsWithPreload(const rows::Row &row);
+
+/// Whether the sums of two such rows begin with the same preload row: with equal biases, which no
+/// other row overwrites.
+bool sharePreload(const rows::Row &left, const rows::Row &right);
 
 /// Whether a linear row multiplies zeros too: it has no products, or its only one would have to
 /// read a preload row and write another.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
@@ -314,9 +315,8 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
         *operand = original[*operand];
     const RowId start = row.start == kNoRow ? kNoRow : original[row.start];
     if (now != then || row.kind != before.kind || start != before.start ||
-        row.ahead != before.ahead || row.step != before.step ||
-        !numerics::sameBits(row.bias, before.bias) || row.a != before.a || row.b != before.b ||
-        row.c != before.c)
+        row.ahead != before.ahead || row.step != before.step || row.bias != before.bias ||
+        row.a != before.a || row.b != before.b || row.c != before.c)
       return fmt::format("row {} is another than before", original[id]);
   }
   for (const auto &[now, then] :

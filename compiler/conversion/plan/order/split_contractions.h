@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "compiler/conversion/plan/order/placement.h"
+#include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
 

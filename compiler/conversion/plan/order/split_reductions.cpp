@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 namespace {
 

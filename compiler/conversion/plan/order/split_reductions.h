@@ -1,7 +1,9 @@
 // Reductions over rows that do not lie evenly spaced.
 #pragma once
 
-#include "compiler/conversion/row_graph.h"
+namespace sluice::rows {
+struct Graph;
+} // namespace sluice::rows
 
 namespace sluice::plan {
 

@@ -6,6 +6,9 @@
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
+#include "compiler/conversion/plan/order/operands.h"
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 namespace {
 

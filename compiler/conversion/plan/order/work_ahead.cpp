@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/plan/order/work.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 #include "hw/numerics/numerics.h"
 
@@ -154,7 +156,7 @@ private:
     ahead.ahead = true;
     ahead.nodes = graph.rows[id].nodes;
     std::vector<double> initial(graph.geometry.lanes);
-    const std::vector<float> &bias = graph.rows[id].bias;
+    const rows::Bias bias = graph.rows[id].bias;
     std::ranges::copy(bias, initial.begin());
     std::vector<Term> rest;
     for (const Term &term : graph.rows[id].terms) {
@@ -171,7 +173,7 @@ private:
     Row &row = graph.rows[id];
     row.terms = std::move(rest);
     row.start = made;
-    row.bias.assign(initial.begin(), initial.end());
+    row.bias = std::vector<float>(initial.begin(), initial.end());
     return made;
   }
 
@@ -291,12 +293,12 @@ std::vector<Product> productsOf(const Graph &graph, RowId id) {
 }
 
 /// The same of a row whose states were summed ahead, and what its sum begins with.
-std::vector<Product> productsAhead(const Graph &graph, RowId id, const std::vector<float> *&bias) {
+std::vector<Product> productsAhead(const Graph &graph, RowId id, rows::Bias &bias) {
   std::vector<Product> products;
   for (uint32_t before = 0; id != kNoRow; ++before, id = graph.rows[id].start) {
     for (const Term &term : graph.rows[id].terms)
       products.push_back({term.x, before, term.block});
-    bias = &graph.rows[id].bias;
+    bias = graph.rows[id].bias;
   }
   std::ranges::sort(products);
   return products;
@@ -321,11 +323,11 @@ rows::Graph workAhead(const Graph &graph, bool longestWayFirst) {
 std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
   for (RowId id = 0; id < graph.rows.size(); ++id) {
     const Row &before = graph.rows[id], &now = ahead.rows[id];
-    const std::vector<float> *bias = nullptr;
+    rows::Bias bias;
     const std::vector<Product> products = productsAhead(ahead, id, bias);
     if (products != productsOf(graph, id) || now.kind != before.kind || now.step != before.step ||
-        !numerics::sameBits(*bias, before.bias) || now.a != before.a || now.b != before.b ||
-        now.c != before.c || now.ahead)
+        bias != before.bias || now.a != before.a || now.b != before.b || now.c != before.c ||
+        now.ahead)
       return fmt::format("row {} is another than before", id);
   }
   for (const State &state : ahead.states) {

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "compiler/conversion/row_graph.h"
+namespace sluice::rows {
+struct Graph;
+} // namespace sluice::rows
 
 namespace sluice::plan {
 

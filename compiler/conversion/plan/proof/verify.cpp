@@ -12,6 +12,7 @@
 #include "compiler/conversion/plan/proof/verify_preloads.h"
 #include "compiler/conversion/plan/proof/verify_rows.h"
 #include "compiler/conversion/plan/proof/verify_tokens.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::plan {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 
 std::optional<std::string> BlockProof::read(uint32_t core, uint32_t address, Moment now,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 
 MemoryProof::MemoryProof(const rows::Graph &graph, const Placement &placement)

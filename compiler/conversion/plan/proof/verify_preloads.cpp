@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::plan {

@@ -22,8 +22,7 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
   const bool begins = beginsWithPreload(row);
   const std::vector<RowId> &preloads = placement.cores[core].preloads;
   const auto mayBegin = [&](RowId with) {
-    return with == accumulator.row || (row.start == kNoRow && graph.rows[with].start == kNoRow &&
-                                       graph.rows[with].bias == row.bias);
+    return with == accumulator.row || sharePreload(graph.rows[with], row);
   };
   if (begins != (accumulator.init == isa::Init::Preload) ||
       (begins &&

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/order/placement.h"
+#include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
 

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/plan/order/order.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
 
 namespace sluice::plan {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/row_graph.h"
+
 namespace sluice::plan {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "compiler/conversion/plan/beats/schedule.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/support/problem.h"
+#include "runtime/format/geometry.h"
 
 namespace sluice::plan {
 

@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "compiler/conversion/plan/order/order.h"
+#include "compiler/conversion/row_graph.h"
 #include "hw/numerics/latency.h"
+#include "runtime/format/program.h"
 #include "sim/vm/timing.h"
 
 namespace sluice::plan {

@@ -8,8 +8,12 @@
 
 #include "compiler/conversion/plan/beats/build.h"
 #include "compiler/conversion/plan/report/facts.h"
-#include "runtime/format/program.h"
 #include "sim/vm/watch.h"
+
+namespace sluice::format {
+struct Geometry;
+struct Program;
+} // namespace sluice::format
 
 namespace sluice::plan {
 

@@ -5,6 +5,7 @@
 
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
 namespace {

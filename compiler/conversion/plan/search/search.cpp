@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "compiler/conversion/plan/search/losers.h"
+#include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
 namespace {

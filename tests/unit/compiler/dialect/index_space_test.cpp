@@ -8,6 +8,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/index_space/split.h"
+#include "compiler/reference/ops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/support/problem.h"
 
 namespace sluice::ir {
 namespace {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/plan.h"
+#include "compiler/support/problem.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "tests/support/rows/graphs.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/support/problem.h"
+
 namespace sluice::format {
 namespace {
 

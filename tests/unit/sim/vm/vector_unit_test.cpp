@@ -8,6 +8,8 @@
 
 #include "tests/unit/sim/vm/test_machine.h"
 
+#include "runtime/format/images.h"
+
 namespace sluice::vm {
 namespace {
 

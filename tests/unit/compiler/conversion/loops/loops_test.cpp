@@ -8,6 +8,7 @@
 #include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/loops/unroll.h"
 #include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/support/problem.h"
 #include "tests/support/rows/programs.h"
 #include "tests/support/rows/runs.h"
 #include "tests/support/rows/windows.h"
@@ -41,7 +42,7 @@ TEST(Loops, RefuseABiasThatIsNotFinite) {
   rows::Program program = denseNetwork("c2b8", 100, {2, 3, 1}, 1);
   for (rows::Row &row : program.bodies[0].trip.rows)
     if (row.kind == rows::RowKind::Linear && row.nodes.front() == 1)
-      row.bias.assign(8, INFINITY);
+      row.bias = std::vector<float>(8, INFINITY);
   plan::Plan plan;
   Problems problems;
   EXPECT_FALSE(makeLoopPlan(program, {}, plan, problems));

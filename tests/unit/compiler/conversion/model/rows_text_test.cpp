@@ -5,6 +5,7 @@
 
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/support/problem.h"
 #include "tests/support/rows/programs.h"
 
 namespace sluice::conversion {
@@ -82,8 +83,9 @@ TEST(RowsText, NumbersThatAreNotFinite) {
   row.step.alu1 = isa::Alu::Add;
   row.step.rhs1 = isa::Rhs1::Imm;
   row.step.imm1 = std::numeric_limits<float>::quiet_NaN();
-  row.bias.assign(program.geometry.lanes, -0.0F);
-  row.bias[0] = std::numeric_limits<float>::infinity();
+  std::vector<float> bias(program.geometry.lanes, -0.0F);
+  bias[0] = std::numeric_limits<float>::infinity();
+  row.bias = bias;
   const rows::Program again = reread(program);
   const rows::Row &same = again.bodies[0].trip.rows.back();
   EXPECT_EQ(same.step, row.step);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/proof/verify.h"
+#include "compiler/support/problem.h"
 #include "tests/support/rows/graphs.h"
 #include "tests/support/rows/runs.h"
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/support/problem.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
@@ -229,6 +230,18 @@ TEST(Plan, InputsOfEveryOtherCore) {
   expectRuns(graph, plan);
 }
 
+TEST(Plan, RowsWithEqualBiasesBeginWithOnePreloadRow) {
+  rows::Graph graph = perceptron("c2b8", {2, 30, 30, 2}, 4);
+  for (rows::Row &row : graph.rows)
+    if (row.kind == rows::RowKind::Linear)
+      row.bias = {1, 2, 3, 4, 5, 6, 7, 8};
+  const Plan plan = planned(graph);
+  for (const MemoryUse &use : plan.memory)
+    if (use.memory == "preload rows")
+      EXPECT_EQ(use.used, 1U);
+  expectRuns(graph, plan);
+}
+
 TEST(Plan, SaysWhatDoesNotFit) {
   rows::Graph graph = perceptron("c2b8", {10, 60, 70, 2}, 4);
   graph.geometry.weightBlocks = 2000;
@@ -319,7 +332,7 @@ TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
 TEST(Plan, RefusesABiasThatIsNotFinite) {
   rows::Graph graph = perceptron("c2b8", {2, 2}, 4);
   for (const rows::RowId row : graph.outputs[0].rows)
-    graph.rows[row].bias[0] = NAN;
+    graph.rows[row].bias = std::vector<float>(8, NAN);
   const Problems problems = refused(graph);
   ASSERT_EQ(problems.size(), 1U); // for each node once
   EXPECT_EQ(problems[0].code, "E0408");

@@ -6,6 +6,7 @@
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/reference/ops.h"
+#include "compiler/support/problem.h"
 #include "harness.h"
 
 namespace sluice::rows::test {
@@ -235,7 +236,7 @@ std::string twoProducts(int positions) {
 std::vector<std::vector<float>> biasesOf(const Model &model) {
   std::vector<std::vector<float>> biases;
   for (const Row &row : model.graph->rows)
-    biases.push_back(row.bias);
+    biases.push_back(row.bias.lanes());
   return biases;
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/support/problem.h"
 #include "hw/numerics/numerics.h"
 
 namespace sluice::rows::test {

@@ -4,6 +4,8 @@
 
 #include "harness.h"
 
+#include "compiler/support/problem.h"
+
 namespace sluice::rows::test {
 namespace {
 

@@ -7,6 +7,8 @@
 
 #include "harness.h"
 
+#include "compiler/support/problem.h"
+
 namespace sluice::rows::test {
 namespace {
 

@@ -217,7 +217,7 @@ TEST_F(Placing, PlacesAreGivenAgainBehindTheLastReader) {
 TEST_F(Placing, CoresHoldWhatTheyRead) {
   const RowId bias = builder.constant();
   const auto h = builder.dense(builder.input(2), 4, {}); // cores 0, 1, 0, 1
-  row(h[0]).bias.assign(8, 0.0F);
+  row(h[0]).bias = std::vector<float>(8, 0.0F);
   for (RowId id : {h[1], h[3]}) {
     row(id).c = bias;
     row(id).step.alu2 = isa::Alu::Add;
@@ -238,6 +238,19 @@ TEST_F(Placing, CoresHoldWhatTheyRead) {
   EXPECT_EQ(addressAt(placement, 1, bias), isa::kLocalBase);
   EXPECT_THAT(second.tables, ElementsAre(5));
   EXPECT_THAT(second.preloads, ElementsAre(h[1], h[3]));
+}
+
+TEST_F(Placing, EqualBiasesShareAPreloadRow) {
+  const auto h = builder.dense(builder.input(2), 6, {}); // cores 0, 1, 0, 1, 0, 1
+  row(h[4]).bias = row(h[0]).bias.lanes();
+  std::vector<float> other = row(h[1]).bias.lanes();
+  other[7] = std::nextafter(other[7], INFINITY);
+  row(h[3]).bias = other;
+  builder.output(h);
+  place();
+  EXPECT_THAT(placement.cores[0].preloads, ElementsAre(h[0], h[2]));
+  EXPECT_EQ(placement.cores[0].preloadRow[h[4]], placement.cores[0].preloadRow[h[0]]);
+  EXPECT_THAT(placement.cores[1].preloads, ElementsAre(h[1], h[3], h[5]));
 }
 
 TEST_F(Placing, RowsInTheOrderOfTheirOperands) {

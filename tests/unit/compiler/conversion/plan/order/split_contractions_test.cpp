@@ -104,7 +104,7 @@ TEST(SplitContractions, ProofOfTheRewrite) {
   bad.rows[at + 1].step.alu1 = isa::Alu::Max;
   EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("does not add"));
   bad = good;
-  bad.rows[at + 1].bias.clear();
+  bad.rows[at + 1].bias = {};
   EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("another than before"));
   bad = good;
   std::swap(bad.outputs[0].rows[0], bad.outputs[0].rows[1]);

@@ -59,7 +59,7 @@ TEST_F(WorkingAhead, ProductsOfAStateAreThoseOfWhatItBecomes) {
   const auto y = builder.dense({x[0], h}, 1, relu());
   builder.keep(h, y[0]);
   builder.output(y);
-  const std::vector<float> bias = builder.graph.rows[y[0]].bias;
+  const rows::Bias bias = builder.graph.rows[y[0]].bias;
   run();
   EXPECT_THAT(operands(y[0]), ElementsAre(x[0]));
   const RowId sum = ahead.rows[y[0]].start;
@@ -181,7 +181,12 @@ TEST_F(WorkingAhead, TheProofSeesWhatIsLost) {
   EXPECT_THAT(verdict([&](rows::Graph &g) { g.rows[sum].terms.clear(); }), HasSubstr("is another"));
   EXPECT_THAT(verdict([&](rows::Graph &g) { std::swap(g.rows[sum].start, g.rows[y[0]].start); }),
               HasSubstr("is another"));
-  EXPECT_THAT(verdict([&](rows::Graph &g) { g.rows[g.rows[sum].start].bias[0] += 1; }),
+  EXPECT_THAT(verdict([&](rows::Graph &g) {
+                rows::Row &start = g.rows[g.rows[sum].start];
+                std::vector<float> other = start.bias.lanes();
+                other[0] += 1;
+                start.bias = other;
+              }),
               HasSubstr("is another"));
   EXPECT_THAT(verdict([&](rows::Graph &g) { g.states[0].next = y[0]; }),
               HasSubstr("becomes another row"));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/conversion/plan/plan.h"
+#include "compiler/support/problem.h"
 #include "tests/support/rows/graphs.h"
 #include "tests/support/rows/runs.h"
 

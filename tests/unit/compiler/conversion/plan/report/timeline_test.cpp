@@ -9,6 +9,7 @@
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/beats/schedule.h"
 #include "runtime/device/device.h"
+#include "runtime/format/program.h"
 #include "tests/support/rows/graphs.h"
 
 namespace sluice::plan::test {
