@@ -14,6 +14,7 @@
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/reference/monoid.h"
+#include "compiler/support/problem.h"
 #include "engines.h"
 #include "hw/numerics/numerics.h"
 #include "runtime/format/targets.h"

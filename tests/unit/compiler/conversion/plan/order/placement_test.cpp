@@ -2,6 +2,8 @@
 // target has two cores.
 #include "compiler/conversion/plan/order/placement.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -240,7 +242,7 @@ TEST_F(Placing, CoresHoldWhatTheyRead) {
   EXPECT_THAT(second.preloads, ElementsAre(h[1], h[3]));
 }
 
-TEST_F(Placing, EqualBiasesShareAPreloadRow) {
+TEST_F(Placing, EqualBiasesShareAPreloadRowWhereThereAreTooFew) {
   const auto h = builder.dense(builder.input(2), 6, {}); // cores 0, 1, 0, 1, 0, 1
   row(h[4]).bias = row(h[0]).bias.lanes();
   std::vector<float> other = row(h[1]).bias.lanes();
@@ -248,8 +250,11 @@ TEST_F(Placing, EqualBiasesShareAPreloadRow) {
   row(h[3]).bias = other;
   builder.output(h);
   place();
+  EXPECT_THAT(placement.cores[0].preloads, ElementsAre(h[0], h[2], h[4]));
+  builder.graph.geometry.preloadRows = 2;
+  place();
   EXPECT_THAT(placement.cores[0].preloads, ElementsAre(h[0], h[2]));
-  EXPECT_EQ(placement.cores[0].preloadRow[h[4]], placement.cores[0].preloadRow[h[0]]);
+  EXPECT_EQ(placement.cores[0].preloadRow[h[4]], 0U);
   EXPECT_THAT(placement.cores[1].preloads, ElementsAre(h[1], h[3], h[5]));
 }
 
