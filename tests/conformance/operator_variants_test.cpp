@@ -15,6 +15,7 @@
 
 #include "test_model.h"
 #include "tests/conformance/operator_variants.h"
+#include "tests/support/time_limit.h"
 
 namespace sluice::frontend::test {
 namespace {
@@ -83,7 +84,7 @@ TEST(OperatorVariants, AreTakenOrRefusedInWords) {
   const std::map<OperatorTable::Key, Found> models = smallest({ONNX_CASES, OWN_CASES});
   if (models.empty())
     GTEST_SKIP() << "the cases are not made yet; ctest makes them";
-  for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM})
+  for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM, SIGPROF})
     std::signal(signal, tellNow);
   // What a model says is large does not become large.
   const rlimit memory = {uint64_t{4} << 30, RLIM_INFINITY};
@@ -109,9 +110,10 @@ TEST(OperatorVariants, AreTakenOrRefusedInWords) {
             now += '\n';
             Model holder;
             holder.proto = changed;
-            alarm(60);
-            const Imported imported = import(holder);
-            alarm(0);
+            const Imported imported = [&] {
+              const sluice::test::TimeLimit limit;
+              return import(holder);
+            }();
             ++made;
             refused += imported.problems.empty() ? 0 : 1;
             for (const Problem &problem : imported.problems)

@@ -8,12 +8,12 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "compiler/pipeline/pipeline.h"
 #include "runtime/format/program_file.h"
 #include "tests/fuzz/budget.h"
 #include "tests/fuzz/model_mutator.h"
+#include "tests/support/time_limit.h"
 
 namespace sluice::test {
 namespace {
@@ -242,9 +242,10 @@ TEST(ModelFuzz, ChangedModelsCompileOrAreRefused) {
 
     pipeline::CompileResult result;
     Problems problems;
-    alarm(60); // a compiler that does not come back ends the test here
-    const bool done = pipeline::compileModel(options, result, problems);
-    alarm(0);
+    const bool done = [&] {
+      const TimeLimit limit; // a compiler that does not come back ends the test here
+      return pipeline::compileModel(options, result, problems);
+    }();
     if (!done) {
       ++refused;
       ASSERT_FALSE(problems.empty());
