@@ -148,7 +148,9 @@ Operator prelu() {
 } // namespace
 
 void addActivations(OperatorTable &table) {
-  table.add({6, 13, 14}, unary("Relu", "map: max(x, 0)", relu));
+  const Operator rectifier = unary("Relu", "map: max(x, 0)", relu);
+  table.add({6, 13}, rectifier);
+  table.add({14}, withIntegers(rectifier, [](int64_t x) { return std::max<int64_t>(x, 0); }));
   table.add({6, 16}, withAlpha(unary("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
   table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));

@@ -38,13 +38,32 @@ void build(NodeBuilder &node) {
   node.result(last ? result : node.emit.transpose(result, toLast));
 }
 
+/// Integers that are known: in their type, where they wrap around.
+void evaluateIntegers(NodeBuilder &node) {
+  HostTensor out = *node.in(0).known;
+  const int64_t axis = axisOf(node), extent = out.shape[axis];
+  const int64_t run = extentProduct(out.shape, axis + 1, out.shape.size());
+  const bool reverse = node.integer("reverse") != 0, exclusive = node.integer("exclusive") != 0;
+  for (int64_t first = 0; first < out.size(); first += extent * run)
+    for (int64_t part = 0; part < run; ++part) {
+      uint64_t sum = 0;
+      for (int64_t i = 0; i < extent; ++i) {
+        int64_t &value = out.ints[first + (reverse ? extent - 1 - i : i) * run + part];
+        const uint64_t before = sum;
+        sum += static_cast<uint64_t>(value);
+        value = wrapToType(static_cast<int64_t>(exclusive ? before : sum), out.type);
+      }
+    }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
 } // namespace
 
 void addCumSum(OperatorTable &table) {
   Operator entry;
   entry.name = "CumSum";
   entry.form = "matmul by a triangle of ones";
-  entry.inputs = {{"x"}, {"axis", Types::Integer, Presence::Required, true}};
+  entry.inputs = {{"x", Types::Numeric}, {"axis", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"y"}};
   entry.attributes = {{"exclusive", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"reverse", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
@@ -62,6 +81,12 @@ void addCumSum(OperatorTable &table) {
                            return extent <= kMostSums ? "" : fmt::format("{}", extent);
                          }}};
   entry.build = build;
+  entry.evaluate = [](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      build(node);
+    else
+      evaluateIntegers(node);
+  };
   table.add({11, 14}, std::move(entry));
 }
 

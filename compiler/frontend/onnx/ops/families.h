@@ -35,7 +35,8 @@ void addMicrosoftNormalisations(
     OperatorTable &table);                        ///< com.microsoft: SkipLayerNormalization, ...
 void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention, MultiHeadAttention
 void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
-void addLoops(OperatorTable &table);              ///< Scan, Loop
+void addScan(OperatorTable &table);               ///< Scan
+void addLoop(OperatorTable &table);               ///< Loop
 void addReshapes(OperatorTable &table);           ///< Identity, Flatten, Reshape, (Un)squeeze
 void addSequences(OperatorTable &table);          ///< SequenceAt, SplitToSequence, Optional, ...
 void addSignalWindows(OperatorTable &table);      ///< HannWindow, ..., MelWeightMatrix
@@ -50,8 +51,13 @@ void addConcat(OperatorTable &table);             ///< Concat
 void addGather(OperatorTable &table);             ///< Gather by constant indices
 void addIntegers(OperatorTable &table);           ///< Mod, BitShift, bitwise logic
 void addLocalResponse(OperatorTable &table);      ///< LRN
-void addQuantisation(OperatorTable &table);       ///< QuantizeLinear, QLinearMatMul, ...
-void addIndexing(OperatorTable &table);    ///< GatherElements, ScatterND, OneHot, Compress, ...
+void addQuantisation(OperatorTable &table);       ///< QuantizeLinear, DequantizeLinear, ...
+void addQuantisedProducts(OperatorTable &table);  ///< QLinearMatMul, ConvInteger, ...
+void addGatherElements(OperatorTable &table);     ///< GatherElements, GatherND
+void addScatter(OperatorTable &table);            ///< ScatterElements, ScatterND
+void addCompress(OperatorTable &table);           ///< Compress
+void addReverseSequence(OperatorTable &table);    ///< ReverseSequence
+void addOneHot(OperatorTable &table);             ///< OneHot
 void addLosses(OperatorTable &table);      ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 void addOrdering(OperatorTable &table);    ///< Hardmax, TopK
 void addResize(OperatorTable &table);      ///< Resize, Upsample

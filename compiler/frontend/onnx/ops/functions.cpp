@@ -54,6 +54,11 @@ mlir::Value sign(const Scalars &s, mlir::Value x, const NodeView &) {
   return s.make<arith::SelectOp>(test, s.constant(1), s.ifNegative(x, s.constant(-1)));
 }
 
+/// That of the least integer is the least integer.
+int64_t magnitude(int64_t x) { return x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x; }
+
+int64_t signOf(int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
 /// An entry that shape arithmetic uses: known operands have known results.
 Operator known(Operator entry, float (*function)(float)) {
   entry.evaluate = [function](NodeBuilder &node) {
@@ -102,11 +107,11 @@ Operator celuEntry() {
 } // namespace
 
 void addFunctions(OperatorTable &table) {
-  table.add({6, 13}, unary<math::AbsFOp>("Abs", "map: |x|"));
+  table.add({6, 13}, withIntegers(unary<math::AbsFOp>("Abs", "map: |x|"), magnitude));
   table.add({6, 13}, unary<math::ExpOp>("Exp", "map: exp(x)"));
   table.add({6, 13}, unary<math::LogOp>("Log", "map: log(x)"));
   table.add({6, 13}, unary<math::SqrtOp>("Sqrt", "map: sqrt(x)"));
-  table.add({9, 13}, unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign));
+  table.add({9, 13}, withIntegers(unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign), signOf));
   table.add({6, 13}, known(unary<math::FloorOp>("Floor", "map: floor(x)"), std::floor));
   table.add({6, 13}, known(unary<math::CeilOp>("Ceil", "map: ceil(x)"), std::ceil));
   table.add({11, 22}, known(unary<math::RoundEvenOp>("Round", "map: round(x), ties to even"),

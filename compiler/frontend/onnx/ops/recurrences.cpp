@@ -3,66 +3,24 @@
 #include <algorithm>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
-#include "compiler/frontend/onnx/ops/recurrent_activation.h"
+#include "compiler/frontend/onnx/ops/recurrence.h"
 
 namespace sluice::frontend::ops {
 namespace {
 
-/// The inputs, as ONNX numbers them.
-enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP };
-
-/// What the three operators differ in as far as shapes go.
-struct Kind {
-  const char *name;
-  int64_t gates;
-  std::vector<std::string> activations; ///< of one direction, by default
-};
+using recurrent::activations;
+using recurrent::Extents;
+using recurrent::Input;
+using recurrent::Kind;
+using recurrent::requirements;
+using recurrent::shaped;
+using enum recurrent::Input;
 
 const Kind kLstm = {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}};
 const Kind kGru = {"GRU", 3, {"Sigmoid", "Tanh"}};
 const Kind kRnn = {"RNN", 1, {"Tanh"}};
-
-/// The extents of a node that meets the requirements.
-struct Extents {
-  explicit Extents(const NodeView &node)
-      : batchFirst(node.given("layout") && node.integer("layout") == 1),
-        steps(node.in(kX).shape[batchFirst ? 1 : 0]), batch(node.in(kX).shape[batchFirst ? 0 : 1]),
-        input(node.in(kX).shape[2]),
-        directions(node.attribute<std::string>("direction") == "bidirectional" ? 2 : 1),
-        hidden(node.in(kR).shape.back()) {}
-
-  Shape state() const {
-    return batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
-  }
-
-  bool batchFirst;
-  int64_t steps, batch, input, directions, hidden;
-};
-
-std::optional<std::vector<RecurrentActivation>> activations(const NodeView &node, const Kind &kind,
-                                                            std::string &found) {
-  std::vector<std::string> names;
-  for (int64_t i = 0; i < Extents(node).directions; ++i)
-    names.insert(names.end(), kind.activations.begin(), kind.activations.end());
-  if (node.given("activations")) {
-    const auto &given = node.attribute<std::vector<std::string>>("activations");
-    if (given.size() != names.size()) {
-      found = fmt::format("{} of {}", given.size(), names.size());
-      return std::nullopt;
-    }
-    names = given;
-  }
-  const auto numbers = [&](const char *attribute) {
-    return node.given(attribute) ? node.attribute<std::vector<float>>(attribute)
-                                 : std::vector<float>();
-  };
-  return recurrentActivations(names, numbers("activation_alpha"), numbers("activation_beta"),
-                              found);
-}
 
 /// One direction of a node.
 class Direction {
@@ -327,106 +285,6 @@ template <typename Cell> void build(NodeBuilder &node, const Kind &kind) {
           {axis}));
     node.result(k, parts.size() == 1 ? parts.front() : node.emit.concat(parts, axis));
   }
-}
-
-/// "input 'W' is [directions, 4 * hidden, input]" (E0206), of an input that may be left out.
-Requirement shaped(const char *name, size_t input, const std::string &form,
-                   std::function<Shape(const Extents &)> shape) {
-  return {fmt::format("input '{}' is {}", name, form),
-          [input, shape = std::move(shape)](const NodeView &node) -> std::string {
-            if (!node.has(input))
-              return "";
-            const Shape wanted = shape(Extents(node));
-            return node.in(input).shape == wanted
-                       ? ""
-                       : fmt::format("{} for {}", shapeText(node.in(input).shape),
-                                     shapeText(wanted));
-          },
-          "E0206"};
-}
-
-std::vector<Requirement> requirements(const Kind &kind) {
-  const int64_t gates = kind.gates;
-  const std::string rows = gates == 1 ? "hidden size" : fmt::format("{} * hidden size", gates);
-  return {
-      {"the inputs but 'sequence_lens' have the same element type",
-       [](const NodeView &node) -> std::string {
-         std::vector<std::string> names;
-         bool same = true;
-         for (size_t i = 0; i < node.inputCount(); ++i)
-           if (node.has(i) && i != kLengths) {
-             names.push_back(dataTypeName(node.in(i).type));
-             same &= names.back() == names.front();
-           }
-         return same ? "" : fmt::format("{}", fmt::join(names, ", "));
-       },
-       "E0206"},
-      {"inputs 'X', 'W' and 'R' have rank 3 and no extent 0",
-       [](const NodeView &node) -> std::string {
-         for (const size_t i : {kX, kW, kR})
-           if (node.in(i).rank() != 3 || elementCount(node.in(i).shape, kMaxElements) <= 0)
-             return inputShapes(node);
-         return "";
-       },
-       "E0206"},
-      {"attribute 'direction' is 'forward', 'reverse' or 'bidirectional'",
-       [](const NodeView &node) -> std::string {
-         const auto &direction = node.attribute<std::string>("direction");
-         return direction == "forward" || direction == "reverse" || direction == "bidirectional"
-                    ? ""
-                    : inQuotes(direction);
-       },
-       "E0206"},
-      {"attribute 'hidden_size', if given, is the last extent of 'R'",
-       [](const NodeView &node) -> std::string {
-         return !node.given("hidden_size") ||
-                        node.integer("hidden_size") == node.in(kR).shape.back()
-                    ? ""
-                    : fmt::format("{} for {}", node.integer("hidden_size"),
-                                  shapeText(node.in(kR).shape));
-       },
-       "E0206"},
-      shaped("W", kW, fmt::format("[directions, {}, input size]", rows),
-             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.input}; }),
-      shaped("R", kR, fmt::format("[directions, {}, hidden size]", rows),
-             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.hidden}; }),
-      shaped("B", kB, fmt::format("[directions, {} * hidden size]", 2 * gates),
-             [gates](const Extents &e) { return Shape{e.directions, 2 * gates * e.hidden}; }),
-      shaped("sequence_lens", kLengths, "[batch size]",
-             [](const Extents &e) { return Shape{e.batch}; }),
-      {"every element of input 'sequence_lens' is in [0, steps]",
-       [](const NodeView &node) -> std::string {
-         if (!node.has(kLengths))
-           return "";
-         const int64_t steps = Extents(node).steps;
-         for (const int64_t length : node.knownInts(kLengths))
-           if (length < 0 || length > steps)
-             return fmt::format("{} of {} steps", length, steps);
-         return "";
-       },
-       "E0206"},
-      shaped("initial_h", kInitialH,
-             "[directions, batch size, hidden size], the first two exchanged where 'layout' is 1",
-             [](const Extents &e) { return e.state(); }),
-      {"attribute 'clip', if given, is above 0",
-       [](const NodeView &node) -> std::string {
-         return !node.given("clip") || node.real("clip") > 0 ? ""
-                                                             : fmt::format("{}", node.real("clip"));
-       },
-       "E0206"},
-      {fmt::format(
-           "attribute 'activations' has {} for each direction, each one of {}; the numbers "
-           "of 'activation_alpha' and 'activation_beta' go to those that take one, in their "
-           "order",
-           kind.activations.size() == 1 ? "1 name"
-                                        : fmt::format("{} names", kind.activations.size()),
-           recurrentActivationNames()),
-       [&kind](const NodeView &node) -> std::string {
-         std::string found;
-         return activations(node, kind, found) ? "" : found;
-       },
-       "E0206"},
-  };
 }
 
 template <typename Cell> Operator recurrence(const Kind &kind) {

@@ -41,11 +41,13 @@ struct Reduction {
   /// Of integers, with the first one merged with itself or `neutral`; null: there are none.
   int64_t (*merge)(int64_t, int64_t) = nullptr;
   std::optional<int64_t> neutral = std::nullopt;
+  int64_t (*each)(int64_t) = nullptr; ///< the map before it, of an integer
 };
 
 /// Integers that are known: the reduction of them, in their type.
 void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
   const HostTensor &x = *node.in(0).known;
+  const auto element = [&](int64_t i) { return r.each ? r.each(x.ints[i]) : x.ints[i]; };
   Shape kept = x.shape, dropped;
   for (const int64_t axis : axes)
     kept[axis] = 1;
@@ -56,7 +58,7 @@ void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
   std::vector<std::optional<int64_t>> values(elementCount(kept, kMaxKnownElements), r.neutral);
   for (int64_t i = 0; i < x.size(); ++i) {
     std::optional<int64_t> &to = values[broadcastIndex(kept, x.shape, i)];
-    to = wrapToType(to ? r.merge(*to, x.ints[i]) : x.ints[i], x.type);
+    to = wrapToType(to ? r.merge(*to, element(i)) : element(i), x.type);
   }
   HostTensor out{x.type, std::move(dropped), {}, {}};
   for (const std::optional<int64_t> &value : values) {
@@ -173,10 +175,22 @@ void addReductions(OperatorTable &table) {
   table.add({1, 11}, withAttribute(sum));
   table.add({13}, withInput(sum));
   const Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean};
-  const Reduction squares{"ReduceSumSquare", "map x * x, reduce sum", ir::Monoid::Sum, square};
+  const auto squared = [](int64_t x) {
+    return wrapping(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
+  };
+  const Reduction squares{"ReduceSumSquare",
+                          "map x * x, reduce sum",
+                          ir::Monoid::Sum,
+                          square,
+                          nullptr,
+                          add,
+                          0,
+                          squared};
   const Reduction length{"ReduceL2", "map x * x, reduce sum, map sqrt", ir::Monoid::Sum, square,
                          root};
-  const Reduction absolute{"ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude};
+  const auto sizeOf = [](int64_t x) { return x < 0 ? wrapping(-static_cast<uint64_t>(x)) : x; };
+  const Reduction absolute{
+      "ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude, nullptr, add, 0, sizeOf};
   const Reduction logSum{"ReduceLogSum", "reduce sum, map log", ir::Monoid::Sum, nullptr,
                          logarithm};
   const Reduction product{

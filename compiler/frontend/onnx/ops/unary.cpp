@@ -16,4 +16,19 @@ Operator unary(const char *name, const char *form, ScalarFunction function) {
   return entry;
 }
 
+Operator withIntegers(Operator entry, int64_t (*function)(int64_t)) {
+  entry.inputs[0].types = Types::Numeric;
+  entry.evaluate = [function, build = entry.build](NodeBuilder &node) {
+    if (node.in(0).known->isFloat()) {
+      build(node);
+      return;
+    }
+    HostTensor out = *node.in(0).known;
+    for (int64_t &value : out.ints)
+      value = wrapToType(function(value), out.type);
+    node.result(Tensor::ofKnown(std::move(out)));
+  };
+  return entry;
+}
+
 } // namespace sluice::frontend::ops

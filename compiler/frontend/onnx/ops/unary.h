@@ -19,4 +19,7 @@ template <typename Op> Operator unary(const char *name, const char *form) {
                [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
 }
 
+/// The entry for integers too, which are known at import: `function` of each, in their type.
+Operator withIntegers(Operator entry, int64_t (*function)(int64_t));
+
 } // namespace sluice::frontend::ops

@@ -46,7 +46,7 @@ Operator expand() {
   Operator entry;
   entry.name = "Expand";
   entry.form = "broadcast";
-  entry.inputs = {{"input"}, {"shape", Types::Integer, Presence::Required, true}};
+  entry.inputs = {{"input", Types::Any}, {"shape", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.requirements = {
       {"input 'shape' has rank 1, its extents are at least 1, and 'input' broadcasts with it",
@@ -62,6 +62,19 @@ Operator expand() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     node.result(node.emit.broadcast(x, *broadcastShape({x.shape, node.knownInts(1)})));
+  };
+  entry.evaluate = [build = entry.build](NodeBuilder &node) {
+    const HostTensor &x = *node.in(0).known;
+    const Shape to = *broadcastShape({x.shape, node.knownInts(1)});
+    if (x.isFloat()) {
+      build(node);
+      return;
+    }
+    if (elementCount(to, kMaxKnownElements) < 0)
+      throw NodeError{"E0206",
+                      fmt::format("the result has more than {} elements", kMaxKnownElements)};
+    node.result(Tensor::ofKnown(
+        x.select(to, [&](int64_t flat) { return broadcastIndex(x.shape, to, flat); })));
   };
   return entry;
 }

@@ -51,7 +51,7 @@ TEST(Sequence, PositionsCountFromBothEnds) {
 }
 
 TEST(Sequence, IsNoTensorAndATensorIsNoSequence) {
-  EXPECT_EQ(problem(onSequence("Relu"), "Relu"),
+  EXPECT_EQ(problem(onSequence("Sigmoid"), "Sigmoid"),
             "E0205 input 'X' is float, float16, bfloat16 or double; found a sequence of 2 tensors");
   Model model(18);
   model.input("x", {2}).output("y");

@@ -1,0 +1,84 @@
+// OneHot, of indices known at import or not.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/selecting.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+namespace arith = mlir::arith;
+
+/// A whole number known at import, from one element of any type; nothing if it is none.
+std::optional<int64_t> depthOf(const NodeView &node) {
+  const HostTensor &known = *node.in(1).known;
+  if (known.size() != 1)
+    return std::nullopt;
+  const double value = known.isFloat() ? known.floats[0] : static_cast<double>(known.ints[0]);
+  if (value != std::trunc(value) || value < 1 || value > 256)
+    return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+/// Compares every index with the places of an axis of its own; a negative one counts from the
+/// end.
+void buildOneHot(NodeBuilder &node) {
+  const int64_t rank = node.in(0).rank() + 1, depth = *depthOf(node);
+  const int64_t axis = node.axis(node.integer("axis"), rank);
+  const Tensor values = asFloats(node.in(2));
+  const float off = values.known->floats[0], on = values.known->floats[1];
+  const Tensor indices = node.emit.unsqueeze(asFloats(node.in(0)), {axis});
+  Tensor hot = node.emit.pointwise(
+      {indices, countAlong(axis, rank, depth)}, [&](const Scalars &s, mlir::ValueRange v) {
+        const auto equals = [&](mlir::Value place) {
+          return s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0], place);
+        };
+        const mlir::Value low = s.sub(v[1], s.constant(static_cast<float>(depth)));
+        return s.make<arith::SelectOp>(s.make<arith::OrIOp>(equals(v[1]), equals(low)),
+                                       s.constant(on), s.constant(off));
+      });
+  hot.type = node.in(2).type;
+  node.result(std::move(hot));
+}
+
+Operator oneHot() {
+  Operator entry;
+  entry.name = "OneHot";
+  entry.form = "map: index == place or index == place - depth ? on : off";
+  entry.inputs = {{"indices", Types::Numeric},
+                  {"depth", Types::Numeric, Presence::Required, true},
+                  {"values", Types::Numeric, Presence::Required, true}};
+  entry.outputs = {{"output"}};
+  entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};
+  entry.requirements = {
+      {"input 'depth' is one whole number in [1, 256], up to which bf16 has every integer",
+       [](const NodeView &node) -> std::string {
+         if (depthOf(node))
+           return "";
+         const HostTensor &depth = *node.in(1).known;
+         return depth.size() != 1 ? "the shape " + shapeText(depth.shape)
+                : depth.isFloat() ? fmt::format("{}", depth.floats[0])
+                                  : fmt::format("{}", depth.ints[0]);
+       }},
+      {"input 'values' has two elements",
+       [](const NodeView &node) -> std::string {
+         return node.in(2).shape == Shape{2} ? "" : shapeText(node.in(2).shape);
+       },
+       "E0206"},
+      {"attribute 'axis' is in [-rank-1, rank] of input 'indices'",
+       [](const NodeView &node) {
+         return axesProblem({node.integer("axis")}, node.in(0).rank() + 1);
+       },
+       "E0206"}};
+  entry.build = buildOneHot;
+  return entry;
+}
+
+} // namespace
+
+void addOneHot(OperatorTable &table) { table.add({9, 11}, oneHot()); }
+
+} // namespace sluice::frontend::ops
