@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The page of the ONNX v1.12 suite: every case, its verdict and the reason.
 
-usage: conformance.py SLUICE PAGE [--suite FOLDER] [--share K/N] [--write]
+usage: conformance.py SLUICE PAGE [--suite FOLDER] [--share K/N] [--figures FILE]... [--write]
 
 Without --write the page is compared with what the compiler says; with --share only of every
-N-th case, from the K-th on. FOLDER has the cases that the onnx package does not make; without
-it they are left out of the comparison.
+N-th case, from the K-th on, of none if N is 0. FOLDER has the cases that the onnx package does not make; without
+it they are left out of the comparison. FILE has the errors and bounds that ops_test measured
+(SLUICE_OPS_FIGURES); with --write those of other cases stay as they are.
 """
 import argparse
 import collections
@@ -13,6 +14,7 @@ import concurrent.futures
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,31 +22,48 @@ import tempfile
 TARGET, LARGER = "c2b8", "c6b32"  # the second for what is too large for the first
 FLAG = "--allow-dynamic-weights"
 ON_LARGER = f"--target {LARGER}"
-LIMIT, SLOW = 60, "slow"  # seconds for one compilation
+LIMIT, SLOW = 60, "slow"  # seconds of processor time for one compilation
 BEYOND, DATA = 3.3895e38, "data"  # the largest bf16 number
+DIGIT = 0.1  # as far as a number of two digits may be off if its last digit is
 RANDOM = "random"  # what the notes of a model with random numbers have
 
-Verdict = collections.namedtuple("Verdict", "group name operators runs flags reason")
+Verdict = collections.namedtuple("Verdict", "group name operators runs flags reason figures", defaults=((),))
+Figures = collections.namedtuple("Figures", "largest error bound")  # of one output of a case
 
 HEAD = """# The ONNX v1.12 suite, case by case
 
 Written by `tests/conformance/conformance.py`; do not edit. A case runs if it compiles for `c2b8`, or
 for `c6b32` where it is too large for that, and then the tests compute it on both engines: equal
-bits, equal cycles, values within the bound of `tests/ops/ops_test.cpp` against ONNX's own. Operands
-of integers and bool, and those that an operator wants to know at import or that it is computed
-from, are given when compiling; everything else is an input. A sequence is passed and taken as the
-tensors in it.
+bits, equal cycles, and every element of the outputs within a bound of ONNX's own. Operands of
+integers and bool, and those that an operator wants to know at import or that it is computed from,
+are given when compiling; everything else is an input. A sequence is passed and taken as the tensors
+in it.
+
+**The bound** is computed for every output of every case, from the formats on the way. The inputs are
+rounded to bf16, as the machine takes them, and then every value that the model computes is rounded
+to bf16: to the nearest number, upwards, and downwards, three times in all, by the reference
+evaluator, which otherwise computes in double. What that moves, at the element that moves most, is
+what one rounding of each value costs; thrice that is allowed, because an operation of the model is
+several on the machine. An integer of 8 bits that is quantised from numbers may be the next one
+besides. Where no rounding changes anything the bound is 0 and the result is exact.
+
+`largest` is the largest magnitude in the output, `error` that of the element that is farthest from
+ONNX's, `bound` what is allowed; of several outputs the one that is nearest to its bound is shown.
+The engines give the same bits on every computer and the inputs are fixed, so the errors are too, of
+the programs that the compiler made when this page was written; the last digit of a bound may depend
+on the mathematical library. The tests check every case against the bound, and the bounds here
+against those they compute. The tolerance that the suite itself
+asks for, 0.001 of each number, is that of f32 arithmetic: a bf16 number has 8 significant bits and
+is up to 0.002 of its value from the number it stands for before anything is computed.
 
 """
 
 
 def check(sluice, path, flags, target):
     """None if the model compiles to what the case expects, else its first problem."""
-    try:
-        run = subprocess.run([sluice, "check", str(path), "--target", target, "--effort", "fast",
-                              "--format", "json", *flags], capture_output=True, text=True,
-                             timeout=LIMIT)
-    except subprocess.TimeoutExpired:
+    run = subprocess.run(["prlimit", f"--cpu={LIMIT}", sluice, "check", str(path), "--target", target, "--effort",
+                          "fast", "--format", "json", *flags], capture_output=True, text=True)
+    if run.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return {"code": SLOW, "message": f"compiling takes longer than {LIMIT} s"}
     found = json.loads(run.stdout)
     if run.returncode != 0:
@@ -78,14 +97,16 @@ def row(one):
     text += f" with `{FLAG}`" if FLAG in one.flags else ""
     if not one.runs:
         text = one.reason.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-    return f"| {one.name} | {one.operators} | {text} |"
+    cells = [one.name, one.operators, text, *(one.figures or Figures("", "", ""))]
+    return "| " + " | ".join(cells) + " |"
 
 
 def parse(group, line):
-    name, operators, text = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:4])
+    name, operators, text, *figures = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
     runs = text == "runs" or text.startswith(("runs with ", "runs on "))
     flags = [flag for flag, word in ((FLAG, FLAG), (ON_LARGER, f"on `{LARGER}`")) if runs and word in text]
-    return Verdict(group, name, operators, runs, flags, "" if runs else text)
+    return Verdict(group, name, operators, runs, flags, "" if runs else text,
+                   Figures(*figures) if any(figures) else ())
 
 
 def read(page):
@@ -113,9 +134,33 @@ def text(verdicts):
     for code, count in sorted(codes.items()):
         out += f"| {f'[{code}](errors/{code}.md)' if code[0] == 'E' else code} | {count} |\n"
     for group in groups:
-        out += f"\n## {group}\n\n| case | operators | verdict |\n|---|---|---|\n"
+        out += f"\n## {group}\n\n| case | operators | verdict | largest | error | bound |\n|---|---|---|---|---|---|\n"
         out += "".join(row(one) + "\n" for one in verdicts if one.group == group)
     return out
+
+
+def measured(path):
+    """The figures by case of a file of ops_test; errors and bounds with two digits."""
+    def digits(number, count):
+        return f"{float(f'{float(number):.{count}g}'):g}"
+
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {name: Figures(digits(largest, 3), digits(error, 2), digits(bound, 2))
+            for name, largest, error, bound in lines}
+
+
+def wrong_figures(one, found):
+    """What is wrong with the figures of a case in the page, beside those that are measured now."""
+    if not one.runs:
+        return "figures of what does not run" if one.figures else None
+    if not one.figures:
+        return "has no error and bound"
+    error, bound = float(one.figures.error), float(one.figures.bound)
+    if not 0 <= error <= bound < float("inf"):
+        return f"the error {error} is not within the bound {bound}"
+    if found and abs(float(found.bound) - bound) > DIGIT * bound:
+        return f"the bound is {found.bound} now, the page has {bound}"
+    return None
 
 
 def main():
@@ -128,29 +173,39 @@ def main():
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("--suite", type=pathlib.Path)
     parser.add_argument("--share", default="0/1")
+    parser.add_argument("--figures", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     first, step = (int(word) for word in options.share.split("/"))
     known = suite.Known(options.sluice)
     with tempfile.TemporaryDirectory() as scratch:
         jobs = []
-        for group, name, case in list(suite.cases(options.suite))[first::step]:
+        for group, name, case in list(suite.cases(options.suite))[first::step] if step else []:
             path = pathlib.Path(scratch) / f"{name}.onnx"
             onnx.save(suite.bind(case, known)[0], str(path))
             operators = ", ".join(sorted({node.op_type for node in case.model.graph.node}))
             jobs.append((options.sluice, group, name, operators, path, suite.largest(case)))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             verdicts = list(pool.map(lambda job: verdict(*job), jobs))
+    page = read(options.page)
+    found = {name: figures for path in options.figures for name, figures in measured(path).items()}
+    of_page = {name: one.figures for name, one in page.items()}
+    figures = {**of_page, **found} if options.write else of_page
+    verdicts = [one._replace(figures=figures.get(one.name, ()) if one.runs else ()) for one in verdicts]
+    wrong = [f"{one.name}: {why}" for one in (verdicts if options.write else page.values())
+             if (why := wrong_figures(one, found.get(one.name)))]
     if options.write:
         options.page.write_text(text(verdicts))
         print(f"{len(verdicts)} cases, {sum(one.runs for one in verdicts)} run")
-        return 0
-    listed = options.page.read_text().splitlines()
-    stale = [row(one) for one in verdicts if row(one) not in listed]
-    for line in stale:
-        print("not in the page:", line)
-    print(f"{len(verdicts)} cases compared, {len(stale)} differ")
-    return 1 if stale else 0
+    else:
+        listed = options.page.read_text().splitlines()
+        stale = [row(one) for one in verdicts if row(one) not in listed]
+        wrong += [f"not in the page: {line}" for line in stale]
+        print(f"{len(verdicts)} cases compared, {len(stale)} differ; figures of {len(page)} cases, "
+              f"{len(found)} of them measured anew")
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,55 +1,29 @@
 // Operators end to end: ONNX in, bits out of both engines, compared with the
 // values stored beside the model. SLUICE_OPS_CASES names a folder of further cases,
-// SLUICE_EVALUATED_CASES one of cases for the reference evaluator alone.
+// SLUICE_EVALUATED_CASES one of cases for the reference evaluator alone, SLUICE_OPS_FIGURES a
+// file for the errors and bounds of the cases of the ONNX package.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
-#include <optional>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "compiler/conversion/scalar/table_builder.h"
-#include "compiler/frontend/onnx/tensor_reader.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/reference/tensor.h"
 #include "test_model.h"
 #include "tests/ops/engines.h"
+#include "tests/ops/error_bound.h"
 
 namespace sluice::ops_test {
 namespace {
 
 namespace fs = std::filesystem;
 namespace onnx_test = frontend::test;
-
-/// What a result may be off by, relative to the largest magnitude of its tensor:
-/// seven roundings to bf16 of 2^-9 each (a product of 60 elements is rounded seven
-/// times, a normalisation six: mean, distance, square, variance, root and result). What rounding
-/// the inputs changes comes on top: it is measured, with the reference evaluator, element by
-/// element.
-constexpr double kRoundings = 7 * 0x1p-9;
-
-std::vector<reference::Tensor> readTensors(const fs::path &folder, const std::string &prefix) {
-  std::vector<reference::Tensor> out;
-  while (true) {
-    const fs::path path = folder / (prefix + "_" + std::to_string(out.size()) + ".pb");
-    if (!fs::exists(path))
-      return out;
-    onnx::TensorProto proto;
-    EXPECT_TRUE(proto.ParseFromString(onnx_test::readFile(path.string()))) << path;
-    frontend::HostTensor tensor;
-    const auto error =
-        frontend::readTensor(proto, path.string(), frontend::ExternalData(""), tensor);
-    EXPECT_FALSE(error) << error->message;
-    std::vector<double> values(tensor.floats.begin(), tensor.floats.end());
-    values.insert(values.end(), tensor.ints.begin(), tensor.ints.end());
-    out.emplace_back(tensor.shape, std::move(values));
-  }
-}
 
 /// "case code" per line: the cases that are refused, and why.
 std::map<std::string, std::string> refusedCases() {
@@ -124,78 +98,6 @@ bool hasModel(const std::string &target) {
   return all.find("," + target + ",") != std::string::npos;
 }
 
-double magnitude(const reference::Tensor &tensor) {
-  double most = 0;
-  for (const double value : tensor.values)
-    most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
-  return most;
-}
-
-/// How far rounding on the way moves the outputs: where large values cancel, by more than their own
-/// rounding. Three ways to round everything, of which the machine's is a mixture.
-std::vector<reference::Tensor> spreadOf(const onnx_test::Imported &imported,
-                                        const std::vector<reference::Tensor> &inputs,
-                                        const std::vector<reference::Tensor> &expected) {
-  std::vector<reference::Tensor> spread = expected;
-  for (reference::Tensor &tensor : spread)
-    std::ranges::fill(tensor.values, 0);
-  for (const double towards :
-       {0.0, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
-    const auto round = [&](double value) {
-      const double nearest = rows::bf16ToDouble(rows::roundToBf16(value));
-      const bool isThere = towards == 0 || nearest == value || nearest == 0 ||
-                           !std::isfinite(nearest) || (nearest < value) == (towards < 0);
-      constexpr int kFractionBits = 7;
-      return isThere ? nearest
-                     : nearest + std::copysign(std::ldexp(1.0, std::ilogb(nearest) - kFractionBits),
-                                               towards);
-    };
-    const auto rounded = onnx_test::evaluateRounded(imported, inputs, round);
-    for (size_t i = 0; i < spread.size(); ++i)
-      for (size_t k = 0; k < spread[i].values.size(); ++k)
-        spread[i].values[k] =
-            std::max(spread[i].values[k], std::abs(rounded[i].values[k] - expected[i].values[k]));
-  }
-  return spread;
-}
-
-/// Compares with the stored outputs; the worst error as a part of what is allowed.
-double compare(const fs::path &folder, const std::vector<reference::Tensor> &inputs,
-               const RunResult &run, double roundings = kRoundings) {
-  const onnx_test::Imported imported = onnx_test::importFile((folder / "model.onnx").string());
-  std::vector<reference::Tensor> rounded = inputs;
-  for (reference::Tensor &tensor : rounded)
-    for (double &value : tensor.values)
-      value = rows::bf16ToDouble(rows::roundToBf16(value));
-  const auto expected = readTensors(folder / "test_data_set_0", "output");
-  const auto shifted = onnx_test::evaluate(imported, rounded);
-  EXPECT_EQ(run.outputs.size(), expected.size());
-  std::optional<std::vector<reference::Tensor>> spread; // where the other bound does not do
-  double worst = 0;
-  for (size_t i = 0; i < expected.size() && i < run.outputs.size(); ++i) {
-    EXPECT_EQ(run.outputs[i].size(), expected[i].values.size());
-    const double scale = magnitude(expected[i]);
-    size_t wrong = 0;
-    for (size_t k = 0; k < run.outputs[i].size(); ++k) {
-      const double found = run.outputs[i][k], want = expected[i].values[k];
-      if (found == want || (std::isnan(found) && std::isnan(want)))
-        continue;
-      double allowed = roundings * scale + std::abs(shifted[i].values[k] - want);
-      if (!(std::abs(found - want) <= allowed)) {
-        spread = spread ? std::move(spread) : spreadOf(imported, rounded, expected);
-        allowed += spread->at(i).values[k];
-      }
-      const double part = std::abs(found - want) / allowed;
-      worst = std::max(worst, part);
-      if (!(part <= 1) && ++wrong <= 3)
-        ADD_FAILURE() << "output " << i << " element " << k << ": " << found << " for " << want
-                      << ", " << allowed << " is allowed";
-    }
-    EXPECT_EQ(wrong, 0U) << "of " << run.outputs[i].size() << " elements";
-  }
-  return worst;
-}
-
 /// The reference evaluator against the stored outputs, which are numpy's, rounded to float32.
 void checkEvaluated(const fs::path &folder) {
   SCOPED_TRACE(folder.filename().string());
@@ -206,7 +108,10 @@ void checkEvaluated(const fs::path &folder) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_EQ(found[i].shape, expected[i].shape);
-    const double allowed = 0x1p-20 * magnitude(expected[i]);
+    double largest = 0;
+    for (const double value : expected[i].values)
+      largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+    const double allowed = 0x1p-20 * largest;
     for (size_t k = 0; k < expected[i].values.size(); ++k)
       ASSERT_NEAR(found[i].values[k], expected[i].values[k], allowed)
           << "output " << i << " element " << k;
@@ -230,6 +135,7 @@ struct Totals {
   size_t ran = 0, refused = 0, flagged = 0, looped = 0, tooLarge = 0, withoutModel = 0;
   double worst = 0;
   std::string worstCase;
+  std::ofstream figures; ///< of every case that ran: its name, largest number, error and bound
 };
 
 /// Inferences that follow each other as fast as the machine takes them see no
@@ -297,14 +203,19 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
   ++totals.ran;
   if (options.allowDynamicWeights)
     checkRepeated(program, arrays, run);
-  const auto judge = [&](const RunResult &result, double roundings) {
-    const double part = compare(folder, inputs, result, roundings);
-    if (part > totals.worst) {
-      totals.worst = part;
+  const Expectation expectation(folder, inputs);
+  const auto judge = [&](const RunResult &result) {
+    const Deviation found = expectation.check(result.outputs);
+    if (found.part() > totals.worst) {
+      totals.worst = found.part();
       totals.worstCase = name;
     }
+    return found;
   };
-  judge(run, kRoundings);
+  const Deviation found = judge(run);
+  if (totals.figures.is_open())
+    totals.figures << fmt::format("{} {:.3g} {:.3g} {:.3g}\n", name, found.largest, found.error,
+                                  found.bound);
   // Small models are faster row by row; their loops are right too.
   options.onlyLoops = true;
   if (!compile(options, program, text).empty())
@@ -314,10 +225,10 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
   const RunResult looped = runOnBoth(program, arrays);
   ASSERT_EQ(looped.problem, "");
   ++totals.looped;
-  judge(looped, 2 * kRoundings); // a product over positions is rounded at each of them
+  judge(looped);
 }
 
-void checkAll(const char *path, size_t atLeast) {
+void checkAll(const char *path, size_t atLeast, const char *figures = nullptr) {
   std::vector<fs::path> folders;
   if (fs::exists(path))
     for (const auto &entry : fs::directory_iterator(path))
@@ -327,6 +238,8 @@ void checkAll(const char *path, size_t atLeast) {
   std::sort(folders.begin(), folders.end());
   const std::map<std::string, std::string> refused = refusedCases();
   Totals totals;
+  if (figures != nullptr)
+    totals.figures.open(figures);
   for (const fs::path &folder : folders)
     try {
       check(folder, refused, totals);
@@ -342,7 +255,9 @@ void checkAll(const char *path, size_t atLeast) {
   EXPECT_LE(totals.tooLarge * 50, folders.size());
 }
 
-TEST(Operators, CasesOfTheOnnxPackage) { checkAll(ONNX_CASES, 180); }
+TEST(Operators, CasesOfTheOnnxPackage) {
+  checkAll(ONNX_CASES, 180, std::getenv("SLUICE_OPS_FIGURES"));
+}
 TEST(Operators, CasesOfOurOwn) { checkAll(OWN_CASES, 250); }
 TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
 TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 300); }
@@ -357,7 +272,7 @@ TEST(Operators, CasesOfAGivenFolder) {
   const char *folder = std::getenv("SLUICE_OPS_CASES");
   if (folder == nullptr)
     GTEST_SKIP() << "SLUICE_OPS_CASES names no folder of cases";
-  checkAll(folder, 1);
+  checkAll(folder, 1, std::getenv("SLUICE_OPS_FIGURES"));
 }
 TEST(Operators, CasesOfAGivenFolderAreEvaluated) {
   const char *folder = std::getenv("SLUICE_EVALUATED_CASES");
