@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <cstdint>
@@ -11,7 +12,10 @@
 #include <span>
 
 #include "hw/isa/isa.h"
-#include "runtime/format/images.h"
+
+namespace sluice::format {
+struct TableImage;
+} // namespace sluice::format
 
 namespace sluice::numerics {
 

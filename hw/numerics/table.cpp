@@ -4,6 +4,8 @@
 
 #include "hw/numerics/numerics.h"
 
+#include "runtime/format/images.h"
+
 namespace sluice::numerics {
 
 namespace {

@@ -30,6 +30,7 @@ if(NOT TARGET sluice_verilated)
     ${VERILATOR_ROOT}/include ${VERILATOR_ROOT}/include/vltstd)
   target_compile_definitions(sluice_verilated PUBLIC VM_COVERAGE=0 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0)
   target_compile_options(sluice_verilated PRIVATE -w)
+  set_target_properties(sluice_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(sluice_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
 endif()
 
@@ -118,6 +119,7 @@ function(sluice_verilate rtl flavour)
   sluice_verilated_archive(${class} ${folder} sluice_top ${flags} ${SLUICE_PARAMETERS})
   add_library(sluice_rtl_${rtl}_${flavour} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/model.cpp
     ${folder}/${class}.h)
+  set_target_properties(sluice_rtl_${rtl}_${flavour} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(sluice_rtl_${rtl}_${flavour} SYSTEM PRIVATE ${folder})
   target_compile_definitions(sluice_rtl_${rtl}_${flavour} PRIVATE SLUICE_CLASS=${class}
     SLUICE_HEADER="${class}.h" SLUICE_FACTORY=make_${rtl}_${flavour} SLUICE_WAVES=${waves})

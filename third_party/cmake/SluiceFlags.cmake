@@ -24,12 +24,15 @@ function(sluice_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
 endfunction()
 
-# A static library of ours: sluice_library(name SOURCES... [LINK libs...])
+# A static library of ours: sluice_library(name SOURCES... [LINK libs...] [PRECOMPILED set]); the set
+# of SluicePrecompiled, or "none".
 function(sluice_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   sluice_warnings(${name})
+  sluice_reuse(${name} "${ARG_PRECOMPILED}" standard)
 endfunction()
 
 # Builds what the tests labelled "sanitize" need.
@@ -76,12 +79,13 @@ function(sluice_static_closure target out)
 endfunction()
 
 # A GoogleTest binary registered with ctest: sluice_test(name SOURCES... [LINK libs...]). Unit tests
-# also run with sanitizers.
+# also run with sanitizers. PRECOMPILED as for libraries.
 function(sluice_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
   sluice_warnings(${name})
+  sluice_reuse(${name} "${ARG_PRECOMPILED}" test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/")

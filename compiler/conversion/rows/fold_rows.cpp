@@ -5,6 +5,7 @@
 
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/attributes.h"
+#include "compiler/dialect/sluice/monoids.h"
 
 namespace sluice::rows {
 namespace {

@@ -1,5 +1,6 @@
 // The reference interface: each operation names its golden function.
 #include "compiler/dialect/sluice/interpret.h"
+#include "compiler/dialect/sluice/monoids.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 

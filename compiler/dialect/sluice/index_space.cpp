@@ -1,5 +1,6 @@
 // The index space interface: the loops of every operation, and the regions of its
 // operands and result.
+#include "compiler/dialect/sluice/monoids.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <llvm/ADT/APFloat.h>
 
+#include "runtime/format/host_tensor.h"
+
 namespace sluice::frontend {
 
 using Proto = onnx::TensorProto;

@@ -11,7 +11,10 @@
 
 #include "compiler/frontend/onnx/onnx_proto.h"
 #include "compiler/frontend/onnx/report.h"
-#include "runtime/format/host_tensor.h"
+
+namespace sluice::format {
+enum class HostType : uint8_t;
+} // namespace sluice::format
 
 namespace sluice::frontend {
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include SLUICE_MODULE_HEADER
+#include "runtime/format/images.h"
 #include "tests/rtl/control/testbench.h"
 #include "tests/rtl/datapath/wide.h"
 #include "tests/unit/hw/numerics/random_tables.h"

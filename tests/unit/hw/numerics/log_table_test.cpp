@@ -6,6 +6,8 @@
 
 #include "hw/numerics/numerics.h"
 
+#include "runtime/format/images.h"
+
 namespace sluice::numerics {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hw/numerics/numerics.h"
+#include "runtime/format/images.h"
 #include "tests/unit/hw/numerics/random_tables.h"
 
 namespace sluice::numerics {
