@@ -141,12 +141,76 @@ class Partition(Refusal):
                      "what others read\n"
                      "  --> m.onnx\n", "turn=1", "act=0")
 
-    def test_loops(self):
-        model, _ = layers(32, 32, rows=4000)
-        onnx.save(model, self.dir / "m.onnx")
-        self.refuses("error[E0418]: --core-partition 'fc0=0': the model runs in loops, which deal its positions out to all cores; "
-                     "allowed where each row is planned by itself\n"
-                     "  --> m.onnx\n", "fc0=0")
+    def test_positions_of_loops(self):
+        """All of a loop's positions are dealt out to the cores of what is pinned in it."""
+        model, values = layers(40, 48, 24, rows=600)
+        self.compiled(model, values)
+        self.assertEqual((self.cores("fc0"), self.cores("fc1")), ({0, 1}, {0, 1}))
+        for core in 0, 1:
+            self.compiled(model, values, f"fc0={core}")
+            self.assertEqual((self.cores("fc0"), self.cores("fc1")), ({core}, {core}))
+        self.compiled(model, values, "fc0=0,1", "fc1=1")
+        self.assertEqual((self.cores("fc0"), self.cores("fc1")), ({1}, {1}))
+
+    def test_layers_of_windows(self):
+        """Layers that read each other's lines wherever they are have cores of their own."""
+        random = np.random.default_rng(5)
+        w = [random.standard_normal(shape).astype(np.float32) / 8 for shape in ((16, 8, 3), (8, 16, 3))]
+        model = models.model([helper.make_node("Conv", ["x", "w0"], ["h"], name="conv0", pads=[1, 1]),
+                              helper.make_node("Relu", ["h"], ["a"], name="act"),
+                              helper.make_node("Conv", ["a", "w1"], ["y"], name="conv1", pads=[1, 1])],
+                             [models.tensor("x", 1, 8, 400)], [models.tensor("y", 1, 8, 400)],
+                             [models.constant(f"w{i}", one) for i, one in enumerate(w)])
+
+        def conv(x, w):
+            padded = np.pad(x, ((0, 0), (0, 0), (1, 1)))
+            return sum(np.einsum("oc,ncx->nox", w[:, :, k], padded[:, :, k:k + x.shape[2]]) for k in range(3))
+
+        def values(x):
+            return conv(np.maximum(conv(x, w[0]), 0), w[1]).astype(np.float32)
+        for pins, wanted in (((), ({0, 1}, {0, 1})), (("conv0=0", "conv1=1"), ({0}, {1})), (("conv0=1",), ({1}, {0, 1})),
+                             (("conv1=0",), ({0, 1}, {0}))):
+            with self.subTest(pins):
+                self.compiled(model, values, *pins)
+                self.assertEqual((self.cores("conv0"), self.cores("conv1")), wanted)
+                flags = [word for pin in pins for word in ("--core-partition", pin)]
+                stages = json.loads(self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", "--json", *flags))["stages"]
+                for layer, cores in zip(("conv0", "conv1"), wanted):
+                    planned = [sum(stage["rows_by_core"][core] for stage in stages if layer in [n["name"] for n in stage["nodes"]])
+                               for core in range(2)]
+                    self.assertEqual({core for core in range(2) if planned[core]}, cores)
+
+    def test_what_loops_refuse(self):
+        onnx.save(layers(32, 32, 16, rows=4000)[0], self.dir / "m.onnx")
+        self.refuses("error[E0418]: --core-partition keeps node 0 'fc0' (MatMul) on core 0 and node 2 'fc1' (MatMul) on core 1, "
+                     "and a position of the loop is computed by one core\n"
+                     "  --> m.onnx\n", "fc0=0", "fc1=1")
+        self.refuses("error[E0418]: --core-partition 'fc9=0': no operation on the accelerator comes from a node 'fc9', "
+                     "its number or name is allowed\n"
+                     "  --> m.onnx\n", "fc9=0")
+        onnx.save(models.model([helper.make_node("MatMul", ["x", "w"], ["h"], name="fc"),
+                                helper.make_node("ReduceMean", ["h"], ["y"], name="mean", axes=[0], keepdims=0)],
+                               [models.tensor("x", 4000, 32)], [models.tensor("y", 16)],
+                               [models.constant("w", np.ones((32, 16), np.float32))]), self.dir / "m.onnx")
+        self.refuses("error[E0418]: --core-partition keeps node 0 'fc' (MatMul) on core 0, and the loop merges what all of its "
+                     "positions give, to which every core has a part; allowed: 0,1\n"
+                     "  --> m.onnx\n", "fc=0")
+
+    def test_lines_of_loops_that_do_not_fit(self):
+        w = [np.ones(shape, np.float32) for shape in ((16, 8, 3, 3), (8, 16, 3, 3))]
+        onnx.save(models.model([helper.make_node("Conv", ["x", "w0"], ["h"], name="conv0", pads=[1] * 4),
+                                helper.make_node("Conv", ["h", "w1"], ["y"], name="conv1", pads=[1] * 4)],
+                               [models.tensor("x", 1, 8, 40, 40)], [models.tensor("y", 1, 8, 40, 40)],
+                               [models.constant(f"w{i}", one) for i, one in enumerate(w)]), self.dir / "m.onnx")
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+        self.refuses("""
+            error[E0402]: the model does not fit c2b8: core 0 needs 3456 inbox rows, 2432 more than its 1024
+              --> m.onnx
+             note: core 1 needs 3456 inbox rows, 2432 more than its 1024
+             note: 'x', of 1600 rows in all, takes its share of the inbox rows of core 0
+             help: use a target with more inbox rows or more lanes
+             help: leave out --core-partition, so that all cores share the positions
+            """, "conv0=0", "conv1=1", code=TOO_BIG)
 
     def test_what_does_not_fit_is_said_with_numbers(self):
         model, values = layers(496, 512, 8)

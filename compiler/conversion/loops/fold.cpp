@@ -135,7 +135,7 @@ private:
 
   /// Folds in a body; the body that makes parts of what they leave.
   rows::Body expand(rows::Body &body) {
-    const Groups groups = groupsOf(body.trips, program, choice);
+    const Groups groups = groupsOf(program, body, choice);
     rows::Body parts;
     parts.trip.geometry = program.geometry;
     parts.trip.nodes = body.trip.nodes;

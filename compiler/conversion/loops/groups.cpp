@@ -4,13 +4,22 @@
 
 namespace sluice::loops {
 
-Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choice) {
-  const uint32_t cores = program.geometry.cores;
-  return {trips, std::min(choice.group, (trips + cores - 1) / cores), cores};
+namespace {
+
+Groups groupsOf(uint32_t trips, uint32_t mask, const rows::Program &program, const Choice &choice) {
+  mask &= (1U << program.geometry.cores) - 1;
+  const auto cores = static_cast<uint32_t>(std::popcount(mask));
+  return {trips, std::min(choice.group, (trips + cores - 1) / cores), cores, 0, mask};
+}
+
+} // namespace
+
+Groups groupsOf(const rows::Program &program, const rows::Family &family, const Choice &choice) {
+  return groupsOf(family.trips, family.cores, program, choice);
 }
 
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
-  Groups groups = groupsOf(body.trips, program, choice);
+  Groups groups = groupsOf(body.trips, body.cores, program, choice);
   groups.firstCore = body.firstCore;
   return groups;
 }
@@ -26,10 +35,10 @@ void dealOut(rows::Program &program, const Choice &choice) {
     return;
   uint32_t next = 0;
   for (rows::Body &body : program.bodies) {
-    if (!anywhere(body))
+    const Groups groups = groupsOf(program, body, choice);
+    if (!anywhere(body) || groups.cores != program.geometry.cores)
       continue;
     body.firstCore = next;
-    const Groups groups = groupsOf(program, body, choice);
     next = (next + groups.full() + (groups.rest() != 0)) % groups.cores;
   }
 }
@@ -37,7 +46,7 @@ void dealOut(rows::Program &program, const Choice &choice) {
 uint32_t coresOf(const rows::Program &program, const rows::Body &body, const Choice &choice) {
   const Groups groups = groupsOf(program, body, choice);
   uint32_t mask = 0;
-  for (uint32_t core = 0; core < groups.cores; ++core)
+  for (uint32_t core = 0; core < program.geometry.cores; ++core)
     mask |= (groups.groupsOf(core) != 0 ? 1U : 0U) << core;
   return mask;
 }

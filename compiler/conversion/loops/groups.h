@@ -1,10 +1,12 @@
 // Which positions of a loop are whose.
 //
 // Positions are dealt out in groups: group g is trips [g * size, (g + 1) * size) and
-// belongs to core (g + first core) mod cores, as its group g / cores. Bodies begin on core 0,
-// but for those that no other has to agree with about who has which position.
+// belongs to core (g + first core) mod cores, as its group g / cores, of the cores that they are
+// dealt out to: all, unless they are pinned. Bodies begin on core 0, but for those that no other
+// has to agree with about who has which position.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "compiler/conversion/rows/program.h"
@@ -23,26 +25,38 @@ struct Choice {
   auto operator<=>(const Choice &) const = default;
 };
 
-/// Groups of a loop of `trips` positions.
+/// Groups of a loop of `trips` positions, on the cores of a mask.
 struct Groups {
   uint32_t trips = 1, size = 1, cores = 1, firstCore = 0;
+  uint32_t mask = 1; ///< of as many cores
 
-  /// How many cores behind the first one a core is.
-  [[nodiscard]] uint32_t turn(uint32_t core) const { return (core + cores - firstCore) % cores; }
-  [[nodiscard]] uint32_t coreOf(uint32_t trip) const { return (trip / size + firstCore) % cores; }
+  [[nodiscard]] bool has(uint32_t core) const { return (mask >> core & 1) != 0; }
+  /// How many cores of the mask behind the first one a core is.
+  [[nodiscard]] uint32_t turn(uint32_t core) const {
+    const auto before = static_cast<uint32_t>(std::popcount(mask & ((1U << core) - 1)));
+    return (before + cores - firstCore) % cores;
+  }
+  [[nodiscard]] uint32_t coreOfGroup(uint32_t group) const {
+    uint32_t left = mask;
+    for (uint32_t i = (group + firstCore) % cores; i > 0; --i)
+      left &= left - 1;
+    return static_cast<uint32_t>(std::countr_zero(left));
+  }
+  [[nodiscard]] uint32_t coreOf(uint32_t trip) const { return coreOfGroup(trip / size); }
   [[nodiscard]] uint32_t full() const { return trips / size; }
   [[nodiscard]] uint32_t rest() const { return trips % size; } ///< positions of the last group
   /// Full groups of a core.
   [[nodiscard]] uint32_t fullOf(uint32_t core) const {
-    return full() / cores + (turn(core) < full() % cores);
+    return has(core) ? full() / cores + (turn(core) < full() % cores) : 0;
   }
   /// Positions of the group behind the full ones, on the core that has it.
   [[nodiscard]] uint32_t restOf(uint32_t core) const {
-    return turn(core) == full() % cores ? rest() : 0;
+    return has(core) && turn(core) == full() % cores ? rest() : 0;
   }
   /// Positions of the fullest core.
   [[nodiscard]] uint32_t most() const {
-    return full() % cores == 0 ? fullOf(firstCore) * size + rest() : fullOf(firstCore) * size;
+    const uint32_t first = (full() + cores - 1) / cores; // full groups of the first core
+    return first * size + (full() % cores == 0 ? rest() : 0);
   }
   [[nodiscard]] uint32_t groupsOf(uint32_t core) const {
     return fullOf(core) + (restOf(core) != 0);
@@ -53,10 +67,9 @@ struct Groups {
   }
 };
 
-/// Groups of a loop: as large as chosen, but on every core if there are positions enough.
-Groups groupsOf(uint32_t trips, const rows::Program &program, const Choice &choice);
-
-/// Groups of a body.
+/// Groups of what each trip has its own rows of, and of a body: as large as chosen, but on every
+/// core that may have some if there are positions enough.
+Groups groupsOf(const rows::Program &program, const rows::Family &family, const Choice &choice);
 Groups groupsOf(const rows::Program &program, const rows::Body &body, const Choice &choice);
 
 /// Bodies that happen once are the work of one core.

@@ -144,7 +144,7 @@ private:
   /// Group after group round the cores; with a ring, as cores give groups back.
   void addGroups(uint32_t f) {
     const rows::Family &family = program.families[f];
-    const Groups groups = groupsOf(family.trips, program, choice);
+    const Groups groups = groupsOf(program, family, choice);
     const FamilyHome &home = map.families[f];
     const uint32_t rounds = groups.full() / groups.cores;
     const bool waits = home.ring != 0;
@@ -162,8 +162,8 @@ private:
       const uint32_t passes = std::min(count, kMostTrips);
       if (passes > 1)
         list.push_back(sequencer(isa::Loop{passes}));
-      for (uint32_t core = 0; core < groups.cores; ++core)
-        addGroup(f, groups, first * groups.cores + core, groups.size, groups.cores * groups.size,
+      for (uint32_t turn = 0; turn < groups.cores; ++turn)
+        addGroup(f, groups, first * groups.cores + turn, groups.size, groups.cores * groups.size,
                  waits);
       list.push_back(sequencer(isa::Addreg{1, advance}));
       if (passes > 1)
@@ -178,7 +178,7 @@ private:
                 bool waits) {
     const rows::Family &family = program.families[f];
     const FamilyHome &home = map.families[f];
-    const uint32_t core = group % groups.cores;
+    const uint32_t core = groups.coreOfGroup(group);
     isa::Input take;
     take.mask = 1U << core;
     take.dst = home.base;

@@ -16,7 +16,7 @@ format::Program makeShell(const rows::Program &program) {
 /// The rows of a core's own positions, in the order in which it comes to them.
 std::vector<uint16_t> ownRows(const rows::Program &program, const rows::Family &family,
                               const Choice &choice, uint32_t core) {
-  const Groups groups = groupsOf(family.trips, program, choice);
+  const Groups groups = groupsOf(program, family, choice);
   const size_t row = size_t{family.rows} * program.geometry.lanes;
   std::vector<uint16_t> lanes;
   for (uint32_t g = 0; g < groups.groupsOf(core); ++g) {
@@ -48,9 +48,9 @@ format::Program makeImages(const rows::Program &program, const Map &map, const C
   format::Program result = makeShell(program);
   for (uint32_t core = 0; core < program.geometry.cores; ++core) {
     format::CoreImage &image = result.cores[core];
-    for (uint32_t block = 0; block < map.blocks.size(); ++block)
-      if (!map.blocks[block].isCleared())
-        image.weights.push_back({block, map.blocks[block]});
+    for (const StoredBlock &stored : map.blocks)
+      if (stored.on(core) && !stored.block.isCleared())
+        image.weights.push_back({stored.address, stored.block});
     format::RowImage constants{isa::kLocalBase, {}};
     for (const std::vector<uint16_t> &row : map.constantRows)
       constants.lanes.insert(constants.lanes.end(), row.begin(), row.end());

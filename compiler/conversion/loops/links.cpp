@@ -56,7 +56,7 @@ Links linksOf(const rows::Program &program, const Map &map, const Choice &choice
   links.byGroup.assign(program.inputs.size(), false);
   for (uint32_t f = 0; f < program.families.size(); ++f)
     if (const rows::Family &family = program.families[f]; family.input) {
-      const Groups groups = groupsOf(family.trips, program, choice);
+      const Groups groups = groupsOf(program, family, choice);
       const uint32_t ahead =
           map.families[f].ring != 0 ? map.families[f].groups * groups.size : groups.most();
       links.byGroup[*family.input] = ahead > isa::kTokenMax;

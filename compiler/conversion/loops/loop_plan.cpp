@@ -4,12 +4,14 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/pin_bodies.h"
 #include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/loops/separate_outputs.h"
 #include "compiler/conversion/loops/trial.h"
@@ -35,7 +37,7 @@ std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
   const format::Geometry &geometry = program.geometry;
   std::vector<plan::MemoryUse> use;
   for (uint32_t core = 0; core < geometry.cores; ++core) {
-    use.push_back({core, "weight blocks", map.blocks.size(), geometry.weightBlocks});
+    use.push_back({core, "weight blocks", map.blocksUsed[core], geometry.weightBlocks});
     use.push_back({core, "inbox rows", map.inboxRows, geometry.inboxRows});
     use.push_back({core, "local rows", map.localRows, geometry.localRows});
     use.push_back({core, "preload rows", map.preloads.size(), geometry.preloadRows});
@@ -110,12 +112,20 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   return candidate;
 }
 
+/// Trips after which every body begins on its first core again.
+uint32_t roundOf(const rows::Program &program, const Choice &choice) {
+  uint32_t cores = 1;
+  for (const rows::Body &body : program.bodies)
+    cores = std::lcm(cores, groupsOf(program, body, choice).cores);
+  return choice.group * cores;
+}
+
 /// A program that differs in its trip count alone, with this many rounds of groups over
 /// the cores where it has more. Nothing if a body reads other positions than its own of what
 /// another makes.
 std::optional<rows::Program> shortened(const rows::Program &program, const Choice &choice,
                                        uint32_t rounds) {
-  const uint32_t round = choice.group * program.geometry.cores;
+  const uint32_t round = roundOf(program, choice);
   assert(round != 0);
   const auto shorten = [&](uint32_t &trips) {
     if (trips > 1 && trips / round > rounds)
@@ -186,7 +196,7 @@ constexpr uint32_t kTimedTrips = 256;
 
 std::optional<double> cyclesOf(const Candidate &candidate, plan::Budget &budget) {
   const rows::Program &program = candidate.program;
-  const uint32_t round = candidate.trial.choice.group * program.geometry.cores;
+  const uint32_t round = roundOf(program, candidate.trial.choice);
   const auto shorter = shortened(program, candidate.trial.choice,
                                  std::max(roundsToProve(candidate.map), kTimedTrips / round));
   const rows::Program &few = shorter ? *shorter : program;
@@ -238,7 +248,7 @@ Problems fitProblems(const rows::Program &program, const std::vector<plan::Memor
 std::vector<uint32_t> groupSizes(const rows::Program &program, uint32_t runs) {
   uint32_t most = 1;
   for (const rows::Body &body : program.bodies) {
-    const uint32_t shares = program.geometry.cores * runs;
+    const uint32_t shares = groupsOf(program, body, {}).cores * runs;
     most = std::max(most, (body.trips + shares - 1) / shares);
   }
   std::set<uint32_t> sizes;
@@ -368,10 +378,6 @@ rows::Program runnable(const rows::Program &original) {
 
 bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
                   plan::Plan &result, Problems &problems) {
-  if (!options.pins.empty()) {
-    problems.push_back(plan::pinnedInLoops(options.pins));
-    return false;
-  }
   Problems biases;
   for (const rows::Body &body : original.bodies)
     for (Problem &problem : plan::biasProblems(body.trip, plan::analyse(body.trip), original.nodes))
@@ -380,7 +386,11 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     problems.insert(problems.end(), biases.begin(), biases.end());
     return false;
   }
-  const rows::Program program = runnable(original);
+  rows::Program program = runnable(original);
+  if (Problems refused = pinBodies(program, options.pins); !refused.empty()) {
+    problems.insert(problems.end(), refused.begin(), refused.end());
+    return false;
+  }
   Search search(program, options.work);
   search.run(1);
   // Where all lines do not fit into the inboxes, few at a time may.
@@ -402,6 +412,11 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     result.memory = search.use;
     if (!search.use.empty()) {
       problems = fitProblems(program, search.use);
+      for (Problem &problem : problems)
+        if (!options.pins.empty())
+          problem.fixes.push_back(
+              {"leave out --core-partition, so that all cores share the positions", std::nullopt,
+               false, std::nullopt});
       return false;
     }
     Problem problem;

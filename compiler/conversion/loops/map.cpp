@@ -39,6 +39,7 @@ public:
 
   std::optional<Map> run() {
     readers.resize(program.families.size());
+    map.blocksUsed.assign(program.geometry.cores, 0);
     for (const rows::Body &body : program.bodies)
       for (const rows::Read &read : body.reads)
         readers[read.family].add(read.all, coresOf(program, body, choice));
@@ -78,7 +79,7 @@ private:
   };
   std::vector<Readers> readers;       ///< by family
   std::map<uint32_t, uint32_t> slots; ///< FamilyHome::slot of families that folds leave
-  std::map<rows::WeightBlock, uint32_t> blockAddresses;
+  std::map<std::pair<rows::WeightBlock, uint32_t>, uint32_t> storedBlocks; ///< with their cores
   std::map<std::vector<uint16_t>, uint32_t> constantAddresses;
 
   bool mapBody(const rows::Body &body) {
@@ -90,6 +91,8 @@ private:
     result.constants.assign(trip.rows.size(), kNone);
     result.preloads.assign(trip.rows.size(), kNone);
     result.blocks.assign(trip.blocks.size(), kNone);
+    result.stored.assign(trip.blocks.size(), kNone);
+    result.cores = groupsOf(program, body, choice).mask;
     for (size_t port = 0; port < trip.inputs.size(); ++port)
       for (RowId row : trip.inputs[port].rows)
         result.varies[row] = !body.reads[port].all || body.reads[port].step != 0;
@@ -168,19 +171,33 @@ private:
   bool mapBlock(const rows::Graph &trip, BodyMap &body, uint32_t block) {
     if (body.blocks[block] != kNone)
       return true;
-    if (const auto dynamic = trip.dynamic.find(block); dynamic != trip.dynamic.end()) {
-      body.blocks[block] = static_cast<uint32_t>(map.blocks.size());
-      map.blocks.push_back(trip.blocks[block]);
-      return std::ranges::none_of(dynamic->second.writes, [&](const rows::BlockWrite &write) {
-        return body.varies[write.row];
-      });
+    const auto dynamic = trip.dynamic.find(block);
+    if (dynamic == trip.dynamic.end()) {
+      const auto [known, added] = storedBlocks.try_emplace({trip.blocks[block], body.cores}, kNone);
+      if (added)
+        known->second = store(trip.blocks[block], body.cores);
+      body.stored[block] = known->second;
+    } else {
+      body.stored[block] = store(trip.blocks[block], body.cores);
     }
-    const auto [known, added] =
-        blockAddresses.try_emplace(trip.blocks[block], static_cast<uint32_t>(map.blocks.size()));
-    if (added)
-      map.blocks.push_back(trip.blocks[block]);
-    body.blocks[block] = known->second;
-    return true;
+    body.blocks[block] = map.blocks[body.stored[block]].address;
+    return dynamic == trip.dynamic.end() ||
+           std::ranges::none_of(dynamic->second.writes, [&](const rows::BlockWrite &write) {
+             return body.varies[write.row];
+           });
+  }
+
+  /// Gives a block the first address that is free on some cores; its number.
+  uint32_t store(const rows::WeightBlock &block, uint32_t cores) {
+    StoredBlock stored{block, 0, cores};
+    for (uint32_t core = 0; core < map.blocksUsed.size(); ++core)
+      if (stored.on(core))
+        stored.address = std::max(stored.address, map.blocksUsed[core]);
+    for (uint32_t core = 0; core < map.blocksUsed.size(); ++core)
+      if (stored.on(core))
+        map.blocksUsed[core] = stored.address + 1;
+    map.blocks.push_back(std::move(stored));
+    return static_cast<uint32_t>(map.blocks.size() - 1);
   }
 
   uint32_t constantAt(const std::vector<uint16_t> &lanes) {
@@ -192,7 +209,7 @@ private:
   }
 
   [[nodiscard]] Groups groups(const rows::Family &family) const {
-    return groupsOf(family.trips, program, choice);
+    return groupsOf(program, family, choice);
   }
 
   void placeFamilies() {
@@ -370,7 +387,8 @@ Stream streamOf(const rows::Program &program, const Map &map, const Choice &choi
   const rows::Family &what = program.families[family];
   const FamilyHome &home = map.families[family];
   const auto rows = static_cast<int32_t>(what.rows);
-  const auto group = static_cast<int32_t>(groupsOf(what.trips, program, choice).size);
+  const Groups groups = groupsOf(program, what, choice);
+  const auto group = static_cast<int32_t>(groups.size);
   Stream stream;
   stream.ring = home.ring;
   stream.region = home.ring != 0 ? home.base : 0;
@@ -382,8 +400,8 @@ Stream streamOf(const rows::Program &program, const Map &map, const Choice &choi
   stream.perPosition = rows;
   stream.perGroup = rows * group;
   if (home.everywhere) {
-    stream.base += core * static_cast<uint32_t>(rows * group);
-    stream.perGroup *= static_cast<int32_t>(program.geometry.cores);
+    stream.base += groups.turn(core) * static_cast<uint32_t>(rows * group);
+    stream.perGroup *= static_cast<int32_t>(groups.cores);
   }
   return stream;
 }

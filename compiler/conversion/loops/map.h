@@ -46,9 +46,11 @@ struct BodyMap {
   std::vector<uint32_t> constants; ///< by constant row: local address
   std::vector<uint32_t> preloads;  ///< by linear row: preload row, or kNone
   std::vector<uint32_t> blocks;    ///< by block of the trip: address, or kNone
+  std::vector<uint32_t> stored;    ///< by block of the trip: which of Map::blocks, or kNone
   std::vector<uint32_t> tables;    ///< by table of the trip: slot
   /// By output port, if it is a fold: local address of the row that it begins with.
   std::vector<uint32_t> firsts;
+  uint32_t cores = 0;   ///< mask of those that it is dealt out to
   uint32_t readers = 0; ///< mask of cores that its families go to, but for those that stay local
   uint32_t waits = 0;   ///< bodies before this one have to be finished when it begins
   bool credits = false; ///< behind it cores give the host a credit for lines of an input
@@ -61,13 +63,23 @@ struct Portion {
   std::optional<uint32_t> behind;
 };
 
+/// A weight block and where it is: cores whose bodies need others have those there.
+struct StoredBlock {
+  rows::WeightBlock block;
+  uint32_t address = 0;
+  uint32_t cores = 0; ///< mask
+
+  [[nodiscard]] bool on(uint32_t core) const { return (cores >> core & 1) != 0; }
+};
+
 /// Memory of every core.
 struct Map {
   std::vector<FamilyHome> families;
   std::vector<BodyMap> bodies;
   std::vector<std::vector<uint16_t>> constantRows; ///< from local row 0
   std::vector<rows::Bias> preloads;
-  std::vector<rows::WeightBlock> blocks; ///< by address
+  std::vector<StoredBlock> blocks;
+  std::vector<uint32_t> blocksUsed; ///< by core: addresses before this one
   std::vector<format::TableImage> tables;
   std::vector<std::vector<Portion>> portions; ///< by input; none unless its lines are in a ring
   uint32_t inboxRows = 0, localRows = 0;

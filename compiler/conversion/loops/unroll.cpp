@@ -108,18 +108,23 @@ public:
     // Blocks of bodies are copies of those in memory: an address stands for the first.
     std::vector<uint32_t> first(map.blocks.size(), 0);
     for (uint32_t b = static_cast<uint32_t>(program.bodies.size()); b-- > 0;)
-      for (uint32_t i = static_cast<uint32_t>(map.bodies[b].blocks.size()); i-- > 0;)
-        if (map.bodies[b].blocks[i] != kNone)
-          first[map.bodies[b].blocks[i]] = names.block(b, i);
+      for (uint32_t i = static_cast<uint32_t>(map.bodies[b].stored.size()); i-- > 0;)
+        if (map.bodies[b].stored[i] != kNone)
+          first[map.bodies[b].stored[i]] = names.block(b, i);
     for (uint32_t b = 0; b < program.bodies.size(); ++b)
-      for (uint32_t i = 0; i < map.bodies[b].blocks.size(); ++i)
-        if (map.bodies[b].blocks[i] != kNone)
-          representative[names.block(b, i)] = first[map.bodies[b].blocks[i]];
+      for (uint32_t i = 0; i < map.bodies[b].stored.size(); ++i)
+        if (map.bodies[b].stored[i] != kNone)
+          representative[names.block(b, i)] = first[map.bodies[b].stored[i]];
     for (rows::Row &row : result.graph.rows)
       for (rows::Term &term : row.terms)
         if (const auto known = representative.find(term.block); known != representative.end())
           term.block = known->second;
-    result.beats.weights.assign(cores, first);
+    for (uint32_t core = 0; core < cores; ++core) {
+      std::vector<uint32_t> &weights = result.beats.weights.emplace_back(map.blocksUsed[core], 0);
+      for (uint32_t block = 0; block < map.blocks.size(); ++block)
+        if (map.blocks[block].on(core))
+          weights[map.blocks[block].address] = first[block];
+    }
     place();
     for (uint32_t list = 0; list < lists.size(); ++list)
       addList(lists[list], list);
@@ -142,10 +147,13 @@ private:
       const Groups groups = groupsOf(program, program.bodies[b], choice);
       for (uint32_t t = 0; t < program.bodies[b].trips; ++t)
         for (RowId row = 0; row < program.bodies[b].trip.rows.size(); ++row)
-          if (const RowId id = names.of(b, t, row); id != kNoRow &&
-                                                    result.graph.rows[id].kind != RowKind::Input &&
-                                                    result.graph.rows[id].kind != RowKind::Constant)
-            result.placement.rows[id].core = groups.coreOf(t);
+          if (const RowId id = names.of(b, t, row); id != kNoRow) {
+            // The first body that has a row makes it; those behind read it.
+            uint32_t &core = result.placement.rows[id].core;
+            const RowKind kind = result.graph.rows[id].kind;
+            if (core == plan::kNone && kind != RowKind::Input && kind != RowKind::Constant)
+              core = groups.coreOf(t);
+          }
     }
     result.placement.cores.resize(cores);
     result.placement.inboxRows = map.inboxRows;
@@ -181,7 +189,7 @@ private:
       const rows::Family &family = program.families[f];
       if (family.constant.empty())
         continue;
-      const Groups groups = groupsOf(family.trips, program, choice);
+      const Groups groups = groupsOf(program, family, choice);
       uint32_t next = map.families[f].base;
       for (uint32_t g = 0; g < groups.groupsOf(core); ++g)
         for (uint32_t t = groups.first(core, g);

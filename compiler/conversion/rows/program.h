@@ -22,6 +22,8 @@ struct Family {
   uint32_t rows = 1;              ///< of one trip
   std::optional<uint32_t> input;  ///< the model's input that it is
   std::vector<uint16_t> constant; ///< else: B lanes a row, trip by trip, if known
+  /// The planner's, not part of the text: mask of the cores that its trips are dealt out to.
+  uint32_t cores = ~uint32_t{0};
   [[nodiscard]] uint32_t total() const { return trips * rows; }
 };
 
@@ -71,8 +73,9 @@ struct Body {
   std::vector<Read> reads;   ///< by input port of `trip`
   std::vector<Write> writes; ///< by output port of `trip`
   // The planner's, not part of the text.
-  uint32_t firstCore = 0; ///< that has its first trips
-  uint32_t run = 0;       ///< of lines that it is a part of
+  uint32_t cores = ~uint32_t{0}; ///< mask of those that its trips are dealt out to
+  uint32_t firstCore = 0;        ///< that has its first trips, of those
+  uint32_t run = 0;              ///< of lines that it is a part of
 };
 
 struct Program {

@@ -16,19 +16,6 @@ namespace {
 
 constexpr uint32_t kAllCores = ~uint32_t{0};
 
-std::string nodeName(const format::SourceNode &node) {
-  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", node.name);
-  return fmt::format("node {}{} ({})", node.index, name, node.op);
-}
-
-std::string coreList(uint32_t mask) {
-  std::vector<uint32_t> cores;
-  for (uint32_t core = 0; core < 32; ++core)
-    if ((mask >> core & 1) != 0)
-      cores.push_back(core);
-  return fmt::format("{}", fmt::join(cores, ","));
-}
-
 /// Whether a pin means a node: by its name, or by its number.
 bool means(const Pin &pin, const format::SourceNode &node) {
   int64_t number = -1;
@@ -82,6 +69,45 @@ void findConflicts(const Graph &graph, const Work &work, const NodeCores &cores,
 
 } // namespace
 
+std::string nodeName(const format::SourceNode &node) {
+  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", node.name);
+  return node.index < 0 ? fmt::format("node{}", name)
+                        : fmt::format("node {}{} ({})", node.index, name, node.op);
+}
+
+std::string coreList(uint32_t mask) {
+  std::vector<uint32_t> cores;
+  for (uint32_t core = 0; core < 32; ++core)
+    if ((mask >> core & 1) != 0)
+      cores.push_back(core);
+  return fmt::format("{}", fmt::join(cores, ","));
+}
+
+NodeCores coresOfNodes(const std::vector<format::SourceNode> &nodes,
+                       const std::vector<bool> &hasRows, const std::vector<Pin> &pins,
+                       Problems &problems) {
+  NodeCores cores(nodes.size(), kAllCores);
+  for (const Pin &pin : pins) {
+    bool found = false;
+    for (uint32_t node = 0; node < nodes.size(); ++node) {
+      if (!means(pin, nodes[node]))
+        continue;
+      found = true;
+      cores[node] &= pin.cores;
+      if (!hasRows[node])
+        problems.push_back(
+            refusal(pin, fmt::format("no row is computed for {}, it is part of what others read",
+                                     nodeName(nodes[node]))));
+    }
+    if (!found)
+      problems.push_back(
+          refusal(pin, fmt::format("no operation on the accelerator comes from a node '{}', its "
+                                   "number or name is allowed",
+                                   pin.node)));
+  }
+  return cores;
+}
+
 NodeCores coresOfNodes(const Graph &graph, const Work &work, const std::vector<Pin> &pins,
                        Problems &problems) {
   if (pins.empty())
@@ -91,26 +117,8 @@ NodeCores coresOfNodes(const Graph &graph, const Work &work, const std::vector<P
     for (const RowId row : work.stages[stage])
       for (const uint32_t node : graph.rows[row].nodes)
         hasRows[node] = true;
-  NodeCores cores(graph.nodes.size(), kAllCores);
   const size_t before = problems.size();
-  for (const Pin &pin : pins) {
-    bool found = false;
-    for (uint32_t node = 0; node < graph.nodes.size(); ++node) {
-      if (!means(pin, graph.nodes[node]))
-        continue;
-      found = true;
-      cores[node] &= pin.cores;
-      if (!hasRows[node])
-        problems.push_back(
-            refusal(pin, fmt::format("no row is computed for {}, it is part of what others read",
-                                     nodeName(graph.nodes[node]))));
-    }
-    if (!found)
-      problems.push_back(
-          refusal(pin, fmt::format("no operation on the accelerator comes from a node '{}', its "
-                                   "number or name is allowed",
-                                   pin.node)));
-  }
+  NodeCores cores = coresOfNodes(graph.nodes, hasRows, pins, problems);
   if (problems.size() == before)
     findConflicts(graph, work, cores, problems);
   return cores;
@@ -128,12 +136,6 @@ bool isPinned(const Graph &graph, const std::vector<RowId> &stage, const NodeCor
   const uint32_t all = (1U << graph.geometry.cores) - 1;
   return std::ranges::any_of(
       stage, [&](RowId row) { return (coresOfRow(graph.rows[row], cores) & all) != all; });
-}
-
-Problem pinnedInLoops(const std::vector<Pin> &pins) {
-  return refusal(pins.front(),
-                 "the model runs in loops, which deal its positions out to all cores; "
-                 "allowed where each row is planned by itself");
 }
 
 } // namespace sluice::plan

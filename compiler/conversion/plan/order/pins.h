@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/conversion/plan/order/work.h"
+#include "runtime/format/source_map.h"
 
 namespace sluice {
 struct Problem;
@@ -28,13 +29,19 @@ using NodeCores = std::vector<uint32_t>;
 NodeCores coresOfNodes(const Graph &graph, const Work &work, const std::vector<Pin> &pins,
                        Problems &problems);
 
+/// The same of the nodes of a program, of which some have rows; conflicts are not looked for.
+NodeCores coresOfNodes(const std::vector<format::SourceNode> &nodes,
+                       const std::vector<bool> &hasRows, const std::vector<Pin> &pins,
+                       Problems &problems);
+
+/// "node 3 'fc' (Gemm)", and "0,2" of a mask.
+std::string nodeName(const format::SourceNode &node);
+std::string coreList(uint32_t mask);
+
 /// The cores that may compute a row; `cores` is null or empty where all may.
 uint32_t coresOfRow(const Row &row, const NodeCores *cores);
 
 /// Whether some core may not compute a row of a stage.
 bool isPinned(const Graph &graph, const std::vector<RowId> &stage, const NodeCores *cores);
-
-/// That operations cannot be pinned, as the model runs in loops over its positions.
-Problem pinnedInLoops(const std::vector<Pin> &pins);
 
 } // namespace sluice::plan

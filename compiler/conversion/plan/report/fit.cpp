@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/row_graph.h"
 
 namespace sluice::plan {
@@ -85,12 +86,6 @@ private:
     return 0;
   }
 };
-
-std::string nodeName(const format::SourceNode &node) {
-  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", node.name);
-  return node.index < 0 ? fmt::format("node{}", name)
-                        : fmt::format("node {}{} ({})", node.index, name, node.op);
-}
 
 } // namespace
 

@@ -125,6 +125,70 @@ TEST(Loops, FoldsNeedAFullGroupOnEveryCore) {
   EXPECT_FALSE(withFolds(program, {4}).has_value());
 }
 
+/// Positions that are dealt out to some of the cores: the others have neither weights nor
+/// instructions.
+TEST(Loops, RandomProgramsOnSomeOfTheCores) {
+  std::mt19937_64 random(9);
+  unsigned planned = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    rows::Program program = randomProgram("c6b32", seed);
+    if (std::ranges::any_of(program.bodies, [](const rows::Body &body) {
+          return std::ranges::any_of(
+              body.writes, [](const rows::Write &write) { return write.fold.has_value(); });
+        }))
+      continue;
+    const uint32_t mask = 1 + static_cast<uint32_t>(random() % 63);
+    for (rows::Body &body : program.bodies)
+      body.cores = mask;
+    for (rows::Family &family : program.families)
+      family.cores = mask;
+    plan::Plan plan;
+    Problems problems;
+    if (!makeLoopPlan(program, {.work = 1 << 16}, plan, problems)) {
+      ASSERT_FALSE(problems.empty());
+      EXPECT_NE(problems[0].code, "E0499") << problems[0].message;
+      continue;
+    }
+    ++planned;
+    plan::test::expectRuns(flatten(program), plan);
+    for (uint32_t core = 0; core < 6; ++core)
+      if ((mask >> core & 1) == 0) {
+        EXPECT_EQ(plan.lists[core].size(), 1U); // halt
+        EXPECT_TRUE(plan.program.cores[core].weights.empty());
+      }
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GE(planned, 20U);
+}
+
+/// Groups of any loop on any cores: each trip is in one group of one core, in turn.
+TEST(Loops, GroupsOnAnyCores) {
+  for (uint32_t mask = 1; mask < 64; ++mask)
+    for (const uint32_t trips : {1U, 2U, 5U, 12U, 37U})
+      for (const uint32_t size : {1U, 2U, 5U})
+        for (uint32_t first = 0; first < static_cast<uint32_t>(std::popcount(mask)); ++first) {
+          const auto cores = static_cast<uint32_t>(std::popcount(mask));
+          const Groups groups{trips, std::min(size, (trips + cores - 1) / cores), cores, first,
+                              mask};
+          std::vector<uint32_t> owner(trips, 6), most(6, 0);
+          for (uint32_t core = 0; core < 6; ++core)
+            for (uint32_t g = 0; g < groups.groupsOf(core); ++g)
+              for (uint32_t t = groups.first(core, g);
+                   t < std::min(groups.first(core, g) + groups.size, trips); ++t) {
+                EXPECT_EQ(owner[t], 6U);
+                owner[t] = core;
+                ++most[core];
+              }
+          for (uint32_t t = 0; t < trips; ++t)
+            EXPECT_EQ(owner[t], groups.coreOf(t));
+          EXPECT_EQ(groups.most(), std::ranges::max(most));
+          for (uint32_t core = 0; core < 6; ++core)
+            EXPECT_TRUE(most[core] == 0 || groups.has(core));
+        }
+}
+
 TEST(Loops, RandomProgramsRunAsTheirBodiesSay) {
   unsigned planned = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
