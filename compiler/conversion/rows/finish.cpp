@@ -1,7 +1,6 @@
 #include "compiler/conversion/rows/finish.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include "compiler/conversion/row_graph.h"
 #include "compiler/support/problem.h"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/row_graph.h"
-#include "hw/numerics/numerics.h"
 
 namespace sluice::plan {
 namespace {

@@ -1,9 +1,11 @@
 #include "compiler/conversion/plan/order/work_ahead.h"
 
 #include <algorithm>
+#include <cassert>
 #include <compare>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,12 +96,12 @@ private:
       uint32_t depth = 0, way = 0;
       std::set<uint32_t> needs; ///< groups
     };
-    std::map<uint32_t, Group> left;
+    std::map<uint32_t, Group> groups;
     for (RowId id = 0; id < graph.rows.size(); ++id) {
       const Row &row = graph.rows[id];
       if (!isComputed(id))
         continue;
-      Group &of = left[row.group];
+      Group &of = groups[row.group];
       of.depth = std::max(of.depth, depth[id]);
       of.way = std::max(of.way, way[id]);
       const auto need = [&](RowId operand) {
@@ -114,19 +116,29 @@ private:
             need(write.row);
       }
     }
-    std::map<uint32_t, uint32_t> number;
-    while (!left.empty()) {
-      auto best = left.end();
-      for (auto one = left.begin(); one != left.end(); ++one) {
-        const bool ready = std::ranges::all_of(
-            one->second.needs, [&](uint32_t group) { return number.contains(group); });
-        const auto rank = [](const Group &of) { return std::pair(of.depth, ~of.way); };
-        if (ready && (best == left.end() || rank(one->second) < rank(best->second)))
-          best = one;
-      }
-      number[best->first] = static_cast<uint32_t>(number.size()) + 1;
-      left.erase(best);
+    std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ready; // depth, ~way, group
+    std::map<uint32_t, std::vector<uint32_t>> neededBy;
+    std::map<uint32_t, size_t> open; // needs of a group that have no number yet
+    const auto isReady = [&](uint32_t one) {
+      const Group &of = groups.at(one);
+      ready.insert({of.depth, ~of.way, one});
+    };
+    for (const auto &[one, of] : groups) {
+      for (const uint32_t needed : of.needs)
+        neededBy[needed].push_back(one);
+      if ((open[one] = of.needs.size()) == 0)
+        isReady(one);
     }
+    std::map<uint32_t, uint32_t> number;
+    while (!ready.empty()) {
+      const uint32_t best = std::get<2>(*ready.begin());
+      ready.erase(ready.begin());
+      number.insert({best, static_cast<uint32_t>(number.size()) + 1});
+      for (const uint32_t one : neededBy[best])
+        if (--open.at(one) == 0)
+          isReady(one);
+    }
+    assert(number.size() == groups.size() && "groups are in topological order");
     for (RowId id = 0; id < graph.rows.size(); ++id)
       if (isComputed(id))
         graph.rows[id].group = number.at(graph.rows[id].group);
