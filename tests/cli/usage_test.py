@@ -194,9 +194,7 @@ class Flags(Refusal):
     def test_operator_that_is_not_supported(self):
         """What is missing follows from ONNX's own description of the operator."""
         express = "express it with operators that `sluice ops` lists, or cut the model before it"
-        unroll = "fold it with onnxsim, given the input shapes, or unroll it when exporting"
         for op, missing, fix in (
-                ("If", "'If' is not supported: unless its condition is known at import", unroll),
                 ("StringNormalizer", "'StringNormalizer' is not supported: it works on strings, the accelerator on "
                  "numbers", "cut the model before it, and compute it on the host"),
                 ("maxroipool", "'MaxRoiPool' is not supported: no maps, reductions, products and views are known that "

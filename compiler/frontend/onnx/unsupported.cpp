@@ -121,8 +121,6 @@ std::optional<Problem> whyUnsupported(const std::string &op) {
   if (!schema->domain().empty())
     return unsupported(name, fmt::format("domain '{}' is not ONNX's own", schema->domain()),
                        kExport);
-  if (name == "If")
-    return unsupported(name, "unless its condition is known at import", kUnroll);
   if (worksOnStrings(*schema))
     return unsupported(name, kStrings, "cut the model before it, and compute it on the host");
   return unsupported(name, "no maps, reductions, products and views are known that compute it",

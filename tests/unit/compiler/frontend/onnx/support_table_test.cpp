@@ -29,7 +29,7 @@ TEST(SupportTable, HasTheOperators) {
           "FusedMatMul", "GRU", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm",
           "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "Greater", "GreaterOrEqual",
           "GridSample", "GroupNorm", "GroupNormalization", "HammingWindow", "HannWindow",
-          "HardSigmoid", "HardSwish", "Hardmax", "Identity", "InstanceNormalization", "IsInf",
+          "HardSigmoid", "HardSwish", "Hardmax", "Identity", "If", "InstanceNormalization", "IsInf",
           "IsNaN", "LRN", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log",
           "LogSoftmax", "Loop", "LpNormalization", "LpPool", "MatMul", "MatMulInteger", "Max",
           "MaxPool", "MaxUnpool", "Mean", "MeanVarianceNormalization", "MelWeightMatrix", "Min",
@@ -65,6 +65,17 @@ TEST(SupportTable, HasOneRowPerMeaning) {
       "'axis' | inputs: 'input'; outputs: 'output'; attribute 'axis' is an int, -1 by default; "
       "input 'input' is float, float16, bfloat16 or double; attribute 'axis' is in [-rank, "
       "rank-1] of input 'input' |\n");
+}
+
+TEST(SupportTable, HasIfWhichHasNoEntry) {
+  const std::vector<SupportRow> rows = supportTable("If");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(supportMarkdown(rows),
+            "| operator | opsets | becomes | requires |\n|---|---|---|---|\n"
+            "| If | 1 to 26 | the branch that its condition chooses | inputs: 'cond'; outputs: "
+            "'outputs' (one or more); input 'cond' is one element of bool that is known at import "
+            "(a constant, or computed from constants and shapes); attributes 'then_branch' and "
+            "'else_branch' are graphs with as many outputs as the node |\n");
 }
 
 TEST(SupportTable, SaysWhichOperandsThereAre) {
