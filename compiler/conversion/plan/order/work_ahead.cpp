@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <compare>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -126,7 +128,8 @@ private:
     for (const auto &[one, of] : groups) {
       for (const uint32_t needed : of.needs)
         neededBy[needed].push_back(one);
-      if ((open[one] = of.needs.size()) == 0)
+      open[one] = of.needs.size();
+      if (of.needs.empty())
         isReady(one);
     }
     std::map<uint32_t, uint32_t> number;
@@ -217,7 +220,7 @@ private:
     for (size_t i = 0; i < open.size(); ++i)
       if (const RowId next = graph.states[open[i]].next; isState(graph, next))
         need(graph.rows[next].state);
-    holdInTurn(std::move(open), readers);
+    holdInTurn(open, readers);
 
     std::vector<State> kept;
     for (uint32_t i = 0; i < held.size(); ++i)
@@ -229,30 +232,52 @@ private:
   }
 
   /// A copy of another state is made before that one changes: delay lines from their ends on.
-  void holdInTurn(std::vector<uint32_t> open, std::vector<std::vector<RowId>> &readers) {
+  void holdInTurn(const std::vector<uint32_t> &open, std::vector<std::vector<RowId>> &readers) {
     std::vector<bool> taken(graph.rows.size());
-    while (!open.empty()) {
-      std::vector<bool> awaited(graph.states.size()); // others become these
-      for (const uint32_t i : open)
-        if (const RowId next = graph.states[i].next;
-            isState(graph, next) && graph.rows[next].state != i)
-          awaited[graph.rows[next].state] = true;
+    const auto becomes = [&](uint32_t i) -> std::optional<uint32_t> { // another state
+      const RowId next = graph.states[i].next;
+      if (!isState(graph, next) || graph.rows[next].state == i)
+        return std::nullopt;
+      return graph.rows[next].state;
+    };
+    std::vector<size_t> turn(graph.states.size());
+    std::vector<uint32_t> awaited(graph.states.size()); // how many others become these
+    for (size_t i = 0; i < open.size(); ++i) {
+      turn[open[i]] = i;
+      if (const auto other = becomes(open[i]))
+        ++awaited[*other];
+    }
+    std::vector<uint32_t> now, next;
+    std::ranges::copy_if(open, std::back_inserter(now),
+                         [&](uint32_t i) { return awaited[i] == 0; });
+    std::vector<bool> done(graph.states.size());
+    size_t first = 0; // all before are done
+    for (size_t left = open.size(); left != 0; now = std::exchange(next, {})) {
       ++group;
-      if (std::ranges::all_of(open, [&](uint32_t i) { return awaited[i]; })) {
+      const auto give = [&](uint32_t other) {
+        if (--awaited[other] == 0)
+          next.push_back(other);
+      };
+      if (now.empty()) {
         // They go round in a circle: one of them changes hands outside of it.
-        State &state = graph.states[open.front()];
+        while (done[open[first]])
+          ++first;
+        State &state = graph.states[open[first]];
         const uint32_t other = graph.rows[state.next].state;
         state.next = copyOf(state.next);
         readers[other].push_back(state.next);
+        give(other);
         continue;
       }
-      std::vector<uint32_t> rest;
-      for (const uint32_t i : open)
-        if (awaited[i])
-          rest.push_back(i);
-        else
-          holdOne(i, taken, readers);
-      open = std::move(rest);
+      for (const uint32_t i : now) {
+        const auto other = becomes(i);
+        holdOne(i, taken, readers);
+        done[i] = true;
+        --left;
+        if (other)
+          give(*other);
+      }
+      std::ranges::sort(next, {}, [&](uint32_t i) { return turn[i]; });
     }
   }
 
