@@ -21,6 +21,8 @@ function(sluice_precompiled set)
   endif()
   add_library(sluice_precompiled_${set} OBJECT ${source})
   target_link_libraries(sluice_precompiled_${set} PRIVATE fmt::fmt ${ARG_LINK})
+  # Without the times of its files, so that the compiler cache knows it again.
+  target_compile_options(sluice_precompiled_${set} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   target_precompile_headers(sluice_precompiled_${set} PRIVATE ${SLUICE_STANDARD_HEADERS} ${ARG_HEADERS})
 endfunction()
 
