@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/support/problem_fwd.h"
+
 namespace sluice {
 
 /// A node of the ONNX graph. index is its position, -1 where there is none.
@@ -45,7 +47,5 @@ struct Problem {
   std::vector<ChainStep> chain;
   std::vector<Fix> fixes;
 };
-
-using Problems = std::vector<Problem>;
 
 } // namespace sluice

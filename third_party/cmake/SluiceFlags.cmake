@@ -26,7 +26,7 @@ function(sluice_warnings target)
 endfunction()
 
 # A static library of ours: sluice_library(name SOURCES... [LINK libs...] [PRECOMPILED set]); the set
-# of SluicePrecompiled, or "none".
+# is one of SluicePrecompiled.
 function(sluice_library name)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

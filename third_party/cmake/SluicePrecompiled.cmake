@@ -28,24 +28,23 @@ endfunction()
 
 # Of libraries, whose code may be loaded anywhere, and of tests: the flags must be the same.
 sluice_precompiled(standard)
+sluice_precompiled(command LINK CLI11::CLI11 nlohmann_json::nlohmann_json HEADERS <CLI/CLI.hpp> <nlohmann/json.hpp>)
 sluice_precompiled(mlir HEADERS ${SLUICE_MLIR_HEADERS})
 sluice_precompiled(onnx LINK onnx onnx_proto protobuf::libprotobuf HEADERS ${SLUICE_MLIR_HEADERS} <onnx/onnx_pb.h>)
-set_target_properties(sluice_precompiled_standard sluice_precompiled_mlir sluice_precompiled_onnx PROPERTIES
-                      POSITION_INDEPENDENT_CODE ON)
+set_target_properties(sluice_precompiled_standard sluice_precompiled_command sluice_precompiled_mlir
+                      sluice_precompiled_onnx PROPERTIES POSITION_INDEPENDENT_CODE ON)
 sluice_precompiled(test LINK GTest::gmock HEADERS ${SLUICE_TEST_HEADERS})
 sluice_precompiled(mlir_test LINK GTest::gmock HEADERS ${SLUICE_TEST_HEADERS} ${SLUICE_MLIR_HEADERS})
 sluice_precompiled(onnx_test LINK GTest::gmock onnx onnx_proto protobuf::libprotobuf
                    HEADERS ${SLUICE_TEST_HEADERS} ${SLUICE_MLIR_HEADERS} <onnx/onnx_pb.h>)
 
-# The target's sources begin with a set, the default one unless another is named, or with "none".
+# The target's sources begin with a set, the default one unless another is named.
 function(sluice_reuse target set default)
   if(NOT set)
     set(set ${default})
   endif()
-  if(NOT set STREQUAL none)
-    get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "\\.c$")
-    set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-    target_precompile_headers(${target} REUSE_FROM sluice_precompiled_${set})
-  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.c$")
+  set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_precompile_headers(${target} REUSE_FROM sluice_precompiled_${set})
 endfunction()

@@ -7,11 +7,7 @@
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/program.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
+#include "compiler/support/problem_fwd.h"
 
 namespace sluice::bodies {
 

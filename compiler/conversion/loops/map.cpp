@@ -91,7 +91,6 @@ private:
     result.constants.assign(trip.rows.size(), kNone);
     result.preloads.assign(trip.rows.size(), kNone);
     result.blocks.assign(trip.blocks.size(), kNone);
-    result.stored.assign(trip.blocks.size(), kNone);
     result.cores = groupsOf(program, body, choice).mask;
     for (size_t port = 0; port < trip.inputs.size(); ++port)
       for (RowId row : trip.inputs[port].rows)
@@ -176,11 +175,10 @@ private:
       const auto [known, added] = storedBlocks.try_emplace({trip.blocks[block], body.cores}, kNone);
       if (added)
         known->second = store(trip.blocks[block], body.cores);
-      body.stored[block] = known->second;
+      body.blocks[block] = known->second;
     } else {
-      body.stored[block] = store(trip.blocks[block], body.cores);
+      body.blocks[block] = store(trip.blocks[block], body.cores);
     }
-    body.blocks[block] = map.blocks[body.stored[block]].address;
     return dynamic == trip.dynamic.end() ||
            std::ranges::none_of(dynamic->second.writes, [&](const rows::BlockWrite &write) {
              return body.varies[write.row];

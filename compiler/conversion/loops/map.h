@@ -45,8 +45,7 @@ struct BodyMap {
   uint32_t frameRows = 0;          ///< of one position
   std::vector<uint32_t> constants; ///< by constant row: local address
   std::vector<uint32_t> preloads;  ///< by linear row: preload row, or kNone
-  std::vector<uint32_t> blocks;    ///< by block of the trip: address, or kNone
-  std::vector<uint32_t> stored;    ///< by block of the trip: which of Map::blocks, or kNone
+  std::vector<uint32_t> blocks;    ///< by block of the trip: which of Map::blocks, or kNone
   std::vector<uint32_t> tables;    ///< by table of the trip: slot
   /// By output port, if it is a fold: local address of the row that it begins with.
   std::vector<uint32_t> firsts;

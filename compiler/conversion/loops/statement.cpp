@@ -129,7 +129,7 @@ private:
       form.xRing = x.ring;
       form.x = x.region;
       beat.address[0] = static_cast<int32_t>(x.base);
-      beat.address[1] = static_cast<int32_t>(mine.blocks[origin.block]);
+      beat.address[1] = static_cast<int32_t>(map.blocks[mine.blocks[origin.block]].address);
       if (byPosition)
         form.accStride[0] = 1;
       if (mine.preloads[row] != kNone)
@@ -299,7 +299,7 @@ private:
         return stage;
       std::vector<uint32_t> blocks{mine.preloads[stage[i]]};
       for (const rows::Term &term : mine.work[stage[i]].terms)
-        blocks.push_back(mine.blocks[term.block]);
+        blocks.push_back(map.blocks[mine.blocks[term.block]].address);
       place[stage[i]] = first.try_emplace(std::move(blocks), i).first->second;
     }
     std::ranges::sort(stage, std::ranges::less(),
@@ -408,8 +408,8 @@ private:
             return fail();
           Beat beat;
           beat.address[0] = static_cast<int32_t>(from.base);
-          beat.address[3] =
-              static_cast<int32_t>(mine.blocks[term.block] * program.geometry.lanes + write.index);
+          beat.address[3] = static_cast<int32_t>(
+              map.blocks[mine.blocks[term.block]].address * program.geometry.lanes + write.index);
           beat.form = unit.formOf(form);
           BeatOrigin origin;
           origin.row = origin.read[0] = write.row;

@@ -108,13 +108,13 @@ public:
     // Blocks of bodies are copies of those in memory: an address stands for the first.
     std::vector<uint32_t> first(map.blocks.size(), 0);
     for (uint32_t b = static_cast<uint32_t>(program.bodies.size()); b-- > 0;)
-      for (uint32_t i = static_cast<uint32_t>(map.bodies[b].stored.size()); i-- > 0;)
-        if (map.bodies[b].stored[i] != kNone)
-          first[map.bodies[b].stored[i]] = names.block(b, i);
+      for (uint32_t i = static_cast<uint32_t>(map.bodies[b].blocks.size()); i-- > 0;)
+        if (map.bodies[b].blocks[i] != kNone)
+          first[map.bodies[b].blocks[i]] = names.block(b, i);
     for (uint32_t b = 0; b < program.bodies.size(); ++b)
-      for (uint32_t i = 0; i < map.bodies[b].stored.size(); ++i)
-        if (map.bodies[b].stored[i] != kNone)
-          representative[names.block(b, i)] = first[map.bodies[b].stored[i]];
+      for (uint32_t i = 0; i < map.bodies[b].blocks.size(); ++i)
+        if (map.bodies[b].blocks[i] != kNone)
+          representative[names.block(b, i)] = first[map.bodies[b].blocks[i]];
     for (rows::Row &row : result.graph.rows)
       for (rows::Term &term : row.terms)
         if (const auto known = representative.find(term.block); known != representative.end())

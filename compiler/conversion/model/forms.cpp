@@ -103,24 +103,28 @@ private:
   /// With trees of other shapes, of those things of a shape that matter.
   using Trees = std::vector<std::pair<rows::TreeShape, rows::Program>>;
 
-  Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
+  /// `lower` makes the program with trees of one shape, if it can.
+  template <typename Lower> static Trees inTrees(const rows::TreesSeen &seen, Lower lower) {
     Trees programs;
     for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
       Problems ignored; // the first has them too
-      if (auto graph = rows::lowerToRows(main, geometry, model, ignored, {.trees = shape}))
-        programs.emplace_back(shape, rows::straightLine(std::move(*graph)));
+      if (std::optional<rows::Program> program = lower(shape, ignored))
+        programs.emplace_back(shape, std::move(*program));
     }
     return programs;
   }
 
+  Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
+    return inTrees(seen, [&](const rows::TreeShape &shape, Problems &ignored) {
+      auto graph = rows::lowerToRows(main, geometry, model, ignored, {.trees = shape});
+      return graph ? std::optional(rows::straightLine(std::move(*graph))) : std::nullopt;
+    });
+  }
+
   Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
-    Trees programs;
-    for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
-      Problems ignored;
-      if (auto program = asLoops(main, {.trees = shape}, ignored))
-        programs.emplace_back(shape, std::move(*program));
-    }
-    return programs;
+    return inTrees(seen, [&](const rows::TreeShape &shape, Problems &ignored) {
+      return asLoops(main, {.trees = shape}, ignored);
+    });
   }
 
   /// Adds what the program that was added last is with trees of other shapes.

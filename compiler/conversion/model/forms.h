@@ -10,11 +10,7 @@
 
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/rows/dialect.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
+#include "compiler/support/problem_fwd.h"
 
 namespace sluice::conversion {
 

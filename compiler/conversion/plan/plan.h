@@ -10,14 +10,10 @@
 #include "compiler/conversion/plan/order/pins.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/conversion/row_graph.h"
+#include "compiler/support/problem_fwd.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
 #include "sim/vm/timing.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
 
 namespace sluice::plan {
 

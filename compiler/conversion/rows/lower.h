@@ -11,11 +11,7 @@
 #include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/trees.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
+#include "compiler/support/problem_fwd.h"
 
 namespace sluice::rows {
 

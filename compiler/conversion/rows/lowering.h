@@ -20,11 +20,7 @@
 #include "compiler/conversion/rows/trees.h"
 #include "compiler/conversion/scalar/map_select.h"
 #include "compiler/reference/tensor.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
+#include "compiler/support/problem_fwd.h"
 
 namespace sluice::rows {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/row.h"
 #include "compiler/reference/monoid.h"
 
 namespace sluice::rows {

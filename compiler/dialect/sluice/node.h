@@ -4,13 +4,10 @@
 // file location in the brackets is the line of source the node was made from.
 #pragma once
 
+#include "compiler/support/problem_fwd.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
-
-namespace sluice {
-struct NodeRef;
-} // namespace sluice
 
 namespace sluice::ir {
 

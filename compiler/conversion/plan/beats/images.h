@@ -2,12 +2,8 @@
 #pragma once
 
 #include "compiler/conversion/plan/beats/build.h"
+#include "compiler/support/problem_fwd.h"
 #include "runtime/format/images.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
 
 namespace sluice::format {
 struct Geometry;

@@ -6,12 +6,8 @@
 #include <vector>
 
 #include "compiler/conversion/plan/order/work.h"
+#include "compiler/support/problem_fwd.h"
 #include "runtime/format/source_map.h"
-
-namespace sluice {
-struct Problem;
-using Problems = std::vector<Problem>;
-} // namespace sluice
 
 namespace sluice::plan {
 
