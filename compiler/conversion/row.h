@@ -66,6 +66,23 @@ struct VectorStep {
   }
 };
 
+/// No index into Graph::tensors.
+inline constexpr uint32_t kNoTensor = std::numeric_limits<uint32_t>::max();
+
+/// What the lanes of a row are to the user: in trip t the elements of row `first` + t * `step` of a
+/// tensor of the model, lane by lane. No tensor: what the nodes of the row have between them.
+struct Elements {
+  uint32_t tensor = kNoTensor; ///< index into Graph::tensors
+  uint32_t first = 0;
+  int32_t step = 0;
+  bool partial = false; ///< not the elements but a sum that goes into them
+
+  [[nodiscard]] bool known() const { return tensor != kNoTensor; }
+  /// Of a row that is part of the sum that these are.
+  [[nodiscard]] Elements part() const { return {tensor, first, step, known()}; }
+  auto operator<=>(const Elements &) const = default;
+};
+
 /// How a row comes to be.
 enum class RowKind : uint8_t {
   Input,    ///< row `inputRow` of the model's input `input`
@@ -98,6 +115,7 @@ struct Row {
   RowId start = kNoRow;
   uint32_t group = 0; ///< rows of one operation share a group; groups ascend in topological order
   std::vector<uint32_t> nodes; ///< source nodes, indices into Graph::nodes, ascending
+  Elements elements;           ///< says nothing of how the row is computed
 };
 
 } // namespace sluice::rows

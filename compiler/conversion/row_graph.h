@@ -11,6 +11,7 @@
 
 #include "compiler/conversion/row.h"
 #include "compiler/conversion/rows/weight_block.h"
+#include "runtime/format/computed_rows.h"
 #include "runtime/format/geometry.h"
 #include "runtime/format/host_tensor.h"
 #include "runtime/format/images.h"
@@ -58,6 +59,7 @@ struct Graph {
   std::vector<Port> outputs;                ///< rows are Linear or Vector and distinct
   std::vector<State> states;                ///< distinct rows
   std::vector<format::SourceNode> nodes;
+  std::vector<format::ModelTensor> tensors; ///< that rows are elements of
   uint64_t macs = 0;
   uint64_t parameters = 0;
 };

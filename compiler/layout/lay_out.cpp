@@ -1,5 +1,6 @@
 #include "compiler/layout/lay_out.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
 
@@ -48,6 +49,7 @@ Value apply(const LayoutRewrite &rewrite, const DataDimensionOptions &options) {
     result.setType(plain(outside));
     Value other = llvm::cast<ir::LayoutInterface>(op).rewriteLayout(builder, rewrite.tuple);
     other.setType(llvm::cast<RankedTensorType>(outside));
+    ir::keepModelTensor(result, other);
     result.replaceAllUsesWith(other);
     op->erase();
     result = other;
@@ -58,6 +60,7 @@ Value apply(const LayoutRewrite &rewrite, const DataDimensionOptions &options) {
       const Value moved = relayout(builder, result.getLoc(), result, outside,
                                    isDynamic(result, change, true, options));
       result.setType(plain(outside));
+      ir::keepModelTensor(result, moved);
       result.replaceAllUsesExcept(moved, moved.getDefiningOp());
       return moved;
     }

@@ -1,6 +1,7 @@
 #include "compiler/pipeline/front.h"
 
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
 #include "compiler/frontend/onnx/import.h"
@@ -297,6 +299,13 @@ private:
     });
   }
 
+  /// Rewrites carry the names on, and rows of values that have one are named by it.
+  void nameTensors() {
+    for (const frontend::GraphTensor &one : info.tensors)
+      if (one.value && ir::shapeOf(one.value) == llvm::ArrayRef(one.shape))
+        ir::setModelTensor(one.value, one.name);
+  }
+
   /// With --stream.
   bool stream(mlir::func::FuncOp main) {
     if (options.streaming.inputs.empty())
@@ -332,10 +341,16 @@ private:
     }
     for (const frontend::ImportedTensor &output : info.outputs)
       steps.outputShapes.push_back(output.shape);
+    std::map<std::string, std::vector<int64_t>> shapes;
+    for (const frontend::GraphTensor &one : info.tensors)
+      shapes[one.name] = one.shape;
     const auto streamed = streamBy(main, whole->options);
     if (!streamed)
       return false;
     steps.outputs = streamed->outputs;
+    for (const frontend::GraphTensor &one : info.tensors)
+      if (one.shape != shapes[one.name])
+        steps.parts.push_back(one.name);
     note({fmt::format("the sequence is taken in {} trips through one program, {} step{} in each",
                       steps.trips, steps.together, steps.together == 1 ? "" : "s")});
     result.steps = std::move(steps);
@@ -419,6 +434,7 @@ private:
                                     const layout::DataDimensionOptions &changed) {
       return compiles(copy, changed);
     };
+    nameTensors();
     const layout::DataDimensions found = layout::layOut(main, layoutOptions);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
       result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});

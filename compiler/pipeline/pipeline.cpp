@@ -92,6 +92,19 @@ uint64_t workOf(Effort effort) {
   return 0;
 }
 
+/// What the rows are that instructions write.
+void nameRows(const plan::Plan &plan, CompileResult &result) {
+  format::Program &program = result.program;
+  program.tensors = plan.tensors;
+  for (format::ModelTensor &tensor : program.tensors)
+    tensor.ofStep = result.steps && std::ranges::find(result.steps->parts, tensor.name) !=
+                                        result.steps->parts.end();
+  for (uint32_t core = 0; core < program.cores.size(); ++core)
+    for (uint32_t i = 0; i < plan.lists[core].size(); ++i)
+      if (const auto &rules = plan.lists[core][i].rows; !rules.empty())
+        program.computedRows.push_back({core, i, rules});
+}
+
 /// Plan -> core dialect -> program; with Stage::Core only the text.
 bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &problems) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -110,6 +123,7 @@ bool emit(const plan::Plan &plan, Stage stage, CompileResult &result, Problems &
   }
   if (!core::emitInstructions(*program, result.program))
     return false;
+  nameRows(plan, result);
   // Between inferences of several steps there is no state.
   if (plan.stateRests && !result.program.state.places.empty() && !result.steps)
     core::appendSave(result.program); // without room for it, the state cannot be saved

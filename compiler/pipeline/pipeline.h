@@ -103,6 +103,7 @@ struct StepsTaken {
   std::vector<streaming::OutputPart> outputs;     ///< by output
   /// The whole shapes.
   std::vector<std::vector<int64_t>> inputShapes, outputShapes;
+  std::vector<std::string> parts; ///< tensors of which a step has its own positions
 };
 
 /// A change of the model that --rewrite-layout made.

@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/view_patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,6 +38,7 @@ public:
       result = builder.create<SqueezeOp>(op.getLoc(), kept, op.getAxes());
       result.setType(op.getType());
     }
+    keepModelTensor(op.getResult(), result);
     op.replaceAllUsesWith(result);
     op.erase();
   }

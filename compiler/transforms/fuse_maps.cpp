@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -158,6 +159,7 @@ struct FuseMaps : impl::FuseMapsBase<FuseMaps> {
       if (!fused)
         continue;
       llvm::SmallVector<Value> operands(map.getInputs());
+      keepModelTensor(map.getResult(), fused.getResult());
       map.replaceAllUsesWith(fused.getResult());
       map.erase();
       eraseUnused(operands);

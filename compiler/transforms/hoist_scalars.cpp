@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -121,7 +122,9 @@ struct HoistScalars : impl::HoistScalarsBase<HoistScalars> {
       IRMapping mapping;
       mapping.map(broadcast.getInput(), part.computeFrom(broadcast.getInput()).getResult());
       OpBuilder builder(map);
-      part.replaceInMap(builder.clone(*broadcast, mapping)->getResult(0));
+      Operation *moved = builder.clone(*broadcast, mapping);
+      forgetModelTensor(moved);
+      part.replaceInMap(moved->getResult(0));
       broadcast.erase();
     }
   }

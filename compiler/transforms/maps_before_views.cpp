@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "mlir/IR/Builders.h"
@@ -78,6 +79,8 @@ private:
     Operation *after = builder.clone(*view, mapping);
     after->setLoc(fuseLocs(map.getContext(), {map.getLoc(), view->getLoc()}));
     after->getResult(0).setType(map.getResult().getType());
+    forgetModelTensor(after);
+    keepModelTensor(map.getResult(), after->getResult(0));
     map.getResult().replaceAllUsesWith(after->getResult(0));
     map.erase();
     view->erase();

@@ -1,6 +1,7 @@
 // Slices of products move to their weights, and windows are taken apart by phases.
 #include "compiler/transforms/view_patterns.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/IR/IRMapping.h"
@@ -72,6 +73,7 @@ struct SliceOfProduct : OpRewritePattern<SliceOp> {
     mapping.map(constant, sliced(rewriter, where, constant, starts, sizes, steps));
     Operation *smaller = rewriter.clone(*product, mapping);
     smaller->setLoc(where);
+    forgetModelTensor(smaller);
     smaller->getResult(0).setType(
         withShape(typeOf(slice.getInput()), left, dataDim(slice.getInput())));
     rewriter.replaceOp(slice, sliced(rewriter, where, smaller->getResult(0), leftStarts,
@@ -183,6 +185,7 @@ struct ProductOfInterleave : OpInterfaceRewritePattern<IndexSpaceInterface> {
     for (Value input : turns.getInputs()) {
       Operation *part = rewriter.clone(*op);
       part->setOperand(0, input);
+      forgetModelTensor(part);
       part->getResult(0).setType(withShape(typeOf(whole), shape, dataDim(whole)));
       parts.push_back(part->getResult(0));
     }

@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/transforms/view_patterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -25,7 +26,9 @@ struct SimplifyViews : impl::SimplifyViewsBase<SimplifyViews> {
     if (phases)
       addPhasePatterns(patterns);
     const FrozenRewritePatternSet chosen(std::move(patterns), without, only);
+    KeepModelTensors names;
     GreedyRewriteConfig config;
+    config.listener = &names;
     config.maxIterations = GreedyRewriteConfig::kNoLimit; // they end, see the pass's description
     if (failed(applyPatternsAndFoldGreedily(getOperation(), chosen, config)))
       signalPassFailure();

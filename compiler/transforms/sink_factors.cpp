@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -108,6 +109,7 @@ void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
   const auto type = llvm::cast<RankedTensorType>(product->getResult(0).getType());
   Operation *plain = builder.clone(*product);
   plain->setOperand(operand, rest);
+  forgetModelTensor(plain);
   auto broadcast = builder.create<BroadcastOp>(factor.broadcast.getLoc(),
                                                factor.broadcast.getInput(), type.getShape());
   broadcast.getResult().setType(type);
@@ -120,6 +122,7 @@ void sink(Operation *product, unsigned operand, Value rest, Factor factor) {
                                         return b.create<arith::MulFOp>(where, v[0], v[1]);
                                       });
   scaled.getResult().setType(type);
+  keepModelTensor(product->getResult(0), scaled.getResult());
   product->replaceAllUsesWith(scaled);
   product->erase();
 }

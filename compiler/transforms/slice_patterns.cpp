@@ -1,6 +1,7 @@
 // Slices move up to where their elements come from.
 #include "compiler/transforms/view_patterns.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "mlir/IR/IRMapping.h"
@@ -346,6 +347,7 @@ struct SliceOfMap : SliceOf<MapOp> {
     mapping.map(map.getInputs(), inputs);
     auto smaller = llvm::cast<MapOp>(rewriter.clone(*map, mapping));
     smaller->setLoc(where);
+    forgetModelTensor(smaller);
     return typed(smaller, slice.getType());
   }
 };

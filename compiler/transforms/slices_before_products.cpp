@@ -1,5 +1,6 @@
 #include "compiler/transforms/passes.h"
 
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/view_patterns.h"
@@ -56,6 +57,8 @@ private:
     smaller->setOperand(0, part);
     smaller->setLoc(fuseLocs(slice.getContext(), {product->getLoc(), slice.getLoc()}));
     smaller->getResult(0).setType(slice.getResult().getType());
+    forgetModelTensor(smaller);
+    keepModelTensor(slice.getResult(), smaller->getResult(0));
     slice.getResult().replaceAllUsesWith(smaller->getResult(0));
     slice.erase();
     product->erase();

@@ -1,7 +1,6 @@
 #include "runtime/device/places.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include <fmt/format.h>
@@ -11,9 +10,7 @@
 #include "hw/isa/matrix_beats.h"
 #include "runtime/device/stall.h"
 #include "runtime/format/address_set.h"
-#include "runtime/format/host_rows.h"
 #include "runtime/format/sequencer.h"
-#include "runtime/format/steps.h"
 
 namespace sluice::device {
 namespace {
@@ -21,39 +18,13 @@ namespace {
 /// More things than this in one place are counted.
 constexpr size_t kNamed = 4;
 
-/// Instructions of the host port that are followed: one that only waits in loops within loops would
-/// go on for long.
-constexpr uint64_t kFollowed = uint64_t{1} << 22;
-
-/// The instructions of inferences, without those that save the state.
-std::vector<isa::Instruction> instructionsOf(const format::Program &program, uint32_t core) {
-  const auto &all =
-      core < program.cores.size() ? program.cores[core].instructions : program.hostInstructions;
-  const uint32_t save = program.state.save.empty() ? 0 : program.state.save[core];
-  std::vector<isa::Instruction> list;
-  for (size_t i = 0; i < (save == 0 ? all.size() : save); ++i)
-    list.push_back(isa::decode(all[i]).value_or(isa::Halt{}));
-  return list;
-}
-
-/// The address of a beat; `ring` is log2 of the rows around the base that it stays in, 0: none.
-uint32_t ringAddress(uint32_t base, int64_t moved, uint32_t ring, unsigned bits) {
-  const uint32_t span = (1U << (ring != 0 ? ring : bits)) - 1;
-  const uint32_t region = ring != 0 ? base & ~span : 0;
-  return region | (static_cast<uint32_t>(base + moved) & span);
-}
-
 } // namespace
 
 Places::Port::Port(std::vector<format::HostTensor> list, uint32_t lanes, uint32_t steps)
     : tensors(std::move(list)), lanes(lanes) {
   std::ranges::sort(tensors, {}, &format::HostTensor::firstRow);
-  for (format::HostTensor tensor : tensors) {
-    // Every step's rows are those of a tensor of its part.
-    tensor.shape = format::stepShape(tensor, steps);
-    tensor.stepAxis.reset();
-    slots.push_back(format::hostSlots(tensor, lanes));
-  }
+  for (const format::HostTensor &tensor : tensors)
+    names.emplace_back(tensor, steps, lanes);
 }
 
 uint32_t Places::Port::rows() const {
@@ -63,35 +34,29 @@ uint32_t Places::Port::rows() const {
   return rows;
 }
 
-/// A row of a tensor by the element in its first lane and the lanes that it uses.
-std::string Places::Port::name(size_t tensor, uint32_t row) const {
-  const addressing::Addressing &at = slots[tensor];
-  const int64_t slot = int64_t{row} * lanes;
-  const addressing::Indices index = at.indexOf(at.positionAt(slot).value_or(0));
-  std::string text;
-  for (size_t axis = 0; axis < index.size(); ++axis) {
-    text += fmt::format("{}{}", axis == 0 ? "" : ", ", index[axis]);
-    const int64_t last = std::min(at.shape()[axis], index[axis] + lanes) - 1;
-    if (axis == tensors[tensor].dataDim && last != index[axis])
-      text += fmt::format("..{}", last);
-  }
-  const auto &along = tensors[tensor].stepAxis;
-  return tensors[tensor].name + (index.empty() ? "" : "[" + text + "]") +
-         (along ? " of a step" : "");
-}
-
 std::string Places::Port::numbered(uint32_t number) const {
   for (size_t i = 0; i < tensors.size(); number -= tensors[i++].rows)
     if (number < tensors[i].rows)
-      return name(i, number);
+      return names[i].of(number);
   return "";
 }
 
 std::string Places::Port::addressed(uint32_t row) const {
   for (size_t i = 0; i < tensors.size(); ++i)
     if (row >= tensors[i].firstRow && row - tensors[i].firstRow < tensors[i].rows)
-      return name(i, row - tensors[i].firstRow);
+      return names[i].of(row - tensors[i].firstRow);
   return "";
+}
+
+std::vector<std::pair<uint32_t, uint32_t>>
+Places::Port::slotsOf(const std::string &tensor, addressing::IndicesRef index) const {
+  std::vector<std::pair<uint32_t, uint32_t>> found;
+  uint32_t number = 0;
+  for (size_t i = 0; i < tensors.size(); number += tensors[i++].rows)
+    if (const auto slot = tensors[i].name == tensor ? names[i].slotOf(index) : std::nullopt)
+      found.emplace_back(number + static_cast<uint32_t>(*slot / lanes),
+                         static_cast<uint32_t>(*slot % lanes));
+  return found;
 }
 
 /// The streams of one list of instructions.
@@ -132,7 +97,8 @@ public:
 Places::Places(const format::Program &program)
     : program(program), inputs({}, program.geometry.lanes, 1),
       outputs({}, program.geometry.lanes, 1), arrivals(program.cores.size()),
-      writers(program.cores.size()), moved(program.cores.size() + 1) {
+      writers(program.cores.size()), computed(program.cores.size()),
+      moved(program.cores.size() + 1) {
   // What the rows from the host are depends on the model that runs.
   const uint32_t lanes = program.geometry.lanes;
   std::vector<format::HostTensor> all;
@@ -142,8 +108,65 @@ Places::Places(const format::Program &program)
   if (program.models.size() == 1)
     inputs = Port(program.models[0].inputs, lanes, program.models[0].steps);
   followInputs();
-  for (uint32_t core = 0; core < program.cores.size(); ++core)
+  for (const format::ModelTensor &tensor : program.tensors)
+    tensors.emplace_back(tensor, lanes);
+  for (uint32_t core = 0; core < program.cores.size(); ++core) {
     readCore(core);
+    followRows(program, core, [&](const WrittenRow &row) { addRow(row); });
+  }
+}
+
+/// Rows of a tensor that are evenly apart are one series.
+void Places::addRow(const WrittenRow &row) {
+  if (row.holds)
+    addTo(moved[row.core][row.instruction].computes, *row.holds);
+  for (uint32_t to = 0; to < program.cores.size(); ++to) {
+    if ((row.cores >> to & 1) == 0)
+      continue;
+    std::vector<Series> &here = computed[to][row.address];
+    const auto same = std::ranges::find_if(here.rbegin(), here.rend(), [&](const Series &one) {
+      return one.by == Instruction(row.core, row.instruction);
+    });
+    if (same != here.rend() && same->takes(row.holds))
+      continue;
+    here.push_back({{row.core, row.instruction}, row.holds});
+  }
+}
+
+bool Places::Series::takes(const std::optional<ModelRow> &row) {
+  if (!row || !begin)
+    return row == begin;
+  if (row->tensor != begin->tensor || row->partial != begin->partial)
+    return false;
+  const int64_t next = int64_t{row->row} - (begin->row + (count - 1) * step);
+  if (next == 0 && count == 1)
+    return true; // the same again
+  if (count > 1 && next != step)
+    return false;
+  step = next;
+  ++count;
+  return true;
+}
+
+/// From the first to the last that is written of each tensor.
+void Places::addTo(std::vector<Span> &spans, const ModelRow &row) {
+  for (Span &span : spans)
+    if (span.first.tensor == row.tensor && span.first.partial == row.partial) {
+      span.last = row.row;
+      return;
+    }
+  spans.push_back({row, row.row});
+}
+
+std::string Places::textOf(const Series &series) const {
+  if (!series.begin) {
+    const std::string nodes = describeSource(program, series.by.first, series.by.second);
+    return nodes.empty() ? "" : "internal to " + nodes;
+  }
+  std::string rows = tensors[series.begin->tensor].of(series.begin->row, series.step, series.count);
+  if (!series.begin->partial)
+    return rows;
+  return (series.count == 1 ? "partial sum of " : "partial sums of ") + rows;
 }
 
 /// Runs the host port's list until it has taken the rows of one inference.
@@ -153,46 +176,32 @@ void Places::followInputs() {
   moved[host].resize(reader.list.size());
   if (!reader.valid)
     return;
-  std::array<int64_t, isa::kSeqRegs> registers{};
-  std::vector<std::pair<size_t, uint32_t>> loops; // first instruction, trips left
   uint32_t number = 0;
   const uint32_t rows = inputs.rows();
-  uint64_t followed = 0;
-  for (size_t i = 0; i < reader.list.size() && number < rows && followed < kFollowed;
-       ++i, ++followed) {
-    if (const auto *loop = std::get_if<isa::Loop>(&reader.list[i])) {
-      loops.emplace_back(i, loop->count);
-    } else if (std::holds_alternative<isa::Endloop>(reader.list[i])) {
-      if (--loops.back().second != 0)
-        i = loops.back().first;
-      else
-        loops.pop_back();
-    } else if (const auto *set = std::get_if<isa::Setreg>(&reader.list[i])) {
-      registers[set->index] = set->imm;
-    } else if (const auto *add = std::get_if<isa::Addreg>(&reader.list[i])) {
-      registers[add->index] += add->imm;
-    } else if (const auto *input = std::get_if<isa::Input>(&reader.list[i]);
-               input && input->skip == 0) {
-      uint64_t beats = 1;
-      for (const uint32_t trips : input->n)
-        beats *= trips;
-      const uint32_t first = number;
-      for (uint64_t beat = 0; beat < beats && number < rows; ++beat, ++number) {
-        int64_t at = registers[input->dstReg];
-        uint64_t rest = beat;
-        for (unsigned l = isa::kLoopDepth; l-- > 0; rest /= input->n[l])
-          at += int64_t{input->dstStride[l]} * static_cast<int64_t>(rest % input->n[l]);
-        const uint32_t address = ringAddress(input->dst, at, input->dstRing, 18);
-        for (uint32_t core = 0; core < host; ++core)
-          if ((input->mask >> core & 1) != 0)
-            arrivals[core][address].push_back(number);
-      }
-      std::vector<Reach> &sends = moved[host][i].sends;
-      if (sends.empty())
-        sends.push_back({first, number - 1});
-      sends.back().last = number - 1;
+  follow(reader.list, [&](const Moment &moment) {
+    const auto *input = std::get_if<isa::Input>(&reader.list[moment.instruction]);
+    if (!input || input->skip != 0)
+      return number < rows;
+    uint64_t beats = 1;
+    for (const uint32_t trips : input->n)
+      beats *= trips;
+    const uint32_t first = number;
+    for (uint64_t beat = 0; beat < beats && number < rows; ++beat, ++number) {
+      int64_t at = moment.registers[input->dstReg];
+      uint64_t rest = beat;
+      for (unsigned l = isa::kLoopDepth; l-- > 0; rest /= input->n[l])
+        at += int64_t{input->dstStride[l]} * static_cast<int64_t>(rest % input->n[l]);
+      const uint32_t address = ringAddress(input->dst, at, input->dstRing, 18);
+      for (uint32_t core = 0; core < host; ++core)
+        if ((input->mask >> core & 1) != 0)
+          arrivals[core][address].push_back(number);
     }
-  }
+    std::vector<Reach> &sends = moved[host][moment.instruction].sends;
+    if (sends.empty())
+      sends.push_back({first, number - 1});
+    sends.back().last = number - 1;
+    return number < rows;
+  });
 }
 
 void Places::readCore(uint32_t core) {
@@ -238,8 +247,9 @@ std::vector<std::string> Places::at(uint32_t core, uint32_t address) const {
     for (const uint32_t number : rows->second)
       add(inputs.numbered(number));
   if (const auto by = writers[core].find(address); by != writers[core].end())
-    for (const auto &[from, index] : by->second)
-      add(describeSource(program, from, index));
+    for (const Instruction &one : by->second)
+      for (const std::string &text : writtenBy(core, address, one))
+        add(text);
   if (!found.empty())
     return found;
   for (const format::StatePlace &place : program.state.places)
@@ -251,6 +261,54 @@ std::vector<std::string> Places::at(uint32_t core, uint32_t address) const {
         address - image.address < image.lanes.size() / program.geometry.lanes)
       add("constant");
   return found;
+}
+
+/// What an instruction writes to an address of a core.
+std::vector<std::string> Places::writtenBy(uint32_t core, uint32_t address,
+                                           const Instruction &by) const {
+  std::vector<std::string> found;
+  if (const auto rows = computed[core].find(address); rows != computed[core].end())
+    for (const Series &one : rows->second)
+      if (one.by == by)
+        found.push_back(textOf(one));
+  if (found.empty()) // in a later inference, by a register that goes on
+    found.push_back(describeSource(program, by.first, by.second));
+  return found;
+}
+
+std::vector<Places::Spot> Places::of(const std::string &tensor,
+                                     addressing::IndicesRef index) const {
+  std::vector<Spot> found;
+  const auto lanes = static_cast<int64_t>(program.geometry.lanes);
+  const auto received = inputs.slotsOf(tensor, index);
+  std::vector<std::pair<uint32_t, int64_t>> slots; // tensor, row * lanes + lane
+  for (uint32_t i = 0; i < tensors.size(); ++i)
+    if (const auto slot = tensors[i].name() == tensor ? tensors[i].slotOf(index) : std::nullopt)
+      slots.emplace_back(i, *slot);
+  for (uint32_t core = 0; core < program.cores.size(); ++core) {
+    std::vector<Spot> here;
+    for (const auto &[address, numbers] : arrivals[core])
+      for (const auto &[number, lane] : received)
+        if (std::ranges::find(numbers, number) != numbers.end())
+          here.push_back({core, address, lane});
+    for (const auto &[address, rows] : computed[core])
+      for (const auto &[i, slot] : slots)
+        if (std::ranges::any_of(rows,
+                                [&, row = ModelRow{i, false, static_cast<uint32_t>(slot / lanes)}](
+                                    const Series &one) { return one.has(row); }))
+          here.push_back({core, address, static_cast<uint32_t>(slot % lanes)});
+    std::ranges::sort(here);
+    here.erase(std::ranges::unique(here).begin(), here.end());
+    found.insert(found.end(), here.begin(), here.end());
+  }
+  return found;
+}
+
+bool Places::Series::has(const ModelRow &row) const {
+  if (!begin || row.tensor != begin->tensor || row.partial != begin->partial)
+    return false;
+  const int64_t way = int64_t{row.row} - begin->row;
+  return step == 0 ? way == 0 : way % step == 0 && way / step >= 0 && way / step < count;
 }
 
 void Places::addRange(std::vector<std::string> &to, const std::string &first,
@@ -282,6 +340,16 @@ std::string Places::movedBy(uint32_t core, uint32_t instruction) const {
     addRange(sends, inputs.numbered(one.first), inputs.numbered(one.last));
   for (const Reach &one : here.gives)
     addRange(gives, outputs.addressed(one.first), outputs.addressed(one.last));
+  for (const Span &one : here.computes) {
+    const RowNames &rows = tensors[one.first.tensor];
+    const bool single = one.first.row == one.last;
+    const std::string first = rows.of(one.first.row);
+    const std::string kind = !one.first.partial ? ""
+                             : single           ? "partial sum of "
+                                                : "partial sums of ";
+    if (here.gives.empty())
+      addRange(gives, kind + first, single ? "" : rows.of(one.last));
+  }
   for (const auto &[verb, what] :
        {std::pair("reads", &reads), std::pair("sends", &sends), std::pair("writes", &gives)})
     if (!what->empty())

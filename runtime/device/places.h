@@ -3,18 +3,22 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "runtime/addressing/addressing.h"
+#include "runtime/device/row_names.h"
+#include "runtime/device/written_rows.h"
 #include "runtime/format/program.h"
 
 namespace sluice::device {
 
-/// What a program that has passed the loader's checks puts where. Rows of inputs and outputs are
-/// named by their elements, `x[3, 8..15]`, rows between them by the nodes that they are made for,
-/// `node 2 "fc1" (Gemm)`.
+/// What a program that has passed the loader's checks puts where. Rows of tensors of the model are
+/// named by their elements, `x[3, 8..15]`, sums that go into them `partial sum of h[3, 8..15]`, and
+/// what a node has between its tensors `internal to node 2 "norm" (LayerNormalization)`.
 class Places {
 public:
   explicit Places(const format::Program &program);
@@ -27,6 +31,14 @@ public:
   /// x[0, 0..7] to x[3, 0..7], writes y[0, 0..7]`. Empty if nothing that has a name.
   [[nodiscard]] std::string movedBy(uint32_t core, uint32_t instruction) const;
 
+  /// A lane of a tensor row of a core.
+  struct Spot {
+    uint32_t core = 0, address = 0, lane = 0;
+    auto operator<=>(const Spot &) const = default;
+  };
+  /// The inverse of `at`: where an element is in the course of an inference, ascending.
+  [[nodiscard]] std::vector<Spot> of(const std::string &tensor, addressing::IndicesRef index) const;
+
 private:
   /// The tensors of one direction of the host port.
   class Port {
@@ -36,34 +48,60 @@ private:
     [[nodiscard]] std::string numbered(uint32_t number) const;
     [[nodiscard]] std::string addressed(uint32_t row) const;
     [[nodiscard]] uint32_t rows() const;
+    /// The numbers of the rows, and the lanes, that have an element.
+    [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>>
+    slotsOf(const std::string &tensor, addressing::IndicesRef index) const;
 
   private:
-    [[nodiscard]] std::string name(size_t tensor, uint32_t row) const;
     std::vector<format::HostTensor> tensors; ///< ascending first row
-    std::vector<addressing::Addressing> slots;
+    std::vector<RowNames> names;
     uint32_t lanes;
   };
   /// The least and the largest of some addresses or rows.
   struct Reach {
     uint32_t first = 0, last = 0;
   };
+  /// Rows of a tensor of the model from one to another.
+  struct Span {
+    ModelRow first;
+    uint32_t last = 0;
+  };
   struct Moved {
     std::vector<Reach> reads, sends, gives; ///< of its core's rows, of inputs', of outputs'
+    std::vector<Span> computes;
   };
   using Instruction = std::pair<uint32_t, uint32_t>; ///< core, index
+  /// Rows that an instruction writes to an address one after the other, evenly apart.
+  struct Series {
+    Instruction by;
+    std::optional<ModelRow> begin; ///< nothing: what its nodes have between them
+    int64_t step = 0, count = 1;
+
+    /// Takes one more row, if it goes on like that.
+    bool takes(const std::optional<ModelRow> &row);
+    [[nodiscard]] bool has(const ModelRow &row) const;
+  };
   template <typename What> using ByAddress = std::map<uint32_t, std::vector<What>>;
 
   class Reader;
   void followInputs();
   void readCore(uint32_t core);
+  void addRow(const WrittenRow &row);
+  static void addTo(std::vector<Span> &spans, const ModelRow &row);
+  [[nodiscard]] std::string textOf(const Series &series) const;
+  [[nodiscard]] std::vector<std::string> writtenBy(uint32_t core, uint32_t address,
+                                                   const Instruction &by) const;
   void addRange(std::vector<std::string> &to, const std::string &first,
                 const std::string &last) const;
 
   const format::Program &program;
   Port inputs, outputs;
   std::vector<ByAddress<uint32_t>> arrivals;   ///< by core, numbers of input rows
-  std::vector<ByAddress<Instruction>> writers; ///< by core
-  std::vector<std::vector<Moved>> moved;       ///< by core and instruction
+  std::vector<ByAddress<Instruction>> writers; ///< by core, of addresses that they may reach
+  std::vector<RowNames> tensors;               ///< of the model
+  /// By core, in the order in which they are written.
+  std::vector<std::unordered_map<uint32_t, std::vector<Series>>> computed;
+  std::vector<std::vector<Moved>> moved; ///< by core and instruction
 };
 
 } // namespace sluice::device

@@ -73,6 +73,8 @@ public:
     return {reinterpret_cast<const char *>(taken.data()), taken.size()};
   }
 
+  /// What was read is nothing that can be there.
+  void fail() { bad = true; }
   bool failed() const { return bad; }
   bool atEnd() const { return rest.empty(); }
 

@@ -298,6 +298,9 @@ std::vector<FileProblem> check(const Program &program, size_t limit) {
     // Instructions are checked against the host tensors and the state, so those must be right.
     if (problems.empty())
       checkInstructions(program, problems);
+    // What rows are is said of instructions that are right.
+    if (problems.empty())
+      checkComputedRows(program, problems);
   }
   return problems.take();
 }

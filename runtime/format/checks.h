@@ -38,5 +38,6 @@ void checkState(const Program &program, ProblemList &problems);        // E0517
 void checkInstructions(const Program &program, ProblemList &problems); // E0509, E0510
 void checkImages(const Program &program, ProblemList &problems);       // E0512
 void checkSourceMap(const Program &program, ProblemList &problems);    // E0513
+void checkComputedRows(const Program &program, ProblemList &problems); // E0513
 
 } // namespace sluice::format

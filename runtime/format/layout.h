@@ -14,7 +14,7 @@ namespace sluice::format {
 inline constexpr std::array<uint8_t, 8> kMagic{0x9D, 'S', 'l', 'u', 'i', 'c', 'e', '\n'};
 
 /// Version of the layout. A reader accepts exactly its own.
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 
 /// Header: magic, format version, instruction set version, file size, section
 /// count, zero, SHA-256 over header (with this field zero) and section table.
@@ -49,10 +49,11 @@ enum class Section : uint32_t {
   SourceMap = 8,
   Info = 9,
   State = 10,
+  ComputedRows = 11,
 };
-inline constexpr size_t kSectionCount = 10;
+inline constexpr size_t kSectionCount = 11;
 inline constexpr std::array<std::string_view, kSectionCount> kSectionNames{
-    "geometry", "models", "instructions", "weights",     "rows",
-    "preloads", "tables", "source map",   "information", "state"};
+    "geometry", "models",     "instructions", "weights", "rows",         "preloads",
+    "tables",   "source map", "information",  "state",   "computed rows"};
 
 } // namespace sluice::format

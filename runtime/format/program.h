@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/format/computed_rows.h"
 #include "runtime/format/entry_point.h"
 #include "runtime/format/geometry.h"
 #include "runtime/format/host_tensor.h"
@@ -57,6 +58,8 @@ struct Program {
   ProgramState state;
   std::vector<SourceNode> nodes;
   std::vector<SourceEntry> sourceMap; ///< ascending (core, instruction)
+  std::vector<ModelTensor> tensors;
+  std::vector<ComputedRows> computedRows; ///< ascending (core, instruction)
   std::string compilerVersion;
   std::string options;
 };

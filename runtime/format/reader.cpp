@@ -151,6 +151,42 @@ void readInstructions(ByteReader &in, std::vector<InstructionWords> &instruction
       word = in.number<uint64_t>();
 }
 
+/// A number that is not 0 or 1 must not pass for one.
+bool readFlag(ByteReader &in) {
+  const auto value = in.number<uint32_t>();
+  if (value > 1)
+    in.fail();
+  return value == 1;
+}
+
+void readComputedRows(ByteReader &in, Program &program) {
+  program.tensors.resize(in.count(16));
+  for (ModelTensor &tensor : program.tensors) {
+    tensor.name = in.text();
+    tensor.dataDim = in.number<uint32_t>();
+    tensor.ofStep = readFlag(in);
+    tensor.shape = in.numbers<int64_t>(in.count(8));
+  }
+  program.computedRows.resize(in.count(12));
+  for (ComputedRows &rows : program.computedRows) {
+    rows.core = in.number<uint32_t>();
+    rows.instruction = in.number<uint32_t>();
+    rows.rules.resize(in.count(24));
+    for (RowRule &rule : rows.rules) {
+      rule.begin = in.number<uint32_t>();
+      rule.tensor = in.number<uint32_t>();
+      rule.partial = readFlag(in);
+      rule.row = in.number<uint32_t>();
+      rule.perPass = in.number<int32_t>();
+      rule.terms.resize(in.count(8));
+      for (RowTerm &term : rule.terms) {
+        term.count = in.number<uint32_t>();
+        term.step = in.number<int32_t>();
+      }
+    }
+  }
+}
+
 void readSection(ByteReader &in, Section kind, Program &program) {
   const uint64_t lanes = program.geometry.lanes;
   switch (kind) {
@@ -232,6 +268,9 @@ void readSection(ByteReader &in, Section kind, Program &program) {
       place.rows = in.number<uint32_t>();
     }
     program.state.save = in.numbers<uint32_t>(in.count(4));
+    break;
+  case Section::ComputedRows:
+    readComputedRows(in, program);
     break;
   }
 }

@@ -69,6 +69,33 @@ void writeImages(ByteWriter &out, const Program &program, std::vector<Item> Core
   }
 }
 
+void writeComputedRows(ByteWriter &out, const Program &program) {
+  out.number(static_cast<uint32_t>(program.tensors.size()));
+  for (const ModelTensor &tensor : program.tensors) {
+    out.text(tensor.name);
+    out.number(tensor.dataDim);
+    out.number(uint32_t{tensor.ofStep});
+    out.number(static_cast<uint32_t>(tensor.shape.size()));
+    out.numbers(tensor.shape);
+  }
+  out.number(static_cast<uint32_t>(program.computedRows.size()));
+  for (const ComputedRows &rows : program.computedRows) {
+    out.number(rows.core);
+    out.number(rows.instruction);
+    out.number(static_cast<uint32_t>(rows.rules.size()));
+    for (const RowRule &rule : rows.rules) {
+      for (const uint32_t value : {rule.begin, rule.tensor, uint32_t{rule.partial}, rule.row})
+        out.number(value);
+      out.number(rule.perPass);
+      out.number(static_cast<uint32_t>(rule.terms.size()));
+      for (const RowTerm &term : rule.terms) {
+        out.number(term.count);
+        out.number(term.step);
+      }
+    }
+  }
+}
+
 std::vector<uint8_t> section(const Program &program, Section kind) {
   ByteWriter out;
   switch (kind) {
@@ -139,6 +166,9 @@ std::vector<uint8_t> section(const Program &program, Section kind) {
     }
     out.number(static_cast<uint32_t>(program.state.save.size()));
     out.numbers(program.state.save);
+    break;
+  case Section::ComputedRows:
+    writeComputedRows(out, program);
     break;
   }
   return std::move(out.bytes);

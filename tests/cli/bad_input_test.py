@@ -17,7 +17,7 @@ import bad_models as models
 from folder import SLUICE, main
 from refusal import MALFORMED, REFUSED, Refusal
 
-HEADER, ENTRY, SECTIONS = 64, 64, 10
+HEADER, ENTRY, SECTIONS = 64, 64, 11
 
 
 class Programs(Refusal):
@@ -46,18 +46,18 @@ class Programs(Refusal):
         if position < 8:
             return "E0502", "not a program file: it does not begin with the magic bytes"
         if position < 12:
-            return "E0503", f"format version {header(8, '<I')}, this build reads version 3: compile the model again"
+            return "E0503", f"format version {header(8, '<I')}, this build reads version 4: compile the model again"
         if position < 16:
             return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 4: "
                              "compile the model again")
         if position < 24 and header(16, "<Q") > len(good):
             return "E0504", f"truncated: the file has {len(good)} bytes, its header says {header(16, '<Q')}"
         if 24 <= position < 28:
-            return "E0507", f"{header(24, '<I')} sections, expected 10"
+            return "E0507", f"{header(24, '<I')} sections, expected 11"
         if position < HEADER + SECTIONS * ENTRY:
             return "E0506", "damaged: the SHA-256 of the header does not match"
         names = ("geometry", "models", "instructions", "weights", "rows", "preloads", "tables", "source map",
-                 "information", "state")
+                 "information", "state", "computed rows")
         for index, name in enumerate(names):
             offset, size = struct.unpack_from("<QQ", good, HEADER + index * ENTRY + 8)
             if position < offset:
@@ -84,7 +84,7 @@ class Programs(Refusal):
     def test_wrong_version(self):
         """Also where the header's hash was made to match."""
         good = self.compiled()
-        for offset, what in ((8, "format version 9, this build reads version 3"),
+        for offset, what in ((8, "format version 9, this build reads version 4"),
                              (12, "instruction set version 9, this build has version 4")):
             data = bytearray(good)
             struct.pack_into("<I", data, offset, 9)

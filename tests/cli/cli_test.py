@@ -347,6 +347,17 @@ class Cli(unittest.TestCase):
                           ("2:0", "--row '2:0': core 2, allowed: 0 to 1"),
                           ("1:1024", "--row '1:1024': row 1024, allowed: 0 to 1023 and 32768 to 33023")):
             self.fails(2, "error[E0601]: " + what, "inspect", self.small, "--row", row)
+        code, out, err = run("inspect", self.small, "--element", "x[0,3]", "--element", "act.out[7]")
+        self.assertEqual(out.decode(), "x[0, 3]: core 0 inbox row 0 lane 3\nact.out[7]: in no row\n")
+        code, out, err = run("inspect", self.small, "--element", "x[0, 3]", "--json")
+        self.assertEqual(json.loads(out)["elements"], [{"tensor": "x", "index": [0, 3], "places": [
+            {"core": 0, "memory": "inbox", "row": 0, "lane": 3}]}])
+        for element, what in (("x[0,a]", "--element 'x[0,a]', allowed: TENSOR[INDEX,...], like h[3,5]"),
+                              ("x[]", "--element 'x[]', allowed: TENSOR[INDEX,...], like h[3,5]"),
+                              ("x", "--element 'x': the tensor is [1, 8]"),
+                              ("x[0,8]", "--element 'x[0,8]': the tensor is [1, 8]"),
+                              ("z[0]", "--element 'z[0]': no tensor 'z' is in rows of the program")):
+            self.fails(2, "error[E0601]: " + what, "inspect", self.small, "--element", element)
 
     # ---- the rest ----------------------------------------------------------
     def test_usage(self):

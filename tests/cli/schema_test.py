@@ -88,7 +88,7 @@ class Schema(Folder):
 
     def test_programs(self):
         self.valid("inspect", "inspect", "m.sluice")
-        self.valid("inspect", "inspect", "m.sluice", "--asm", "--map", "--row", "0:0")
+        self.valid("inspect", "inspect", "m.sluice", "--asm", "--map", "--row", "0:0", "--element", "x[0,0]")
         self.valid("inspect", "inspect", "m.sluice", "--io", "--memory", "--sections")
 
     def test_runs(self):

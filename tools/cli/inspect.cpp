@@ -13,6 +13,7 @@
 #include "runtime/device/places.h"
 #include "runtime/device/stall.h"
 #include "runtime/format/program_file.h"
+#include "runtime/format/steps.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/io/tensor.h"
 
@@ -23,7 +24,7 @@ struct Options {
   std::string file;
   bool sections = false, io = false, memory = false, assembly = false, map = false;
   std::optional<uint32_t> core;
-  std::vector<std::string> rows;
+  std::vector<std::string> rows, elements;
 };
 
 /// A tensor row of a core.
@@ -209,6 +210,37 @@ void addRows(Answer &answer, const format::Program &program, const std::vector<P
   answer.json["rows"] = list;
 }
 
+/// An element of a tensor that the program has in its rows.
+struct Element {
+  std::string tensor;
+  addressing::Indices index;
+};
+
+/// Where single elements are.
+void addElements(Answer &answer, const format::Program &program,
+                 const std::vector<Element> &elements) {
+  const device::Places places(program);
+  Json list = Json::array();
+  for (const Element &one : elements) {
+    const std::string name =
+        one.tensor + (one.index.empty() ? "" : fmt::format("[{}]", fmt::join(one.index, ", ")));
+    std::vector<std::string> texts;
+    Json found = Json::array();
+    for (const device::Places::Spot &spot : places.of(one.tensor, one.index)) {
+      const char *memory = spot.address < isa::kLocalBase ? "inbox" : "local";
+      texts.push_back(
+          fmt::format("core {} {} row {} lane {}", spot.core, memory, spot.address, spot.lane));
+      found.push_back(
+          {{"core", spot.core}, {"memory", memory}, {"row", spot.address}, {"lane", spot.lane}});
+    }
+    answer.text +=
+        fmt::format("{}: {}\n", printable(name),
+                    texts.empty() ? "in no row" : fmt::format("{}", fmt::join(texts, ", ")));
+    list.push_back({{"tensor", one.tensor}, {"index", one.index}, {"places", found}});
+  }
+  answer.json["elements"] = list;
+}
+
 /// A number of digits alone.
 std::optional<uint32_t> number(std::string_view text) {
   uint32_t value = 0;
@@ -231,6 +263,46 @@ std::variant<Place, std::string> placeOf(const std::string &text, const format::
     return fmt::format("--row '{}': row {}, allowed: 0 to {} and {} to {}", text, *row,
                        g.inboxRows - 1, isa::kLocalBase, isa::kLocalBase + g.localRows - 1);
   return Place{*core, *row};
+}
+
+/// The shape of a tensor that is in rows: of a model of several steps, of the part of one.
+std::optional<std::vector<int64_t>> shapeOf(const format::Program &program,
+                                            const std::string &name) {
+  for (const format::Model &model : program.models)
+    for (const format::HostTensor &input : model.inputs)
+      if (input.name == name)
+        return format::stepShape(input, model.steps);
+  for (const format::ModelTensor &tensor : program.tensors)
+    if (tensor.name == name)
+      return tensor.shape;
+  return std::nullopt;
+}
+
+/// An element as the user writes it, `h[3, 5]`; a scalar has no index.
+std::variant<Element, std::string> elementOf(const std::string &text,
+                                             const format::Program &program) {
+  const size_t open = text.ends_with(']') ? text.rfind('[') : std::string::npos;
+  Element element{text.substr(0, open), {}};
+  for (size_t at = open; at != std::string::npos && at + 1 < text.size();) {
+    size_t end = std::min(text.find(',', at + 1), text.size() - 1);
+    std::string digits = text.substr(at + 1, end - at - 1);
+    std::erase(digits, ' ');
+    const auto value = number(digits);
+    if (!value)
+      return fmt::format("--element '{}', allowed: TENSOR[INDEX,...], like h[3,5]", text);
+    element.index.push_back(*value);
+    at = end;
+  }
+  const auto shape = shapeOf(program, element.tensor);
+  if (!shape)
+    return fmt::format("--element '{}': no tensor '{}' is in rows of the program", text,
+                       element.tensor);
+  bool inside = shape->size() == element.index.size();
+  for (size_t axis = 0; inside && axis < shape->size(); ++axis)
+    inside = element.index[axis] < (*shape)[axis];
+  if (!inside)
+    return fmt::format("--element '{}': the tensor is {}", text, shapeText(*shape));
+  return element;
 }
 
 int run(Options options, const Common &common) {
@@ -258,9 +330,16 @@ int run(Options options, const Common &common) {
       return report.fail("E0601", *wrong);
     rows.push_back(std::get<Place>(place));
   }
+  std::vector<Element> elements;
+  for (const std::string &one : options.elements) {
+    const auto element = elementOf(one, program);
+    if (const auto *wrong = std::get_if<std::string>(&element))
+      return report.fail("E0601", *wrong);
+    elements.push_back(std::get<Element>(element));
+  }
   options.assembly |= options.core.has_value();
   if (!options.sections && !options.io && !options.memory && !options.assembly && !options.map &&
-      rows.empty())
+      rows.empty() && elements.empty())
     options.sections = options.io = options.memory = true;
   Answer answer;
   answer.json["schema"] = 1;
@@ -278,6 +357,8 @@ int run(Options options, const Common &common) {
     addMap(answer, program);
   if (!rows.empty())
     addRows(answer, program, rows);
+  if (!elements.empty())
+    addElements(answer, program, elements);
   report.text(answer.text);
   return report.json(answer.json) ? Ok : Usage;
 }
@@ -299,6 +380,8 @@ void addInspect(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--row", options->rows,
                       "what is in a tensor row of a core, CORE:ROW, at an address as in "
                       "instructions and waves");
+  command->add_option("--element", options->elements,
+                      "the rows and lanes of an element of a tensor, TENSOR[INDEX,...]");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

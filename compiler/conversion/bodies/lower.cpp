@@ -39,6 +39,7 @@ public:
     program.geometry = geometry;
     program.modelName = info.name;
     program.nodes = info.nodes;
+    program.tensors = info.tensors;
     program.parameters = info.parameters;
   }
 
@@ -304,6 +305,20 @@ private:
     return made;
   }
 
+  /// The rows of what the trips under way make of a value are those of its tensor.
+  void nameRows(Outline &outline, Value value, Value made) const {
+    const auto named = info.values.find(value);
+    if (named == info.values.end())
+      return;
+    const LineRows where = families.rowsOf(value, linesOf(value, partition.cutOf(value)));
+    rows::TensorRows rows{named->second.tensor, {}, 0};
+    for (uint32_t row = 0; row < where.rows(); ++row)
+      rows.first.push_back(static_cast<uint32_t>(where.rowOf(part.first, row)));
+    if (part.trips > 1 && where.rows() > 0)
+      rows.step = static_cast<int32_t>(where.rowOf(part.first + 1, 0) - where.rowOf(part.first, 0));
+    outline.info.values[made] = std::move(rows);
+  }
+
   /// `ops` in order, and what `folds`, operations of a later level, are folded of.
   bool addBody(unsigned level, const Part &trips, const Operations &ops, const Operations &folds) {
     part = trips;
@@ -318,12 +333,14 @@ private:
       const Seen key{result.getAsOpaquePointer(), linesOf(result, partition.cutOf(result))};
       if (partition.foldOf(op)) {
         outline.seen[key] = merged(outline, builder, op);
+        nameRows(outline, result, outline.seen[key]);
         continue;
       }
       Operation *made = makeOp(outline, builder, op);
       if (!made || !allowed(made))
         return false;
       outline.seen[key] = made->getResult(0);
+      nameRows(outline, result, made->getResult(0));
     }
     std::vector<rows::Write> writes;
     llvm::SmallVector<Value> results;
@@ -337,8 +354,11 @@ private:
       write.family = families.partsOf(op);
       write.fold = partition.foldOf(op);
       const std::string name = program.families[*write.family].name;
-      addWrite(llvm::cast<CutInterface>(op).makePart(builder, block), std::move(write), name,
-               outline, results, writes);
+      const Value made = llvm::cast<CutInterface>(op).makePart(builder, block);
+      if (const auto whole = info.values.find(op->getResult(0));
+          whole != info.values.end() && write.fold == rows::Fold::Sum)
+        outline.info.values[made] = {whole->second.tensor, {}, 0, true};
+      addWrite(made, std::move(write), name, outline, results, writes);
     }
     if (results.empty())
       return true; // views that are read where they are
@@ -347,6 +367,7 @@ private:
         builder.getFunctionType(block->getArgumentTypes(), ValueRange(results).getTypes()));
     outline.info.name = info.name;
     outline.info.nodes = info.nodes;
+    outline.info.tensors = info.tensors;
     uint32_t sums = 0;
     for (Operation *op : folds)
       if (partition.foldOf(op) == rows::Fold::Sum)

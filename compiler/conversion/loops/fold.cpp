@@ -43,10 +43,17 @@ std::vector<RowId> readOwn(rows::Body &body, uint32_t family, uint32_t rows) {
   return made.rows;
 }
 
+/// Of what was made of one position and is made of several.
+void forgetElements(Row &row) {
+  if (!row.elements.partial)
+    row.elements = {};
+}
+
 /// Behind the sums what rounding leaves of them.
 void addRests(rows::Graph &trip, std::vector<RowId> &sums) {
   const size_t count = sums.size();
   for (size_t i = 0; i < count; ++i) {
+    forgetElements(trip.rows[sums[i]]);
     Row rest = trip.rows[sums[i]];
     rest.step.alu1 = isa::Alu::Sub;
     rest.b = sums[i];
@@ -86,6 +93,7 @@ void carry(rows::Body &body, size_t port, uint32_t family) {
       folded.a = {row};
       folded.nodes = trip.rows[row].nodes;
     }
+    forgetElements(folded);
     folded.b = before[i];
     folded.step.alu1 = operationOf(*body.writes[port].fold);
     folded.group = group;

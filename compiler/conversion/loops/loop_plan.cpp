@@ -16,6 +16,7 @@
 #include "compiler/conversion/loops/separate_outputs.h"
 #include "compiler/conversion/loops/trial.h"
 #include "compiler/conversion/loops/unroll.h"
+#include "compiler/conversion/loops/written_rows.h"
 #include "compiler/conversion/plan/beats/images.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/proof/verify.h"
@@ -429,10 +430,12 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   }
   result.memory = best->trial.use;
   result.program = makeImages(best->program, best->map, best->trial.choice);
+  result.tensors = program.tensors;
   for (const List &list : best->lists) {
     plan::Instructions &into = result.lists.emplace_back();
-    for (const Emitted &one : list)
-      into.push_back({one.instruction, one.nodes});
+    auto rules = rowRules(best->program, list);
+    for (size_t i = 0; i < list.size(); ++i)
+      into.push_back({list[i].instruction, list[i].nodes, std::move(rules[i])});
   }
   if (options.work != 0)
     result.timing = vm::measureTiming(*timedPart(best->program, best->lists));

@@ -124,6 +124,8 @@ private:
     rows::Body part = body;
     part.run = run;
     part.trips = trips;
+    for (rows::Row &row : part.trip.rows)
+      row.elements.first += first * static_cast<uint32_t>(row.elements.step);
     for (rows::Read &read : part.reads) {
       for (uint32_t &place : read.places)
         place += first * static_cast<uint32_t>(read.step);

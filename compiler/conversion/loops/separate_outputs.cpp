@@ -43,6 +43,7 @@ rows::Program separateOutputs(rows::Program program) {
         copy.a = {row};
         copy.group = group;
         copy.nodes = body.trip.rows[row].nodes;
+        copy.elements = body.trip.rows[row].elements;
         row = static_cast<RowId>(body.trip.rows.size());
         body.trip.rows.push_back(std::move(copy));
       }

@@ -45,20 +45,22 @@ public:
   std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops, std::vector<std::string> &notes) {
     Problems inLoops; // why the loops that there are cannot be computed
     std::vector<std::string> loopNotes, plainNotes;
+    func::FuncOp main = mainOf(module);
     rows::TreesSeen inTrips;
     const std::optional<rows::Program> loops =
-        asLoops(mainOf(module), {.notes = &loopNotes, .treesSeen = &inTrips}, inLoops);
+        asLoops(main, {.notes = &loopNotes, .treesSeen = &inTrips}, inLoops);
     const uint64_t products = loops ? productsOf(*loops) : 0;
     Problems found;   // of no interest where loops can do it
     Problems ignored; // the plain forms remain
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       rows::TreesSeen seen;
-      if (auto graph = rows::lowerToRows(mainOf(module), geometry, model, found,
+      if (auto graph = rows::lowerToRows(main, geometry, named(main), found,
                                          {.notes = &plainNotes, .treesSeen = &seen})) {
-        addRows(std::move(*graph), rowsInTrees(mainOf(module), seen));
+        addRows(std::move(*graph), rowsInTrees(main, seen));
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, model, ignored)) {
+          if (auto other =
+                  rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)), ignored)) {
             add(rows::straightLine(std::move(*other)));
             addTrees(rowsInTrees(mainOf(*sunk), seen));
           }
@@ -88,13 +90,20 @@ private:
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
+  /// The model with the tensors that values of a function are.
+  [[nodiscard]] rows::ModelInfo named(func::FuncOp main) const {
+    rows::ModelInfo info = model;
+    rows::nameTensors(main, info);
+    return info;
+  }
+
   /// The function as loops over positions, if it has any.
   std::optional<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options,
                                        Problems &found) const {
     const auto partition = bodies::findPartition(main);
     if (!partition || keepsState())
       return std::nullopt;
-    auto made = bodies::lowerToBodies(main, *partition, geometry, model, options, found);
+    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options, found);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     return loops ? std::move(made) : std::nullopt;
@@ -116,7 +125,7 @@ private:
 
   Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
     return inTrees(seen, [&](const rows::TreeShape &shape, Problems &ignored) {
-      auto graph = rows::lowerToRows(main, geometry, model, ignored, {.trees = shape});
+      auto graph = rows::lowerToRows(main, geometry, named(main), ignored, {.trees = shape});
       return graph ? std::optional(rows::straightLine(std::move(*graph))) : std::nullopt;
     });
   }

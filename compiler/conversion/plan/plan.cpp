@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/plan/beats/images.h"
+#include "compiler/conversion/plan/beats/row_rules.h"
 #include "compiler/conversion/plan/order/split_reductions.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/proof/verify.h"
@@ -86,6 +87,16 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
   return text;
 }
 
+/// The rows that an instruction of a vector unit writes.
+std::vector<WrittenRow> writtenBy(const Graph &graph, const UnitBeats &unit, const Scheduled &one) {
+  std::vector<WrittenRow> written;
+  for (const uint32_t beat : writingBeats(one.instruction)) {
+    const RowId row = unit.origins[one.firstBeat + beat].row;
+    written.push_back(row == kNoRow ? WrittenRow() : WrittenRow{graph.rows[row].elements});
+  }
+  return written;
+}
+
 bool planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options, Plan &result,
              Problems &problems);
 
@@ -133,10 +144,14 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
     return false;
   }
   result.program = makeImages(planned, plannedWork, best.placement, best.beats);
-  for (const InstructionList &list : best.schedule.lists) {
+  result.tensors = planned.tensors;
+  for (size_t core = 0; core < best.schedule.lists.size(); ++core) {
     Instructions &into = result.lists.emplace_back();
-    for (const Scheduled &one : list)
-      into.push_back({one.instruction, one.nodes});
+    for (const Scheduled &one : best.schedule.lists[core])
+      into.push_back({one.instruction, one.nodes,
+                      one.unit == isa::Unit::Vec
+                          ? rulesOf(writtenBy(planned, best.beats.vector[core], one))
+                          : std::vector<format::RowRule>()});
   }
   result.timing = best.timing;
   result.text = describe(planned, plannedWork, best);

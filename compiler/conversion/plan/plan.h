@@ -31,7 +31,8 @@ struct PlanOptions {
 /// An instruction and the source nodes it serves.
 struct PlannedInstruction {
   isa::Instruction instruction;
-  std::vector<uint32_t> nodes; ///< indices into Program::nodes, ascending
+  std::vector<uint32_t> nodes;            ///< indices into Program::nodes, ascending
+  std::vector<format::RowRule> rows = {}; ///< that it writes
 
   bool operator==(const PlannedInstruction &) const = default;
 };
@@ -43,6 +44,7 @@ struct Plan {
   format::Program program;
   /// The state stays as it is between inferences until the next input comes (proof/verify.h).
   bool stateRests = false;
+  std::vector<format::ModelTensor> tensors; ///< that rows are elements of
   /// By core, the host port's list last.
   std::vector<Instructions> lists;
   std::vector<MemoryUse> memory;

@@ -122,6 +122,30 @@ void fuseSteps(Graph &graph, const std::set<RowId> &merges) {
   }
 }
 
+void nameParts(Graph &graph) {
+  const std::vector<uint32_t> uses = usesOf(graph);
+  for (RowId id = static_cast<RowId>(graph.rows.size()); id-- > 0;) {
+    const Row &sum = graph.rows[id];
+    if (!sum.elements.known())
+      continue;
+    const VectorStep &step = sum.step;
+    const bool first = step.alu1 == isa::Alu::Add && step.rhs1 == isa::Rhs1::B && !step.bBroadcast;
+    const bool second = step.alu2 == isa::Alu::Add && step.rhs2 == isa::Rhs2::C && !step.cBroadcast;
+    const auto name = [&](RowId part) {
+      Row &row = graph.rows[part];
+      if (uses[part] == 1 && row.kind == RowKind::Linear && row.step == VectorStep{} &&
+          !row.elements.known())
+        row.elements = sum.elements.part();
+    };
+    if (first) {
+      name(sum.b);
+      std::ranges::for_each(sum.a, name);
+    }
+    if (second)
+      name(sum.c);
+  }
+}
+
 void compact(Graph &graph) {
   // Operands may be newer than a row (masks are added late), so rows are marked
   // by walking, not by their order.

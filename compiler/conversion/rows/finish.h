@@ -19,6 +19,9 @@ void fuseSteps(Graph &graph, const std::set<RowId> &merges);
 /// added to a product and constant is its bias. Whether there was any.
 bool mergeSums(Graph &graph);
 
+/// Rows without a name of their own that are summed up to one that has are parts of it.
+void nameParts(Graph &graph);
+
 /// Drops rows, blocks and tables that no output needs (inputs stay), puts
 /// inputs and constants first, and numbers groups in order.
 void compact(Graph &graph);

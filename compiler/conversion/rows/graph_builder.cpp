@@ -154,12 +154,17 @@ RowId GraphBuilder::mask(uint32_t used, double inside, double outside) {
   return constantRow(std::move(bits), used);
 }
 
+RowId GraphBuilder::copyOf(RowId row, RowId copy) {
+  graph.rows[copy].elements = graph.rows[row].elements;
+  return copy;
+}
+
 RowId GraphBuilder::recalled(RowId row) {
   if (graph.rows[row].kind != RowKind::State)
     return row;
   const auto [entry, added] = copies.try_emplace(row, kNoRow);
   if (added)
-    entry->second = vector(VectorStep{}, {row}, kNoRow, kNoRow, rowFacts[row].used);
+    entry->second = copyOf(row, vector(VectorStep{}, {row}, kNoRow, kNoRow, rowFacts[row].used));
   return entry->second;
 }
 
@@ -219,6 +224,12 @@ void GraphBuilder::serve(std::vector<uint32_t> &all) const {
   std::vector<uint32_t> both;
   std::set_union(all.begin(), all.end(), nodes.begin(), nodes.end(), std::back_inserter(both));
   all = std::move(both);
+}
+
+void GraphBuilder::setElements(RowId id, const Elements &elements) {
+  Row &row = graph.rows[id];
+  if ((isComputed(id) || row.kind == RowKind::State) && !row.elements.known())
+    row.elements = elements;
 }
 
 void GraphBuilder::setUniform(RowId row, uint32_t used) {
@@ -367,7 +378,7 @@ RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
   }
   VectorStep choose;
   choose.alu2 = isa::Alu::Select;
-  return vector(choose, {mask(used, 1, 0)}, id, splat(0), used);
+  return copyOf(id, vector(choose, {mask(used, 1, 0)}, id, splat(0), used));
 }
 
 } // namespace sluice::rows

@@ -88,6 +88,8 @@ public:
   /// group. Constant rows are in it from the start.
   uint32_t dynamicBlock(bool columns, std::vector<BlockWrite> writes);
 
+  /// What the lanes of a row are; the first that is said of a row stays, as others are views of it.
+  void setElements(RowId row, const Elements &elements);
   /// Of a row whose elements are the first `used` lanes.
   [[nodiscard]] RowFacts facts(RowId row, uint32_t used) const;
   /// Says that every lane of a row holds the same value.
@@ -107,6 +109,8 @@ public:
 private:
   /// A row of this inference with what a state holds; other rows as they are.
   RowId recalled(RowId row);
+  /// `copy`, which has the elements of `row`.
+  RowId copyOf(RowId row, RowId copy);
   RowId push(Row row, RowFacts facts);
   /// Adds the nodes of this group to those of a row or a block.
   void serve(std::vector<uint32_t> &all) const;

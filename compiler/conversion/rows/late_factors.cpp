@@ -258,6 +258,7 @@ private:
     past.kind = RowKind::Linear;
     past.bias = row.bias;
     past.nodes = row.nodes;
+    past.elements = row.elements.part();
     past.group = group;
     for (const Term &term : row.terms)
       if (isState(term.x))
@@ -284,9 +285,11 @@ private:
     newest.step.alu1 = isa::Alu::Mul;
     newest.step.bBroadcast = shared.broadcast;
     newest.step.alu2 = isa::Alu::Add;
-    if (row.step == only(row.step.post))
+    if (row.step == only(row.step.post)) {
       newest.step.post = row.step.post;
-    else if (beginsAsRelu(row.step))
+      newest.elements = row.elements;
+    }
+    if (beginsAsRelu(row.step))
       newest.step.post = isa::Post::Relu;
     return newest;
   }

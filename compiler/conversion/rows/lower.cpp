@@ -9,6 +9,7 @@
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/support/problem.h"
@@ -58,9 +59,12 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
     lowering.beginGroup(op);
   for (int64_t row = 0; row < rows.layout.rows(); ++row) {
     RowId id = rows.rows[row].row;
-    if (!lowering.graph.isComputed(id) || taken.contains(id))
+    if (!lowering.graph.isComputed(id) || taken.contains(id)) {
       id = lowering.graph.vector(VectorStep{}, {id}, kNoRow, kNoRow,
                                  static_cast<uint32_t>(rows.layout.used(row)));
+      if (rows.elements)
+        lowering.graph.setElements(id, rows.elements->of(static_cast<uint32_t>(row)));
+    }
     taken.insert(id);
     port.rows.push_back(id);
   }
@@ -122,12 +126,28 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
 
 } // namespace
 
+void nameTensors(func::FuncOp function, ModelInfo &info) {
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (op.getNumResults() != 1 || Lowering::isConstant(op.getResult(0)))
+      continue;
+    const Value value = op.getResult(0);
+    const std::string name = ir::modelTensor(value);
+    if (name.empty())
+      continue;
+    info.values[value] = {static_cast<uint32_t>(info.tensors.size()), {}, 0};
+    const auto shape = ir::shapeOf(value);
+    info.tensors.push_back(
+        {name, {shape.begin(), shape.end()}, static_cast<uint32_t>(*ir::dataDim(value))});
+  }
+}
+
 std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
                                  const ModelInfo &info, Problems &problems,
                                  const LoweringOptions &options) {
   registerRowLowering(*function.getContext());
   const size_t before = problems.size();
   Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
+  lowering.elements = &info.values;
   for (size_t i = 0; i < info.nodes.size(); ++i)
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
@@ -161,12 +181,14 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   graph.inputs = std::move(inputs);
   graph.outputs = std::move(outputs);
   graph.nodes = info.nodes;
+  graph.tensors = info.tensors;
   graph.macs = lowering.macs;
   graph.parameters = info.parameters;
   sumOverBlocks(graph);
   fuseSteps(graph, lowering.merges);
   if (mergeSums(graph))
     fuseSteps(graph, lowering.merges);
+  nameParts(graph);
   compact(graph);
   return graph;
 }

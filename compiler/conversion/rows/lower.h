@@ -15,6 +15,19 @@
 
 namespace sluice::rows {
 
+/// Which rows of a tensor of the model the rows of a value are.
+struct TensorRows {
+  uint32_t tensor = 0;         ///< index into ModelInfo::tensors
+  std::vector<uint32_t> first; ///< by row of the value; empty: all of them, in their order
+  int32_t step = 0;            ///< from one trip to the next
+  bool partial = false;        ///< not they but what is summed up to them
+
+  [[nodiscard]] Elements of(uint32_t row) const {
+    return {tensor, first.empty() ? row : first[row], step, partial};
+  }
+};
+using ValueElements = llvm::DenseMap<mlir::Value, TensorRows>;
+
 /// What the function does not say about the model.
 struct ModelInfo {
   std::string name;
@@ -25,7 +38,12 @@ struct ModelInfo {
   std::vector<Padding> padding;
   std::vector<format::SourceNode> nodes;
   uint64_t parameters = 0;
+  std::vector<format::ModelTensor> tensors; ///< that values are
+  ValueElements values;
 };
+
+/// Enters the tensors of the model that values of the function are (model_tensor.h).
+void nameTensors(mlir::func::FuncOp function, ModelInfo &info);
 
 struct LoweringOptions {
   /// Multiplications that may be spent on typical values, by which biases make up for

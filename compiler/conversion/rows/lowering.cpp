@@ -86,10 +86,22 @@ Lazy *Lowering::lazy(Value value) {
 
 const RowTensor &Lowering::rows(Value value) {
   if (Lazy *pending = lazy(value)) {
-    RowTensor made = pending->emit(*this);
-    state(value).rows = std::move(made);
+    define(value, pending->emit(*this));
   }
   return *state(value).rows;
+}
+
+const TensorRows *Lowering::elementsOf(Value value) const {
+  const auto found = elements ? elements->find(value) : ValueElements::const_iterator();
+  return elements && found != elements->end() ? &found->second : nullptr;
+}
+
+void Lowering::define(Value value, RowTensor rows) {
+  rows.elements = elementsOf(value);
+  for (uint32_t row = 0; rows.elements && row < rows.rows.size(); ++row)
+    if (const RowRef &ref = rows.rows[row]; ref.row != kNoRow && !ref.broadcast)
+      graph.setElements(ref.row, rows.elements->of(row));
+  state(value).rows = std::move(rows);
 }
 
 RowTensor Lowering::affineRows(Value value) {
@@ -151,6 +163,8 @@ RowTensor Lowering::materialise(RowTensor tensor, bool keepBroadcast) {
     RowRef &ref = tensor.rows[row];
     const auto used = static_cast<uint32_t>(tensor.layout.used(static_cast<int64_t>(row)));
     ref = {materialise(ref, used, keepBroadcast), keepBroadcast && ref.broadcast, {}};
+    if (tensor.elements && !ref.broadcast)
+      graph.setElements(ref.row, tensor.elements->of(static_cast<uint32_t>(row)));
   }
   return tensor;
 }

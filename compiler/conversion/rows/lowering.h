@@ -16,6 +16,7 @@
 
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/linear_sum.h"
+#include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/row_tensor.h"
 #include "compiler/conversion/rows/trees.h"
 #include "compiler/conversion/scalar/map_select.h"
@@ -83,7 +84,7 @@ public:
   /// What was done in another way than asked for.
   std::vector<std::string> notes;
 
-  void define(mlir::Value value, RowTensor rows) { state(value).rows = std::move(rows); }
+  void define(mlir::Value value, RowTensor rows);
   void defineLazy(mlir::Value value, std::unique_ptr<Lazy> lazy) {
     state(value).lazy = std::move(lazy);
   }
@@ -106,6 +107,10 @@ public:
   /// Rows made from now on belong to these operations.
   void beginGroup(const llvm::SetVector<mlir::Operation *> &ops);
   void beginGroup(mlir::Operation *op);
+  /// What the rows of values are; null: nobody knows.
+  const ValueElements *elements = nullptr;
+  /// Of a value, if it is a tensor of the model.
+  [[nodiscard]] const TensorRows *elementsOf(mlir::Value value) const;
   /// Number of an ONNX node in Graph::nodes, by its index.
   llvm::DenseMap<int64_t, uint32_t> nodeNumbers;
 

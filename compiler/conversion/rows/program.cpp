@@ -36,6 +36,7 @@ Program straightLine(Graph graph) {
   program.geometry = graph.geometry;
   program.modelName = graph.modelName;
   program.nodes = graph.nodes;
+  program.tensors = graph.tensors;
   program.macs = graph.macs;
   program.parameters = graph.parameters;
   program.inputs = numberedTensors(graph.inputs);

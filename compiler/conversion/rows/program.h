@@ -85,6 +85,7 @@ struct Program {
   std::vector<Family> families;
   std::vector<Body> bodies;
   std::vector<format::SourceNode> nodes;
+  std::vector<format::ModelTensor> tensors;
   uint64_t macs = 0;
   uint64_t parameters = 0;
   /// Not empty: the program before it among the forms of a model, with these trees of merges.

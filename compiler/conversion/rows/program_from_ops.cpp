@@ -34,6 +34,14 @@ public:
       program.nodes.push_back({node.getAs<IntegerAttr>("index").getInt(),
                                node.getAs<StringAttr>("name").str(),
                                node.getAs<StringAttr>("op").str()});
+    if (const auto tensors = source.getTensors())
+      for (const auto tensor : tensors->getAsRange<DictionaryAttr>()) {
+        const llvm::ArrayRef<int64_t> shape = tensor.getAs<DenseI64ArrayAttr>("shape");
+        program.tensors.push_back(
+            {tensor.getAs<StringAttr>("name").str(),
+             {shape.begin(), shape.end()},
+             static_cast<uint32_t>(tensor.getAs<IntegerAttr>("data_dim").getInt())});
+      }
     for (auto input : source.getBody().getOps<InputOp>())
       add(input, program.inputs);
     for (auto output : source.getBody().getOps<OutputOp>())
@@ -105,6 +113,7 @@ private:
     graph.geometry = program.geometry;
     graph.modelName = program.modelName;
     graph.nodes = program.nodes;
+    graph.tensors = program.tensors;
     graph.macs = op.getMacs();
     graph.parameters = program.parameters;
     for (Operation &one : op.getRows().front()) {
@@ -229,6 +238,11 @@ private:
     row.c = op.getC() ? trip.rows.at(op.getC()) : kNoRow;
     row.group = static_cast<uint32_t>(op.getGroup());
     row.nodes = numbers(op.getNodes());
+    for (const auto &[list, partial] :
+         {std::pair(op.getElements(), false), std::pair(op.getPartOf(), true)})
+      if (list)
+        row.elements = {static_cast<uint32_t>((*list)[0]), static_cast<uint32_t>((*list)[1]),
+                        static_cast<int32_t>((*list)[2]), partial};
   }
 
   uint32_t blockNumber(Trip &trip, StringAttr name) {

@@ -26,7 +26,7 @@ public:
         where, program.modelName, program.geometry.name,
         core::geometryAttr(builder.getContext(), program.geometry), program.macs,
         program.parameters, nodeList(),
-        program.trees.empty() ? StringAttr() : builder.getStringAttr(program.trees));
+        program.trees.empty() ? StringAttr() : builder.getStringAttr(program.trees), tensorList());
     body = &made.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(body);
     for (const format::HostTensor &tensor : program.inputs)
@@ -58,6 +58,18 @@ private:
           {builder.getNamedAttr("index", builder.getI64IntegerAttr(node.index)),
            builder.getNamedAttr("name", builder.getStringAttr(node.name)),
            builder.getNamedAttr("op", builder.getStringAttr(node.op))}));
+    return builder.getArrayAttr(list);
+  }
+
+  ArrayAttr tensorList() {
+    if (program.tensors.empty())
+      return {};
+    llvm::SmallVector<Attribute> list;
+    for (const format::ModelTensor &tensor : program.tensors)
+      list.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
+           builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(tensor.shape)),
+           builder.getNamedAttr("data_dim", builder.getI64IntegerAttr(tensor.dataDim))}));
     return builder.getArrayAttr(list);
   }
 
@@ -264,7 +276,8 @@ private:
     if (row.kind == RowKind::Vector)
       return builder.create<VectorOp>(where, builder.getType<RowType>(), valuesOf(trip, row.a),
                                       valueOf(trip, row.b), valueOf(trip, row.c), step,
-                                      table(trip, row.step), row.group, list(row.nodes));
+                                      table(trip, row.step), row.group, list(row.nodes),
+                                      elements(row, false), elements(row, true));
     llvm::SmallVector<Value> terms;
     llvm::SmallVector<Attribute> by;
     for (const Term &term : row.terms) {
@@ -273,7 +286,15 @@ private:
     }
     return builder.create<LinearOp>(where, builder.getType<RowType>(), terms, valueOf(trip, row.b),
                                     valueOf(trip, row.c), builder.getArrayAttr(by), bias(row), step,
-                                    table(trip, row.step), row.group, list(row.nodes));
+                                    table(trip, row.step), row.group, list(row.nodes),
+                                    elements(row, false), elements(row, true));
+  }
+
+  DenseI64ArrayAttr elements(const Row &row, bool partial) {
+    const Elements &of = row.elements;
+    return of.known() && of.partial == partial
+               ? builder.getDenseI64ArrayAttr({of.tensor, of.first, of.step})
+               : DenseI64ArrayAttr();
   }
 };
 

@@ -69,9 +69,12 @@ struct RowRef {
   }
 };
 
+struct TensorRows;
+
 struct RowTensor {
   RowLayout layout;
   std::vector<RowRef> rows;
+  const TensorRows *elements = nullptr; ///< what its rows are, if they are a tensor of the model
 
   [[nodiscard]] Element element(int64_t flat) const {
     const RowLayout::Place place = layout.place(flat);

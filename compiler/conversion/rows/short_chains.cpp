@@ -73,6 +73,8 @@ bool exchange(Graph &graph, Row &sum, const std::vector<uint32_t> &uses) {
   function.step.post = isa::Post::None;
   function.c = kNoRow;
   std::swap(product.group, function.group);
+  product.elements = function.elements;
+  function.elements = {}; // not the factor that was there, and no product
   return true;
 }
 

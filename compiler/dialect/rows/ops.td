@@ -45,10 +45,12 @@ def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
     `geometry` is that of the core dialect. `nodes` are the source nodes, each a dictionary of
     `index`, `name` and `op`; rows name them by their place in that list. `macs` are the
     multiply-accumulates of one inference, without padding. `trees` says in words how rows are
-    merged, if this is the program before it with other trees.
+    merged, if this is the program before it with other trees. `tensors` are those of the model that
+    rows are elements of, each a dictionary of `name`, `shape`, `data_dim`.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$macs,
-                       I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$trees);
+                       I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$trees,
+                       OptionalAttr<ArrayAttr>:$tensors);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `for` $target attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -183,13 +185,17 @@ def Rows_LinearOp : Rows_Computed<"linear"> {
   let description = [{
     `step` has what differs from passing the sum on: `alu1`, `rhs1`, `imm1`, `reduce`, `alu2`,
     `rhs2`, `imm2`, `post`, `b_broadcast`, `c_broadcast`, with the words of the instruction set.
-    Rows of one operation share a `group`; groups ascend.
+    Rows of one operation share a `group`; groups ascend. `elements` [tensor, row, step] says that
+    the lanes are those of a row of a tensor of the model, `step` rows on with every trip; `part_of`
+    that they are summed up to it with others.
   }];
   let arguments = (ins Variadic<Rows_Row>:$terms, Optional<Rows_Row>:$b, Optional<Rows_Row>:$c,
                        TypedArrayAttrBase<FlatSymbolRefAttr, "weight blocks">:$blocks,
                        OptionalAttr<FlatSymbolRefAttr>:$bias, OptionalAttr<DictionaryAttr>:$step,
                        OptionalAttr<FlatSymbolRefAttr>:$table, I64Attr:$group,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$nodes);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$nodes,
+                       OptionalAttr<DenseI64ArrayAttr>:$elements,
+                       OptionalAttr<DenseI64ArrayAttr>:$part_of);
   let assemblyFormat = [{
     $terms `by` $blocks (`bias` $bias^)? (`step` $step^)? (`table` $table^)? (`b` `(` $b^ `)`)?
     (`c` `(` $c^ `)`)? attr-dict
@@ -200,7 +206,9 @@ def Rows_VectorOp : Rows_Computed<"vector"> {
   let summary = "step(a); with a reduction, of one or more rows `a` accumulated";
   let arguments = (ins Variadic<Rows_Row>:$a, Optional<Rows_Row>:$b, Optional<Rows_Row>:$c,
                        OptionalAttr<DictionaryAttr>:$step, OptionalAttr<FlatSymbolRefAttr>:$table,
-                       I64Attr:$group, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$nodes);
+                       I64Attr:$group, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$nodes,
+                       OptionalAttr<DenseI64ArrayAttr>:$elements,
+                       OptionalAttr<DenseI64ArrayAttr>:$part_of);
   let assemblyFormat = [{
     $a (`step` $step^)? (`table` $table^)? (`b` `(` $b^ `)`)? (`c` `(` $c^ `)`)? attr-dict
   }];

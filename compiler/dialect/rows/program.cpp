@@ -170,6 +170,16 @@ private:
 
 } // namespace
 
+/// Whether an attribute says a tensor's name, shape and data dimension.
+static bool isTensor(mlir::Attribute entry) {
+  const auto tensor = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+  const auto shape = tensor ? tensor.getAs<mlir::DenseI64ArrayAttr>("shape") : nullptr;
+  const auto dim = tensor ? tensor.getAs<mlir::IntegerAttr>("data_dim") : nullptr;
+  return shape && dim && tensor.size() == 3 && tensor.getAs<mlir::StringAttr>("name") &&
+         llvm::all_of(shape.asArrayRef(), [](int64_t extent) { return extent > 0; }) &&
+         dim.getInt() >= 0 && dim.getInt() < std::max<int64_t>(shape.size(), 1);
+}
+
 mlir::LogicalResult ProgramOp::verify() {
   if (!core::geometryOf(*this, getTarget(), getGeometry()))
     return mlir::failure();
@@ -179,6 +189,10 @@ mlir::LogicalResult ProgramOp::verify() {
         !node.getAs<mlir::StringAttr>("name") || !node.getAs<mlir::StringAttr>("op"))
       return emitOpError() << "has a node " << entry << ", expected {index, name, op}";
   }
+  if (getTensorsAttr())
+    for (const mlir::Attribute entry : getTensorsAttr())
+      if (!isTensor(entry))
+        return emitOpError() << "has a tensor " << entry << ", expected {name, shape, data_dim}";
   return mlir::success();
 }
 

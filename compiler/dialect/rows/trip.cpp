@@ -4,9 +4,37 @@
 
 #include "compiler/dialect/rows/step.h"
 #include "compiler/dialect/rows/verify.h"
+#include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {
 namespace {
+
+/// Rows of a tensor: those of its lanes, as often as it has other elements.
+int64_t rowsOf(mlir::DictionaryAttr tensor, int64_t lanes) {
+  const llvm::ArrayRef<int64_t> shape = tensor.getAs<mlir::DenseI64ArrayAttr>("shape");
+  return addressing::rowsOf({shape.data(), shape.size()},
+                            tensor.getAs<mlir::IntegerAttr>("data_dim").getInt(), lanes);
+}
+
+/// Whether a row is one of a tensor that there is, in every trip.
+template <typename Computed> mlir::LogicalResult verifyElements(Computed op) {
+  if (op.getElements() && op.getPartOf())
+    return op.emitOpError("is both elements and part of some");
+  const auto list = op.getElements() ? op.getElements() : op.getPartOf();
+  if (!list)
+    return mlir::success();
+  const auto tensors = programOf(op).getTensorsAttr();
+  const auto count = static_cast<int64_t>(tensors ? tensors.size() : 0);
+  if (list->size() != 3 || (*list)[0] < 0 || (*list)[0] >= count)
+    return op.emitOpError() << "says its elements by [" << *list << "], expected a tensor of "
+                            << count << ", a row and a step";
+  const int64_t rows = rowsOf(llvm::cast<mlir::DictionaryAttr>(tensors[(*list)[0]]), lanesOf(op));
+  const auto trips = static_cast<int64_t>(op->template getParentOfType<BodyOp>().getTrips());
+  for (const int64_t row : {(*list)[1], (*list)[1] + (trips - 1) * (*list)[2]})
+    if (row < 0 || row >= rows)
+      return op.emitOpError() << "is row " << row << " of a tensor of " << rows;
+  return mlir::success();
+}
 
 /// What a linear and a vector row have in common.
 template <typename Computed> mlir::LogicalResult verifyComputed(Computed op) {
@@ -16,7 +44,7 @@ template <typename Computed> mlir::LogicalResult verifyComputed(Computed op) {
   for (const int64_t node : op.getNodes())
     if (node < 0 || node >= count)
       return op.emitOpError() << "names node " << node << ", the program has " << count;
-  return mlir::success();
+  return verifyElements(op);
 }
 
 template <typename Computed>

@@ -1108,3 +1108,131 @@ rows.program "m" for "c2b8" attributes {
     %0 = rows.recall @h
   }
 }
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a tensor {name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim}}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{name = "h", shape = array<i64: 4, 8>}]} {
+}
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim}}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}]} {
+}
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", shape = array<i64: 0>}, expected {name, shape, data_dim}}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 0 : i64, name = "h", shape = array<i64: 0>}]} {
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 1 : i64, name = "h", shape = array<i64: 4, 10>}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op is both elements and part of some}}
+    %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 0, 0, 2>, part_of = array<i64: 0, 0, 2>}
+    rows.write %1 output @y from [0] {stride = 1 : i64}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 1 : i64, name = "h", shape = array<i64: 4, 10>}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op says its elements by [1, 0, 2], expected a tensor of 1, a row and a step}}
+    %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 1, 0, 2>}
+    rows.write %1 output @y from [0] {stride = 1 : i64}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 1 : i64, name = "h", shape = array<i64: 4, 10>}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op says its elements by [0, 0], expected a tensor of 1, a row and a step}}
+    %1 = rows.vector %0 {group = 1 : i64, part_of = array<i64: 0, 0>}
+    rows.write %1 output @y from [0] {stride = 1 : i64}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 1 : i64, name = "h", shape = array<i64: 4, 10>}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op is row 8 of a tensor of 8}}
+    %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 0, 2, 2>}
+    rows.write %1 output @y from [0] {stride = 1 : i64}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{data_dim = 1 : i64, name = "h", shape = array<i64: 4, 10>}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op is row -2 of a tensor of 8}}
+    %1 = rows.vector %0 {group = 1 : i64, part_of = array<i64: 0, 1, -1>}
+    rows.write %1 output @y from [0] {stride = 1 : i64}
+  }
+}

@@ -76,6 +76,8 @@ inline format::Program smallProgram() {
   core.preloads = {{3, std::vector<uint64_t>(8, 1)}};
   program.nodes = {{0, "fc", "Gemm"}, {1, "act", "Relu"}};
   program.sourceMap = {{0, 0, {0}}, {0, 1, {0, 1}}, {2, 0, {}}};
+  program.tensors = {{"act.out", {8}}};
+  program.computedRows = {{0, 1, {{0, 0, false, 0, 0, {}}}}};
   program.compilerVersion = "test";
   program.options = "--target c2b8";
   return program;

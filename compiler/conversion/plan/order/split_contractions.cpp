@@ -178,6 +178,7 @@ private:
     to.outputs = graph.outputs;
     to.states = graph.states;
     to.nodes = graph.nodes;
+    to.tensors = graph.tensors;
     to.macs = graph.macs;
     to.parameters = graph.parameters;
     std::vector<RowId> renamed(graph.rows.size(), kNoRow);
@@ -203,6 +204,7 @@ private:
         wide.wide = true;
         wide.group = row.group;
         wide.nodes = row.nodes;
+        wide.elements = row.elements.part();
         wide.terms.assign(terms.begin(), cut);
         row.terms.assign(cut, terms.end());
         wide.b = row.b;

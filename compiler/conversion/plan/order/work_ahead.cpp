@@ -55,6 +55,7 @@ private:
     copy.kind = RowKind::Vector;
     copy.a = {row};
     copy.nodes = graph.rows[row].nodes;
+    copy.elements = graph.rows[row].elements;
     return add(std::move(copy));
   }
 
@@ -170,6 +171,7 @@ private:
     ahead.kind = RowKind::Linear;
     ahead.ahead = true;
     ahead.nodes = graph.rows[id].nodes;
+    ahead.elements = graph.rows[id].elements.part();
     std::vector<double> initial(graph.geometry.lanes);
     const rows::Bias bias = graph.rows[id].bias;
     std::ranges::copy(bias, initial.begin());

@@ -102,8 +102,8 @@ TEST(Places, RowsTakeTurnsInARing) {
   EXPECT_EQ(places.movedBy(1, 0),
             "reads a[0, 0, 8..9] or a[1, 1, 8..9] to a[0, 1, 8..9] or a[1, 2, 8..9], s, writes "
             "y[0..2, 1] to y[0..2, 3]");
-  EXPECT_EQ(places.movedBy(1, 2), "reads node 7 \"add\" (Add)");
-  EXPECT_EQ(places.at(1, isa::kLocalBase + 2), Names{"node 7 \"add\" (Add)"});
+  EXPECT_EQ(places.movedBy(1, 2), "reads internal to node 7 \"add\" (Add)");
+  EXPECT_EQ(places.at(1, isa::kLocalBase + 2), Names{"internal to node 7 \"add\" (Add)"});
 }
 
 TEST(Places, PartsOfStepsAreThoseOfAStep) {

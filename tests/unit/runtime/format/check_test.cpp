@@ -389,5 +389,77 @@ TEST(Check, SourceMap) {
             "E0513 compiler version or options are not UTF-8 text");
 }
 
+/// Two loops of three rows each in a loop of two passes, and what is said of them.
+std::string afterRules(std::vector<RowRule> rules) {
+  return problemAfter([&](Program &p) {
+    isa::Vec vec;
+    vec.n = {1, 1, 2, 3};
+    vec.dst = isa::kLocalBase + 4;
+    vec.dstKind = isa::Dst::Local;
+    vec.dstStride = {0, 0, 3, 1};
+    auto &list = p.cores[0].instructions;
+    list.insert(list.begin() + 2, {encoded(isa::Loop{2}), encoded(vec), encoded(isa::Endloop{})});
+    p.tensors = {{"h", {2, 6, 10}, 2}}; // 24 rows
+    p.computedRows = {{0, 3, std::move(rules)}};
+  });
+}
+
+TEST(Check, ComputedRows) {
+  EXPECT_EQ(afterRules({{0, 0, false, 0, 12, {{2, 6}, {3, 2}}}}), "none");
+  EXPECT_EQ(afterRules({{0, 0, false, 22, -12, {{2, -6}, {3, -2}}}}), "none");
+  EXPECT_EQ(afterRules({{0, 0, false, 21, -12, {{2, -6}, {3, -2}}}}),
+            "E0513 computed rows of core 0 instruction 3 reach rows -1 to 21 of 'h', which has 24");
+  EXPECT_EQ(afterRules({{1, 0, true, 0, 0, {{2, 1}}}, {4, 0, false, 3, 0, {}}}), "none");
+  EXPECT_EQ(afterRules({{0, 0, false, 1, 12, {{2, 6}, {3, 2}}}}), "none");
+  EXPECT_EQ(afterRules({{0, 0, false, 2, 12, {{2, 6}, {3, 2}}}}),
+            "E0513 computed rows of core 0 instruction 3 reach rows 2 to 24 of 'h', which has 24");
+  EXPECT_EQ(afterRules({{0, 0, false, 0, -1, {}}}),
+            "E0513 computed rows of core 0 instruction 3 reach rows -1 to 0 of 'h', which has 24");
+  EXPECT_EQ(afterRules({{0, 1, false, 0, 0, {}}}),
+            "E0513 computed rows of core 0 instruction 3 are of tensor 1 of 1");
+  EXPECT_EQ(
+      afterRules({{0, 0, false, 0, 0, {{2, 1}}}, {1, 0, false, 0, 0, {}}}),
+      "E0513 computed rows of core 0 instruction 3 are 1 from 1 on of 6 that it writes, and 2 "
+      "are known already");
+  EXPECT_EQ(
+      afterRules({{5, 0, false, 0, 0, {{2, 1}}}}),
+      "E0513 computed rows of core 0 instruction 3 are 2 from 5 on of 6 that it writes, and 0 "
+      "are known already");
+  for (const uint32_t count : {0U, 7U, ~0U})
+    EXPECT_EQ(afterRules({{0, 0, false, 0, 0, {{count, 0}, {2, 0}}}}),
+              "E0513 computed rows of core 0 instruction 3 are none or more than the 6 that it "
+              "writes");
+  EXPECT_EQ(afterRules({{0, 0, false, 0, 0, std::vector<RowTerm>(5)}}),
+            "E0513 computed rows of core 0 instruction 3 have 5 terms, allowed: up to 4");
+  EXPECT_EQ(
+      problemAfter([](Program &p) { p.computedRows[0].rules[0].perPass = 1; }),
+      "E0513 computed rows of core 0 instruction 1 move by 1 with every pass, and it is in no "
+      "loop");
+  EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].instruction = 0; }),
+            "E0513 computed rows of core 0 instruction 0, which writes none");
+  EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].instruction = 3; }),
+            "E0513 computed rows of core 0 instruction 3, which does not exist");
+  EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].core = 2; }),
+            "E0513 computed rows of core 2 instruction 1, which does not exist");
+  EXPECT_EQ(problemAfter([](Program &p) { p.computedRows.push_back(p.computedRows[0]); }),
+            "E0513 computed rows are not ascending at core 0 instruction 1");
+}
+
+TEST(Check, TensorsOfTheModel) {
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = ""; }),
+            "E0513 tensor 0 of the model has a name that is empty or not UTF-8 text");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].shape = {4, 0}; }),
+            "E0513 tensor 0 of the model has extent 0, allowed: 1 to 274877906944");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].shape = {int64_t{1} << 40, 2}; }),
+            "E0513 tensor 0 of the model has extent 2, allowed: 1 to 1");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].dataDim = 1; }),
+            "E0513 tensor 0 of the model has data dimension 1, the rank is 1");
+  EXPECT_EQ(problemAfter([](Program &p) {
+              p.tensors[0].shape = {};
+              p.tensors[0].dataDim = 1;
+            }),
+            "E0513 tensor 0 of the model has data dimension 1, the rank is 0");
+}
+
 } // namespace
 } // namespace sluice::format

@@ -38,6 +38,28 @@ TEST(ProgramFile, RoundTripGivesTheSameBytes) {
   EXPECT_EQ(program.cores[0].weights[0].elements, smallProgram().cores[0].weights[0].elements);
   EXPECT_EQ(program.sourceMap[1].nodes, (std::vector<uint32_t>{0, 1}));
   EXPECT_EQ(program.options, "--target c2b8");
+  EXPECT_EQ(program.tensors, smallProgram().tensors);
+  EXPECT_EQ(program.computedRows, smallProgram().computedRows);
+}
+
+TEST(ProgramFile, WhatIsSaidOfComputedRows) {
+  Program program = smallProgram();
+  program.tensors = {{"h", {4, 20}, 1, true}, {"scalar", {}}};
+  isa::Vec vec = test::smallVec();
+  vec.n = {1, 2, 3, 1};
+  program.cores[0].instructions = {test::encoded(isa::Loop{2}), test::encoded(vec),
+                                   test::encoded(isa::Endloop{}), test::encoded(isa::Restart{})};
+  program.computedRows = {
+      {0,
+       1,
+       {{0, 0, true, 9, -6, {{2, 1}}}, {3, 1, false, 0, 0, {}}, {4, 0, false, 5, 6, {{2, -5}}}}}};
+  const ReadResult result = read(write(program));
+  // The tokens of this program do not matter here, nor what its outputs are.
+  for (const FileProblem &problem : result.problems)
+    EXPECT_NE(problem.code, "E0513") << problem.message;
+  const std::vector<uint8_t> bytes = write(program);
+  program.tensors[0].ofStep = false;
+  EXPECT_NE(write(program), bytes);
 }
 
 TEST(ProgramFile, EveryFlippedBitIsDetected) {
@@ -72,7 +94,7 @@ TEST(ProgramFile, OtherVersions) {
   test::store<uint32_t>(bytes, kVersionOffset, 7);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 7, this build reads version 3: compile the model again");
+            "format version 7, this build reads version 4: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);
@@ -113,7 +135,7 @@ TEST(ProgramFile, TheSectionTableIsExact) {
   const auto table = sections(good);
   const size_t entry = kHeaderBytes + kEntryBytes; // of the models
   EXPECT_EQ(afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset, 8); }),
-            "8 sections, expected 10");
+            "8 sections, expected 11");
   EXPECT_EQ(
       afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset + 4, 1); }),
       "a reserved field of the header is not zero");
