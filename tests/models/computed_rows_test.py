@@ -3,8 +3,8 @@
 
 usage: computed_rows_test.py SLUICE WATCH_ROWS MODELS_DIR WORK_DIR ENGINE
 
-Each program runs one inference, and every tensor row is watched in every cycle. What a row of a
-named tensor must hold is computed node by node with PyTorch and laid out here, by the description
+Each program runs one inference, or a few with a state between them, and every tensor row is watched
+in every cycle. What a row of a named tensor must hold (in the last inference) is computed node by node with PyTorch and laid out here, by the description
 of docs/addressing.md: nothing is shared with the compiler or the runtime. Inputs and weights are
 random, so that a row that is called by a wrong name does not pass for it.
 """
@@ -106,6 +106,16 @@ def lstm():
     s = m.add("Squeeze", ["Y", m.constant(np.array([1], np.int64))], "s")
     m.add("MatMul", [s, m.weight(hidden, 5)], "y")
     return m.proto("y", "Y_c"), {"s", "Y_c", "y"}
+
+
+def keeps():
+    """What an inference leaves for the next one."""
+    m = Model("keeps", x=[1, 16], h_in=[1, 24])
+    g = m.add("Add", [m.add("MatMul", ["x", m.weight(16, 24)], "from_x"), m.add("MatMul", ["h_in", m.weight(24, 24)], "from_h")],
+              "g")
+    m.add("Tanh", [g], "h_out")
+    m.add("Sigmoid", [m.add("MatMul", ["h_out", m.weight(24, 9)], "s")], "y")
+    return m.proto("h_out", "y"), {"h_out", "y"}
 
 
 def pooled(x, kernel_shape, strides):
@@ -222,7 +232,8 @@ def check(watched, values, lanes):
     return named, wrong
 
 
-def examine(sluice, watch, engine, work, title, path, target, inputs, wanted, values, flags=()):
+def examine(sluice, watch, engine, work, title, path, target, inputs, wanted, values, flags=(),
+            loops=False):
     program = work / f"rows-{title}-{target}.sluice"
     subprocess.run([sluice, "compile", str(path), "--target", target, *flags, "-o", str(program)], check=True,
                    stdout=subprocess.DEVNULL)
@@ -242,6 +253,9 @@ def examine(sluice, watch, engine, work, title, path, target, inputs, wanted, va
         all_rows = int(np.prod(shape)) // (shape or (1,))[dim] * -(-(shape or (1,))[dim] // LANES[target])
         if name in wanted and len(rows) != all_rows:
             wrong.append(f"{len(rows)} of {all_rows} rows of {name} have a name")
+    listing = subprocess.run([sluice, "inspect", str(program), "--asm"], stdout=subprocess.PIPE, text=True, check=True)
+    if loops and " loop " not in listing.stdout:
+        wrong.append("the program has no loop")
     if not check(turned(watched), values, LANES[target])[1]:
         wrong.append("wrong names pass for right ones")
     for one in wrong[:20]:
@@ -251,15 +265,23 @@ def examine(sluice, watch, engine, work, title, path, target, inputs, wanted, va
     return not wrong
 
 
-def made(sluice, watch, engine, work, build, target, flags=()):
+def made(sluice, watch, engine, work, build, target, flags=(), state=(), loops=False):
+    """`state`: names of an input that is kept and the output that it becomes; three inferences."""
     model, wanted = build()
     path = work / f"{model.graph.name}.onnx"
     onnx.save(model, path)
     random = np.random.default_rng(7)
-    inputs = {value.name: random.standard_normal([d.dim_value for d in value.type.tensor_type.shape.dim])
-              .astype(np.float32) for value in model.graph.input}
-    return examine(sluice, watch, engine, work, model.graph.name, path, target, list(inputs.values()), wanted,
-                   reference(model, inputs), flags)
+    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
+    kept = {name: np.zeros(shapes.pop(name), np.float32) for name, _ in state}
+    given = {name: [] for name in shapes}
+    for _ in range(3 if state else 1):
+        for name, shape in shapes.items():
+            given[name].append(random.standard_normal(shape).astype(np.float32))
+        values = reference(model, {**kept, **{name: arrays[-1] for name, arrays in given.items()}})
+        kept = {name: values[becomes] for name, becomes in state}
+    flags = [*flags, *(word for pair in state for word in ("--state", "=".join(pair)))]
+    return examine(sluice, watch, engine, work, model.graph.name, path, target,
+                   [np.stack(arrays) for arrays in given.values()], wanted, values, flags, loops)
 
 
 def published(sluice, watch, engine, work, models, name, target, wanted):
@@ -284,7 +306,8 @@ def main():
     good = made(*common, dense, "c2b8")
     good &= made(*common, attention, "c2b8", ["--allow-dynamic-weights"])
     good &= made(*common, convolution, "c2b8")
-    good &= made(*common, positions, "c2b8")
+    good &= made(*common, positions, "c2b8", loops=True)
+    good &= made(*common, keeps, "c2b8", state=[("h_in", "h_out")])
     good &= made(*common, lstm, "c2b8")
     if models.is_dir():
         good &= published(*common, models, "acasxu", "c2b8", set())

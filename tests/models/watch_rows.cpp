@@ -1,7 +1,8 @@
-// Runs one inference and tells what was in every tensor row that the program computes, and what
-// the program file says of it.
+// Runs inferences one after the other and tells what was in every tensor row that the program
+// computes, and what the program file says of it.
 //
-// usage: watch_rows PROGRAM.sluice ENGINE INPUT.f32... (row-major fp32, by input)
+// usage: watch_rows PROGRAM.sluice ENGINE INPUT.f32... (row-major fp32, by input; of as many
+//        inferences as there are numbers)
 //
 //   tensor NAME DATA_DIM EXTENT...
 //   row CORE ADDRESS BY INSTRUCTION TENSOR ROW PARTIAL   by writer, in its order; -1 -1 0: unnamed
@@ -17,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include "hw/numerics/numerics.h"
+#include "runtime/addressing/addressing.h"
 #include "runtime/device/device.h"
 #include "runtime/device/written_rows.h"
 #include "runtime/format/host_rows.h"
@@ -37,8 +39,7 @@ std::vector<float> readFloats(const char *path) {
 }
 
 /// The rows of an input, in order.
-std::vector<Row> rowsOf(const format::HostTensor &tensor, uint32_t lanes,
-                        const std::vector<float> &values) {
+std::vector<Row> rowsOf(const format::HostTensor &tensor, uint32_t lanes, const float *values) {
   std::vector<Row> rows(tensor.rows, Row(lanes, 0));
   format::hostSlots(tensor, lanes).forEach([&](int64_t position, int64_t slot) {
     rows[slot / lanes][slot % lanes] = numerics::roundToBf16(values[position]);
@@ -49,15 +50,15 @@ std::vector<Row> rowsOf(const format::HostTensor &tensor, uint32_t lanes,
 using Address = std::pair<uint32_t, uint32_t>; // core, row
 
 void run(device::Device &engine, const format::Program &program, const std::vector<Row> &inputs,
-         std::map<Address, Row> &now) {
-  uint32_t outputs = 0;
+         size_t inferences, std::map<Address, Row> &now) {
+  size_t outputs = 0;
   for (const format::HostTensor &tensor : program.models[0].outputs)
-    outputs += tensor.rows;
+    outputs += inferences * tensor.rows;
   engine.load(program);
   for (auto &[at, row] : now)
     row = engine.readRow(at.first, at.second);
   size_t given = 0;
-  uint32_t taken = 0;
+  size_t taken = 0;
   constexpr unsigned kBehind = 200; // cycles in which the last rows are written
   for (unsigned behind = 0; behind < kBehind; behind += taken == outputs) {
     const auto cycle = engine.step(given < inputs.size() ? inputs[given].data() : nullptr, true);
@@ -106,14 +107,22 @@ int main(int count, char **arguments) {
                    row.holds && row.holds->partial ? 1 : 0);
       }
     });
-  std::vector<Row> inputs;
+  std::vector<std::vector<float>> values;
+  size_t inferences = 1;
   for (size_t i = 0; i < program.models[0].inputs.size(); ++i) {
-    const format::HostTensor &tensor = program.models[0].inputs[i];
-    const auto rows = rowsOf(tensor, lanes, readFloats(arguments[3 + i]));
-    inputs.insert(inputs.end(), rows.begin(), rows.end());
+    values.push_back(readFloats(arguments[3 + i]));
+    inferences = values[i].size() / addressing::elementsOf(program.models[0].inputs[i].shape);
   }
+  std::vector<Row> inputs;
+  for (size_t inference = 0; inference < inferences; ++inference)
+    for (size_t i = 0; i < values.size(); ++i) {
+      const format::HostTensor &tensor = program.models[0].inputs[i];
+      const auto rows = rowsOf(tensor, lanes,
+                               values[i].data() + inference * addressing::elementsOf(tensor.shape));
+      inputs.insert(inputs.end(), rows.begin(), rows.end());
+    }
   const auto engine =
       std::string(arguments[2]) == "rtl" ? device::makeRtl(program.geometry) : device::makeVm();
-  run(*engine, program, inputs, now);
+  run(*engine, program, inputs, inferences, now);
   return 0;
 }
