@@ -115,6 +115,21 @@ class Memories(Refusal):
              help: use a target with more host instruction memory
             """, layers(8, 16))
 
+    def test_delay_line(self):
+        """What is kept of 3,000 inferences; nothing is planned with other cores or orders."""
+        nodes = [helper.make_node("Pad", ["x", "pads"], ["padded"], name="pad"),
+                 helper.make_node("Slice", ["padded", "start", "end", "axis"], ["past"], name="past"),
+                 helper.make_node("Mul", ["x", "past"], ["y"], name="product")]
+        constants = [models.constant(name, np.array(value, np.int64))
+                     for name, value in (("pads", [3000, 0, 0, 0]), ("start", [0]), ("end", [8000]), ("axis", [0]))]
+        onnx.save(models.model(nodes, [models.tensor("x", 8000, 8)], [models.tensor("y", 8000, 8)], constants),
+                  self.dir / "m.onnx")
+        self.refused(TOO_BIG, """
+            error[E0403]: the model does not fit c2b8: core 0 needs 3000 local rows, 2744 more than its 256
+              --> m.onnx
+             help: use a target with more local rows or more cores
+            """, "compile", "m.onnx", "--target", "c2b8", "--stream", "x=0", "-o", "m.sluice")
+
     def test_sums_over_positions(self):
         node = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0], keepdims=0)
         self.compile_refused(REFUSED, """

@@ -114,14 +114,6 @@ private:
            });
   }
 
-  /// A block for the products of a row with zeros: one of its own, or else of the sum that it
-  /// begins with.
-  [[nodiscard]] uint32_t someBlock(RowId row) const {
-    while (graph.rows[row].terms.empty())
-      row = graph.rows[row].start;
-    return graph.rows[row].terms[0].block;
-  }
-
   uint32_t tokenOf(RowId row) const {
     const RowPlace &place = placement.rows[row];
     if (place.core == kNone)
@@ -237,7 +229,7 @@ private:
         if (graph.dynamic.contains(term.block))
           bank.need(blockNumber(term.block));
       } else {
-        origin.block = someBlock(item.row);
+        origin.block = blockOfZeros(graph, item.row);
         beat.address[0] = static_cast<int32_t>(memory.zeroRow);
       }
       if (item.first && work[item.row].gate != kNoRow)

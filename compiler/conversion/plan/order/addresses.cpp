@@ -1,6 +1,7 @@
 #include "compiler/conversion/plan/order/addresses.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/conversion/plan/order/operands.h"
@@ -45,8 +46,32 @@ private:
   std::vector<uint32_t> freeFrom; ///< by address, the first stage that may have it
 };
 
-/// The last stage that reads a row, or the row's own; kNone for what is read in the next
-/// inference.
+/// The rows of a stage in the order of their addresses: the one they have in the
+/// graph, in which reductions read them, or, where cores were given, the one in
+/// which they are expected to arrive.
+std::vector<RowId> addressOrder(const std::vector<RowId> &stage, const PlacementOptions &options,
+                                const Placement &placement) {
+  return options.cores && (*options.cores)[stage.front()] != kNone ? inTurn(stage, placement)
+                                                                   : stage;
+}
+
+/// Equal biases in one row. Only where there are too few for all: the beats of one instruction
+/// begin with consecutive rows.
+void sharePreloads(const Graph &graph, CoreMemory &memory) {
+  std::unordered_map<std::string_view, uint32_t> known; // preload row, by its bits
+  for (const RowId row : std::exchange(memory.preloads, {})) {
+    const auto next = static_cast<uint32_t>(memory.preloads.size());
+    memory.preloadRow[row] =
+        graph.rows[row].start != kNoRow
+            ? next
+            : known.try_emplace(bitsOfBias(graph.rows[row]), next).first->second;
+    if (memory.preloadRow[row] == next)
+      memory.preloads.push_back(row);
+  }
+}
+
+} // namespace
+
 std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
   std::vector<uint32_t> result(graph.rows.size(), 0);
   for (const rows::State &state : graph.states)
@@ -62,29 +87,10 @@ std::vector<uint32_t> lastReads(const Graph &graph, const Work &work) {
   return result;
 }
 
-/// The rows of a stage in the order of their addresses: the one they have in the
-/// graph, in which reductions read them, or, where cores were given, the one in
-/// which they are expected to arrive.
-std::vector<RowId> addressOrder(const std::vector<RowId> &stage, const PlacementOptions &options,
-                                const Placement &placement) {
-  return options.cores && (*options.cores)[stage.front()] != kNone ? inTurn(stage, placement)
-                                                                   : stage;
+std::string_view bitsOfBias(const Row &row) {
+  const std::vector<float> &lanes = row.bias.lanes();
+  return {reinterpret_cast<const char *>(lanes.data()), lanes.size() * sizeof(float)};
 }
-
-/// Equal biases in one row. Only where there are too few for all: the beats of one instruction
-/// begin with consecutive rows.
-void sharePreloads(const Graph &graph, CoreMemory &memory) {
-  for (const RowId row : std::exchange(memory.preloads, {})) {
-    const auto same = std::ranges::find_if(memory.preloads, [&](RowId with) {
-      return sharePreload(graph.rows[with], graph.rows[row]);
-    });
-    memory.preloadRow[row] = static_cast<uint32_t>(same - memory.preloads.begin());
-    if (same == memory.preloads.end())
-      memory.preloads.push_back(row);
-  }
-}
-
-} // namespace
 
 void assignInbox(const Graph &graph, const Work &work, const PlacementOptions &options,
                  Placement &placement) {

@@ -165,7 +165,7 @@ public:
     for (size_t core = 0; core < cores.size(); ++core) {
       for (const VectorItem &write : writes[core])
         ++cores[core].blocks[write.block].missing;
-      cores[core].writes = std::move(writes[core]);
+      cores[core].writes.assign(writes[core].begin(), writes[core].end());
     }
     for (const RowPlace &place : placement.rows)
       if (place.weights)
@@ -243,8 +243,9 @@ private:
     size_t nextItem = 0;
     std::deque<Timed> results;
     std::deque<Timed> outbox;
-    std::vector<RowId> pending;     ///< vector rows in stage order
-    std::vector<VectorItem> writes; ///< likewise
+    // Taken out near their fronts, which a deque moves, however many are behind.
+    std::deque<RowId> pending;     ///< vector rows in stage order
+    std::deque<VectorItem> writes; ///< likewise
     struct Block {
       uint32_t missing = 0; ///< writes
       uint64_t ready = 0;   ///< first cycle the matrix unit may issue, if none is missing

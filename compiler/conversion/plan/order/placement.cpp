@@ -399,6 +399,33 @@ bool needsZeros(const Graph &graph, const Work &work, RowId row) {
          (products == 1 && graph.rows[row].ahead && beginsWithPreload(graph.rows[row]));
 }
 
+uint32_t blockOfZeros(const Graph &graph, RowId row) {
+  while (graph.rows[row].terms.empty())
+    row = graph.rows[row].start;
+  return graph.rows[row].terms[0].block;
+}
+
+std::vector<uint64_t> weightBlocksUsed(const Graph &graph, const Work &work,
+                                       const Placement &placement) {
+  std::vector<uint64_t> used(placement.cores.size());
+  std::vector<uint32_t> seenBy(graph.blocks.size()); // a bit for each core
+  for (const std::vector<RowId> &stage : work.stages)
+    for (const RowId row : stage) {
+      if (graph.rows[row].kind != RowKind::Linear)
+        continue;
+      const uint32_t core = placement.rows[row].core;
+      const auto use = [&](uint32_t block) {
+        used[core] += (~seenBy[block] >> core) & 1;
+        seenBy[block] |= uint32_t{1} << core;
+      };
+      for (const rows::Term &term : work[row].terms)
+        use(term.block);
+      if (needsZeros(graph, work, row))
+        use(blockOfZeros(graph, row));
+    }
+  return used;
+}
+
 uint32_t addressAt(const Placement &placement, uint32_t core, RowId row) {
   if (placement.rows[row].holder != kNoRow)
     row = placement.rows[row].holder;

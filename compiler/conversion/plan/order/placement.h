@@ -107,6 +107,13 @@ bool sharePreload(const rows::Row &left, const rows::Row &right);
 /// read a preload row and write another.
 bool needsZeros(const rows::Graph &graph, const Work &work, rows::RowId row);
 
+/// The block that it multiplies them by: one of its own, or else of the sum that it begins with.
+uint32_t blockOfZeros(const rows::Graph &graph, rows::RowId row);
+
+/// By core, how many weight blocks its rows take.
+std::vector<uint64_t> weightBlocksUsed(const rows::Graph &graph, const Work &work,
+                                       const Placement &placement);
+
 /// Address at which `core` reads a row; a state is where its holder is.
 uint32_t addressAt(const Placement &placement, uint32_t core, rows::RowId row);
 

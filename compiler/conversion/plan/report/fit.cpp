@@ -89,13 +89,13 @@ private:
 
 } // namespace
 
-std::vector<MemoryUse> dataUse(const Graph &graph, const Placement &placement,
-                               const MachineBeats &beats) {
+std::vector<MemoryUse> dataUse(const Graph &graph, const Work &work, const Placement &placement) {
   std::vector<MemoryUse> use;
+  const std::vector<uint64_t> weightBlocks = weightBlocksUsed(graph, work, placement);
   const format::Geometry &geometry = graph.geometry;
   for (uint32_t core = 0; core < geometry.cores; ++core) {
     const CoreMemory &memory = placement.cores[core];
-    use.push_back({core, "weight blocks", beats.weights[core].size(), geometry.weightBlocks});
+    use.push_back({core, "weight blocks", weightBlocks[core], geometry.weightBlocks});
     use.push_back({core, "inbox rows", placement.inboxRows, geometry.inboxRows});
     use.push_back({core, "local rows", memory.localRows, geometry.localRows});
     use.push_back({core, "preload rows", memory.preloads.size(), geometry.preloadRows});

@@ -12,9 +12,9 @@
 
 namespace sluice::plan {
 
-/// Every memory of every core but the instruction memories.
-std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Placement &placement,
-                               const MachineBeats &beats);
+/// Every memory of every core but the instruction memories: known before anything is put in order.
+std::vector<MemoryUse> dataUse(const rows::Graph &graph, const Work &work,
+                               const Placement &placement);
 
 /// The instruction memories.
 std::vector<MemoryUse> instructionUse(const rows::Graph &graph, const Schedule &schedule);

@@ -44,6 +44,9 @@ Candidate CandidateMaker::build(const Choice &choice) {
   options.cores = candidate.variant ? &candidate.variant->split.cores : nullptr;
   budget.spend(work.beats);
   candidate.placement = place(graph, work, options);
+  candidate.use = dataUse(graph, work, candidate.placement);
+  if (!fitsAll(candidate.use))
+    return candidate;
   const std::optional<Order> order = makeOrder(graph, work, candidate.placement, choice.tails);
   if (!order) {
     candidate.stuck = Stuck::Order;
@@ -52,9 +55,6 @@ Candidate CandidateMaker::build(const Choice &choice) {
   TokenLayout tokens = TokenLayout::make(graph.geometry.cores, choice.manySlots, work.sumsAhead);
   tokens.takeArrived = choice.takeArrived;
   candidate.beats = buildBeats(graph, work, candidate.placement, *order, tokens, choice.entry);
-  candidate.use = dataUse(graph, candidate.placement, candidate.beats);
-  if (!fitsAll(candidate.use))
-    return candidate;
   std::optional<Schedule> schedule = makeSchedule(graph, candidate.beats);
   if (!schedule) {
     candidate.stuck = Stuck::Reduction;

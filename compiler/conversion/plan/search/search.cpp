@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/plan/proof/verify.h"
 #include "compiler/conversion/plan/search/losers.h"
@@ -28,7 +29,8 @@ class Search {
 public:
   Search(const Graph &graph, const Work &work, Budget &budget, const SearchOptions &options)
       : graph(graph), work(work), budget(budget), make(graph, work, budget),
-        explaining(options.explain), progress(options.progress), pins(options.pins) {
+        explaining(options.explain), progress(options.progress), pins(options.pins),
+        possible(fits(leastMemory(graph, work), graph.geometry)) {
     if (progress)
       progress->stage("planning", budget.left());
   }
@@ -36,7 +38,7 @@ public:
   Candidate run() {
     const bool improving = budget.left() != 0;
     start();
-    if (best.stuck == Stuck::No && improving) {
+    if (best.stuck == Stuck::No && improving && possible) {
       improve();
       if (!best.timing)
         best.timing = make.timeAll(best);
@@ -61,7 +63,7 @@ private:
     seen.insert(choice);
     bestChoice = choice;
     best = make.build(choice);
-    if (best.stuck != Stuck::No || make.sound(best))
+    if (best.stuck != Stuck::No || make.sound(best) || !possible)
       return;
     if (startFrom(choice))
       return;
@@ -124,6 +126,9 @@ private:
   const bool explaining;
   Progress *const progress;
   const NodeCores *const pins;
+  /// Whether the memories are large enough for what every placement takes: the first candidate says
+  /// what they lack, and others would lack no less.
+  const bool possible;
   Candidate best;
   Choice bestChoice;
   std::optional<Candidate> plainest; ///< to be told of, if nothing fits

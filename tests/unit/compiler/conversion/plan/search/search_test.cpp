@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/plan/plan.h"
+#include "compiler/conversion/plan/proof/verify.h"
 #include "tests/support/rows/graphs.h"
 
 namespace sluice::plan::test {
@@ -57,6 +59,48 @@ TEST(Search, HoldsItsBudget) {
         EXPECT_EQ(plan.timing.has_value(), work != 0);
       }
     }
+}
+
+/// The fit is said of the first candidate where no other can be better: no other is made, though
+/// the search could spend the work of a hundred thousand.
+TEST(Search, WhatNoPlacementHasRoomForIsOneCandidate) {
+  GraphBuilder builder("c2b8", 1);
+  const auto x = builder.input(1);
+  rows::RowId newest = x[0];
+  for (int i = 0; i < 5000; ++i) { // a delay line, longer than all memories
+    const rows::RowId state = builder.state();
+    builder.keep(state, newest);
+    newest = state;
+  }
+  rows::VectorStep add;
+  add.alu1 = isa::Alu::Add;
+  builder.output({builder.vector({x[0]}, newest, rows::kNoRow, add)});
+  const uint64_t beats = analyse(workAhead(builder.graph, false)).beats;
+  for (const uint64_t work : {uint64_t{0}, 100'000 * beats}) {
+    Plan plan;
+    Problems problems;
+    EXPECT_FALSE(makePlan(builder.graph, {.work = work}, plan, problems));
+    EXPECT_EQ(plan.work, beats * (1 + kProvedInferences));
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].message,
+              "the model does not fit c2b8: core 0 needs 5000 local rows, 4744 more than its 256");
+  }
+}
+
+/// Weight blocks beside each other count as they are put down.
+TEST(Search, WeightBlocksAreCountedBeforeBeatsAreMade) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const rows::Graph graph = perceptron("c2b8", {3, 9, 7, 5}, seed, 0.4);
+    const Work work = analyse(graph);
+    Budget budget(0);
+    Choice choice;
+    choice.tails.assign(work.stages.size(), kAll);
+    const Candidate made = CandidateMaker(graph, work, budget).build(choice);
+    std::vector<uint64_t> blocks;
+    for (const auto &core : made.beats.weights)
+      blocks.push_back(core.size());
+    EXPECT_EQ(weightBlocksUsed(graph, work, made.placement), blocks);
+  }
 }
 
 TEST(Search, DenseNetworksNeedLittleWork) {
