@@ -11,6 +11,7 @@
 
 #include "compiler/conversion/loops/fold.h"
 #include "compiler/conversion/loops/image.h"
+#include "compiler/conversion/loops/memory_use.h"
 #include "compiler/conversion/loops/pin_bodies.h"
 #include "compiler/conversion/loops/runs.h"
 #include "compiler/conversion/loops/separate_outputs.h"
@@ -32,23 +33,6 @@ struct Candidate {
   std::vector<List> lists;
   uint32_t positions = 1; ///< of the longest loop, before it is cut into runs
 };
-
-std::vector<plan::MemoryUse> useOf(const rows::Program &program, const Map &map,
-                                   const std::vector<List> &lists) {
-  const format::Geometry &geometry = program.geometry;
-  std::vector<plan::MemoryUse> use;
-  for (uint32_t core = 0; core < geometry.cores; ++core) {
-    use.push_back({core, "weight blocks", map.blocksUsed[core], geometry.weightBlocks});
-    use.push_back({core, "inbox rows", map.inboxRows, geometry.inboxRows});
-    use.push_back({core, "local rows", map.localRows, geometry.localRows});
-    use.push_back({core, "preload rows", map.preloads.size(), geometry.preloadRows});
-    use.push_back({core, "function tables", map.tables.size(), geometry.tables});
-    use.push_back({core, "instructions", lists[core].size(), geometry.instructions});
-  }
-  use.push_back(
-      {geometry.cores, "host instructions", lists.back().size(), geometry.hostInstructions});
-  return use;
-}
 
 /// Beats of one execution of an instruction.
 uint64_t beatsOf(const isa::Instruction &instruction) {
@@ -81,19 +65,11 @@ uint64_t beatsOf(const std::vector<List> &lists) {
   return beats;
 }
 
-/// How many times what there is of the memory that is lacking most.
-double excessOf(const std::vector<plan::MemoryUse> &use) {
-  double most = 0;
-  for (const plan::MemoryUse &one : use)
-    most = std::max(most, static_cast<double>(one.used) / static_cast<double>(one.capacity));
-  return most;
-}
+enum class Instructions : uint8_t { Always, IfTheyMatter };
 
-bool fitsAll(const std::vector<plan::MemoryUse> &use) {
-  return std::ranges::all_of(use, [](const auto &one) { return one.used <= one.capacity; });
-}
-
-std::optional<Candidate> build(const rows::Program &original, const Choice &choice) {
+/// A candidate, or nothing if it cannot be. Instructions that matter are those of what may fit.
+std::optional<Candidate> build(const rows::Program &original, const Choice &choice,
+                               Instructions instructions) {
   auto program = withFolds(inRuns(original, choice.runs, choice.lines), choice);
   if (!program)
     return std::nullopt;
@@ -101,15 +77,17 @@ std::optional<Candidate> build(const rows::Program &original, const Choice &choi
   auto map = makeMap(*program, choice);
   if (!map)
     return std::nullopt;
-  auto lists = emitLists(*program, *map, choice);
+  Candidate candidate{
+      {choice, {}, {}, {}}, std::move(*program), std::move(*map), {}, positionsOf(original)};
+  std::vector<plan::MemoryUse> &use = candidate.trial.use;
+  use = dataUse(candidate.program, candidate.map);
+  if (instructions == Instructions::IfTheyMatter && exceedsOthers(use))
+    return candidate;
+  auto lists = emitLists(candidate.program, candidate.map, choice);
   if (!lists)
     return std::nullopt;
-  Candidate candidate{{choice, {}, {}, {}},
-                      std::move(*program),
-                      std::move(*map),
-                      std::move(*lists),
-                      positionsOf(original)};
-  candidate.trial.use = useOf(candidate.program, candidate.map, candidate.lists);
+  candidate.lists = std::move(*lists);
+  addInstructionUse(original.geometry, candidate.lists, use);
   return candidate;
 }
 
@@ -227,24 +205,6 @@ std::optional<plan::Explanation> explain(const Candidate &candidate) {
   return result;
 }
 
-/// What does not fit, with the families that take most rows.
-Problems fitProblems(const rows::Program &program, const std::vector<plan::MemoryUse> &use) {
-  return plan::fitProblems(program.geometry, use, [&](const std::string &memory, uint32_t) {
-    std::vector<std::pair<uint32_t, std::string>> families;
-    if (memory == "inbox rows" || memory == "local rows")
-      for (const rows::Family &family : program.families)
-        if (family.input.has_value() == (memory == "inbox rows"))
-          families.emplace_back(family.total(), family.name);
-    std::ranges::sort(families, std::ranges::greater());
-    families.resize(std::min<size_t>(families.size(), 3));
-    std::vector<std::string> users;
-    for (const auto &[rows, name] : families)
-      users.push_back(
-          fmt::format("'{}', of {} rows in all, takes its share of the {}", name, rows, memory));
-    return users;
-  });
-}
-
 /// Group sizes worth a try, smallest first.
 std::vector<uint32_t> groupSizes(const rows::Program &program, uint32_t runs) {
   uint32_t most = 1;
@@ -278,6 +238,7 @@ struct Search {
   std::optional<Candidate> best;
   std::optional<std::string> wrong;
   std::vector<plan::MemoryUse> use; ///< of what comes closest to fitting
+  Choice closestChoice;             ///< its choice
   std::vector<plan::Loser> losers;
   uint64_t most = 0;       ///< that one size has cost
   bool lacksInbox = false; ///< some plan of the last runs lacks inbox rows alone
@@ -295,7 +256,7 @@ struct Search {
       if (runs < kFewestAlike)
         continue;
       if (std::optional<Candidate> candidate =
-              build(program, {program.geometry.accumulators, runs, lines}))
+              build(program, {program.geometry.accumulators, runs, lines}, kBuilt))
         consider(std::move(candidate));
       if (best)
         return;
@@ -313,7 +274,7 @@ struct Search {
       const uint64_t before = budget.spent();
       if (best && !budget.affords(most))
         return;
-      if (std::optional<Candidate> candidate = build(program, {size, runs}))
+      if (std::optional<Candidate> candidate = build(program, {size, runs}, kBuilt))
         consider(std::move(candidate));
       most = std::max(most, budget.spent() - before);
     }
@@ -333,12 +294,20 @@ struct Search {
                                         rows::TreeShape{.arity = 2, .apart = true}})
       if (Choice choice = found; budget.affords(most)) {
         choice.trees = shape;
-        if (std::optional<Candidate> candidate = build(program, choice))
+        if (std::optional<Candidate> candidate = build(program, choice, kBuilt))
           consider(std::move(candidate));
       }
   }
 
+  /// Every memory of what comes closest to fitting.
+  [[nodiscard]] std::vector<plan::MemoryUse> closestUse() const {
+    const auto candidate = build(program, closestChoice, Instructions::Always);
+    return candidate ? candidate->trial.use : use;
+  }
+
 private:
+  static constexpr Instructions kBuilt = Instructions::IfTheyMatter;
+
   void consider(std::optional<Candidate> candidate) {
     for (const List &list : candidate->lists)
       budget.spend(list.size());
@@ -346,11 +315,11 @@ private:
     const bool fits = fitsAll(trial.use);
     const double excess = excessOf(trial.use);
     closest = std::min(closest, excess);
-    if (!fits && (use.empty() || excess < excessOf(use)))
+    if (!fits && (use.empty() || excess < excessOf(use))) {
       use = trial.use;
-    lacksInbox |= !fits && std::ranges::all_of(trial.use, [](const plan::MemoryUse &one) {
-      return one.memory == "inbox rows" || one.used <= one.capacity;
-    });
+      closestChoice = trial.choice;
+    }
+    lacksInbox |= !fits && !exceedsOthers(trial.use);
     if (fits)
       trial.cycles = cyclesOf(*candidate, budget);
     const bool faster = trial.cycles && (!best || *trial.cycles < *best->trial.cycles);
@@ -371,7 +340,7 @@ private:
 rows::Program runnable(const rows::Program &original) {
   rows::Program program = separateOutputs(original);
   // Reductions whose operands are no single stream are taken apart.
-  if (!build(program, {1}))
+  if (!build(program, {1}, Instructions::Always))
     for (rows::Body &body : program.bodies)
       body.trip = plan::splitReductions(body.trip);
   return program;
@@ -410,9 +379,9 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   search.otherTrees();
   std::optional<Candidate> &best = search.best;
   if (!best) {
-    result.memory = search.use;
     if (!search.use.empty()) {
-      problems = fitProblems(program, search.use);
+      result.memory = search.closestUse();
+      problems = fitProblems(program, result.memory);
       for (Problem &problem : problems)
         if (!options.pins.empty())
           problem.fixes.push_back(
