@@ -130,6 +130,27 @@ class Memories(Refusal):
              help: use a target with more local rows or more cores
             """, "compile", "m.onnx", "--target", "c2b8", "--stream", "x=0", "-o", "m.sluice")
 
+    def test_more_positions_than_a_loop_has_passes(self):
+        """A loop makes 65,535 at most: the positions are then taken a few at a time, if that fits."""
+        node = helper.make_node("Relu", ["x"], ["y"], name="relu")
+        x = models.values(65536, 8) - np.float32(0.5)
+        for positions, note in ((65535, ""), (65536, "note: the sequence is taken in 16384 trips through one program, "
+                                                     "4 steps in each\n")):
+            onnx.save(models.model([node], [models.tensor("x", positions, 8)], [models.tensor("y", positions, 8)]),
+                      self.dir / "m.onnx")
+            code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+            self.assertEqual((code, err), (0, note))
+            np.save(self.dir / "x.npy", x[:positions])
+            np.save(self.dir / "y.npy", np.maximum(x[:positions], 0))
+            self.right("m.sluice")
+        mean = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0])
+        self.compile_refused(TOO_BIG, """
+            error[E0402]: the model does not fit c2b8: its inputs take 65536 inbox rows, 64512 more than its 1024
+              --> m.onnx
+             note: input 'x' takes 65536
+             help: use a target with more inbox rows or more lanes
+            """, models.model([mean], [models.tensor("x", 65536, 8)], [models.tensor("y", 1, 8)]))
+
     def test_sums_over_positions(self):
         node = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0], keepdims=0)
         self.compile_refused(REFUSED, """

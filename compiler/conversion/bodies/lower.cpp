@@ -60,10 +60,13 @@ public:
             level == levelOf(op.getOperand(0)))
           loops[partition.tripsOf(op.getOperand(0))].second.push_back(&op);
       }
-      for (const auto &[trips, work] : loops)
+      for (const auto &[trips, work] : loops) {
+        if (trips > kMostTrips)
+          return std::nullopt;
         for (const Part &one : partsOf(trips, work.first))
           if (!addBody(level, one, work.first, work.second))
             return std::nullopt;
+      }
     }
     for (const rows::Body &body : program.bodies)
       program.macs += body.trip.macs * body.trips;
@@ -92,6 +95,8 @@ private:
 
   /// Host rows that an address can name.
   static constexpr uint64_t kMostRows = 1 << 18;
+  /// Trips that a hardware loop can make.
+  static constexpr int64_t kMostTrips = 65535;
   static uint64_t rowsAtHost(const std::vector<format::HostTensor> &tensors) {
     uint64_t rows = 0;
     for (const format::HostTensor &tensor : tensors)
