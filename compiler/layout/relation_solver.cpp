@@ -24,8 +24,8 @@ RelationId RelationSystem::addRelation(llvm::ArrayRef<VariableId> variables,
   table.emplace_back();
   table.back().variables.assign(variables.begin(), variables.end());
   for (VariableId variable : variables)
-    if (!llvm::is_contained(users[variable], id))
-      users[variable].push_back(id);
+    if (auto &of = users[variable]; of.empty() || of.back() != id) // the newest, if it is there
+      of.push_back(id);
   replaceChoices(id, choices);
   return id;
 }
@@ -34,13 +34,15 @@ void RelationSystem::replaceChoices(RelationId id, llvm::ArrayRef<Choice> choice
   Relation &relation = table[id];
   relation.values.clear();
   relation.costs.clear();
+  llvm::DenseMap<VariableId, size_t> found;
+  std::vector<size_t> first; // place of the same variable, by place
+  for (size_t i = 0; i < relation.variables.size(); ++i)
+    first.push_back(found.try_emplace(relation.variables[i], i).first->second);
   for (const Choice &choice : choices) {
     assert(choice.values.size() == relation.variables.size() && "one value per variable");
     bool consistent = true;
-    for (size_t i = 0; i < choice.values.size() && consistent; ++i) {
-      const auto *first = llvm::find(relation.variables, relation.variables[i]);
-      consistent = choice.values[first - relation.variables.begin()] == choice.values[i];
-    }
+    for (size_t i = 0; i < choice.values.size() && consistent; ++i)
+      consistent = choice.values[first[i]] == choice.values[i];
     if (!consistent)
       continue;
     relation.values.insert(relation.values.end(), choice.values.begin(), choice.values.end());

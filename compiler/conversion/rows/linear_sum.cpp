@@ -13,34 +13,43 @@ void LinearSum::add(uint32_t lane, const Element &element, double weight, double
     return;
   }
   if (last >= sources.size() || sources[last].row != element.row) {
-    const auto found = std::find_if(sources.begin(), sources.end(),
-                                    [&](const Source &s) { return s.row == element.row; });
-    last = static_cast<size_t>(found - sources.begin());
-    if (found == sources.end())
-      sources.push_back({element.row, std::vector<Cell>(static_cast<size_t>(lanes) * lanes),
-                         std::vector<double>(lanes)});
+    const auto [known, added] = places.try_emplace(element.row, sources.size());
+    last = known->second;
+    if (added)
+      sources.push_back({element.row, {}, std::vector<double>(lanes)});
   }
-  Cell &cell = sources[last].cells[static_cast<size_t>(lane) * lanes + element.lane];
-  cell.weight += weight * element.scale;
-  cell.offset += weight * element.offset;
+  Source &source = sources[last];
   if (nominal != 0 && element.scale != 0)
-    sources[last].nominal[element.lane] = (nominal - element.offset) / element.scale;
+    source.nominal[element.lane] = (nominal - element.offset) / element.scale;
+  const double scaled = weight * element.scale, offset = weight * element.offset;
+  if (source.cells.empty() && scaled == 0 && offset == 0)
+    return;
+  source.cells.resize(static_cast<size_t>(lanes) * lanes);
+  Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + element.lane];
+  cell.weight += scaled;
+  cell.offset += offset;
 }
 
 void LinearSum::scale(uint32_t lane, double factor) {
   bias[lane] *= factor;
-  for (Source &source : sources)
+  for (Source &source : sources) {
+    if (source.cells.empty() && std::isfinite(factor))
+      continue;
+    source.cells.resize(static_cast<size_t>(lanes) * lanes);
     for (uint32_t i = 0; i < lanes; ++i) {
       Cell &cell = source.cells[static_cast<size_t>(lane) * lanes + i];
       cell.weight *= factor;
       cell.offset *= factor;
     }
+  }
 }
 
 LinearSum::Rounded LinearSum::round() {
   Rounded result;
   std::vector<double> correction(lanes);
   for (const Source &source : sources) {
+    if (source.cells.empty())
+      continue;
     std::vector<uint16_t> block(source.cells.size());
     for (size_t i = 0; i < block.size(); ++i) {
       const Cell &cell = source.cells[i];

@@ -2,6 +2,7 @@
 // source row, rounded once, and all-zero blocks are dropped.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/conversion/rows/graph_builder.h"
@@ -40,13 +41,14 @@ private:
   };
   struct Source {
     RowId row;
-    std::vector<Cell> cells;     ///< [output lane][source lane]
+    std::vector<Cell> cells;     ///< [output lane][source lane]; none while all weights are zero
     std::vector<double> nominal; ///< by source lane
   };
 
   GraphBuilder &graph;
-  std::vector<Source> sources;
-  size_t last = 0; ///< source used most recently
+  std::vector<Source> sources; ///< in the order in which they were added, as their products are
+  std::unordered_map<RowId, size_t> places; ///< of the sources, by row
+  size_t last = 0;                          ///< source used most recently
   std::vector<double> bias;
   uint32_t lanes;
 };

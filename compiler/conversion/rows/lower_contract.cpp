@@ -1,6 +1,7 @@
 // Contractions with one constant side: weight blocks on the matrix unit.
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
@@ -109,15 +110,16 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       const size_t count = std::min<size_t>(lanes, features.size() - first);
       std::vector<Element> pattern;
       std::vector<RowId> sources;
+      std::unordered_map<RowId, RowId> ordinals; // of the sources, by row
       for (size_t j = 0; j < count; ++j)
         for (const Trip &sum : sums) {
           Element element = x.element(base.x + features[first + j].x + sum.x);
           if (element.row != kNoRow) {
-            const auto found = std::find(sources.begin(), sources.end(), element.row);
-            const auto ordinal = static_cast<RowId>(found - sources.begin());
-            if (found == sources.end())
+            const auto [known, added] =
+                ordinals.try_emplace(element.row, static_cast<RowId>(sources.size()));
+            if (added)
               sources.push_back(element.row);
-            element.row = ordinal;
+            element.row = known->second;
           }
           pattern.push_back(element);
           if (j > 0 && features[first + j].x == features[first].x)
@@ -140,8 +142,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         }
         Reuse known{std::move(pattern), sum.round(), {}};
         for (const RowId source : known.sum.sources)
-          known.ordinals.push_back(static_cast<uint32_t>(
-              std::find(sources.begin(), sources.end(), source) - sources.begin()));
+          known.ordinals.push_back(ordinals.at(source));
         if (!known.sum.finite)
           return lowering.fail(op, "E0412",
                                "a weight is not finite in bf16, weights must be below 3.4e38");

@@ -17,8 +17,11 @@ summedAxes(Value value, llvm::function_ref<bool(Value)> constant, int64_t lanes)
   for (OpOperand &use : value.getUses()) {
     auto rules = llvm::dyn_cast<LayoutInterface>(use.getOwner());
     llvm::SmallVector<SummedAxis> axes;
-    if (rules && llvm::count_if(use.getOwner()->getOperands(), constant) == 1)
+    if (rules)
       rules.summedAxes(use.getOperandNumber(), lanes, axes);
+    // Only what sums has its operands counted: a concatenation may have thousands.
+    if (!axes.empty() && llvm::count_if(use.getOwner()->getOperands(), constant) != 1)
+      axes.clear();
     if (first)
       for (const SummedAxis &one : axes)
         common.push_back({one.axis, 0});
