@@ -86,7 +86,7 @@ def undefined_input():
 def unsupported():
     """Two operators nobody supports, with a good one between, and a third that nothing needs."""
     return model([helper.make_node("Gemm", ["x", "W"], ["h"], name="fc"),
-                  helper.make_node("MaxRoiPool", ["h"], ["d"], name="determinant"),
+                  helper.make_node("Frobnicate", ["h"], ["d"], name="determinant"),
                   helper.make_node("Relu", ["d"], ["r"], name="act"),
                   helper.make_node("StringNormalizer", ["r"], ["y"], name="positions"),
                   helper.make_node("TfIdfVectorizer", ["h"], ["unused"], name="dead")],

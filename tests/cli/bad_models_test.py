@@ -41,8 +41,8 @@ class Graphs(Refusal):
 
     def test_all_unsupported_operators(self):
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'MaxRoiPool' is not supported
-              --> m.onnx: node 1 "determinant" (MaxRoiPool)
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+              --> m.onnx: node 1 "determinant" (Frobnicate)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on numbers
               --> m.onnx: node 3 "positions" (StringNormalizer)
@@ -51,14 +51,14 @@ class Graphs(Refusal):
 
     def test_what_many_nodes_share(self):
         """One message for each operator, with the first nodes; --verbose and JSON have them all."""
-        nodes = [helper.make_node("MaxRoiPool", ["x"], [f"d{i}"], name=f"det{i}") for i in range(7)]
+        nodes = [helper.make_node("Frobnicate", ["x"], [f"d{i}"], name=f"det{i}") for i in range(7)]
         nodes += [helper.make_node("StringNormalizer", ["x"], [f"n{i}"], name=f"at{i}") for i in range(2)]
         outputs = [node.output[0] for node in nodes]
         proto = models.model(nodes, [models.tensor("x", 8, 8)], [models.tensor(y, 1) for y in outputs])
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'MaxRoiPool' is not supported, at 7 nodes
-              --> m.onnx: node 0 "det0" (MaxRoiPool)
-             also: node 1 "det1" (MaxRoiPool), node 2 "det2" (MaxRoiPool), node 3 "det3" (MaxRoiPool), node 4 "det4" (MaxRoiPool), and 2 more, \
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, at 7 nodes
+              --> m.onnx: node 0 "det0" (Frobnicate)
+             also: node 1 "det1" (Frobnicate), node 2 "det2" (Frobnicate), node 3 "det3" (Frobnicate), node 4 "det4" (Frobnicate), and 2 more, \
 --verbose lists them
              help: express it with operators that `sluice ops` lists, or cut the model before it
             error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on numbers, at 2 nodes
@@ -66,9 +66,10 @@ class Graphs(Refusal):
              also: node 8 "at1" (StringNormalizer)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, proto)
-        strings = {"StringNormalizer": ": it works on strings, the accelerator on numbers"}
+        why = {"StringNormalizer": "it works on strings, the accelerator on numbers",
+               "Frobnicate": "ONNX has no operator of that name, up to opset 26"}
         self.refused(REFUSED, "".join(
-            f"error[E0201]: operator '{node.op_type}' is not supported{strings.get(node.op_type, '')}\n  --> m.onnx: node {i} \"{node.name}\" "
+            f"error[E0201]: operator '{node.op_type}' is not supported: {why[node.op_type]}\n  --> m.onnx: node {i} \"{node.name}\" "
             f"({node.op_type})\n help: express it with operators that `sluice ops` lists, or cut the model before it\n"
             for i, node in enumerate(nodes)), "check", "m.onnx", "--verbose")
         for form in ("json", "sarif"):
@@ -128,10 +129,10 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["h"])], "h"))
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'MaxRoiPool' is not supported
-              --> m.onnx: node 2 "choose/MaxRoiPool" (MaxRoiPool)
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+              --> m.onnx: node 2 "choose/Frobnicate" (Frobnicate)
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            """, chosen([helper.make_node("MaxRoiPool", ["h"], ["n"])], "n"))
+            """, chosen([helper.make_node("Frobnicate", ["h"], ["n"])], "n"))
         none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")
         none.graph.node[2].attribute[0].name = "branch"
         self.compile_refused(REFUSED, """

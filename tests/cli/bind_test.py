@@ -62,10 +62,10 @@ class Bind(Refusal):
 
     def test_as_far_as_the_operators(self):
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'MaxRoiPool' is not supported
-              --> m.onnx: node 2 "choose/other" (MaxRoiPool)
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+              --> m.onnx: node 2 "choose/other" (Frobnicate)
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            """, rated(other="MaxRoiPool"), flags=self.flags("sr=8000"))
+            """, rated(other="Frobnicate"), flags=self.flags("sr=8000"))
         self.compile_refused(REFUSED, """
             error[E0114]: input 'sr' has elements of type int64, allowed are float, float16, bfloat16 and double
               --> m.onnx
@@ -177,10 +177,10 @@ row, and the model has no input at run time
         self.nothing_left("bind only the inputs that are the same in every inference (--bind)",
                           "output 'y' is a constant, it depends on no input", 3, rated(), self.flags("sr=16000", "x=0"))
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'MaxRoiPool' is not supported
-              --> m.onnx: node 0 "act" (MaxRoiPool)
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+              --> m.onnx: node 0 "act" (Frobnicate)
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            """, models.model([helper.make_node("MaxRoiPool", ["c"], ["y"], name="act")], [], [models.tensor("y")], constants))
+            """, models.model([helper.make_node("Frobnicate", ["c"], ["y"], name="act")], [], [models.tensor("y")], constants))
 
     def test_some_outputs_are_constants(self):
         """Every inference gives them again."""

@@ -13,8 +13,8 @@ import pathlib
 import shutil
 import sys
 
-from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, positions,
-                   random_fields, reductions, sampling, selecting, selections, window_exports, windows)
+from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, placing,
+                   positions, random_fields, reductions, sampling, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -30,7 +30,8 @@ FAMILIES = (
     sampling.transforms, sampling.grids, sampling.regions, sampling.small_matrices, sampling.rests,
     sampling.clipped_regions, sampling.statistics_of_the_batch, sampling.sequences, dynamic.computed_convolutions,
     selecting.computed_powers, attention.packed_heads,
-    arithmetic.seldom)
+    arithmetic.seldom, placing.blocks, placing.borders, placing.products, placing.affine_grids, placing.caches,
+    placing.deformations, placing.region_maxima, placing.bits)
 
 
 def main():

@@ -169,7 +169,14 @@ const OperatorTable &operatorTable() {
     ops::addKnownChoices(out);
     ops::addPadding(out);
     ops::addDepthToSpace(out);
-    ops::addCumSum(out);
+    ops::addCumulative(out);
+    ops::addCol2Im(out);
+    ops::addCenterCropPad(out);
+    ops::addAffineGrid(out);
+    ops::addTensorScatter(out);
+    ops::addDeformConv(out);
+    ops::addMaxRoiPool(out);
+    ops::addBitCast(out);
     ops::addEinsum(out);
     ops::addSoftmax(out);
     ops::addReshapes(out);

@@ -26,6 +26,16 @@ constexpr const char *kControlFlow = "it contains a graph, control flow cannot b
 constexpr const char *kStrings = "it works on strings, the accelerator on numbers";
 constexpr const char *kTraining = "it trains a model, a program infers";
 
+/// Operators of ONNX that the table lacks and libonnx does not know.
+struct Refusal {
+  const char *op, *reason;
+};
+constexpr const char *kPictures = "it decodes files of pictures, the accelerator takes numbers";
+constexpr Refusal kNewer[] = {{"ImageDecoder", kPictures},
+                              {"RegexFullMatch", kStrings},
+                              {"StringConcat", kStrings},
+                              {"StringSplit", kStrings}};
+
 bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
              bool (*is)(std::string_view)) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const auto &parameter) {
@@ -52,7 +62,16 @@ const OpSchema *schemaOf(const std::string &op) {
   return found;
 }
 
-bool isInTable(const std::string &op) { return operatorTable().find("", op, kMaxOpset) != nullptr; }
+/// An operator of ONNX's own domain that the table lacks, and what is missing.
+std::optional<Refusal> refusalOf(const std::string &op) {
+  for (const Refusal &one : kNewer)
+    if (llvm::StringRef(one.op).equals_insensitive(op))
+      return one;
+  const OpSchema *schema = schemaOf(op);
+  if (schema && schema->domain().empty() && worksOnStrings(*schema))
+    return Refusal{schema->Name().c_str(), kStrings};
+  return std::nullopt;
+}
 
 /// Whether the table has operators of the domain.
 bool isDomain(const std::string &domain) {
@@ -86,6 +105,10 @@ void reportUnsupported(const GraphNode &node, Report &report) {
                            inQuotes(node.ref.op), *oldest, node.opset));
     return;
   }
+  const auto &attributes = node.proto->attribute();
+  const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
+    return one.has_g() || one.graphs_size() != 0;
+  });
   std::string missing;
   if (isOfTraining(domain))
     missing = kTraining;
@@ -94,13 +117,10 @@ void reportUnsupported(const GraphNode &node, Report &report) {
                   ? fmt::format("of domain {} it is none that `sluice ops` lists", inQuotes(domain))
                   : fmt::format("domain {} is neither ONNX's own nor a function of the model",
                                 inQuotes(domain));
-  else if (const OpSchema *schema = schemaOf(node.ref.op);
-           schema && schema->domain().empty() && worksOnStrings(*schema))
-    missing = kStrings;
-  const auto &attributes = node.proto->attribute();
-  const bool graphs = std::any_of(attributes.begin(), attributes.end(), [](const auto &one) {
-    return one.has_g() || one.graphs_size() != 0;
-  });
+  else if (const auto refusal = refusalOf(node.ref.op); refusal && refusal->op == node.ref.op)
+    missing = refusal->reason;
+  else if (!graphs)
+    missing = fmt::format("ONNX has no operator of that name, up to opset {}", kMaxOpset);
   if (graphs)
     missing += std::string(missing.empty() ? "" : ": ") +
                (node.ref.op == "If" ? "its condition is not known at import" : kControlFlow);
@@ -112,19 +132,16 @@ void reportUnsupported(const GraphNode &node, Report &report) {
 }
 
 std::optional<Problem> whyUnsupported(const std::string &op) {
+  if (const auto refusal = refusalOf(op))
+    return unsupported(refusal->op, refusal->reason,
+                       "cut the model before it, and compute it on the host");
   const OpSchema *schema = schemaOf(op);
-  if (!schema || (schema->domain().empty() && isInTable(schema->Name())))
+  if (!schema || schema->domain().empty())
     return std::nullopt;
   const std::string &name = schema->Name();
   if (isOfTraining(schema->domain()))
     return unsupported(name, kTraining, "export the model for inference");
-  if (!schema->domain().empty())
-    return unsupported(name, fmt::format("domain '{}' is not ONNX's own", schema->domain()),
-                       kExport);
-  if (worksOnStrings(*schema))
-    return unsupported(name, kStrings, "cut the model before it, and compute it on the host");
-  return unsupported(name, "no maps, reductions, products and views are known that compute it",
-                     kExpress);
+  return unsupported(name, fmt::format("domain '{}' is not ONNX's own", schema->domain()), kExport);
 }
 
 std::vector<std::string> operatorNames() {
@@ -133,6 +150,8 @@ std::vector<std::string> operatorNames() {
     names.insert(key.second);
   for (const OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
     names.insert(schema.Name());
+  for (const Refusal &one : kNewer)
+    names.insert(one.op);
   return {names.begin(), names.end()};
 }
 

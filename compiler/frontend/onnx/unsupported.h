@@ -15,7 +15,7 @@ namespace sluice::frontend {
 void reportUnsupported(const GraphNode &node, Report &report);
 
 /// E0201 of an operator of ONNX that the table lacks, in any case of its name; nothing
-/// if neither ONNX (up to the version of libonnx) nor the table knows it.
+/// if ONNX has none of that name, or the table has it.
 std::optional<Problem> whyUnsupported(const std::string &op);
 
 /// The operators of ONNX and of the table.

@@ -184,7 +184,7 @@ Requirement weightsFitOverGroups(size_t weightsAt) {
           }};
 }
 
-std::vector<Requirement> convolutionFits(const ConvInputs &at) {
+std::vector<Requirement> convolutionFits(const ConvInputs &at, bool hasAutoPad) {
   std::vector<Requirement> out = {
       hasSpatialAxes(at.x),
       weightsHaveRank(at),
@@ -206,7 +206,8 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at) {
       perSpatialAxis("dilations")};
   if (at.bias)
     out.insert(out.begin() + 3, biasFits(*at.bias, at));
-  for (Requirement &one : padRequirements())
+  for (Requirement &one :
+       hasAutoPad ? padRequirements() : std::vector<Requirement>{padsPerSpatialAxis()})
     out.push_back(std::move(one));
   out.push_back(windowFits([at](const NodeView &node) { return kernelOf(node, at.weights); }));
   out.push_back(weightsFitOverGroups(at.weights));

@@ -27,7 +27,7 @@ Requirement kernelShapeFits(const ConvInputs &at = {});
 /// "known weights written out over all groups have at most ..." (E0205); axis 1 of them is of one.
 Requirement weightsFitOverGroups(size_t weights = 1);
 /// All that holds of the shapes and attributes of a convolution with `groups` of channels.
-std::vector<Requirement> convolutionFits(const ConvInputs &at = {});
+std::vector<Requirement> convolutionFits(const ConvInputs &at = {}, bool hasAutoPad = true);
 
 /// Sum over the channels of a group and the window of `x` [batch, channels, spatial...] times
 /// `weights` [features, channels of one group, window...]; [batch, features, positions...].

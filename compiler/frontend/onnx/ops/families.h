@@ -20,7 +20,14 @@ void addMaxUnpool(OperatorTable &table);             ///< MaxUnpool
 void addKnownChoices(OperatorTable &table);          ///< NonZero, Unique, EyeLike
 void addPadding(OperatorTable &table);               ///< Pad
 void addDepthToSpace(OperatorTable &table);          ///< DepthToSpace, SpaceToDepth
-void addCumSum(OperatorTable &table);                ///< CumSum
+void addCumulative(OperatorTable &table);            ///< CumSum, CumProd
+void addCol2Im(OperatorTable &table);                ///< Col2Im
+void addCenterCropPad(OperatorTable &table);         ///< CenterCropPad
+void addAffineGrid(OperatorTable &table);            ///< AffineGrid
+void addTensorScatter(OperatorTable &table);         ///< TensorScatter
+void addDeformConv(OperatorTable &table);            ///< DeformConv
+void addMaxRoiPool(OperatorTable &table);            ///< MaxRoiPool
+void addBitCast(OperatorTable &table);               ///< BitCast
 void addEinsum(OperatorTable &table);                ///< Einsum
 void addDropout(OperatorTable &table);               ///< Dropout
 void addRandom(OperatorTable &table);                ///< RandomNormal, Bernoulli, Multinomial, ...

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/onnx/ops/borders.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 
@@ -80,26 +81,6 @@ Tensor bordered(Emitter &emit, const Tensor &x, const std::string &mode, int64_t
   return parts.size() == 1 ? x : emit.concat(parts, axis);
 }
 
-/// Integers known at import with a border of others.
-Tensor integersWithin(const Tensor &x, const Borders &borders, int64_t value) {
-  Shape shape = x.shape;
-  for (size_t axis = 0; axis < shape.size(); ++axis)
-    shape[axis] += borders.low[axis] + borders.high[axis];
-  const int64_t count = elementCount(shape, kMaxKnownElements);
-  if (count < 0)
-    throw NodeError{"E0206",
-                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
-  HostTensor out{x.type, shape, {}, std::vector<int64_t>(count, value)};
-  const Shape strides = stridesOf(shape), from = stridesOf(x.shape);
-  for (int64_t i = 0; i < x.known->size(); ++i) {
-    int64_t to = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis)
-      to += (i / from[axis] % x.shape[axis] + borders.low[axis]) * strides[axis];
-    out.ints[to] = x.known->ints[i];
-  }
-  return Tensor::ofKnown(std::move(out));
-}
-
 void buildPad(NodeBuilder &node) {
   Borders borders = bordersOf(node);
   Shape starts(node.in(0).rank(), 0);
@@ -110,14 +91,12 @@ void buildPad(NodeBuilder &node) {
   std::transform(borders.low.begin(), borders.low.end(), borders.low.begin(), added);
   std::transform(borders.high.begin(), borders.high.end(), borders.high.begin(), added);
   if (mode(node) == "constant") {
-    if (!isFloatType(x.type)) {
-      node.result(integersWithin(x, borders, node.has(2) ? node.knownInts(2)[0] : 0));
-      return;
-    }
-    const float value = node.given("value") ? node.real("value")
-                        : node.has(2)       ? node.in(2).known->floats[0]
-                                            : 0;
-    node.result(node.emit.pad(x, borders.low, borders.high, value));
+    const bool isFloat = isFloatType(x.type);
+    const float number = node.given("value")      ? node.real("value")
+                         : node.has(2) && isFloat ? node.in(2).known->floats[0]
+                                                  : 0;
+    const int64_t integer = node.has(2) && !isFloat ? node.knownInts(2)[0] : 0;
+    node.result(withBorder(node.emit, x, borders.low, borders.high, number, integer));
     return;
   }
   for (size_t axis = 0; axis < starts.size(); ++axis)

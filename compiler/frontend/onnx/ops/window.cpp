@@ -12,7 +12,11 @@ constexpr int64_t kMost = kMaxElements;
 
 size_t spatialAxes(const NodeView &node) { return node.in(0).shape.size() - 2; }
 
-const std::string &autoPad(const NodeView &node) { return node.attribute<std::string>("auto_pad"); }
+/// Operators without the attribute have pads of their own.
+const std::string &autoPad(const NodeView &node) {
+  static const std::string ownPads = "NOTSET";
+  return node.given("auto_pad") ? node.attribute<std::string>("auto_pad") : ownPads;
+}
 
 /// The attribute has `perAxis` elements for each spatial axis, all in [least, kMost].
 std::string listProblem(const NodeView &node, const std::string &attribute, size_t perAxis,
@@ -86,6 +90,11 @@ Requirement perSpatialAxis(const std::string &attribute) {
       [attribute](const NodeView &node) { return listProblem(node, attribute, 1, 1); }, "E0206"};
 }
 
+Requirement padsPerSpatialAxis() {
+  return {fmt::format("attribute 'pads' has two elements per spatial axis, in [0, {}]", kMost),
+          [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, "E0206"};
+}
+
 std::vector<Requirement> padRequirements() {
   return {{"attribute 'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID",
            [](const NodeView &node) -> std::string {
@@ -95,8 +104,7 @@ std::vector<Requirement> padRequirements() {
              return known ? "" : inQuotes(mode);
            },
            "E0206"},
-          {fmt::format("attribute 'pads' has two elements per spatial axis, in [0, {}]", kMost),
-           [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, "E0206"},
+          padsPerSpatialAxis(),
           {"attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET",
            [](const NodeView &node) -> std::string {
              if (autoPad(node) == "NOTSET" || !node.given("pads"))

@@ -29,6 +29,8 @@ std::vector<AttributeSpec> windowAttributes(bool hasDilations = true);
 Requirement hasSpatialAxes(const char *input = "X");
 /// "attribute 'strides' has one element per spatial axis, ..." (E0206), if it is given.
 Requirement perSpatialAxis(const std::string &attribute);
+/// "attribute 'pads' has two elements per spatial axis, ..." (E0206), if it is given.
+Requirement padsPerSpatialAxis();
 /// What holds of auto_pad and pads (E0206).
 std::vector<Requirement> padRequirements();
 /// "the window fits into the padded input" (E0206).

@@ -84,7 +84,8 @@ TEST(Operators, ListsAllThatAreUnsupported) {
     model.output(name);
   EXPECT_EQ(
       import(model).messages(),
-      "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported\n"
+      "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported: ONNX has no "
+      "operator of that name, up to opset 26\n"
       "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
       "neither ONNX's own nor a function of the model\n"
       "E0201 node 3 (StringNormalizer): operator 'StringNormalizer' is not supported: it works on "

@@ -119,7 +119,8 @@ TEST(Scan, NamesNodesOfBodiesAfterTheirOwner) {
         one.mutable_g()->mutable_node(0)->set_op_type("Adjust");
   }));
   EXPECT_EQ(imported.messages(),
-            "E0201 node 0 'steps/Adjust' (Adjust): operator 'Adjust' is not supported");
+            "E0201 node 0 'steps/Adjust' (Adjust): operator 'Adjust' is not supported: ONNX has no "
+            "operator of that name, up to opset 26");
 }
 
 /// A Loop whose body is made by `fill`, carrying the one value v.

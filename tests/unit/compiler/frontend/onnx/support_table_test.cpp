@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/frontend/onnx/support_table.h"
+#include "compiler/frontend/onnx/unsupported.h"
 #include "test_model.h"
 
 namespace sluice::frontend::test {
@@ -18,25 +19,26 @@ TEST(SupportTable, HasTheOperators) {
   EXPECT_THAT(
       names,
       testing::ElementsAre(
-          "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
-          "Atanh", "Attention", "AveragePool", "BatchNormalization", "Bernoulli", "BiasGelu",
-          "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "BlackmanWindow",
-          "Cast", "CastLike", "Ceil", "Celu", "Clip", "Compress", "Concat", "ConcatFromSequence",
-          "Constant", "ConstantOfShape", "Conv", "ConvInteger", "ConvTranspose", "Cos", "Cosh",
-          "CumSum", "DFT", "DepthToSpace", "DequantizeLinear", "Det", "Div", "Dropout",
-          "DynamicQuantizeLinear", "Einsum", "Elu", "EmbedLayerNormalization", "Equal", "Erf",
-          "Exp", "Expand", "EyeLike", "FastGelu", "Flatten", "Floor", "FusedConv", "FusedGemm",
-          "FusedMatMul", "GRU", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm",
-          "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "Greater", "GreaterOrEqual",
-          "GridSample", "GroupNorm", "GroupNormalization", "HammingWindow", "HannWindow",
-          "HardSigmoid", "HardSwish", "Hardmax", "Identity", "If", "InstanceNormalization", "IsInf",
-          "IsNaN", "LRN", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log",
-          "LogSoftmax", "Loop", "LpNormalization", "LpPool", "MatMul", "MatMulInteger", "Max",
-          "MaxPool", "MaxUnpool", "Mean", "MeanVarianceNormalization", "MelWeightMatrix", "Min",
-          "Mish", "Mod", "Mul", "MultiHeadAttention", "Multinomial", "Neg",
-          "NegativeLogLikelihoodLoss", "NonMaxSuppression", "NonZero", "Not", "OneHot", "Optional",
-          "OptionalGetElement", "OptionalHasElement", "Or", "PRelu", "Pad", "Pow", "QLinearConv",
-          "QLinearMatMul", "QuantizeLinear", "QuickGelu", "RMSNormalization", "RNN", "RandomNormal",
+          "Abs", "Acos", "Acosh", "Add", "AffineGrid", "And", "ArgMax", "ArgMin", "Asin", "Asinh",
+          "Atan", "Atanh", "Attention", "AveragePool", "BatchNormalization", "Bernoulli",
+          "BiasGelu", "BitCast", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor",
+          "BlackmanWindow", "Cast", "CastLike", "Ceil", "Celu", "CenterCropPad", "Clip", "Col2Im",
+          "Compress", "Concat", "ConcatFromSequence", "Constant", "ConstantOfShape", "Conv",
+          "ConvInteger", "ConvTranspose", "Cos", "Cosh", "CumProd", "CumSum", "DFT", "DeformConv",
+          "DepthToSpace", "DequantizeLinear", "Det", "Div", "Dropout", "DynamicQuantizeLinear",
+          "Einsum", "Elu", "EmbedLayerNormalization", "Equal", "Erf", "Exp", "Expand", "EyeLike",
+          "FastGelu", "Flatten", "Floor", "FusedConv", "FusedGemm", "FusedMatMul", "GRU", "Gather",
+          "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalLpPool",
+          "GlobalMaxPool", "Greater", "GreaterOrEqual", "GridSample", "GroupNorm",
+          "GroupNormalization", "HammingWindow", "HannWindow", "HardSigmoid", "HardSwish",
+          "Hardmax", "Identity", "If", "InstanceNormalization", "IsInf", "IsNaN", "LRN", "LSTM",
+          "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "Loop",
+          "LpNormalization", "LpPool", "MatMul", "MatMulInteger", "Max", "MaxPool", "MaxRoiPool",
+          "MaxUnpool", "Mean", "MeanVarianceNormalization", "MelWeightMatrix", "Min", "Mish", "Mod",
+          "Mul", "MultiHeadAttention", "Multinomial", "Neg", "NegativeLogLikelihoodLoss",
+          "NonMaxSuppression", "NonZero", "Not", "OneHot", "Optional", "OptionalGetElement",
+          "OptionalHasElement", "Or", "PRelu", "Pad", "Pow", "QLinearConv", "QLinearMatMul",
+          "QuantizeLinear", "QuickGelu", "RMSNormalization", "RNN", "RandomNormal",
           "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Range", "Reciprocal",
           "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
           "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Resize",
@@ -47,8 +49,46 @@ TEST(SupportTable, HasTheOperators) {
           "Size", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "Slice", "Softmax",
           "SoftmaxCrossEntropyLoss", "Softplus", "Softsign", "SpaceToDepth", "Split",
           "SplitToSequence", "Sqrt", "Squeeze", "Sub", "Sum", "Swish", "Tan", "Tanh",
-          "TfIdfVectorizer", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unique",
-          "Unsqueeze", "Upsample", "Where", "Xor"));
+          "TensorScatter", "TfIdfVectorizer", "ThresholdedRelu", "Tile", "TopK", "Transpose",
+          "Trilu", "Unique", "Unsqueeze", "Upsample", "Where", "Xor"));
+}
+
+/// Those that libonnx knows, and those that are newer than it.
+TEST(SupportTable, HasTheOperatorsOfOnnxOrSaysWhyNot) {
+  std::vector<std::string> names = operatorNames();
+  names.insert(names.end(), {"AffineGrid",
+                             "Attention",
+                             "BitCast",
+                             "BitwiseAnd",
+                             "BitwiseNot",
+                             "BitwiseOr",
+                             "BitwiseXor",
+                             "CenterCropPad",
+                             "Col2Im",
+                             "CumProd",
+                             "DeformConv",
+                             "Gelu",
+                             "GroupNormalization",
+                             "ImageDecoder",
+                             "Mish",
+                             "OptionalGetElement",
+                             "RMSNormalization",
+                             "ReduceMax",
+                             "RegexFullMatch",
+                             "RotaryEmbedding",
+                             "StringConcat",
+                             "StringSplit",
+                             "Swish",
+                             "TensorScatter"});
+  for (const std::string &name : names) {
+    const auto why = whyUnsupported(name);
+    EXPECT_NE(supportTable(name).empty(), !why) << name;
+  }
+  ASSERT_TRUE(whyUnsupported("imagedecoder"));
+  EXPECT_EQ(whyUnsupported("imagedecoder")->message,
+            "operator 'ImageDecoder' is not supported: it decodes files of pictures, the "
+            "accelerator takes numbers");
+  EXPECT_FALSE(whyUnsupported("Frobnicate"));
 }
 
 TEST(SupportTable, HasOneRowPerMeaning) {

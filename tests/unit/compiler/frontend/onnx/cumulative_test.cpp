@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "test_model.h"
+#include "one_node.h"
 
 namespace sluice::frontend::test {
 namespace {
@@ -40,6 +40,34 @@ TEST(CumSum, RefusesOtherAxes) {
   model.node("CumSum", {"x", "axis"}, {"y"});
   EXPECT_EQ(import(model).messages(),
             "E0205 node 0 (CumSum): CumSum requires: 'axis' has at most 4096 elements; found 5000");
+}
+
+TEST(CumProd, WrapsKnownIntegersAround) {
+  const auto products = [](const Ints &x, int type, int64_t exclusive, int64_t reverse) {
+    Model model = OneNodeModel("CumProd", 26)
+                      .ints({4}, x, type)
+                      .ints({}, {0})
+                      .with("exclusive", exclusive)
+                      .with("reverse", reverse)
+                      .model;
+    model.graph().mutable_node(0)->set_output(0, "known");
+    model.input("x", {});
+    model.node("Cast", {"known"}, {"number"}).attribute("to", int64_t{1});
+    model.node("Add", {"number", "x"}, {"y"});
+    return evaluateModel(model, {reference::Tensor({}, {0})}).values;
+  };
+  const Ints x = {3, -2, 5, 7};
+  EXPECT_EQ(products(x, onnx::TensorProto::INT64, 0, 0), (Doubles{3, -6, -30, -210}));
+  EXPECT_EQ(products(x, onnx::TensorProto::INT64, 1, 1), (Doubles{-70, 35, 7, 1}));
+  EXPECT_EQ(products(x, onnx::TensorProto::INT8, 0, 0), (Doubles{3, -6, -30, 46}));
+}
+
+TEST(CumProd, RefusesOtherAxes) {
+  EXPECT_EQ(OneNodeModel("CumProd", 26).input({2, 3}).ints({}, {2}).problem(),
+            "E0206 input 'axis' is one axis of 'x', in [-rank, rank-1]; found [2] at rank 2");
+  EXPECT_EQ(
+      import(OneNodeModel("CumProd", 25).input({2, 3}).ints({}, {1}).model).messages(),
+      "E0202 node 0 (CumProd): operator 'CumProd' exists from opset 26 on, the model uses 25");
 }
 
 } // namespace
