@@ -47,12 +47,7 @@ void addCenterCropPad(OperatorTable &table) {
   entry.outputs = {{"output_data"}};
   entry.attributes = {{"axes", AttributeKind::Ints}};
   entry.requirements = {
-      {"integers and bools are known at import",
-       [](const NodeView &node) -> std::string {
-         return isFloatType(node.in(0).type) || node.in(0).known
-                    ? ""
-                    : fmt::format("a run-time tensor {}", dataTypeName(node.in(0).type));
-       }},
+      knownIntegers(true),
       {"attribute 'axes', if given, are distinct axes of 'input_data'",
        [](const NodeView &node) { return axesProblem(axesOf(node), node.in(0).rank()); }, "E0206"},
       {fmt::format("input 'shape' has one element per axis, in [1, {}]", kMaxElements),

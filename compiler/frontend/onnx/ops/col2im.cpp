@@ -229,12 +229,7 @@ std::vector<Requirement> requirements() {
          return elementCount(image, kMaxKnownElements) >= 0 ? ""
                                                             : shapeText(node.knownInts(kImage));
        }},
-      {"integers are known at import",
-       [](const NodeView &node) -> std::string {
-         return isFloatType(node.in(kColumns).type) || node.in(kColumns).known
-                    ? ""
-                    : fmt::format("{} at run time", dataTypeName(node.in(kColumns).type));
-       }},
+      knownIntegers(),
       {fmt::format("along an axis at most {} blocks overlap", kMostGroups),
        [](const NodeView &node) -> std::string {
          for (const BlockAxis &axis : axesOf(node))

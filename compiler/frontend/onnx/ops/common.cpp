@@ -22,6 +22,16 @@ Requirement sameTypes() {
           "E0206"};
 }
 
+Requirement knownIntegers(bool andBools) {
+  return {andBools ? "integers and bools are known at import" : "integers are known at import",
+          [](const NodeView &node) -> std::string {
+            for (size_t i = 0; i < node.inputCount(); ++i)
+              if (node.has(i) && !isFloatType(node.in(i).type) && !node.in(i).known)
+                return fmt::format("{} at run time", dataTypeName(node.in(i).type));
+            return "";
+          }};
+}
+
 Requirement broadcastable() {
   return {"the inputs broadcast to one shape",
           [](const NodeView &node) -> std::string {

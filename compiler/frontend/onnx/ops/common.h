@@ -10,6 +10,9 @@ namespace sluice::frontend::ops {
 /// "all inputs have the same element type" (E0206).
 Requirement sameTypes();
 
+/// "integers are known at import" (E0205), of every input; with `andBools` bools too.
+Requirement knownIntegers(bool andBools = false);
+
 /// "the inputs broadcast to one shape" (E0206).
 Requirement broadcastable();
 

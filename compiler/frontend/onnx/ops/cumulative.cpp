@@ -128,12 +128,7 @@ Operator cumSum() {
 
 Operator cumProd() {
   Operator entry = cumulative("CumProd", "maps that multiply by what is 1, 2, 4, ... places away");
-  entry.requirements.push_back(
-      {"integers are known at import", [](const NodeView &node) -> std::string {
-         return isFloatType(node.in(0).type) || node.in(0).known
-                    ? ""
-                    : fmt::format("{} at run time", dataTypeName(node.in(0).type));
-       }});
+  entry.requirements.push_back(knownIntegers());
   entry.build = buildProducts;
   entry.evaluate = [](NodeBuilder &node) {
     if (node.in(0).known->isFloat())

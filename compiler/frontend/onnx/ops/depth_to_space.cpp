@@ -23,10 +23,11 @@ Operator rearrangement(const char *name) {
   Operator entry;
   entry.name = name;
   entry.form = "reshape, transpose, reshape";
-  entry.inputs = {{"input"}};
+  entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"blocksize", AttributeKind::Int, std::nullopt, true}};
-  entry.requirements = {{"input 'input' has rank 4: batch, channels, height and width",
+  entry.requirements = {knownIntegers(true),
+                        {"input 'input' has rank 4: batch, channels, height and width",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                          },

@@ -131,19 +131,15 @@ Operator mod() {
   entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric}};
   entry.outputs = {{"C"}};
   entry.attributes = {{"fmod", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
-  entry.requirements = {
-      sameTypes(),
-      broadcastable(),
-      {"attribute 'fmod' is 1 for floating-point inputs",
-       [](const NodeView &node) -> std::string {
-         return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? "" : "0";
-       },
-       "E0206"},
-      {"integers are known at import", [](const NodeView &node) -> std::string {
-         return isFloatType(node.in(0).type) || node.allKnown()
-                    ? ""
-                    : fmt::format("{} at run time", dataTypeName(node.in(0).type));
-       }}};
+  entry.requirements = {sameTypes(),
+                        broadcastable(),
+                        {"attribute 'fmod' is 1 for floating-point inputs",
+                         [](const NodeView &node) -> std::string {
+                           return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? ""
+                                                                                             : "0";
+                         },
+                         "E0206"},
+                        knownIntegers()};
   entry.build = [](NodeBuilder &node) {
     const HostTensorRef &known = node.in(1).known;
     if (!known || known->size() != 1) {

@@ -1,4 +1,7 @@
-// Gemm and MatMul.
+// Gemm and MatMul. Of integers, which are known, in their type.
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "compiler/dialect/sluice/shapes.h"
@@ -7,6 +10,57 @@
 
 namespace sluice::frontend::ops {
 namespace {
+
+/// Most products of known integers.
+constexpr int64_t kMostProducts = int64_t{1} << 28;
+
+Shape withoutLast(const Shape &shape, size_t count) {
+  return {shape.begin(), shape.end() - static_cast<ptrdiff_t>(std::min(count, shape.size()))};
+}
+
+/// The product of known integers whose shapes fit; it wraps around.
+HostTensor productOfIntegers(const Tensor &a, const Tensor &b) {
+  const int64_t terms = a.shape.back(), rows = a.rank() == 1 ? 1 : a.shape.end()[-2],
+                columns = b.rank() == 1 ? 1 : b.shape.back();
+  const Shape left = withoutLast(a.shape, 2), right = withoutLast(b.shape, 2);
+  HostTensor out{a.type, *broadcastShape({left, right}), {}, {}};
+  const Shape batch = out.shape;
+  const int64_t matrices = elementCount(batch, kMostProducts);
+  if (matrices < 0 || elementCount({matrices, rows, columns, terms}, kMostProducts) < 0)
+    throw NodeError{"E0205", fmt::format("known integers {} and {} have more than {} products",
+                                         shapeText(a.shape), shapeText(b.shape), kMostProducts)};
+  if (a.rank() > 1)
+    out.shape.push_back(rows);
+  if (b.rank() > 1)
+    out.shape.push_back(columns);
+  for (int64_t matrix = 0; matrix < matrices; ++matrix) {
+    const int64_t ofA = broadcastIndex(left, batch, matrix) * rows * terms;
+    const int64_t ofB = broadcastIndex(right, batch, matrix) * terms * columns;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column) {
+        uint64_t sum = 0;
+        for (int64_t i = 0; i < terms; ++i)
+          sum += static_cast<uint64_t>(a.known->ints[ofA + row * terms + i]) *
+                 static_cast<uint64_t>(b.known->ints[ofB + i * columns + column]);
+        out.ints.push_back(wrapToType(static_cast<int64_t>(sum), out.type));
+      }
+  }
+  return out;
+}
+
+/// From opset 9 on the inputs may be integers too.
+Operator withIntegers(Operator entry, void (*evaluateIntegers)(NodeBuilder &)) {
+  for (InputSpec &input : entry.inputs)
+    input.types = Types::Numeric;
+  entry.requirements.push_back(knownIntegers());
+  entry.evaluate = [build = entry.build, evaluateIntegers](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      build(node);
+    else
+      evaluateIntegers(node);
+  };
+  return entry;
+}
 
 Operator matMul() {
   Operator entry;
@@ -83,6 +137,42 @@ void buildGemm(NodeBuilder &node) {
   }));
 }
 
+bool isWhole(float value) { return std::trunc(value) == value && std::fabs(value) < 0x1p31F; }
+
+/// alpha * A' * B' + beta * C
+void evaluateGemm(NodeBuilder &node) {
+  Tensor a = node.in(0), b = node.in(1);
+  if (node.integer("transA") != 0)
+    a = node.emit.transpose(a, {1, 0});
+  if (node.integer("transB") != 0)
+    b = node.emit.transpose(b, {1, 0});
+  HostTensor out = productOfIntegers(a, b);
+  const auto alpha = static_cast<uint64_t>(static_cast<int64_t>(node.real("alpha")));
+  const auto beta = static_cast<uint64_t>(static_cast<int64_t>(node.real("beta")));
+  for (int64_t i = 0; i < out.size(); ++i) {
+    uint64_t sum = alpha * static_cast<uint64_t>(out.ints[i]);
+    if (node.has(2)) {
+      const int64_t at = broadcastIndex(node.in(2).shape, out.shape, i);
+      sum += beta * static_cast<uint64_t>(node.knownInts(2)[at]);
+    }
+    out.ints[i] = wrapToType(static_cast<int64_t>(sum), out.type);
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
+Operator gemmWithIntegers(Operator entry) {
+  entry = withIntegers(std::move(entry), evaluateGemm);
+  entry.requirements.push_back(
+      {"attributes 'alpha' and 'beta' of integers are whole numbers below 2^31",
+       [](const NodeView &node) -> std::string {
+         const float alpha = node.real("alpha"), beta = node.real("beta");
+         return isFloatType(node.in(0).type) || (isWhole(alpha) && isWhole(beta))
+                    ? ""
+                    : fmt::format("{} and {}", alpha, beta);
+       }});
+  return entry;
+}
+
 Operator gemm(Presence bias) {
   Operator entry;
   entry.name = "Gemm";
@@ -125,9 +215,13 @@ Operator gemm(Presence bias) {
 } // namespace
 
 void addLinear(OperatorTable &table) {
-  table.add({1, 9, 13}, matMul());
-  table.add({7, 9}, gemm(Presence::Required));
-  table.add({11, 13}, gemm(Presence::Optional));
+  table.add({1}, matMul());
+  table.add({9, 13}, withIntegers(matMul(), [](NodeBuilder &node) {
+              node.result(Tensor::ofKnown(productOfIntegers(node.in(0), node.in(1))));
+            }));
+  table.add({7}, gemm(Presence::Required));
+  table.add({9}, gemmWithIntegers(gemm(Presence::Required)));
+  table.add({11, 13}, gemmWithIntegers(gemm(Presence::Optional)));
 }
 
 } // namespace sluice::frontend::ops

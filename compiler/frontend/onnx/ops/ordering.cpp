@@ -1,4 +1,5 @@
 // Hardmax and TopK.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -6,6 +7,7 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_order.h"
 #include "compiler/frontend/onnx/ops/selecting.h"
 
 namespace sluice::frontend::ops {
@@ -115,12 +117,38 @@ void buildTopK(NodeBuilder &node) {
   node.result(1, std::move(indices));
 }
 
+/// Where all is known.
+void evaluateTopK(NodeBuilder &node) {
+  const HostTensor &x = *node.in(0).known;
+  const int64_t axis = axisOf(node), extent = x.shape[axis], run = stridesOf(x.shape)[axis];
+  const KnownOrder before{x, node.given("largest") && node.integer("largest") == 0};
+  HostTensor indices{onnx::TensorProto::INT64, x.shape, {}, {}};
+  indices.shape[axis] = count(node);
+  indices.ints.resize(x.size() / extent * count(node));
+  std::vector<int64_t> places(extent), from(indices.ints.size());
+  for (int64_t i = 0; i < x.size() / extent; ++i) {
+    const int64_t first = i / run * run * extent + i % run;
+    std::iota(places.begin(), places.end(), 0);
+    std::ranges::sort(places, [&](int64_t one, int64_t other) { // of equal ones the earlier first
+      const int64_t a = first + one * run, b = first + other * run;
+      return before(a, b) || (!before(b, a) && one < other);
+    });
+    for (int64_t place = 0; place < count(node); ++place) {
+      const int64_t to = (i / run * count(node) + place) * run + i % run;
+      indices.ints[to] = places[place];
+      from[to] = first + places[place] * run;
+    }
+  }
+  node.result(Tensor::ofKnown(x.select(indices.shape, [&](int64_t flat) { return from[flat]; })));
+  node.result(1, Tensor::ofKnown(std::move(indices)));
+}
+
 Operator topK(bool hasInput, bool hasOrder) {
   Operator entry;
   entry.name = "TopK";
   entry.form = "map: comes before, reduce sum: the place of every element; map: of this place, "
                "reduce max";
-  entry.inputs = {{"X"}};
+  entry.inputs = {{"X", hasOrder ? Types::Numeric : Types::Float}};
   entry.outputs = {{"Values"}, {"Indices", Presence::Optional}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};
   if (hasInput)
@@ -143,13 +171,16 @@ Operator topK(bool hasInput, bool hasOrder) {
                     : fmt::format("{} of {}", count(node), extent);
        },
        "E0206"},
-      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer",
+      knownIntegers(),
+      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer, or 'X' is "
+                   "known at import",
                    kMostPlaces),
        [](const NodeView &node) -> std::string {
          const int64_t extent = node.in(0).shape[axisOf(node)];
-         return extent <= kMostPlaces ? "" : fmt::format("{}", extent);
+         return extent <= kMostPlaces || node.in(0).known ? "" : fmt::format("{}", extent);
        }}};
   entry.build = buildTopK;
+  entry.evaluate = evaluateTopK;
   return entry;
 }
 

@@ -178,13 +178,7 @@ Operator padWithInputs(const std::vector<std::string> &modes, bool hasAxes) {
                   {"pads", Types::Integer, Presence::Required, true},
                   {"constant_value", Types::Any, Presence::Optional, true}};
   entry.requirements.insert(entry.requirements.begin(),
-                            {{"integers and bools are known at import",
-                              [](const NodeView &node) -> std::string {
-                                return isFloatType(node.in(0).type) || node.in(0).known
-                                           ? ""
-                                           : fmt::format("a run-time tensor {}",
-                                                         dataTypeName(node.in(0).type));
-                              }},
+                            {knownIntegers(true),
                              {"input 'constant_value' has the type of 'data'",
                               [](const NodeView &node) -> std::string {
                                 return !node.has(2) || node.in(2).type == node.in(0).type

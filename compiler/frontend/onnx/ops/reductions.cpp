@@ -7,6 +7,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_order.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -42,6 +43,7 @@ struct Reduction {
   int64_t (*merge)(int64_t, int64_t) = nullptr;
   std::optional<int64_t> neutral = std::nullopt;
   int64_t (*each)(int64_t) = nullptr; ///< the map before it, of an integer
+  bool isMean = false;                ///< rounded towards zero, of integers
 };
 
 /// Integers that are known: the reduction of them, in their type.
@@ -58,13 +60,16 @@ void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
   std::vector<std::optional<int64_t>> values(elementCount(kept, kMaxKnownElements), r.neutral);
   for (int64_t i = 0; i < x.size(); ++i) {
     std::optional<int64_t> &to = values[broadcastIndex(kept, x.shape, i)];
-    to = wrapToType(to ? r.merge(*to, element(i)) : element(i), x.type);
+    to = to ? r.merge(*to, element(i)) : element(i);
   }
   HostTensor out{x.type, std::move(dropped), {}, {}};
+  const int64_t each = values.empty() ? 0 : x.size() / static_cast<int64_t>(values.size());
+  if (r.isMean && each == 0 && !values.empty())
+    throw NodeError{"E0206", "a mean of no elements"};
   for (const std::optional<int64_t> &value : values) {
     if (!value)
       throw NodeError{"E0206", "a minimum or maximum of no elements"};
-    out.ints.push_back(*value);
+    out.ints.push_back(wrapToType(r.isMean ? *value / each : *value, x.type));
   }
   node.result(Tensor::ofKnown(std::move(out)));
 }
@@ -85,6 +90,8 @@ Operator reduction(const Reduction &r) {
                            return axes ? axesProblem(*axes, node.in(0).rank()) : "";
                          },
                          "E0206"}};
+  if (r.isMean) // which has a fraction
+    entry.requirements.push_back(knownIntegers());
   entry.build = [r](NodeBuilder &node) {
     Tensor x = mapped(node.emit, node.in(0), r.before);
     Shape axes = reducedAxes(node);
@@ -146,19 +153,46 @@ void buildArg(NodeBuilder &node, bool smallest) {
   node.result(std::move(index));
 }
 
+/// Where all is known.
+void evaluateArg(NodeBuilder &node, bool smallest) {
+  const HostTensor &x = *node.in(0).known;
+  const int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
+  const int64_t extent = x.shape[axis], run = stridesOf(x.shape)[axis];
+  const bool last = node.given("select_last_index") && node.integer("select_last_index") != 0;
+  if (extent == 0)
+    throw NodeError{"E0206", "the index of a minimum or maximum of no elements"};
+  HostTensor out{onnx::TensorProto::INT64, x.shape, {}, {}};
+  out.shape[axis] = 1;
+  const KnownOrder before{x, smallest};
+  for (int64_t i = 0; i < x.size() / extent; ++i) {
+    const int64_t first = i / run * run * extent + i % run;
+    int64_t best = 0;
+    for (int64_t place = 1; place < extent; ++place) {
+      const int64_t one = first + place * run, other = first + best * run;
+      if (last ? !before(other, one) : before(one, other))
+        best = place;
+    }
+    out.ints.push_back(best);
+  }
+  if (node.integer("keepdims") == 0)
+    out.shape.erase(out.shape.begin() + axis);
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
 Operator arg(bool smallest, bool hasLast) {
   Operator entry;
   entry.name = smallest ? "ArgMin" : "ArgMax";
   entry.form = smallest ? "map -x, reduce argmax" : "reduce argmax";
-  entry.inputs = {{"data"}};
+  entry.inputs = {{"data", Types::Numeric}};
   entry.outputs = {{"reduced"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}},
                       {"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   if (hasLast)
     entry.attributes.push_back(
         {"select_last_index", AttributeKind::Int, int64_t{0}, false, {0, 1}});
-  entry.requirements = {axisInRange("data")};
+  entry.requirements = {axisInRange("data"), knownIntegers()};
   entry.build = [smallest](NodeBuilder &node) { buildArg(node, smallest); };
+  entry.evaluate = [smallest](NodeBuilder &node) { evaluateArg(node, smallest); };
   return entry;
 }
 
@@ -174,7 +208,8 @@ void addReductions(OperatorTable &table) {
   const Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum, nullptr, nullptr, add, 0};
   table.add({1, 11}, withAttribute(sum));
   table.add({13}, withInput(sum));
-  const Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean};
+  Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean, nullptr, nullptr, add, 0};
+  mean.isMean = true;
   const auto squared = [](int64_t x) {
     return wrapping(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
   };

@@ -86,13 +86,7 @@ std::vector<Requirement> requirements() {
                                   shapeText(cache.shape));
        },
        "E0206"},
-      {"integers and bools are known at import",
-       [](const NodeView &node) -> std::string {
-         const bool known = node.in(kCache).known && node.in(kUpdate).known;
-         return isFloatType(node.in(kCache).type) || known
-                    ? ""
-                    : fmt::format("a run-time tensor {}", dataTypeName(node.in(kCache).type));
-       }},
+      knownIntegers(true),
       {"input 'write_indices', if given, has one element per batch; they are at least 0, and below "
        "the extent of 'axis' (mode 'circular') or leave room for the update (mode 'linear')",
        [](const NodeView &node) -> std::string {

@@ -101,9 +101,10 @@ TEST(Functions, ProblemsNameTheCallAndTheNode) {
   Model model = callModel();
   onnx::FunctionProto &proto = function(model, "Scale", {"a"}, {"b"});
   addNode(proto, "Frobnicate", {"a"}, {"b"}).name("inner");
-  EXPECT_EQ(import(model).messages(),
-            "E0201 node 0 'call/inner' (Frobnicate): operator 'Frobnicate' is not supported: ONNX has "
-            "no operator of that name, up to opset 26");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0201 node 0 'call/inner' (Frobnicate): operator 'Frobnicate' is not supported: ONNX has "
+      "no operator of that name, up to opset 26");
 }
 
 TEST(Functions, MustBeWellFormed) {

@@ -1,4 +1,7 @@
 // Integers that are known at import are computed there, in their type. What NumPy gives.
+#include <numeric>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "one_node.h"
@@ -115,6 +118,156 @@ TEST(KnownIntegers, SummedUp) {
     EXPECT_EQ(reduced("ReduceL1", opset, Proto::INT64), (Doubles{7, 13}));
     EXPECT_EQ(reduced("ReduceSumSquare", opset, Proto::INT32), (Doubles{21, 109}));
   }
+}
+
+TEST(KnownIntegers, Places) {
+  const Ints x = {3, -2, 7, 7, 5, 5, -9, 0};
+  const auto places = [&](const char *op, int64_t axis, int64_t last) {
+    return result(OneNodeModel(op)
+                      .ints({2, 4}, x, Proto::INT32)
+                      .with("axis", axis)
+                      .with("keepdims", int64_t{0})
+                      .with("select_last_index", last));
+  };
+  EXPECT_EQ(places("ArgMax", 1, 0).values, (Doubles{2, 0}));
+  EXPECT_EQ(places("ArgMax", -1, 1).values, (Doubles{3, 1}));
+  EXPECT_EQ(places("ArgMin", 0, 0).values, (Doubles{0, 0, 1, 1}));
+  EXPECT_EQ(places("ArgMin", 0, 0).shape, (Ints{4}));
+  EXPECT_EQ(result(OneNodeModel("ArgMax", 11).floats({2, 2}, {1, NAN, 4, 4})).shape, (Ints{1, 2}));
+  EXPECT_EQ(values(OneNodeModel("ArgMax", 11).floats({2, 2}, {1, NAN, 4, 4})), (Doubles{1, 0}));
+  EXPECT_EQ(
+      import(OneNodeModel("ArgMin").ints({2, 0}, {}).with("axis", int64_t{1}).model).messages(),
+      "E0206 node 0 (ArgMin): ArgMin: the index of a minimum or maximum of no elements");
+}
+
+TEST(KnownIntegers, PlacesReadAlike) {
+  // An index that is known takes a part of a shape.
+  Model model(13);
+  model.input("x", {2, 3}).output("y").ints("scores", {3}, {4, 9, 1}).ints("zero", {1}, {0});
+  model.node("ArgMax", {"scores"}, {"place"});
+  model.node("Gather", {"x", "place"}, {"y"}).attribute("axis", int64_t{1});
+  EXPECT_EQ(evaluateModel(model, {counting({2, 3})}).values, (Doubles{1, 4}));
+}
+
+TEST(KnownIntegers, Ordered) {
+  const Ints x = {3, -2, 7, 7, 5, 5, -9, 0};
+  const auto top = [&](int output, int64_t largest) {
+    OneNodeModel one("TopK");
+    one.ints({2, 4}, x).ints({1}, {2}).with("largest", largest);
+    onnx::NodeProto &node = *one.model.graph().mutable_node(0);
+    node.clear_output();
+    node.add_output(output == 0 ? "known" : "other");
+    node.add_output(output == 1 ? "known" : "other");
+    one.model.input("x", {});
+    one.model.node("Cast", {"known"}, {"number"}).attribute("to", int64_t{Proto::FLOAT});
+    one.model.node("Add", {"number", "x"}, {"y"});
+    return evaluateModel(one.model, {reference::Tensor({}, {0})}).values;
+  };
+  EXPECT_EQ(top(0, 1), (Doubles{7, 7, 5, 5}));
+  EXPECT_EQ(top(1, 1), (Doubles{2, 3, 0, 1}));
+  EXPECT_EQ(top(0, 0), (Doubles{-2, 3, -9, 0}));
+  EXPECT_EQ(top(1, 0), (Doubles{1, 0, 2, 3}));
+  const reference::Tensor down = result(
+      OneNodeModel("TopK").ints({2, 4}, x, Proto::INT8).ints({}, {1}).with("axis", int64_t{0}));
+  EXPECT_EQ(down.shape, (Ints{1, 4}));
+  EXPECT_EQ(down.values, (Doubles{5, 5, 7, 7}));
+  // More places than bf16 has integers, which are counted where nothing is known.
+  Ints many(1000);
+  std::iota(many.begin(), many.end(), -500);
+  EXPECT_EQ(values(OneNodeModel("TopK").ints({1000}, many).ints({1}, {2})), (Doubles{499, 498}));
+}
+
+TEST(KnownIntegers, Multiplied) {
+  const Ints a = {1, 2, 3, -4, 5, 6}, b = {7, -8, 9, 10, 11, 12};
+  EXPECT_EQ(values(OneNodeModel("MatMul").ints({2, 3}, a).ints({3, 2}, b)),
+            (Doubles{58, 48, 83, 154}));
+  EXPECT_EQ(values(OneNodeModel("MatMul")
+                       .ints({2, 3}, a, Proto::INT8)
+                       .ints({3, 2}, {70, -80, 90, 100, 110, 120}, Proto::INT8)),
+            (Doubles{68, -32, 62, 4}));
+  Ints matrices(12);
+  std::iota(matrices.begin(), matrices.end(), 0);
+  const reference::Tensor both =
+      result(OneNodeModel("MatMul").ints({2, 3}, a).ints({2, 3, 2}, matrices));
+  EXPECT_EQ(both.shape, (Ints{2, 2, 2}));
+  EXPECT_EQ(both.values, (Doubles{16, 22, 34, 41, 52, 58, 76, 83}));
+  const reference::Tensor row =
+      result(OneNodeModel("MatMul").ints({3}, {1, 2, 3}).ints({2, 3, 2}, matrices));
+  EXPECT_EQ(row.shape, (Ints{2, 2}));
+  EXPECT_EQ(row.values, (Doubles{16, 22, 52, 58}));
+  const reference::Tensor column =
+      result(OneNodeModel("MatMul").ints({2, 3, 2}, matrices).ints({2}, {1, -1}));
+  EXPECT_EQ(column.shape, (Ints{2, 3}));
+  EXPECT_EQ(column.values, Doubles(6, -1));
+  EXPECT_EQ(OneNodeModel("MatMul", 8).ints({1}, {1}).ints({1}, {1}).problem(),
+            "E0205 input 'A' is float, float16, bfloat16 or double; found int64");
+  EXPECT_EQ(import(OneNodeModel("MatMul")
+                       .ints({1 << 15, 1}, Ints(1 << 15))
+                       .ints({1, 1 << 15}, Ints(1 << 15))
+                       .model)
+                .messages(),
+            "E0205 node 0 (MatMul): MatMul: known integers [32768 1] and [1 32768] have more than "
+            "268435456 products");
+}
+
+TEST(KnownIntegers, MultipliedAndAdded) {
+  const auto over = [](float alpha, float beta) {
+    return OneNodeModel("Gemm")
+        .ints({3, 2}, {1, -4, 2, 5, 3, 6})
+        .ints({2, 3}, {7, 9, 11, -8, 10, 12})
+        .ints({2}, {1, 2})
+        .with("transA", int64_t{1})
+        .with("transB", int64_t{1})
+        .with("alpha", alpha)
+        .with("beta", beta);
+  };
+  EXPECT_EQ(values(over(2, -3)), (Doubles{113, 90, 163, 302}));
+  EXPECT_EQ(over(0.5F, 1).problem(),
+            "E0205 attributes 'alpha' and 'beta' of integers are whole numbers below 2^31; found "
+            "0.5 and 1");
+}
+
+TEST(KnownIntegers, Averaged) {
+  const auto mean = [](const Ints &axes, int type) {
+    return values(OneNodeModel("ReduceMean")
+                      .ints({2, 4}, {3, -2, 7, 7, 5, 5, -9, 0}, type)
+                      .ints({static_cast<int64_t>(axes.size())}, axes));
+  };
+  EXPECT_EQ(mean({1}, Proto::INT64), (Doubles{3, 0}));
+  EXPECT_EQ(mean({0}, Proto::INT8), (Doubles{4, 1, -1, 3}));
+  // The sum is no int8.
+  EXPECT_EQ(values(OneNodeModel("ReduceMean").ints({2}, {100, 101}, Proto::INT8)), (Doubles{100}));
+  EXPECT_EQ(import(OneNodeModel("ReduceMean").ints({0}, {}).model).messages(),
+            "E0206 node 0 (ReduceMean): ReduceMean: a mean of no elements");
+}
+
+TEST(KnownIntegers, AreNotComputedAtRunTime) {
+  for (const char *op : {"ArgMax", "ReduceMean", "MatMul", "TopK", "DepthToSpace"}) {
+    Model model(18);
+    model.input("x", {1, 4, 1, 1}).output("y").ints("one", {1}, {1});
+    model.node("Cast", {"x"}, {"n"}).attribute("to", int64_t{Proto::INT64});
+    const bool isTopK = std::string_view(op) == "TopK";
+    const bool isMatMul = std::string_view(op) == "MatMul";
+    Node node = model.node(op,
+                           isTopK     ? Names{"n", "one"}
+                           : isMatMul ? Names{"n", "n"}
+                                      : Names{"n"},
+                           {"y"});
+    if (std::string_view(op) == "DepthToSpace")
+      node.attribute("blocksize", int64_t{2});
+    EXPECT_THAT(
+        import(model).messages(),
+        testing::MatchesRegex(
+            "E0205 node 1 .*: integers (and bools )?are known at import; found int64 at run time"));
+  }
+}
+
+TEST(KnownIntegers, Rearranged) {
+  const reference::Tensor y = result(OneNodeModel("DepthToSpace")
+                                         .ints({1, 8, 1, 1}, {3, -2, 7, 7, 5, 5, -9, 0})
+                                         .with("blocksize", int64_t{2}));
+  EXPECT_EQ(y.shape, (Ints{1, 2, 2, 2}));
+  EXPECT_EQ(y.values, (Doubles{3, 7, 5, -9, -2, 7, 5, 0}));
 }
 
 } // namespace

@@ -129,7 +129,7 @@ TEST(TopK, RefusesMoreThanThereIs) {
   EXPECT_EQ(over({2, 3}, {1, 1}),
             "E0206 'k' is one number in [1, extent of 'axis']; found the shape [2]");
   EXPECT_EQ(over({257}, {1}), "E0205 'axis' has at most 256 elements, up to which bf16 has every "
-                              "integer; found 257");
+                              "integer, or 'X' is known at import; found 257");
   EXPECT_EQ(One("Hardmax").input({257}).problem(),
             "E0205 it is over at most 256 elements, up to which bf16 has every integer; found 257");
 }
