@@ -1,6 +1,6 @@
 #include "compiler/conversion/plan/beats/build.h"
 
-#include "compiler/conversion/plan/beats/bank.h"
+#include "compiler/conversion/plan/beats/announcements.h"
 #include "compiler/conversion/plan/beats/pauses.h"
 #include "compiler/conversion/plan/beats/step_form.h"
 #include "compiler/conversion/row_graph.h"
@@ -8,25 +8,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <set>
 #include <unordered_map>
 
 namespace sluice::plan {
 namespace {
-
-constexpr unsigned kMatrix = 0, kVector = 1;
-constexpr uint32_t kLocalTokens = 4;
 
 class Builder {
 public:
   Builder(const Graph &graph, const Work &work, const Placement &placement, const Order &order,
           const TokenLayout &tokens, const Entry &entry)
       : graph(graph), work(work), placement(placement), order(order), tokens(tokens), entry(entry),
-        cores(static_cast<uint32_t>(placement.cores.size())), hostBank(graph.rows.size()) {
+        cores(static_cast<uint32_t>(placement.cores.size())),
+        announced(graph, work, placement, order, tokens, entry) {
     result.doneToken = tokens.done;
-    for (unsigned unit : {kMatrix, kVector})
-      banks[unit].assign(cores, Bank(graph.rows.size() + graph.blocks.size() + 1 + cores));
     for (RowId row = 0; row < graph.rows.size(); ++row)
       if (graph.rows[row].start != kNoRow)
         begunWith[graph.rows[row].start] = row;
@@ -37,31 +31,6 @@ public:
   }
 
   MachineBeats run() {
-    for (RowId row : work.stages[0])
-      announce(row, 0);
-    for (uint32_t core = 0; core < cores; ++core) {
-      std::map<uint32_t, size_t> writes; // left, by block
-      for (const VectorItem &item : order.vector[core])
-        writes[item.block] += item.block != kNoBlock;
-      for (size_t i = 0; i < order.vector[core].size(); ++i) {
-        const VectorItem &item = order.vector[core][i];
-        if (item.block == kNoBlock) {
-          announce(item.row, 1U << core);
-        } else if (--writes[item.block] == 0) {
-          // Blocks are few: they are taken one by one.
-          banks[kMatrix][core].announce(blockNumber(item.block), tokens.local, kUnknown);
-          lastWrites.insert({core, i});
-        }
-      }
-    }
-    for (uint32_t core = 0; core < cores; ++core) {
-      if (!sumsAhead(core))
-        continue;
-      banks[kVector][core].announce(sumsAheadNumber(), tokens.ahead, kUnknown);
-      for (uint32_t other = 0; other < cores; ++other)
-        if ((askers(core) >> other & 1) != 0)
-          banks[kVector][other].announce(readNumber(core), tokens.ofCore(core, 0), kUnknown);
-    }
     for (uint32_t core = 0; core < cores; ++core) {
       matrixBeats(core);
       vectorBeats(core);
@@ -78,72 +47,10 @@ private:
   const TokenLayout &tokens;
   const Entry entry;
   const uint32_t cores;
-  std::vector<Bank> banks[2]; ///< by core
-  Bank hostBank;
+  Announcements announced;
   std::vector<std::unordered_map<uint32_t, uint32_t>> blockAddress; ///< by core: of graph blocks
   std::unordered_map<RowId, RowId> begunWith; ///< by sum ahead, the row that begins with it
-  /// (core, position in its order) of the last write of a block there.
-  std::set<std::pair<uint32_t, size_t>> lastWrites;
   MachineBeats result;
-
-  /// What a written block is called in a bank.
-  [[nodiscard]] RowId blockNumber(uint32_t block) const {
-    return static_cast<RowId>(graph.rows.size() + block);
-  }
-
-  /// What the sums ahead of a core are called in its banks.
-  [[nodiscard]] RowId sumsAheadNumber() const {
-    return static_cast<RowId>(graph.rows.size() + graph.blocks.size());
-  }
-
-  /// What it is called in a bank that the sums ahead of a core have read what they read.
-  [[nodiscard]] RowId readNumber(uint32_t core) const { return sumsAheadNumber() + 1 + core; }
-
-  /// The other cores, if they are to know when a core's sums ahead are done.
-  [[nodiscard]] uint32_t askers(uint32_t core) const {
-    uint32_t mask = 0;
-    for (uint32_t other = 0; entry.beforeSums && other < cores; ++other)
-      if (other != core && !order.vector[other].empty())
-        mask |= 1U << other;
-    return mask;
-  }
-
-  [[nodiscard]] bool sumsAhead(uint32_t core) const {
-    return work.sumsAhead && std::ranges::any_of(order.matrix[core], [&](const MatrixItem &item) {
-             return graph.rows[item.row].ahead;
-           });
-  }
-
-  uint32_t tokenOf(RowId row) const {
-    const RowPlace &place = placement.rows[row];
-    if (place.core == kNone)
-      return tokens.ofHost(place.indexInStage);
-    return place.net ? tokens.ofCore(place.core, place.indexInStage)
-                     : tokens.ofLocal(place.indexInStage);
-  }
-
-  /// Counts the row's announcement in every bank it reaches: those of its readers, or
-  /// of `producer` (a mask) if it does not leave its core.
-  void announce(RowId row, uint32_t producer) {
-    const RowPlace &place = placement.rows[row];
-    // A token for cores rides on the same packet to the host, if it goes there.
-    if (work[row].output && place.readers() != 0)
-      hostBank.announce(row, tokenOf(row), kUnknown);
-    const uint32_t where = place.net ? place.readers() : producer;
-    for (uint32_t core = 0; core < cores; ++core) {
-      if ((where >> core & 1) == 0)
-        continue;
-      if ((place.units() & kMatrixBit) != 0)
-        banks[kMatrix][core].announce(row, tokenOf(row), order.arrival[row]);
-      if ((place.units() & kVectorBit) != 0)
-        banks[kVector][core].announce(row, tokenOf(row), order.arrival[row]);
-    }
-  }
-
-  Signal signalOf(RowId row) const {
-    const RowPlace &place = placement.rows[row];
-    return {place.readers() != 0, place.readers() != 0 ? tokenOf(row) : 0, place.units()};
-  }
 
   /// Needs no waiting for.
   bool constant(RowId row) const {
@@ -201,7 +108,7 @@ private:
   void matrixBeats(uint32_t core) {
     UnitBeats &unit = result.matrix[core];
     const CoreMemory &memory = placement.cores[core];
-    Bank &bank = banks[kMatrix][core];
+    Bank &bank = announced.ofMatrixUnit(core);
     const auto weight = [&](uint32_t block) {
       const auto [entry, added] =
           blockAddress[core].try_emplace(block, static_cast<uint32_t>(result.weights[core].size()));
@@ -227,7 +134,7 @@ private:
         if (!constant(term.x))
           bank.need(term.x);
         if (graph.dynamic.contains(term.block))
-          bank.need(blockNumber(term.block));
+          bank.need(announced.blockNumber(term.block));
       } else {
         origin.block = blockOfZeros(graph, item.row);
         beat.address[0] = static_cast<int32_t>(memory.zeroRow);
@@ -259,7 +166,7 @@ private:
     const uint64_t end = unit.origins.empty() ? 0 : unit.origins.back().time + 1;
     for (const Wait &wait : bank.drain())
       appendPause(unit, wait, matrixPause(), end);
-    if (!sumsAhead(core))
+    if (!announced.sumsAhead(core))
       return;
     // The next inference begins far enough behind the sums that it begins with. Then the vector
     // unit may let it in.
@@ -293,15 +200,9 @@ private:
     return graph.dynamic.at(block).columns ? isa::Dst::Wcol : isa::Dst::Wrow;
   }
 
-  /// The token of the last row of a block stands for all: a vector unit's beats
-  /// finish in order. Nothing has to say that the block may be written again: the
-  /// vector unit has taken the results of all products of an inference before it
-  /// begins the next.
-  [[nodiscard]] Signal blockSignal() const { return {true, tokens.local, kMatrixBit}; }
-
   void vectorBeats(uint32_t core) {
     UnitBeats &unit = result.vector[core];
-    Bank &bank = banks[kVector][core];
+    Bank &bank = announced.ofVectorUnit(core);
     const std::vector<VectorItem> &items = order.vector[core];
     if (items.empty())
       return;
@@ -312,7 +213,7 @@ private:
     if (lastRead == 0)
       lastRead = items.size();
     for (size_t i = 0; i < items.size(); ++i) {
-      const bool last = lastWrites.contains({core, i});
+      const bool last = announced.completesBlock(core, i);
       if (items[i].block == kNoBlock || placement.rows[items[i].row].weights)
         vectorRow(core, items[i], last, unit, bank);
       else
@@ -349,12 +250,12 @@ private:
 
   /// Tells the other cores once a core's sums ahead are done: they may write what those read.
   void tellReaders(uint32_t core, UnitBeats &unit, Bank &bank, uint64_t end) {
-    if (!sumsAhead(core))
+    if (!announced.sumsAhead(core))
       return;
-    bank.need(sumsAheadNumber());
+    bank.need(announced.sumsAheadNumber());
     isa::Vec form;
     form.dstKind = isa::Dst::Signal;
-    form.mask = askers(core);
+    form.mask = announced.askers(core);
     Beat beat;
     beat.form = unit.formOf(form);
     beat.signal = {true, tokens.ofCore(core, 0), kVectorBit};
@@ -392,7 +293,7 @@ private:
     beat.address[0] = address(core, item.row);
     beat.address[3] = destination(core, item);
     if (last)
-      beat.signal = blockSignal();
+      beat.signal = announced.blockSignal();
     BeatOrigin origin;
     origin.row = item.row;
     origin.read[0] = item.row;
@@ -449,7 +350,7 @@ private:
         ++beat.address[3];
       beat.last = last && what.step.reduce != isa::Reduce::None;
       if (last)
-        beat.signal = completes ? blockSignal() : signalOf(item.row);
+        beat.signal = completes ? announced.blockSignal() : announced.signalOf(item.row);
       append(unit, beat, origin, take(bank, item.time), vectorPause(form));
     }
   }
@@ -464,7 +365,7 @@ private:
       Beat beat;
       beat.form = unit.formOf(form);
       beat.address[0] = static_cast<int32_t>(place.inbox);
-      beat.signal = signalOf(row);
+      beat.signal = announced.signalOf(row);
       BeatOrigin origin;
       origin.row = row;
       origin.time = unit.beats.size();
@@ -473,7 +374,7 @@ private:
     // The next inference enters when every core lets it in.
     isa::Input pause;
     pause.skip = 1;
-    for (const Wait &wait : hostBank.drain())
+    for (const Wait &wait : announced.ofHost().drain())
       appendPause(unit, wait, pause, unit.beats.size());
     if (result.busyCores != 0)
       appendPause(unit, {tokens.done, result.busyCores}, pause, unit.beats.size());
@@ -481,31 +382,6 @@ private:
 };
 
 } // namespace
-
-TokenLayout TokenLayout::make(uint32_t cores, bool manySlots, bool sumsAhead) {
-  TokenLayout layout;
-  const uint32_t own = sumsAhead ? 1 : 0;
-  if (!manySlots && isa::kTokens % cores == 0 && isa::kTokens / cores > 3) {
-    // Neighbours are one stride apart all the way round the bank, so one
-    // instruction takes rows of all cores in turn for ever.
-    layout.coreStride = isa::kTokens / cores;
-    layout.host = 1;
-    layout.hosts = std::min(kHosts, layout.coreStride - 2 - own);
-    layout.local = layout.done = layout.host + layout.hosts;
-    layout.locals = std::min(kLocalTokens, layout.coreStride - layout.local - own);
-    layout.ahead = layout.local + layout.locals;
-    return layout;
-  }
-  layout.hosts = kHosts;
-  layout.slots = manySlots ? (isa::kTokens - kHosts - 1 - own) / cores : 1;
-  layout.slotStride = cores;
-  const uint32_t spare = isa::kTokens - kHosts - own - layout.slots * cores;
-  layout.locals = std::min(kLocalTokens, spare);
-  layout.ahead = isa::kTokens - own;
-  layout.local = layout.done = isa::kTokens - own - layout.locals;
-  layout.host = layout.local - kHosts;
-  return layout;
-}
 
 MachineBeats buildBeats(const Graph &graph, const Work &work, const Placement &placement,
                         const Order &order, const TokenLayout &tokens, const Entry &entry) {
