@@ -27,4 +27,10 @@ std::optional<reference::Tensor> known(Value value) {
   return computed.evaluate(pointers)[llvm::cast<OpResult>(value).getResultNumber()];
 }
 
+reference::Tensor filled(llvm::ArrayRef<int64_t> shape, double value) {
+  reference::Tensor tensor(reference::Shape(shape.begin(), shape.end()));
+  std::ranges::fill(tensor.values, value);
+  return tensor;
+}
+
 } // namespace sluice::streaming

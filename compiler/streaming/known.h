@@ -11,4 +11,7 @@ namespace sluice::streaming {
 /// What a value is, if constants alone make it.
 std::optional<reference::Tensor> known(mlir::Value value);
 
+/// A tensor of one value.
+reference::Tensor filled(llvm::ArrayRef<int64_t> shape, double value);
+
 } // namespace sluice::streaming

@@ -1,13 +1,10 @@
 // Attention: each position of a sequence with each of another. A mask that leaves every position
 // those around it makes it a band, of which an inference has the rows of its own positions.
 #include <array>
-#include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "compiler/reference/monoid.h"
-#include "compiler/streaming/known.h"
 #include "compiler/streaming/steps.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,70 +13,14 @@ using namespace mlir;
 namespace sluice::streaming {
 namespace {
 
-using reference::Tensor;
 using space::IndexSpace;
 using space::LoopKind;
-using space::Projection;
 
-/// Values that scores and sums are taken to have when a mask is recognised. None is 0, by which a
-/// softmax never divides.
-constexpr std::array kSamples{-100.0, -0.5, 1.0, 100.0};
 /// Values that anything may have.
 constexpr std::array kAnything{-1e30, -0.5, 1.0, 1e30};
 
-/// Most elements whose masks are looked at.
-constexpr int64_t kMostPairs = int64_t{1} << 24;
-
-constexpr const char *kOtherPairs =
-    "it combines pairs of positions with something else than pairs of the same";
 constexpr const char *kUnknownOutside =
     "what it makes of positions outside of the window is not known";
-constexpr const char *kMaskWindow =
-    "mask what is older than a window, by minus infinity in front of the softmax";
-
-Tensor filled(llvm::ArrayRef<int64_t> shape, double value) {
-  Tensor tensor(reference::Shape(shape.begin(), shape.end()));
-  std::ranges::fill(tensor.values, value);
-  return tensor;
-}
-
-/// What an operation gives for each of the samples: `operand` says what an operand is then.
-std::vector<Tensor> evaluated(Operation *op, llvm::function_ref<Tensor(unsigned, double)> operand) {
-  std::vector<Tensor> results;
-  auto computed = llvm::dyn_cast<ir::ReferenceInterface>(op);
-  if (!computed || op->getNumRegions() > 1)
-    return results;
-  for (const double sample : kSamples) {
-    std::vector<Tensor> operands;
-    for (const unsigned i : llvm::seq(0U, op->getNumOperands()))
-      operands.push_back(operand(i, sample));
-    const auto pointers = llvm::map_to_vector(operands, [](const Tensor &one) { return &one; });
-    results.push_back(computed.evaluate(pointers).front());
-  }
-  return results;
-}
-
-/// Whether what follows merges pairs along an axis, and not along the other one: then its positions
-/// are those that the other ones read.
-bool isMergedAlong(Value value, unsigned axis, unsigned other) {
-  for (OpOperand &use : value.getUses()) {
-    auto user = llvm::dyn_cast<ir::IndexSpaceInterface>(use.getOwner());
-    if (!user)
-      continue;
-    const IndexSpace space = user.indexSpace();
-    const Projection &read = space.operands[use.getOperandNumber()];
-    const auto along = read.loopAlong(axis), across = read.loopAlong(other);
-    if (!along || !across)
-      continue;
-    if (space.loops[*along].kind == LoopKind::Reduced)
-      return true;
-    const auto next = axisAlong(space.results.front(), *along),
-               nextOther = axisAlong(space.results.front(), *across);
-    if (next && nextOther && isMergedAlong(user->getResult(0), *next, *nextOther))
-      return true;
-  }
-  return false;
-}
 
 /// Whether a loop over others may leave out those that are `outside`.
 bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double outside) {
@@ -265,239 +206,6 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
     time.band.reset();
   }
   set(op->getResult(0), made->getResult(0), std::move(time));
-}
-
-std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &space,
-                                  const Pairing &loops) {
-  const auto isMask = [&](unsigned operand) {
-    return timing(op->getOperand(operand)).kind == Timing::Fixed &&
-           space.operands[operand].moves(loops.along) &&
-           space.operands[operand].moves(loops.across);
-  };
-  if (llvm::none_of(llvm::seq(0U, op->getNumOperands()), isMask))
-    return std::nullopt;
-  if (const auto shape = ir::shapeOf(op->getResult(0));
-      reference::elements({shape.begin(), shape.end()}) > kMostPairs) {
-    refuse(op->getLoc(),
-           fmt::format("its mask has more than {} elements, which are not looked at", kMostPairs),
-           {fix("export fewer positions: the streamed network takes any number")});
-    return std::nullopt;
-  }
-  std::map<unsigned, Tensor> constants;
-  for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
-    if (!isMask(i))
-      continue;
-    auto constant = known(op->getOperand(i));
-    if (!constant) {
-      refuse(op->getLoc(), "its mask is given with each inference, so no window is known",
-             {fix("make the mask a constant (--bind NAME=@FILE.npy)")});
-      return std::nullopt;
-    }
-    constants.emplace(i, std::move(*constant));
-  }
-  const auto results = evaluated(op, [&](unsigned operand, double sample) {
-    const auto constant = constants.find(operand);
-    return constant != constants.end() ? constant->second
-                                       : filled(ir::shapeOf(op->getOperand(operand)), sample);
-  });
-  if (results.empty())
-    return std::nullopt;
-  // What is masked does not depend on the samples.
-  const std::vector<double> constant = sameInAll(results);
-  const auto isMasked = [](double value) { return !std::isnan(value); };
-  const auto outside = llvm::find_if(constant, isMasked);
-  if (outside == constant.end())
-    return std::nullopt;
-  const auto along = axisAlong(space.results.front(), loops.along),
-             across = axisAlong(space.results.front(), loops.across);
-  const bool swapped = isMergedAlong(op->getResult(0), *along, *across);
-  auto band = bandOf(constant, swapped ? ByPair(results.front().shape, *across, *along)
-                                       : ByPair(results.front().shape, *along, *across));
-  if (band) {
-    band->swapped = swapped;
-    band->outside = band->nearest = *outside;
-    for (const Tensor &one : results)
-      for (auto [is, value] : llvm::zip_equal(constant, one.values))
-        if (is == kNothing)
-          band->nearest = std::max(band->nearest, value);
-  }
-  if (!band)
-    refuse(
-        op->getLoc(),
-        "its mask does not leave each position a window: the same number of positions before it, "
-        "fewer than all",
-        {fix(kMaskWindow)});
-  return band;
-}
-
-bool Steps::outsideOf(ir::IndexSpaceInterface op, Timing &made) {
-  const auto results = [&](double Timing::*outside) {
-    return evaluated(op, [&](unsigned operand, double sample) {
-      const Value value = op->getOperand(operand);
-      const Timing time = timing(value);
-      if (time.kind == Timing::Fixed)
-        if (auto constant = known(value))
-          return std::move(*constant);
-      const bool isOutside = time.kind == Timing::Pairs && time.band;
-      return filled(ir::shapeOf(value), isOutside ? time.*outside : sample);
-    });
-  };
-  const auto farthest = results(&Timing::outside), nearest = results(&Timing::nearest);
-  if (farthest.empty())
-    return false;
-  const std::vector<double> constant = sameInAll(farthest), near = sameInAll(nearest);
-  made.outside = made.nearest = constant.front();
-  if (std::isnan(made.outside))
-    return false;
-  // What is masked by a finite number has to stay as far away.
-  if (llvm::any_of(constant, [&](double one) { return one != made.outside; }) ||
-      llvm::any_of(near, [&](double one) { return one != made.outside; }))
-    return false;
-  if (made.outside == kNothing)
-    for (const Tensor &one : nearest)
-      made.nearest = std::max(made.nearest, *std::ranges::max_element(one.values));
-  return true;
-}
-
-Operation *Steps::inBand(ir::IndexSpaceInterface op, const Pairing &pairing) {
-  const IndexSpace space = op.indexSpace();
-  llvm::SmallVector<Value> operands;
-  for (const unsigned i : llvm::seq(0U, op->getNumOperands())) {
-    operands.push_back(operandInBand(op, i, space.operands[i], pairing));
-    if (!operands.back())
-      return nullptr;
-  }
-  const Projection &projection = space.results.front();
-  const auto own = axisAlong(projection, pairing.along),
-             others = axisAlong(projection, pairing.across);
-  Operation *made = op.resized(builder, operands, *own, pairing.count);
-  if (!others)
-    return made;
-  Operation *both = llvm::cast<ir::IndexSpaceInterface>(made).resized(builder, operands, *others,
-                                                                      pairing.others());
-  made->erase();
-  return both;
-}
-
-Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
-                           const Projection &projection, const Pairing &pairing) {
-  const Value value = op->getOperand(operand);
-  const Timing time = timing(value);
-  const auto own = axisAlong(projection, pairing.along),
-             others = axisAlong(projection, pairing.across);
-  // Several rows of an inference are those of one stretch of others, and cannot be later by some.
-  if (time.band && time.sequence.behind != pairing.behind && pairing.count > 1) {
-    refuse(op->getLoc(),
-           fmt::format("it combines pairs that are {} behind with what is {} behind, {} in each "
-                       "inference",
-                       counted(time.sequence.behind, "position"),
-                       counted(pairing.behind, "position"), counted(pairing.count, "position")),
-           {fix("take one position in each inference")});
-    return nullptr;
-  }
-  if (time.kind == Timing::Pairs)
-    return pairsOf(value, pairing);
-  if (time.kind == Timing::Fixed) {
-    if (own && others)
-      return constantInBand(op->getLoc(), value, *own, *others, pairing);
-    if (!own && !others)
-      return now(value);
-    return alongTime(op->getLoc(), value, own ? own : others,
-                     own ? pairing.count : pairing.others());
-  }
-  // The first position of the inference, counted in what it gives of this stream.
-  const unsigned axis = time.sequence.axis;
-  const int64_t first = time.sequence.behind - pairing.behind;
-  const auto loop = projection.loopAlong(axis);
-  Value read;
-  if (loop == pairing.across && !own) {
-    // What lies before the first position is multiplied by zero, and must be a number.
-    const Value begun =
-        time.sequence.behind > 0 ? history.masked(now(value), time.sequence, 0) : now(value);
-    read = history.positions(begun, axis, first - pairing.band.older, pairing.others());
-  } else if (loop == pairing.along) {
-    const Value each = others ? repeated(now(value), *others, pairing.others()) : now(value);
-    read = each ? history.positions(each, axis, first, pairing.count) : nullptr;
-  }
-  if (!read)
-    refuse(op->getLoc(), kOtherPairs);
-  return read;
-}
-
-Value Steps::pairsOf(Value value, const Pairing &pairing) {
-  const Timing time = timing(value);
-  if (time.band)
-    return history.positions(now(value), pairing.band.swapped ? time.others : time.sequence.axis,
-                             time.sequence.behind - pairing.behind, pairing.count);
-  auto op = llvm::cast<ir::IndexSpaceInterface>(value.getDefiningOp());
-  const Projection projection = op.indexSpace().results.front();
-  Pairing own = pairing;
-  own.masks = false;
-  own.along = *projection.loopAlong(time.sequence.axis);
-  own.across = *projection.loopAlong(time.others);
-  if (pairing.band.swapped)
-    std::swap(own.along, own.across);
-  Operation *made = inBand(op, own);
-  return made ? made->getResult(0) : nullptr;
-}
-
-Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned others,
-                            const Pairing &pairing) {
-  const auto constant = known(value);
-  if (!constant) {
-    refuse(where, "it has a value for each pair of positions that is given with each inference");
-    return nullptr;
-  }
-  const ByPair whole(constant->shape, own, others);
-  const int64_t older = pairing.band.older, newer = pairing.band.newer;
-  if (!dependsOnDistance(*constant, whole)) {
-    refuse(where, "it has values for pairs of positions that differ for pairs as far apart");
-    return nullptr;
-  }
-  // Other axes along which it is the same have one element, until the end.
-  reference::Shape shape = constant->shape;
-  for (const unsigned axis : llvm::seq<unsigned>(0, shape.size()))
-    if (axis != own && axis != others && isSameAlong(*constant, axis))
-      shape[axis] = 1;
-  const auto all = ir::shapeOf(value);
-  llvm::SmallVector<int64_t> result(all.begin(), all.end());
-  shape[own] = result[own] = pairing.count;
-  shape[others] = result[others] = pairing.others();
-  Tensor inside(shape), outside(shape);
-  const ByPair part(shape, own, others);
-  const auto strides = reference::strides(constant->shape), partStrides = reference::strides(shape);
-  part.forEach([&](int64_t base) {
-    int64_t from = 0; // the same place in the whole
-    for (const unsigned axis : llvm::seq<unsigned>(0, shape.size()))
-      from += base / partStrides[axis] % shape[axis] * strides[axis];
-    const double beyond = constant->values[whole.at(from, older + 1, 0)];
-    for (int64_t i = 0; i < pairing.count; ++i)
-      for (int64_t j = 0; j < pairing.others(); ++j) {
-        const int64_t back = i + older - j;
-        const bool isInside = back <= older && -back <= newer;
-        const size_t at = part.at(base, i, j);
-        inside.values[at] = isInside ? constant->values[whole.at(from, std::max<int64_t>(back, 0),
-                                                                 std::max<int64_t>(-back, 0))]
-                                     : beyond;
-        // A row before the first position has no meaning, but is a number: it reads itself.
-        outside.values[at] = back == 0 ? inside.values[at] : beyond;
-      }
-  });
-  const auto made = [&](const Tensor &tensor) -> Value {
-    return builder.create<ir::ConstantOp>(where, ir::toElements(tensor, builder.getContext()));
-  };
-  const auto broadcast = [&](Value from, llvm::ArrayRef<int64_t> to) -> Value {
-    return ir::shapeOf(from) == to ? from : builder.create<ir::BroadcastOp>(where, from, to);
-  };
-  Value read = made(inside);
-  // What lies before the first position is masked like what is older than the window.
-  if (const int64_t first = -pairing.behind - older; pairing.masks && first < 0) {
-    llvm::SmallVector<int64_t> line(shape.size(), 1);
-    line[others] = pairing.count;
-    const Value begun = history.positions(made(filled(line, 1)), others, first, pairing.others());
-    read = select(builder, where, broadcast(begun, shape), read, made(outside));
-  }
-  return broadcast(read, result);
 }
 
 } // namespace sluice::streaming

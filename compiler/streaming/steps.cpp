@@ -4,39 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "compiler/reference/ops.h"
-#include "compiler/support/suggestion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace sluice::streaming {
-namespace {
 
 using space::IndexSpace;
-using space::LoopKind;
 using space::Projection;
-
-std::string nameOf(FunctionOpInterface function, unsigned argument) {
-  const auto name = function.getArgAttrOfType<StringAttr>(argument, ir::kNameAttr);
-  return name ? name.str() : "";
-}
-
-/// The first elements of a constant along an axis, if it is the same at all of them.
-Value shortened(OpBuilder &builder, ir::ConstantOp constant, unsigned axis, int64_t count) {
-  const reference::Tensor all = ir::toTensor(constant.getValue());
-  if (!isSameAlong(all, axis))
-    return nullptr;
-  reference::Shape starts(all.shape.size(), 0), steps(all.shape.size(), 1), sizes = all.shape;
-  sizes[axis] = 1;
-  const reference::Tensor first = reference::slice(all, starts, sizes, steps);
-  sizes[axis] = count;
-  return builder.create<ir::ConstantOp>(
-      constant.getLoc(), ir::toElements(reference::broadcast(first, sizes), builder.getContext()));
-}
-
-} // namespace
 
 std::optional<unsigned> axisAlong(const Projection &projection, unsigned loop) {
   for (unsigned axis = 0; axis < projection.rank(); ++axis)
@@ -94,64 +70,6 @@ Value Steps::positions(Value value, int64_t first, int64_t count) {
   const Timing time = timing(value);
   return history.positions(now(value), time.sequence.axis, first, count,
                            time.sequence.behind < 0 ? time.past : 0);
-}
-
-bool Steps::takeInputs() {
-  const auto refuseOption = [&](std::string message) -> Problem & {
-    result.locations.push_back(function.getLoc());
-    return result.problems.emplace_back(wrongOption(std::move(message)));
-  };
-  std::vector<std::string> names;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    names.push_back(nameOf(function, i));
-  for (const StreamedInput &input : options.inputs) {
-    const auto place = llvm::find(names, input.name);
-    if (place == names.end()) {
-      refuseOption(fmt::format("no input of the model is called '{}'", input.name)).fixes =
-          suggestion(input.name, names);
-      continue;
-    }
-    const auto index = static_cast<unsigned>(place - names.begin());
-    const BlockArgument argument = function.getArgument(index);
-    const auto type = llvm::cast<RankedTensorType>(argument.getType());
-    if (input.axis < 0 || input.axis >= type.getRank()) {
-      refuseOption(fmt::format("input '{}' has rank {}, there is no axis {} to stream along",
-                               input.name, type.getRank(), input.axis));
-      continue;
-    }
-    const int64_t extent = type.getDimSize(input.axis);
-    if (input.steps < 1 || input.steps > extent) {
-      refuseOption(
-          fmt::format("input '{}' has {} along axis {}, which are not streamed {} at a time",
-                      input.name, counted(extent, "step"), input.axis, input.steps));
-      continue;
-    }
-    if (total != 0 && (extent != total || input.steps != steps)) {
-      refuseOption(fmt::format("input '{}' has {}, {} at a time, and another one {}, {} at a time: "
-                               "inputs are streamed together",
-                               input.name, counted(extent, "step"), input.steps, total, steps));
-      continue;
-    }
-    total = extent;
-    steps = input.steps;
-    timings[argument] =
-        Timing{Timing::Stream, Sequence{static_cast<unsigned>(input.axis), 1, 0}, extent};
-  }
-  if (!result.problems.empty())
-    return false;
-  // Behind those of before, which are erased at the end.
-  for (const unsigned index : llvm::reverse(llvm::seq(0U, function.getNumArguments()))) {
-    const BlockArgument argument = function.getArgument(index);
-    const Timing time = timing(argument);
-    if (time.kind != Timing::Stream)
-      continue;
-    llvm::SmallVector<int64_t> shape(ir::shapeOf(argument));
-    shape[time.sequence.axis] = steps;
-    function.insertArgument(index + 1, RankedTensorType::get(shape, builder.getF32Type()),
-                            function.getArgAttrDict(index), argument.getLoc());
-    result.replaced[argument] = function.getArgument(index + 1);
-  }
-  return true;
 }
 
 Result Steps::run() {
@@ -222,45 +140,6 @@ void Steps::operation(Operation &op) {
   refuse(op.getLoc(), pairsOf ? "it takes pairs of positions apart"
                               : "it keeps all positions of the sequence as a state");
   giveUp(op);
-}
-
-std::optional<Steps::Read> Steps::readOf(ir::IndexSpaceInterface op, const IndexSpace &space,
-                                         unsigned operand) {
-  Read read;
-  read.operand = operand;
-  read.timing = timing(op->getOperand(operand));
-  const Projection &projection = space.operands[operand];
-  const unsigned axis = read.timing.sequence.axis;
-  read.outside = projection.outside;
-  read.first = read.last = projection.offset(axis);
-  bool found = false;
-  for (const unsigned loop : llvm::seq<unsigned>(0, space.loops.size())) {
-    const int64_t step = projection.step(axis, loop);
-    if (step == 0)
-      continue;
-    if (!found) { // the loops of what a position consists of follow that of the positions
-      found = true;
-      read.loop = loop;
-      read.stride = step;
-      continue;
-    }
-    const int64_t reach = step * (space.loops[loop].extent - 1);
-    (reach < 0 ? read.first : read.last) += reach;
-  }
-  const auto no = [&](std::string why, std::vector<Fix> fixes = {}) {
-    refuse(op->getLoc(), std::move(why), std::move(fixes));
-    return std::nullopt;
-  };
-  if (!found || projection.region[axis] != 1)
-    return no(fmt::format("it takes all {} positions of its operand {} together",
-                          read.timing.length, operand));
-  if (space.loops[read.loop].kind != LoopKind::Parallel)
-    return no(
-        fmt::format("it merges all {} positions of its operand {}", read.timing.length, operand),
-        {fix("merge a window of fixed length instead, by a pooling or a convolution")});
-  if (read.stride < 0)
-    return no("it reads the sequence from its end");
-  return read;
 }
 
 void Steps::streamed(ir::IndexSpaceInterface op) {
@@ -368,123 +247,6 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
   }
   Operation *made = op.resized(builder, operands, *axis, count);
   set(op->getResult(0), made->getResult(0), std::move(time));
-}
-
-Value Steps::ended(Value value, double outside) {
-  Value &made = endedStreams[{value.getAsOpaquePointer(), outside}];
-  if (!made) {
-    const Timing time = timing(value);
-    made = history.ended(now(value), time.sequence, time.length, outside);
-  }
-  return made;
-}
-
-Value Steps::readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count,
-                     int64_t length) {
-  const Value value = op->getOperand(read.operand);
-  const auto &[axis, every, of] = read.timing.sequence;
-  const double outside = read.outside.value_or(0);
-  const int64_t first = read.first - behind * read.stride + of,
-                span = (count - 1) * read.stride + read.last - read.first + 1;
-  // Where the sequence ends within the inferences, windows at its end see their border.
-  const bool reachesOver = read.last + (length - 1) * read.stride >= read.timing.length;
-  const bool isZero = llvm::isa<BlockArgument>(value) && outside == 0; // so the host offers it
-  Value stream = options.beyond != 0 && reachesOver && !isZero ? ended(value, outside) : now(value);
-  if (of < 0 && (read.first >= 0 || outside == read.timing.past))
-    return history.positions(stream, axis, first, span, read.timing.past);
-  if (of < 0) // two borders: the inner one is written
-    return history.positions(
-        history.positions(stream, axis, of, perInference(read.timing.sequence), read.timing.past),
-        axis, first - of, span, outside);
-  if (of > 0 && read.first < 0)
-    stream = history.masked(stream, read.timing.sequence, outside);
-  return history.positions(stream, axis, first, span, outside);
-}
-
-Value Steps::newest(Value value) {
-  const Timing time = timing(value);
-  if (!mayBeLate(time, kAsOfNow))
-    return nullptr;
-  const int64_t older = std::max<int64_t>(0, -ahead(time));
-  return positions(value, perInference(time.sequence) - 1 - older, 1);
-}
-
-Value Steps::repeated(Value value, unsigned axis, int64_t count) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = llvm::dyn_cast_if_present<ir::ConstantOp>(op))
-    return shortened(builder, constant, axis, count);
-  auto spaced = llvm::dyn_cast_if_present<ir::IndexSpaceInterface>(op);
-  if (!spaced)
-    return nullptr;
-  const IndexSpace space = spaced.indexSpace();
-  const auto along = space.results.front().loopAlong(axis);
-  if (!along)
-    return nullptr;
-  llvm::SmallVector<Value> operands(op->getOperands());
-  for (auto [operand, projection] : llvm::zip_equal(operands, space.operands)) {
-    if (!projection.moves(*along))
-      continue;
-    const auto moved = axisAlong(projection, *along);
-    operand = moved ? repeated(operand, *moved, count) : nullptr;
-    if (!operand)
-      return nullptr;
-  }
-  return spaced.resized(builder, operands, axis, count)->getResult(0);
-}
-
-Value Steps::alongTime(Location where, Value value, std::optional<unsigned> axis, int64_t count) {
-  const Value changed = axis ? repeated(value, *axis, count) : nullptr;
-  if (!changed)
-    refuse(where,
-           "it combines the sequence with a tensor that is not streamed and has a position "
-           "for each of its own",
-           {fix("if that is an input of the model, stream it too; a constant must be the same at "
-                "all positions")});
-  return changed;
-}
-
-void Steps::outputs() {
-  Operation *end = function.getFunctionBody().front().getTerminator();
-  for (auto [index, value] : llvm::enumerate(end->getOperands())) {
-    const Timing time = timing(value);
-    OutputPart &part = result.outputs.emplace_back();
-    if (time.kind == Timing::Pairs)
-      refuse(value.getLoc(), "an output has a value for each pair of positions");
-    if (time.kind != Timing::Stream)
-      continue;
-    part = {time.sequence.axis, std::max<int64_t>(0, time.sequence.behind)};
-    const auto known = function.getResultAttrOfType<StringAttr>(index, ir::kNameAttr);
-    const std::string name =
-        fmt::format("output '{}'", known ? known.str() : std::to_string(index));
-    mayBeLate(time, name);
-    const auto &[axis, every, behind] = time.sequence;
-    if (behind > 0)
-      result.notes.push_back(
-          fmt::format("{} is {} behind the input: before its position {} it has no meaning", name,
-                      counted(behind * every, "step"), behind));
-    if (behind < 0) { // what is to come is kept for its step
-      Timing inTime = time;
-      inTime.sequence.behind = 0;
-      result.late = std::max(result.late, ahead(inTime) * every);
-      builder.setInsertionPoint(end);
-      result.replaced[value] = positions(value, behind, perInference(time.sequence));
-    }
-  }
-}
-
-std::optional<StreamedInput> parseInput(llvm::StringRef text) {
-  const auto [name, place] = text.rsplit('=');
-  const auto [axis, steps] = place.split(':');
-  StreamedInput input;
-  input.name = name.str();
-  if (name.empty() || axis.getAsInteger(10, input.axis) ||
-      (place.contains(':') && steps.getAsInteger(10, input.steps)))
-    return std::nullopt;
-  return input;
-}
-
-Result stream(FunctionOpInterface function, const Options &options) {
-  return Steps(function, options).run();
 }
 
 } // namespace sluice::streaming
