@@ -143,6 +143,18 @@ def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterf
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def HeadsInRows : InterfacePass<"sluice-heads-in-rows", "::mlir::FunctionOpInterface"> {
+  let summary = "leave the heads of attention side by side in rows";
+  let description = [{
+    A product with one activation as weights whose data dimension was taken apart into heads takes
+    whole rows, with as many heads as have room in one. Where features are summed over, the other
+    side is zero in the lanes of other heads; where they are the result, each head's own lanes are
+    taken of it. No lanes are moved for the heads then, and fewer rows are written as weights.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
   let summary = "remove operations whose results nobody uses";
 }

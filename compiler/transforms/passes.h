@@ -20,6 +20,9 @@ namespace sluice::ir {
 /// The labels of the patterns of `sluice-simplify-views`.
 std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
 
+/// What the pass `sluice-heads-in-rows` does; how many products were changed.
+unsigned headsInRows(mlir::FunctionOpInterface function, int64_t lanes);
+
 /// What the pass `sluice-sink-factors` does; how many maps lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
 

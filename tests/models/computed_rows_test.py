@@ -74,7 +74,22 @@ def attention():
     a = m.add("Add", [m.add("MatMul", [o, m.weight(16, 16)], "proj"), "x"], "a")
     n = m.add("LayerNormalization", [a, m.weight(16), m.weight(16)], "n", axis=-1)
     m.add("Relu", [m.add("MatMul", [n, m.weight(16, 24)], "f")], "y")
-    return m.proto("y"), {"q", "k", "v", "o", "y"}
+    return m.proto("y"), {"q", "o", "y"}  # keys and values may be written as weights alone
+
+
+def heads():
+    """Two heads of four features have room in a row of eight lanes."""
+    m = Model("heads", x=[6, 16])
+    apart = m.constant(np.array([6, 4, 4], np.int64))
+    parts = []
+    for name, order in ("q", [1, 0, 2]), ("k", [1, 2, 0]), ("v", [1, 0, 2]):
+        whole = m.add("MatMul", ["x", m.weight(16, 16)], name)
+        parts.append(m.add("Transpose", [m.add("Reshape", [whole, apart], f"{name}r")], f"{name}t", perm=order))
+    p = m.add("Softmax", [m.add("MatMul", parts[:2], "s")], "p", axis=-1)
+    o = m.add("Transpose", [m.add("MatMul", [p, parts[2]], "o")], "ot", perm=[1, 0, 2])
+    a = m.add("Reshape", [o, m.constant(np.array([6, 16], np.int64))], "a")
+    m.add("MatMul", [a, m.weight(16, 12)], "y")
+    return m.proto("y"), {"q", "s", "a", "y"}
 
 
 def convolution():
@@ -145,7 +160,7 @@ OPERATORS = {
     "Transpose": lambda x, perm: x.permute(*perm), "Softmax": lambda x, axis: torch.softmax(x, axis),
     "LayerNormalization": lambda x, w, b, axis: functional.layer_norm(x, x.shape[-1:], w, b),
     "ReduceMean": lambda x, axes, keepdims: x.mean(axes), "Squeeze": lambda x, axes: x.squeeze(int(axes[0])),
-    "Flatten": lambda x, axis=1: x.reshape(int(np.prod(x.shape[:axis])), -1),
+    "Reshape": lambda x, shape: x.reshape(tuple(shape)), "Flatten": lambda x, axis=1: x.reshape(int(np.prod(x.shape[:axis])), -1),
     "Split": lambda x, axis: torch.chunk(x, 2, axis),
     "Gemm": lambda a, b, c=0, transB=0, **_: a @ (b.T if transB else b) + c,
 }
@@ -305,6 +320,7 @@ def main():
     common = (sluice, watch, engine, work)
     good = made(*common, dense, "c2b8")
     good &= made(*common, attention, "c2b8", ["--allow-dynamic-weights"])
+    good &= made(*common, heads, "c2b8", ["--allow-dynamic-weights"])
     good &= made(*common, convolution, "c2b8")
     good &= made(*common, positions, "c2b8", loops=True)
     good &= made(*common, keeps, "c2b8", state=[("h_in", "h_out")])

@@ -213,13 +213,21 @@ private:
         {families.add(constantFamily(constant, *need.cut, dim, part, geometry.lanes)), false, {}});
   }
 
+  /// Where the rows of a cut value are for who reads all of them: what repeats rows is not made.
+  [[nodiscard]] Places rowsForAll(Value value) const {
+    return views.fewest(value, [&](Value other) {
+      return other.getDefiningOp() && partition.cutOf(other) && levelOf(other) == levelOf(value);
+    });
+  }
+
   /// Rows of what an earlier body makes, or the host; null if trips do not move over them evenly.
   Value readOperand(Outline &outline, Value value, const Need &need,
                     const std::optional<Slab> &lines) {
     const Places places = partition.windows ? views.of(value) : Places{value, {}};
-    rows::Read read{families.of(places.of), false, {}};
+    rows::Read read;
     const auto cut = partition.cutOf(value);
     if (partition.windows) {
+      read.family = families.of(places.of);
       read.all = true;
       const LineRows where = families.rowsOf(value, lines);
       for (uint32_t row = 0; row < where.rows(); ++row)
@@ -230,17 +238,23 @@ private:
       read.step = static_cast<int32_t>(*step);
     } else if (cut && !need.cut) {
       read.all = true;
-      const LineRows where = families.rowsOf(value, linesOf(value, cut));
-      const int64_t trips = partition.tripsOf(value);
-      read.places.resize(where.rows() * trips);
-      for (int64_t trip = 0; trip < trips; ++trip)
+      const Places rows = rowsForAll(value);
+      read.family = families.of(rows.of);
+      const LineRows where = families.rowsOf(rows.of, linesOf(rows.of, partition.cutOf(rows.of)));
+      std::vector<uint32_t> placeOf(layoutOf(rows.of, geometry.lanes).rows());
+      for (int64_t trip = 0; trip < partition.tripsOf(rows.of); ++trip)
         for (uint32_t row = 0; row < where.rows(); ++row)
-          read.places[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
+          placeOf[where.rowOf(trip, row)] = static_cast<uint32_t>(trip) * where.rows() + row;
+      for (const int64_t row : rows.rows)
+        read.places.push_back(placeOf[row]);
     } else if (!cut) {
+      read.family = families.of(value);
       read.all = true;
       read.places.resize(families.rowsOf(value, std::nullopt).rows());
       for (uint32_t row = 0; row < read.places.size(); ++row)
         read.places[row] = row;
+    } else {
+      read.family = families.of(value);
     }
     const std::string name = program.families[read.family].name;
     const RankedTensorType type =
@@ -421,16 +435,28 @@ private:
     return step.has_value();
   }
 
-  /// Whether a body of a later level reads the rows of a value, maybe through views.
-  bool isReadLater(Value value, unsigned level) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+  /// Whether a body of a later level reads rows of `base` where it reads `value`: itself, or what
+  /// is a view of it.
+  bool isReadLater(Value base, Value value, unsigned level) {
+    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
       const auto found = partition.levels.find(user);
       if (found == partition.levels.end() || partition.foldOf(user))
         return false;
-      const bool through = partition.windows && llvm::isa<ir::ViewInterface>(user) &&
-                           views.of(user->getResult(0)).of == views.of(value).of;
-      return found->second > level || (through && isReadLater(user->getResult(0), level));
+      if (found->second > level)
+        return partition.windows || rowsRead(use) == base;
+      const bool through =
+          llvm::isa<ir::ViewInterface>(user) &&
+          (!partition.windows || views.of(user->getResult(0)).of == views.of(base).of);
+      return through && isReadLater(base, user->getResult(0), level);
     });
+  }
+
+  /// The value whose rows an operation of a later level reads.
+  [[nodiscard]] Value rowsRead(OpOperand &use) const {
+    const Need need = partition.operandCuts(use.getOwner())[use.getOperandNumber()];
+    const bool all = partition.cutOf(use.get()) && !need.cut && !need.slab;
+    return all ? rowsForAll(use.get()).of : use.get();
   }
 
   /// The rows of a value that later bodies or the host read. False if they cannot be written in
@@ -453,7 +479,7 @@ private:
       add(std::move(write), program.outputs[output].name);
       sent[output] = true;
     }
-    if ((partition.windows && views.of(value).of != value) || !isReadLater(value, level))
+    if ((partition.windows && views.of(value).of != value) || !isReadLater(value, value, level))
       return true;
     rows::Write write;
     write.family = families.of(value);

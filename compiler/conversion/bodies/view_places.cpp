@@ -1,5 +1,7 @@
 #include "compiler/conversion/bodies/view_places.h"
 
+#include <numeric>
+
 #include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
@@ -37,6 +39,22 @@ std::optional<std::vector<int64_t>> selectedRows(Value operand, Value view, int6
   return rows;
 }
 
+/// What a view selects whole rows of, and which; nothing if it does something else.
+std::optional<Places> selectedBy(Value value, int64_t lanes) {
+  auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
+  if (!view || view->getNumOperands() != 1)
+    return std::nullopt;
+  auto rows = selectedRows(view->getOperand(0), value, lanes);
+  return rows ? std::optional(Places{view->getOperand(0), std::move(*rows)}) : std::nullopt;
+}
+
+/// Every row of a value.
+Places allOf(Value value, int64_t lanes) {
+  Places places{value, std::vector<int64_t>(layoutOf(value, lanes).rows())};
+  std::iota(places.rows.begin(), places.rows.end(), 0);
+  return places;
+}
+
 } // namespace
 
 rows::RowLayout layoutOf(Value value, int64_t lanes) {
@@ -47,19 +65,28 @@ rows::RowLayout layoutOf(Value value, int64_t lanes) {
 const Places &ViewPlaces::of(Value value) {
   if (const auto found = known.find(value); found != known.end())
     return *found->second;
-  Places places{value, {}};
-  if (auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
-      view && view->getNumOperands() == 1)
-    if (auto selected = selectedRows(view->getOperand(0), value, lanes)) {
-      const Places &base = this->of(view->getOperand(0));
-      places.of = base.of;
-      for (const int64_t row : *selected)
-        places.rows.push_back(base.rows[row]);
-    }
-  if (places.rows.empty())
-    for (int64_t row = 0; row < layoutOf(value, lanes).rows(); ++row)
-      places.rows.push_back(row);
+  Places places = allOf(value, lanes);
+  if (const auto selected = selectedBy(value, lanes)) {
+    const Places &base = this->of(selected->of);
+    places = {base.of, {}};
+    for (const int64_t row : selected->rows)
+      places.rows.push_back(base.rows[row]);
+  }
   return *(known[value] = std::make_unique<Places>(std::move(places)));
+}
+
+Places ViewPlaces::fewest(Value value, llvm::function_ref<bool(Value)> may) const {
+  Places here = allOf(value, lanes), best = here;
+  while (const auto selected = selectedBy(here.of, lanes)) {
+    here.of = selected->of;
+    for (int64_t &row : here.rows)
+      row = selected->rows[row];
+    if (!may(here.of))
+      break;
+    if (layoutOf(here.of, lanes).rows() < layoutOf(best.of, lanes).rows())
+      best = here;
+  }
+  return best;
 }
 
 } // namespace sluice::bodies

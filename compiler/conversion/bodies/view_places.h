@@ -29,6 +29,10 @@ public:
   /// Stays where it is.
   const Places &of(mlir::Value value);
 
+  /// The same rows in a value between that one and this, of those that `may` be read the one with
+  /// the fewest: a view that repeats rows has them once there.
+  [[nodiscard]] Places fewest(mlir::Value value, llvm::function_ref<bool(mlir::Value)> may) const;
+
 private:
   const int64_t lanes;
   llvm::DenseMap<mlir::Value, std::unique_ptr<Places>> known;

@@ -36,6 +36,16 @@ uint64_t productsOf(const rows::Program &program) {
   return total;
 }
 
+/// Merges maps of what a rewrite has left, and removes what nobody reads any more.
+bool mergeMaps(ModuleOp module) {
+  PassManager passes(module.getContext());
+  OpPassManager &perFunction = passes.nest<func::FuncOp>();
+  perFunction.addPass(ir::createFuseMaps());
+  perFunction.addPass(ir::createFoldConstants());
+  perFunction.addPass(ir::createRemoveDeadCode());
+  return succeeded(passes.run(module));
+}
+
 class Forms {
 public:
   Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
@@ -201,12 +211,7 @@ private:
       if (sunk == before)
         continue;
       before = sunk;
-      PassManager passes(module.getContext());
-      OpPassManager &perFunction = passes.nest<func::FuncOp>();
-      perFunction.addPass(ir::createFuseMaps());
-      perFunction.addPass(ir::createFoldConstants());
-      perFunction.addPass(ir::createRemoveDeadCode());
-      if (succeeded(passes.run(*copy)))
+      if (mergeMaps(*copy))
         late->push_back(std::move(copy));
     }
     return *late;
@@ -219,7 +224,16 @@ std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format:
                                                   const rows::ModelInfo &model, bool onlyLoops,
                                                   std::vector<std::string> &notes,
                                                   Problems &problems) {
-  return Forms(module, geometry, model, problems).run(onlyLoops, notes);
+  auto forms = Forms(module, geometry, model, problems).run(onlyLoops, notes);
+  const OwningOpRef<ModuleOp> copy(module.clone());
+  if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
+    Problems ignored;              // the first forms have them too
+    std::vector<std::string> same; // of them
+    for (OwningOpRef<rows::ProgramOp> &form :
+         Forms(*copy, geometry, model, ignored).run(onlyLoops, same))
+      forms.push_back(std::move(form));
+  }
+  return forms;
 }
 
 } // namespace sluice::conversion

@@ -157,7 +157,13 @@ private:
             other.placement.byOperand = byOperand;
             other.placement.follow = follow;
             other.takeArrived = true;
-            consider(std::move(other));
+            consider(other);
+            // The rows of a position together, and what follows from them.
+            for (const uint32_t runs : {1U, 2U}) {
+              other.placement.runs = runs;
+              if (follow && copies == 1)
+                consider(other);
+            }
           }
     keepNeighbours();
     explore(bestChoice);
