@@ -201,6 +201,19 @@ class ConvolutionThenLSTM(nn.Module):
         return self.head(last[-1])
 
 
+class ManyFunctions(nn.Module):
+    """More functions than one core has tables for, fewer than all cores have."""
+    shape = (1, 8)
+
+    def __init__(self):
+        super().__init__()
+        functions = [nn.Tanh(), nn.Sigmoid(), nn.GELU(), nn.Softplus(), nn.ELU(), nn.Softsign()]
+        self.layers = nn.Sequential(*(part for one in functions for part in (nn.Linear(8, 8), one)))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
 class EncoderLayer(nn.Module):
     """Attention of so many positions to each other, and what the layer may take on c6b32."""
 
@@ -225,7 +238,7 @@ class EncoderOver128(EncoderLayer):
 
 
 KINDS = [Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM, BidirectionalLSTM, GRU,
-         RNN, ConvolutionThenLSTM]
+         RNN, ConvolutionThenLSTM, ManyFunctions]
 ATTENTION = [EncoderOver16, EncoderOver48, EncoderOver128]
 
 

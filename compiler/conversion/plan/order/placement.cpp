@@ -85,6 +85,23 @@ private:
   std::vector<uint32_t> cores;
 };
 
+/// By function table, the cores that have it: all that have room for it, if every table is on as
+/// many.
+std::map<uint32_t, uint32_t> coresOfTables(const Graph &graph, const Work &work) {
+  std::map<uint32_t, uint32_t> masks;
+  for (const std::vector<RowId> &stage : work.stages)
+    for (RowId row : stage)
+      if (graph.rows[row].step.table)
+        masks[*graph.rows[row].step.table] = 0;
+  const uint32_t cores = graph.geometry.cores, room = cores * graph.geometry.tables;
+  const uint32_t each = std::clamp<uint32_t>(room / std::max<size_t>(masks.size(), 1), 1, cores);
+  uint32_t next = 0;
+  for (auto &[table, mask] : masks)
+    for (uint32_t i = 0; i < each; ++i)
+      mask |= 1U << next++ % cores;
+  return masks;
+}
+
 /// Gives cores to rows, stage by stage.
 class CoreAssignment {
 public:
@@ -93,11 +110,15 @@ public:
       : graph(graph), work(work), options(options), result(result), cores(graph.geometry.cores),
         totalLoad(cores, 0), arrival(graph.rows.size(), 0), homes(graph.rows.size(), kNone),
         cellLoad(cores, 0), cells(work.cells.size(), kNone), lateLoads(work.cells.size(), 0) {
+    if (options.tablesApart)
+      tableCores = coresOfTables(graph, work);
     for (const std::vector<RowId> &stage : work.stages)
       for (RowId row : stage) {
         if (work[row].home != kNoHome)
           homeCores.try_emplace(work[row].home, ~uint32_t{0}).first->second &=
               coresOfRow(graph.rows[row], options.pins);
+        if (work[row].home != kNoHome)
+          homeTables.try_emplace(work[row].home, ~uint32_t{0}).first->second &= coresOfTable(row);
         if (isApart(row))
           lateLoads[work[row].cell] += lateLoad(row);
       }
@@ -120,21 +141,33 @@ private:
   std::vector<uint64_t> totalLoad;
   std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
   uint32_t arrived = 0;
-  std::vector<uint32_t> homes;            ///< by home, its core
-  std::map<uint32_t, uint32_t> homeCores; ///< by home, the cores that may have it
-  std::vector<uint64_t> cellLoad;         ///< by core, the products of its cells
-  std::vector<uint32_t> cells;            ///< by cell, its core
-  std::vector<uint64_t> lateLoads;        ///< by cell, the products that are apart from it
+  std::vector<uint32_t> homes;                         ///< by home, its core
+  std::map<uint32_t, uint32_t> homeCores;              ///< by home, the cores that may have it
+  std::map<uint32_t, uint32_t> tableCores, homeTables; ///< by table and home, those with the tables
+  std::vector<uint64_t> cellLoad;                      ///< by core, the products of its cells
+  std::vector<uint32_t> cells;                         ///< by cell, its core
+  std::vector<uint64_t> lateLoads; ///< by cell, the products that are apart from it
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
       arrival[row] = ++arrived;
   }
 
-  /// The cores that may compute a row.
+  /// The cores that have the function table of a row.
+  [[nodiscard]] uint32_t coresOfTable(RowId row) const {
+    const auto &table = graph.rows[row].step.table;
+    const auto found = table ? tableCores.find(*table) : tableCores.end();
+    return found == tableCores.end() ? ~uint32_t{0} : found->second;
+  }
+
+  /// The cores that may compute a row: of those that the user leaves it the ones with its table, if
+  /// there are any.
   [[nodiscard]] uint32_t allowed(RowId row) const {
-    return work[row].home != kNoHome ? homeCores.at(work[row].home)
-                                     : coresOfRow(graph.rows[row], options.pins);
+    const uint32_t home = work[row].home;
+    const uint32_t free =
+        home != kNoHome ? homeCores.at(home) : coresOfRow(graph.rows[row], options.pins);
+    const uint32_t both = free & (home != kNoHome ? homeTables.at(home) : coresOfTable(row));
+    return both != 0 ? both : free;
   }
 
   /// The rows of a stage in the order in which the last operand of each is expected.

@@ -65,19 +65,29 @@ private:
     best = make.build(choice);
     if (best.stuck != Stuck::No || make.sound(best) || !possible)
       return;
+    if (lacks("function tables")) {
+      Choice apart = choice;
+      apart.placement.tablesApart = true;
+      if (startFrom(apart))
+        return;
+    }
     if (startFrom(choice))
       return;
     // A row of more products than a core has blocks for is shared out.
-    const bool lacksBlocks = std::ranges::any_of(best.use, [](const MemoryUse &one) {
-      return one.memory == "weight blocks" && one.used > one.capacity;
-    });
-    if (const auto stage = longestStage(); lacksBlocks && stage) {
+    if (const auto stage = longestStage(); lacks("weight blocks") && stage) {
       plainest = best;
       choice.split.stages = {*stage};
       choice.split.pairs = true;
       if (!startFrom(choice))
         best = make.build(bestChoice = choice);
     }
+  }
+
+  /// Whether the best plan so far needs more of a memory than some core has.
+  [[nodiscard]] bool lacks(const std::string &memory) const {
+    return std::ranges::any_of(best.use, [&](const MemoryUse &one) {
+      return one.memory == memory && one.used > one.capacity;
+    });
   }
 
   /// Stages whose rows can be shared out over all cores.

@@ -310,6 +310,30 @@ TEST(Plan, NamesEveryMemoryThatOverflows) {
   EXPECT_EQ(refused(builder.graph).at(0).code, "E0405");
 }
 
+TEST(Plan, SharesFunctionsOutThatOneCoreHasNoRoomFor) {
+  GraphBuilder builder("c2b8", 10); // two cores
+  const auto x = builder.input(1);
+  std::vector<RowId> a{x[0]};
+  for (uint32_t i = 0; i < 6; ++i) { // one after the other, on one core if it may be
+    a.push_back(builder.vector({a.back()}, rows::kNoRow, rows::kNoRow, {}));
+    format::TableImage table;
+    table.table = i;
+    builder.graph.tables.push_back(table);
+    builder.graph.rows[a.back()].step.table = i;
+  }
+  builder.output({a.back()});
+  builder.graph.geometry.tables = 3;
+  Plan plan;
+  Problems problems;
+  ASSERT_TRUE(makePlan(builder.graph, {}, plan, problems));
+  for (const MemoryUse &use : plan.memory)
+    if (use.memory == "function tables") {
+      EXPECT_EQ(use.used, 3U) << "core " << use.core;
+    }
+  builder.graph.geometry.tables = 2;
+  EXPECT_EQ(refused(builder.graph).at(0).code, "E0405");
+}
+
 TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
   GraphBuilder builder("c6b32", 11);
   const auto x = builder.input(1216);
