@@ -442,7 +442,7 @@ private:
       }
       const Tensor &tensor = found->second;
       size_t before = report.count();
-      checkOutput(output, tensor, replaced, report, info.notes);
+      checkOutput(graph, output, tensor, replaced, report, info.notes);
       if (report.count() != before)
         continue;
       if (keep(output.name(), tensor))

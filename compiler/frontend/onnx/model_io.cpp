@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/bound_tensor.h"
+#include "compiler/frontend/onnx/model_graph.h"
 #include "compiler/support/suggestion.h"
 
 namespace sluice::frontend {
@@ -339,6 +340,40 @@ bool fits(const std::vector<Dimension> &declared, const Shape &computed,
   return same;
 }
 
+/// A pooling with `ceil_mode` and padding, whose last windows would begin in the padding; nothing
+/// if the graph has none. PyTorch has no such windows, but its exporter counts them in the shapes
+/// that it declares.
+std::optional<std::string> roundedPooling(const onnx::GraphProto &graph) {
+  const auto attribute = [](const onnx::NodeProto &node, const char *name, const auto &wanted) {
+    return std::ranges::any_of(node.attribute(), [&](const onnx::AttributeProto &one) {
+      return one.name() == name && wanted(one);
+    });
+  };
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    if (attribute(node, "ceil_mode", [](const auto &one) { return one.i() != 0; }) &&
+        attribute(node, "pads", [](const auto &one) {
+          return std::ranges::any_of(one.ints(), [](int64_t pad) { return pad != 0; });
+        })) {
+      NodeRef ref;
+      ref.index = i;
+      ref.name = node.name();
+      ref.op = node.op_type();
+      return nodeText(ref);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether a computed shape has fewer elements along some axes than the declared one, and nowhere
+/// more.
+bool isPartOf(const Shape &computed, const std::vector<Dimension> &declared) {
+  bool less = computed.size() == declared.size();
+  for (size_t i = 0; less && i < declared.size(); ++i)
+    less = !declared[i].isFixed() || computed[i] <= declared[i].extent;
+  return less;
+}
+
 /// Whether the shapes are [1] and [], which exporters take for each other.
 bool areScalars(const std::vector<Dimension> &declared, const Shape &computed) {
   const Shape one{1};
@@ -368,8 +403,8 @@ ResolvedInputs resolveInputs(const onnx::GraphProto &proto,
   return resolver.finish();
 }
 
-void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
-                 const std::vector<Replaced> &replaced, Report &report,
+void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &declared,
+                 const Tensor &computed, const std::vector<Replaced> &replaced, Report &report,
                  std::vector<std::string> &notes) {
   std::string name = inQuotes(declared.name());
   if (!computed.isTensor()) {
@@ -413,6 +448,10 @@ void checkOutput(const onnx::ValueInfoProto &declared, const Tensor &computed,
     notes.push_back(fmt::format("output {} is declared with the shape {}, the program gives it the "
                                 "shape {} that is computed",
                                 name, text(*shape), shapeText(computed.shape)));
+  else if (const auto pooling = roundedPooling(graph); pooling && isPartOf(computed.shape, *shape))
+    notes.push_back(fmt::format("output {} is declared with the shape {}, the program gives it the "
+                                "shape {}: {} has no windows that begin in its padding (ceil_mode)",
+                                name, text(*shape), shapeText(computed.shape), *pooling));
   else
     report.add("E0115", fmt::format("output {} is declared with the shape {}, but computed with {}",
                                     name, text(*shape), shapeText(computed.shape)));

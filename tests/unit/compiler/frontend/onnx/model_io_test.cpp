@@ -252,6 +252,33 @@ TEST(ModelOutputs, MustBeAsDeclared) {
             "E0115: output 'z' is declared as double, but computed as float");
 }
 
+TEST(ModelOutputs, ExportersCountWindowsThatRoundedPoolingsDoNotHave) {
+  Model model;
+  model.input("x", {1, 1, 4, 9}).output("y", {1, 1, 3, 6});
+  auto pool = model.node("MaxPool", {"x"}, {"y"});
+  pool.name("pool").attribute("kernel_shape", Ints{2, 2}).attribute("strides", Ints{2, 2});
+  pool.attribute("pads", Ints{1, 1, 1, 1});
+  EXPECT_EQ(errors(model, {}),
+            "E0115: output 'y' is declared with the shape [1 1 3 6], but computed with [1 1 3 5]");
+  pool.attribute("ceil_mode", int64_t{1});
+  const Imported imported = import(model);
+  ASSERT_EQ(imported.messages(), "");
+  EXPECT_EQ(imported.info.outputs[0].shape, (Ints{1, 1, 3, 5}));
+  EXPECT_EQ(imported.info.notes,
+            Names{"output 'y' is declared with the shape [1 1 3 6], the program gives it the shape "
+                  "[1 1 3 5]: node 0 'pool' (MaxPool) has no windows that begin in its padding "
+                  "(ceil_mode)"});
+  model.graph()
+      .mutable_output(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(3)
+      ->set_dim_value(4);
+  EXPECT_EQ(errors(model, {}),
+            "E0115: output 'y' is declared with the shape [1 1 3 4], but computed with [1 1 3 5]");
+}
+
 TEST(ModelOutputs, OneElementMayBeDeclaredAsAScalarAndTheReverse) {
   Model model;
   model.input("x", {1}).input("s", {}).output("a", {}).output("b", {1}).output("c", {1, 1});
