@@ -214,6 +214,14 @@ class ManyFunctions(nn.Module):
         return self.layers(x)
 
 
+class Sorted(nn.Module):
+    """A network of comparisons, which takes the rows of both cores of c2b8."""
+    shape = (12, 12)
+
+    def forward(self, x):
+        return torch.sort(torch.tanh(x), 1)[0]
+
+
 class EncoderLayer(nn.Module):
     """Attention of so many positions to each other, and what the layer may take on c6b32."""
 
@@ -238,7 +246,7 @@ class EncoderOver128(EncoderLayer):
 
 
 KINDS = [Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM, BidirectionalLSTM, GRU,
-         RNN, ConvolutionThenLSTM, ManyFunctions]
+         RNN, ConvolutionThenLSTM, ManyFunctions, Sorted]
 ATTENTION = [EncoderOver16, EncoderOver48, EncoderOver128]
 
 

@@ -50,8 +50,8 @@ bool isExact(int64_t integer);
 
 /// Checks what the graph declares for an output against what it computes
 /// (E0115), and that a constant of integers has bf16 numbers only (E0114). `replaced` may change
-/// extents; [1] for [] and the reverse become a note, and windows that a pooling of `graph` does not
-/// have though exporters count them (ceil_mode).
+/// extents; [1] for [] and the reverse become a note, and windows that a pooling of `graph` does
+/// not have though exporters count them (ceil_mode).
 void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &declared,
                  const Tensor &computed, const std::vector<Replaced> &replaced, Report &report,
                  std::vector<std::string> &notes);

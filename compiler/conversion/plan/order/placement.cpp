@@ -246,7 +246,7 @@ private:
         core = isApart(row) ? coreOfLate(row, mask) : coreOfCell(work[row].cell);
       if (core == kNone && together)
         core = shared = shared != kNone ? shared : (most != kNone ? most : start);
-      else if (core == kNone)
+      else if (core == kNone && !options.spread)
         core = follow(row, graph.rows[row].kind == RowKind::Linear, most);
       uint32_t *part = core == kNone ? clusters.coreOf(row) : nullptr;
       if (core == kNone && !part && options.runs != 0 && inRuns)

@@ -85,6 +85,8 @@ struct PlacementOptions {
   /// Rows that windows look at are neighbours: most of them are then on the core that reads them,
   /// and do not cross the network.
   uint32_t runs = 0;
+  /// No row stays on the core that computes its operands: memory counts, not the way.
+  bool spread = false;
   /// Each function table is on as many cores only as leaves room for all, and rows go where theirs
   /// is.
   bool tablesApart = false;

@@ -22,6 +22,8 @@ std::string Choice::text() const {
     text += ", inputs to all cores";
   if (placement.reuse != 0)
     text += fmt::format(", rows' places free {} stages behind their readers", placement.reuse);
+  if (placement.spread)
+    text += ", rows spread over the cores";
   if (placement.tablesApart)
     text += ", functions shared out over the cores";
   if (!split.stages.empty())

@@ -25,8 +25,8 @@ struct Choice {
   auto key() const {
     return std::tie(placement.keepTogether, placement.copies, placement.byOperand, placement.follow,
                     placement.byArrival, placement.byCell, placement.lateApart, placement.runs,
-                    placement.inputsEverywhere, placement.reuse, placement.tablesApart, split,
-                    manySlots, takeArrived, tails, entry);
+                    placement.inputsEverywhere, placement.reuse, placement.tablesApart,
+                    placement.spread, split, manySlots, takeArrived, tails, entry);
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 

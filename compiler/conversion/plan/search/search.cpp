@@ -111,21 +111,25 @@ private:
     return longest;
   }
 
-  /// Tries what needs less memory; whether there is a plan.
+  /// Tries what needs less memory of a core; whether there is a plan.
   bool startFrom(Choice choice) {
-    for (const bool everywhere : {false, true})
-      for (const uint32_t reuse : {0U, 3U, 2U, 1U})
-        for (const bool manySlots : {false, true}) {
-          choice.placement.inputsEverywhere = everywhere;
-          choice.placement.reuse = reuse;
-          choice.manySlots = manySlots;
-          Candidate other = make.build(choice);
-          if (other.stuck != Stuck::No || !make.sound(other))
-            continue;
-          best = std::move(other);
-          bestChoice = std::move(choice);
-          return true;
-        }
+    for (const bool spread : {false, true})
+      for (const bool everywhere : {false, true})
+        for (const uint32_t reuse : {0U, 3U, 2U, 1U})
+          for (const bool manySlots : {false, true}) {
+            choice.placement.spread = spread;
+            if (spread)
+              choice.placement.keepTogether = 0;
+            choice.placement.inputsEverywhere = everywhere;
+            choice.placement.reuse = reuse;
+            choice.manySlots = manySlots;
+            Candidate other = make.build(choice);
+            if (other.stuck != Stuck::No || !make.sound(other))
+              continue;
+            best = std::move(other);
+            bestChoice = std::move(choice);
+            return true;
+          }
     return false;
   }
 
