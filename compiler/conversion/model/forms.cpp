@@ -9,6 +9,7 @@
 
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/short_chains.h"
@@ -67,12 +68,15 @@ public:
       rows::TreesSeen seen;
       if (auto graph = rows::lowerToRows(main, geometry, named(main), found,
                                          {.notes = &plainNotes, .treesSeen = &seen})) {
-        addRows(std::move(*graph), rowsInTrees(main, seen));
+        Trees trees = mayFit(*graph) ? rowsInTrees(main, seen) : Trees();
+        addRows(std::move(*graph), std::move(trees));
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
           if (auto other =
                   rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)), ignored)) {
+            const bool fits = mayFit(*other);
             add(rows::straightLine(std::move(*other)));
-            addTrees(rowsInTrees(mainOf(*sunk), seen));
+            if (fits)
+              addTrees(rowsInTrees(mainOf(*sunk), seen));
           }
       }
     }
@@ -117,6 +121,13 @@ private:
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
     return loops ? std::move(made) : std::nullopt;
+  }
+
+  /// Whether rows may have a plan: without one nobody asks what they are in other trees. Sums that
+  /// are taken ahead change what the rows of a state take.
+  [[nodiscard]] bool mayFit(const rows::Graph &graph) const {
+    return !graph.states.empty() ||
+           plan::fits(plan::leastMemory(graph, plan::analyse(graph)), geometry);
   }
 
   /// With trees of other shapes, of those things of a shape that matter.

@@ -4,8 +4,6 @@
 #include <map>
 #include <ranges>
 
-#include "llvm/ADT/EquivalenceClasses.h"
-
 #include "compiler/conversion/plan/order/operands.h"
 #include "compiler/conversion/row_graph.h"
 
@@ -47,16 +45,43 @@ void markAwaited(const Graph &graph, Work &work) {
     }
 }
 
-using Sets = llvm::EquivalenceClasses<RowId>;
+/// Disjoint sets of rows. A row that was never united with any, itself included, is in none.
+class Sets {
+public:
+  explicit Sets(size_t rows) : parents(rows, kNoRow) {}
+
+  void unite(RowId row, RowId other) {
+    const RowId left = leaderOf(enter(row)), right = leaderOf(enter(other));
+    parents[std::max(left, right)] = std::min(left, right);
+  }
+
+  /// One of the rows of its set; kNoRow if it is in none.
+  RowId leaderOf(RowId row) {
+    if (parents[row] == kNoRow)
+      return kNoRow;
+    for (; parents[row] != row; row = parents[row])
+      parents[row] = parents[parents[row]];
+    return row;
+  }
+
+private:
+  std::vector<RowId> parents; ///< a leader is its own
+
+  RowId enter(RowId row) {
+    if (parents[row] == kNoRow)
+      parents[row] = row;
+    return row;
+  }
+};
 
 /// Numbers the sets in the order of their first rows.
-uint32_t number(const Sets &sets, Work &work, uint32_t WorkRow::*field) {
+uint32_t number(Sets &sets, Work &work, uint32_t WorkRow::*field) {
   uint32_t count = 0;
   for (RowId row = 0; row < work.rows.size(); ++row) {
-    const auto leader = sets.findLeader(row);
-    if (leader == sets.member_end())
+    const RowId leader = sets.leaderOf(row);
+    if (leader == kNoRow)
       continue;
-    uint32_t &of = work.rows[*leader].*field;
+    uint32_t &of = work.rows[leader].*field;
     if (of == kNoHome)
       of = count++;
     work.rows[row].*field = of;
@@ -65,10 +90,10 @@ uint32_t number(const Sets &sets, Work &work, uint32_t WorkRow::*field) {
 }
 
 void findHomes(const Graph &graph, Work &work) {
-  Sets homes, cells;
+  Sets homes(work.rows.size()), cells(work.rows.size());
   const auto tie = [&](RowId row, RowId other) {
-    homes.unionSets(row, other);
-    cells.unionSets(row, other);
+    homes.unite(row, other);
+    cells.unite(row, other);
   };
   for (RowId row = 0; row < graph.rows.size(); ++row) {
     if (!work.rows[row].live)
@@ -80,7 +105,7 @@ void findHomes(const Graph &graph, Work &work) {
     forEachOperand(graph, work, row, [&](RowId operand, bool byMatrix) {
       const RowKind kind = graph.rows[operand].kind;
       if (!byMatrix && (kind == RowKind::Linear || kind == RowKind::Vector))
-        cells.unionSets(row, operand);
+        cells.unite(row, operand);
     });
   }
   work.homes.resize(number(homes, work, &WorkRow::home));
