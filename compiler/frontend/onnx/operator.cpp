@@ -23,21 +23,25 @@ std::string valueText(const AttributeValue &value) {
   }
 }
 
-const char *typesText(Types types) {
+/// Of an input that must be known at import only what it is beyond that.
+std::string typesText(Types types, bool known) {
+  const char *const atImport = known ? "" : " known at import";
   switch (types) {
   case Types::Float:
     return "float, float16, bfloat16 or double";
   case Types::Integer:
     return "int32 or int64";
   case Types::Numeric:
-    return "float, float16, bfloat16 or double, or integers known at import";
+    return fmt::format("float, float16, bfloat16 or double, or integers{}", atImport);
   case Types::Any:
-    return "float, float16, bfloat16 or double, or integers or bool known at import";
+    return fmt::format("float, float16, bfloat16 or double, or integers or bool{}", atImport);
   case Types::Sequence:
     return "a sequence of tensors, as many as are known at import";
   case Types::Value:
-    return "float, float16, bfloat16 or double, or integers or bool known at import, or a sequence "
-           "or an optional of those";
+    return fmt::format(
+        "float, float16, bfloat16 or double, or integers or bool{}, or a sequence or "
+        "an optional of those",
+        atImport);
   }
   return "";
 }
@@ -85,7 +89,7 @@ std::string describe(const Tensor &tensor) {
 Requirement typeRequirement(const InputSpec &input, size_t index) {
   bool many = isList(input.presence);
   return {fmt::format("{} '{}' {} {}", many ? "inputs" : "input", input.name, many ? "are" : "is",
-                      typesText(input.types)),
+                      typesText(input.types, input.known)),
           [input, index](const NodeView &node) -> std::string {
             for (size_t i : instances(node, input, index))
               if (const Tensor &value = node.in(i); !accepts(input.types, value))

@@ -61,7 +61,8 @@ InputSpec zeroInput(const char *name, Presence presence = Presence::Required) {
 }
 
 Requirement oneElement(std::vector<size_t> inputs, const std::string &names) {
-  return {fmt::format("inputs {} have one element", names),
+  return {inputs.size() == 1 ? fmt::format("input {} has one element", names)
+                             : fmt::format("inputs {} have one element each", names),
           [inputs = std::move(inputs)](const NodeView &node) -> std::string {
             for (const size_t i : inputs)
               if (node.has(i) && elementCount(node.in(i).shape, kMaxElements) != 1)

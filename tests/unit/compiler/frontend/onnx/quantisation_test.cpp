@@ -95,7 +95,7 @@ TEST(QuantisedConvolutions, RefuseWhatDoesNotFit) {
             "E0206 the zero points of the second operand are one, or one per feature of 'w', and "
             "have its type; found int8 [3]");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).ints({4}, {0, 0, 0, 0}, TensorProto::UINT8).problem(),
-            "E0205 inputs 'x_zero_point' have one element; found [4]");
+            "E0205 input 'x_zero_point' has one element; found [4]");
 }
 
 /// x [1 4 7 7], weights [5 4 3 3], scales and zero points of these shapes, and a bias.

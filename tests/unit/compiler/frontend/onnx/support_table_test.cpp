@@ -133,6 +133,25 @@ TEST(SupportTable, SaysWhichOperandsThereAre) {
               testing::Contains("the type of 'target_type' is a float, integer or bool type"));
 }
 
+/// What must be known at import is not called so of its integers alone.
+TEST(SupportTable, SaysOnceWhatMustBeKnown) {
+  EXPECT_THAT(
+      supportTable("NonZero").back().requirements,
+      testing::ElementsAre("inputs: 'X'", "outputs: 'Y'",
+                           "input 'X' is float, float16, bfloat16 or double, or integers or bool",
+                           "input 'X' is known at import (a constant, or computed from constants "
+                           "and shapes)"));
+  for (const SupportRow &row : supportTable())
+    for (const std::string &known : row.requirements) {
+      const size_t tail = known.find(" is known at import");
+      if (!known.starts_with("input '") || tail == std::string::npos)
+        continue;
+      for (const std::string &other : row.requirements)
+        if (other.starts_with(known.substr(0, tail) + " is float"))
+          EXPECT_EQ(other.find("known at import"), std::string::npos) << row.op << ": " << other;
+    }
+}
+
 TEST(SupportTable, IsJson) {
   auto json = nlohmann::json::parse(supportJson(supportTable("Clip")));
   EXPECT_EQ(json["schema"], 1);

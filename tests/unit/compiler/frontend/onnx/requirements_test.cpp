@@ -1,0 +1,103 @@
+// Sentences of the support table that no other test provokes: a node that breaks each, and nothing
+// before it.
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "one_node.h"
+
+namespace sluice::frontend::test {
+namespace {
+
+using One = OneNodeModel;
+using onnx::TensorProto;
+
+Floats zeros(size_t count) { return Floats(count, 0); }
+
+TEST(Requirements, OfNormalisations) {
+  EXPECT_EQ(One("LRN").input({1, 8192, 1, 1}).with("size", int64_t{3}).problem(), "");
+  EXPECT_EQ(One("LRN").input({1, 8193, 1, 1}).with("size", int64_t{3}).problem(),
+            "E0205 there are at most 8192 channels (axis 1); found 8193");
+}
+
+TEST(Requirements, OfRecurrences) {
+  const auto node = [](const char *op, int64_t gates, const Ints &w, const Ints &b) {
+    return One(op)
+        .input({3, 1, 4})
+        .floats(w, zeros(static_cast<size_t>(w[1] * w[2])))
+        .floats({1, gates * 5, 5}, zeros(static_cast<size_t>(gates * 25)))
+        .floats(b, zeros(static_cast<size_t>(b[1])))
+        .with("hidden_size", int64_t{5})
+        .problem();
+  };
+  EXPECT_EQ(node("RNN", 1, {1, 5, 4}, {1, 10}), "");
+  EXPECT_EQ(node("RNN", 1, {1, 5, 3}, {1, 10}),
+            "E0206 input 'W' is [directions, hidden size, input size]; found [1 5 3] for [1 5 4]");
+  EXPECT_EQ(node("RNN", 1, {1, 5, 4}, {1, 9}),
+            "E0206 input 'B' is [directions, 2 * hidden size]; found [1 9] for [1 10]");
+  EXPECT_EQ(node("GRU", 3, {1, 15, 4}, {1, 29}),
+            "E0206 input 'B' is [directions, 6 * hidden size]; found [1 29] for [1 30]");
+}
+
+TEST(Requirements, OfSequences) {
+  EXPECT_EQ(One("SplitToSequence").input({1, 4097}).with("axis", int64_t{1}).problem(),
+            "E0205 axis 'axis' has at most 4096 elements where input 'split' does not give the "
+            "parts; found 4097");
+}
+
+TEST(Requirements, OfLosses) {
+  const auto loss = [] { return One("SoftmaxCrossEntropyLoss").input({2, 3}); };
+  EXPECT_EQ(loss().ints({2}, {0, 2}).floats({3}, {1, 1, 1}).problem(), "");
+  EXPECT_EQ(loss().ints({2}, {0, 3}).problem(),
+            "E0206 every element of input 'labels' is in [0, classes-1], or is 'ignore_index'; "
+            "found 3 of 3 classes");
+  EXPECT_EQ(loss().ints({2}, {0, 2}).floats({2}, {1, 1}).problem(),
+            "E0206 input 'weights' has one element per class; found [2] for 3 classes");
+}
+
+TEST(Requirements, OfTransforms) {
+  EXPECT_EQ(One("STFT").input({1, 16}).ints({}, {4}).problem(),
+            "E0206 input 'signal' has rank 3, its last extent is 1 (real) or 2 (real and "
+            "imaginary); found [1 16]");
+}
+
+TEST(Requirements, OfQuantisation) {
+  const auto bytes = [](const char *op, const Ints &shape) {
+    return One(op).ints(shape, Ints(static_cast<size_t>(shape[0] * shape[1]), 1),
+                        TensorProto::UINT8);
+  };
+  const auto dequantised = [&](const Floats &scale, const Ints &zero) {
+    return bytes("DequantizeLinear", {2, 3})
+        .floats({static_cast<int64_t>(scale.size())}, scale)
+        .ints({static_cast<int64_t>(zero.size())}, zero, TensorProto::UINT8)
+        .with("axis", int64_t{1})
+        .problem();
+  };
+  EXPECT_EQ(dequantised({1, 1, 1}, {0, 0, 0}), "");
+  EXPECT_EQ(dequantised({1, 0, 1}, {0, 0, 0}),
+            "E0206 every element of input 'x_scale' is above 0; found 0");
+  EXPECT_EQ(dequantised({1, 1}, {0, 0}),
+            "E0206 input 'x_scale' has one element, or one per place along 'axis'; found [2] for "
+            "[2 3]");
+  EXPECT_EQ(dequantised({1, 1, 1}, {0, 0}),
+            "E0206 input 'x_zero_point' has the shape of 'x_scale'; found [2] and [3]");
+  EXPECT_EQ(bytes("MatMulInteger", {1, 4})
+                .ints({4, 1}, {1, 1, 1, 1}, TensorProto::UINT8)
+                .ints({2}, {1, 1}, TensorProto::UINT8)
+                .problem(),
+            "E0205 input 'a_zero_point' has one element; found [2]");
+}
+
+TEST(Requirements, OfResizing) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(One("Resize")
+                .input({1, 4})
+                .floats({4}, {0, kInfinity, 1, 1})
+                .floats({2}, {1, 1})
+                .with("coordinate_transformation_mode", "tf_crop_and_resize")
+                .problem(),
+            "E0206 with 'tf_crop_and_resize' the region is finite; found inf");
+}
+
+} // namespace
+} // namespace sluice::frontend::test
