@@ -100,17 +100,18 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
 
     def test_branches(self):
         """An If is replaced by the branch that its condition chooses, if that is known."""
-        def chosen(nodes, output, condition="yes", **graph):
+        def chosen(nodes, output, condition="yes"):
             branch = helper.make_graph(nodes, "branch", [], [models.tensor(output, 1, 8)])
-            node = helper.make_node("If", [condition], ["y"], name="choose", then_branch=branch, **graph)
+            node = helper.make_node("If", [condition], ["y"], name="choose", then_branch=branch, else_branch=branch)
             return models.model([helper.make_node("Relu", ["x"], ["h"], name="act"),
                                  helper.make_node("Greater", ["h", "zero"], ["open"], name="test"), node],
                                 [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
                                 [models.constant("yes", np.bool_(True)), models.constant("zero", np.float32(0))])
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'If' is not supported: its condition is not known at import
+            error[E0205]: If requires: input 'cond' is one element of bool that is known at import (a constant, or computed \
+from constants and shapes); found a run-time tensor bool [1 8]
               --> m.onnx: node 2 "choose" (If)
-             help: fold it with onnxsim, given the input shapes, or unroll it when exporting
+             help: fold it with onnxsim, given the input shapes, or bind the input that it depends on (--bind)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "n", "open"))
         self.compile_refused(MALFORMED, """
             error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
@@ -134,9 +135,10 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, chosen([helper.make_node("Frobnicate", ["h"], ["n"])], "n"))
         none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")
-        none.graph.node[2].attribute[0].name = "branch"
+        none.graph.node[2].output.append("z")
         self.compile_refused(REFUSED, """
-            error[E0206]: If requires: attribute 'then_branch' is a graph with as many outputs as the node
+            error[E0206]: If requires: attributes 'then_branch' and 'else_branch' are graphs with as many outputs as the node; \
+found 1 and 1 for 2
               --> m.onnx: node 2 "choose" (If)
             """, none)
 

@@ -206,6 +206,7 @@ const OperatorTable &operatorTable() {
     ops::addMicrosoftAttention(out);
     ops::addRecurrences(out);
     ops::addScan(out);
+    ops::addIf(out);
     ops::addLoop(out);
     ops::addViews(out);
     ops::addIntegers(out);

@@ -83,6 +83,7 @@ struct Requirement {
   std::function<std::string(const NodeView &)> violation;
   /// E0205: valid ONNX that is not supported; E0206: the node contradicts its operator.
   const char *code = "E0205";
+  const char *help = nullptr; ///< what could be done, if the entry knows
 };
 
 struct Operator {

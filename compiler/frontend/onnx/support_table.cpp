@@ -38,20 +38,6 @@ std::vector<std::string> sentences(const Operator &entry) {
   return out;
 }
 
-/// If has no entry: the importer puts the branch in its place.
-SupportRow rowOfIf() {
-  return {
-      "",
-      "If",
-      kMinOpset,
-      kMaxOpset,
-      "the branch that its condition chooses",
-      {"inputs: 'cond'", "outputs: 'outputs' (one or more)",
-       "input 'cond' is one element of bool that is known at import (a constant, or computed "
-       "from constants and shapes)",
-       "attributes 'then_branch' and 'else_branch' are graphs with as many outputs as the node"}};
-}
-
 } // namespace
 
 std::vector<SupportRow> supportTable(const std::string &op) {
@@ -74,10 +60,6 @@ std::vector<SupportRow> supportTable(const std::string &op) {
       else
         last = &rows.emplace_back(std::move(row));
     }
-  }
-  if (SupportRow branch = rowOfIf(); op.empty() || op == branch.op) {
-    const auto key = [](const SupportRow &row) { return std::pair(row.domain, row.op); };
-    rows.insert(std::ranges::lower_bound(rows, key(branch), {}, key), branch);
   }
   return rows;
 }

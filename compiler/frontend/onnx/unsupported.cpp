@@ -122,8 +122,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   else if (!graphs)
     missing = fmt::format("ONNX has no operator of that name, up to opset {}", kMaxOpset);
   if (graphs)
-    missing += std::string(missing.empty() ? "" : ": ") +
-               (node.ref.op == "If" ? "its condition is not known at import" : kControlFlow);
+    missing += std::string(missing.empty() ? "" : ": ") + kControlFlow;
   Problem problem = unsupported(node.ref.op, missing,
                                 graphs           ? kUnroll
                                 : domain.empty() ? kExpress

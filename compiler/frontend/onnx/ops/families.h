@@ -43,6 +43,7 @@ void addMicrosoftNormalisations(
 void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention, MultiHeadAttention
 void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
 void addScan(OperatorTable &table);               ///< Scan
+void addIf(OperatorTable &table);                 ///< If
 void addLoop(OperatorTable &table);               ///< Loop
 void addReshapes(OperatorTable &table);           ///< Identity, Flatten, Reshape, (Un)squeeze
 void addSequences(OperatorTable &table);          ///< SequenceAt, SplitToSequence, Optional, ...

@@ -274,8 +274,7 @@ TEST(Graph, AnIfHasACondition) {
   const Node node = model.node("If", {""}, {"y"});
   for (const char *branch : {"then_branch", "else_branch"})
     addNode(body(node, branch, {"z"}), "Relu", {"x"}, {"z"});
-  EXPECT_EQ(import(model).messages(),
-            "E0204 node 0 (If): If leaves out its input 'cond', which is required");
+  EXPECT_EQ(import(model).messages(), "E0204 node 0 (If): If has 0 inputs, allowed: 1");
 }
 
 /// An If on `condition` whose branches are op(input) = `inner`.
@@ -294,17 +293,17 @@ TEST(Graph, ABranchMayUseWhatCouldNotBeImported) {
   model.node("Greater", {"m", "zero"}, {"open"});
   addIf(model, "open", "Relu", "x", "b", "a");
   addIf(model, "true", "Abs", "a", "c", "y");
-  EXPECT_EQ(import(model).messages(), "E0201 node 3 (If): operator 'If' is not supported: its "
-                                      "condition is not known at import");
+  const std::string unknown =
+      "E0205 node 3 (If): If requires: input 'cond' is one element of bool that is known at import "
+      "(a constant, or computed from constants and shapes); found a run-time tensor bool []";
+  EXPECT_EQ(import(model).messages(), unknown);
   // Every name that nothing defines is reported, also behind another problem.
   addIf(model, "true", "Abs", "ghost", "d", "z");
   model.output("z");
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0201 node 3 (If): operator 'If' is not supported: its condition is not known at "
-      "import\n"
-      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'then_branch' before anything "
-      "defines it");
+  EXPECT_EQ(import(model).messages(), unknown + "\n"
+                                                "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in "
+                                                "the graph 'then_branch' before anything "
+                                                "defines it");
 }
 
 TEST(Graph, ABranchMayNameItsResultLikeTheIf) {
@@ -314,6 +313,42 @@ TEST(Graph, ABranchMayNameItsResultLikeTheIf) {
   addIf(model, "true", "Neg", "x", "y", "y");
   model.node("Relu", {"y"}, {"z"});
   EXPECT_EQ(evaluateModel(model, {{{2}, {-3, 4}}}).values, (std::vector<double>{3, 0}));
+}
+
+/// What is in a body is done in every trip and is not a tensor of the model; a branch is.
+TEST(Graph, ABranchStandsWhereItsIfDoes) {
+  Model model;
+  model.input("x", {2}).ints("number", {}, {1}).output("z");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  const Node node = model.node("If", {"true"}, {"y"});
+  onnx::GraphProto &then = body(node, "then_branch", {"sum"});
+  addNode(then, "RandomUniformLike", {"x"}, {"noise"});
+  addNode(then, "Add", {"x", "noise"}, {"sum"});
+  addNode(body(node, "else_branch", {"none"}), "Neg", {"x"}, {"none"});
+  model.node("Relu", {"y"}, {"z"});
+  ImportOptions options;
+  options.fixedRandom = true;
+  const Imported imported = import(model, options);
+  EXPECT_EQ(imported.messages(), "");
+  Names names;
+  for (const auto &tensor : imported.info.tensors)
+    names.push_back(tensor.name);
+  EXPECT_THAT(names, testing::IsSupersetOf({"noise", "sum", "y", "z"}));
+}
+
+TEST(Graph, AnIfHasTwoBranches) {
+  Model model;
+  model.input("x", {2}).ints("number", {}, {1}).output("y");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  const Node node = model.node("If", {"true"}, {"y"});
+  addNode(body(node, "then_branch", {"a"}), "Neg", {"x"}, {"a"});
+  EXPECT_EQ(import(model).messages(),
+            "E0203 node 1 (If): If requires: attribute 'else_branch' is a graph, and "
+            "is given; found none");
+  body(node, "else_branch", {"x", "x"});
+  EXPECT_EQ(import(model).messages(),
+            "E0206 node 1 (If): If requires: attributes 'then_branch' and 'else_branch' are graphs "
+            "with as many outputs as the node; found 1 and 2 for 1");
 }
 
 TEST(Graph, RefusesSparseInitializers) {

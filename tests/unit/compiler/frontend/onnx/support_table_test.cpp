@@ -107,17 +107,6 @@ TEST(SupportTable, HasOneRowPerMeaning) {
       "rank-1] of input 'input' |\n");
 }
 
-TEST(SupportTable, HasIfWhichHasNoEntry) {
-  const std::vector<SupportRow> rows = supportTable("If");
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(supportMarkdown(rows),
-            "| operator | opsets | becomes | requires |\n|---|---|---|---|\n"
-            "| If | 1 to 26 | the branch that its condition chooses | inputs: 'cond'; outputs: "
-            "'outputs' (one or more); input 'cond' is one element of bool that is known at import "
-            "(a constant, or computed from constants and shapes); attributes 'then_branch' and "
-            "'else_branch' are graphs with as many outputs as the node |\n");
-}
-
 TEST(SupportTable, SaysWhichOperandsThereAre) {
   const auto requirements = [](const char *op) { return supportTable(op).back().requirements; };
   EXPECT_THAT(requirements("Sum"), testing::Contains("inputs: 'data_0' (one or more)"));

@@ -1,0 +1,113 @@
+// A model on its way into the sluice dialect: what is defined so far, and what is said about it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/frontend/onnx/emitter.h"
+#include "compiler/frontend/onnx/external_data.h"
+#include "compiler/frontend/onnx/functions.h"
+#include "compiler/frontend/onnx/import.h"
+#include "compiler/frontend/onnx/model_graph.h"
+#include "compiler/frontend/onnx/model_io.h"
+#include "compiler/frontend/onnx/node_view.h"
+#include "compiler/frontend/onnx/operator.h"
+#include "compiler/frontend/onnx/report.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace sluice::frontend {
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const ImportOptions &options, ImportedModel &info,
+           Problems &problems)
+      : context(context), options(options), info(info), problems(problems), report(problems),
+        external(options.externalData), builder(&context), emitter(builder) {}
+
+  /// Null if there are problems.
+  mlir::OwningOpRef<mlir::ModuleOp> run(const onnx::ModelProto &model);
+
+private:
+  class Bodies;
+
+  /// A graph of the model as far as it is read: once, though a body may be imported often.
+  struct ReadGraph {
+    std::optional<std::vector<Tensor>> initializers;
+    std::optional<ModelGraph> nodes; ///< of a body
+  };
+
+  // Initializers and inputs (importer.cpp).
+
+  /// Defines the initializers of a graph; their names.
+  std::set<std::string> readInitializers(const onnx::GraphProto &graph);
+  void readInitializer(const onnx::TensorProto &tensor, std::vector<Tensor> &to);
+  void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function);
+  [[nodiscard]] bool isState(const std::string &input) const;
+  mlir::NamedAttribute nameAttribute(const std::string &name);
+
+  // Nodes (importer_nodes.cpp).
+
+  /// Imports one node. If it cannot be, its outputs stay undefined, and the
+  /// nodes that need them are only checked as far as that goes.
+  void importNode(const GraphNode &node);
+  void build(const GraphNode &node, const Operator &entry, NodeView view);
+  void define(const std::string &output, Tensor tensor);
+  const Operator *findOperator(const GraphNode &node);
+  const std::vector<Requirement> &requirementsOf(const Operator &entry);
+
+  // Graphs in attributes (importer_bodies.cpp).
+
+  /// Imports the nodes of a graph in an attribute of `node`, whose inputs are the arguments.
+  /// By output, what could be imported.
+  std::vector<std::optional<Tensor>> importGraph(const GraphNode &node,
+                                                 const onnx::GraphProto &graph,
+                                                 std::string_view attribute,
+                                                 const std::vector<Tensor> &arguments);
+
+  // States and outputs (importer_outputs.cpp).
+
+  /// Whether the pairs of --state name an input and an output each, and none twice.
+  void checkStates(const onnx::GraphProto &graph);
+  /// Keeps the output as a state if it is one.
+  bool keep(const std::string &output, const Tensor &tensor);
+  void addOutputs(const onnx::GraphProto &graph, const std::vector<Replaced> &replaced,
+                  mlir::func::FuncOp function);
+
+  // What is said of the whole model (importer_notes.cpp).
+
+  /// Once, though bodies are imported for every trip.
+  void noteRandom(const std::string &node);
+  /// A program has one field of random numbers for all inferences.
+  void noteRandomNodes();
+  /// Extents that the user replaced are noted; what contradicts itself with them, from
+  /// problem `before` on, is a problem of theirs.
+  void blameReplaced(const std::vector<Replaced> &replaced, size_t before);
+
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  ImportedModel &info;
+  Problems &problems;
+  Report report;
+  ExternalData external;
+  Opsets opsets; ///< of the model
+  std::optional<FunctionInliner> inliner;
+  mlir::OpBuilder builder;
+  Emitter emitter;
+  std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
+  std::map<std::string, mlir::Value> states;       ///< by name of the input
+  /// What the graph, and the one in an attribute that is imported, define; of it, `tensors` lacks
+  /// what could not be imported.
+  std::set<std::string> names;
+  std::map<const Operator *, std::vector<Requirement>> requirements;
+  std::map<const onnx::GraphProto *, ReadGraph> read;
+  std::vector<std::string> randomNodes;
+  int64_t importedInGraphs = 0; ///< nodes of bodies and branches
+  int64_t depth = 0;            ///< of bodies around the node that is imported
+};
+
+} // namespace sluice::frontend

@@ -1,0 +1,94 @@
+// A node: its entry, what that requires, and what it writes.
+#include <fmt/format.h>
+
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/frontend/onnx/importer.h"
+#include "compiler/frontend/onnx/importer_bodies.h"
+#include "compiler/frontend/onnx/unsupported.h"
+
+namespace sluice::frontend {
+
+void Importer::importNode(const GraphNode &node) {
+  const Operator *entry = findOperator(node);
+  if (!entry)
+    return;
+  size_t before = report.count();
+  std::map<std::string, AttributeValue> attributes = readAttributes(node, *entry, external, report);
+  checkArity(node, *entry, report);
+  std::vector<const Tensor *> inputs;
+  for (const std::string &name : node.proto->input()) {
+    auto found = name.empty() ? tensors.end() : tensors.find(name);
+    if (!name.empty() && found == tensors.end())
+      return;
+    inputs.push_back(found == tensors.end() ? nullptr : &found->second);
+  }
+  if (report.count() != before)
+    return;
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back(); // named by an empty string is left out
+  NodeView view(node, std::move(inputs), std::move(attributes));
+  for (const Requirement &requirement : requirementsOf(*entry)) {
+    std::string found = requirement.violation(view);
+    if (found.empty())
+      continue;
+    Problem &problem = report.add(
+        requirement.code, node.ref,
+        fmt::format("{} requires: {}; found {}", node.ref.op, requirement.sentence, found));
+    if (requirement.help)
+      problem.fixes.push_back(fix(requirement.help));
+    return;
+  }
+  try {
+    build(node, *entry, std::move(view));
+  } catch (const NodeError &error) {
+    if (!error.code.empty())
+      report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message)).fixes =
+          error.fixes;
+  }
+}
+
+void Importer::build(const GraphNode &node, const Operator &entry, NodeView view) {
+  Bodies bodies(*this, node);
+  const Unseeded unseeded = !options.fixedRandom ? Unseeded::Refused
+                            : depth == 0         ? Unseeded::Fixed
+                                                 : Unseeded::RefusedInLoop;
+  NodeBuilder target(std::move(view), emitter, bodies, unseeded);
+  std::string name = node.proto->output_size() ? node.proto->output(0) : "";
+  emitter.setLocation(
+      ir::nodeLoc(&context, node.ref, mlir::NameLoc::get(builder.getStringAttr(name))));
+  if (entry.evaluate && target.allKnown())
+    entry.evaluate(target);
+  else
+    entry.build(target);
+  if (target.isRandom)
+    noteRandom(nodeText(node.ref));
+  for (int i = 0; i < node.proto->output_size(); ++i)
+    if (target.wants(i) && target.results[i])
+      define(node.proto->output(i), std::move(*target.results[i]));
+}
+
+void Importer::define(const std::string &output, Tensor tensor) {
+  if (tensor.known)
+    tensor.name = output;
+  if (depth == 0 && tensor.isTensor()) // those of a body are as many as there are trips
+    info.tensors.push_back({output, tensor.shape, tensor.value});
+  tensors.emplace(output, std::move(tensor));
+}
+
+const Operator *Importer::findOperator(const GraphNode &node) {
+  std::string domain = normalDomain(node.proto->domain());
+  const OperatorTable &table = operatorTable();
+  const Operator *entry = node.opset == 0 ? nullptr : table.find(domain, node.ref.op, node.opset);
+  if (!entry)
+    reportUnsupported(node, report);
+  return entry;
+}
+
+const std::vector<Requirement> &Importer::requirementsOf(const Operator &entry) {
+  auto [found, isNew] = requirements.try_emplace(&entry);
+  if (isNew)
+    found->second = allRequirements(entry);
+  return found->second;
+}
+
+} // namespace sluice::frontend

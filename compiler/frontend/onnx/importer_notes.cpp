@@ -1,0 +1,51 @@
+// What is said of a model as a whole.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/importer.h"
+
+namespace sluice::frontend {
+
+void Importer::noteRandom(const std::string &node) {
+  if (std::ranges::find(randomNodes, node) == randomNodes.end())
+    randomNodes.push_back(node);
+}
+
+void Importer::noteRandomNodes() {
+  constexpr size_t kNamed = 3;
+  if (randomNodes.empty())
+    return;
+  const size_t named = std::min(kNamed, randomNodes.size());
+  std::string text = fmt::format("every inference has the same random numbers: {}",
+                                 fmt::join(randomNodes.begin(), randomNodes.begin() + named, ", "));
+  if (named < randomNodes.size())
+    text += fmt::format(" and {} more", randomNodes.size() - named);
+  info.notes.push_back(std::move(text));
+}
+
+void Importer::blameReplaced(const std::vector<Replaced> &replaced, size_t before) {
+  std::vector<std::string> texts;
+  for (const Replaced &one : replaced)
+    texts.push_back(one.text());
+  info.notes.insert(info.notes.end(), texts.begin(), texts.end());
+  const auto follows = [](const Problem &one) {
+    return one.code == "E0206" || one.code == "E0115";
+  };
+  const auto first =
+      std::find_if(problems.begin() + static_cast<ptrdiff_t>(before), problems.end(), follows);
+  if (replaced.empty() || first == problems.end())
+    return;
+  Problem blamed;
+  blamed.code = "E0112";
+  blamed.message = fmt::format("{}, which the model does not allow", fmt::join(texts, ", "));
+  for (auto one = first; one != problems.end(); ++one)
+    if (follows(*one))
+      blamed.notes.push_back(one->node ? fmt::format("{}: {}", nodeText(*one->node), one->message)
+                                       : one->message);
+  blamed.fixes.push_back(fix("give the extents of the model, or export it with a free batch"));
+  *first = std::move(blamed);
+  problems.erase(std::remove_if(std::next(first), problems.end(), follows), problems.end());
+}
+
+} // namespace sluice::frontend

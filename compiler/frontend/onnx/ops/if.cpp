@@ -1,0 +1,57 @@
+// If: the nodes of the branch that its condition chooses, in its place.
+#include <fmt/format.h>
+
+#include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/families.h"
+
+namespace sluice::frontend::ops {
+namespace {
+
+constexpr const char *kThen = "then_branch", *kElse = "else_branch";
+
+std::optional<bool> conditionOf(const NodeView &node) {
+  return node.in(0).type == onnx::TensorProto::BOOL ? truthOf(node.in(0)) : std::nullopt;
+}
+
+} // namespace
+
+void addIf(OperatorTable &table) {
+  Operator entry;
+  entry.name = "If";
+  entry.form = "the branch that its condition chooses";
+  entry.inputs = {{"cond", Types::Any}};
+  entry.outputs = {{"outputs", Presence::Variadic}};
+  entry.attributes = {{kThen, AttributeKind::Graph, std::nullopt, true},
+                      {kElse, AttributeKind::Graph, std::nullopt, true}};
+  entry.requirements = {
+      {"input 'cond' is one element of bool that is known at import (a constant, or computed from "
+       "constants and shapes)",
+       [](const NodeView &node) -> std::string {
+         const Tensor &condition = node.in(0);
+         return conditionOf(node)
+                    ? ""
+                    : fmt::format("{} {} {}", condition.known ? "a constant" : "a run-time tensor",
+                                  dataTypeName(condition.type), shapeText(condition.shape));
+       },
+       "E0205",
+       "fold it with onnxsim, given the input shapes, or bind the input that it depends on "
+       "(--bind)"},
+      {"attributes 'then_branch' and 'else_branch' are graphs with as many outputs as the node",
+       [](const NodeView &node) -> std::string {
+         const auto outputs = static_cast<int>(node.outputCount());
+         const int ofThen = node.graph(kThen).output_size(),
+                   ofElse = node.graph(kElse).output_size();
+         return ofThen == outputs && ofElse == outputs
+                    ? ""
+                    : fmt::format("{} and {} for {}", ofThen, ofElse, outputs);
+       },
+       "E0206"}};
+  entry.build = [](NodeBuilder &node) {
+    const auto results = node.bodies.importInPlace(*conditionOf(node) ? kThen : kElse);
+    for (size_t i = 0; i < results.size(); ++i)
+      node.result(i, results[i]);
+  };
+  table.add({1, 11, 13, 16, 19, 21, 23, 24, 25}, std::move(entry));
+}
+
+} // namespace sluice::frontend::ops
