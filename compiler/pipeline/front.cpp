@@ -351,8 +351,12 @@ private:
     for (const frontend::GraphTensor &one : info.tensors)
       if (one.shape != shapes[one.name])
         steps.parts.push_back(one.name);
-    note({fmt::format("the sequence is taken in {} trips through one program, {} step{} in each",
-                      steps.trips, steps.together, steps.together == 1 ? "" : "s")});
+    std::vector<std::string> axes;
+    for (const streaming::StreamedInput &input : whole->options.inputs)
+      axes.push_back(fmt::format("axis {} of input '{}'", input.axis, input.name));
+    note({fmt::format("{} {} taken in {} trips through one program, {} position{} in each",
+                      fmt::join(axes, " and "), axes.size() == 1 ? "is" : "are", steps.trips,
+                      steps.together, steps.together == 1 ? "" : "s")});
     result.steps = std::move(steps);
     return true;
   }

@@ -41,6 +41,17 @@ class Tagger(nn.Module):
         return self.head(y), self.last(y[:, -1])
 
 
+class Sum(nn.Module):
+    """A recurrence over the sum of two sequences, whose axes are not in the same order."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = Recurrence("GRU", 4, 8)
+
+    def forward(self, x, z):
+        return self.body(x + z.transpose(1, 2))
+
+
 class Conditioned(nn.Module):
     """A second input that is the same in all steps."""
 
@@ -68,6 +79,7 @@ WHOLE = {
     "lstm, all steps and the last": (lambda: Tagger("LSTM", 16, num_layers=2), [(1, 96, 4)], (24, 4)),
     "gru, a prime number of steps": (lambda: Tagger("GRU", 16), [(1, 101, 4)], (21, 5)),
     "an input of every step and one for all": (Conditioned, [(1, 4, 80), (1, 6)], None),
+    "two inputs of every step": (Sum, [(1, 4, 90), (1, 90, 4)], None),
     "convolutions and lstm": (lambda: nn.Sequential(Causal(4, 8, 3), nn.ReLU(), Causal(8, 8, 2, 2, cut=True),
                                                     Recurrence("LSTM", 8, 8)), [(1, 4, 120)], None),
     "windows without a border": (lambda: nn.Sequential(nn.Conv1d(4, 8, 5), nn.ReLU(), nn.Conv1d(8, 4, 3),
@@ -117,10 +129,12 @@ class WholeTest(Folder):
                 names, expected = self.export(make(), shapes)
                 said = self.compile("--effort", "fast") if trips is None else self.compile()
                 self.assertEqual(len(said["notes"]), 1)
-                self.assertRegex(said["notes"][0], "^the sequence is taken in [0-9]+ trips through one program, ")
+                long = [(one, shape) for one, shape in zip(names, shapes) if max(shape) == max(map(max, shapes))]
+                axes = " and ".join(f"axis {shape.index(max(shape))} of input '{one}'" for one, shape in long)
+                taken = f"{axes} {'is' if len(long) == 1 else 'are'} taken in "
+                self.assertRegex(said["notes"][0], f"^{taken}[0-9]+ trips through one program, [0-9]+ positions in each$")
                 if trips is not None:
-                    self.assertEqual(said["notes"][0], "the sequence is taken in {} trips through one program, {} step{} "
-                                     "in each".format(*trips, "" if trips[1] == 1 else "s"))
+                    self.assertEqual(said["notes"][0], taken + "{} trips through one program, {} positions in each".format(*trips))
                 self.check(said, names, expected)
 
     def check(self, said, names, expected):
