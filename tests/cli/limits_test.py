@@ -96,9 +96,9 @@ class Memories(Refusal):
         self.too_small("tables", 1, """
             error[E0405]: the model does not fit small: core 0 needs 3 function tables, 2 more than its 1
               --> m.onnx
-             note: node 0 'fc0' (Gemm) takes 1 function tables of core 0
-             note: node 2 'fc1' (Gemm) takes 1 function tables of core 0
-             note: node 4 'fc2' (Gemm) takes 1 function tables of core 0
+             note: node 0 'fc0' (Gemm) takes 1 function table of core 0
+             note: node 2 'fc1' (Gemm) takes 1 function table of core 0
+             note: node 4 'fc2' (Gemm) takes 1 function table of core 0
              help: use fewer different activation functions
             """, layers(8, 8, 8, 8, 8, activations=("Sigmoid", "Tanh", "Softplus")))
 

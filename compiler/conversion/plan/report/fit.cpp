@@ -32,6 +32,12 @@ std::string placeOf(const format::Geometry &geometry, uint32_t core) {
   return core == geometry.cores ? "the host port" : fmt::format("core {}", core);
 }
 
+/// "function table" of "function tables".
+std::string singular(std::string memory) {
+  memory.pop_back();
+  return memory;
+}
+
 /// How much of a memory of one core each row takes.
 class Shares {
 public:
@@ -159,7 +165,8 @@ Problems fitProblems(const Graph &graph, const Work &work, const Placement &plac
   return fitProblems(graph.geometry, use, [&](const std::string &memory, uint32_t core) {
     std::vector<std::string> users;
     for (const auto &[amount, node] : Shares(graph, work, placement, core).largest(memory))
-      users.push_back(fmt::format("{} takes {} {}", nodeName(graph.nodes[node]), amount, memory));
+      users.push_back(fmt::format("{} takes {} {}", nodeName(graph.nodes[node]), amount,
+                                  amount == 1 ? singular(memory) : memory));
     return users;
   });
 }
