@@ -1,10 +1,14 @@
 // The part of format::check that looks at what is said of computed rows.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/format/checks.h"
 #include "runtime/format/row_rules.h"
+#include "runtime/format/steps.h"
 
 namespace sluice::format {
 namespace {
@@ -26,6 +30,36 @@ std::optional<std::string> wrongTensor(const ModelTensor &tensor) {
                        tensor.shape.size());
   return std::nullopt;
 }
+
+/// What does not go with the other tensors of the model, those at the host port among them.
+class Names {
+public:
+  explicit Names(const Program &program) {
+    for (const Model &model : program.models) {
+      inSteps |= model.steps > 1;
+      for (const auto *port : {&model.inputs, &model.outputs})
+        for (const HostTensor &tensor : *port)
+          ports[tensor.name].insert(stepShape(tensor, model.steps));
+    }
+  }
+
+  std::optional<std::string> wrong(const ModelTensor &tensor) {
+    if (!known.insert(tensor.name).second)
+      return fmt::format("has the name '{}' of another one", tensor.name);
+    if (tensor.ofStep && !inSteps)
+      return "is one of a step, and the model has only one";
+    const auto port = ports.find(tensor.name);
+    if (port != ports.end() && !port->second.contains(tensor.shape))
+      return fmt::format("is [{}], at the host port '{}' is [{}]", fmt::join(tensor.shape, ", "),
+                         tensor.name, fmt::join(*port->second.begin(), ", "));
+    return std::nullopt;
+  }
+
+private:
+  bool inSteps = false;
+  std::map<std::string, std::set<std::vector<int64_t>>> ports; ///< shapes in rows
+  std::set<std::string> known;
+};
 
 /// How often each instruction of a list is executed for one execution of the innermost loop
 /// around it; 0 where there is none.
@@ -93,9 +127,14 @@ private:
 } // namespace
 
 void checkComputedRows(const Program &program, ProblemList &problems) {
-  for (size_t i = 0; i < program.tensors.size(); ++i)
-    if (const auto wrong = wrongTensor(program.tensors[i]))
+  Names names(program);
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    auto wrong = wrongTensor(program.tensors[i]);
+    if (!wrong)
+      wrong = names.wrong(program.tensors[i]);
+    if (wrong)
       problems.add("E0513", fmt::format("tensor {} of the model {}", i, *wrong));
+  }
   if (!problems.empty())
     return;
   std::vector<uint32_t> passes;

@@ -461,5 +461,35 @@ TEST(Check, TensorsOfTheModel) {
             "E0513 tensor 0 of the model has data dimension 1, the rank is 0");
 }
 
+TEST(Check, TensorsOfTheModelGoWithEachOther) {
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"h", {8}}); }), "none");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"act.out", {4}}); }),
+            "E0513 tensor 1 of the model has the name 'act.out' of another one");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "y"; }), "none");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "x"; }),
+            "E0513 tensor 0 of the model is [8], at the host port 'x' is [1, 8]");
+  EXPECT_EQ(problemAfter([](Program &p) {
+              p.tensors[0].name = "y";
+              p.tensors[0].shape = {4, 2};
+            }),
+            "E0513 tensor 0 of the model is [4, 2], at the host port 'y' is [8]");
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].ofStep = true; }),
+            "E0513 tensor 0 of the model is one of a step, and the model has only one");
+  // In four steps: y [4, 8] is [1, 8] in rows.
+  const auto inSteps = [](std::vector<int64_t> shape) {
+    return problemAfter([&](Program &p) {
+      Model &model = p.models[0];
+      model.steps = 4;
+      model.inputs[0].shape = model.outputs[0].shape = {4, 8};
+      model.inputs[0].dataDim = model.outputs[0].dataDim = 1;
+      model.inputs[0].stepAxis = model.outputs[0].stepAxis = 0;
+      p.tensors[0] = {"y", std::move(shape)};
+      p.tensors[0].ofStep = true;
+    });
+  };
+  EXPECT_EQ(inSteps({1, 8}), "none");
+  EXPECT_EQ(inSteps({8}), "E0513 tensor 0 of the model is [8], at the host port 'y' is [1, 8]");
+}
+
 } // namespace
 } // namespace sluice::format

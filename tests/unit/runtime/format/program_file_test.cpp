@@ -44,6 +44,7 @@ TEST(ProgramFile, RoundTripGivesTheSameBytes) {
 
 TEST(ProgramFile, WhatIsSaidOfComputedRows) {
   Program program = smallProgram();
+  program.models[0].steps = 2; // so "h" may be of one
   program.tensors = {{"h", {4, 20}, 1, true}, {"scalar", {}}};
   isa::Vec vec = test::smallVec();
   vec.n = {1, 2, 3, 1};
@@ -164,6 +165,9 @@ TEST(ProgramFile, SectionsHoldWhatTheyCount) {
             "section 'models' ends inside an entry or a count exceeds it");
   EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, models, 0); }),
             "section 'models' has bytes after its last entry");
+  const size_t rows = sections(write(smallProgram()))[10].offset;
+  EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, rows, 1000); }),
+            "section 'computed rows' ends inside an entry or a count exceeds it");
   Program program = smallProgram();
   program.geometry.cores = 1;
   EXPECT_EQ(messageOf(read(write(program))), "instructions of 2 cores, the geometry has 1");
