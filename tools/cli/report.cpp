@@ -91,11 +91,13 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   log(problems, file);
   const ExitCode code = problems.empty() ? Internal : exitCodeOf(problems);
   json({{"schema", 1}, {"ok", false}, {"errors", errorsJson(problems)}});
-  const bool ofSluice =
-      problems.empty() || problems.front().code != "E0610"; // memory is the host's
-  if (code == Internal && ofSluice)
-    say("this is an error of sluice, not of the model; please report it with the "
-        "model, the command line and the output of 'sluice version --json'\n");
+  const std::string first = problems.empty() ? "" : problems.front().code;
+  if (code == Internal && first != "E0610") // memory is the host's
+    say(fmt::format("{}; please report it with the model, the command line and the output of "
+                    "'sluice version --json'\n",
+                    first == "E0607" ? "if the program file is as sluice compiled it, this is an "
+                                       "error of sluice, not of the model"
+                                     : "this is an error of sluice, not of the model"));
   return code;
 }
 
