@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,12 +14,6 @@
 #include "runtime/format/sequencer.h"
 
 namespace sluice::device {
-namespace {
-
-/// More things than this in one place are counted.
-constexpr size_t kNamed = 4;
-
-} // namespace
 
 Places::Port::Port(std::vector<format::HostTensor> list, uint32_t lanes, uint32_t steps)
     : tensors(std::move(list)), lanes(lanes) {
@@ -34,28 +29,29 @@ uint32_t Places::Port::rows() const {
   return rows;
 }
 
-std::string Places::Port::numbered(uint32_t number) const {
+Held Places::Port::numbered(uint32_t number) const {
   for (size_t i = 0; i < tensors.size(); number -= tensors[i++].rows)
     if (number < tensors[i].rows)
-      return names[i].of(number);
-  return "";
+      return {&names[i], false, {number}, ""};
+  return {};
 }
 
-std::string Places::Port::addressed(uint32_t row) const {
+Held Places::Port::addressed(uint32_t row) const {
   for (size_t i = 0; i < tensors.size(); ++i)
     if (row >= tensors[i].firstRow && row - tensors[i].firstRow < tensors[i].rows)
-      return names[i].of(row - tensors[i].firstRow);
-  return "";
+      return {&names[i], false, {row - tensors[i].firstRow}, ""};
+  return {};
 }
 
-std::vector<std::pair<uint32_t, uint32_t>>
-Places::Port::slotsOf(const std::string &tensor, addressing::IndicesRef index) const {
-  std::vector<std::pair<uint32_t, uint32_t>> found;
-  uint32_t number = 0;
-  for (size_t i = 0; i < tensors.size(); number += tensors[i++].rows)
-    if (const auto slot = tensors[i].name == tensor ? names[i].slotOf(index) : std::nullopt)
-      found.emplace_back(number + static_cast<uint32_t>(*slot / lanes),
-                         static_cast<uint32_t>(*slot % lanes));
+std::vector<Places::Port::Slot> Places::Port::slotsOf(const std::string &tensor,
+                                                      addressing::IndicesRef index) const {
+  std::vector<Slot> found;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (const auto slot = tensors[i].name == tensor ? names[i].slotOf(index) : std::nullopt) {
+      const auto row = static_cast<uint32_t>(*slot / lanes);
+      found.push_back(
+          {&names[i], row, tensors[i].firstRow + row, static_cast<uint32_t>(*slot % lanes)});
+    }
   return found;
 }
 
@@ -118,55 +114,33 @@ Places::Places(const format::Program &program)
 
 /// Rows of a tensor that are evenly apart are one series.
 void Places::addRow(const WrittenRow &row) {
+  Moved &by = moved[row.core][row.instruction];
   if (row.holds)
-    addTo(moved[row.core][row.instruction].computes, *row.holds);
+    by.computes.add({&tensors[row.holds->tensor], row.holds->partial, {row.holds->row}, ""});
+  else
+    by.internal = true;
   for (uint32_t to = 0; to < program.cores.size(); ++to) {
     if ((row.cores >> to & 1) == 0)
       continue;
-    std::vector<Series> &here = computed[to][row.address];
-    const auto same = std::ranges::find_if(here.rbegin(), here.rend(), [&](const Series &one) {
-      return one.by == Instruction(row.core, row.instruction);
-    });
-    if (same != here.rend() && same->takes(row.holds))
-      continue;
-    here.push_back({{row.core, row.instruction}, row.holds});
+    std::vector<Series> &here = computed[to][row.address][{row.core, row.instruction}];
+    if (here.empty() || !here.back().takes(row.holds))
+      here.push_back({row.holds, {row.holds ? row.holds->row : 0}});
   }
 }
 
 bool Places::Series::takes(const std::optional<ModelRow> &row) {
   if (!row || !begin)
     return row == begin;
-  if (row->tensor != begin->tensor || row->partial != begin->partial)
-    return false;
-  const int64_t next = int64_t{row->row} - (begin->row + (count - 1) * step);
-  if (next == 0 && count == 1)
-    return true; // the same again
-  if (count > 1 && next != step)
-    return false;
-  step = next;
-  ++count;
-  return true;
+  return row->tensor == begin->tensor && row->partial == begin->partial && rows.takes(row->row);
 }
 
-/// From the first to the last that is written of each tensor.
-void Places::addTo(std::vector<Span> &spans, const ModelRow &row) {
-  for (Span &span : spans)
-    if (span.first.tensor == row.tensor && span.first.partial == row.partial) {
-      span.last = row.row;
-      return;
-    }
-  spans.push_back({row, row.row});
+bool Places::Series::has(const ModelRow &row) const {
+  return begin && row.tensor == begin->tensor && row.partial == begin->partial && rows.has(row.row);
 }
 
-std::string Places::textOf(const Series &series) const {
-  if (!series.begin) {
-    const std::string nodes = describeSource(program, series.by.first, series.by.second);
-    return nodes.empty() ? "" : "internal to " + nodes;
-  }
-  std::string rows = tensors[series.begin->tensor].of(series.begin->row, series.step, series.count);
-  if (!series.begin->partial)
-    return rows;
-  return (series.count == 1 ? "partial sum of " : "partial sums of ") + rows;
+Held Places::internalTo(const Instruction &by) const {
+  const std::string nodes = describeSource(program, by.first, by.second);
+  return {nullptr, false, {}, nodes.empty() ? "" : "internal to " + nodes};
 }
 
 /// Runs the host port's list until it has taken the rows of one inference.
@@ -178,6 +152,10 @@ void Places::followInputs() {
     return;
   uint32_t number = 0;
   const uint32_t rows = inputs.rows();
+  const auto arrive = [](std::vector<Held> &here, const Held &row) {
+    if (here.empty() || here.back().tensor != row.tensor || !here.back().rows.takes(row.rows.first))
+      here.push_back(row);
+  };
   follow(reader.list, [&](const Moment &moment) {
     const auto *input = std::get_if<isa::Input>(&reader.list[moment.instruction]);
     if (!input || input->skip != 0)
@@ -185,21 +163,18 @@ void Places::followInputs() {
     uint64_t beats = 1;
     for (const uint32_t trips : input->n)
       beats *= trips;
-    const uint32_t first = number;
     for (uint64_t beat = 0; beat < beats && number < rows; ++beat, ++number) {
       int64_t at = moment.registers[input->dstReg];
       uint64_t rest = beat;
       for (unsigned l = isa::kLoopDepth; l-- > 0; rest /= input->n[l])
         at += int64_t{input->dstStride[l]} * static_cast<int64_t>(rest % input->n[l]);
       const uint32_t address = ringAddress(input->dst, at, input->dstRing, 18);
+      const Held row = inputs.numbered(number);
+      moved[host][moment.instruction].sends.add(row);
       for (uint32_t core = 0; core < host; ++core)
         if ((input->mask >> core & 1) != 0)
-          arrivals[core][address].push_back(number);
+          arrive(arrivals[core][address], row);
     }
-    std::vector<Reach> &sends = moved[host][moment.instruction].sends;
-    if (sends.empty())
-      sends.push_back({first, number - 1});
-    sends.back().last = number - 1;
     return number < rows;
   });
 }
@@ -209,9 +184,7 @@ void Places::readCore(uint32_t core) {
   moved[core].resize(reader.list.size());
   for (uint32_t i = 0; reader.valid && i < reader.list.size(); ++i) {
     Moved &here = moved[core][i];
-    const auto reads = [&](const std::vector<uint32_t> &found) {
-      here.reads.push_back({found.front(), found.back()});
-    };
+    const auto reads = [&](std::vector<uint32_t> found) { here.reads.push_back(std::move(found)); };
     if (const auto *mm = std::get_if<isa::Mm>(&reader.list[i]); mm && isa::multiplies(*mm))
       reads(reader.addresses(i, *mm, mm->x, mm->xStride, mm->xReg, mm->xRing, 16));
     const auto *vec = std::get_if<isa::Vec>(&reader.list[i]);
@@ -229,7 +202,8 @@ void Places::readCore(uint32_t core) {
     const std::vector<uint32_t> written =
         reader.addresses(i, *vec, vec->dst, vec->dstStride, vec->dstReg, vec->dstRing, 18);
     if (net && (vec->mask >> isa::kHostBit & 1) != 0)
-      here.gives.push_back({written.front(), written.back()});
+      for (const uint32_t row : written)
+        here.gives.add(outputs.addressed(row));
     for (uint32_t to = 0; to < program.cores.size(); ++to)
       if (net ? (vec->mask >> to & 1) != 0 : to == core)
         for (const uint32_t address : written)
@@ -239,41 +213,52 @@ void Places::readCore(uint32_t core) {
 
 std::vector<std::string> Places::at(uint32_t core, uint32_t address) const {
   std::vector<std::string> found;
-  const auto add = [&](std::string what) {
-    if (!what.empty() && std::ranges::find(found, what) == found.end())
-      found.push_back(std::move(what));
-  };
-  if (const auto rows = arrivals[core].find(address); rows != arrivals[core].end())
-    for (const uint32_t number : rows->second)
-      add(inputs.numbered(number));
-  if (const auto by = writers[core].find(address); by != writers[core].end())
-    for (const Instruction &one : by->second)
-      for (const std::string &text : writtenBy(core, address, one))
-        add(text);
-  if (!found.empty())
-    return found;
-  for (const format::StatePlace &place : program.state.places)
-    if (place.core == core && place.memory == format::StatePlace::Memory::Rows &&
-        address >= place.first && address - place.first < place.rows)
-      return {"state"};
-  for (const format::RowImage &image : program.cores[core].rows)
-    if (address >= image.address &&
-        address - image.address < image.lanes.size() / program.geometry.lanes)
-      add("constant");
+  std::unordered_set<std::string> known;
+  for (const Held &held : turnsAt(core, address))
+    for (std::string &name : held.names())
+      if (!name.empty() && known.insert(name).second)
+        found.push_back(std::move(name));
   return found;
 }
 
+/// What is at an address of a core in the course of an inference.
+std::vector<Held> Places::turnsAt(uint32_t core, uint32_t address) const {
+  std::vector<Held> found;
+  if (const auto rows = arrivals[core].find(address); rows != arrivals[core].end())
+    found = rows->second;
+  if (const auto by = writers[core].find(address); by != writers[core].end())
+    for (const Instruction &one : by->second)
+      addWritten(found, core, address, one);
+  if (!found.empty())
+    return found;
+  const auto text = [](const char *what) { return Held{nullptr, false, {}, what}; };
+  for (const format::StatePlace &place : program.state.places)
+    if (place.core == core && place.memory == format::StatePlace::Memory::Rows &&
+        address >= place.first && address - place.first < place.rows)
+      return {text("state")};
+  for (const format::RowImage &image : program.cores[core].rows)
+    if (address >= image.address &&
+        address - image.address < image.lanes.size() / program.geometry.lanes)
+      return {text("constant")};
+  return {};
+}
+
 /// What an instruction writes to an address of a core.
-std::vector<std::string> Places::writtenBy(uint32_t core, uint32_t address,
-                                           const Instruction &by) const {
-  std::vector<std::string> found;
+void Places::addWritten(std::vector<Held> &to, uint32_t core, uint32_t address,
+                        const Instruction &by) const {
+  const auto add = [&](Held held) {
+    if (held.tensor || !held.text.empty())
+      to.push_back(std::move(held));
+  };
   if (const auto rows = computed[core].find(address); rows != computed[core].end())
-    for (const Series &one : rows->second)
-      if (one.by == by)
-        found.push_back(textOf(one));
-  if (found.empty()) // in a later inference, by a register that goes on
-    found.push_back(describeSource(program, by.first, by.second));
-  return found;
+    if (const auto written = rows->second.find(by); written != rows->second.end()) {
+      for (const Series &one : written->second)
+        add(one.begin ? Held{&tensors[one.begin->tensor], one.begin->partial, one.rows, ""}
+                      : internalTo(by));
+      return;
+    }
+  // In a later inference, by a register that goes on.
+  add({nullptr, false, {}, describeSource(program, by.first, by.second)});
 }
 
 std::vector<Places::Spot> Places::of(const std::string &tensor,
@@ -287,16 +272,19 @@ std::vector<Places::Spot> Places::of(const std::string &tensor,
       slots.emplace_back(i, *slot);
   for (uint32_t core = 0; core < program.cores.size(); ++core) {
     std::vector<Spot> here;
-    for (const auto &[address, numbers] : arrivals[core])
-      for (const auto &[number, lane] : received)
-        if (std::ranges::find(numbers, number) != numbers.end())
-          here.push_back({core, address, lane});
-    for (const auto &[address, rows] : computed[core])
-      for (const auto &[i, slot] : slots)
-        if (std::ranges::any_of(rows,
-                                [&, row = ModelRow{i, false, static_cast<uint32_t>(slot / lanes)}](
-                                    const Series &one) { return one.has(row); }))
-          here.push_back({core, address, static_cast<uint32_t>(slot % lanes)});
+    for (const auto &[address, rows] : arrivals[core])
+      for (const Port::Slot &slot : received)
+        if (std::ranges::any_of(rows, [&slot](const Held &one) {
+              return one.tensor == slot.tensor && one.rows.has(slot.row);
+            }))
+          here.push_back({core, address, slot.lane});
+    for (const auto &[address, written] : computed[core])
+      for (const auto &[by, rows] : written)
+        for (const auto &[i, slot] : slots)
+          if (std::ranges::any_of(rows,
+                                  [row = ModelRow{i, false, static_cast<uint32_t>(slot / lanes)}](
+                                      const Series &one) { return one.has(row); }))
+            here.push_back({core, address, static_cast<uint32_t>(slot % lanes)});
     std::ranges::sort(here);
     here.erase(std::ranges::unique(here).begin(), here.end());
     found.insert(found.end(), here.begin(), here.end());
@@ -304,56 +292,37 @@ std::vector<Places::Spot> Places::of(const std::string &tensor,
   return found;
 }
 
-bool Places::Series::has(const ModelRow &row) const {
-  if (!begin || row.tensor != begin->tensor || row.partial != begin->partial)
-    return false;
-  const int64_t way = int64_t{row.row} - begin->row;
-  return step == 0 ? way == 0 : way % step == 0 && way / step >= 0 && way / step < count;
-}
-
-void Places::addRange(std::vector<std::string> &to, const std::string &first,
-                      const std::string &last) const {
-  std::string text = first.empty() ? last : first;
-  if (!first.empty() && !last.empty() && first != last)
-    text += " to " + last;
-  if (!text.empty() && std::ranges::find(to, text) == to.end())
-    to.push_back(std::move(text));
+std::vector<Places::OutputSpot> Places::sentAs(const std::string &tensor,
+                                               addressing::IndicesRef index) const {
+  std::vector<OutputSpot> found;
+  for (const Port::Slot &slot : outputs.slotsOf(tensor, index))
+    found.push_back({slot.address, slot.lane});
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
 }
 
 std::string Places::movedBy(uint32_t core, uint32_t instruction) const {
   if (instruction >= moved[core].size()) // of the save
     return "";
   const Moved &here = moved[core][instruction];
-  const auto named = [&](uint32_t address) {
-    std::vector<std::string> names = at(core, address);
-    const size_t count = names.size();
-    if (count > kNamed) {
-      names.resize(kNamed);
-      names.push_back(fmt::format("{} others", count - kNamed));
-    }
-    return fmt::format("{}", fmt::join(names, " or "));
-  };
-  std::vector<std::string> reads, sends, gives, parts;
-  for (const Reach &one : here.reads)
-    addRange(reads, named(one.first), named(one.last));
-  for (const Reach &one : here.sends)
-    addRange(sends, inputs.numbered(one.first), inputs.numbered(one.last));
-  for (const Reach &one : here.gives)
-    addRange(gives, outputs.addressed(one.first), outputs.addressed(one.last));
-  for (const Span &one : here.computes) {
-    const RowNames &rows = tensors[one.first.tensor];
-    const bool single = one.first.row == one.last;
-    const std::string first = rows.of(one.first.row);
-    const std::string kind = !one.first.partial ? ""
-                             : single           ? "partial sum of "
-                                                : "partial sums of ";
-    if (here.gives.empty())
-      addRange(gives, kind + first, single ? "" : rows.of(one.last));
+  std::vector<std::string> reads, parts;
+  for (const std::vector<uint32_t> &addresses : here.reads) {
+    Contents contents;
+    for (const uint32_t address : addresses)
+      contents.addTurns(turnsAt(core, address));
+    if (std::string text = contents.text();
+        !text.empty() && std::ranges::find(reads, text) == reads.end())
+      reads.push_back(std::move(text));
   }
+  Contents writes = here.gives.empty() ? here.computes : here.gives;
+  if (here.internal && here.gives.empty())
+    writes.add(internalTo({core, instruction}));
   for (const auto &[verb, what] :
-       {std::pair("reads", &reads), std::pair("sends", &sends), std::pair("writes", &gives)})
-    if (!what->empty())
-      parts.push_back(fmt::format("{} {}", verb, fmt::join(*what, ", ")));
+       {std::pair("reads", fmt::format("{}", fmt::join(reads, ", "))),
+        std::pair("sends", here.sends.text()), std::pair("writes", writes.text())})
+    if (!what.empty())
+      parts.push_back(fmt::format("{} {}", verb, what));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

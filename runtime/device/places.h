@@ -11,6 +11,7 @@
 
 #include "runtime/addressing/addressing.h"
 #include "runtime/device/row_names.h"
+#include "runtime/device/row_series.h"
 #include "runtime/device/written_rows.h"
 #include "runtime/format/program.h"
 
@@ -22,13 +23,17 @@ namespace sluice::device {
 class Places {
 public:
   explicit Places(const format::Program &program);
+  Places(const Places &) = delete; // parts point to the names of tensors
+  Places &operator=(const Places &) = delete;
+  ~Places() = default;
 
   /// What a tensor row of a core holds (address as in instructions), in the course of an inference:
   /// several things where rows take turns, none where nothing is.
   [[nodiscard]] std::vector<std::string> at(uint32_t core, uint32_t address) const;
 
   /// What an instruction of a core (or of the host port, core = number of cores) moves: `reads
-  /// x[0, 0..7] to x[3, 0..7], writes y[0, 0..7]`. Empty if nothing that has a name.
+  /// x[0, 0..7] to x[3, 0..7], writes y[0, 0..7]`; of each tensor from the least row to the
+  /// largest. Empty if nothing that has a name.
   [[nodiscard]] std::string movedBy(uint32_t core, uint32_t instruction) const;
 
   /// A lane of a tensor row of a core.
@@ -39,43 +44,49 @@ public:
   /// The inverse of `at`: where an element is in the course of an inference, ascending.
   [[nodiscard]] std::vector<Spot> of(const std::string &tensor, addressing::IndicesRef index) const;
 
+  /// A lane of an output row.
+  struct OutputSpot {
+    uint32_t row = 0, lane = 0;
+    auto operator<=>(const OutputSpot &) const = default;
+  };
+  /// Where an element of an output is when it leaves, ascending; several where models differ.
+  [[nodiscard]] std::vector<OutputSpot> sentAs(const std::string &tensor,
+                                               addressing::IndicesRef index) const;
+
 private:
   /// The tensors of one direction of the host port.
   class Port {
   public:
     Port(std::vector<format::HostTensor> tensors, uint32_t lanes, uint32_t steps);
-    /// `x[3, 8..15]`, by the number of the row in the tensors' order, or by its address.
-    [[nodiscard]] std::string numbered(uint32_t number) const;
-    [[nodiscard]] std::string addressed(uint32_t row) const;
+    /// A row, by its number in the tensors' order or by its address.
+    [[nodiscard]] Held numbered(uint32_t number) const;
+    [[nodiscard]] Held addressed(uint32_t row) const;
     [[nodiscard]] uint32_t rows() const;
-    /// The numbers of the rows, and the lanes, that have an element.
-    [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>>
-    slotsOf(const std::string &tensor, addressing::IndicesRef index) const;
+
+    /// A lane of a tensor of the port.
+    struct Slot {
+      const RowNames *tensor;
+      uint32_t row, address, lane;
+    };
+    /// The slots that have an element.
+    [[nodiscard]] std::vector<Slot> slotsOf(const std::string &tensor,
+                                            addressing::IndicesRef index) const;
 
   private:
     std::vector<format::HostTensor> tensors; ///< ascending first row
     std::vector<RowNames> names;
     uint32_t lanes;
   };
-  /// The least and the largest of some addresses or rows.
-  struct Reach {
-    uint32_t first = 0, last = 0;
-  };
-  /// Rows of a tensor of the model from one to another.
-  struct Span {
-    ModelRow first;
-    uint32_t last = 0;
-  };
   struct Moved {
-    std::vector<Reach> reads, sends, gives; ///< of its core's rows, of inputs', of outputs'
-    std::vector<Span> computes;
+    std::vector<std::vector<uint32_t>> reads; ///< addresses, by operand
+    Contents sends, gives, computes;          ///< rows of inputs, of outputs, of the model
+    bool internal = false;                    ///< writes what its nodes have between them
   };
   using Instruction = std::pair<uint32_t, uint32_t>; ///< core, index
   /// Rows that an instruction writes to an address one after the other, evenly apart.
   struct Series {
-    Instruction by;
     std::optional<ModelRow> begin; ///< nothing: what its nodes have between them
-    int64_t step = 0, count = 1;
+    RowSeries rows;
 
     /// Takes one more row, if it goes on like that.
     bool takes(const std::optional<ModelRow> &row);
@@ -87,20 +98,18 @@ private:
   void followInputs();
   void readCore(uint32_t core);
   void addRow(const WrittenRow &row);
-  static void addTo(std::vector<Span> &spans, const ModelRow &row);
-  [[nodiscard]] std::string textOf(const Series &series) const;
-  [[nodiscard]] std::vector<std::string> writtenBy(uint32_t core, uint32_t address,
-                                                   const Instruction &by) const;
-  void addRange(std::vector<std::string> &to, const std::string &first,
-                const std::string &last) const;
+  [[nodiscard]] Held internalTo(const Instruction &by) const;
+  [[nodiscard]] std::vector<Held> turnsAt(uint32_t core, uint32_t address) const;
+  void addWritten(std::vector<Held> &to, uint32_t core, uint32_t address,
+                  const Instruction &by) const;
 
   const format::Program &program;
   Port inputs, outputs;
-  std::vector<ByAddress<uint32_t>> arrivals;   ///< by core, numbers of input rows
+  std::vector<ByAddress<Held>> arrivals;       ///< by core, input rows in their order
   std::vector<ByAddress<Instruction>> writers; ///< by core, of addresses that they may reach
   std::vector<RowNames> tensors;               ///< of the model
-  /// By core, in the order in which they are written.
-  std::vector<std::unordered_map<uint32_t, std::vector<Series>>> computed;
+  /// By core, address and the instruction that writes them, in their order.
+  std::vector<std::unordered_map<uint32_t, std::map<Instruction, std::vector<Series>>>> computed;
   std::vector<std::vector<Moved>> moved; ///< by core and instruction
 };
 

@@ -36,9 +36,9 @@ std::string RowNames::named(const std::string &index) const {
   return tensor + (index.empty() ? "" : "[" + index + "]") + (ofStep ? " of a step" : "");
 }
 
-std::string RowNames::of(int64_t row) const { return of(row, 0, 1); }
+std::string RowNames::of(int64_t row) const { return of(row, 0, 1).front(); }
 
-std::string RowNames::of(int64_t first, int64_t step, int64_t count) const {
+std::vector<std::string> RowNames::of(int64_t first, int64_t step, int64_t count) const {
   if (step < 0)
     return of(first + (count - 1) * step, -step, count);
   const addressing::Indices from = begin(first);
@@ -53,8 +53,13 @@ std::string RowNames::of(int64_t first, int64_t step, int64_t count) const {
       even &=
           last[axis] - from[axis] == (count - 1) * by[axis] && (axis != dataDim || by[axis] == 0);
     }
-    if (moving != 1 || !even)
-      return of(first) + " to " + of(first + (count - 1) * step);
+    if (moving != 1 || !even) {
+      const std::string begin = of(first), end = of(first + (count - 1) * step);
+      if (count == 2)
+        return {begin, end};
+      return {fmt::format("{} to {}{}", begin, end,
+                          step == 1 ? "" : fmt::format(" in steps of {} rows", step))};
+    }
   }
   std::string text;
   for (size_t axis = 0; axis < from.size(); ++axis) {
@@ -66,7 +71,7 @@ std::string RowNames::of(int64_t first, int64_t step, int64_t count) const {
     if (by[axis] > 1)
       text += fmt::format(" by {}", by[axis]);
   }
-  return named(text);
+  return {named(text)};
 }
 
 std::optional<int64_t> RowNames::slotOf(addressing::IndicesRef index) const {

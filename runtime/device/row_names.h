@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/addressing/addressing.h"
 #include "runtime/format/program.h"
@@ -21,8 +22,8 @@ public:
   /// A row by the element in its first lane and the lanes that it uses.
   [[nodiscard]] std::string of(int64_t row) const;
   /// `count` rows that are `step` apart: those along one axis as its positions,
-  /// `h[0..60 by 4, 0..7]`, others by the first and the last.
-  [[nodiscard]] std::string of(int64_t first, int64_t step, int64_t count) const;
+  /// `h[0..60 by 4, 0..7]`, two others as they are, more by the first and the last.
+  [[nodiscard]] std::vector<std::string> of(int64_t first, int64_t step, int64_t count) const;
 
   /// Where an element is: row * lanes + lane. Nothing if there is none of that index.
   [[nodiscard]] std::optional<int64_t> slotOf(addressing::IndicesRef index) const;

@@ -233,10 +233,16 @@ void addElements(Answer &answer, const format::Program &program,
       found.push_back(
           {{"core", spot.core}, {"memory", memory}, {"row", spot.address}, {"lane", spot.lane}});
     }
+    Json sent = Json::array();
+    for (const device::Places::OutputSpot &spot : places.sentAs(one.tensor, one.index)) {
+      texts.push_back(fmt::format("output row {} lane {}", spot.row, spot.lane));
+      sent.push_back({{"row", spot.row}, {"lane", spot.lane}});
+    }
     answer.text +=
         fmt::format("{}: {}\n", printable(name),
                     texts.empty() ? "in no row" : fmt::format("{}", fmt::join(texts, ", ")));
-    list.push_back({{"tensor", one.tensor}, {"index", one.index}, {"places", found}});
+    list.push_back(
+        {{"tensor", one.tensor}, {"index", one.index}, {"places", found}, {"outputs", sent}});
   }
   answer.json["elements"] = list;
 }
@@ -265,29 +271,37 @@ std::variant<Place, std::string> placeOf(const std::string &text, const format::
   return Place{*core, *row};
 }
 
-/// The shape of a tensor that is in rows: of a model of several steps, of the part of one.
-std::optional<std::vector<int64_t>> shapeOf(const format::Program &program,
-                                            const std::string &name) {
+/// The shape of a tensor that is in rows; of a model of several steps, of the part of one.
+struct RowShape {
+  std::vector<int64_t> shape;
+  bool ofStep = false;
+};
+
+std::optional<RowShape> shapeOf(const format::Program &program, const std::string &name) {
   for (const format::Model &model : program.models)
-    for (const format::HostTensor &input : model.inputs)
-      if (input.name == name)
-        return format::stepShape(input, model.steps);
+    for (const auto *port : {&model.inputs, &model.outputs})
+      for (const format::HostTensor &tensor : *port)
+        if (tensor.name == name)
+          return RowShape{format::stepShape(tensor, model.steps), tensor.stepAxis.has_value()};
   for (const format::ModelTensor &tensor : program.tensors)
     if (tensor.name == name)
-      return tensor.shape;
+      return RowShape{tensor.shape, tensor.ofStep};
   return std::nullopt;
 }
 
-/// An element as the user writes it, `h[3, 5]`; a scalar has no index.
+/// An element as the user writes it, `h[3, 5]`; a scalar has no index, `s` or `s[]`.
 std::variant<Element, std::string> elementOf(const std::string &text,
                                              const format::Program &program) {
   const size_t open = text.ends_with(']') ? text.rfind('[') : std::string::npos;
   Element element{text.substr(0, open), {}};
-  for (size_t at = open; at != std::string::npos && at + 1 < text.size();) {
+  const std::string_view digits =
+      open == std::string::npos ? "" : std::string_view(text).substr(open + 1);
+  const bool scalar = digits.find_first_not_of(" ]") == std::string_view::npos;
+  for (size_t at = open; !scalar && at + 1 < text.size();) {
     size_t end = std::min(text.find(',', at + 1), text.size() - 1);
-    std::string digits = text.substr(at + 1, end - at - 1);
-    std::erase(digits, ' ');
-    const auto value = number(digits);
+    std::string one = text.substr(at + 1, end - at - 1);
+    std::erase(one, ' ');
+    const auto value = number(one);
     if (!value)
       return fmt::format("--element '{}', allowed: TENSOR[INDEX,...], like h[3,5]", text);
     element.index.push_back(*value);
@@ -297,11 +311,12 @@ std::variant<Element, std::string> elementOf(const std::string &text,
   if (!shape)
     return fmt::format("--element '{}': no tensor '{}' is in rows of the program", text,
                        element.tensor);
-  bool inside = shape->size() == element.index.size();
-  for (size_t axis = 0; inside && axis < shape->size(); ++axis)
-    inside = element.index[axis] < (*shape)[axis];
+  bool inside = shape->shape.size() == element.index.size();
+  for (size_t axis = 0; inside && axis < shape->shape.size(); ++axis)
+    inside = element.index[axis] < shape->shape[axis];
   if (!inside)
-    return fmt::format("--element '{}': the tensor is {}", text, shapeText(*shape));
+    return fmt::format("--element '{}': the tensor is {}{}", text, shapeText(shape->shape),
+                       shape->ofStep ? " of each step" : "");
   return element;
 }
 
@@ -377,11 +392,17 @@ void addInspect(CLI::App &app, const Common &common, int &exitCode) {
                     "instructions, with the nodes they come from and what they move");
   command->add_option("--core", options->core, "instructions of one core only");
   command->add_flag("--map", options->map, "nodes, with the instructions they became");
-  command->add_option("--row", options->rows,
-                      "what is in a tensor row of a core, CORE:ROW, at an address as in "
-                      "instructions and waves");
-  command->add_option("--element", options->elements,
-                      "the rows and lanes of an element of a tensor, TENSOR[INDEX,...]");
+  // One each: names of tensors may look like lists.
+  command
+      ->add_option("--row", options->rows,
+                   "what is in a tensor row of a core, CORE:ROW, at an address as in "
+                   "instructions and waves; once for each row")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--element", options->elements,
+                   "the rows and lanes of an element of a tensor, TENSOR[INDEX,...]; once for "
+                   "each element")
+      ->allow_extra_args(false);
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

@@ -71,7 +71,7 @@ TEST(ComputedRows, AreNamedByTheirElements) {
   EXPECT_EQ(places.at(1, 3), Names());
   EXPECT_EQ(places.movedBy(1, 1), "writes h[0, 0..7] to h[3, 8..9]");
   EXPECT_EQ(places.movedBy(1, 3), "writes partial sums of h[3, 0..7] to h[3, 8..9]");
-  EXPECT_EQ(places.movedBy(1, 4), "");
+  EXPECT_EQ(places.movedBy(1, 4), "writes internal to node 2 \"norm\" (LayerNormalization)");
   EXPECT_EQ(places.movedBy(0, 0), "reads partial sum of h[3, 0..7], writes s");
 }
 
@@ -113,6 +113,9 @@ TEST(ComputedRows, RowsThatTakeTurnsUnevenlyAreNamedOneByOne) {
   EXPECT_EQ(at({{0, 0, false, 0, 0, {{3, 2}}}, {3, 0, true, 1, 0, {}}}),
             (Names{"h[0..2, 0..7]", "partial sum of h[0, 8..9]"}));
   EXPECT_EQ(at({{0, 0, false, 2, 0, {{4, 0}}}}), Names{"h[1, 0..7]"});
+  EXPECT_EQ(at({{0, 0, false, 1, 0, {{2, 1}}}}), (Names{"h[0, 8..9]", "h[1, 0..7]"}));
+  EXPECT_EQ(at({{0, 0, true, 0, 0, {{3, 1}}}}),
+            (Names{"partial sums of h[0, 0..7] to h[1, 0..7]"}));
 }
 
 TEST(ComputedRows, AreInStallReports) {

@@ -11,6 +11,7 @@ namespace sluice::device {
 namespace {
 
 using Names = std::vector<std::string>;
+using test::encoded;
 
 TEST(Places, NamesElementsAndNodes) {
   const format::Program program = test::smallProgram();
@@ -100,10 +101,89 @@ TEST(Places, RowsTakeTurnsInARing) {
   EXPECT_EQ(places.movedBy(2, 5), "sends s");
   // Data dimension 0: a row is a column of y.
   EXPECT_EQ(places.movedBy(1, 0),
-            "reads a[0, 0, 8..9] or a[1, 1, 8..9] to a[0, 1, 8..9] or a[1, 2, 8..9], s, writes "
-            "y[0..2, 1] to y[0..2, 3]");
+            "reads a[0, 0, 8..9] to a[1, 2, 8..9], s, writes y[0..2, 1] to y[0..2, 3]");
   EXPECT_EQ(places.movedBy(1, 2), "reads internal to node 7 \"add\" (Add)");
   EXPECT_EQ(places.at(1, isa::kLocalBase + 2), Names{"internal to node 7 \"add\" (Add)"});
+}
+
+TEST(Places, RowsOfRingsAreSeries) {
+  // Row r of x, which is x[r, 0..7], is at 16 + r mod 8.
+  format::Program program = ringProgram();
+  format::Model &model = program.models[0];
+  model.inputs = {{"x", {60000, 8}, format::HostType::Float32, 1, 0, 60000}};
+  program.hostInstructions[1] = encoded(isa::Loop{10000});
+  EXPECT_EQ(Places(program).at(1, 16), Names{"x[0..59992 by 8, 0..7]"});
+  EXPECT_EQ(Places(program).at(1, 23), Names{"x[7..59999 by 8, 0..7]"});
+  EXPECT_EQ(Places(program).movedBy(2, 2), "sends x[0, 0..7] to x[59999, 0..7]");
+  const std::vector<Places::Spot> spots{{1, 19, 5}};
+  EXPECT_EQ(Places(program).of("x", addressing::Indices{3003, 5}), spots);
+  // Three rows a line: no axis that every eighth row moves along.
+  model.inputs[0] = {"x", {10000, 20}, format::HostType::Float32, 1, 0, 30000};
+  program.hostInstructions[1] = encoded(isa::Loop{5000});
+  EXPECT_EQ(Places(program).at(1, 16), Names{"x[0, 0..7] to x[9997, 8..15] in steps of 8 rows"});
+  // Then another one, in the rows that follow.
+  model.inputs = {{"x", {14, 8}, format::HostType::Float32, 1, 0, 14},
+                  {"z", {10, 8}, format::HostType::Float32, 1, 14, 10}};
+  program.hostInstructions[1] = encoded(isa::Loop{4});
+  EXPECT_EQ(Places(program).at(1, 16), (Names{"x[0..8 by 8, 0..7]", "z[2, 0..7]"}));
+  EXPECT_EQ(Places(program).movedBy(2, 2),
+            "sends x[0, 0..7] to x[13, 0..7] and z[0, 0..7] to z[9, 0..7]");
+  EXPECT_EQ(Places(program).movedBy(1, 0),
+            "reads x[1, 0..7] to x[11, 0..7] or z[3, 0..7] to z[5, 0..7], writes y[0..2, 1] to "
+            "y[0..2, 3]");
+}
+
+/// What an instruction reads from rows that have little to do with each other.
+TEST(Places, UnrelatedRowsAreListed) {
+  format::Program program = test::smallProgram();
+  isa::Vec vec;
+  vec.dstKind = isa::Dst::Local;
+  vec.aSrc = isa::Source::Ram;
+  vec.a = 0;
+  const uint32_t rows = 7;
+  program.models[0].inputs.clear();
+  isa::Input input;
+  input.mask = 1;
+  program.hostInstructions.clear();
+  for (uint32_t row = 0; row < rows; ++row) {
+    program.models[0].inputs.push_back(
+        {std::string(1, static_cast<char>('a' + row)), {8}, format::HostType::Float32, 0, row, 1});
+    input.dst = row;
+    program.hostInstructions.push_back(encoded(input));
+  }
+  program.hostInstructions.push_back(encoded(isa::Restart{}));
+  program.computedRows.clear();
+  const auto moves = [&](uint32_t count, uint32_t to) {
+    vec.n = {1, 1, 1, count};
+    vec.aStride = vec.dstStride = {0, 0, 0, 1};
+    vec.dst = to;
+    program.cores[0].instructions = {encoded(vec), encoded(isa::Restart{})};
+    program.sourceMap = {{0, 0, {0}}};
+    return Places(program).movedBy(0, 0);
+  };
+  constexpr uint32_t kLocal = isa::kLocalBase;
+  EXPECT_EQ(moves(2, kLocal), "reads a[0..7] and b[0..7], writes internal to node 0 \"fc\" (Gemm)");
+  EXPECT_EQ(moves(4, kLocal), "reads a[0..7] and b[0..7] and c[0..7] and d[0..7], writes internal "
+                              "to node 0 \"fc\" (Gemm)");
+  EXPECT_EQ(moves(7, kLocal), "reads a[0..7] and b[0..7] and c[0..7] and d[0..7] and 3 others, "
+                              "writes internal to node 0 \"fc\" (Gemm)");
+  // Row 1 has its own result for a part of the time.
+  EXPECT_EQ(moves(2, 1), "reads a[0..7] or b[0..7] or internal to node 0 \"fc\" (Gemm), "
+                         "writes internal to node 0 \"fc\" (Gemm)");
+}
+
+TEST(Places, OutputsAreSentInTheirRows) {
+  using Spots = std::vector<Places::OutputSpot>;
+  const format::Program program = ringProgram();
+  const Places places(program);
+  // Data dimension 0: column j of y is row 5 + j.
+  EXPECT_EQ(places.sentAs("y", addressing::Indices{1, 2}), (Spots{{7, 1}}));
+  EXPECT_EQ(places.sentAs("y", addressing::Indices{3, 0}), Spots());
+  EXPECT_EQ(places.sentAs("a", addressing::Indices{0, 0, 0}), Spots());
+  format::Program two = test::smallProgram();
+  two.models.push_back(two.models[0]);
+  two.models[1].outputs[0].firstRow = 1;
+  EXPECT_EQ(Places(two).sentAs("y", addressing::Indices{6}), (Spots{{0, 6}, {1, 6}}));
 }
 
 TEST(Places, PartsOfStepsAreThoseOfAStep) {
