@@ -44,8 +44,11 @@ public:
   }
 
   std::optional<std::string> wrong(const ModelTensor &tensor) {
-    if (!known.insert(tensor.name).second)
-      return fmt::format("has the name '{}' of another one", tensor.name);
+    // In several layouts it is the same tensor.
+    const auto first = known.try_emplace(tensor.name, tensor.shape).first;
+    if (first->second != tensor.shape)
+      return fmt::format("is [{}], '{}' was [{}] before", fmt::join(tensor.shape, ", "),
+                         tensor.name, fmt::join(first->second, ", "));
     if (tensor.ofStep && !inSteps)
       return "is one of a step, and the model has only one";
     const auto port = ports.find(tensor.name);
@@ -58,7 +61,7 @@ public:
 private:
   bool inSteps = false;
   std::map<std::string, std::set<std::vector<int64_t>>> ports; ///< shapes in rows
-  std::set<std::string> known;
+  std::map<std::string, std::vector<int64_t>> known;
 };
 
 /// How often each instruction of a list is executed for one execution of the innermost loop

@@ -464,7 +464,9 @@ TEST(Check, TensorsOfTheModel) {
 TEST(Check, TensorsOfTheModelGoWithEachOther) {
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"h", {8}}); }), "none");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"act.out", {4}}); }),
-            "E0513 tensor 1 of the model has the name 'act.out' of another one");
+            "E0513 tensor 1 of the model is [4], 'act.out' was [8] before");
+  // In another layout.
+  EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"act.out", {8}}); }), "none");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "y"; }), "none");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "x"; }),
             "E0513 tensor 0 of the model is [8], at the host port 'x' is [1, 8]");
