@@ -143,7 +143,7 @@ Value History::ended(Value stream, const Sequence &sequence, int64_t length, dou
   const Value unitsWithin = constant([](int64_t all) { return all % kCountDigit; });
   const Value tensWithin = constant([](int64_t all) { return all / kCountDigit; });
   // How many inferences are left, or its sign at least: digits are whole numbers below kCountDigit.
-  return builder.create<ir::MapOp>(
+  const Value made = builder.create<ir::MapOp>(
       where, ValueRange{stream, units, tens, unitsWithin, tensWithin},
       [outside](OpBuilder &body, Location at, ValueRange x) -> Value {
         const Value tensLeft = body.create<arith::SubFOp>(at, x[4], x[2]);
@@ -155,12 +155,32 @@ Value History::ended(Value stream, const Sequence &sequence, int64_t length, dou
             body.create<arith::CmpFOp>(at, arith::CmpFPredicate::OGT, left, number(body, at, 0));
         return body.create<arith::SelectOp>(at, isWithin, x[0], number(body, at, outside));
       });
+  return borderOf(stream, made);
 }
 
 Value History::masked(Value stream, const Sequence &sequence, double outside) {
   const auto shape = ir::shapeOf(stream);
-  return select(builder, stream.getLoc(), begun(shape, sequence.axis, sequence.behind), stream,
-                filled(builder, stream.getLoc(), shape, outside));
+  return borderOf(stream,
+                  select(builder, stream.getLoc(), begun(shape, sequence.axis, sequence.behind),
+                         stream, filled(builder, stream.getLoc(), shape, outside)));
+}
+
+Value History::borderOf(Value stream, Value made) {
+  bordered[stream] = made;
+  return made;
+}
+
+Value History::stored(Value stream) const {
+  while (!llvm::isa<BlockArgument>(stream) && stream.hasOneUse()) {
+    const auto made = bordered.find(stream);
+    Operation *reader = *stream.user_begin();
+    // What was made and is not read is gone.
+    if (made == bordered.end() || reader->getNumResults() != 1 ||
+        reader->getResult(0) != made->second)
+      break;
+    stream = made->second;
+  }
+  return stream;
 }
 
 } // namespace sluice::streaming

@@ -35,13 +35,20 @@ public:
   /// position of a stream that is `behind`.
   mlir::Value begun(llvm::ArrayRef<int64_t> shape, unsigned axis, int64_t behind);
 
+  /// What `masked` or `ended` made of a stream, if nothing else reads it: it has the elements of
+  /// the stream, and is what is stored. The stream itself where there is none.
+  [[nodiscard]] mlir::Value stored(mlir::Value stream) const;
+
 private:
   using Digits = std::pair<mlir::Value, mlir::Value>; ///< the units first
   /// How many inferences there have been: tensors of a shape, one pair for all that ask.
   Digits inferences(mlir::Location where, llvm::ArrayRef<int64_t> shape);
 
+  mlir::Value borderOf(mlir::Value stream, mlir::Value made);
+
   mlir::OpBuilder &builder;
-  std::map<std::vector<int64_t>, Digits> counted; ///< by shape
+  llvm::DenseMap<mlir::Value, mlir::Value> bordered; ///< by stream, the last made of it
+  std::map<std::vector<int64_t>, Digits> counted;    ///< by shape
 };
 
 /// `chosen` where `test` is not zero, else `otherwise`: tensors of one shape.

@@ -96,8 +96,7 @@ Result Steps::run() {
     }
   }
   for (auto &[value, replacement] : result.replaced)
-    if (dead.contains(replacement))
-      replacement = nullptr;
+    replacement = dead.contains(replacement) ? nullptr : history.stored(replacement);
   for (const Value value : dead)
     result.replaced[value] = nullptr;
   for (const unsigned index : llvm::reverse(llvm::seq(0U, function.getNumArguments())))

@@ -133,6 +133,16 @@ def keeps():
     return m.proto("h_out", "y"), {"h_out", "y"}
 
 
+def around():
+    """Windows that read ahead of a sequence along axis 2, a step at a time: what is between them is masked where it is
+    not one of its positions."""
+    m = Model("around", x=[1, 4, 16, 1])
+    a = m.add("Conv", ["x", m.weight(8, 4, 3, 1, scale=0.3), m.weight(8)], "a", pads=[1, 0, 1, 0])
+    r = m.add("Relu", [a], "r")
+    m.add("Conv", [r, m.weight(2, 8, 5, 1, scale=0.3)], "y", pads=[2, 0, 2, 0])
+    return m.proto("y"), {"r", "y"}
+
+
 def pooled(x, kernel_shape, strides):
     return functional.max_pool2d(x, kernel_shape, strides)
 
@@ -299,6 +309,21 @@ def made(sluice, watch, engine, work, build, target, flags=(), state=(), loops=F
                    [np.stack(arrays) for arrays in given.values()], wanted, values, flags, loops)
 
 
+def streamed(sluice, watch, engine, work, build, target, late):
+    """`late`: by how many steps, of each tensor along axis 2. Inferences up to a step in the midst of the sequence."""
+    model, wanted = build()
+    path = work / f"{model.graph.name}.onnx"
+    onnx.save(model, path)
+    whole = np.random.default_rng(7).standard_normal([d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim])
+    whole = whole.astype(np.float32)
+    steps = 10
+    values = {name: value[:, :, steps - 1 - late[name]:steps - late[name]]
+              for name, value in reference(model, {"x": whole}).items() if name in late}
+    given = np.stack([whole[:, :, step:step + 1] for step in range(steps)])
+    return examine(sluice, watch, engine, work, model.graph.name, path, target, [given], wanted, values,
+                   ["--stream", "x=2", "--stream-delay", str(max(late.values()))])
+
+
 def published(sluice, watch, engine, work, models, name, target, wanted):
     folder = models / name
     model = onnx.load(folder / "model.onnx")
@@ -324,6 +349,7 @@ def main():
     good &= made(*common, convolution, "c2b8")
     good &= made(*common, positions, "c2b8", loops=True)
     good &= made(*common, keeps, "c2b8", state=[("h_in", "h_out")])
+    good &= streamed(*common, around, "c2b8", {"x": 0, "a": 1, "r": 1, "y": 3})
     good &= made(*common, lstm, "c2b8")
     if models.is_dir():
         good &= published(*common, models, "acasxu", "c2b8", set())
