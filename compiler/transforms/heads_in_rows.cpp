@@ -1,5 +1,7 @@
 #include "compiler/transforms/passes.h"
 
+#include <numeric>
+
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"

@@ -135,8 +135,8 @@ class Memories(Refusal):
         """A loop makes 65,535 at most: the positions are then taken a few at a time, if that fits."""
         node = helper.make_node("Relu", ["x"], ["y"], name="relu")
         x = models.values(65536, 8) - np.float32(0.5)
-        for positions, note in ((65535, ""), (65536, "note: the sequence is taken in 16384 trips through one program, "
-                                                     "4 steps in each\n")):
+        for positions, note in ((65535, ""), (65536, "note: axis 0 of input 'x' is taken in 16384 trips through one "
+                                                     "program, 4 positions in each\n")):
             onnx.save(models.model([node], [models.tensor("x", positions, 8)], [models.tensor("y", positions, 8)]),
                       self.dir / "m.onnx")
             code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
