@@ -39,6 +39,15 @@ public:
     std::copy_n(given.begin() + first, count, wanted.begin() + first);
   }
 
+  /// The next beat's unit announces `row` to itself: so that a token never counts further than it
+  /// can, the beat takes old ones. They are there, as the beats of a unit finish in order.
+  void announceOwn(rows::RowId row) {
+    constexpr uint32_t kOld = isa::kTokenMax / 2, kMost = isa::kTokenMax - isa::kTokenMax / 16;
+    const Arrival &arrival = arrivals[row];
+    if (arrival.count > taken[arrival.token] + kMost)
+      wanted[arrival.token] = std::max(wanted[arrival.token], arrival.count - kOld);
+  }
+
   /// The next beat takes all that is there in cycle `time` of what it waits for. An
   /// order that was estimated to run then still does.
   void needArrived(uint64_t time) {

@@ -326,6 +326,9 @@ private:
         bank.need(operand);
     if (what.kind == RowKind::Vector && work[item.row].gate != kNoRow)
       bank.need(work[item.row].gate);
+    const RowPlace &place = placement.rows[item.row];
+    if (!place.net && !place.weights && (place.units() & kVectorBit) != 0)
+      bank.announceOwn(item.row);
     const size_t beats = what.wide ? 2 : std::max<size_t>(what.a.size(), 1);
     for (size_t i = 0; i < beats; ++i) {
       const bool last = i + 1 == beats;

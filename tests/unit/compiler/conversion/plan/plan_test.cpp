@@ -334,6 +334,24 @@ TEST(Plan, SharesFunctionsOutThatOneCoreHasNoRoomFor) {
   EXPECT_EQ(refused(builder.graph).at(0).code, "E0405");
 }
 
+TEST(Plan, TakesOldTokensOfOwnRowsBeforeTheyCountTooFar) {
+  GraphBuilder builder("c6b32", 12);
+  builder.graph.geometry.cores = 1;
+  const auto x = builder.input(1);
+  rows::VectorStep add;
+  add.alu1 = isa::Alu::Add;
+  // Of the first ones all but one are read when all of the second ones are there.
+  std::vector<RowId> first, second, sums;
+  for (unsigned i = 0; i < 200; ++i)
+    first.push_back(builder.vector({x[0]}, builder.constant(), rows::kNoRow, add));
+  for (unsigned i = 0; i < 200; ++i)
+    second.push_back(builder.vector({first[0]}, builder.constant(), rows::kNoRow, add));
+  for (unsigned i = 0; i < 200; ++i)
+    sums.push_back(builder.vector({first[i]}, second[i], rows::kNoRow, add));
+  builder.output(sums);
+  expectRuns(builder.graph);
+}
+
 TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
   GraphBuilder builder("c6b32", 11);
   const auto x = builder.input(1216);
