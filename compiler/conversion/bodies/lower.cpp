@@ -61,7 +61,7 @@ public:
           loops[partition.tripsOf(op.getOperand(0))].second.push_back(&op);
       }
       for (const auto &[trips, work] : loops) {
-        if (trips > kMostTrips)
+        if (trips > int64_t{rows::kMostTrips})
           return std::nullopt;
         for (const Part &one : partsOf(trips, work.first))
           if (!addBody(level, one, work.first, work.second))
@@ -95,8 +95,6 @@ private:
 
   /// Host rows that an address can name.
   static constexpr uint64_t kMostRows = 1 << 18;
-  /// Trips that a hardware loop can make.
-  static constexpr int64_t kMostTrips = 65535;
   static uint64_t rowsAtHost(const std::vector<format::HostTensor> &tensors) {
     uint64_t rows = 0;
     for (const format::HostTensor &tensor : tensors)
@@ -214,7 +212,7 @@ private:
   }
 
   /// Where the rows of a cut value are for who reads all of them: what repeats rows is not made.
-  [[nodiscard]] Places rowsForAll(Value value) const {
+  Places rowsForAll(Value value) {
     return views.fewest(value, [&](Value other) {
       return other.getDefiningOp() && partition.cutOf(other) && levelOf(other) == levelOf(value);
     });
@@ -223,10 +221,10 @@ private:
   /// Rows of what an earlier body makes, or the host; null if trips do not move over them evenly.
   Value readOperand(Outline &outline, Value value, const Need &need,
                     const std::optional<Slab> &lines) {
-    const Places places = partition.windows ? views.of(value) : Places{value, {}};
     rows::Read read;
     const auto cut = partition.cutOf(value);
     if (partition.windows) {
+      const Places &places = views.of(value);
       read.family = families.of(places.of);
       read.all = true;
       const LineRows where = families.rowsOf(value, lines);
@@ -453,7 +451,7 @@ private:
   }
 
   /// The value whose rows an operation of a later level reads.
-  [[nodiscard]] Value rowsRead(OpOperand &use) const {
+  Value rowsRead(OpOperand &use) {
     const Need need = partition.operandCuts(use.getOwner())[use.getOperandNumber()];
     const bool all = partition.cutOf(use.get()) && !need.cut && !need.slab;
     return all ? rowsForAll(use.get()).of : use.get();

@@ -39,15 +39,6 @@ std::optional<std::vector<int64_t>> selectedRows(Value operand, Value view, int6
   return rows;
 }
 
-/// What a view selects whole rows of, and which; nothing if it does something else.
-std::optional<Places> selectedBy(Value value, int64_t lanes) {
-  auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
-  if (!view || view->getNumOperands() != 1)
-    return std::nullopt;
-  auto rows = selectedRows(view->getOperand(0), value, lanes);
-  return rows ? std::optional(Places{view->getOperand(0), std::move(*rows)}) : std::nullopt;
-}
-
 /// Every row of a value.
 Places allOf(Value value, int64_t lanes) {
   Places places{value, std::vector<int64_t>(layoutOf(value, lanes).rows())};
@@ -62,25 +53,34 @@ rows::RowLayout layoutOf(Value value, int64_t lanes) {
   return {{shape.begin(), shape.end()}, ir::dataDim(value).value_or(0), lanes};
 }
 
+const Places *ViewPlaces::selectedBy(Value value) {
+  const auto [entry, added] = selected.try_emplace(value);
+  auto view = llvm::dyn_cast_if_present<ir::ViewInterface>(value.getDefiningOp());
+  if (added && view && view->getNumOperands() == 1)
+    if (auto rows = selectedRows(view->getOperand(0), value, lanes))
+      entry->second = std::make_unique<Places>(Places{view->getOperand(0), std::move(*rows)});
+  return entry->second.get();
+}
+
 const Places &ViewPlaces::of(Value value) {
   if (const auto found = known.find(value); found != known.end())
     return *found->second;
   Places places = allOf(value, lanes);
-  if (const auto selected = selectedBy(value, lanes)) {
-    const Places &base = this->of(selected->of);
+  if (const Places *by = selectedBy(value)) {
+    const Places &base = this->of(by->of);
     places = {base.of, {}};
-    for (const int64_t row : selected->rows)
+    for (const int64_t row : by->rows)
       places.rows.push_back(base.rows[row]);
   }
   return *(known[value] = std::make_unique<Places>(std::move(places)));
 }
 
-Places ViewPlaces::fewest(Value value, llvm::function_ref<bool(Value)> may) const {
+Places ViewPlaces::fewest(Value value, llvm::function_ref<bool(Value)> may) {
   Places here = allOf(value, lanes), best = here;
-  while (const auto selected = selectedBy(here.of, lanes)) {
-    here.of = selected->of;
+  while (const Places *by = selectedBy(here.of)) {
+    here.of = by->of;
     for (int64_t &row : here.rows)
-      row = selected->rows[row];
+      row = by->rows[row];
     if (!may(here.of))
       break;
     if (layoutOf(here.of, lanes).rows() < layoutOf(best.of, lanes).rows())

@@ -31,11 +31,15 @@ public:
 
   /// The same rows in a value between that one and this, of those that `may` be read the one with
   /// the fewest: a view that repeats rows has them once there.
-  [[nodiscard]] Places fewest(mlir::Value value, llvm::function_ref<bool(mlir::Value)> may) const;
+  Places fewest(mlir::Value value, llvm::function_ref<bool(mlir::Value)> may);
 
 private:
   const int64_t lanes;
   llvm::DenseMap<mlir::Value, std::unique_ptr<Places>> known;
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Places>> selected; ///< null: no rows of another
+
+  /// What a view selects whole rows of, and which; null if it does something else.
+  const Places *selectedBy(mlir::Value value);
 };
 
 } // namespace sluice::bodies

@@ -329,8 +329,8 @@ private:
 
   void addGroups(const Statements &statements, uint32_t count, uint32_t size, uint32_t before) {
     placeCredits(statements);
-    for (; count != 0; count -= std::min(count, kMostTrips)) {
-      const uint32_t passes = std::min(count, kMostTrips);
+    for (; count != 0; count -= std::min(count, rows::kMostTrips)) {
+      const uint32_t passes = std::min(count, rows::kMostTrips);
       if (passes > 1)
         list.push_back(sequencer(isa::Loop{passes}));
       for (const uint32_t input : statements.takenByBoth) {

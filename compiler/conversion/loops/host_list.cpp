@@ -159,7 +159,7 @@ private:
   void addRounds(uint32_t f, const Groups &groups, uint32_t first, uint32_t count, bool waits) {
     const auto advance = static_cast<int32_t>(groups.size * program.families[f].rows);
     while (count != 0) {
-      const uint32_t passes = std::min(count, kMostTrips);
+      const uint32_t passes = std::min(count, rows::kMostTrips);
       if (passes > 1)
         list.push_back(sequencer(isa::Loop{passes}));
       for (uint32_t turn = 0; turn < groups.cores; ++turn)

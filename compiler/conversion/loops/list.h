@@ -11,8 +11,6 @@
 
 namespace sluice::loops {
 
-inline constexpr uint32_t kMostTrips = 65535; // of a hardware loop
-
 /// An instruction of a list and what its beats are for.
 struct Emitted {
   isa::Instruction instruction;

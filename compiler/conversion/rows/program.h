@@ -16,6 +16,9 @@
 
 namespace sluice::rows {
 
+/// Trips that a hardware loop can make.
+inline constexpr uint32_t kMostTrips = 65535;
+
 struct Family {
   std::string name;
   uint32_t trips = 1;

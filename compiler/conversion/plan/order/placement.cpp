@@ -102,6 +102,17 @@ std::map<uint32_t, uint32_t> coresOfTables(const Graph &graph, const Work &work)
   return masks;
 }
 
+/// Masks of cores for a row, or for all rows of a home.
+struct Cores {
+  uint32_t free = ~uint32_t{0};      ///< that the user leaves it
+  uint32_t withTable = ~uint32_t{0}; ///< that have its function table
+
+  void meet(const Cores &other) {
+    free &= other.free;
+    withTable &= other.withTable;
+  }
+};
+
 /// Gives cores to rows, stage by stage.
 class CoreAssignment {
 public:
@@ -115,10 +126,7 @@ public:
     for (const std::vector<RowId> &stage : work.stages)
       for (RowId row : stage) {
         if (work[row].home != kNoHome)
-          homeCores.try_emplace(work[row].home, ~uint32_t{0}).first->second &=
-              coresOfRow(graph.rows[row], options.pins);
-        if (work[row].home != kNoHome)
-          homeTables.try_emplace(work[row].home, ~uint32_t{0}).first->second &= coresOfTable(row);
+          homeCores[work[row].home].meet(coresOf(row));
         if (isApart(row))
           lateLoads[work[row].cell] += lateLoad(row);
       }
@@ -141,33 +149,32 @@ private:
   std::vector<uint64_t> totalLoad;
   std::vector<uint32_t> arrival; ///< by row, its place in the order in which they are expected
   uint32_t arrived = 0;
-  std::vector<uint32_t> homes;                         ///< by home, its core
-  std::map<uint32_t, uint32_t> homeCores;              ///< by home, the cores that may have it
-  std::map<uint32_t, uint32_t> tableCores, homeTables; ///< by table and home, those with the tables
-  std::vector<uint64_t> cellLoad;                      ///< by core, the products of its cells
-  std::vector<uint32_t> cells;                         ///< by cell, its core
-  std::vector<uint64_t> lateLoads; ///< by cell, the products that are apart from it
+  std::vector<uint32_t> homes;             ///< by home, its core
+  std::map<uint32_t, Cores> homeCores;     ///< by home
+  std::map<uint32_t, uint32_t> tableCores; ///< by function table, the cores that have it
+  std::vector<uint64_t> cellLoad;          ///< by core, the products of its cells
+  std::vector<uint32_t> cells;             ///< by cell, its core
+  std::vector<uint64_t> lateLoads;         ///< by cell, the products that are apart from it
 
   void arrive(const std::vector<RowId> &stage) {
     for (RowId row : inTurn(stage, result))
       arrival[row] = ++arrived;
   }
 
-  /// The cores that have the function table of a row.
-  [[nodiscard]] uint32_t coresOfTable(RowId row) const {
+  [[nodiscard]] Cores coresOf(RowId row) const {
     const auto &table = graph.rows[row].step.table;
     const auto found = table ? tableCores.find(*table) : tableCores.end();
-    return found == tableCores.end() ? ~uint32_t{0} : found->second;
+    return {coresOfRow(graph.rows[row], options.pins),
+            found == tableCores.end() ? ~uint32_t{0} : found->second};
   }
 
   /// The cores that may compute a row: of those that the user leaves it the ones with its table, if
   /// there are any.
   [[nodiscard]] uint32_t allowed(RowId row) const {
     const uint32_t home = work[row].home;
-    const uint32_t free =
-        home != kNoHome ? homeCores.at(home) : coresOfRow(graph.rows[row], options.pins);
-    const uint32_t both = free & (home != kNoHome ? homeTables.at(home) : coresOfTable(row));
-    return both != 0 ? both : free;
+    const Cores own = home != kNoHome ? homeCores.at(home) : coresOf(row);
+    const uint32_t both = own.free & own.withTable;
+    return both != 0 ? both : own.free;
   }
 
   /// The rows of a stage in the order in which the last operand of each is expected.
