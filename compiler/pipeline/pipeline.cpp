@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -308,6 +309,7 @@ int64_t mostTogether(Effort effort) {
 
 /// The sequence a few steps at a time, as many as fit.
 bool compileInSteps(const CompileOptions &options, CompileResult &result) {
+  int64_t least = std::numeric_limits<int64_t>::max(); // of those that were tried
   for (int64_t most = mostTogether(options.effort); most > 0;) {
     CompileOptions inSteps = options;
     inSteps.stepsTogether = most;
@@ -317,9 +319,12 @@ bool compileInSteps(const CompileOptions &options, CompileResult &result) {
       result = std::move(other);
       return true;
     }
-    if (!other.steps || !doesNotFit(found))
+    // Where only a multiple of some number can be taken, that may be more than is asked for, and
+    // the same however few are.
+    if (!other.steps || !doesNotFit(found) || other.steps->together >= least)
       return false;
-    most = other.steps->together / 2;
+    least = other.steps->together;
+    most = least / 2;
   }
   return false;
 }

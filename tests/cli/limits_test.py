@@ -152,6 +152,21 @@ class Memories(Refusal):
              help: use a target with more inbox rows or more lanes
             """, models.model([mean], [models.tensor("x", 65536, 8)], [models.tensor("y", 1, 8)]))
 
+    def test_windows_taken_together_that_do_not_fit(self):
+        """Six steps are the fewest that give a position: there are no fewer to try where those do not fit."""
+        pool = helper.make_node("MaxPool", ["x"], ["y"], name="pool", kernel_shape=[6, 6], dilations=[6, 6], strides=[6, 6])
+        self.compile_refused(TOO_BIG, """
+            error[E0402]: the model does not fit c2b8: core 0 needs 2048 inbox rows, 1024 more than its 1024
+              --> m.onnx
+             note: core 1 needs 2048 inbox rows, 1024 more than its 1024
+             note: 'x', of 11400 rows in all, takes its share of the inbox rows of core 0
+             help: use a target with more inbox rows or more lanes
+            error[E0403]: the model does not fit c2b8: core 0 needs 432 local rows, 176 more than its 256
+              --> m.onnx
+             note: core 1 needs 432 local rows, 176 more than its 256
+             help: use a target with more local rows or more cores
+            """, models.model([pool], [models.tensor("x", 1, 1, 300, 300)], [models.tensor("y", 1, 1, 45, 45)]))
+
     def test_sums_over_positions(self):
         node = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0], keepdims=0)
         self.compile_refused(REFUSED, """
