@@ -13,7 +13,7 @@ import pathlib
 import shutil
 import sys
 
-from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, linear, placing,
+from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, placing,
                    positions, random_fields, reductions, sampling, selecting, selections, window_exports, windows)
 from cases.common import Cases
 
@@ -31,7 +31,8 @@ FAMILIES = (
     sampling.clipped_regions, sampling.statistics_of_the_batch, sampling.sequences, dynamic.computed_convolutions,
     selecting.computed_powers, attention.packed_heads,
     arithmetic.seldom, placing.blocks, placing.borders, placing.products, placing.affine_grids, placing.caches,
-    placing.deformations, placing.region_maxima, placing.bits)
+    placing.deformations, placing.region_maxima, placing.bits,
+    integers.counts, integers.ranges, integers.selections)
 
 
 def main():

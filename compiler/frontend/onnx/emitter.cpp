@@ -22,6 +22,16 @@ bool isFoldable(const std::vector<Tensor> &operands, const Shape &shape) {
                      [](const Tensor &operand) { return operand.known->isFloat(); });
 }
 
+/// Integers beside those that the program computes are bf16 numbers there.
+void checkExact(const Tensor &tensor) {
+  for (const int64_t value : tensor.known->ints)
+    if (!isExact(value))
+      throw NodeError{"E0205",
+                      fmt::format("a tensor of {} {} would be needed on the accelerator, and its "
+                                  "element {} is no bf16 number",
+                                  dataTypeName(tensor.type), shapeText(tensor.shape), value)};
+}
+
 bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size() == 1; }
 
 } // namespace
@@ -41,6 +51,13 @@ Tensor withElementsOfItsType(Tensor tensor) {
     else
       out.ints.push_back(wrapToType(value, out.type));
   return Tensor::ofKnown(std::move(out), std::move(tensor.name));
+}
+
+IntegerRange rangeOf(const Tensor &tensor) {
+  if (!tensor.known || tensor.known->isFloat() || tensor.known->size() == 0)
+    return tensor.range.value_or(rangeOf(tensor.type));
+  const auto [low, high] = std::ranges::minmax(tensor.known->ints);
+  return {static_cast<double>(low), static_cast<double>(high)};
 }
 
 Tensor asFloats(const Tensor &tensor) {
@@ -119,6 +136,16 @@ Tensor Emitter::computed(DataType type, mlir::Value value) const {
   return {type, Shape(shape.begin(), shape.end()), nullptr, value, {}};
 }
 
+Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) const {
+  Tensor out = computed(inputs.front().type, value);
+  if (isFloatType(out.type) && !inputs.front().range)
+    return out;
+  out.range = rangeOf(inputs.front());
+  for (const Tensor &input : inputs)
+    out.range = joined(*out.range, rangeOf(input));
+  return out;
+}
+
 mlir::Value Emitter::value(const Tensor &tensor) {
   if (!tensor.isTensor())
     throw NodeError{"E0206", kindText(tensor) + " is given where a tensor is needed"};
@@ -127,16 +154,13 @@ mlir::Value Emitter::value(const Tensor &tensor) {
   mlir::Value &constant = constants[tensor.known];
   if (constant)
     return constant;
-  if (!tensor.known->isFloat())
-    throw NodeError{"E0205", "a tensor of " + dataTypeName(tensor.type) + " " +
-                                 shapeText(tensor.shape) +
-                                 " would be needed on the accelerator, which computes on "
-                                 "floating-point tensors"};
+  checkExact(tensor);
   if (tensor.known->size() == 0)
     throw NodeError{"E0205", "the operand " + shapeText(tensor.shape) +
                                  " has no elements, at least 1 is needed on the accelerator"};
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
-  auto elements = mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(tensor.known->floats));
+  auto elements =
+      mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(asFloats(tensor).known->floats));
   // The location's name is the node's output, which an operand is not.
   mlir::MLIRContext *context = builder.getContext();
   std::optional<mlir::Location> named;
@@ -164,7 +188,8 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
   llvm::SmallVector<mlir::Value> inputs;
   std::vector<int> argumentOf; // of each operand; -1: a scalar of the body
   for (const Tensor &operand : operands) {
-    if (isScalar(operand) && operand.known->isFloat() && !allKnown) {
+    if (isScalar(operand) && !allKnown) {
+      checkExact(operand);
       argumentOf.push_back(-1);
       continue;
     }
@@ -178,8 +203,9 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
     const Scalars s{b, where};
     llvm::SmallVector<mlir::Value> values;
     for (size_t i = 0; i < operands.size(); ++i)
-      values.push_back(argumentOf[i] >= 0 ? arguments[argumentOf[i]]
-                                          : s.constant(operands[i].known->floats.front()));
+      values.push_back(argumentOf[i] >= 0
+                           ? arguments[argumentOf[i]]
+                           : s.constant(asFloats(operands[i]).known->floats.front()));
     return body(s, values);
   };
   return computed(operands.front().type,

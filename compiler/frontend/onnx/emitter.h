@@ -11,6 +11,7 @@
 
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/host_tensor.h"
+#include "compiler/frontend/onnx/integer_range.h"
 #include "compiler/frontend/onnx/scalars.h"
 #include "compiler/reference/axes.h"
 #include "mlir/IR/Builders.h"
@@ -33,6 +34,8 @@ struct Tensor {
   std::string name;    ///< known: the ONNX name, "w.T" of its transpose; may be empty
   ValueKind kind = ValueKind::Tensor;
   std::vector<Tensor> elements = {}; ///< of a sequence; `type` is theirs
+  /// Of integers that the program computes, also as floats: narrower than the type's.
+  std::optional<IntegerRange> range = std::nullopt;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
@@ -48,6 +51,9 @@ std::string kindText(const Tensor &value);
 
 /// A known tensor with its elements in the type that it has: a map gives floats for bools.
 Tensor withElementsOfItsType(Tensor tensor);
+
+/// The values that a tensor of integers or bools may have.
+IntegerRange rangeOf(const Tensor &tensor);
 
 /// A known tensor of integers or bools as one of floats; others as they are.
 Tensor asFloats(const Tensor &tensor);
@@ -94,7 +100,7 @@ public:
   /// Where constants are written; everything else goes behind them, or into loops.
   void setConstants(mlir::Block &block) { home = &block; }
 
-  /// The tensor as a value; a known one becomes a constant, each once.
+  /// The tensor as a value; a known one becomes a constant, each once, if bf16 has its integers.
   mlir::Value value(const Tensor &tensor);
 
   /// The function of ONNX-broadcast operands: `body` takes one scalar per
@@ -138,6 +144,8 @@ public:
 private:
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   Tensor computed(DataType type, mlir::Value value) const;
+  /// Elements of `inputs`, of the type of the first.
+  Tensor selected(const std::vector<Tensor> &inputs, mlir::Value value) const;
 
   mlir::OpBuilder &builder;
   mlir::Location location;

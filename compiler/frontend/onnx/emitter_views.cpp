@@ -34,8 +34,7 @@ Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
   std::string why;
   ir::Extents shape = checked(ir::inferTranspose(input.shape, permutation, why), why);
   if (!input.known)
-    return computed(input.type,
-                    builder.create<ir::TransposeOp>(location, input.value, permutation));
+    return selected({input}, builder.create<ir::TransposeOp>(location, input.value, permutation));
   Shape from = stridesOf(input.shape), strides;
   for (int64_t axis : permutation)
     strides.push_back(from[axis]);
@@ -51,7 +50,7 @@ Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
     return Tensor::ofKnown(withShape(*input.known, shape), input.name);
   std::string why;
   checked(ir::inferReshape(input.shape, shape, why), why);
-  return computed(input.type, builder.create<ir::ReshapeOp>(location, input.value, shape));
+  return selected({input}, builder.create<ir::ReshapeOp>(location, input.value, shape));
 }
 
 Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
@@ -61,7 +60,7 @@ Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
-  return computed(input.type, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
+  return selected({input}, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
 }
 
 Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
@@ -71,7 +70,7 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
-  return computed(input.type, builder.create<ir::SqueezeOp>(location, input.value, axes));
+  return selected({input}, builder.create<ir::SqueezeOp>(location, input.value, axes));
 }
 
 Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &sizes,
@@ -92,7 +91,7 @@ Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &siz
     return input;
   std::string why;
   checked(ir::inferSlice(input.shape, starts, sizes, steps, why), why);
-  return computed(input.type,
+  return selected({input},
                   builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps));
 }
 
@@ -102,8 +101,11 @@ Tensor Emitter::pad(const Tensor &input, const Shape &low, const Shape &high, fl
     return input;
   std::string why;
   checked(ir::inferPad(input.shape, low, high, why), why);
-  return computed(input.type,
-                  builder.create<ir::PadOp>(location, this->value(input), low, high, value));
+  Tensor out =
+      selected({input}, builder.create<ir::PadOp>(location, this->value(input), low, high, value));
+  if (out.range)
+    out.range = joined(*out.range, {value, value});
+  return out;
 }
 
 Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
@@ -141,7 +143,7 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
   }
   std::string why;
   checked(ir::inferConcat(shapes, axis, why), why);
-  return computed(parts.front().type, builder.create<ir::ConcatOp>(location, values, axis));
+  return selected(parts, builder.create<ir::ConcatOp>(location, values, axis));
 }
 
 Tensor Emitter::tile(const Tensor &input, const Shape &counts) {
@@ -154,7 +156,7 @@ Tensor Emitter::tile(const Tensor &input, const Shape &counts) {
     return result;
   std::string why;
   checked(ir::inferRepeat(wide, others, why), why);
-  return computed(input.type, builder.create<ir::TileOp>(location, value(result), others));
+  return selected({input}, builder.create<ir::TileOp>(location, value(result), others));
 }
 
 Tensor Emitter::repeat(const Tensor &input, int64_t axis, int64_t count) {
@@ -167,7 +169,7 @@ Tensor Emitter::repeat(const Tensor &input, int64_t axis, int64_t count) {
   std::string why;
   const ir::Extents shape = checked(ir::inferRepeat(input.shape, counts, why), why);
   if (!input.known)
-    return computed(input.type, builder.create<ir::RepeatOp>(location, input.value, counts));
+    return selected({input}, builder.create<ir::RepeatOp>(location, input.value, counts));
   const int64_t run = stridesOf(input.shape)[axis];
   return Tensor::ofKnown(input.known->select({shape.begin(), shape.end()}, [&](int64_t flat) {
     return flat / (run * count) * run + flat % run;
@@ -193,7 +195,7 @@ Tensor Emitter::interleave(const std::vector<Tensor> &inputs, int64_t axis) {
   }
   std::string why;
   checked(ir::inferInterleave(shapes, axis, why), why);
-  return computed(inputs.front().type, builder.create<ir::InterleaveOp>(location, values, axis));
+  return selected(inputs, builder.create<ir::InterleaveOp>(location, values, axis));
 }
 
 Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {
@@ -204,7 +206,7 @@ Tensor Emitter::broadcast(const Tensor &input, const Shape &shape) {
     return wide;
   std::string why;
   checked(ir::inferBroadcast(wide.shape, shape, why), why);
-  return computed(input.type, builder.create<ir::BroadcastOp>(location, value(wide), shape));
+  return selected({input}, builder.create<ir::BroadcastOp>(location, value(wide), shape));
 }
 
 } // namespace sluice::frontend

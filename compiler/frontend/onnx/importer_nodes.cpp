@@ -60,6 +60,10 @@ void Importer::build(const GraphNode &node, const Operator &entry, NodeView view
     entry.evaluate(target);
   else
     entry.build(target);
+  if (entry.integers && !target.results.empty())
+    if (auto &result = target.results.front();
+        result && !result->known && isIntegerType(result->type))
+      result->range = entry.integers->range(target);
   if (target.isRandom)
     noteRandom(nodeText(node.ref));
   for (int i = 0; i < node.proto->output_size(); ++i)

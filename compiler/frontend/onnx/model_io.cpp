@@ -1,11 +1,11 @@
 #include "compiler/frontend/onnx/model_io.h"
 
 #include <algorithm>
-#include <bit>
 
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/bound_tensor.h"
+#include "compiler/frontend/onnx/integer_range.h"
 #include "compiler/frontend/onnx/model_graph.h"
 #include "compiler/support/suggestion.h"
 
@@ -382,11 +382,6 @@ bool areScalars(const std::vector<Dimension> &declared, const Shape &computed) {
 }
 
 } // namespace
-
-bool isExact(int64_t integer) {
-  const auto size = integer < 0 ? -static_cast<uint64_t>(integer) : static_cast<uint64_t>(integer);
-  return size == 0 || std::bit_width(size) - std::countr_zero(size) <= 8;
-}
 
 std::string Replaced::text() const {
   return fmt::format("{} is {} in the model and given as {}", axisText(axis, input), declared,

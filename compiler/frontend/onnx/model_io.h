@@ -45,9 +45,6 @@ ResolvedInputs resolveInputs(const onnx::GraphProto &proto,
                              const std::set<std::string> &initializers,
                              const ImportOptions &options, Report &report);
 
-/// Whether a bf16 number is this integer.
-bool isExact(int64_t integer);
-
 /// Checks what the graph declares for an output against what it computes
 /// (E0115), and that a constant of integers has bf16 numbers only (E0114). `replaced` may change
 /// extents; [1] for [] and the reverse become a note, and windows that a pooling of `graph` does

@@ -23,25 +23,21 @@ std::string valueText(const AttributeValue &value) {
   }
 }
 
-/// Of an input that must be known at import only what it is beyond that.
-std::string typesText(Types types, bool known) {
-  const char *const atImport = known ? "" : " known at import";
+std::string typesText(Types types) {
   switch (types) {
   case Types::Float:
     return "float, float16, bfloat16 or double";
   case Types::Integer:
     return "int32 or int64";
   case Types::Numeric:
-    return fmt::format("float, float16, bfloat16 or double, or integers{}", atImport);
+    return "float, float16, bfloat16 or double, or integers";
   case Types::Any:
-    return fmt::format("float, float16, bfloat16 or double, or integers or bool{}", atImport);
+    return "float, float16, bfloat16 or double, or integers or bool";
   case Types::Sequence:
     return "a sequence of tensors, as many as are known at import";
   case Types::Value:
-    return fmt::format(
-        "float, float16, bfloat16 or double, or integers or bool{}, or a sequence or "
-        "an optional of those",
-        atImport);
+    return "float, float16, bfloat16 or double, or integers or bool, or a sequence or an optional "
+           "of those";
   }
   return "";
 }
@@ -89,7 +85,7 @@ std::string describe(const Tensor &tensor) {
 Requirement typeRequirement(const InputSpec &input, size_t index) {
   bool many = isList(input.presence);
   return {fmt::format("{} '{}' {} {}", many ? "inputs" : "input", input.name, many ? "are" : "is",
-                      typesText(input.types, input.known)),
+                      typesText(input.types)),
           [input, index](const NodeView &node) -> std::string {
             for (size_t i : instances(node, input, index))
               if (const Tensor &value = node.in(i); !accepts(input.types, value))
@@ -110,6 +106,30 @@ Requirement knownRequirement(const InputSpec &input, size_t index) {
                 return describe(node.in(i));
             return "";
           }};
+}
+
+/// Integers that are computed, exactly.
+Requirement integerRequirement(const IntegerRule &rule) {
+  const bool isComputed = rule.kind == IntegerRule::Kind::Computed;
+  return {
+      isComputed ? fmt::format("what is computed of integers that are not known at import is "
+                               "in [-{0}, {0}], where bf16 has every one, and of their type",
+                               kMostExact)
+                 : "what is computed of integers of 8 bits that are not known at import is of "
+                   "their type",
+      [rule, isComputed](const NodeView &node) -> std::string {
+        const DataType type = node.in(0).type;
+        if (isFloatType(type) || node.allKnown())
+          return "";
+        const IntegerRange limit = rangeOf(type), range = rule.range(node);
+        const bool isOfType = range.isIn(limit) || limit.magnitude() > kMostExact;
+        const bool isExact = !isComputed || range.magnitude() <= kMostExact;
+        return isOfType && isExact ? ""
+                                   : fmt::format("{} {}", dataTypeName(type), rangeText(range));
+      },
+      "E0205",
+      "limit what it is computed of (Clip, fewer elements), or cast it to a floating-point type "
+      "before, in which results are rounded"};
 }
 
 } // namespace
@@ -248,6 +268,8 @@ std::vector<Requirement> allRequirements(const Operator &entry) {
                        return node.isUsed(i) ? "that something reads it" : "";
                      }});
   out.insert(out.end(), entry.requirements.begin(), entry.requirements.end());
+  if (entry.integers && entry.integers->kind != IntegerRule::Kind::Selected)
+    out.push_back(integerRequirement(*entry.integers));
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/frontend/onnx/host_tensor.h"
+#include "compiler/frontend/onnx/integer_range.h"
 
 namespace sluice::frontend {
 
@@ -58,7 +59,7 @@ inline bool isList(Presence presence) {
 enum class Types : uint8_t {
   Float,    ///< float, float16, bfloat16, double
   Integer,  ///< int32, int64
-  Numeric,  ///< Float, and integers known at import
+  Numeric,  ///< Float, and integers
   Any,      ///< Numeric and bool
   Sequence, ///< of tensors
   Value     ///< Any, a sequence or an optional
@@ -86,6 +87,19 @@ struct Requirement {
   const char *help = nullptr; ///< what could be done, if the entry knows
 };
 
+/// What an operator makes of integers that the program computes.
+struct IntegerRule {
+  /// How results come about.
+  enum class Kind : uint8_t {
+    Selected,  ///< as operands: exact, whatever they are
+    Magnitude, ///< as operands or their opposites: exact, and maybe not of their type
+    Computed   ///< exact up to kMostExact
+  };
+  Kind kind = Kind::Computed;
+  /// The values that the first result may have.
+  std::function<IntegerRange(const NodeView &)> range;
+};
+
 struct Operator {
   std::string domain;
   std::string name;
@@ -99,6 +113,8 @@ struct Operator {
   std::function<void(NodeBuilder &)> build;
   /// Computes the results at import, where every input is known. Null: `build` does.
   std::function<void(NodeBuilder &)> evaluate;
+  /// Of an entry that takes integers which are not known at import, and computes with them.
+  std::optional<IntegerRule> integers = std::nullopt;
 };
 
 class OperatorTable {

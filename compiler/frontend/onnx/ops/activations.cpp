@@ -1,6 +1,8 @@
 // Relu, LeakyRelu, PRelu, Clip, Shrink, Sigmoid, Tanh, Elu, Swish.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/unary.h"
@@ -115,11 +117,32 @@ Operator clipWithInputs(Types types) {
                         sameTypes()};
   if (types == Types::Float)
     return entry;
-  entry.form += "; of integers known at import";
   entry.requirements.push_back(
-      {"integers are known at import", [](const NodeView &node) -> std::string {
-         return isFloatType(node.in(0).type) || node.in(0).known ? "" : "integers at run time";
+      {"the bounds of integers that are not known at import are bf16 numbers, or the least and "
+       "greatest of their type",
+       [](const NodeView &node) -> std::string {
+         for (const size_t i : {1, 2})
+           if (node.has(i) && !isFloatType(node.in(i).type) && !node.in(0).known) {
+             const int64_t bound = node.knownInts(i).front();
+             const IntegerRange all = rangeOf(node.in(i).type);
+             const double end = i == 1 ? all.least : all.most;
+             if (!isExact(bound) && static_cast<double>(bound) != end)
+               return fmt::format("{}", bound);
+           }
+         return "";
        }});
+  entry.integers = {IntegerRule::Kind::Selected, [](const NodeView &node) {
+                      IntegerRange range = rangeOf(node.in(0));
+                      if (node.has(1)) {
+                        const double low = rangeOf(node.in(1)).least;
+                        range = {std::max(range.least, low), std::max(range.most, low)};
+                      }
+                      if (node.has(2)) {
+                        const double high = rangeOf(node.in(2)).most;
+                        range = {std::min(range.least, high), std::min(range.most, high)};
+                      }
+                      return range;
+                    }};
   entry.evaluate = [build = entry.build](NodeBuilder &node) {
     if (node.in(0).known->isFloat())
       build(node);
@@ -150,7 +173,12 @@ Operator prelu() {
 void addActivations(OperatorTable &table) {
   const Operator rectifier = unary("Relu", "map: max(x, 0)", relu);
   table.add({6, 13}, rectifier);
-  table.add({14}, withIntegers(rectifier, [](int64_t x) { return std::max<int64_t>(x, 0); }));
+  table.add({14}, withIntegers(
+                      rectifier, [](int64_t x) { return std::max<int64_t>(x, 0); },
+                      IntegerRule::Kind::Selected,
+                      [](const IntegerRange &x) {
+                        return IntegerRange{std::max(x.least, 0.0), std::max(x.most, 0.0)};
+                      }));
   table.add({6, 16}, withAlpha(unary("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
   table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));

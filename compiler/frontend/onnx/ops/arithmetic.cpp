@@ -14,6 +14,7 @@ struct Binary {
   mlir::Value (*ir)(const Scalars &, mlir::Value, mlir::Value);
   float (*real)(float, float);
   int64_t (*integer)(int64_t, int64_t);
+  IntegerRange (*range)(const IntegerRange &, const IntegerRange &);
 };
 
 template <typename Op> mlir::Value create(const Scalars &s, mlir::Value l, mlir::Value r) {
@@ -32,12 +33,16 @@ int64_t divide(int64_t l, int64_t r) {
 }
 
 const Binary kAdd = {create<arith::AddFOp>, [](float l, float r) { return l + r; },
-                     [](int64_t l, int64_t r) { return wrapping(l, r, std::plus<>()); }};
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::plus<>()); },
+                     [](const IntegerRange &l, const IntegerRange &r) { return l + r; }};
 const Binary kSub = {create<arith::SubFOp>, [](float l, float r) { return l - r; },
-                     [](int64_t l, int64_t r) { return wrapping(l, r, std::minus<>()); }};
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::minus<>()); },
+                     [](const IntegerRange &l, const IntegerRange &r) { return l + -r; }};
 const Binary kMul = {create<arith::MulFOp>, [](float l, float r) { return l * r; },
-                     [](int64_t l, int64_t r) { return wrapping(l, r, std::multiplies<>()); }};
-const Binary kDiv = {create<arith::DivFOp>, [](float l, float r) { return l / r; }, divide};
+                     [](int64_t l, int64_t r) { return wrapping(l, r, std::multiplies<>()); },
+                     [](const IntegerRange &l, const IntegerRange &r) { return l * r; }};
+const Binary kDiv = {create<arith::DivFOp>, [](float l, float r) { return l / r; }, divide,
+                     nullptr};
 
 void evaluate(NodeBuilder &node, const Binary &function) {
   const HostTensor &l = *node.in(0).known, &r = *node.in(1).known;
@@ -71,6 +76,12 @@ Operator binary(const char *name, const char *form, const Binary &function) {
         }));
   };
   entry.evaluate = [function](NodeBuilder &node) { evaluate(node, function); };
+  if (function.range)
+    entry.integers = {IntegerRule::Kind::Computed, [function](const NodeView &node) {
+                        return function.range(rangeOf(node.in(0)), rangeOf(node.in(1)));
+                      }};
+  else
+    entry.requirements.push_back(knownIntegers());
   return entry;
 }
 
@@ -93,6 +104,8 @@ Operator neg() {
       value = wrapToType(wrapping(0, value, std::minus<>()), out.type);
     node.result(Tensor::ofKnown(std::move(out)));
   };
+  entry.integers = {IntegerRule::Kind::Magnitude,
+                    [](const NodeView &node) { return -rangeOf(node.in(0)); }};
   return entry;
 }
 
@@ -102,13 +115,7 @@ void addArithmetic(OperatorTable &table) {
   table.add({7, 13, 14}, binary("Add", "map: a + b", kAdd));
   table.add({7, 13, 14}, binary("Sub", "map: a - b", kSub));
   table.add({7, 13, 14}, binary("Mul", "map: a * b", kMul));
-  Operator division = binary("Div", "map: a / b", kDiv);
-  division.requirements.push_back(
-      {"integers are known at import", [](const NodeView &node) -> std::string {
-         const bool rounds = !isFloatType(node.in(0).type);
-         return rounds && !(node.in(0).known && node.in(1).known) ? "integers at run time" : "";
-       }});
-  table.add({7, 13, 14}, division);
+  table.add({7, 13, 14}, binary("Div", "map: a / b", kDiv));
   table.add({6, 13}, neg());
 }
 

@@ -8,6 +8,11 @@ Tensor withBorder(Emitter &emit, const Tensor &x, const Shape &low, const Shape 
                   int64_t integer) {
   if (isFloatType(x.type))
     return emit.pad(x, low, high, number);
+  if (!x.known) {
+    if (!isExact(integer))
+      throw NodeError{"E0205", fmt::format("a border of {} is no bf16 number", integer)};
+    return emit.pad(x, low, high, static_cast<float>(integer));
+  }
   Shape shape = x.shape;
   for (size_t axis = 0; axis < shape.size(); ++axis)
     shape[axis] += low[axis] + high[axis];

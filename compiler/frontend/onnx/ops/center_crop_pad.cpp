@@ -47,7 +47,6 @@ void addCenterCropPad(OperatorTable &table) {
   entry.outputs = {{"output_data"}};
   entry.attributes = {{"axes", AttributeKind::Ints}};
   entry.requirements = {
-      knownIntegers(true),
       {"attribute 'axes', if given, are distinct axes of 'input_data'",
        [](const NodeView &node) { return axesProblem(axesOf(node), node.in(0).rank()); }, "E0206"},
       {fmt::format("input 'shape' has one element per axis, in [1, {}]", kMaxElements),

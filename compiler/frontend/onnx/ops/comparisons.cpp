@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/known_integers.h"
@@ -45,6 +47,20 @@ Requirement boolInputs(size_t count) {
           "E0206"};
 }
 
+/// As floats, if that moves none of its integers; a single one stays an fp32 number.
+Tensor comparable(const Tensor &operand) {
+  if (operand.known && operand.known->ints.size() > 1)
+    return operand; // becomes bf16 numbers if it has no others
+  if (operand.known)
+    for (const int64_t value : operand.known->ints)
+      if (static_cast<double>(static_cast<float>(value)) != static_cast<double>(value))
+        throw NodeError{"E0205",
+                        fmt::format("the integer {} is compared at run time, which is no fp32 "
+                                    "number",
+                                    value)};
+  return asFloats(operand);
+}
+
 /// A function of two operands with a bool result.
 Operator test(const char *name, const char *form, Types types, Combine combine) {
   Operator entry;
@@ -57,7 +73,7 @@ Operator test(const char *name, const char *form, Types types, Combine combine) 
     entry.requirements.push_back(boolInputs(2));
   entry.build = [combine = std::move(combine)](NodeBuilder &node) {
     node.result(boolean(
-        node.emit, {asFloats(node.in(0)), asFloats(node.in(1))},
+        node.emit, {comparable(node.in(0)), comparable(node.in(1))},
         [&](const Scalars &s, mlir::ValueRange x) { return asNumber(s, combine(s, x[0], x[1])); }));
   };
   return entry;
@@ -162,6 +178,9 @@ Operator where() {
         });
     node.result(ofType(chosen, node.in(1).type));
   };
+  entry.integers = {IntegerRule::Kind::Selected, [](const NodeView &node) {
+                      return joined(rangeOf(node.in(1)), rangeOf(node.in(2)));
+                    }};
   entry.evaluate = [build = entry.build](NodeBuilder &node) {
     if (node.in(1).known->isFloat())
       return build(node);
@@ -235,6 +254,8 @@ Operator trilu() {
                                       : "the shape " + shapeText(node.in(1).shape);
                          },
                          "E0206"}};
+  entry.integers = {IntegerRule::Kind::Selected,
+                    [](const NodeView &node) { return joined(rangeOf(node.in(0)), {0, 0}); }};
   entry.build = buildTrilu;
   entry.evaluate = evaluateTrilu;
   return entry;

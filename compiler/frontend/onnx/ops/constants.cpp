@@ -263,11 +263,15 @@ Operator castTo(const char *name, const char *what, const Target &target) {
     // The machine has one type: what becomes a bool is compared, and of what becomes an integer
     // only the fraction goes.
     Tensor tensor = node.in(0);
+    if (!isFloatType(tensor.type))
+      tensor.range = rangeOf(tensor);
+    const std::optional<IntegerRange> range = tensor.range;
     if (type == Proto::BOOL && tensor.type != type)
       tensor = node.emit.pointwise({tensor}, isNotZero);
     else if (isFloatType(tensor.type) && !isFloatType(type))
       tensor = node.emit.pointwise({tensor}, towardZero);
     tensor.type = type;
+    tensor.range = range;
     node.result(std::move(tensor));
   };
   return entry;

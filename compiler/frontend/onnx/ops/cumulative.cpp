@@ -117,6 +117,10 @@ Operator cumSum() {
                                   return extent <= kMostSums ? "" : fmt::format("{}", extent);
                                 }});
   entry.build = buildSums;
+  entry.integers = {IntegerRule::Kind::Computed, [](const NodeView &node) {
+                      const IntegerRange each = joined(rangeOf(node.in(0)), {0, 0});
+                      return each.times(node.in(0).shape[axisOf(node)]);
+                    }};
   entry.evaluate = [](NodeBuilder &node) {
     if (node.in(0).known->isFloat())
       buildSums(node);
@@ -128,8 +132,11 @@ Operator cumSum() {
 
 Operator cumProd() {
   Operator entry = cumulative("CumProd", "maps that multiply by what is 1, 2, 4, ... places away");
-  entry.requirements.push_back(knownIntegers());
   entry.build = buildProducts;
+  entry.integers = {IntegerRule::Kind::Computed, [](const NodeView &node) {
+                      const IntegerRange each = joined(rangeOf(node.in(0)), {1, 1});
+                      return each.power(node.in(0).shape[axisOf(node)]);
+                    }};
   entry.evaluate = [](NodeBuilder &node) {
     if (node.in(0).known->isFloat())
       buildProducts(node);

@@ -26,8 +26,7 @@ Operator rearrangement(const char *name) {
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"blocksize", AttributeKind::Int, std::nullopt, true}};
-  entry.requirements = {knownIntegers(true),
-                        {"input 'input' has rank 4: batch, channels, height and width",
+  entry.requirements = {{"input 'input' has rank 4: batch, channels, height and width",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                          },

@@ -107,11 +107,16 @@ Operator celuEntry() {
 } // namespace
 
 void addFunctions(OperatorTable &table) {
-  table.add({6, 13}, withIntegers(unary<math::AbsFOp>("Abs", "map: |x|"), magnitude));
+  table.add({6, 13}, withIntegers(unary<math::AbsFOp>("Abs", "map: |x|"), magnitude,
+                                  IntegerRule::Kind::Magnitude, [](const IntegerRange &x) {
+                                    return IntegerRange{0, x.magnitude()};
+                                  }));
   table.add({6, 13}, unary<math::ExpOp>("Exp", "map: exp(x)"));
   table.add({6, 13}, unary<math::LogOp>("Log", "map: log(x)"));
   table.add({6, 13}, unary<math::SqrtOp>("Sqrt", "map: sqrt(x)"));
-  table.add({9, 13}, withIntegers(unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign), signOf));
+  table.add({9, 13}, withIntegers(unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign), signOf,
+                                  IntegerRule::Kind::Selected,
+                                  [](const IntegerRange &) { return IntegerRange{-1, 1}; }));
   table.add({6, 13}, known(unary<math::FloorOp>("Floor", "map: floor(x)"), std::floor));
   table.add({6, 13}, known(unary<math::CeilOp>("Ceil", "map: ceil(x)"), std::ceil));
   table.add({11, 22}, known(unary<math::RoundEvenOp>("Round", "map: round(x), ties to even"),

@@ -52,7 +52,6 @@ HostTensor productOfIntegers(const Tensor &a, const Tensor &b) {
 Operator withIntegers(Operator entry, void (*evaluateIntegers)(NodeBuilder &)) {
   for (InputSpec &input : entry.inputs)
     input.types = Types::Numeric;
-  entry.requirements.push_back(knownIntegers());
   entry.evaluate = [build = entry.build, evaluateIntegers](NodeBuilder &node) {
     if (node.in(0).known->isFloat())
       build(node);
@@ -162,6 +161,7 @@ void evaluateGemm(NodeBuilder &node) {
 
 Operator gemmWithIntegers(Operator entry) {
   entry = withIntegers(std::move(entry), evaluateGemm);
+  entry.requirements.push_back(knownIntegers());
   entry.requirements.push_back(
       {"attributes 'alpha' and 'beta' of integers are whole numbers below 2^31",
        [](const NodeView &node) -> std::string {
@@ -216,9 +216,14 @@ Operator gemm(Presence bias) {
 
 void addLinear(OperatorTable &table) {
   table.add({1}, matMul());
-  table.add({9, 13}, withIntegers(matMul(), [](NodeBuilder &node) {
-              node.result(Tensor::ofKnown(productOfIntegers(node.in(0), node.in(1))));
-            }));
+  Operator ofIntegers = withIntegers(matMul(), [](NodeBuilder &node) {
+    node.result(Tensor::ofKnown(productOfIntegers(node.in(0), node.in(1))));
+  });
+  ofIntegers.integers = {IntegerRule::Kind::Computed, [](const NodeView &node) {
+                           const Tensor &a = node.in(0), &b = node.in(1);
+                           return (rangeOf(a) * rangeOf(b)).times(a.shape.back());
+                         }};
+  table.add({9, 13}, ofIntegers);
   table.add({7}, gemm(Presence::Required));
   table.add({9}, gemmWithIntegers(gemm(Presence::Required)));
   table.add({11, 13}, gemmWithIntegers(gemm(Presence::Optional)));

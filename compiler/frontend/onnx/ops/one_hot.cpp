@@ -41,7 +41,31 @@ void buildOneHot(NodeBuilder &node) {
                                        s.constant(on), s.constant(off));
       });
   hot.type = node.in(2).type;
+  if (!isFloatType(hot.type))
+    hot.range = rangeOf(node.in(2));
   node.result(std::move(hot));
+}
+
+/// Where all is known, and 'values' are integers.
+void evaluateIntegers(NodeBuilder &node) {
+  const Shape &indices = node.in(0).shape;
+  const int64_t depth = *depthOf(node);
+  const int64_t axis = node.axis(node.integer("axis"), node.in(0).rank() + 1);
+  const HostTensor places = *asFloats(node.in(0)).known;
+  HostTensor out{node.in(2).type, indices, {}, {}};
+  out.shape.insert(out.shape.begin() + axis, depth);
+  const int64_t count = elementCount(out.shape, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0206",
+                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+  const int64_t inner = extentProduct(indices, axis, indices.size());
+  for (int64_t i = 0; i < count; ++i) {
+    const auto place = static_cast<float>(i / inner % depth);
+    const float index = places.floats[i / (inner * depth) * inner + i % inner];
+    const bool isOn = index == place || index == place - static_cast<float>(depth);
+    out.ints.push_back(node.knownInts(2)[isOn ? 1 : 0]);
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
 }
 
 Operator oneHot() {
@@ -68,12 +92,26 @@ Operator oneHot() {
          return node.in(2).shape == Shape{2} ? "" : shapeText(node.in(2).shape);
        },
        "E0206"},
+      {"integers in 'values' are bf16 numbers where 'indices' is not known at import",
+       [](const NodeView &node) -> std::string {
+         if (!node.in(0).known)
+           for (const int64_t value : node.in(2).known->ints)
+             if (!isExact(value))
+               return fmt::format("{}", value);
+         return "";
+       }},
       {"attribute 'axis' is in [-rank-1, rank] of input 'indices'",
        [](const NodeView &node) {
          return axesProblem({node.integer("axis")}, node.in(0).rank() + 1);
        },
        "E0206"}};
   entry.build = buildOneHot;
+  entry.evaluate = [](NodeBuilder &node) {
+    if (isFloatType(node.in(2).type))
+      buildOneHot(node);
+    else
+      evaluateIntegers(node);
+  };
   return entry;
 }
 

@@ -109,11 +109,13 @@ void buildTopK(NodeBuilder &node) {
                           });
   Tensor values = chosenAlong(node.emit, chosen, other, axis + 1);
   values.type = x.type;
+  values.range = x.range;
   node.result(std::move(values));
   if (!node.wants(1))
     return;
   Tensor indices = chosenAlong(node.emit, chosen, countAlong(axis + 1, rank, extent), axis + 1);
   indices.type = onnx::TensorProto::INT64;
+  indices.range = IntegerRange{0, static_cast<double>(extent - 1)};
   node.result(1, std::move(indices));
 }
 
@@ -171,7 +173,6 @@ Operator topK(bool hasInput, bool hasOrder) {
                     : fmt::format("{} of {}", count(node), extent);
        },
        "E0206"},
-      knownIntegers(),
       {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer, or 'X' is "
                    "known at import",
                    kMostPlaces),

@@ -178,8 +178,7 @@ Operator padWithInputs(const std::vector<std::string> &modes, bool hasAxes) {
                   {"pads", Types::Integer, Presence::Required, true},
                   {"constant_value", Types::Any, Presence::Optional, true}};
   entry.requirements.insert(entry.requirements.begin(),
-                            {knownIntegers(true),
-                             {"input 'constant_value' has the type of 'data'",
+                            {{"input 'constant_value' has the type of 'data'",
                               [](const NodeView &node) -> std::string {
                                 return !node.has(2) || node.in(2).type == node.in(0).type
                                            ? ""

@@ -119,7 +119,7 @@ Tensor integerProduct(NodeBuilder &node, const Places &at) {
 Operator matMulInteger() {
   Operator entry;
   entry.name = "MatMulInteger";
-  entry.form = "map: - zero point, matmul";
+  entry.form = "map: - zero point, matmul, whose sums are rounded to bf16";
   entry.inputs = {{"A", Types::Numeric},
                   {"B", Types::Numeric},
                   zeroInput("a_zero_point", Presence::Optional),
@@ -181,7 +181,9 @@ Tensor integerConvolution(NodeBuilder &node, const Places &at) {
 Operator convInteger() {
   Operator entry;
   entry.name = "ConvInteger";
-  entry.form = "map: - zero point, window, then contract with the weights of all groups";
+  entry.form =
+      "map: - zero point, window, then contract with the weights of all groups, whose sums "
+      "are rounded to bf16";
   entry.inputs = {{"x", Types::Numeric},
                   {"w", Types::Numeric, Presence::Required, true},
                   zeroInput("x_zero_point", Presence::Optional),

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
@@ -44,6 +46,8 @@ struct Reduction {
   std::optional<int64_t> neutral = std::nullopt;
   int64_t (*each)(int64_t) = nullptr; ///< the map before it, of an integer
   bool isMean = false;                ///< rounded towards zero, of integers
+  /// The values of reductions of `count` integers.
+  IntegerRange (*range)(const IntegerRange &each, int64_t count) = nullptr;
 };
 
 /// Integers that are known: the reduction of them, in their type.
@@ -92,6 +96,16 @@ Operator reduction(const Reduction &r) {
                          "E0206"}};
   if (r.isMean) // which has a fraction
     entry.requirements.push_back(knownIntegers());
+  if (r.range)
+    entry.integers = {IntegerRule::Kind::Computed, [r](const NodeView &node) {
+                        int64_t count = 1;
+                        for (const int64_t axis : reducedAxes(node))
+                          count *= node.in(0).shape[axis];
+                        return r.range(rangeOf(node.in(0)), count);
+                      }};
+  else if (r.merge && !r.isMean) // one of the elements
+    entry.integers = {IntegerRule::Kind::Selected,
+                      [](const NodeView &node) { return rangeOf(node.in(0)); }};
   entry.build = [r](NodeBuilder &node) {
     Tensor x = mapped(node.emit, node.in(0), r.before);
     Shape axes = reducedAxes(node);
@@ -150,6 +164,7 @@ void buildArg(NodeBuilder &node, bool smallest) {
       return s.sub(s.constant(static_cast<float>(last)), v);
     });
   index.type = onnx::TensorProto::INT64;
+  index.range = IntegerRange{0, static_cast<double>(last + 1)}; // with NaN one that none has
   node.result(std::move(index));
 }
 
@@ -190,7 +205,18 @@ Operator arg(bool smallest, bool hasLast) {
   if (hasLast)
     entry.attributes.push_back(
         {"select_last_index", AttributeKind::Int, int64_t{0}, false, {0, 1}});
-  entry.requirements = {axisInRange("data"), knownIntegers()};
+  entry.requirements = {
+      axisInRange("data"),
+      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer, or 'data' "
+                   "is known at import",
+                   kMostExact),
+       [](const NodeView &node) -> std::string {
+         const int64_t extent =
+             node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
+         return static_cast<double>(extent) <= kMostExact || node.in(0).known
+                    ? ""
+                    : fmt::format("{}", extent);
+       }}};
   entry.build = [smallest](NodeBuilder &node) { buildArg(node, smallest); };
   entry.evaluate = [smallest](NodeBuilder &node) { evaluateArg(node, smallest); };
   return entry;
@@ -205,7 +231,8 @@ void addReductions(OperatorTable &table) {
   const auto multiply = [](int64_t a, int64_t b) {
     return wrapping(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   };
-  const Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum, nullptr, nullptr, add, 0};
+  Reduction sum{"ReduceSum", "reduce sum", ir::Monoid::Sum, nullptr, nullptr, add, 0};
+  sum.range = [](const IntegerRange &each, int64_t count) { return each.times(count); };
   table.add({1, 11}, withAttribute(sum));
   table.add({13}, withInput(sum));
   Reduction mean{"ReduceMean", "reduce mean", ir::Monoid::Mean, nullptr, nullptr, add, 0};
@@ -213,23 +240,31 @@ void addReductions(OperatorTable &table) {
   const auto squared = [](int64_t x) {
     return wrapping(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));
   };
-  const Reduction squares{"ReduceSumSquare",
-                          "map x * x, reduce sum",
-                          ir::Monoid::Sum,
-                          square,
-                          nullptr,
-                          add,
-                          0,
-                          squared};
+  Reduction squares{"ReduceSumSquare",
+                    "map x * x, reduce sum",
+                    ir::Monoid::Sum,
+                    square,
+                    nullptr,
+                    add,
+                    0,
+                    squared};
+  squares.range = [](const IntegerRange &each, int64_t count) {
+    const double size = each.magnitude();
+    return IntegerRange{0, size * size}.times(count);
+  };
   const Reduction length{"ReduceL2", "map x * x, reduce sum, map sqrt", ir::Monoid::Sum, square,
                          root};
   const auto sizeOf = [](int64_t x) { return x < 0 ? wrapping(-static_cast<uint64_t>(x)) : x; };
-  const Reduction absolute{
-      "ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude, nullptr, add, 0, sizeOf};
+  Reduction absolute{"ReduceL1", "map |x|, reduce sum", ir::Monoid::Sum, magnitude, nullptr, add, 0,
+                     sizeOf};
+  absolute.range = [](const IntegerRange &each, int64_t count) {
+    return IntegerRange{0, each.magnitude()}.times(count);
+  };
   const Reduction logSum{"ReduceLogSum", "reduce sum, map log", ir::Monoid::Sum, nullptr,
                          logarithm};
-  const Reduction product{
+  Reduction product{
       "ReduceProd", "reduce product", ir::Monoid::Product, nullptr, nullptr, multiply, 1};
+  product.range = [](const IntegerRange &each, int64_t count) { return each.power(count); };
   const Reduction logSumExp{"ReduceLogSumExp", "reduce logsumexp", ir::Monoid::LogSumExp};
   for (const Reduction &r : {mean, squares, length, absolute, logSum, product, logSumExp}) {
     table.add({1, 11, 13}, withAttribute(r));

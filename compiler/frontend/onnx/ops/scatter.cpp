@@ -177,6 +177,17 @@ void evaluateScatterElements(NodeBuilder &node) {
   });
 }
 
+/// Of integers that are not known: what places may have after all updates.
+IntegerRange scatteredRange(const NodeView &node) {
+  const IntegerRange there = rangeOf(node.in(0)), update = rangeOf(node.in(2));
+  const std::string &by = combinationName(node);
+  if (by == "add")
+    return there + joined(update, {0, 0}).times(elementCount(node.in(2).shape, kMaxElements));
+  if (by == "mul") // at most all updates go to one place
+    return there * joined(update, {1, 1}).power(elementCount(node.in(2).shape, kMaxElements));
+  return joined(there, update);
+}
+
 Requirement updatesLikeIndices() {
   return {"input 'updates' has the shape of 'indices' and the type of 'data'",
           [](const NodeView &node) -> std::string {
@@ -201,6 +212,7 @@ Operator scatterElements(const char *name) {
   entry.requirements = {axisInRange("data"), indicesFit(), indicesInRange(), updatesLikeIndices()};
   entry.build = buildScatterElements;
   entry.evaluate = evaluateScatterElements;
+  entry.integers = {IntegerRule::Kind::Selected, scatteredRange};
   return entry;
 }
 
@@ -208,6 +220,20 @@ Operator scatterElements(const char *name) {
 Operator withCombination(Operator entry, bool extremes) {
   entry.attributes.push_back({"reduction", AttributeKind::String, std::string("none")});
   entry.requirements.push_back(combinationKnown(extremes));
+  entry.requirements.push_back(
+      {fmt::format("sums and products of integers that are not known at import are in [-{0}, {0}], "
+                   "where bf16 has every one, and of their type",
+                   kMostExact),
+       [](const NodeView &node) -> std::string {
+         const bool isKnown = node.in(0).known && node.in(2).known;
+         const std::string &by = combinationName(node);
+         if (isFloatType(node.in(0).type) || isKnown || (by != "add" && by != "mul"))
+           return "";
+         const IntegerRange range = scatteredRange(node);
+         return range.magnitude() <= kMostExact && range.isIn(rangeOf(node.in(0).type))
+                    ? ""
+                    : fmt::format("{} {}", dataTypeName(node.in(0).type), rangeText(range));
+       }});
   return entry;
 }
 
@@ -280,6 +306,7 @@ Operator scatterND() {
                          "E0206"}};
   entry.build = buildScatterND;
   entry.evaluate = evaluateScatterND;
+  entry.integers = {IntegerRule::Kind::Selected, scatteredRange};
   return entry;
 }
 

@@ -86,7 +86,6 @@ std::vector<Requirement> requirements() {
                                   shapeText(cache.shape));
        },
        "E0206"},
-      knownIntegers(true),
       {"input 'write_indices', if given, has one element per batch; they are at least 0, and below "
        "the extent of 'axis' (mode 'circular') or leave room for the update (mode 'linear')",
        [](const NodeView &node) -> std::string {

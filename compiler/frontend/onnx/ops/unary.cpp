@@ -16,7 +16,9 @@ Operator unary(const char *name, const char *form, ScalarFunction function) {
   return entry;
 }
 
-Operator withIntegers(Operator entry, int64_t (*function)(int64_t)) {
+Operator withIntegers(Operator entry, int64_t (*function)(int64_t), IntegerRule::Kind kind,
+                      IntegerRange (*range)(const IntegerRange &operands)) {
+  entry.integers = {kind, [range](const NodeView &node) { return range(rangeOf(node.in(0))); }};
   entry.inputs[0].types = Types::Numeric;
   entry.evaluate = [function, build = entry.build](NodeBuilder &node) {
     if (node.in(0).known->isFloat()) {

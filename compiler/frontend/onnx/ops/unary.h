@@ -19,7 +19,9 @@ template <typename Op> Operator unary(const char *name, const char *form) {
                [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
 }
 
-/// The entry for integers too, which are known at import: `function` of each, in their type.
-Operator withIntegers(Operator entry, int64_t (*function)(int64_t));
+/// The entry for integers too: known at import `function` of each, in their type, and computed the
+/// map, whose results are in `range`.
+Operator withIntegers(Operator entry, int64_t (*function)(int64_t), IntegerRule::Kind kind,
+                      IntegerRange (*range)(const IntegerRange &operands));
 
 } // namespace sluice::frontend::ops

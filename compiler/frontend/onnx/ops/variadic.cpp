@@ -37,8 +37,14 @@ Operator variadic(const char *name, const char *result, const char *form, bool a
   return entry;
 }
 
-/// Also of integers known at import.
+/// Also of integers.
 Operator withIntegers(Operator entry, int64_t (*function)(int64_t, int64_t)) {
+  entry.integers = {IntegerRule::Kind::Selected, [](const NodeView &node) {
+                      IntegerRange range = rangeOf(node.in(0));
+                      for (size_t i = 1; i < node.inputCount(); ++i)
+                        range = joined(range, rangeOf(node.in(i)));
+                      return range;
+                    }};
   entry.inputs.front().types = Types::Numeric;
   entry.evaluate = [function, build = entry.build](NodeBuilder &node) {
     if (node.in(0).known->isFloat())

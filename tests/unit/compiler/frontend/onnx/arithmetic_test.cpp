@@ -130,19 +130,5 @@ TEST(Arithmetic, RefusesResultsThatAreTooLarge) {
             "E0206 node 0 (Add): Add: the result has more than 2147483647 elements");
 }
 
-TEST(Arithmetic, IntegersOfTheRunStayOffTheAccelerator) {
-  for (const auto &[op, message] :
-       {std::pair{"Add", "E0205 node 1 (Add): Add: a tensor of int64 [1 1] would be needed on the "
-                         "accelerator, which computes on floating-point tensors"},
-        std::pair{"Div", "E0205 node 1 (Div): Div requires: integers are known at import; found "
-                         "integers at run time"}}) {
-    Model model(13);
-    model.input("x", {1, 8}).ints("two", {1}, {2}).output("y", {1, 1}, onnx::TensorProto::INT64);
-    model.node("ArgMax", {"x"}, {"i"}).attribute("axis", int64_t{1});
-    model.node(op, {"i", "two"}, {"y"});
-    EXPECT_EQ(import(model).messages(), message);
-  }
-}
-
 } // namespace
 } // namespace sluice::frontend::test

@@ -171,12 +171,12 @@ TEST(ShapeArithmetic, MayNotReachTheAccelerator) {
   EXPECT_EQ(import(model).messages(), "E0205 node 1 (Relu): Relu: the operand [0] has no elements, "
                                       "at least 1 is needed on the accelerator");
   Model integers(16);
-  integers.input("x", {2}).ints("n", {2}, {3, 4}).output("y");
+  integers.input("x", {2}).ints("n", {2}, {3, 257}).output("y");
   integers.node("IsNaN", {"x"}, {"c"});
   integers.node("Where", {"c", "n", "n"}, {"y"});
   EXPECT_EQ(import(integers).messages(),
             "E0205 node 1 (Where): Where: a tensor of int64 [2] would be needed on the "
-            "accelerator, which computes on floating-point tensors");
+            "accelerator, and its element 257 is no bf16 number");
 }
 
 TEST(ConstantOfShape, HasOneValue) {

@@ -241,25 +241,34 @@ TEST(KnownIntegers, Averaged) {
             "E0206 node 0 (ReduceMean): ReduceMean: a mean of no elements");
 }
 
-TEST(KnownIntegers, AreNotComputedAtRunTime) {
-  for (const char *op : {"ArgMax", "ReduceMean", "MatMul", "TopK", "DepthToSpace"}) {
+TEST(KnownIntegers, AreNotDividedAtRunTime) {
+  for (const char *op : {"ReduceMean", "Gemm", "Mod"}) {
     Model model(18);
-    model.input("x", {1, 4, 1, 1}).output("y").ints("one", {1}, {1});
+    model.input("x", {1, 4}).output("y").ints("one", {1}, {1}).ints("four", {4, 1}, {1, 1, 1, 1});
     model.node("Cast", {"x"}, {"n"}).attribute("to", int64_t{Proto::INT64});
-    const bool isTopK = std::string_view(op) == "TopK";
-    const bool isMatMul = std::string_view(op) == "MatMul";
-    Node node = model.node(op,
-                           isTopK     ? Names{"n", "one"}
-                           : isMatMul ? Names{"n", "n"}
-                                      : Names{"n"},
-                           {"y"});
-    if (std::string_view(op) == "DepthToSpace")
-      node.attribute("blocksize", int64_t{2});
-    EXPECT_THAT(
-        import(model).messages(),
-        testing::MatchesRegex(
-            "E0205 node 1 .*: integers (and bools )?are known at import; found int64 at run time"));
+    const std::string_view name = op;
+    model.node(op,
+               name == "ReduceMean" ? Names{"n"}
+               : name == "Gemm"     ? Names{"n", "four"}
+                                    : Names{"n", "one"},
+               {"y"});
+    EXPECT_THAT(import(model).messages(),
+                testing::MatchesRegex("E0205 node 1 .*: integers are known at import; found int64 "
+                                      "at run time"));
   }
+}
+
+TEST(KnownIntegers, OneHot) {
+  const auto hot = [](int64_t axis) {
+    return result(OneNodeModel("OneHot")
+                      .ints({2, 2}, {1, -1, 0, 7})
+                      .ints({}, {3})
+                      .ints({2}, {-5, 1001})
+                      .with("axis", axis));
+  };
+  EXPECT_EQ(hot(-1).values, (Doubles{-5, 1001, -5, -5, -5, 1001, 1001, -5, -5, -5, -5, -5}));
+  EXPECT_EQ(hot(1).values, (Doubles{-5, -5, 1001, -5, -5, 1001, 1001, -5, -5, -5, -5, -5}));
+  EXPECT_EQ(hot(1).shape, (Ints{2, 3, 2}));
 }
 
 TEST(KnownIntegers, Rearranged) {

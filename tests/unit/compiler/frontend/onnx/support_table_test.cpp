@@ -117,7 +117,7 @@ TEST(SupportTable, SaysWhichOperandsThereAre) {
               testing::Contains("attribute 'value_floats' is a list of floats, if given"));
   EXPECT_THAT(requirements("Identity"),
               testing::Contains("input 'input' is float, float16, bfloat16 or double, or integers "
-                                "or bool known at import, or a sequence or an optional of those"));
+                                "or bool, or a sequence or an optional of those"));
   EXPECT_THAT(requirements("CastLike"),
               testing::Contains("the type of 'target_type' is a float, integer or bool type"));
 }
