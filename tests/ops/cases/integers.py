@@ -39,6 +39,8 @@ def ranges(cases):
         cases.add(f"integers_{op.lower()}", [*clipped, node(op, "k r")], {"x": x}, {"y": expected},
                   {**limits, "r": with_row}, result=INT64)
     cases.add("integers_squared", [*clipped, node("Mul", "k k")], {"x": x}, {"y": k * k}, limits, result=INT64)
+    cases.add("integers_prelu", [*clipped, node("PRelu", "k r")], {"x": x},
+              {"y": np.where(k < 0, k * -15, k)}, {**limits, "r": np.int64([-15])}, result=INT64)
     squares = np.clip(whole, -4, 6)
     small = {"l": np.int64(-4), "h": np.int64(6)}
     for op, expected in (("ReduceSumSquare", (squares**2).sum(1)), ("ReduceL1", np.abs(squares).sum(1))):
@@ -72,6 +74,10 @@ def selections(cases):
               {"y": x.argmax(1)[:, None] + 1}, {"o": np.int64(1)}, result=INT64)
     cases.add("integers_topk", [cast, node("TopK", "i k", "y j", axis=1)], {"x": x},
               {"y": -np.sort(-whole, 1)[:, :3]}, {"k": np.int64([3])}, result=INT64)
+    cases.add("integers_resized",
+              [cast, node("Resize", "i none s", coordinate_transformation_mode="asymmetric", nearest_mode="floor")],
+              {"x": x}, {"y": whole.repeat(2, 0).repeat(3, 1)},
+              {"none": np.zeros(0, np.float32), "s": np.float32([2, 3])}, result=INT64)
     blocks = np.float32(RANDOM.integers(-9, 9, (1, 8, 2, 3)))
     cases.add("integers_depth_to_space", [cast, node("DepthToSpace", "i", blocksize=2, mode="CRD")],
               {"x": blocks},

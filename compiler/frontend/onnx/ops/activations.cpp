@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/known_integers.h"
 #include "compiler/frontend/onnx/ops/unary.h"
 
 namespace sluice::frontend::ops {
@@ -168,6 +169,29 @@ Operator prelu() {
   return entry;
 }
 
+/// From opset 9 on also of integers.
+Operator preluWithIntegers() {
+  Operator entry = prelu();
+  for (InputSpec &input : entry.inputs)
+    input.types = Types::Numeric;
+  entry.integers = {IntegerRule::Kind::Computed, [](const NodeView &node) {
+                      const IntegerRange x = rangeOf(node.in(0));
+                      const IntegerRange below = {std::min(x.least, 0.0), std::min(x.most, 0.0)};
+                      return joined({std::max(x.least, 0.0), std::max(x.most, 0.0)},
+                                    below * rangeOf(node.in(1)));
+                    }};
+  entry.evaluate = [build = entry.build](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      return build(node);
+    resultOfIntegers(node, node.in(0).type, [&](const std::vector<int64_t> &at) {
+      const int64_t x = node.knownInts(0)[at[0]], slope = node.knownInts(1)[at[1]];
+      return x < 0 ? static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(slope))
+                   : x;
+    });
+  };
+  return entry;
+}
+
 } // namespace
 
 void addActivations(OperatorTable &table) {
@@ -184,7 +208,8 @@ void addActivations(OperatorTable &table) {
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
   table.add({6, 13}, unary("Tanh", "map: tanh(x)", tanh));
   table.add({24}, withAlpha(unary("Swish", "map: x / (1 + exp(-alpha * x))", swish), 1.0F));
-  table.add({7, 9, 16}, prelu());
+  table.add({7}, prelu());
+  table.add({9, 16}, preluWithIntegers());
   Operator threshold =
       unary("Shrink", "map: x < -lambd ? x + bias : x > lambd ? x - bias : 0", shrink);
   threshold.attributes = {{"lambd", AttributeKind::Float, 0.5F},

@@ -277,6 +277,51 @@ void buildEinsum(NodeBuilder &node) {
   node.result(all.tensor);
 }
 
+/// Of integers that are known: sums of products, in their type.
+void evaluateIntegers(NodeBuilder &node) {
+  const Equation equation = readEquation(node);
+  Labels labels = equation.result; // those of the result first, those that are summed over last
+  Shape extents(labels.size(), 0);
+  for (size_t i = 0; i < equation.operands.size(); ++i)
+    for (size_t axis = 0; axis < equation.operands[i].size(); ++axis) {
+      const char label = equation.operands[i][axis];
+      if (!contains(labels, label)) {
+        labels += label;
+        extents.push_back(0);
+      }
+      extents[labels.find(label)] = node.in(i).shape[axis];
+    }
+  const int64_t count = elementCount(extents, kMaxKnownElements);
+  if (count < 0)
+    throw NodeError{"E0205", fmt::format("known integers {} have more than {} products",
+                                         inputShapes(node), kMaxKnownElements)};
+  std::vector<Shape> strides; // of every operand, by label
+  for (size_t i = 0; i < equation.operands.size(); ++i) {
+    const Shape own = stridesOf(node.in(i).shape);
+    Shape &by = strides.emplace_back(labels.size(), 0);
+    for (size_t axis = 0; axis < own.size(); ++axis)
+      by[labels.find(equation.operands[i][axis])] += own[axis]; // twice along a diagonal
+  }
+  HostTensor out{node.in(0).type, {}, {}, {}};
+  out.shape.assign(extents.begin(), extents.begin() + static_cast<int64_t>(equation.result.size()));
+  const int64_t results = elementCount(out.shape, kMaxKnownElements);
+  for (int64_t result = 0; result < results; ++result) {
+    uint64_t sum = 0;
+    for (int64_t term = 0; term < count / results; ++term) {
+      uint64_t product = 1;
+      for (size_t i = 0; i < strides.size(); ++i) {
+        int64_t rest = result * (count / results) + term, at = 0;
+        for (size_t label = labels.size(); label-- > 0; rest /= extents[label])
+          at += rest % extents[label] * strides[i][label];
+        product *= static_cast<uint64_t>(node.knownInts(i)[at]);
+      }
+      sum += product;
+    }
+    out.ints.push_back(wrapToType(static_cast<int64_t>(sum), out.type));
+  }
+  node.result(Tensor::ofKnown(std::move(out)));
+}
+
 } // namespace
 
 void addEinsum(OperatorTable &table) {
@@ -284,7 +329,7 @@ void addEinsum(OperatorTable &table) {
   entry.name = "Einsum";
   entry.form =
       "diagonals, transposes, then matmul, product or reduce sum, of one operand after another";
-  entry.inputs = {{"Inputs", Types::Float, Presence::Variadic}};
+  entry.inputs = {{"Inputs", Types::Numeric, Presence::Variadic}};
   entry.outputs = {{"Output"}};
   entry.attributes = {{"equation", AttributeKind::String, std::nullopt, true}};
   entry.requirements = {
@@ -298,8 +343,15 @@ void addEinsum(OperatorTable &table) {
          return label ? fmt::format("'{}' twice", *label) : "";
        },
        "E0206"},
-      {"axes with the same letter have the same extent", extentProblem, "E0206"}};
+      {"axes with the same letter have the same extent", extentProblem, "E0206"},
+      knownIntegers()};
   entry.build = buildEinsum;
+  entry.evaluate = [](NodeBuilder &node) {
+    if (node.in(0).known->isFloat())
+      buildEinsum(node);
+    else
+      evaluateIntegers(node);
+  };
   table.add({12}, entry);
 }
 

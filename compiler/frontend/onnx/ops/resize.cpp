@@ -322,10 +322,20 @@ Operator resize(const char *name, const Inputs &inputs, std::vector<std::string>
   entry.name = name;
   entry.form = "along every axis slices and concat (nearest), or a contraction with the weights of "
                "the neighbours (linear, cubic)";
-  entry.inputs = {{"X"}};
+  entry.inputs = {{"X", Types::Any}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"mode", AttributeKind::String, std::string("nearest")}};
   entry.requirements = {oneOf("mode", "nearest", std::move(modes))};
+  entry.requirements.push_back(
+      {"integers and bools are resized by mode 'nearest', and not by 'tf_crop_and_resize'",
+       [](const NodeView &node) -> std::string {
+         const bool selects =
+             modeOf(node) == "nearest" && coordinates(node) != "tf_crop_and_resize";
+         return isFloatType(node.in(0).type) || selects
+                    ? ""
+                    : fmt::format("{} by '{}' and '{}'", dataTypeName(node.in(0).type),
+                                  modeOf(node), coordinates(node));
+       }});
   for (Requirement &one : sizeRequirements(inputs))
     entry.requirements.push_back(std::move(one));
   entry.build = [inputs](NodeBuilder &node) {

@@ -271,6 +271,68 @@ TEST(KnownIntegers, OneHot) {
   EXPECT_EQ(hot(1).shape, (Ints{2, 3, 2}));
 }
 
+TEST(KnownIntegers, TimesTheirSlope) {
+  EXPECT_EQ(values(OneNodeModel("PRelu").ints({2, 3}, {-3, 4, 0, -1, 7, -2}).ints({3}, {5, 6, -7})),
+            (Doubles{-15, 4, 0, -5, 7, 14}));
+  EXPECT_EQ(
+      values(
+          OneNodeModel("PRelu", 9).ints({2}, {-60, 100}, Proto::INT8).ints({1}, {3}, Proto::INT8)),
+      (Doubles{76, 100}));
+  EXPECT_EQ(OneNodeModel("PRelu", 7).ints({1}, {1}).ints({1}, {1}).problem(),
+            "E0205 input 'X' is float, float16, bfloat16 or double; found int64");
+}
+
+TEST(KnownIntegers, SummedByAnEquation) {
+  const auto sum = [](const char *equation, const std::vector<Ints> &shapes) {
+    OneNodeModel one("Einsum");
+    one.with("equation", equation);
+    for (const Ints &shape : shapes) {
+      int64_t count = 1;
+      for (const int64_t extent : shape)
+        count *= extent;
+      Ints elements(count);
+      std::iota(elements.begin(), elements.end(), -2);
+      one.ints(shape, elements);
+    }
+    return result(one);
+  };
+  EXPECT_EQ(sum("ij,jk->ki", {{2, 3}, {3, 2}}).values, (Doubles{4, 4, 1, 10}));
+  EXPECT_EQ(sum("ii->i", {{3, 3}}).values, (Doubles{-2, 2, 6}));
+  EXPECT_EQ(sum("ii", {{3, 3}}).values, (Doubles{6}));
+  EXPECT_EQ(sum("i,j->ij", {{2}, {3}}).shape, (Ints{2, 3}));
+  EXPECT_EQ(sum("i,j->ij", {{2}, {3}}).values, (Doubles{4, 2, 0, 2, 1, 0}));
+  EXPECT_EQ(sum("...i,i,i->...", {{2, 2, 2}, {2}, {2}}).values, (Doubles{-9, 1, 11, 21}));
+  EXPECT_EQ(values(OneNodeModel("Einsum")
+                       .ints({2}, {100, 27}, Proto::INT8)
+                       .ints({2}, {1, 2}, Proto::INT8)
+                       .with("equation", "i,i")),
+            (Doubles{-102}));
+  EXPECT_EQ(import(OneNodeModel("Einsum")
+                       .ints({1 << 15}, Ints(1 << 15))
+                       .ints({1 << 15}, Ints(1 << 15))
+                       .with("equation", "i,j")
+                       .model)
+                .messages(),
+            "E0205 node 0 (Einsum): Einsum: known integers [32768] and [32768] have more than "
+            "268435456 products");
+}
+
+TEST(KnownIntegers, Resized) {
+  const auto resized = [](int64_t opset, const char *mode) {
+    OneNodeModel one("Resize", opset);
+    one.ints({2, 2}, {3, -1001, 7, 5});
+    if (opset > 10)
+      one.none();
+    return one.floats({2}, {2, 1.5}).with("mode", mode);
+  };
+  EXPECT_EQ(values(resized(10, "nearest")), (Doubles{3, 3, -1001, 3, 3, -1001, 7, 7, 5, 7, 7, 5}));
+  EXPECT_EQ(values(resized(18, "nearest").with("coordinate_transformation_mode", "asymmetric")),
+            (Doubles{3, -1001, -1001, 3, -1001, -1001, 7, 5, 5, 7, 5, 5}));
+  EXPECT_EQ(resized(18, "linear").problem(),
+            "E0205 integers and bools are resized by mode 'nearest', and not by "
+            "'tf_crop_and_resize'; found int64 by 'linear' and 'half_pixel'");
+}
+
 TEST(KnownIntegers, Rearranged) {
   const reference::Tensor y = result(OneNodeModel("DepthToSpace")
                                          .ints({1, 8, 1, 1}, {3, -2, 7, 7, 5, 5, -9, 0})

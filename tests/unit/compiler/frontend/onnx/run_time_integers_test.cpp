@@ -99,6 +99,15 @@ TEST(RunTimeIntegers, AreSummedOverPrefixesAndMultipliedWhereThatIsExact) {
   EXPECT_EQ(product(9), std::string(kExact) + "int64 in [-288, 288]");
 }
 
+TEST(RunTimeIntegers, HaveSlopesWhereThatIsExact) {
+  const auto sloped = [](int64_t slope) {
+    return imported(Computed({2}, -50, 200).known("s", {1}, {slope}), "PRelu", {"n", "s"});
+  };
+  EXPECT_EQ(sloped(5), "");
+  EXPECT_EQ(sloped(-5), "");
+  EXPECT_EQ(sloped(-6), std::string(kExact) + "int64 in [0, 300]");
+}
+
 TEST(RunTimeIntegers, AreScatteredWhereThatIsExact) {
   const auto scattered = [](const char *reduction, int64_t update) {
     Computed one({4}, 0, 100);
@@ -313,6 +322,7 @@ TEST(RunTimeIntegers, HaveARuleWhereverTheyAreTaken) {
                                                   "RandomNormalLike",
                                                   "RandomUniformLike",
                                                   "Reshape",
+                                                  "Resize",
                                                   "ReverseSequence",
                                                   "Scan",
                                                   "SequenceConstruct",
@@ -330,6 +340,7 @@ TEST(RunTimeIntegers, HaveARuleWhereverTheyAreTaken) {
                                                   "TopK",
                                                   "Transpose",
                                                   "Unsqueeze",
+                                                  "Upsample",
                                                   "Xor"}));
 }
 
