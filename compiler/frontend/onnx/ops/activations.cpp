@@ -206,12 +206,12 @@ void addActivations(OperatorTable &table) {
   table.add({6, 16}, withAlpha(unary("LeakyRelu", "map: x < 0 ? alpha * x : x", leakyRelu), 0.01F));
   table.add({6, 22}, withAlpha(unary("Elu", "map: x < 0 ? alpha * expm1(x) : x", elu), 1.0F));
   table.add({6, 13}, unary("Sigmoid", "map: 1 / (1 + exp(-x))", sigmoid));
-  table.add({6, 13}, unary("Tanh", "map: tanh(x)", tanh));
+  table.add({6, 13}, calledInput(unary("Tanh", "map: tanh(x)", tanh)));
   table.add({24}, withAlpha(unary("Swish", "map: x / (1 + exp(-alpha * x))", swish), 1.0F));
   table.add({7}, prelu());
   table.add({9, 16}, preluWithIntegers());
   Operator threshold =
-      unary("Shrink", "map: x < -lambd ? x + bias : x > lambd ? x - bias : 0", shrink);
+      calledInput(unary("Shrink", "map: x < -lambd ? x + bias : x > lambd ? x - bias : 0", shrink));
   threshold.attributes = {{"lambd", AttributeKind::Float, 0.5F},
                           {"bias", AttributeKind::Float, 0.0F}};
   table.add({9}, threshold);

@@ -73,6 +73,8 @@ void buildTraining(NodeBuilder &node) {
 /// From opset 14 on the statistics of the batch can be asked for.
 Operator batchNormalizationInTraining(Operator entry) {
   entry.form += "; in training reduce mean and variance, map";
+  entry.inputs[3].name = "input_mean";
+  entry.inputs[4].name = "input_var";
   entry.outputs = {
       {"Y"}, {"running_mean", Presence::Optional}, {"running_var", Presence::Optional}};
   entry.attributes.push_back({"training_mode", AttributeKind::Int, int64_t{0}, false, {0, 1}});

@@ -117,11 +117,16 @@ Operator withAttribute(Operator entry, AttributeSpec attribute) {
 void addEarlyOpsets(OperatorTable &table) {
   const auto of = [&](const char *name, int64_t opset) { return *table.find("", name, opset); };
   for (const char *name :
-       {"Abs",  "Ceil",        "Clip", "Elu",        "Exp",  "Floor",
-        "Log",  "HardSigmoid", "Max",  "Mean",       "Min",  "InstanceNormalization",
-        "Neg",  "LeakyRelu",   "Relu", "Reciprocal", "Selu", "Sigmoid",
-        "Sqrt", "Sum",         "Tanh"})
+       {"Abs", "Ceil",        "Clip", "Elu",        "Exp",     "Floor",
+        "Log", "HardSigmoid", "Max",  "Mean",       "Min",     "InstanceNormalization",
+        "Neg", "LeakyRelu",   "Relu", "Reciprocal", "Sigmoid", "Sqrt",
+        "Sum", "Tanh"})
     table.add({1}, withConsumed(of(name, 6)));
+  Operator selu = withConsumed(of("Selu", 6)); // with fewer digits
+  for (AttributeSpec &one : selu.attributes)
+    if (one.name != "consumed_inputs")
+      one.byDefault = one.name == "alpha" ? 1.6732F : 1.0507F;
+  table.add({1}, selu);
   for (const char *name : {"Add", "Sub", "Mul", "Div"}) {
     const Operator entry = withEarlyBroadcast(of(name, 7));
     table.add({6}, entry);

@@ -111,21 +111,22 @@ void addFunctions(OperatorTable &table) {
                                   IntegerRule::Kind::Magnitude, [](const IntegerRange &x) {
                                     return IntegerRange{0, x.magnitude()};
                                   }));
-  table.add({6, 13}, unary<math::ExpOp>("Exp", "map: exp(x)"));
-  table.add({6, 13}, unary<math::LogOp>("Log", "map: log(x)"));
+  table.add({6, 13}, calledInput(unary<math::ExpOp>("Exp", "map: exp(x)")));
+  table.add({6, 13}, calledInput(unary<math::LogOp>("Log", "map: log(x)")));
   table.add({6, 13}, unary<math::SqrtOp>("Sqrt", "map: sqrt(x)"));
-  table.add({9, 13}, withIntegers(unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign), signOf,
-                                  IntegerRule::Kind::Selected,
-                                  [](const IntegerRange &) { return IntegerRange{-1, 1}; }));
+  table.add({9, 13},
+            withIntegers(calledInput(unary("Sign", "map: x > 0 ? 1 : x < 0 ? -1 : x", sign)),
+                         signOf, IntegerRule::Kind::Selected,
+                         [](const IntegerRange &) { return IntegerRange{-1, 1}; }));
   table.add({6, 13}, known(unary<math::FloorOp>("Floor", "map: floor(x)"), std::floor));
   table.add({6, 13}, known(unary<math::CeilOp>("Ceil", "map: ceil(x)"), std::ceil));
   table.add({11, 22}, known(unary<math::RoundEvenOp>("Round", "map: round(x), ties to even"),
                             std::nearbyint));
   table.add({6, 13}, unary("Reciprocal", "map: 1 / x", reciprocal));
-  table.add({9, 13}, unary<math::ErfOp>("Erf", "map: erf(x)"));
+  table.add({9, 13}, calledInput(unary<math::ErfOp>("Erf", "map: erf(x)")));
   table.add({20}, geluEntry());
   table.add({1, 22}, unary("Softplus", "map: log(1 + exp(x))", softplus));
-  table.add({1, 22}, unary("Softsign", "map: x / (1 + |x|)", softsign));
+  table.add({1, 22}, calledInput(unary("Softsign", "map: x / (1 + |x|)", softsign)));
   table.add({6, 22},
             withFloats(unary("HardSigmoid", "map: min(max(alpha * x + beta, 0), 1)", hardSigmoid),
                        {real("alpha", 0.2F), real("beta", 0.5F)}));

@@ -11,7 +11,9 @@ namespace math = mlir::math;
 using Proto = onnx::TensorProto;
 
 DataType quantisedType(const NodeView &node, size_t zero) {
-  return node.has(zero) ? node.in(zero).type : Proto::UINT8;
+  if (node.given("output_dtype") && node.integer("output_dtype") != 0)
+    return static_cast<DataType>(node.integer("output_dtype"));
+  return node.has(zero) ? node.in(zero).type : DataType{Proto::UINT8};
 }
 
 int64_t axisOf(const NodeView &node) {
@@ -76,9 +78,40 @@ Operator quantizeLinear(bool hasAxis) {
   return entry;
 }
 
+/// From opset 21 on; blocks of an axis with scales of their own are not taken.
+Operator withBlocks(Operator entry) {
+  entry.attributes.push_back({"block_size", AttributeKind::Int, int64_t{0}, false, {0}});
+  return entry;
+}
+
+/// From opset 21 on the type of the result may be named.
+Operator withOutputType(Operator entry) {
+  entry.attributes.push_back({"output_dtype",
+                              AttributeKind::Int,
+                              int64_t{0},
+                              false,
+                              {0, int64_t{Proto::UINT8}, int64_t{Proto::INT8}}});
+  entry.requirements.push_back(
+      {"attribute 'output_dtype' is 0, or the type of 'y_zero_point' where that is given",
+       [](const NodeView &node) -> std::string {
+         return !node.has(2) || quantisedType(node, 2) == node.in(2).type
+                    ? ""
+                    : fmt::format("{} and {}", node.integer("output_dtype"),
+                                  dataTypeName(node.in(2).type));
+       },
+       "E0206"});
+  return entry;
+}
+
 /// (x - zero) * scale.
 mlir::Value restored(const Scalars &s, mlir::ValueRange v) {
   return s.mul(s.sub(v[0], v[2]), v[1]);
+}
+
+/// That of the scale, or from opset 23 on the one that is named.
+DataType restoredType(const NodeView &node) {
+  const bool isNamed = node.given("output_dtype") && node.integer("output_dtype") != 0;
+  return isNamed ? static_cast<DataType>(node.integer("output_dtype")) : node.in(1).type;
 }
 
 Operator dequantizeLinear(bool hasAxis) {
@@ -96,13 +129,13 @@ Operator dequantizeLinear(bool hasAxis) {
     node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
                                             zeroPoint(node, 2, axis, rank)},
                                            restored),
-                       node.in(1).type));
+                       restoredType(node)));
   };
   entry.evaluate = [](NodeBuilder &node) {
     const HostTensor &x = *node.in(0).known;
     const Tensor scale = along(node.emit, node.in(1), axisOf(node), node.in(0).rank());
     const Tensor zero = zeroPoint(node, 2, axisOf(node), node.in(0).rank());
-    HostTensor out{node.in(1).type, x.shape, {}, {}};
+    HostTensor out{restoredType(node), x.shape, {}, {}};
     for (int64_t i = 0; i < x.size(); ++i) {
       const double offset = zero.known->floats[broadcastIndex(zero.shape, x.shape, i)];
       const double by = scale.known->floats[broadcastIndex(scale.shape, x.shape, i)];
@@ -165,6 +198,19 @@ void addQuantisation(OperatorTable &table) {
   saturating.attributes.push_back({"saturate", AttributeKind::Int, int64_t{1}, false, {0, 1}});
   table.add({19}, saturating);
   table.add({19}, dequantizeLinear(true));
+  Operator blocked = withOutputType(withBlocks(saturating));
+  table.add({21}, blocked);
+  blocked.attributes.push_back({"precision", AttributeKind::Int, int64_t{0}, false, {0}});
+  table.add({23, 24, 25}, blocked);
+  Operator restoring = withBlocks(dequantizeLinear(true));
+  table.add({21}, restoring);
+  restoring.attributes.push_back(
+      {"output_dtype",
+       AttributeKind::Int,
+       int64_t{0},
+       false,
+       {0, int64_t{Proto::FLOAT}, int64_t{Proto::FLOAT16}, int64_t{Proto::BFLOAT16}}});
+  table.add({23, 24, 25}, restoring);
   table.add({11}, dynamicQuantizeLinear());
 }
 

@@ -231,7 +231,7 @@ Operator qLinearConv() {
 
 void addQuantisedProducts(OperatorTable &table) {
   table.add({10}, matMulInteger());
-  table.add({10}, qLinearMatMul());
+  table.add({10, 21}, qLinearMatMul());
   table.add({10}, convInteger());
   table.add({10}, qLinearConv());
 }

@@ -8,17 +8,17 @@ namespace sluice::frontend::ops {
 namespace math = mlir::math;
 
 void addTrigonometry(OperatorTable &table) {
-  table.add({7, 22}, unary<math::SinOp>("Sin", "map: sin(x), NaN where |x| >= 4096"));
-  table.add({7, 22}, unary<math::CosOp>("Cos", "map: cos(x), NaN where |x| >= 4096"));
-  table.add({7, 22}, unary<math::TanOp>("Tan", "map: tan(x), NaN where |x| >= 4096"));
-  table.add({7, 22}, unary<math::AsinOp>("Asin", "map: asin(x)"));
-  table.add({7, 22}, unary<math::AcosOp>("Acos", "map: acos(x)"));
-  table.add({7, 22}, unary<math::AtanOp>("Atan", "map: atan(x)"));
-  table.add({9, 22}, unary<math::SinhOp>("Sinh", "map: sinh(x)"));
-  table.add({9, 22}, unary<math::CoshOp>("Cosh", "map: cosh(x)"));
-  table.add({9, 22}, unary<math::AsinhOp>("Asinh", "map: asinh(x)"));
-  table.add({9, 22}, unary<math::AcoshOp>("Acosh", "map: acosh(x)"));
-  table.add({9, 22}, unary<math::AtanhOp>("Atanh", "map: atanh(x)"));
+  table.add({7, 22}, calledInput(unary<math::SinOp>("Sin", "map: sin(x), NaN where |x| >= 4096")));
+  table.add({7, 22}, calledInput(unary<math::CosOp>("Cos", "map: cos(x), NaN where |x| >= 4096")));
+  table.add({7, 22}, calledInput(unary<math::TanOp>("Tan", "map: tan(x), NaN where |x| >= 4096")));
+  table.add({7, 22}, calledInput(unary<math::AsinOp>("Asin", "map: asin(x)")));
+  table.add({7, 22}, calledInput(unary<math::AcosOp>("Acos", "map: acos(x)")));
+  table.add({7, 22}, calledInput(unary<math::AtanOp>("Atan", "map: atan(x)")));
+  table.add({9, 22}, calledInput(unary<math::SinhOp>("Sinh", "map: sinh(x)")));
+  table.add({9, 22}, calledInput(unary<math::CoshOp>("Cosh", "map: cosh(x)")));
+  table.add({9, 22}, calledInput(unary<math::AsinhOp>("Asinh", "map: asinh(x)")));
+  table.add({9, 22}, calledInput(unary<math::AcoshOp>("Acosh", "map: acosh(x)")));
+  table.add({9, 22}, calledInput(unary<math::AtanhOp>("Atanh", "map: atanh(x)")));
 }
 
 } // namespace sluice::frontend::ops

@@ -16,6 +16,12 @@ Operator unary(const char *name, const char *form, ScalarFunction function) {
   return entry;
 }
 
+Operator calledInput(Operator entry) {
+  entry.inputs[0].name = "input";
+  entry.outputs[0].name = "output";
+  return entry;
+}
+
 Operator withIntegers(Operator entry, int64_t (*function)(int64_t), IntegerRule::Kind kind,
                       IntegerRange (*range)(const IntegerRange &operands)) {
   entry.integers = {kind, [range](const NodeView &node) { return range(rangeOf(node.in(0))); }};

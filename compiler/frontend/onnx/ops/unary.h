@@ -19,6 +19,9 @@ template <typename Op> Operator unary(const char *name, const char *form) {
                [](const Scalars &s, mlir::Value x, const NodeView &) { return s.make<Op>(x); });
 }
 
+/// The same with its input called 'input' and its output 'output'.
+Operator calledInput(Operator entry);
+
 /// The entry for integers too: known at import `function` of each, in their type, and computed the
 /// map, whose results are in `range`.
 Operator withIntegers(Operator entry, int64_t (*function)(int64_t), IntegerRule::Kind kind,

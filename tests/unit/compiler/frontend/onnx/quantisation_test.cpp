@@ -45,6 +45,54 @@ TEST(QuantizeLinear, RoundsToEvenAndSaturates) {
             (Doubles{10, 12, 10, 0, 255}));
 }
 
+TEST(QuantizeLinear, NamesItsTypeFromOpset21On) {
+  for (const int64_t opset : {21, 23, 25}) {
+    const auto quantised = [&](int64_t type) {
+      Model model(opset);
+      model.input("x", {3}).floats("s", {}, {0.5F}).output("y");
+      model.node("QuantizeLinear", {"x", "s"}, {"q"}).attribute("output_dtype", type);
+      model.node("DequantizeLinear", {"q", "s"}, {"y"});
+      return evaluateModel(model, {reference::Tensor({3}, {-70, 1, 100})}).values;
+    };
+    EXPECT_EQ(quantised(0), (std::vector<double>{0, 1, 100}));
+    EXPECT_EQ(quantised(onnx::TensorProto::INT8), (std::vector<double>{-64, 1, 63.5}));
+    const auto by = [&] { return OneNodeModel("QuantizeLinear", opset).input({3}); };
+    EXPECT_EQ(by().floats({}, {1}).with("output_dtype", int64_t{5}).problem(),
+              "E0203 attribute 'output_dtype' is 0, 2 or 3, 0 by default; found 5");
+    EXPECT_EQ(by().floats({}, {1}).with("block_size", int64_t{2}).problem(),
+              "E0203 attribute 'block_size' is 0, 0 by default; found 2");
+    EXPECT_EQ(by().floats({}, {1})
+                  .ints({}, {3}, onnx::TensorProto::UINT8)
+                  .with("output_dtype", int64_t{3})
+                  .problem(),
+              "E0206 attribute 'output_dtype' is 0, or the type of 'y_zero_point' where that is "
+              "given; found 3 and uint8");
+  }
+}
+
+TEST(DequantizeLinear, NamesItsTypeFromOpset23On) {
+  const auto restored = [](int64_t opset, int64_t type) {
+    Model model(opset);
+    model.input("x", {1}).floats("s", {}, {0.1F}).ints("q", {1}, {3}).output("y");
+    auto &tensor = *model.graph().mutable_initializer()->rbegin();
+    tensor.clear_int64_data();
+    tensor.set_data_type(onnx::TensorProto::INT8);
+    tensor.add_int32_data(3);
+    model.node("DequantizeLinear", {"q", "s"}, {"r"}).attribute("output_dtype", type);
+    model.node("CastLike", {"x", "r"}, {"h"});
+    model.node("Add", {"h", "r"}, {"y"});
+    return import(model).messages();
+  };
+  EXPECT_EQ(restored(23, onnx::TensorProto::FLOAT16), "");
+  EXPECT_EQ(restored(23, 0), "");
+  EXPECT_EQ(restored(21, 1),
+            "E0203 node 0 (DequantizeLinear): attribute 'output_dtype' of DequantizeLinear is not "
+            "supported in opset 21, known are 'axis', 'block_size'");
+  EXPECT_EQ(restored(23, 11),
+            "E0203 node 0 (DequantizeLinear): DequantizeLinear requires: attribute 'output_dtype' "
+            "is 0, 1, 10 or 16, 0 by default; found 11");
+}
+
 TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
   const auto over = [](const Ints &a, const Ints &b, int type = TensorProto::UINT8) {
     const auto count = [](const Ints &shape) {
