@@ -114,24 +114,34 @@ from constants and shapes); found a run-time tensor bool [1 8]
              help: fold it with onnxsim, given the input shapes, or bind the input that it depends on (--bind)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "n", "open"))
         self.compile_refused(MALFORMED, """
+            error[E0108]: 'ghost' is used in the graph 'else_branch' before anything defines it
+              --> m.onnx: node 2 "choose/Neg" (Neg)
             error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
               --> m.onnx: node 2 "choose/Neg" (Neg)
             """, chosen([helper.make_node("Neg", ["ghost"], ["n"])], "n"))
         self.compile_refused(MALFORMED, """
+            error[E0108]: 'ghost' is used in the graph 'else_branch' before anything defines it
+              --> m.onnx: node 2 "choose" (If)
             error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "ghost"))
         self.compile_refused(MALFORMED, """
+            error[E0108]: output 0 of the graph 'else_branch' has no name, so nothing defines it
+              --> m.onnx: node 2 "choose" (If)
             error[E0108]: output 0 of the graph 'then_branch' has no name, so nothing defines it
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], ""))
         self.compile_refused(MALFORMED, """
+            error[E0107]: 'h' of the graph 'else_branch' is already defined outside
+              --> m.onnx: node 2 "choose/Neg" (Neg)
             error[E0107]: 'h' of the graph 'then_branch' is already defined outside
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["h"])], "h"))
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, \
+at 2 nodes
               --> m.onnx: node 2 "choose/Frobnicate" (Frobnicate)
+             also: node 2 "choose/Frobnicate" (Frobnicate)
              help: express it with operators that `sluice ops` lists, or cut the model before it
             """, chosen([helper.make_node("Frobnicate", ["h"], ["n"])], "n"))
         none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")

@@ -196,11 +196,6 @@ private:
     });
   }
 
-  /// Of several graphs one is chosen, the others are not read.
-  bool isOneOfSeveralGraphs() const {
-    return std::ranges::count(entry.attributes, AttributeKind::Graph, &AttributeSpec::kind) > 1;
-  }
-
   void attribute(const AttributeSpec &spec) {
     if (isGiven(spec.name)) {
       add("attribute " + spec.name + " left out",
@@ -281,7 +276,7 @@ private:
       typed(
           "a graph that gives what nothing computes", AttributeProto::GRAPH,
           [](AttributeProto &one) { one.mutable_g()->add_output()->set_name("nothing"); },
-          isOneOfSeveralGraphs() ? Outcome::Either : Outcome::Refused);
+          Outcome::Refused);
       return;
     case AttributeKind::Type:
       typed("an empty type", AttributeProto::TYPE_PROTO,

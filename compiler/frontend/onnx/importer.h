@@ -39,6 +39,7 @@ private:
   struct ReadGraph {
     std::optional<std::vector<Tensor>> initializers;
     std::optional<ModelGraph> nodes; ///< of a body
+    bool isChecked = false;          ///< without being imported
   };
 
   // Initializers and inputs (importer.cpp).
@@ -68,6 +69,14 @@ private:
                                                  const onnx::GraphProto &graph,
                                                  std::string_view attribute,
                                                  const std::vector<Tensor> &arguments);
+
+  // Graphs in attributes that are not imported (importer_unread.cpp).
+
+  /// Reports what makes the graph in an attribute of `node` invalid, once.
+  void checkUnread(const GraphNode &node, const onnx::GraphProto &graph,
+                   std::string_view attribute);
+  /// The same of a node of such a graph, and of the graphs in it.
+  void checkUnread(const GraphNode &node);
 
   // States and outputs (importer_outputs.cpp).
 

@@ -45,10 +45,15 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
     body = inliner->ofBody(graph, node);
   importedInGraphs += static_cast<int64_t>(body->nodes.size());
   std::set<std::string> defined = inner; // by functions too
+  std::set<std::string> once;
   for (GraphNode part : body->nodes) {
     part.used.assign(part.proto->output_size(), true);
     for (const std::string &name : part.proto->input())
       checkUse(name, part.ref);
+    for (const std::string &name : part.proto->output())
+      if (!name.empty() && !once.insert(name).second)
+        report.add("E0107", part.ref,
+                   fmt::format("{} of the graph '{}' is defined twice", inQuotes(name), attribute));
     importNode(part);
     std::for_each(part.proto->output().begin(), part.proto->output().end(), add);
     defined.insert(part.proto->output().begin(), part.proto->output().end());
@@ -70,17 +75,22 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
   return results;
 }
 
+const onnx::GraphProto &Importer::Bodies::graphOf(const std::string &attribute) const {
+  for (const onnx::AttributeProto &one : node.proto->attribute())
+    if (one.name() == attribute)
+      return one.g();
+  throw NodeError{}; // an attribute that the entry requires
+}
+
+void Importer::Bodies::check(const std::string &attribute) {
+  importer.checkUnread(node, graphOf(attribute), attribute);
+}
+
 std::vector<Tensor> Importer::Bodies::tensorsOf(const std::string &attribute,
                                                 const std::vector<Tensor> &arguments) {
   const size_t before = importer.report.count();
   const mlir::Location where = importer.emitter.where();
-  const onnx::GraphProto *graph = nullptr;
-  for (const onnx::AttributeProto &one : node.proto->attribute())
-    if (one.name() == attribute)
-      graph = &one.g();
-  if (!graph) // an attribute that the entry requires
-    throw NodeError{};
-  const auto results = importer.importGraph(node, *graph, attribute, arguments);
+  const auto results = importer.importGraph(node, graphOf(attribute), attribute, arguments);
   importer.emitter.setLocation(where);
   std::vector<Tensor> tensors;
   for (const std::optional<Tensor> &result : results)

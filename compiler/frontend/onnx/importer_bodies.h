@@ -12,9 +12,11 @@ public:
   std::vector<Tensor> import(const std::string &attribute,
                              const std::vector<Tensor> &arguments) override;
   std::vector<Tensor> importInPlace(const std::string &attribute) override;
+  void check(const std::string &attribute) override;
   int64_t nodes() const override { return importer.importedInGraphs; }
 
 private:
+  [[nodiscard]] const onnx::GraphProto &graphOf(const std::string &attribute) const;
   std::vector<Tensor> tensorsOf(const std::string &attribute, const std::vector<Tensor> &arguments);
 
   Importer &importer;

@@ -76,6 +76,8 @@ public:
                                      const std::vector<Tensor> &arguments) = 0;
   /// The same of a graph without arguments that stands once where the node is, at its depth.
   virtual std::vector<Tensor> importInPlace(const std::string &attribute) = 0;
+  /// Reports what makes a graph invalid that is not imported.
+  virtual void check(const std::string &attribute) = 0;
   /// Nodes of graphs that were imported so far, each as often as it was.
   virtual int64_t nodes() const = 0;
 };

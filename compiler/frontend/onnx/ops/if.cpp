@@ -47,7 +47,9 @@ void addIf(OperatorTable &table) {
        },
        "E0206"}};
   entry.build = [](NodeBuilder &node) {
-    const auto results = node.bodies.importInPlace(*conditionOf(node) ? kThen : kElse);
+    const bool isThen = *conditionOf(node);
+    node.bodies.check(isThen ? kElse : kThen); // which may not be supported, but is valid
+    const auto results = node.bodies.importInPlace(isThen ? kThen : kElse);
     for (size_t i = 0; i < results.size(); ++i)
       node.result(i, results[i]);
   };

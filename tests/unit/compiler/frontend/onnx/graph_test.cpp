@@ -300,10 +300,91 @@ TEST(Graph, ABranchMayUseWhatCouldNotBeImported) {
   // Every name that nothing defines is reported, also behind another problem.
   addIf(model, "true", "Abs", "ghost", "d", "z");
   model.output("z");
-  EXPECT_EQ(import(model).messages(), unknown + "\n"
-                                                "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in "
-                                                "the graph 'then_branch' before anything "
-                                                "defines it");
+  EXPECT_EQ(import(model).messages(),
+            unknown + "\n"
+                      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'else_branch' "
+                      "before anything defines it\n"
+                      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'then_branch' "
+                      "before anything defines it");
+}
+
+/// A model whose If takes 'then_branch', with what `fill` puts into the other one.
+std::string messagesOfOther(const std::function<void(onnx::GraphProto &)> &fill,
+                            const Names &outputs = {"b"}) {
+  Model model;
+  model.input("x", {2}).ints("number", {}, {1}).output("y");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  const Node node = model.node("If", {"true"}, {"y"});
+  addNode(body(node, "then_branch", {"a"}), "Neg", {"x"}, {"a"});
+  fill(body(node, "else_branch", outputs));
+  return import(model).messages();
+}
+
+TEST(Graph, TheBranchNotTakenIsValid) {
+  using Graph = onnx::GraphProto;
+  // What is not supported may stand in it.
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "StringNormalizer", {"x"}, {"b"}); }), "");
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "MatMul", {"x", "number"}, {"b"}); }), "");
+  EXPECT_EQ(messagesOfOther([](Graph &g) {
+              addNode(g, "Custom", {"x"}, {"b"}).proto->set_domain("of.ours");
+              onnx::TensorProto &text = *g.add_initializer();
+              text.set_name("text");
+              text.set_data_type(onnx::TensorProto::STRING);
+            }),
+            "");
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"ghost"}, {"b"}); }),
+            "E0108 node 1 'If_1/Relu' (Relu): 'ghost' is used in the graph 'else_branch' before "
+            "anything defines it");
+  EXPECT_EQ(messagesOfOther([](Graph &) {}),
+            "E0108 node 1 (If): 'b' is used in the graph 'else_branch' before anything defines it");
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"x"}, {"b"}); }, {""}),
+            "E0108 node 1 (If): output 0 of the graph 'else_branch' has no name, so nothing "
+            "defines it");
+  EXPECT_EQ(messagesOfOther([](Graph &g) {
+              addNode(g, "Relu", {"x"}, {"b"});
+              addNode(g, "Neg", {"x"}, {"b"});
+            }),
+            "E0107 node 1 'If_1/Neg' (Neg): 'b' of the graph 'else_branch' is defined twice");
+  EXPECT_EQ(messagesOfOther([](Graph &g) {
+              addNode(g, "Relu", {"x"}, {"b"});
+              addNode(g, "Neg", {"b"}, {"number"});
+            }),
+            "E0107 node 1 'If_1/Neg' (Neg): 'number' of the graph 'else_branch' is already defined "
+            "outside");
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"x", "x"}, {"b"}); }),
+            "E0204 node 1 'If_1/Relu' (Relu): Relu has 2 inputs, allowed: 1");
+  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Rellu", {"x"}, {"b"}); }),
+            "E0201 node 1 'If_1/Rellu' (Rellu): operator 'Rellu' is not supported: ONNX has no "
+            "operator of that name, up to opset 26");
+  EXPECT_EQ(messagesOfOther([](Graph &g) {
+              addNode(g, "Relu", {"x"}, {"b"});
+              onnx::TensorProto &cut = *g.add_initializer();
+              cut.set_name("cut");
+              cut.set_data_type(onnx::TensorProto::FLOAT);
+              cut.add_dims(3);
+            }),
+            "E0105: initializer 'cut' has the shape [3] and no data");
+  // In the branches of a branch too.
+  EXPECT_EQ(messagesOfOther([](Graph &g) {
+              const Node inner = addNode(g, "If", {"true"}, {"b"});
+              addNode(body(inner, "then_branch", {"c"}), "Relu", {"x"}, {"c"});
+              addNode(body(inner, "else_branch", {"c"}), "Relu", {"lost"}, {"c"});
+            }),
+            "E0108 node 1 'If_1/If/Relu' (Relu): 'lost' is used in the graph 'else_branch' "
+            "before anything defines it");
+}
+
+TEST(Graph, ATakenBranchDefinesNothingTwice) {
+  Model model;
+  model.input("x", {2}).ints("number", {}, {1}).output("y");
+  model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
+  const Node node = model.node("If", {"true"}, {"y"});
+  onnx::GraphProto &then = body(node, "then_branch", {"a"});
+  addNode(then, "Neg", {"x"}, {"a"});
+  addNode(then, "Relu", {"x"}, {"a"});
+  addNode(body(node, "else_branch", {"b"}), "Neg", {"x"}, {"b"});
+  EXPECT_EQ(import(model).messages(),
+            "E0107 node 1 'If_1/Relu' (Relu): 'a' of the graph 'then_branch' is defined twice");
 }
 
 TEST(Graph, ABranchMayNameItsResultLikeTheIf) {
