@@ -107,7 +107,7 @@ Operator clipWithInputs(Types types) {
   entry.inputs = {{"input", types},
                   {"min", types, Presence::Optional, true},
                   {"max", types, Presence::Optional, true}};
-  entry.requirements = {{"inputs 'min' and 'max' have one element",
+  entry.requirements = {{"inputs 'min' and 'max' have one element each",
                          [](const NodeView &node) -> std::string {
                            for (size_t i : {1, 2})
                              if (node.has(i) && node.in(i).known->size() != 1)

@@ -107,11 +107,12 @@ TEST(Clip, BoundsAreKnownScalars) {
   model.input("x", {8}).input("low", {}).floats("high", {2}, {1, 2}).output("y").output("z");
   model.node("Clip", {"x", "low"}, {"y"});
   model.node("Clip", {"x", "", "high"}, {"z"});
-  EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (Clip): Clip requires: input 'min' is known at import (a constant, or "
-            "computed from constants and shapes); found a run-time tensor float []\n"
-            "E0206 node 1 (Clip): Clip requires: inputs 'min' and 'max' have one element; found "
-            "the shape [2]");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0205 node 0 (Clip): Clip requires: input 'min' is known at import (a constant, or "
+      "computed from constants and shapes); found a run-time tensor float []\n"
+      "E0206 node 1 (Clip): Clip requires: inputs 'min' and 'max' have one element each; found "
+      "the shape [2]");
 }
 
 Model softmax(int64_t opset, const Ints &shape, std::optional<int64_t> axis) {

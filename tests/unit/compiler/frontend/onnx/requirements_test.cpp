@@ -99,5 +99,61 @@ TEST(Requirements, OfResizing) {
             "E0206 with 'tf_crop_and_resize' the region is finite; found inf");
 }
 
+TEST(Requirements, OfOperandsThatBroadcast) {
+  constexpr const char *kBroadcast = "E0206 the inputs broadcast to one shape; found [2] and [3]";
+  for (const char *op : {"Max", "Min", "Sum"})
+    EXPECT_EQ(One(op).input({2}).input({3}).problem(), kBroadcast);
+  for (const char *op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"})
+    EXPECT_EQ(One(op).ints({2}, {1, 1}).ints({3}, {1, 1, 1}).problem(), kBroadcast);
+  for (const char *op : {"And", "Or", "Xor"})
+    EXPECT_EQ(One(op)
+                  .ints({2}, {1, 1}, TensorProto::BOOL)
+                  .ints({3}, {1, 1, 1}, TensorProto::BOOL)
+                  .problem(),
+              kBroadcast);
+  EXPECT_EQ(One("BitShift")
+                .ints({2}, {1, 1}, TensorProto::UINT8)
+                .ints({3}, {1, 1, 1}, TensorProto::UINT8)
+                .with("direction", "LEFT")
+                .problem(),
+            kBroadcast);
+}
+
+TEST(Requirements, OfWindows) {
+  for (const char *op : {"AveragePool", "MaxPool", "LpPool"})
+    EXPECT_EQ(One(op)
+                  .input({1, 1, 4, 4})
+                  .with("kernel_shape", Ints{2, 2})
+                  .with("auto_pad", "SAME_UPPER")
+                  .with("pads", Ints{1, 1, 1, 1})
+                  .problem(),
+              "E0206 attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET; found "
+              "[1 1 1 1] and SAME_UPPER");
+}
+
+TEST(Requirements, OfQuantisedProducts) {
+  const auto matrix = Ints(6, 1);
+  EXPECT_EQ(One("QLinearMatMul")
+                .ints({2, 3}, matrix, TensorProto::UINT8)
+                .floats({}, {1})
+                .ints({}, {0}, TensorProto::UINT8)
+                .ints({2, 3}, matrix, TensorProto::UINT8)
+                .floats({}, {1})
+                .ints({}, {0}, TensorProto::UINT8)
+                .floats({}, {1})
+                .ints({}, {0}, TensorProto::UINT8)
+                .problem(),
+            "E0206 the contracted extents are equal and the axes before the last two broadcast; "
+            "found [2 3] and [2 3]");
+}
+
+TEST(Requirements, OfBoxes) {
+  EXPECT_EQ(One("NonMaxSuppression")
+                .floats({1, 16385, 4}, zeros(16385 * 4))
+                .floats({1, 1, 16385}, zeros(16385))
+                .problem(),
+            "E0205 at most 268435456 pairs of boxes are compared; found [1 1 16385]");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
+#include <set>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/interpret.h"
@@ -138,10 +140,33 @@ std::string linesOf(const Problems &problems) {
 
 std::string Imported::messages() const { return linesOf(problems); }
 
+namespace {
+/// Appends the conditions of the support table that the problems name to the file
+/// $SLUICE_CONDITIONS, each once: which of them no test provokes is a test of its own.
+void recordConditions(const Problems &problems) {
+  static const char *const path = std::getenv("SLUICE_CONDITIONS");
+  if (path == nullptr)
+    return;
+  static std::ofstream file(path);
+  static std::set<std::string> seen;
+  for (const Problem &problem : problems) {
+    const std::string start = problem.node ? problem.node->op + " requires: " : "";
+    const size_t end = problem.message.rfind("; found ");
+    if (start.empty() || !problem.message.starts_with(start) || end == std::string::npos)
+      continue;
+    const std::string line = fmt::format("{}\t{}", problem.node->op,
+                                         problem.message.substr(start.size(), end - start.size()));
+    if (seen.insert(line).second)
+      file << line << std::endl;
+  }
+}
+} // namespace
+
 Imported import(const Model &model, const ImportOptions &options) {
   Imported out;
   out.module = importProto(*out.context, model.proto, options, out.info, out.problems);
   EXPECT_EQ(static_cast<bool>(out.module), out.problems.empty());
+  recordConditions(out.problems);
   return out;
 }
 
