@@ -10,6 +10,7 @@
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/plan/order/least_memory.h"
+#include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/short_chains.h"
@@ -123,11 +124,16 @@ private:
     return loops ? std::move(made) : std::nullopt;
   }
 
-  /// Whether rows may have a plan: without one nobody asks what they are in other trees. Sums that
-  /// are taken ahead change what the rows of a state take.
+  /// Whether rows may have a plan: without one nobody asks what they are in other trees. Those of
+  /// states are planned with the sums that are taken ahead.
   [[nodiscard]] bool mayFit(const rows::Graph &graph) const {
-    return !graph.states.empty() ||
-           plan::fits(plan::leastMemory(graph, plan::analyse(graph)), geometry);
+    const auto least = [](const rows::Graph &one) {
+      return plan::leastMemory(one, plan::analyse(one));
+    };
+    if (graph.states.empty())
+      return plan::fits(least(graph), geometry);
+    return !plan::circularState(graph) &&
+           plan::fits(least(plan::workAhead(graph, false)), geometry);
   }
 
   /// With trees of other shapes, of those things of a shape that matter.

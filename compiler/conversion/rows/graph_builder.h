@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -126,7 +127,10 @@ private:
   std::map<RowId, RowId> copies; ///< of states
   using Operands = std::tuple<std::vector<RowId>, RowId, RowId, uint32_t>;
   std::map<Operands, std::vector<std::pair<VectorStep, RowId>>> once;
-  std::map<WeightBlock, uint32_t> blockNumbers; ///< of those that are not dynamic
+  struct HashOfBlock {
+    size_t operator()(const WeightBlock &block) const { return block.hash(); }
+  };
+  std::unordered_map<WeightBlock, uint32_t, HashOfBlock> blockNumbers; ///< of those not dynamic
   std::map<std::pair<bool, std::vector<BlockWrite>>, uint32_t> dynamicNumbers;
   std::map<std::pair<std::array<uint64_t, 4>, std::vector<uint16_t>>, uint32_t> tableNumbers;
   std::vector<uint32_t> nodes;

@@ -45,14 +45,19 @@ void LinearSum::scale(uint32_t lane, double factor) {
 }
 
 LinearSum::Rounded LinearSum::round() {
+  const auto isFinite = [](double value) { return std::isfinite(value); };
   Rounded result;
   std::vector<double> correction(lanes);
   for (const Source &source : sources) {
     if (source.cells.empty())
       continue;
+    // Most blocks of windows and of steps between grids are nearly all zeros.
+    const bool skipsZeros = std::ranges::all_of(source.nominal, isFinite);
     std::vector<uint16_t> block(source.cells.size());
     for (size_t i = 0; i < block.size(); ++i) {
       const Cell &cell = source.cells[i];
+      if (skipsZeros && cell.isPositiveZero())
+        continue;
       block[i] = roundToBf16(cell.weight);
       const double rounded = bf16ToDouble(block[i]);
       result.finite &= std::isfinite(rounded);
@@ -69,7 +74,6 @@ LinearSum::Rounded LinearSum::round() {
   }
   if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
     result.bias.assign(bias.begin(), bias.end());
-  const auto isFinite = [](double value) { return std::isfinite(value); };
   if (std::all_of(correction.begin(), correction.end(), isFinite))
     result.correction = std::move(correction);
   result.finite &= std::all_of(result.bias.begin(), result.bias.end(), isFinite);

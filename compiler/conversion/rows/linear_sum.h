@@ -2,6 +2,7 @@
 // source row, rounded once, and all-zero blocks are dropped.
 #pragma once
 
+#include <cmath>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +39,10 @@ private:
   struct Cell {
     double weight = 0; ///< including the elements' scales
     double offset = 0; ///< sum of weight * offset of its elements
+    /// Nothing is added by it, and it is rounded to what a block holds before.
+    [[nodiscard]] bool isPositiveZero() const {
+      return weight == 0 && !std::signbit(weight) && offset == 0;
+    }
   };
   struct Source {
     RowId row;

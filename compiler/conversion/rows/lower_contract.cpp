@@ -14,6 +14,65 @@ using namespace mlir;
 namespace sluice::rows {
 namespace {
 
+/// Sums of products with the same weights: further indices of a batch axis use them again where
+/// their elements lie in rows and lanes the same way.
+class KnownSums {
+public:
+  explicit KnownSums(const std::vector<Trip> &bases) {
+    for (const Trip &base : bases)
+      ++left[base.w];
+  }
+
+  /// At an index of the batch axes, each of which is named once.
+  void next(const Trip &base) {
+    weights = base.w;
+    isLast = --left[weights] == 0;
+  }
+
+  /// The sum of elements for the lanes from `first` on, made if it is not known.
+  LinearSum::Rounded sumOf(const std::vector<Element> &elements, size_t first,
+                           llvm::function_ref<LinearSum::Rounded()> make) {
+    const auto key = std::pair(weights, first);
+    if (isLast && !known.contains(key))
+      return make(); // nobody else has these weights
+    std::vector<Known> &before = known[key];
+    std::vector<Element> pattern = elements;
+    std::vector<RowId> rows;
+    std::unordered_map<RowId, RowId> ordinals; // of the rows
+    for (Element &element : pattern)
+      if (element.row != kNoRow) {
+        const auto [ordinal, added] =
+            ordinals.try_emplace(element.row, static_cast<RowId>(rows.size()));
+        if (added)
+          rows.push_back(element.row);
+        element.row = ordinal->second;
+      }
+    auto found = std::find_if(before.begin(), before.end(),
+                              [&](const Known &one) { return one.pattern == pattern; });
+    if (found == before.end()) {
+      Known one{std::move(pattern), make()};
+      for (RowId &source : one.sum.sources)
+        source = ordinals.at(source);
+      before.push_back(std::move(one));
+      found = before.end() - 1;
+    }
+    LinearSum::Rounded sum = found->sum;
+    for (RowId &source : sum.sources)
+      source = rows[source];
+    return sum;
+  }
+
+private:
+  struct Known {
+    std::vector<Element> pattern; ///< rows replaced by their order of appearance
+    LinearSum::Rounded sum;       ///< its sources too
+  };
+  std::map<std::pair<int64_t, size_t>, std::vector<Known>> known; ///< by weights and first lane
+  std::unordered_map<int64_t, size_t> left; ///< indices that are still to come, by weights
+  int64_t weights = 0;                      ///< place of those of the index
+  bool isLast = false;                      ///< of those with its weights
+};
+
 class LazyContraction final : public LazyLinear {
 public:
   LazyContraction(Operation *op, Loops loops) : op(op), loops(std::move(loops)) {
@@ -97,61 +156,33 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const std::vector<double> means = typical(lowering, bases, sums);
 
   RowTensor result{layout, std::vector<RowRef>(layout.rows())};
-  // Blocks of products with the same weights: further indices of a batch axis use them
-  // again where their elements lie in rows and lanes the same way.
-  struct Reuse {
-    std::vector<Element> pattern; ///< rows replaced by their order of appearance
-    LinearSum::Rounded sum;
-    std::vector<uint32_t> ordinals; ///< of sum.sources
-  };
-  std::map<std::pair<int64_t, size_t>, std::vector<Reuse>> reuse;
-  for (const Trip &base : bases)
+  const bool shared = features.back().x == features.front().x; // lanes read the same elements
+  std::vector<Element> elements; // [lane, unless they are shared][trip of the summed loops]
+  KnownSums known(bases);
+  for (const Trip &base : bases) {
+    known.next(base);
     for (size_t first = 0; first < features.size(); first += lanes) {
       const size_t count = std::min<size_t>(lanes, features.size() - first);
-      std::vector<Element> pattern;
-      std::vector<RowId> sources;
-      std::unordered_map<RowId, RowId> ordinals; // of the sources, by row
-      for (size_t j = 0; j < count; ++j)
-        for (const Trip &sum : sums) {
-          Element element = x.element(base.x + features[first + j].x + sum.x);
-          if (element.row != kNoRow) {
-            const auto [known, added] =
-                ordinals.try_emplace(element.row, static_cast<RowId>(sources.size()));
-            if (added)
-              sources.push_back(element.row);
-            element.row = known->second;
-          }
-          pattern.push_back(element);
-          if (j > 0 && features[first + j].x == features[first].x)
-            break; // every lane reads the same elements
-        }
-      const int64_t firstOut = base.out + features[first].out;
-      std::vector<Reuse> &before = reuse[{base.w, first}];
-      auto found = std::find_if(before.begin(), before.end(),
-                                [&](const Reuse &one) { return one.pattern == pattern; });
-      if (found == before.end()) {
+      elements.clear();
+      for (size_t j = 0; j < (shared ? 1 : count); ++j)
+        for (const Trip &sum : sums)
+          elements.push_back(x.element(base.x + features[first + j].x + sum.x));
+      LinearSum::Rounded row = known.sumOf(elements, first, [&] {
         LinearSum sum(lowering.graph);
         for (size_t j = 0; j < count; ++j) {
           const Trip &f = features[first + j];
           const auto lane = static_cast<uint32_t>(j);
           for (size_t k = 0; k < sums.size(); ++k)
-            sum.add(lane, x.element(base.x + f.x + sums[k].x), w.values[base.w + f.w + sums[k].w],
-                    means[k]);
+            sum.add(lane, elements[(shared ? 0 : j * sums.size()) + k],
+                    w.values[base.w + f.w + sums[k].w], means[k]);
           if (!after.scale.empty())
             sum.scale(lane, after.scale[base.out + f.out]);
         }
-        Reuse known{std::move(pattern), sum.round(), {}};
-        for (const RowId source : known.sum.sources)
-          known.ordinals.push_back(ordinals.at(source));
-        if (!known.sum.finite)
-          return lowering.fail(op, "E0412",
-                               "a weight is not finite in bf16, weights must be below 3.4e38");
-        before.push_back(std::move(known));
-        found = before.end() - 1;
-      }
-      LinearSum::Rounded row = found->sum;
-      for (size_t i = 0; i < row.sources.size(); ++i)
-        row.sources[i] = sources[found->ordinals[i]];
+        return sum.round();
+      });
+      if (!row.finite)
+        return lowering.fail(op, "E0412",
+                             "a weight is not finite in bf16, weights must be below 3.4e38");
       if (!after.offset.empty()) {
         row.bias.resize(lanes);
         for (size_t j = 0; j < count; ++j)
@@ -165,8 +196,9 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         for (size_t j = 0; j < count; ++j)
           row.bias[j] += static_cast<float>(row.correction[j]);
       const RowId id = emitLinear(lowering.graph, row, static_cast<uint32_t>(count), false);
-      result.rows[layout.place(firstOut).row] = {id, false, {}};
+      result.rows[layout.place(base.out + features[first].out).row] = {id, false, {}};
     }
+  }
   return result;
 }
 
