@@ -10,7 +10,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
@@ -354,9 +353,10 @@ private:
     std::vector<std::string> axes;
     for (const streaming::StreamedInput &input : whole->options.inputs)
       axes.push_back(fmt::format("axis {} of input '{}'", input.axis, input.name));
-    note({fmt::format("{} {} taken in {} trips through one program, {} position{} in each",
-                      fmt::join(axes, " and "), axes.size() == 1 ? "is" : "are", steps.trips,
-                      steps.together, steps.together == 1 ? "" : "s")});
+    steps.text = fmt::format("{} {} taken in {} trips through one program, {} position{} in each",
+                             fmt::join(axes, " and "), axes.size() == 1 ? "is" : "are", steps.trips,
+                             steps.together, steps.together == 1 ? "" : "s");
+    note({steps.text});
     result.steps = std::move(steps);
     return true;
   }
@@ -392,9 +392,7 @@ private:
     trialWork -= found.cost;
     layout::annotate(function, found);
     auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
-    mlir::PassManager passes(&context);
-    addRewrites(passes.nest<mlir::func::FuncOp>(), options.withoutRewrites);
-    if (mlir::failed(passes.run(module)))
+    if (!rewrite(module, options.withoutRewrites))
       return false;
     auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
     Problems ignored; // each change has its own
@@ -450,9 +448,7 @@ private:
     for (const mlir::BlockArgument argument : main.getArguments())
       if (const auto dim = ir::dataDim(argument))
         result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
-    mlir::PassManager passes(&context);
-    addRewrites(passes.nest<mlir::func::FuncOp>(), options.withoutRewrites);
-    return mlir::succeeded(passes.run(module));
+    return rewrite(module, options.withoutRewrites);
   }
 
   void listTensors(const layout::DataDimensions &found) {

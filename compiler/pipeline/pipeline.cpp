@@ -11,6 +11,7 @@
 
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/to_core.h"
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/pipeline/front.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/target/core_program.h"
@@ -260,10 +261,10 @@ bool doesNotFit(const Problems &problems) {
 
 /// The options with every input's rows along an axis, counted from its last one, where that is not
 /// said and not what was chosen; nothing if that changes none.
-std::optional<CompileOptions> along(CompileOptions options, const CompileResult &chosen,
-                                    size_t fromLast) {
+std::optional<CompileOptions>
+along(CompileOptions options, const std::vector<format::HostTensor> &chosen, size_t fromLast) {
   bool changed = false;
-  for (const format::HostTensor &input : chosen.inputs) {
+  for (const format::HostTensor &input : chosen) {
     if (input.shape.size() <= fromLast ||
         std::ranges::any_of(options.dataDims,
                             [&](const auto &pin) { return pin.first == input.name; }))
@@ -273,24 +274,6 @@ std::optional<CompileOptions> along(CompileOptions options, const CompileResult 
     changed |= input.dataDim != axis;
   }
   return changed ? std::optional(std::move(options)) : std::nullopt;
-}
-
-} // namespace
-
-namespace {
-
-/// With rows along other axes than those that seemed cheapest.
-bool compileAlongOthers(const CompileOptions &options, CompileResult &result) {
-  for (const size_t fromLast : {0, 1}) {
-    const auto others = along(options, result, fromLast);
-    CompileResult other;
-    Problems ignored;
-    if (!others || !compileOnce(*others, other, ignored))
-      continue;
-    result = std::move(other);
-    return true;
-  }
-  return false;
 }
 
 /// Steps of a sequence that are taken together at most: more of them take fewer cycles, and longer
@@ -307,27 +290,83 @@ int64_t mostTogether(Effort effort) {
   return 1;
 }
 
-/// The sequence a few steps at a time, as many as fit.
-bool compileInSteps(const CompileOptions &options, CompileResult &result) {
-  int64_t least = std::numeric_limits<int64_t>::max(); // of those that were tried
-  for (int64_t most = mostTogether(options.effort); most > 0;) {
-    CompileOptions inSteps = options;
-    inSteps.stepsTogether = most;
+/// Other ways to compile a model that does not fit as it was compiled first.
+class OtherWays {
+public:
+  /// `result` and `problems` are those of the first way, and become those of the way that fits or
+  /// comes closest to fitting.
+  OtherWays(const CompileOptions &options, CompileResult &result, Problems &problems)
+      : options(options), result(result), problems(problems) {}
+
+  /// With rows along other axes than those that seemed cheapest.
+  bool alongOthers() {
+    const std::vector<format::HostTensor> chosen = result.inputs;
+    for (const size_t fromLast : {0, 1})
+      if (const auto others = along(options, chosen, fromLast))
+        if (Way way; compile(*others, way))
+          return true;
+    return false;
+  }
+
+  /// The sequence a few steps at a time, as many as fit.
+  bool inSteps() {
+    int64_t least = std::numeric_limits<int64_t>::max(); // of those that were tried
+    for (int64_t most = mostTogether(options.effort); most > 0;) {
+      CompileOptions inSteps = options;
+      inSteps.stepsTogether = most;
+      Way way;
+      if (compile(inSteps, way))
+        return true;
+      // Where only a multiple of some number can be taken, that may be more than is asked for, and
+      // the same however few are.
+      if (way.together == 0 || !way.lacksMemory || way.together >= least)
+        return false;
+      least = way.together;
+      most = least / 2;
+    }
+    return false;
+  }
+
+private:
+  /// Of one that does not fit.
+  struct Way {
+    bool lacksMemory = false;
+    int64_t together = 0; ///< steps, if it takes several
+  };
+
+  bool compile(const CompileOptions &how, Way &way) {
     CompileResult other;
     Problems found;
-    if (compileOnce(inSteps, other, found)) {
-      result = std::move(other);
-      return true;
-    }
-    // Where only a multiple of some number can be taken, that may be more than is asked for, and
-    // the same however few are.
-    if (!other.steps || !doesNotFit(found) || other.steps->together >= least)
+    const bool compiled = compileOnce(how, other, found);
+    if (!compiled)
+      way = {doesNotFit(found), other.steps ? other.steps->together : 0};
+    const bool closer = doesNotFit(found) && doesNotFit(problems) && !other.memory.empty() &&
+                        !result.memory.empty() &&
+                        plan::distanceOf(other.memory) < plan::distanceOf(result.memory);
+    if (!compiled && !closer)
       return false;
-    least = other.steps->together;
-    most = least / 2;
+    if (!compiled)
+      for (Problem &problem : found)
+        problem.notes.insert(problem.notes.begin(), nameOf(how, other));
+    result = std::move(other);
+    problems = std::move(found);
+    return compiled;
   }
-  return false;
-}
+
+  /// What makes it another way than the first.
+  [[nodiscard]] std::string nameOf(const CompileOptions &how, const CompileResult &other) const {
+    if (other.steps)
+      return other.steps->text;
+    std::string text = "that is the layout which comes closest to fitting, that of";
+    for (size_t i = options.dataDims.size(); i < how.dataDims.size(); ++i)
+      text += fmt::format(" --data-dim {}={}", how.dataDims[i].first, how.dataDims[i].second);
+    return text;
+  }
+
+  const CompileOptions &options;
+  CompileResult &result;
+  Problems &problems;
+};
 
 } // namespace
 
@@ -341,11 +380,9 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   // after the other does not: those of a sequence have their features last, those of a signal
   // their channels before.
   const bool trySteps = mayTakeSteps(options) && !options.writeOut;
-  if ((tooLarge && compileAlongOthers(options, result)) ||
-      ((tooLarge || tooLong) && trySteps && compileInSteps(options, result))) {
-    problems.clear();
+  OtherWays others(options, result, problems);
+  if ((tooLarge && others.alongOthers()) || ((tooLarge || tooLong) && trySteps && others.inSteps()))
     return true;
-  }
   if (!tooLong || !trySteps)
     return false;
   CompileOptions writtenOut = options;

@@ -104,6 +104,7 @@ struct StepsTaken {
   /// The whole shapes.
   std::vector<std::vector<int64_t>> inputShapes, outputShapes;
   std::vector<std::string> parts; ///< tensors of which a step has its own positions
+  std::string text;               ///< which axes are taken how
 };
 
 /// A change of the model that --rewrite-layout made.

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/support/suggestion.h"
 #include "compiler/transforms/passes.h"
@@ -13,8 +17,6 @@ namespace {
 /// Rewrites that are a pass each; the others are patterns of `sluice-simplify-views`.
 constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars";
-
-} // namespace
 
 void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string> &without) {
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
@@ -34,6 +36,15 @@ void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string
   perFunction.addPass(ir::createFuseMaps());
   perFunction.addPass(ir::createFoldConstants());
   perFunction.addPass(ir::createRemoveDeadCode());
+}
+
+} // namespace
+
+bool rewrite(mlir::ModuleOp module, const std::vector<std::string> &without) {
+  mlir::PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  addRewrites(passes.nest<mlir::func::FuncOp>(), without);
+  return mlir::succeeded(passes.run(module)) && mlir::succeeded(mlir::verify(module));
 }
 
 Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::string> &without) {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "compiler/support/problem.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace sluice::pipeline {
 
-/// The passes, without the rewrites of these names.
-void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string> &without);
+/// Whether the passes, without the rewrites of these names, have changed the functions of a module
+/// to others that are right: found out once, behind the last of them.
+bool rewrite(mlir::ModuleOp module, const std::vector<std::string> &without);
 
 /// Names that no rewrite has: E0601 for each.
 Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::string> &without);

@@ -10,6 +10,7 @@ import pathlib
 import resource
 import subprocess
 import sys
+import textwrap
 import unittest
 
 import numpy as np
@@ -153,18 +154,16 @@ class Memories(Refusal):
             """, models.model([mean], [models.tensor("x", 65536, 8)], [models.tensor("y", 1, 8)]))
 
     def test_windows_taken_together_that_do_not_fit(self):
-        """Six steps are the fewest that give a position: there are no fewer to try where those do not fit."""
+        """Six steps are the fewest that give a position: there are no fewer to try where those do not fit. They come
+        closest: all steps at once take 2048 inbox rows."""
         pool = helper.make_node("MaxPool", ["x"], ["y"], name="pool", kernel_shape=[6, 6], dilations=[6, 6], strides=[6, 6])
         self.compile_refused(TOO_BIG, """
-            error[E0402]: the model does not fit c2b8: core 0 needs 2048 inbox rows, 1024 more than its 1024
+            error[E0404]: the model does not fit c2b8: core 0 needs 270 preload rows, 14 more than its 256
               --> m.onnx
-             note: core 1 needs 2048 inbox rows, 1024 more than its 1024
-             note: 'x', of 11400 rows in all, takes its share of the inbox rows of core 0
-             help: use a target with more inbox rows or more lanes
-            error[E0403]: the model does not fit c2b8: core 0 needs 432 local rows, 176 more than its 256
-              --> m.onnx
-             note: core 1 needs 432 local rows, 176 more than its 256
-             help: use a target with more local rows or more cores
+             note: axis 2 of input 'x' is taken in 50 trips through one program, 6 positions in each
+             note: core 1 needs 270 preload rows, 14 more than its 256
+             note: node 0 'pool' (MaxPool) takes 90 preload rows of core 0
+             help: use a target with more preload rows or more cores
             """, models.model([pool], [models.tensor("x", 1, 1, 300, 300)], [models.tensor("y", 1, 1, 45, 45)]))
 
     def test_sums_over_positions(self):
@@ -225,6 +224,28 @@ class Host(Refusal):
         self.addCleanup(self.dir.chmod, 0o700)
         self.refused(USAGE, "error[E0516]: cannot write 'm.sluice': Permission denied\n", "compile", "m.onnx",
                      "--target", "c2b8", "-o", "m.sluice")
+
+    def test_memory_of_sums(self):
+        """Of a sum whose weights no other has, nothing is kept for others: that took twice as much memory."""
+        scale = models.constant("scale", np.array([1, 1, 8, 8], np.float32))
+        resize = helper.make_node("Resize", ["x", "", "scale"], ["y"], name="resize", mode="linear")
+        onnx.save(models.model([resize], [models.tensor("x", 1, 1, 64, 64)], [models.tensor("y", 1, 1, 512, 512)], [scale]),
+                  self.dir / "m.onnx")
+        code, text = self.limited(resource.RLIMIT_AS, 512 << 20, "compile", "m.onnx", "--target", "c6b32", "--effort",
+                                  "fast", "-o", "m.sluice")
+        self.assertEqual((code, text), (TOO_BIG, textwrap.dedent("""\
+            error[E0406]: the model does not fit c6b32: core 0 needs 1684 instructions, 660 more than its 1024
+              --> m.onnx
+             note: core 1 needs 1683 instructions, 659 more than its 1024
+             note: core 2 needs 1681 instructions, 657 more than its 1024
+             note: core 3 needs 1681 instructions, 657 more than its 1024
+             note: core 4 needs 1170 instructions, 146 more than its 1024
+             note: core 5 needs 1682 instructions, 658 more than its 1024
+             help: use a target with more instruction memory
+            error[E0407]: the model does not fit c6b32: the host port needs 130 host instructions, 2 more than its 128
+              --> m.onnx
+             help: use a target with more host instruction memory
+            """)))
 
     def test_little_memory(self):
         """With any limit either all goes well or the reason is memory; never a crash, never half a file."""

@@ -200,14 +200,14 @@ class Partition(Refusal):
         w = [np.ones(shape, np.float32) for shape in ((16, 8, 3, 3), (8, 16, 3, 3))]
         onnx.save(models.model([helper.make_node("Conv", ["x", "w0"], ["h"], name="conv0", pads=[1] * 4),
                                 helper.make_node("Conv", ["h", "w1"], ["y"], name="conv1", pads=[1] * 4)],
-                               [models.tensor("x", 1, 8, 40, 40)], [models.tensor("y", 1, 8, 40, 40)],
+                               [models.tensor("x", 1, 8, 30, 30)], [models.tensor("y", 1, 8, 30, 30)],
                                [models.constant(f"w{i}", one) for i, one in enumerate(w)]), self.dir / "m.onnx")
         self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
         self.refuses("""
-            error[E0402]: the model does not fit c2b8: core 0 needs 3456 inbox rows, 2432 more than its 1024
+            error[E0402]: the model does not fit c2b8: core 0 needs 1928 inbox rows, 904 more than its 1024
               --> m.onnx
-             note: core 1 needs 3456 inbox rows, 2432 more than its 1024
-             note: 'x', of 1600 rows in all, takes its share of the inbox rows of core 0
+             note: core 1 needs 1928 inbox rows, 904 more than its 1024
+             note: 'x', of 900 rows in all, takes its share of the inbox rows of core 0
              help: use a target with more inbox rows or more lanes
              help: leave out --core-partition, so that all cores share the positions
             """, "conv0=0", "conv1=1", code=TOO_BIG)

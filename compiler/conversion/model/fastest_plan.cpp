@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/conversion/loops/loop_plan.h"
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/support/problem.h"
 
 namespace sluice::conversion {
@@ -56,7 +57,8 @@ public:
     }
     plan.work = work;
     if (!best) {
-      problems.insert(problems.end(), found.begin(), found.end());
+      plan.memory = std::move(closestUse);
+      problems.insert(problems.end(), closest.begin(), closest.end());
       return false;
     }
     tryTrees();
@@ -77,6 +79,8 @@ private:
   const rows::Program *best = nullptr; ///< nothing if none can be planned yet
   uint64_t work = 0, bestWork = 0;     ///< of all plans, and of the best
   Problems found;                      ///< of the first form
+  Problems closest;                    ///< of the form that comes closest to fitting
+  std::vector<plan::MemoryUse> closestUse;
   std::vector<plan::Loser> losers;
 
   [[nodiscard]] uint64_t left() const { return options.work - std::min(work, options.work); }
@@ -93,14 +97,31 @@ private:
       tryForm(*best, std::min(left(), cost));
   }
 
+  /// Of forms without a plan the first one is told of, but where only memory is missing the one
+  /// that needs the least beyond what there is of it.
+  void lookAt(const Problems &why, std::vector<plan::MemoryUse> use, bool first) {
+    const auto isMemory = [](const Problem &problem) {
+      return problem.code >= "E0401" && problem.code <= "E0407";
+    };
+    if (!first && (!std::ranges::all_of(why, isMemory) || !std::ranges::all_of(closest, isMemory) ||
+                   plan::distanceOf(use) >= plan::distanceOf(closestUse)))
+      return;
+    closest = why;
+    closestUse = std::move(use);
+  }
+
   void tryForm(const rows::Program &form, uint64_t most) {
     const bool first = &form == &forms.front();
     plan::PlanOptions share = options;
     share.work = most;
     plan::Plan other;
-    Problems ignored;
-    const bool possible = makePlan(form, share, other, first ? found : ignored);
+    Problems why;
+    const bool possible = makePlan(form, share, other, why);
     work += other.work;
+    if (first)
+      found = why;
+    if (!possible && !best)
+      lookAt(why, std::move(other.memory), first);
     if (possible && (!best || plan::isFaster(other, plan))) {
       if (best)
         losers.push_back(loserOf(&plan, *best, {}));
@@ -109,10 +130,8 @@ private:
       bestWork = other.work;
       plan = std::move(other);
       best = &form;
-    } else if (first) {
-      plan.memory = std::move(other.memory);
     } else if (best) {
-      losers.push_back(loserOf(possible ? &other : nullptr, form, ignored));
+      losers.push_back(loserOf(possible ? &other : nullptr, form, why));
       if (possible && other.timing && plan.timing && other.timing->spaced < plan.timing->spaced)
         losers.back().why += fmt::format(", takes {:.0f} and {:.0f} cycles per inference in a row",
                                          other.timing->contiguous, other.timing->period);

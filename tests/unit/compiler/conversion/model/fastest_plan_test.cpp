@@ -2,6 +2,8 @@
 // their own, which the choice does not look at.
 #include "compiler/conversion/model/fastest_plan.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +59,48 @@ TEST(FastestPlan, AFormThatIsFasterInEveryWayIsTaken) {
   EXPECT_LT(taken.timing->spaced, fastest({deep()}).timing->spaced);
   ASSERT_THAT(taken.explanation->losers, ::testing::Not(::testing::IsEmpty()));
   EXPECT_EQ(taken.explanation->losers[0].why, "another form of the model");
+}
+
+/// A dense layer of so many rows from so many, which takes as many weight blocks as their product.
+rows::Program layer(const std::string &target, uint32_t rows, uint32_t from) {
+  return rows::straightLine(plan::test::perceptron(target, {from, rows}, 3));
+}
+
+/// What is said where none has a plan.
+std::vector<std::string> refused(const std::vector<rows::Program> &forms, uint64_t blocks) {
+  plan::Plan plan;
+  Problems problems;
+  EXPECT_FALSE(planFastest(forms, searching(), plan, problems));
+  std::vector<std::string> messages;
+  for (const Problem &problem : problems)
+    messages.push_back(problem.message);
+  uint64_t most = 0; // of the memory, which is of the same form
+  for (const plan::MemoryUse &one : plan.memory)
+    if (one.memory == "weight blocks")
+      most = std::max(most, one.used);
+  EXPECT_EQ(most, blocks);
+  return messages;
+}
+
+TEST(FastestPlan, OfFormsThatDoNotFitTheClosestIsToldOf) {
+  const rows::Program far = layer("c2b8", 80, 80), close = layer("c2b8", 65, 64);
+  const std::vector<std::string> told = {
+      "the model does not fit c2b8: core 0 needs 2112 weight blocks, 64 more than its 2048"};
+  EXPECT_EQ(refused({close}, 2112), told);
+  EXPECT_EQ(refused({far, close}, 2112), told);
+  EXPECT_EQ(refused({close, far}, 2112), told);
+  EXPECT_EQ(refused({far, close, far}, 2112), told);
+}
+
+/// Memory is not what keeps the first one from being planned: others say nothing of that.
+TEST(FastestPlan, WhatIsWrongWithTheFirstFormIsToldOf) {
+  rows::Program wrong = deep();
+  for (rows::Row &row : wrong.bodies[0].trip.rows)
+    if (!row.bias.empty())
+      row.bias = std::vector<float>(row.bias.size(), std::numeric_limits<float>::infinity());
+  const std::vector<std::string> own = refused({wrong}, 2);
+  ASSERT_FALSE(own.empty());
+  EXPECT_EQ(refused({wrong, layer("c6b32", 60, 60)}, 2), own);
 }
 
 } // namespace
