@@ -392,7 +392,7 @@ private:
     trialWork -= found.cost;
     layout::annotate(function, found);
     auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
-    if (!rewrite(module, options.withoutRewrites))
+    if (!rewrite(module, geometry.lanes, options.withoutRewrites))
       return false;
     auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
     Problems ignored; // each change has its own
@@ -448,7 +448,7 @@ private:
     for (const mlir::BlockArgument argument : main.getArguments())
       if (const auto dim = ir::dataDim(argument))
         result.inputs[argument.getArgNumber()].dataDim = static_cast<uint32_t>(*dim);
-    return rewrite(module, options.withoutRewrites);
+    return rewrite(module, geometry.lanes, options.withoutRewrites);
   }
 
   void listTensors(const layout::DataDimensions &found) {

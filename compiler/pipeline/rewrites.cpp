@@ -16,11 +16,15 @@ namespace {
 
 /// Rewrites that are a pass each; the others are patterns of `sluice-simplify-views`.
 constexpr const char *kSlicesBeforeProducts = "slices-before-products",
-                     *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars";
+                     *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars",
+                     *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs";
 
-void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string> &without) {
+void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
+                 const std::vector<std::string> &without) {
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
   perFunction.addPass(ir::createExpandReductions());
+  if (wanted(kChooseInPairs))
+    perFunction.addPass(ir::createChooseInPairs());
   ir::SimplifyViewsOptions views;
   views.without = without;
   perFunction.addPass(ir::createSimplifyViews(views));
@@ -33,6 +37,11 @@ void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string
   perFunction.addPass(ir::createFuseMaps());
   if (wanted(kHoistScalars))
     perFunction.addPass(ir::createHoistScalars());
+  if (wanted(kMergeAxes)) {
+    ir::MergeAxesOptions axes;
+    axes.lanes = lanes;
+    perFunction.addPass(ir::createMergeAxes(axes));
+  }
   perFunction.addPass(ir::createFuseMaps());
   perFunction.addPass(ir::createFoldConstants());
   perFunction.addPass(ir::createRemoveDeadCode());
@@ -40,10 +49,10 @@ void addRewrites(mlir::OpPassManager &perFunction, const std::vector<std::string
 
 } // namespace
 
-bool rewrite(mlir::ModuleOp module, const std::vector<std::string> &without) {
+bool rewrite(mlir::ModuleOp module, int64_t lanes, const std::vector<std::string> &without) {
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(false);
-  addRewrites(passes.nest<mlir::func::FuncOp>(), without);
+  addRewrites(passes.nest<mlir::func::FuncOp>(), lanes, without);
   return mlir::succeeded(passes.run(module)) && mlir::succeeded(mlir::verify(module));
 }
 
@@ -52,7 +61,8 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
     return {};
   context.loadDialect<ir::SluiceDialect>();
   std::vector<std::string> known = ir::viewRewrites(context);
-  known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars});
+  known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes,
+                             kChooseInPairs});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

@@ -9,9 +9,10 @@
 
 namespace sluice::pipeline {
 
-/// Whether the passes, without the rewrites of these names, have changed the functions of a module
-/// to others that are right: found out once, behind the last of them.
-bool rewrite(mlir::ModuleOp module, const std::vector<std::string> &without);
+/// Whether the passes for a target of these lanes, without the rewrites of these names, have
+/// changed the functions of a module to others that are right: found out once, behind the last of
+/// them.
+bool rewrite(mlir::ModuleOp module, int64_t lanes, const std::vector<std::string> &without);
 
 /// Names that no rewrite has: E0601 for each.
 Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::string> &without);

@@ -64,6 +64,17 @@ def ExpandReductions : InterfacePass<"sluice-expand-reductions", "::mlir::Functi
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def ChooseInPairs : InterfacePass<"sluice-choose-in-pairs", "::mlir::FunctionOpInterface"> {
+  let summary = "choose elements by a tree of selects";
+  let description = [{
+    The maximum of elements of which a constant masks all but one, which is how an element at a
+    known index is taken along an axis: off the lanes it becomes a choice between neighbours, then
+    between what is left of them, each a map on half as many. Masking all and comparing them takes
+    twice the passes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> {
   let summary = "merge maps into the maps that use them";
   let description = [{
@@ -153,6 +164,18 @@ def HeadsInRows : InterfacePass<"sluice-heads-in-rows", "::mlir::FunctionOpInter
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def MergeAxes : InterfacePass<"sluice-merge-axes", "::mlir::FunctionOpInterface"> {
+  let summary = "lay neighbouring axes along the lanes that no operation tells apart";
+  let description = [{
+    Two neighbouring axes are one where every operation that reads or makes the tensor does the
+    same along both: its index space has a loop for each, of one kind, next to each other wherever
+    they are. Tensors at which the data dimension then takes fewer rows get it: `[3 5 6 4!]` is
+    `[3 5 24!]`. A reshape between the two is gone. Arguments and results of the function are
+    merged too: the host's arrays are the same.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }
 
 def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {

@@ -8,6 +8,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/packing.h"
 #include "runtime/api/structs.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/program_file.h"
 
 namespace sluice::runtime {
@@ -39,13 +40,15 @@ sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, ui
   if (index >= tensors.size())
     return noSuch(isOutput ? "output" : "input", index, tensors.size());
   const format::HostTensor &tensor = tensors[index];
-  return give<sluice_rt_tensor_info>(info, {.size = 0,
-                                            .name = tensor.name.c_str(),
-                                            .type = static_cast<sluice_rt_type>(tensor.type),
-                                            .rank = static_cast<uint32_t>(tensor.shape.size()),
-                                            .shape = tensor.shape.data(),
-                                            .data_dim = tensor.dataDim,
-                                            .elements = elementCount(tensor)});
+  const uint32_t steps = models[model].steps;
+  return give<sluice_rt_tensor_info>(info,
+                                     {.size = 0,
+                                      .name = tensor.name.c_str(),
+                                      .type = static_cast<sluice_rt_type>(tensor.type),
+                                      .rank = static_cast<uint32_t>(tensor.shape.size()),
+                                      .shape = tensor.shape.data(),
+                                      .data_dim = format::PackedRows(tensor, steps).tensorDim(),
+                                      .elements = elementCount(tensor)});
 }
 
 } // namespace

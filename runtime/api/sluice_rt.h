@@ -104,7 +104,7 @@ typedef struct sluice_rt_tensor_info {
   sluice_rt_type type;  /* of the ONNX model; jobs may use any type */
   uint32_t rank;        /* 0: a scalar */
   const int64_t *shape; /* rank extents, all at least 1 */
-  uint32_t data_dim;    /* the dimension along the lanes */
+  uint32_t data_dim;    /* the dimension along the lanes, the last one of several */
   uint64_t elements;    /* product of the shape */
 } sluice_rt_tensor_info;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/addressing/addressing.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/program.h"
 
 namespace sluice::device {
@@ -19,11 +20,17 @@ public:
 
   [[nodiscard]] const std::string &name() const { return tensor; }
 
-  /// A row by the element in its first lane and the lanes that it uses.
+  /// A row by the element in its first lane and the lanes that it uses; where several axes are
+  /// one and it goes over the end of the last of them, by its first and its last element,
+  /// `x[0, 6] to [2, 5]`.
   [[nodiscard]] std::string of(int64_t row) const;
   /// `count` rows that are `step` apart: those along one axis as its positions,
   /// `h[0..60 by 4, 0..7]`, two others as they are, more by the first and the last.
   [[nodiscard]] std::vector<std::string> of(int64_t first, int64_t step, int64_t count) const;
+
+  /// Rows from one to another, `x[0, 0..7] to x[3, 0..7]`; where several axes are one by the first
+  /// element of the one and the last of the other.
+  [[nodiscard]] std::string between(int64_t first, int64_t last) const;
 
   /// Where an element is: row * lanes + lane. Nothing if there is none of that index.
   [[nodiscard]] std::optional<int64_t> slotOf(addressing::IndicesRef index) const;
@@ -34,10 +41,14 @@ private:
   std::string tensor;
   addressing::Addressing slots;
   uint32_t dataDim, lanes;
+  bool isPacked; ///< several axes are one
   bool ofStep;
+
+  RowNames(std::string name, const format::PackedRows &rows, uint32_t lanes, bool ofStep);
 
   /// The index of a row's first element.
   [[nodiscard]] addressing::Indices begin(int64_t row) const;
+  [[nodiscard]] addressing::Indices last(int64_t row) const;
   [[nodiscard]] std::string named(const std::string &index) const;
 };
 

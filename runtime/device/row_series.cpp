@@ -77,9 +77,9 @@ std::string Contents::text() const {
       names.push_back(part.text);
       continue;
     }
-    names.push_back((part.partial ? sumsOf(rows.count) : "") + part.tensor->of(rows.first));
-    if (rows.count > 1)
-      names.back() += " to " + part.tensor->of(rows.last());
+    names.push_back((part.partial ? sumsOf(rows.count) : "") +
+                    (rows.count > 1 ? part.tensor->between(rows.first, rows.last())
+                                    : part.tensor->of(rows.first)));
   }
   return fmt::format("{}", fmt::join(names, takeTurns ? " or " : " and "));
 }

@@ -13,6 +13,7 @@
 #include "hw/isa/isa.h"
 #include "runtime/addressing/addressing.h"
 #include "runtime/format/checks.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/steps.h"
 
 namespace sluice::format {
@@ -38,13 +39,12 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, 
     if (elements > kTensorElements)
       return fmt::format("more than {} elements", kTensorElements);
   }
-  const size_t rank = tensor.shape.size();
-  if (rank == 0 ? tensor.dataDim != 0 : tensor.dataDim >= rank)
-    return fmt::format("data dimension {}, the rank is {}", tensor.dataDim, rank);
   if (auto wrong = checkStepPart(tensor, isOutput, steps))
     return wrong;
-  const std::vector<int64_t> part = stepShape(tensor, steps);
-  const int64_t rows = addressing::rowsOf(part, tensor.dataDim, lanes);
+  const PackedRows part(tensor, steps);
+  if (auto wrong = part.problem())
+    return wrong;
+  const int64_t rows = part.rows(lanes);
   if (tensor.rows != rows)
     return fmt::format("{} rows, its shape needs {}", tensor.rows, rows);
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/format/checks.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/row_rules.h"
 #include "runtime/format/steps.h"
 
@@ -25,9 +26,8 @@ std::optional<std::string> wrongTensor(const ModelTensor &tensor) {
       return fmt::format("has extent {}, allowed: 1 to {}", extent, kElements / elements);
     elements *= extent;
   }
-  if (tensor.dataDim >= std::max<size_t>(tensor.shape.size(), 1))
-    return fmt::format("has data dimension {}, the rank is {}", tensor.dataDim,
-                       tensor.shape.size());
+  if (const auto wrong = PackedRows(tensor).problem())
+    return "has " + *wrong;
   return std::nullopt;
 }
 
@@ -108,7 +108,7 @@ public:
 private:
   /// Rows that a tensor has not. What moves them is added up only as far as they are inside.
   std::optional<std::string> outside(const RowRule &rule, const ModelTensor &tensor) const {
-    const int64_t rows = addressing::rowsOf(tensor.shape, tensor.dataDim, program.geometry.lanes);
+    const int64_t rows = PackedRows(tensor).rows(program.geometry.lanes);
     std::vector<RowTerm> terms = rule.terms;
     terms.push_back({std::max<uint32_t>(passes, 1), rule.perPass});
     int64_t low = rule.row, high = rule.row;

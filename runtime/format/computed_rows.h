@@ -11,9 +11,10 @@ namespace sluice::format {
 struct ModelTensor {
   std::string name;
   std::vector<int64_t> shape;
-  uint32_t dataDim = 0;
+  uint32_t dataDim = 0; ///< an axis of the packed shape
   /// Of a model of several steps: its positions are those of one of them.
   bool ofStep = false;
+  std::vector<int64_t> packed = {}; ///< the packed shape; empty: the shape
 
   bool operator==(const ModelTensor &) const = default;
 };

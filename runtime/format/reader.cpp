@@ -116,7 +116,7 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
 }
 
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(32));
+  tensors.resize(in.count(36));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
     // A type outside the enumeration must not survive the narrowing.
@@ -129,6 +129,7 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
       tensor.stepAxis = axis;
     tensor.skipped = in.number<uint32_t>();
     tensor.shape = in.numbers<int64_t>(in.count(8));
+    tensor.packed = in.numbers<int64_t>(in.count(8));
   }
 }
 
@@ -160,12 +161,13 @@ bool readFlag(ByteReader &in) {
 }
 
 void readComputedRows(ByteReader &in, Program &program) {
-  program.tensors.resize(in.count(16));
+  program.tensors.resize(in.count(20));
   for (ModelTensor &tensor : program.tensors) {
     tensor.name = in.text();
     tensor.dataDim = in.number<uint32_t>();
     tensor.ofStep = readFlag(in);
     tensor.shape = in.numbers<int64_t>(in.count(8));
+    tensor.packed = in.numbers<int64_t>(in.count(8));
   }
   program.computedRows.resize(in.count(12));
   for (ComputedRows &rows : program.computedRows) {

@@ -25,9 +25,4 @@ Addressing rowsOf(const RowRule &rule) {
   return Addressing::strided(std::move(counts), steps, rule.row);
 }
 
-Addressing slotsOf(const ModelTensor &tensor, uint32_t lanes) {
-  return Addressing::strided(tensor.shape,
-                             addressing::rowStrides(tensor.shape, tensor.dataDim, lanes));
-}
-
 } // namespace sluice::format

@@ -13,7 +13,4 @@ uint64_t rowsWritten(const isa::Instruction &instruction);
 /// Which row of its tensor a rule gives in the first pass to each of the rows it is for.
 addressing::Addressing rowsOf(const RowRule &rule);
 
-/// Which lane of which row of a tensor has an element: lane l of row r is address r * lanes + l.
-addressing::Addressing slotsOf(const ModelTensor &tensor, uint32_t lanes);
-
 } // namespace sluice::format

@@ -25,6 +25,11 @@ void writeGeometry(ByteWriter &out, const Geometry &geometry) {
     out.number(value);
 }
 
+void writeExtents(ByteWriter &out, const std::vector<int64_t> &extents) {
+  out.number(static_cast<uint32_t>(extents.size()));
+  out.numbers(extents);
+}
+
 void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
   out.number(static_cast<uint32_t>(tensors.size()));
   for (const HostTensor &tensor : tensors) {
@@ -35,8 +40,8 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
     out.number(tensor.rows);
     out.number(tensor.stepAxis.value_or(kNoAxis));
     out.number(tensor.skipped);
-    out.number(static_cast<uint32_t>(tensor.shape.size()));
-    out.numbers(tensor.shape);
+    writeExtents(out, tensor.shape);
+    writeExtents(out, tensor.packed);
   }
 }
 
@@ -75,8 +80,8 @@ void writeComputedRows(ByteWriter &out, const Program &program) {
     out.text(tensor.name);
     out.number(tensor.dataDim);
     out.number(uint32_t{tensor.ofStep});
-    out.number(static_cast<uint32_t>(tensor.shape.size()));
-    out.numbers(tensor.shape);
+    writeExtents(out, tensor.shape);
+    writeExtents(out, tensor.packed);
   }
   out.number(static_cast<uint32_t>(program.computedRows.size()));
   for (const ComputedRows &rows : program.computedRows) {

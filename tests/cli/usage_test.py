@@ -117,7 +117,7 @@ class Flags(Refusal):
                  "slice-of-rotate", "slice-of-tile", "slice-of-repeat", "slice-of-interleave", "slice-of-map", "slice-of-reduce",
                  "slice-of-product", "concat-of-concat", "concat-of-slices", "interleaved-phases", "interleave-of-phases",
                  "concat-of-rotation", "pad-of-pad", "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products",
-                 "maps-before-views", "hoist-scalars"]
+                 "maps-before-views", "hoist-scalars", "merge-axes", "choose-in-pairs"]
         self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is none of the rewrites, allowed: "
                      + ", ".join(names) + "\n  --> m.onnx\n help: did you mean 'slice-of-concat'\n",
                      "check", "m.onnx", "--target", "c2b8", "--without-rewrite", "slice-of-conct")
@@ -278,10 +278,10 @@ class TooManyRows(Refusal):
 
     def test_a_tensor(self):
         proto = models.model([models.helper.make_node("Expand", ["x", "s"], ["y"], name="grow")],
-                             [models.tensor("x", 1, 8)], [models.tensor("y", 1 << 20, 8)],
-                             [models.constant("s", models.np.int64([1 << 20, 8]))])
+                             [models.tensor("x", 1, 8)], [models.tensor("y", 1 << 22, 8)],
+                             [models.constant("s", models.np.int64([1 << 22, 8]))])
         self.compile_refused(4, """
-            error[E0402]: the model does not fit c2b8: a tensor has 1048576 rows of 8 lanes, allowed: 262144
+            error[E0402]: the model does not fit c2b8: a tensor has 4194304 rows of 8 lanes, allowed: 262144
               --> m.onnx: node 0 "grow" (Expand)
             """, proto)
 

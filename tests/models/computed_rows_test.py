@@ -102,6 +102,16 @@ def convolution():
     return m.proto("y"), {"p", "y"}
 
 
+def pixels():
+    """The places of a picture, which are one axis in its rows."""
+    m = Model("pixels", x=[5, 6, 7])
+    e = m.add("Exp", ["x"], "e")
+    d = m.add("Sub", [e, m.add("ReduceMean", [e], "s", axes=[0], keepdims=1)], "d")
+    t = m.add("Tanh", [m.add("Reshape", [d, m.constant(np.array([5, 42], np.int64))], "r")], "t")
+    m.add("MatMul", [t, m.weight(42, 9)], "y")
+    return m.proto("y"), {"e", "s", "t", "y"}
+
+
 def positions():
     """A loop over the positions of a sequence."""
     m = Model("positions", x=[96, 16])
@@ -207,7 +217,9 @@ class Watched:
         for line in text.splitlines():
             kind, *words = line.split()
             if kind == "tensor":
-                self.tensors.append((words[0], int(words[1]), tuple(int(w) for w in words[2:])))
+                place = words.index("as")
+                self.tensors.append((words[0], int(words[1]), tuple(int(w) for w in words[2:place]),
+                                     tuple(int(w) for w in words[place + 1:])))
             elif kind == "row":
                 core, address, by, instruction, tensor, row, partial = map(int, words)
                 self.rows.setdefault((core, address), {}).setdefault(by, []).append((instruction, tensor, row, partial))
@@ -238,12 +250,12 @@ def check(watched, values, lanes):
             for instruction, tensor, row, partial in written:
                 if tensor < 0 or partial:
                     continue
-                name, dim, shape = watched.tensors[tensor]
+                name, dim, shape, packed = watched.tensors[tensor]
                 whole = values[name]
                 if whole.size != np.prod(shape):
                     wrong.append(f"{name} has shape {shape}, not {whole.shape}")
                     continue
-                expected = row_of(whole.reshape(shape), dim, row, lanes)
+                expected = row_of(whole.reshape(packed), dim, row, lanes)
                 bound = TOLERANCE * max(np.ptp(whole), np.abs(whole).max())
                 near = [i for i, one in enumerate(seen) if np.abs(one[:len(expected)] - expected).max() <= bound]
                 # Equal rows behind each other are seen once, and zeros are there from the beginning.
@@ -274,7 +286,7 @@ def examine(sluice, watch, engine, work, title, path, target, inputs, wanted, va
     for name in sorted(wanted - set(named)):
         wrong.append(f"no row is said to be of {name}")
     for name, rows in named.items():
-        dim, shape = next((dim, shape) for tensor, dim, shape in watched.tensors if tensor == name)
+        dim, shape = next((dim, packed) for tensor, dim, _, packed in watched.tensors if tensor == name)
         all_rows = int(np.prod(shape)) // (shape or (1,))[dim] * -(-(shape or (1,))[dim] // LANES[target])
         if name in wanted and len(rows) != all_rows:
             wrong.append(f"{len(rows)} of {all_rows} rows of {name} have a name")
@@ -347,6 +359,7 @@ def main():
     good &= made(*common, attention, "c2b8", ["--allow-dynamic-weights"])
     good &= made(*common, heads, "c2b8", ["--allow-dynamic-weights"])
     good &= made(*common, convolution, "c2b8")
+    good &= made(*common, pixels, "c2b8")
     good &= made(*common, positions, "c2b8", loops=True)
     good &= made(*common, keeps, "c2b8", state=[("h_in", "h_out")])
     good &= streamed(*common, around, "c2b8", {"x": 0, "a": 1, "r": 1, "y": 3})

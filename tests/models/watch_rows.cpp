@@ -22,6 +22,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/written_rows.h"
 #include "runtime/format/host_rows.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/program_file.h"
 
 using namespace sluice;
@@ -91,7 +92,8 @@ int main(int count, char **arguments) {
   const format::Program &program = *read.program;
   const uint32_t lanes = program.geometry.lanes;
   for (const format::ModelTensor &tensor : program.tensors)
-    fmt::print("tensor {} {} {}\n", tensor.name, tensor.dataDim, fmt::join(tensor.shape, " "));
+    fmt::print("tensor {} {} {} as {}\n", tensor.name, tensor.dataDim, fmt::join(tensor.shape, " "),
+               fmt::join(format::PackedRows(tensor).packed, " "));
   std::map<Address, Row> now;
   for (uint32_t core = 0; core < program.cores.size(); ++core)
     device::followRows(program, core, [&](const device::WrittenRow &row) {

@@ -12,6 +12,7 @@
 #include "hw/isa/isa.h"
 #include "runtime/device/places.h"
 #include "runtime/device/stall.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/steps.h"
 #include "tools/cli/commands.h"
@@ -60,18 +61,22 @@ std::string stepsText(const format::HostTensor &tensor) {
                                          : fmt::format(", {} positions skipped", tensor.skipped));
 }
 
-Json addTensors(Answer &answer, std::string_view kind, const std::vector<format::HostTensor> &all) {
+Json addTensors(Answer &answer, std::string_view kind, const std::vector<format::HostTensor> &all,
+                uint32_t steps) {
   Json list = Json::array();
   for (const format::HostTensor &tensor : all) {
+    const format::PackedRows rows(tensor, steps);
     const auto type = io::typeName(static_cast<io::Type>(tensor.type));
     answer.text +=
-        fmt::format("  {:<6} {} {} {}, data dimension {}, rows {} to {}{}\n", kind,
-                    printable(tensor.name), type, shapeText(tensor.shape), tensor.dataDim,
+        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}\n", kind,
+                    printable(tensor.name), type, shapeText(tensor.shape), rows.tensorDim(),
+                    tensor.packed.empty() ? "" : ", packed as " + shapeText(tensor.packed),
                     tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor));
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},
-                    {"data_dim", tensor.dataDim},
+                    {"data_dim", rows.tensorDim()},
+                    {"packed", tensor.packed.empty() ? Json(nullptr) : Json(tensor.packed)},
                     {"first_row", tensor.firstRow},
                     {"rows", tensor.rows},
                     {"step_axis", tensor.stepAxis ? Json(*tensor.stepAxis) : Json(nullptr)},
@@ -95,8 +100,8 @@ void addIo(Answer &answer, const format::Program &program) {
                   {"parameters", model.parameters},
                   {"macs", model.macs},
                   {"steps", model.steps}};
-    entry["inputs"] = addTensors(answer, "input", model.inputs);
-    entry["outputs"] = addTensors(answer, "output", model.outputs);
+    entry["inputs"] = addTensors(answer, "input", model.inputs, model.steps);
+    entry["outputs"] = addTensors(answer, "output", model.outputs, model.steps);
     models.push_back(entry);
   }
   answer.json["models"] = models;

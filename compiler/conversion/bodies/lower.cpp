@@ -122,7 +122,7 @@ private:
   }
 
   static void setRows(format::HostTensor &tensor, Value value, uint32_t lanes, uint32_t &next) {
-    tensor.dataDim = static_cast<uint32_t>(ir::dataDim(value).value_or(0));
+    rows::setPacking(tensor, value);
     tensor.firstRow = next;
     tensor.rows = static_cast<uint32_t>(layoutOf(value, lanes).rows());
     next += tensor.rows;

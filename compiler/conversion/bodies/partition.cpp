@@ -268,7 +268,7 @@ std::optional<Partition> findPartition(func::FuncOp function) {
     return Finder(function, true, false).findWindows();
   }
   std::optional<Partition> best;
-  double most = 0;
+  std::pair<double, int64_t> most; // work, and of as much the trips: the smallest bodies
   for (BlockArgument argument : function.getArguments()) {
     const auto shape = ir::shapeOf(argument);
     for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
@@ -277,9 +277,9 @@ std::optional<Partition> findPartition(func::FuncOp function) {
       std::optional<Partition> found = Finder(function, false, false).find(argument, axis);
       if (!found)
         continue;
-      const double work = Finder::work(*found);
-      if (!best || work > most) {
-        most = work;
+      const std::pair score(Finder::work(*found), found->tripsOf(argument));
+      if (!best || score > most) {
+        most = score;
         best = std::move(found);
       }
     }

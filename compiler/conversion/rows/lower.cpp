@@ -33,7 +33,7 @@ Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTen
                const Padding &beyond) {
   const RowLayout layout = lowering.layoutOf(argument);
   Port port{tensor, {}};
-  port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(argument));
+  setPacking(port.tensor, argument);
   RowTensor rows{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row) {
     port.rows.push_back(lowering.graph.input(argument.getArgNumber(), static_cast<uint32_t>(row),
@@ -49,11 +49,7 @@ Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTen
 Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tensor,
                 std::set<RowId> &taken) {
   Port port{tensor, {}};
-  if (Lowering::isConstant(value)) {
-    port.tensor.dataDim = 0;
-  } else {
-    port.tensor.dataDim = static_cast<uint32_t>(*ir::dataDim(value));
-  }
+  setPacking(port.tensor, value);
   const RowTensor rows = lowering.heldRows(value, lowering.layoutOf(value));
   if (Operation *op = value.getDefiningOp())
     lowering.beginGroup(op);
@@ -135,9 +131,10 @@ void nameTensors(func::FuncOp function, ModelInfo &info) {
     if (name.empty())
       continue;
     info.values[value] = {static_cast<uint32_t>(info.tensors.size()), {}, 0};
-    const auto shape = ir::shapeOf(value);
-    info.tensors.push_back(
-        {name, {shape.begin(), shape.end()}, static_cast<uint32_t>(*ir::dataDim(value))});
+    format::ModelTensor &tensor = info.tensors.emplace_back();
+    tensor.name = name;
+    tensor.shape = ir::modelShape(value);
+    setPacking(tensor, value);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/conversion/row_graph.h"
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/trees.h"
+#include "compiler/dialect/sluice/tensors.h"
 #include "compiler/support/problem_fwd.h"
 
 namespace sluice::rows {
@@ -41,6 +42,14 @@ struct ModelInfo {
   std::vector<format::ModelTensor> tensors; ///< that values are
   ValueElements values;
 };
+
+/// Says how the rows of a value hold the elements of a tensor, a host's or the model's, of which
+/// neighbouring axes may be one axis of the value. The tensor's shape is known.
+template <typename Tensor> void setPacking(Tensor &tensor, mlir::Value value) {
+  tensor.dataDim = static_cast<uint32_t>(ir::dataDim(value).value_or(0));
+  if (const auto shape = ir::shapeOf(value); shape != llvm::ArrayRef(tensor.shape))
+    tensor.packed = shape;
+}
 
 /// Enters the tensors of the model that values of the function are (model_tensor.h).
 void nameTensors(mlir::func::FuncOp function, ModelInfo &info);

@@ -36,11 +36,12 @@ public:
                                node.getAs<StringAttr>("op").str()});
     if (const auto tensors = source.getTensors())
       for (const auto tensor : tensors->getAsRange<DictionaryAttr>()) {
-        const llvm::ArrayRef<int64_t> shape = tensor.getAs<DenseI64ArrayAttr>("shape");
-        program.tensors.push_back(
-            {tensor.getAs<StringAttr>("name").str(),
-             {shape.begin(), shape.end()},
-             static_cast<uint32_t>(tensor.getAs<IntegerAttr>("data_dim").getInt())});
+        format::ModelTensor &one = program.tensors.emplace_back();
+        one.name = tensor.getAs<StringAttr>("name").str();
+        one.shape = extentsOf(tensor.getAs<DenseI64ArrayAttr>("shape"));
+        one.dataDim = static_cast<uint32_t>(tensor.getAs<IntegerAttr>("data_dim").getInt());
+        if (const auto packed = tensor.getAs<DenseI64ArrayAttr>("packed"))
+          one.packed = extentsOf(packed);
       }
     for (auto input : source.getBody().getOps<InputOp>())
       add(input, program.inputs);
@@ -61,6 +62,10 @@ private:
   llvm::DenseMap<StringAttr, uint32_t> places; ///< of inputs, outputs and families in their lists
   llvm::DenseMap<StringAttr, Operation *> objects;
 
+  static std::vector<int64_t> extentsOf(DenseI64ArrayAttr extents) {
+    return {extents.asArrayRef().begin(), extents.asArrayRef().end()};
+  }
+
   static format::HostType hostType(Type type) {
     return type.isF32()    ? format::HostType::Float32
            : type.isBF16() ? format::HostType::BFloat16
@@ -79,6 +84,8 @@ private:
     tensor.shape = {type.getShape().begin(), type.getShape().end()};
     tensor.type = hostType(type.getElementType());
     tensor.dataDim = static_cast<uint32_t>(op.getDataDim());
+    if (op.getPacked())
+      tensor.packed = *op.getPacked();
     tensor.firstRow = static_cast<uint32_t>(op.getFirstRow());
     tensor.rows = static_cast<uint32_t>(op.getRows());
     places[op.getSymNameAttr()] = static_cast<uint32_t>(list.size());

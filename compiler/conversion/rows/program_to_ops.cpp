@@ -65,11 +65,16 @@ private:
     if (program.tensors.empty())
       return {};
     llvm::SmallVector<Attribute> list;
-    for (const format::ModelTensor &tensor : program.tensors)
-      list.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
-           builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(tensor.shape)),
-           builder.getNamedAttr("data_dim", builder.getI64IntegerAttr(tensor.dataDim))}));
+    for (const format::ModelTensor &tensor : program.tensors) {
+      llvm::SmallVector<NamedAttribute> entry{
+          builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
+          builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(tensor.shape)),
+          builder.getNamedAttr("data_dim", builder.getI64IntegerAttr(tensor.dataDim))};
+      if (!tensor.packed.empty())
+        entry.push_back(
+            builder.getNamedAttr("packed", builder.getDenseI64ArrayAttr(tensor.packed)));
+      list.push_back(builder.getDictionaryAttr(entry));
+    }
     return builder.getArrayAttr(list);
   }
 
@@ -104,8 +109,10 @@ private:
   template <typename Tensor> FlatSymbolRefAttr hostTensor(const format::HostTensor &tensor) {
     const StringAttr name = symbol(tensor.name, "tensor");
     const auto type = RankedTensorType::get(tensor.shape, elementType(tensor.type));
-    builder.create<Tensor>(where, name.getValue(), rest(tensor.name, name), type, tensor.dataDim,
-                           tensor.firstRow, tensor.rows);
+    const auto packed =
+        tensor.packed.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(tensor.packed);
+    builder.create<Tensor>(where, name.getValue(), rest(tensor.name, name), type, packed,
+                           tensor.dataDim, tensor.firstRow, tensor.rows);
     return FlatSymbolRefAttr::get(name);
   }
 

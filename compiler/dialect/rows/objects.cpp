@@ -11,12 +11,10 @@ namespace sluice::rows {
 namespace {
 
 /// Rows of a tensor whose axis `dim` lies along the lanes; nothing if it has no such axis.
-std::optional<int64_t> rowsOf(mlir::RankedTensorType type, int64_t dim, int64_t lanes) {
-  if (type.getRank() == 0)
-    return dim == 0 ? std::optional<int64_t>(1) : std::nullopt;
-  if (dim < 0 || dim >= type.getRank())
+std::optional<int64_t> rowsOf(llvm::ArrayRef<int64_t> shape, int64_t dim, int64_t lanes) {
+  if (dim < 0 || dim >= std::max<int64_t>(static_cast<int64_t>(shape.size()), 1))
     return std::nullopt;
-  return addressing::rowsOf(type.getShape(), static_cast<size_t>(dim), lanes);
+  return addressing::rowsOf(shape, static_cast<size_t>(dim), lanes);
 }
 
 template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {
@@ -26,9 +24,13 @@ template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {
   const mlir::Type element = type.getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16() && !element.isF64())
     return op.emitOpError() << "has elements of " << element << ", allowed: f32, bf16, f16, f64";
-  const auto rows = rowsOf(type, op.getDataDim(), lanesOf(op));
+  const llvm::ArrayRef<int64_t> shape = op.getPacked().value_or(type.getShape());
+  if (!isShapeOf(shape, type.getNumElements()))
+    return op.emitOpError() << "is packed as [" << shape << "], it has " << type.getNumElements()
+                            << " elements";
+  const auto rows = rowsOf(shape, op.getDataDim(), lanesOf(op));
   if (!rows)
-    return op.emitOpError() << "lies along axis " << op.getDataDim() << " of " << type.getRank();
+    return op.emitOpError() << "lies along axis " << op.getDataDim() << " of " << shape.size();
   if (*rows != static_cast<int64_t>(op.getRows()))
     return op.emitOpError() << "has " << op.getRows() << " rows, its shape takes " << *rows;
   return mlir::success();
@@ -44,6 +46,15 @@ ProgramOp programOf(mlir::Operation *op) {
 
 int64_t lanesOf(mlir::Operation *op) {
   return programOf(op).getGeometry().getAs<mlir::IntegerAttr>("lanes").getInt();
+}
+
+bool isShapeOf(llvm::ArrayRef<int64_t> shape, int64_t elements) {
+  for (const int64_t extent : shape) {
+    if (extent < 1 || elements % extent != 0)
+      return false;
+    elements /= extent;
+  }
+  return elements == 1;
 }
 
 bool checkElements(mlir::Operation *op, mlir::ElementsAttr elements, llvm::ArrayRef<int64_t> shape,

@@ -64,12 +64,14 @@ defvar Rows_RefersToNames = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 class Rows_Object<string mnemonic, list<Trait> traits = []>
     : Rows_Op<mnemonic, !listconcat(traits, [Symbol, HasParent<"ProgramOp">])>;
 
-/// A tensor at the host port: `rows` rows from `first_row` on.
+/// A tensor at the host port: `rows` rows from `first_row` on. Neighbouring axes may be one in
+/// them: `as` is the shape then, and the data dimension an axis of it.
 class Rows_HostTensor<string mnemonic> : Rows_Object<mnemonic> {
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$name, TypeAttr:$type,
-                       I64Attr:$data_dim, I64Attr:$first_row, I64Attr:$rows);
+                       OptionalAttr<DenseI64ArrayAttr>:$packed, I64Attr:$data_dim,
+                       I64Attr:$first_row, I64Attr:$rows);
   let assemblyFormat = [{
-    $sym_name `:` $type `along` $data_dim `rows` $rows `from` $first_row attr-dict
+    $sym_name `:` $type (`as` $packed^)? `along` $data_dim `rows` $rows `from` $first_row attr-dict
   }];
   let hasVerifier = 1;
 }

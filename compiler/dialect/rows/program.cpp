@@ -4,6 +4,7 @@
 
 #include "compiler/dialect/core/dialect.h"
 #include "compiler/dialect/rows/verify.h"
+#include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {
 namespace {
@@ -170,14 +171,19 @@ private:
 
 } // namespace
 
-/// Whether an attribute says a tensor's name, shape and data dimension.
+/// Whether an attribute says a tensor's name, shape, maybe how it is packed, and data dimension.
 static bool isTensor(mlir::Attribute entry) {
   const auto tensor = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
   const auto shape = tensor ? tensor.getAs<mlir::DenseI64ArrayAttr>("shape") : nullptr;
   const auto dim = tensor ? tensor.getAs<mlir::IntegerAttr>("data_dim") : nullptr;
-  return shape && dim && tensor.size() == 3 && tensor.getAs<mlir::StringAttr>("name") &&
-         llvm::all_of(shape.asArrayRef(), [](int64_t extent) { return extent > 0; }) &&
-         dim.getInt() >= 0 && dim.getInt() < std::max<int64_t>(shape.size(), 1);
+  if (!shape || !dim || !tensor.getAs<mlir::StringAttr>("name") ||
+      !llvm::all_of(shape.asArrayRef(), [](int64_t extent) { return extent > 0; }))
+    return false;
+  const auto packed = tensor.getAs<mlir::DenseI64ArrayAttr>("packed");
+  const int64_t rank = (packed ? packed : shape).size();
+  return tensor.size() == (packed ? 4 : 3) && dim.getInt() >= 0 &&
+         dim.getInt() < std::max<int64_t>(rank, 1) &&
+         (!packed || isShapeOf(packed, addressing::elementsOf(shape.asArrayRef())));
 }
 
 mlir::LogicalResult ProgramOp::verify() {
@@ -192,7 +198,8 @@ mlir::LogicalResult ProgramOp::verify() {
   if (getTensorsAttr())
     for (const mlir::Attribute entry : getTensorsAttr())
       if (!isTensor(entry))
-        return emitOpError() << "has a tensor " << entry << ", expected {name, shape, data_dim}";
+        return emitOpError() << "has a tensor " << entry
+                             << ", expected {name, shape, data_dim} and maybe packed";
   return mlir::success();
 }
 

@@ -11,7 +11,9 @@ namespace {
 
 /// Rows of a tensor: those of its lanes, as often as it has other elements.
 int64_t rowsOf(mlir::DictionaryAttr tensor, int64_t lanes) {
-  const llvm::ArrayRef<int64_t> shape = tensor.getAs<mlir::DenseI64ArrayAttr>("shape");
+  const auto packed = tensor.getAs<mlir::DenseI64ArrayAttr>("packed");
+  const llvm::ArrayRef<int64_t> shape =
+      packed ? packed : tensor.getAs<mlir::DenseI64ArrayAttr>("shape");
   return addressing::rowsOf({shape.data(), shape.size()},
                             tensor.getAs<mlir::IntegerAttr>("data_dim").getInt(), lanes);
 }

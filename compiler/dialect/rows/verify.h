@@ -24,6 +24,9 @@ Object objectNamed(mlir::SymbolTableCollection &symbols, mlir::Operation *op,
   return found;
 }
 
+/// Whether extents are those of a tensor of so many elements.
+bool isShapeOf(llvm::ArrayRef<int64_t> shape, int64_t elements);
+
 /// Whether the elements are those of a tensor of this shape and type; else an error at `op`.
 bool checkElements(mlir::Operation *op, mlir::ElementsAttr elements, llvm::ArrayRef<int64_t> shape,
                    mlir::Type type);

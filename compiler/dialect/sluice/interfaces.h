@@ -15,6 +15,13 @@ using Tensors = std::vector<Tensor>;
 
 namespace sluice::ir {
 
+/// Where each axis of a tensor is when some neighbours are one axis: ascending from 0, neighbours
+/// that are one have one place.
+using AxisPlaces = llvm::SmallVector<int64_t, 4>;
+
+/// The shape then.
+space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> places);
+
 /// A copy of an operation of one result with other operands, whose result has another extent
 /// along an axis; attributes stay.
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,

@@ -57,7 +57,17 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
       }],
       "::mlir::Operation *", "resized", (ins "::mlir::OpBuilder &":$builder,
         "::mlir::ValueRange":$operands, "int64_t":$axis, "int64_t":$extent),
-      "", "return ::sluice::ir::withExtent($_op, builder, operands, axis, extent);">
+      "", "return ::sluice::ir::withExtent($_op, builder, operands, axis, extent);">,
+    InterfaceMethod<"whether `merged` can",
+      "bool", "canMergeAxes", (ins), "", "return false;">,
+    InterfaceMethod<[{
+        What the operation computes of operands whose neighbouring axes are one, as axes of the
+        result are then: `axes` says which, of every operand and then of the result. Only of axes
+        that the index space does not tell apart.
+      }],
+      "::mlir::Value", "merged", (ins "::mlir::OpBuilder &":$builder,
+        "::mlir::ValueRange":$operands, "::llvm::ArrayRef<::sluice::ir::AxisPlaces>":$axes),
+      "", [{ ::llvm::report_fatal_error("an operation that merges no axes was asked to"); }]>
   ];
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 
+#include "compiler/dialect/sluice/tensors.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +9,7 @@ using namespace mlir;
 
 namespace sluice::ir {
 
-static constexpr llvm::StringLiteral kName = "sluice.tensor";
+static constexpr llvm::StringLiteral kName = "sluice.tensor", kShape = "sluice.tensor_shape";
 
 std::string modelTensor(Value value) {
   Operation *op = value.getDefiningOp();
@@ -16,15 +17,30 @@ std::string modelTensor(Value value) {
   return name ? name.str() : "";
 }
 
-void setModelTensor(Value value, llvm::StringRef name) {
+llvm::ArrayRef<int64_t> modelShape(Value value) {
   Operation *op = value.getDefiningOp();
-  if (op && op->getNumResults() == 1 && !name.empty() && !op->hasAttr(kName))
-    op->setAttr(kName, StringAttr::get(op->getContext(), name));
+  const auto shape = op ? op->getAttrOfType<DenseI64ArrayAttr>(kShape) : DenseI64ArrayAttr();
+  return shape ? shape.asArrayRef() : shapeOf(value);
 }
 
-void forgetModelTensor(Operation *op) { op->removeAttr(kName); }
+void setModelTensor(Value value, llvm::StringRef name,
+                    std::optional<llvm::ArrayRef<int64_t>> shape) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumResults() != 1 || name.empty() || op->hasAttr(kName))
+    return;
+  op->setAttr(kName, StringAttr::get(op->getContext(), name));
+  if (shape && *shape != shapeOf(value))
+    op->setAttr(kShape, DenseI64ArrayAttr::get(op->getContext(), *shape));
+}
 
-void keepModelTensor(Value value, Value by) { setModelTensor(by, modelTensor(value)); }
+void forgetModelTensor(Operation *op) {
+  op->removeAttr(kName);
+  op->removeAttr(kShape);
+}
+
+void keepModelTensor(Value value, Value by) {
+  setModelTensor(by, modelTensor(value), modelShape(value));
+}
 
 void KeepModelTensors::notifyOperationReplaced(Operation *op, ValueRange by) {
   for (auto [value, other] : llvm::zip_equal(op->getResults(), by))

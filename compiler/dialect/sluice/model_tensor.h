@@ -6,6 +6,7 @@
 // its result stands for one that had: what is wrong cannot come about by leaving something out.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "mlir/IR/PatternMatch.h"
@@ -16,8 +17,13 @@ namespace sluice::ir {
 /// The tensor that a value is; empty: none of the model's, or nobody knows.
 std::string modelTensor(mlir::Value value);
 
+/// Its shape in the model, of which neighbouring axes may be one axis of the value.
+llvm::ArrayRef<int64_t> modelShape(mlir::Value value);
+
 /// Says so. Arguments of functions have names of their own, and the first of several names stays.
-void setModelTensor(mlir::Value value, llvm::StringRef name);
+/// `shape` is the model's where that is not the value's.
+void setModelTensor(mlir::Value value, llvm::StringRef name,
+                    std::optional<llvm::ArrayRef<int64_t>> shape = std::nullopt);
 
 /// Of an operation that was made from another one's copy, and computes something else.
 void forgetModelTensor(mlir::Operation *op);

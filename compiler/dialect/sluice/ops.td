@@ -34,9 +34,11 @@ class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string>
 
 /// A view that has an inverse.
 class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = []>
-    : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"]> {
+    : Sluice_View<mnemonic, layoutMethods, ["undo", "isRearrangement"],
+                  ["canMergeAxes", "merged"]> {
   let extraClassDefinition = [{
     bool $cppClass::isRearrangement() { return true; }
+    bool $cppClass::canMergeAxes() { return true; }
   }];
 }
 
@@ -52,7 +54,9 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 }
 
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
-    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"]> {
+    SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"],
+    ["canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "scalar function of the elements at the same place of equal shapes";
   let description = [{
     The body takes one f32 per operand and yields one f32; it holds scalar `arith` and `math`
@@ -82,7 +86,9 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
   let builders = [OpBuilder<(ins), [{}]>];
 }
 
-def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"]> {
+def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"],
+                                      ["canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "merge of the elements along axes by a monoid";
   let description = [{
     `mean` and `variance` (of the population) divide by the number of elements. `argmax` is the
@@ -110,7 +116,8 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>];
 }
 
-def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"]> {
+def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"],
+                                        ["canMergeAxes", "merged"]> {
   let summary = "sum of products over a space of loops";
   let description = [{
     `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
@@ -153,7 +160,8 @@ def Sluice_ReverseOp : Sluice_View<"reverse"> {
   let hasFolder = 1;
 }
 
-def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized"]> {
+def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized", "canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "every step-th element from a start, along each axis";
   let description = [{
     Element i of the result along an axis is element `start + i * step` of the input; steps may be
@@ -195,7 +203,8 @@ def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes)>];
 }
 
-def Sluice_BroadcastOp : Sluice_View<"broadcast"> {
+def Sluice_BroadcastOp : Sluice_View<"broadcast", [], [], ["canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "axes of extent 1 repeated";
   let description = "The result has the input's rank; new axes come from `sluice.unsqueeze`.";
   let arguments = (ins Sluice_Tensor:$input);
@@ -216,7 +225,8 @@ def Sluice_RelayoutOp : Sluice_View<"relayout"> {
   }];
 }
 
-def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"]> {
+def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"], [], ["canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "tensors one after the other along an axis";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{
@@ -267,7 +277,8 @@ def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
   let hasFolder = 1;
 }
 
-def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized"]> {
+def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized", "canMergeAxes", "merged"]> {
+  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "a border of one value";
   let description = "`low` and `high` are the elements added before and after, along each axis.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,

@@ -1111,7 +1111,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim}}}
+// expected-error @+1 {{'rows.program' op has a tensor {name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1122,7 +1122,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim}}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1133,7 +1133,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", shape = array<i64: 0>}, expected {name, shape, data_dim}}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", shape = array<i64: 0>}, expected {name, shape, data_dim} and maybe packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1235,4 +1235,70 @@ rows.program "m" for "c2b8" attributes {
     %1 = rows.vector %0 {group = 1 : i64, part_of = array<i64: 0, 1, -1>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.input' op is packed as [16], it has 32 elements}}
+  rows.input @x : tensor<4x8xf32> as [16] along 0 rows 2 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.input' op is packed as [-4, -8], it has 32 elements}}
+  rows.input @x : tensor<4x8xf32> as [-4, -8] along 0 rows 2 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.input' op lies along axis 1 of 1}}
+  rows.input @x : tensor<4x8xf32> as [32] along 1 rows 4 from 0
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = []} {
+  // expected-error @+1 {{'rows.input' op has 32 rows, its shape takes 4}}
+  rows.input @x : tensor<4x8xf32> as [32] along 0 rows 32 from 0
+}
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 4, 4>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{name = "h", shape = array<i64: 4, 8>, packed = array<i64: 4, 4>, data_dim = 0}]} {
+}
+
+// -----
+
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 0>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [],
+    tensors = [{name = "h", shape = array<i64: 4, 8>, packed = array<i64: 0>, data_dim = 0}]} {
 }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device/device.h"
+#include "runtime/format/packed_rows.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/state.h"
 #include "runtime/format/targets.h"
@@ -45,8 +46,8 @@ Rows inputOf(const format::Program &program, uint64_t seed) {
   for (const format::HostTensor &tensor : program.models[0].inputs)
     for (uint32_t row = 0; row < tensor.rows; ++row)
       for (size_t lane = 0; lane < lanes; ++lane) {
-        const auto extent =
-            static_cast<size_t>(tensor.shape.empty() ? 1 : tensor.shape[tensor.dataDim]);
+        const std::vector<int64_t> packed = format::PackedRows(tensor, 1).packed;
+        const auto extent = static_cast<size_t>(packed.empty() ? 1 : packed[tensor.dataDim]);
         const size_t blocks = (extent + lanes - 1) / lanes;
         if (row % blocks * lanes + lane < extent)
           rows[tensor.firstRow + row][lane] =

@@ -106,6 +106,25 @@ TEST(Places, RowsTakeTurnsInARing) {
   EXPECT_EQ(places.at(1, isa::kLocalBase + 2), Names{"internal to node 7 \"add\" (Add)"});
 }
 
+TEST(Places, RowsOfAxesThatAreOneAreNamedByTheirEnds) {
+  format::Program program = ringProgram();
+  // Of a [2, 4, 11] the last two axes, 44 elements in six rows.
+  program.models[0].inputs[1] = {"a", {2, 4, 11}, format::HostType::Float32, 1, 0, 12};
+  program.models[0].inputs[1].packed = {2, 44};
+  const Places places(program);
+  EXPECT_EQ(places.at(1, 16), (Names{"a[0, 0, 0..7]", "a[1, 1, 5] to [1, 2, 1]"}));
+  EXPECT_EQ(places.at(1, 17), (Names{"a[0, 0, 8] to [0, 1, 4]", "a[1, 2, 2..9]"}));
+  EXPECT_EQ(places.at(1, 21), Names{"a[0, 3, 7..10]"});
+  EXPECT_EQ(places.movedBy(2, 2), "sends a[0, 0, 0] to [1, 3, 10]");
+  const std::vector<Places::Spot> spots{{1, 16, 2}};
+  EXPECT_EQ(places.of("a", addressing::Indices{1, 1, 7}), spots);
+  // Rows that are apart.
+  program.models[0].inputs[1] = {"a", {60, 8}, format::HostType::Float32, 0, 0, 60};
+  program.models[0].inputs[1].packed = {480};
+  program.hostInstructions[1] = encoded(isa::Loop{10});
+  EXPECT_EQ(Places(program).at(1, 16), Names{"a[0, 0] to [56, 7] in steps of 8 rows"});
+}
+
 TEST(Places, RowsOfRingsAreSeries) {
   // Row r of x, which is x[r, 0..7], is at 16 + r mod 8.
   format::Program program = ringProgram();

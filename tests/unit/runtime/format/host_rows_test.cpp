@@ -19,9 +19,8 @@ TEST(HostRows, FollowTheFormulaBothWays) {
     const size_t rank = tensor.shape.size();
     const int64_t lanes = rng.pick({8, 16});
     uint32_t steps = 1;
-    std::vector<int64_t> part = tensor.shape;
+    std::vector<int64_t> part = tensor.shape, packed;
     if (rank != 0) {
-      tensor.dataDim = static_cast<uint32_t>(rng.range(0, static_cast<int64_t>(rank) - 1));
       if (rng.percent(60)) {
         const auto along = static_cast<uint32_t>(rng.range(0, static_cast<int64_t>(rank) - 1));
         steps = static_cast<uint32_t>(rng.range(2, 4));
@@ -30,19 +29,38 @@ TEST(HostRows, FollowTheFormulaBothWays) {
         tensor.shape[along] = part[along] * steps - tensor.skipped;
       }
     }
+    // Some neighbours are one axis: `into` says which axis of the packed shape each is part of.
+    std::vector<size_t> into;
+    for (const int64_t extent : part) {
+      if (packed.empty() || rng.percent(60))
+        packed.push_back(extent);
+      else
+        packed.back() *= extent;
+      into.push_back(packed.size() - 1);
+    }
+    if (packed != part)
+      tensor.packed = packed;
+    if (rank != 0)
+      tensor.dataDim = static_cast<uint32_t>(rng.range(0, static_cast<int64_t>(packed.size()) - 1));
+    const auto packedIndex = [&](const std::vector<int64_t> &index) {
+      std::vector<int64_t> result(packed.size(), 0);
+      for (size_t axis = 0; axis < rank; ++axis)
+        result[into[axis]] = result[into[axis]] * part[axis] + index[axis];
+      return result;
+    };
     // Row of the part: the other indices in row-major order, times the rows of one.
     const auto rowOf = [&](const std::vector<int64_t> &index) {
       int64_t others = 0;
-      for (size_t axis = 0; axis < rank; ++axis)
+      for (size_t axis = 0; axis < packed.size(); ++axis)
         if (axis != tensor.dataDim)
-          others = others * part[axis] + index[axis];
+          others = others * packed[axis] + index[axis];
       return rank == 0 ? 0
-                       : others * ((part[tensor.dataDim] + lanes - 1) / lanes) +
+                       : others * ((packed[tensor.dataDim] + lanes - 1) / lanes) +
                              index[tensor.dataDim] / lanes;
     };
-    int64_t rows = rank == 0 ? 1 : (part[tensor.dataDim] + lanes - 1) / lanes;
-    for (size_t axis = 0; axis < rank; ++axis)
-      rows *= axis == tensor.dataDim ? 1 : part[axis];
+    int64_t rows = rank == 0 ? 1 : (packed[tensor.dataDim] + lanes - 1) / lanes;
+    for (size_t axis = 0; axis < packed.size(); ++axis)
+      rows *= axis == tensor.dataDim ? 1 : packed[axis];
     tensor.rows = static_cast<uint32_t>(rows);
     const addressing::Addressing slots = hostSlots(tensor, static_cast<uint32_t>(lanes), steps);
     ASSERT_EQ(slots.shape(), tensor.shape);
@@ -56,8 +74,9 @@ TEST(HostRows, FollowTheFormulaBothWays) {
         step = at / part[*tensor.stepAxis];
         at %= part[*tensor.stepAxis];
       }
-      const int64_t lane = rank == 0 ? 0 : index[tensor.dataDim] % lanes;
-      const int64_t slot = (step * rows + rowOf(index)) * lanes + lane;
+      const std::vector<int64_t> at = packedIndex(index);
+      const int64_t lane = rank == 0 ? 0 : at[tensor.dataDim] % lanes;
+      const int64_t slot = (step * rows + rowOf(at)) * lanes + lane;
       ASSERT_EQ(slots.at(element), slot) << "seed " << seed << ", element " << element;
       ASSERT_EQ(slots.positionAt(slot), element) << "seed " << seed << ", element " << element;
       taken.insert(slot);

@@ -15,6 +15,7 @@
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/support/problem.h"
 #include "hw/numerics/numerics.h"
+#include "runtime/format/packed_rows.h"
 
 namespace sluice::rows::test {
 
@@ -241,7 +242,7 @@ std::vector<reference::Tensor> Model::golden(const std::vector<reference::Tensor
 
 std::vector<reference::Tensor> Model::run(const std::vector<reference::Tensor> &inputs) {
   const auto layoutOf = [&](const Port &port) {
-    return RowLayout(port.tensor.shape, port.tensor.dataDim, lanes);
+    return RowLayout(format::PackedRows(port.tensor, 1).packed, port.tensor.dataDim, lanes);
   };
   std::vector<std::vector<uint16_t>> inputRows;
   for (size_t i = 0; i < inputs.size(); ++i) {
