@@ -33,7 +33,7 @@ public:
     const Axes all = mergeable(value);
     const int64_t dim = *dataDim(value);
     int64_t fewest = std::numeric_limits<int64_t>::max();
-    std::optional<Axes> least, best;
+    std::optional<Axes> best;
     const auto each = [&](auto visit) {
       for (int64_t first = dim; first >= all.first; --first)
         for (int64_t last = dim; last <= all.last; ++last)
@@ -42,8 +42,6 @@ public:
     };
     each([&](Axes, int64_t count) { fewest = std::min(fewest, count); });
     each([&](Axes axes, int64_t count) {
-      if (!least || elements(shape, axes) < elements(shape, *least))
-        least = axes;
       if (count <= fewest + fewest / kNearly &&
           (!best || elements(shape, axes) < elements(shape, *best)))
         best = axes;
