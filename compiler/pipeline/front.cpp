@@ -422,6 +422,21 @@ private:
     return model;
   }
 
+  /// Tensors whose data dimension the options or the types of textual IR say.
+  static void pinTensors(mlir::func::FuncOp main, const layout::DataDimensionOptions &options) {
+    for (const auto &[name, axis] : options.pins)
+      if (const auto named = options.names.find(name);
+          named != options.names.end() && named->getValue())
+        ir::pin(named->getValue());
+    const auto pinTyped = [](mlir::Value value) {
+      if (ir::dataDim(value))
+        ir::pin(value);
+    };
+    llvm::for_each(main.getArguments(), pinTyped);
+    for (mlir::Operation &op : main.front())
+      llvm::for_each(op.getResults(), pinTyped);
+  }
+
   bool layout(mlir::ModuleOp module, mlir::func::FuncOp main) {
     layout::DataDimensionOptions layoutOptions;
     layoutOptions.pins = options.dataDims;
@@ -437,6 +452,7 @@ private:
       return compiles(copy, changed);
     };
     nameTensors();
+    pinTensors(main, layoutOptions);
     const layout::DataDimensions found = layout::layOut(main, layoutOptions);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
       result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});

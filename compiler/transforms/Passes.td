@@ -173,7 +173,8 @@ def MergeAxes : InterfacePass<"sluice-merge-axes", "::mlir::FunctionOpInterface"
     same along both: its index space has a loop for each, of one kind, next to each other wherever
     they are. Tensors at which the data dimension then takes fewer rows get it: `[3 5 6 4!]` is
     `[3 5 24!]`. A reshape between the two is gone. Arguments and results of the function are
-    merged too: the host's arrays are the same.
+    merged too: the host's arrays are the same. Tensors that are pinned (`sluice.pinned`) stay as
+    they are.
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }

@@ -231,6 +231,8 @@ void AxisPairs::add(Value value) {
     return;
   const auto rank = static_cast<unsigned>(shapeOf(value).size());
   pairs[value] = newPairs(rank == 0 ? 0 : rank - 1);
+  if (isPinned(value))
+    tellApart(value);
 }
 
 void AxisPairs::tellApart(Value value) {

@@ -33,6 +33,29 @@ class InspectPlaces(Folder):
         self.assertEqual(code, 0, err)
         return json.loads(out)
 
+    def test_axes_that_are_one_in_rows(self):
+        """A picture [3, 4, 5]: rows go over the end of its last axis, unless its data dimension is pinned."""
+        nodes = [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("ReduceMean", ["h"], ["y"], axes=[0], keepdims=1)]
+        picture = (nodes, [tensor("x", 3, 4, 5)], [tensor("y", 1, 4, 5)], [])
+
+        def ports():
+            model = json.loads(self.sluice("inspect", "m.sluice", "--io", "--json")[1])["models"][0]
+            return [(t["name"], t["shape"], t["data_dim"], t["packed"], t["rows"]) for t in model["inputs"] + model["outputs"]]
+
+        self.compiled(*picture)
+        self.assertEqual(ports(), [("x", [3, 4, 5], 2, [3, 20], 9), ("y", [1, 4, 5], 2, [1, 20], 3)])
+        code, out, _ = self.sluice("inspect", "m.sluice", "--io")
+        self.assertEqual([line.split(maxsplit=1)[1] for line in out.decode().splitlines() if "put " in line],
+                         ["x float32 [3, 4, 5], data dimension 2, packed as [3, 20], rows 0 to 8",
+                          "y float32 [1, 4, 5], data dimension 2, packed as [1, 20], rows 0 to 2"])
+        found = json.loads(self.sluice("inspect", "m.sluice", "--element", "x[1,2,4]", "--json")[1])["elements"][0]
+        place = found["places"][0]
+        code, out, _ = self.sluice("inspect", "m.sluice", "--row", f"{place['core']}:{place['row']}")
+        self.assertIn("x[1, 1, 3] to [1, 3, 0]", out.decode())
+        self.assertEqual(place["lane"], 6)
+        self.compiled(*picture, "--data-dim", "x=1")
+        self.assertEqual(ports(), [("x", [3, 4, 5], 1, None, 15), ("y", [1, 4, 5], 1, None, 5)])
+
     def small(self):
         """The hand-made program of this name."""
         subprocess.run([MAKE_PROGRAMS, self.dir], check=True)

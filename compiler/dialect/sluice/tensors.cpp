@@ -1,6 +1,7 @@
 #include "compiler/dialect/sluice/tensors.h"
 
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include "compiler/dialect/sluice/attributes.h"
 
@@ -13,6 +14,25 @@ bool isSluiceTensor(Type type) {
   return tensor && (tensor.getElementType().isF32() || tensor.getElementType().isBF16()) &&
          llvm::all_of(tensor.getShape(), [](int64_t extent) { return extent >= 1; }) &&
          (!tensor.getEncoding() || llvm::isa<DimAttr>(tensor.getEncoding()));
+}
+
+static constexpr llvm::StringLiteral kPinned = "sluice.pinned";
+
+void pin(Value value) {
+  const auto mark = UnitAttr::get(value.getContext());
+  if (Operation *op = value.getDefiningOp())
+    op->setAttr(kPinned, mark);
+  else if (const auto argument = llvm::cast<BlockArgument>(value);
+           auto function = llvm::dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    function.setArgAttr(argument.getArgNumber(), kPinned, mark);
+}
+
+bool isPinned(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return op->hasAttr(kPinned);
+  const auto argument = llvm::cast<BlockArgument>(value);
+  auto function = llvm::dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && function.getArgAttr(argument.getArgNumber(), kPinned);
 }
 
 std::optional<int64_t> dataDim(Type type) {

@@ -21,6 +21,10 @@ bool isSluiceTensor(mlir::Type type);
 std::optional<int64_t> dataDim(mlir::Type type);
 inline std::optional<int64_t> dataDim(mlir::Value value) { return dataDim(value.getType()); }
 
+/// Says that the user wants the data dimension that a tensor has, and no other axes with it.
+void pin(mlir::Value value);
+bool isPinned(mlir::Value value);
+
 /// Extents of a tensor.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();

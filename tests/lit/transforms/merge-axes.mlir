@@ -99,6 +99,17 @@ func.func @known(%x: tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #slu
   return %0 : tensor<2x3xbf16, #sluice<[2 3!]>>
 }
 
+// Pinned.
+// CHECK-LABEL: func.func @pinned(
+// CHECK-SAME: tensor<2x3xbf16, #sluice<[2 3!]>> {sluice.pinned})
+func.func @pinned(%x: tensor<2x3xbf16, #sluice<[2 3!]>> {sluice.pinned}) -> tensor<2x3xbf16, #sluice<[2 3!]>> {
+  %0 = sluice.map (%a = %x) : (tensor<2x3xbf16, #sluice<[2 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>> {
+    %1 = math.exp %a : f32
+    sluice.yield %1
+  }
+  return %0 : tensor<2x3xbf16, #sluice<[2 3!]>>
+}
+
 // What takes part of an axis, moves it, or reads windows along it tells it from its neighbours.
 // CHECK-LABEL: func.func @parts(
 // CHECK-SAME: tensor<4x3xbf16, #sluice<[4 3!]>>) -> tensor<2x3xbf16, #sluice<[2 3!]>>
