@@ -205,7 +205,7 @@ private:
       forgetModelTensor(made.getDefiningOp());
       made.setType(change.type);
     }
-    setModelTensor(made, modelTensor(old), modelShape(old));
+    keepModelTensor(old, made);
     old.replaceAllUsesWith(made);
     change.op->erase();
   }

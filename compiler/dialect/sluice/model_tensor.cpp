@@ -39,7 +39,9 @@ void forgetModelTensor(Operation *op) {
 }
 
 void keepModelTensor(Value value, Value by) {
-  setModelTensor(by, modelTensor(value), modelShape(value));
+  // Scalars of maps are values too, and have neither.
+  if (const std::string name = modelTensor(value); !name.empty())
+    setModelTensor(by, name, modelShape(value));
 }
 
 void KeepModelTensors::notifyOperationReplaced(Operation *op, ValueRange by) {
