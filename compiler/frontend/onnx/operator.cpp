@@ -36,8 +36,7 @@ std::string typesText(Types types) {
   case Types::Sequence:
     return "a sequence of tensors, as many as are known at import";
   case Types::Value:
-    return "float, float16, bfloat16 or double, or integers or bool, or a sequence or an optional "
-           "of those";
+    break;
   }
   return "";
 }
@@ -52,9 +51,9 @@ bool accepts(Types types, DataType type) {
   case Types::Numeric:
     return isFloatType(type) || (isIntegerType(type) && type != Proto::BOOL);
   case Types::Any:
-  case Types::Value:
     return isFloatType(type) || isIntegerType(type);
   case Types::Sequence:
+  case Types::Value:
     break;
   }
   return false;
@@ -64,7 +63,7 @@ bool accepts(Types types, DataType type) {
 bool accepts(Types types, const Tensor &value) {
   if (value.isTensor())
     return accepts(types, value.type);
-  return types == Types::Value || (types == Types::Sequence && value.kind == ValueKind::Sequence);
+  return types == Types::Sequence && value.kind == ValueKind::Sequence;
 }
 
 /// The inputs of a node that a spec stands for.
@@ -257,7 +256,8 @@ const OperatorTable &operatorTable() {
 std::vector<Requirement> allRequirements(const Operator &entry) {
   std::vector<Requirement> out;
   for (size_t i = 0; i < entry.inputs.size(); ++i) {
-    out.push_back(typeRequirement(entry.inputs[i], i));
+    if (entry.inputs[i].types != Types::Value)
+      out.push_back(typeRequirement(entry.inputs[i], i));
     if (entry.inputs[i].known)
       out.push_back(knownRequirement(entry.inputs[i], i));
   }

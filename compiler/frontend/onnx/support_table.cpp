@@ -12,17 +12,25 @@
 namespace sluice::frontend {
 namespace {
 
-/// "1 to 3 inputs" as a sentence, since arity is checked from the same specs.
+/// Whether what stands for a spec may be no tensor.
+bool takesAnyValue(const InputSpec &spec) { return spec.types == Types::Value; }
+bool takesAnyValue(const OutputSpec &) { return false; }
+
+/// "inputs: 'a', 'b' (optional)" as a sentence, since arity is checked from the same specs.
 template <typename Spec>
 std::string operandSentence(const char *what, const std::vector<Spec> &specs) {
   std::vector<std::string> words;
   for (const Spec &spec : specs) {
-    const char *presence = spec.presence == Presence::Optional    ? " (optional)"
-                           : spec.presence == Presence::Variadic  ? " (one or more)"
-                           : spec.presence == Presence::AnyNumber ? " (any number)"
-                                                                  : "";
+    std::vector<std::string> notes;
+    if (spec.presence != Presence::Required)
+      notes.push_back(spec.presence == Presence::Optional   ? "optional"
+                      : spec.presence == Presence::Variadic ? "one or more"
+                                                            : "any number");
+    if (takesAnyValue(spec))
+      notes.push_back("a tensor, a sequence or an optional");
     if (spec.presence != Presence::Refused)
-      words.push_back(fmt::format("'{}'{}", spec.name, presence));
+      words.push_back(notes.empty() ? fmt::format("'{}'", spec.name)
+                                    : fmt::format("'{}' ({})", spec.name, fmt::join(notes, "; ")));
   }
   return words.empty() ? fmt::format("no {}", what)
                        : fmt::format("{}: {}", what, fmt::join(words, ", "));

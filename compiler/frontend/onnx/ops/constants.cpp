@@ -225,26 +225,28 @@ bool isByteOrBool(DataType type) {
 /// The type a node casts to, or UNDEFINED.
 using Target = std::function<DataType(const NodeView &)>;
 
-Operator castTo(const char *name, const char *what, const Target &target) {
+/// Of attribute 'to'.
+Requirement namesAType(const Target &target) {
+  return {"attribute 'to' is a float, integer or bool type",
+          [target](const NodeView &node) -> std::string {
+            const DataType type = target(node);
+            if (isFloatType(type) || isIntegerType(type))
+              return "";
+            return node.opset() < 6
+                       ? inQuotes(node.attribute<std::string>("to"))
+                       : fmt::format("{} ({})", node.integer("to"), dataTypeName(type));
+          }};
+}
+
+Operator castTo(const char *name, const Target &target) {
   Operator entry;
   entry.name = name;
   entry.form = "known at import; else nothing, or map: x rounded toward zero, or x != 0 ? 1 : 0";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {fmt::format("{} is a float, integer or bool type", what),
-       [target](const NodeView &node) -> std::string {
-         DataType type = target(node);
-         if (isFloatType(type) || isIntegerType(type))
-           return "";
-         if (node.opset() < 6)
-           return inQuotes(node.attribute<std::string>("to"));
-         return node.given("to") ? fmt::format("{} ({})", node.integer("to"), dataTypeName(type))
-                                 : dataTypeName(type);
-       }},
       {"a run-time tensor is cast to a floating-point type, int32, int64 or bool, one without "
-       "larger "
-       "integers also to int8 or uint8",
+       "larger integers also to int8 or uint8",
        [target](const NodeView &node) -> std::string {
          const DataType type = target(node), from = node.in(0).type;
          const bool any = isFloatType(type) || type == Proto::INT32 || type == Proto::INT64 ||
@@ -297,26 +299,29 @@ DataType namedType(const std::string &name) {
 
 /// Opset 1.
 Operator castToNamed() {
-  Operator entry = castTo("Cast", "attribute 'to'", [](const NodeView &node) {
+  const Target target = [](const NodeView &node) {
     return namedType(node.attribute<std::string>("to"));
-  });
+  };
+  Operator entry = castTo("Cast", target);
+  entry.requirements.insert(entry.requirements.begin(), namesAType(target));
   entry.attributes = {{"to", AttributeKind::String, std::nullopt, true}};
   return entry;
 }
 
 Operator cast() {
-  Operator entry = castTo("Cast", "attribute 'to'", [](const NodeView &node) {
+  const Target target = [](const NodeView &node) {
     int64_t to = node.integer("to");
     // Checked as int64: the attribute may hold anything.
     return static_cast<DataType>(to >= 0 && to <= 100 ? to : 0);
-  });
+  };
+  Operator entry = castTo("Cast", target);
+  entry.requirements.insert(entry.requirements.begin(), namesAType(target));
   entry.attributes = {{"to", AttributeKind::Int, std::nullopt, true}};
   return entry;
 }
 
 Operator castLike() {
-  Operator entry = castTo("CastLike", "the type of 'target_type'",
-                          [](const NodeView &node) { return node.in(1).type; });
+  Operator entry = castTo("CastLike", [](const NodeView &node) { return node.in(1).type; });
   entry.inputs.push_back({"target_type", Types::Any});
   return entry;
 }

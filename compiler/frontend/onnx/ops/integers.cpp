@@ -15,7 +15,7 @@ namespace arith = mlir::arith;
 namespace math = mlir::math;
 using Function = std::function<int64_t(int64_t, int64_t)>;
 
-/// Two integers that are known to one.
+/// Integers that are known, one or two, to one.
 Operator ofIntegers(const char *name, const char *form, const std::vector<const char *> &inputs,
                     const char *output, Function function) {
   Operator entry;
@@ -24,16 +24,18 @@ Operator ofIntegers(const char *name, const char *form, const std::vector<const 
   for (const char *input : inputs)
     entry.inputs.push_back({input, Types::Any, Presence::Required, true});
   entry.outputs = {{output}};
-  entry.requirements = {sameTypes(),
-                        {"the inputs are integers",
+  entry.requirements = {{"the inputs are integers",
                          [](const NodeView &node) -> std::string {
                            const DataType type = node.in(0).type;
                            return isIntegerType(type) && type != onnx::TensorProto::BOOL
                                       ? ""
                                       : dataTypeName(type);
                          },
-                         "E0206"},
-                        broadcastable()};
+                         "E0206"}};
+  if (inputs.size() > 1) {
+    entry.requirements.insert(entry.requirements.begin(), sameTypes());
+    entry.requirements.push_back(broadcastable());
+  }
   entry.build = [function = std::move(function)](NodeBuilder &node) {
     resultOfIntegers(node, node.in(0).type, [&](const std::vector<int64_t> &at) {
       return function(node.knownInts(0)[at[0]], at.size() == 1 ? 0 : node.knownInts(1)[at[1]]);

@@ -71,8 +71,11 @@ Operator thenFused(Operator entry, const FusedOf &fused, const char *numbers) {
 }
 
 Operator fusedGemm(const OperatorTable &table) {
+  // Of floats, as Gemm up to opset 8: what an activation makes of integers is not said.
+  Operator gemm = ofDomain(*table.find("", "Gemm", 7), "FusedGemm");
+  gemm.inputs[2].presence = Presence::Optional;
   Operator entry = thenFused(
-      ofDomain(newest(table, "Gemm"), "FusedGemm"),
+      std::move(gemm),
       [](const NodeView &node) {
         Fused out{node.attribute<std::string>("activation"), {}, {}};
         if (node.given("activation_alpha"))

@@ -6,109 +6,20 @@
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/resize.h"
 #include "compiler/frontend/onnx/ops/selecting.h"
 
 namespace sluice::frontend::ops {
 namespace {
 
+using namespace resizing;
+
 /// Most weights along an axis.
 constexpr int64_t kMostWeights = int64_t{1} << 26;
 
-/// How one axis is resized.
-struct Axis {
-  int64_t from = 1, to = 1;
-  double scale = 1;
-  double start = 0, end = 1; ///< the part of the input that tf_crop_and_resize takes
-};
-
-std::string text(const NodeView &node, const char *name, const char *otherwise) {
-  return node.given(name) ? node.attribute<std::string>(name) : otherwise;
-}
-
 bool flag(const NodeView &node, const char *name) {
   return node.given(name) && node.integer(name) != 0;
-}
-
-std::string modeOf(const NodeView &node) { return text(node, "mode", "nearest"); }
-
-std::string coordinates(const NodeView &node) {
-  return text(node, "coordinate_transformation_mode", "asymmetric");
-}
-
-/// Which inputs of a version are what; -1: it has none.
-struct Inputs {
-  int roi = -1, scales = -1, sizes = -1;
-};
-
-bool hasValues(const NodeView &node, int input) {
-  return input >= 0 && node.has(input) && node.in(input).known->size() > 0;
-}
-
-/// The axes that scales and sizes are of, counted from the front.
-std::vector<int64_t> resizedAxes(const NodeView &node) {
-  std::vector<int64_t> axes(node.in(0).rank());
-  std::iota(axes.begin(), axes.end(), 0);
-  if (node.given("axes")) {
-    axes = node.integers("axes");
-    for (int64_t &axis : axes)
-      axis = node.axis(axis, node.in(0).rank());
-  }
-  return axes;
-}
-
-std::vector<float> scalesOf(const NodeView &node, const Inputs &inputs) {
-  if (node.given("scales"))
-    return node.attribute<std::vector<float>>("scales");
-  if (node.given("height_scale"))
-    return {1, 1, node.real("height_scale"), node.real("width_scale")};
-  return hasValues(node, inputs.scales) ? node.in(inputs.scales).known->floats
-                                        : std::vector<float>{};
-}
-
-/// An extent, no further from those of tensors than it takes to be none.
-int64_t extentOf(double length) {
-  return static_cast<int64_t>(std::floor(std::clamp(length, -1.0, 2.0 * kMaxElements)));
-}
-
-/// Every axis; 'scales' and 'sizes' are checked.
-std::vector<Axis> axesOf(const NodeView &node, const Inputs &inputs) {
-  std::vector<Axis> out;
-  for (const int64_t extent : node.in(0).shape)
-    out.push_back({extent, extent, 1, 0, 1});
-  const std::vector<int64_t> axes = resizedAxes(node);
-  const std::vector<float> scales = scalesOf(node, inputs);
-  const std::string policy = text(node, "keep_aspect_ratio_policy", "stretch");
-  double common = 0;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    Axis &axis = out[axes[i]];
-    if (hasValues(node, inputs.roi)) {
-      const std::vector<float> &roi = node.in(inputs.roi).known->floats;
-      axis.start = roi[i];
-      axis.end = roi[axes.size() + i];
-    }
-    if (!scales.empty()) {
-      axis.scale = scales[i];
-      const double length = coordinates(node) == "tf_crop_and_resize"
-                                ? static_cast<double>(axis.from) * (axis.end - axis.start)
-                                : static_cast<double>(axis.from);
-      axis.to = extentOf(length * axis.scale);
-      continue;
-    }
-    axis.to = node.knownInts(inputs.sizes)[i];
-    axis.scale = static_cast<double>(axis.to) / static_cast<double>(axis.from);
-    const bool smaller = policy == "not_larger";
-    common = common == 0 ? axis.scale
-             : smaller   ? std::min(common, axis.scale)
-                         : std::max(common, axis.scale);
-  }
-  if (scales.empty() && policy != "stretch")
-    for (const int64_t i : axes) {
-      out[i].scale = common;
-      out[i].to = extentOf(static_cast<double>(out[i].from) * common + 0.5);
-    }
-  return out;
 }
 
 /// Where element `at` of the result lies in the input.
@@ -245,78 +156,12 @@ Tensor extrapolated(NodeBuilder &node, Tensor x, const std::vector<Axis> &axes) 
   return x;
 }
 
-Requirement oneOf(const char *name, const char *otherwise, std::vector<std::string> allowed) {
-  return {fmt::format("attribute '{}' is {}", name, alternatives(allowed)),
-          [name, otherwise, allowed](const NodeView &node) -> std::string {
-            const std::string found = text(node, name, otherwise);
-            return std::find(allowed.begin(), allowed.end(), found) == allowed.end()
-                       ? inQuotes(found)
-                       : "";
-          },
-          "E0206"};
+void append(std::vector<Requirement> &to, std::vector<Requirement> more) {
+  for (Requirement &one : more)
+    to.push_back(std::move(one));
 }
 
-std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
-  return {
-      {"attribute 'axes' are distinct axes of 'X'",
-       [](const NodeView &node) -> std::string {
-         return node.given("axes") ? axesProblem(node.integers("axes"), node.in(0).rank()) : "";
-       },
-       "E0206"},
-      {"exactly one of 'scales' and 'sizes' is given, with one element per resized axis",
-       [inputs](const NodeView &node) -> std::string {
-         const size_t axes = resizedAxes(node).size(), scales = scalesOf(node, inputs).size();
-         const size_t sizes =
-             hasValues(node, inputs.sizes) ? node.knownInts(inputs.sizes).size() : 0;
-         return (scales == axes && sizes == 0) || (scales == 0 && sizes == axes)
-                    ? ""
-                    : fmt::format("{} and {} for {} axes", scales, sizes, axes);
-       },
-       "E0206"},
-      {"'scales' are above 0, and 'sizes' at least 1",
-       [inputs](const NodeView &node) -> std::string {
-         for (const float scale : scalesOf(node, inputs))
-           if (!(scale > 0) || !std::isfinite(scale))
-             return fmt::format("{}", scale);
-         if (hasValues(node, inputs.sizes))
-           for (const int64_t size : node.knownInts(inputs.sizes))
-             if (size < 1)
-               return fmt::format("{}", size);
-         return "";
-       },
-       "E0206"},
-      {"'roi', if given, has two elements per resized axis, and is given where the coordinates are "
-       "'tf_crop_and_resize'",
-       [inputs](const NodeView &node) -> std::string {
-         const size_t axes = resizedAxes(node).size();
-         const int64_t count = hasValues(node, inputs.roi) ? node.in(inputs.roi).known->size() : 0;
-         const bool needed = coordinates(node) == "tf_crop_and_resize";
-         return count == static_cast<int64_t>(2 * axes) || (count == 0 && !needed)
-                    ? ""
-                    : fmt::format("{} for {} axes", count, axes);
-       },
-       "E0206"},
-      {"with 'tf_crop_and_resize' the region is finite",
-       [inputs](const NodeView &node) -> std::string {
-         if (coordinates(node) != "tf_crop_and_resize")
-           return "";
-         for (const float end : node.in(inputs.roi).known->floats)
-           if (!std::isfinite(end))
-             return fmt::format("{}", end);
-         return "";
-       },
-       "E0206"},
-      {fmt::format("every extent of the result is at least 1, and it has at most {} elements",
-                   kMaxElements),
-       [inputs](const NodeView &node) -> std::string {
-         Shape shape;
-         for (const Axis &axis : axesOf(node, inputs))
-           shape.push_back(axis.to);
-         return elementCount(shape, kMaxElements) > 0 ? "" : shapeText(shape);
-       },
-       "E0206"}};
-}
-
+/// What all versions share: without what they require but of the mode.
 Operator resize(const char *name, const Inputs &inputs, std::vector<std::string> modes) {
   Operator entry;
   entry.name = name;
@@ -326,18 +171,6 @@ Operator resize(const char *name, const Inputs &inputs, std::vector<std::string>
   entry.outputs = {{"Y"}};
   entry.attributes = {{"mode", AttributeKind::String, std::string("nearest")}};
   entry.requirements = {oneOf("mode", "nearest", std::move(modes))};
-  entry.requirements.push_back(
-      {"integers and bools are resized by mode 'nearest', and not by 'tf_crop_and_resize'",
-       [](const NodeView &node) -> std::string {
-         const bool selects =
-             modeOf(node) == "nearest" && coordinates(node) != "tf_crop_and_resize";
-         return isFloatType(node.in(0).type) || selects
-                    ? ""
-                    : fmt::format("{} by '{}' and '{}'", dataTypeName(node.in(0).type),
-                                  modeOf(node), coordinates(node));
-       }});
-  for (Requirement &one : sizeRequirements(inputs))
-    entry.requirements.push_back(std::move(one));
   entry.build = [inputs](NodeBuilder &node) {
     Tensor x = node.in(0);
     const std::vector<Axis> axes = axesOf(node, inputs);
@@ -361,9 +194,35 @@ InputSpec known(const char *name, Types types, Presence presence) {
   return {name, types, presence, true};
 }
 
+/// Upsample of opset 1: images, with a scale each for height and width.
+Operator upsampledImage() {
+  Operator entry = resize("Upsample", {}, {"nearest", "bilinear"});
+  entry.attributes.push_back({"height_scale", AttributeKind::Float, std::nullopt, true});
+  entry.attributes.push_back({"width_scale", AttributeKind::Float, std::nullopt, true});
+  append(entry.requirements, {selectsIntegers(),
+                              {"input 'X' has rank 4: batch, channels, height and width",
+                               [](const NodeView &node) -> std::string {
+                                 return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
+                               },
+                               "E0206"},
+                              scalesArePositive("attributes 'height_scale' and 'width_scale'", {}),
+                              resultFits({})});
+  return entry;
+}
+
+/// Upsample of opsets 7 to 9 and Resize of opset 10.
+Operator byScales(const char *name, const Inputs &inputs) {
+  Operator entry = resize(name, inputs, {"nearest", "linear"});
+  entry.requirements.push_back(selectsIntegers());
+  append(entry.requirements, scaleRequirements(inputs));
+  entry.requirements.push_back(resultFits(inputs));
+  return entry;
+}
+
 /// Opsets 11 on; the region may be left out from 13 on, antialiasing comes with 18.
 Operator resizeWithCoordinates(bool isFirst, bool antialiases) {
-  Operator entry = resize("Resize", {1, 2, 3}, {"nearest", "linear", "cubic"});
+  constexpr Inputs kInputs = {.roi = 1, .scales = 2, .sizes = 3};
+  Operator entry = resize("Resize", kInputs, {"nearest", "linear", "cubic"});
   const Presence presence = isFirst ? Presence::Required : Presence::Optional;
   entry.inputs.push_back(known("roi", Types::Float, presence));
   entry.inputs.push_back(known("scales", Types::Float, presence));
@@ -378,33 +237,32 @@ Operator resizeWithCoordinates(bool isFirst, bool antialiases) {
   entry.attributes.push_back({"extrapolation_value", AttributeKind::Float, 0.0F});
   entry.attributes.push_back(
       {"nearest_mode", AttributeKind::String, std::string("round_prefer_floor")});
-  entry.requirements.insert(entry.requirements.begin() + 1,
-                            {oneOf("coordinate_transformation_mode", "half_pixel", places),
-                             oneOf("nearest_mode", "round_prefer_floor",
-                                   {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})});
+  append(entry.requirements, {oneOf("coordinate_transformation_mode", "half_pixel", places),
+                              oneOf("nearest_mode", "round_prefer_floor",
+                                    {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})});
   if (antialiases) {
     entry.attributes.push_back({"antialias", AttributeKind::Int, int64_t{0}, false, {0, 1}});
     entry.attributes.push_back({"axes", AttributeKind::Ints});
     entry.attributes.push_back(
         {"keep_aspect_ratio_policy", AttributeKind::String, std::string("stretch")});
-    entry.requirements.insert(
-        entry.requirements.begin() + 3,
-        oneOf("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"}));
+    append(entry.requirements,
+           {oneOf("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"}),
+            axesFit()});
   }
+  entry.requirements.push_back(selectsIntegersInside());
+  append(entry.requirements, sizeRequirements(kInputs));
+  entry.requirements.push_back(resultFits(kInputs));
   return entry;
 }
 
 } // namespace
 
 void addResize(OperatorTable &table) {
-  Operator first = resize("Upsample", {}, {"nearest", "bilinear"});
-  first.attributes.push_back({"height_scale", AttributeKind::Float, std::nullopt, true});
-  first.attributes.push_back({"width_scale", AttributeKind::Float, std::nullopt, true});
-  table.add({1}, first);
-  Operator listed = resize("Upsample", {}, {"nearest", "linear"});
+  table.add({1}, upsampledImage());
+  Operator listed = byScales("Upsample", {});
   listed.attributes.push_back({"scales", AttributeKind::Floats, std::nullopt, true});
   table.add({7}, listed);
-  Operator given = resize("Upsample", {.scales = 1}, {"nearest", "linear"});
+  Operator given = byScales("Upsample", {.scales = 1});
   given.inputs.push_back(known("scales", Types::Float, Presence::Required));
   table.add({9}, given);
   given.name = "Resize";

@@ -1,5 +1,6 @@
 // Slice and Split.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -132,6 +133,8 @@ int64_t splitExtent(const NodeView &node) {
 std::vector<int64_t> splitSizes(const NodeView &node) {
   if (node.given("split"))
     return node.integers("split");
+  if (node.has(1) && node.in(1).known->isFloat()) // opset 1
+    return {node.in(1).known->floats.begin(), node.in(1).known->floats.end()};
   if (node.has(1))
     return node.knownInts(1);
   auto parts = static_cast<int64_t>(node.outputCount());
@@ -189,6 +192,31 @@ Operator splitWithAttribute() {
   return entry;
 }
 
+/// Opset 1 takes the parts as an attribute, or as an input of the type of what is split.
+Operator splitWithBoth() {
+  Operator entry = splitWithAttribute();
+  entry.inputs.push_back({"split", Types::Float, Presence::Optional, true});
+  const std::vector<Requirement> ofInput = {
+      {"input 'split' and attribute 'split' are not both given",
+       [](const NodeView &node) -> std::string {
+         return node.has(1) && node.given("split") ? "both" : "";
+       },
+       "E0206"},
+      {fmt::format("every element of input 'split' is a whole number in [0, {}]", kMaxElements),
+       [](const NodeView &node) -> std::string {
+         if (!node.has(1))
+           return "";
+         for (const double part : node.in(1).known->floats)
+           if (!(part >= 0 && part <= static_cast<double>(kMaxElements)) ||
+               std::trunc(part) != part)
+             return fmt::format("{}", part);
+         return "";
+       },
+       "E0206"}};
+  entry.requirements.insert(entry.requirements.begin() + 1, ofInput.begin(), ofInput.end());
+  return entry;
+}
+
 Operator splitWithInput() {
   Operator entry = split();
   entry.inputs.push_back({"split", Types::Integer, Presence::Optional, true});
@@ -224,7 +252,8 @@ Operator splitWithCount() {
 void addSlices(OperatorTable &table) {
   table.add({1}, sliceWithAttributes());
   table.add({10, 11, 13}, sliceWithInputs());
-  table.add({1, 2, 11}, splitWithAttribute());
+  table.add({1}, splitWithBoth());
+  table.add({2, 11}, splitWithAttribute());
   table.add({13}, splitWithInput());
   table.add({18}, splitWithCount());
 }

@@ -111,6 +111,40 @@ TEST(Scan, RefusesWhatContradictsItself) {
             "E0206 node 0 (Scan): Scan: carried value 0 begins as [3] and is [6] after a trip");
 }
 
+/// Of version 8: two rows of a batch, 3 steps of 2 numbers each.
+std::string batched(
+    const Ints &state, const Ints &lengths,
+    const std::function<void(Node &)> &attributes = [](Node &) {}) {
+  Model model(8);
+  model.input("x", {2, 3, 2}).input("s0", state).output("last");
+  if (!lengths.empty())
+    model.ints("lengths", {static_cast<int64_t>(lengths.size())}, lengths);
+  Node node = model.node("Scan", {lengths.empty() ? "" : "lengths", "s0", "x"}, {"last"});
+  node.attribute("num_scan_inputs", int64_t{1});
+  addNode(body(node, {"s", "xi"}, {"s1"}), "Add", {"s", "xi"}, {"s1"});
+  attributes(node);
+  return import(model).messages();
+}
+
+TEST(Scan, OfBatchesRefusesWhatContradictsItself) {
+  const auto directed = [](const Ints &directions) {
+    return batched({2, 2}, {}, [&](Node &node) { node.attribute("directions", directions); });
+  };
+  const std::string requires_ = "E0206 node 0 (Scan): Scan requires: ";
+  EXPECT_EQ(directed({1}), "");
+  EXPECT_EQ(directed({1, 0}), requires_ + "attribute 'directions', if given, has one element for "
+                                          "each scan input; found 2 for 1");
+  EXPECT_EQ(directed({2}), requires_ + "every element of attribute 'directions' is 0 (forward) or "
+                                       "1 (reverse); found 2");
+  EXPECT_EQ(batched({3, 2}, {}), requires_ + "the inputs have the same first extent, the batch, "
+                                             "and the scan inputs the same second one; both are "
+                                             "at least 1; found [3 2] and [2 3 2]");
+  EXPECT_EQ(batched({2, 2}, {3, 3}), "");
+  EXPECT_EQ(batched({2, 2}, {3, 2}),
+            "E0205 node 0 (Scan): Scan requires: every element of input 'sequence_lens', if given, "
+            "is the second extent of the scan inputs; found 2 of 3 steps");
+}
+
 TEST(Scan, NamesNodesOfBodiesAfterTheirOwner) {
   const Imported imported = import(scan([](Node &node) {
     node.name("steps").attribute("scan_input_axes", Ints{1});
@@ -228,6 +262,11 @@ TEST(Loop, RefusesWhatContradictsItself) {
       "E0206 node 0 (Loop): Loop requires: the body takes the number of the trip, the condition "
       "and what is carried, and gives the condition, what is carried, and as many outputs as "
       "the node or more; found 2 carried and 1 outputs, 3 inputs and 2 outputs of the body");
+  onnx::GraphProto &taking = *hole.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+  taking.add_input()->set_name("w");
+  taking.add_output()->set_name("w");
+  EXPECT_EQ(import(hole).messages(),
+            "E0206 node 0 (Loop): Loop requires: no carried value is left out; found input 2");
 }
 
 /// Loops in loops, `depth` of them, each carrying v.

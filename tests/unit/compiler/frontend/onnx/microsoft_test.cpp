@@ -66,6 +66,16 @@ TEST(Microsoft, ChecksProducts) {
   EXPECT_EQ(fused("Clip").problem(), gemm + "'Clip'");
 }
 
+/// What is computed at import is not what Gemm alone would give.
+TEST(Microsoft, AppliesTheActivationToKnownProducts) {
+  OneNodeModel one = over("FusedGemm", {});
+  one.floats({1, 2}, {1, 2}).floats({2, 2}, {1, -1, 1, -1}).with("activation", "Relu");
+  one.model.input("unused", {1});
+  EXPECT_EQ(evaluateModel(one.model, {{{1}, {0}}}).values, (std::vector<double>{3, 0}));
+  EXPECT_EQ(over("FusedGemm", {}).ints({1, 1}, {1}).ints({1, 1}, {1}).problem(),
+            "E0205 input 'A' is float, float16, bfloat16 or double; found int64");
+}
+
 TEST(Microsoft, ChecksConvolutions) {
   const auto conv = [](const Ints &z) {
     return over("FusedConv", {{1, 3, 4}}).floats({2, 3, 1}, zeros(6)).none().input(z);
@@ -81,6 +91,23 @@ TEST(Microsoft, ChecksConvolutions) {
       "E0206 attribute 'activation' is '' or one of Clip, Relu, Tanh, Sigmoid, Affine, "
       "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus, with its "
       "numbers in 'activation_params'; found 1 more alpha than the functions take");
+}
+
+TEST(Microsoft, ChecksWindows) {
+  const auto conv = [](const Ints &x, const Ints &w) {
+    return over("FusedConv", {x}).floats(w, zeros(w[0] * w[1] * w[2]));
+  };
+  EXPECT_EQ(conv({1, 1, 4}, {1, 1, 4}).problem(), "");
+  EXPECT_EQ(conv({1, 1, 4}, {1, 1, 5}).problem(),
+            "E0206 the window fits into the padded input; found 5 elements from first to last for "
+            "4 along axis 2");
+  EXPECT_EQ(
+      conv({1, 1, 4}, {1, 1, 2}).with("auto_pad", "SAME_UPPER").with("pads", Ints{1, 1}).problem(),
+      "E0206 attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET; found [1 1] "
+      "and SAME_UPPER");
+  EXPECT_EQ(conv({1, 8193, 1}, {8193, 1, 1}).with("group", int64_t{8193}).problem(),
+            "E0205 known weights written out over all groups have at most 67108864 elements; found "
+            "[8193 8193 1]");
 }
 
 TEST(Microsoft, ChecksBiases) {
@@ -237,6 +264,40 @@ TEST(Microsoft, ChecksPackedHeads) {
   EXPECT_EQ(heads({{1, 3, 2, 3, 4}}).none().none().input({24}).problem(),
             "E0206 input 'bias' has one element per column of 'query', 'key' and 'value', which "
             "have rank 3; found [24] for [24]");
+}
+
+TEST(Microsoft, ChecksWhatIsAddedToScores) {
+  const auto attention = [](const Ints &added) {
+    OneNodeModel node = over("Attention", {{1, 2, 4}, {4, 12}});
+    return node.none().none().none().input(added).with("num_heads", int64_t{2});
+  };
+  EXPECT_EQ(attention({1, 2, 2, 2}).problem(), "");
+  EXPECT_EQ(attention({1, 2, 3, 2}).problem(),
+            "E0206 input 'attention_bias' broadcasts to [batch, heads, queries, keys]; found [1 2 "
+            "3 2] for [1 2 2 2]");
+  const auto masked = [](int64_t count) {
+    OneNodeModel node = over("MultiHeadAttention", {{1, 2, 4}, {1, 2, 4}, {1, 2, 4}});
+    node.none();
+    // Ends of the keys first, then beginnings.
+    node.ints({count}, count == 2 ? Ints{2, 0} : Ints{2, 0, 0}, TensorProto::INT32);
+    return node.with("num_heads", int64_t{2});
+  };
+  EXPECT_EQ(masked(2).problem(), "");
+  EXPECT_EQ(masked(3).problem(),
+            "E0205 input 'key_padding_mask' is [batch]: keys, [2 * batch]: ends and beginnings of "
+            "keys, [batch, keys] or [batch, queries, keys]; found [3] for scores [1 2 2 2]");
+}
+
+TEST(Microsoft, ChecksMasksOfIds) {
+  const auto embedding = [](const Ints &mask) {
+    OneNodeModel node = over("EmbedLayerNormalization", {});
+    node.ints({1, 2}, {0, 0}, TensorProto::INT32).none();
+    node.input({2, 4}).input({2, 4}).none().input({4}).input({4});
+    return node.ints(mask, Ints(static_cast<size_t>(mask[1]), 1), TensorProto::INT32);
+  };
+  EXPECT_EQ(embedding({1, 2}).problem(), "");
+  EXPECT_EQ(embedding({1, 1}).problem(),
+            "E0206 input 'mask' has the shape of 'input_ids'; found [1 1]");
 }
 
 } // namespace

@@ -188,7 +188,7 @@ TopK 11: only ours 'Values' 'Indices' (optional)
 TopK 11: only theirs 'Values' 'Indices'
 TopK 1: only ours 'Values' 'Indices' (optional)
 TopK 1: only theirs 'Values' 'Indices'
-# Strings and sparse tensors; the parts of a Split as an input of its first version.
+# Strings and sparse tensors.
 Constant 11: only ours value is a tensor, none by default, required
 Constant 11: only theirs sparse_value is of no kind, none by default
 Constant 11: only theirs value is a tensor, none by default
@@ -198,10 +198,9 @@ Constant 12: only theirs value_strings is a list of strings, none by default
 Constant 13: only theirs sparse_value is of no kind, none by default
 Constant 13: only theirs value_string is a string, none by default
 Constant 13: only theirs value_strings is a list of strings, none by default
-Split 1: only ours 'input'
+# The axis of a Split is 0 where it is left out.
 Split 1: only ours 'outputs' (one or more)
 Split 1: only ours axis is an int, 0 by default
-Split 1: only theirs 'input' 'split' (optional)
 Split 1: only theirs 'outputs...' (one or more)
 Split 1: only theirs axis is an int, none by default
 # What onnxruntime writes into ONNX's domain.

@@ -121,6 +121,39 @@ TEST(Split, IntoGivenParts) {
   }
 }
 
+/// Opset 1 has the parts as an input too, of the type of what is split.
+TEST(Split, IntoPartsThatAreFloatsInOpset1) {
+  const auto parts = [](const Floats &sizes) {
+    Model model = split(1, 4, 2);
+    model.floats("parts", {static_cast<int64_t>(sizes.size())}, sizes);
+    model.graph().mutable_node(0)->add_input("parts");
+    return model;
+  };
+  const Imported imported = import(parts({1, 3}));
+  ASSERT_EQ(imported.messages(), "");
+  const auto results = evaluate(imported, {counting({2, 4})});
+  EXPECT_EQ(results[0].values, (Doubles{0, 4}));
+  EXPECT_EQ(results[1].values, (Doubles{1, 2, 3, 5, 6, 7}));
+
+  const std::string start = "E0206 node 0 (Split): Split requires: ";
+  EXPECT_EQ(import(parts({3, 3})).messages(),
+            start + "the parts are at least 0, one per output, and add up to the extent of 'axis'; "
+                    "found [3 3] for 2 outputs of extent 4");
+  const std::string whole =
+      start + "every element of input 'split' is a whole number in [0, 2147483647]; found ";
+  EXPECT_EQ(import(parts({1.5F, 2.5F})).messages(), whole + "1.5");
+  EXPECT_EQ(import(parts({-1, 5})).messages(), whole + "-1");
+  EXPECT_EQ(import(parts({std::numeric_limits<float>::quiet_NaN(), 4})).messages(), whole + "nan");
+  EXPECT_EQ(import(parts({4e9F, 0})).messages(), whole + "4000000000");
+  Model both = parts({1, 3});
+  Node(both.graph().mutable_node(0)).attribute("split", Ints{1, 3});
+  EXPECT_EQ(import(both).messages(),
+            start + "input 'split' and attribute 'split' are not both given; found both");
+  Model second = parts({1, 3});
+  second.proto.mutable_opset_import(0)->set_version(2);
+  EXPECT_EQ(import(second).messages(), "E0204 node 0 (Split): Split has 2 inputs, allowed: 1");
+}
+
 TEST(Split, IntoACountFromOpset18On) {
   Model model = split(18, 5, 2);
   Node(model.graph().mutable_node(0)).attribute("num_outputs", int64_t{2});

@@ -116,10 +116,24 @@ TEST(SupportTable, SaysWhichOperandsThereAre) {
   EXPECT_THAT(requirements("Constant"),
               testing::Contains("attribute 'value_floats' is a list of floats, if given"));
   EXPECT_THAT(requirements("Identity"),
-              testing::Contains("input 'input' is float, float16, bfloat16 or double, or integers "
-                                "or bool, or a sequence or an optional of those"));
-  EXPECT_THAT(requirements("CastLike"),
-              testing::Contains("the type of 'target_type' is a float, integer or bool type"));
+              testing::ElementsAre("inputs: 'input' (a tensor, a sequence or an optional)",
+                                   "outputs: 'output'"));
+  EXPECT_THAT(requirements("Loop"),
+              testing::Contains("inputs: 'M' (optional), 'cond' (optional), 'v_initial' (any "
+                                "number; a tensor, a sequence or an optional)"));
+  EXPECT_THAT(requirements("Upsample"),
+              testing::ElementsAre(
+                  "inputs: 'X', 'scales'", "outputs: 'Y'",
+                  "attribute 'mode' is a string, 'nearest' by default",
+                  "input 'X' is float, float16, bfloat16 or double, or integers or bool",
+                  "input 'scales' is float, float16, bfloat16 or double",
+                  "input 'scales' is known at import (a constant, or computed from constants and "
+                  "shapes)",
+                  "attribute 'mode' is nearest or linear",
+                  "integers and bools are resized by mode 'nearest'",
+                  "'scales' has one element per axis of 'X'", "'scales' are finite numbers above 0",
+                  "every extent of the result is at least 1, and it has at most 2147483647 "
+                  "elements"));
 }
 
 /// What must be known at import is not called so of its integers alone.
