@@ -1,5 +1,6 @@
 // Mod, BitShift and bitwise logic: computed at import, where all operands are known; Mod also of
 // floating-point tensors at run time.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,25 +14,42 @@ namespace {
 
 namespace arith = mlir::arith;
 namespace math = mlir::math;
+using Proto = onnx::TensorProto;
 using Function = std::function<int64_t(int64_t, int64_t)>;
 
-/// Integers that are known, one or two, to one.
-Operator ofIntegers(const char *name, const char *form, const std::vector<const char *> &inputs,
-                    const char *output, Function function) {
+std::vector<DataType> withoutSign() {
+  return {Proto::UINT8, Proto::UINT16, Proto::UINT32, Proto::UINT64};
+}
+
+std::vector<DataType> ofAnySign() {
+  return {Proto::INT8,  Proto::INT16,  Proto::INT32,  Proto::INT64,
+          Proto::UINT8, Proto::UINT16, Proto::UINT32, Proto::UINT64};
+}
+
+/// "the inputs are uint8 or uint16" (E0206), of one or more of one type.
+Requirement areOf(std::vector<DataType> types, bool one) {
+  std::vector<std::string> names;
+  for (const DataType type : types)
+    names.push_back(dataTypeName(type));
+  return {fmt::format("the {} {}", one ? "input is" : "inputs are", alternatives(names)),
+          [types = std::move(types)](const NodeView &node) -> std::string {
+            const DataType found = node.in(0).type;
+            return std::ranges::find(types, found) != types.end() ? "" : dataTypeName(found);
+          },
+          "E0206"};
+}
+
+/// Integers that are known, one or two, of one of the types `types`, to one.
+Operator ofIntegers(const char *name, std::vector<DataType> types,
+                    const std::vector<const char *> &inputs, const char *output,
+                    Function function) {
   Operator entry;
   entry.name = name;
-  entry.form = form;
+  entry.form = "known at import";
   for (const char *input : inputs)
     entry.inputs.push_back({input, Types::Any, Presence::Required, true});
   entry.outputs = {{output}};
-  entry.requirements = {{"the inputs are integers",
-                         [](const NodeView &node) -> std::string {
-                           const DataType type = node.in(0).type;
-                           return isIntegerType(type) && type != onnx::TensorProto::BOOL
-                                      ? ""
-                                      : dataTypeName(type);
-                         },
-                         "E0206"}};
+  entry.requirements = {areOf(std::move(types), inputs.size() == 1)};
   if (inputs.size() > 1) {
     entry.requirements.insert(entry.requirements.begin(), sameTypes());
     entry.requirements.push_back(broadcastable());
@@ -58,7 +76,7 @@ int64_t bitsOf(DataType type) {
 }
 
 Operator bitShift() {
-  Operator entry = ofIntegers("BitShift", "known at import", {"X", "Y"}, "Z", nullptr);
+  Operator entry = ofIntegers("BitShift", withoutSign(), {"X", "Y"}, "Z", nullptr);
   entry.attributes = {{"direction", AttributeKind::String, std::nullopt, true}};
   entry.requirements.push_back({"attribute 'direction' is 'LEFT' or 'RIGHT'",
                                 [](const NodeView &node) -> std::string {
@@ -179,13 +197,13 @@ Operator mod() {
 void addIntegers(OperatorTable &table) {
   table.add({10, 13}, mod());
   table.add({11}, bitShift());
-  table.add({18}, ofIntegers("BitwiseAnd", "known at import", {"A", "B"}, "C",
+  table.add({18}, ofIntegers("BitwiseAnd", ofAnySign(), {"A", "B"}, "C",
                              [](int64_t a, int64_t b) { return a & b; }));
-  table.add({18}, ofIntegers("BitwiseOr", "known at import", {"A", "B"}, "C",
+  table.add({18}, ofIntegers("BitwiseOr", ofAnySign(), {"A", "B"}, "C",
                              [](int64_t a, int64_t b) { return a | b; }));
-  table.add({18}, ofIntegers("BitwiseXor", "known at import", {"A", "B"}, "C",
+  table.add({18}, ofIntegers("BitwiseXor", ofAnySign(), {"A", "B"}, "C",
                              [](int64_t a, int64_t b) { return a ^ b; }));
-  table.add({18}, ofIntegers("BitwiseNot", "known at import", {"X"}, "Y",
+  table.add({18}, ofIntegers("BitwiseNot", ofAnySign(), {"X"}, "Y",
                              [](int64_t a, int64_t) { return ~a; }));
 }
 

@@ -201,10 +201,25 @@ TEST(Integers, RefuseWhatHasNoResult) {
             "E0206 node 0 (Mod): Mod: an integer is divided by 0");
   EXPECT_EQ(One("Mod").input({1}).floats({1}, {2}).problem(),
             "E0206 attribute 'fmod' is 1 for floating-point inputs; found 0");
-  EXPECT_EQ(One("BitShift").ints({1}, {1}).ints({1}, {1}).with("direction", "UP").problem(),
+  const auto shifted = [](int type, const char *direction) {
+    return One("BitShift").ints({1}, {1}, type).ints({1}, {1}, type).with("direction", direction);
+  };
+  EXPECT_EQ(shifted(TensorProto::UINT16, "LEFT").problem(), "");
+  EXPECT_EQ(shifted(TensorProto::UINT16, "UP").problem(),
             "E0206 attribute 'direction' is 'LEFT' or 'RIGHT'; found 'UP'");
-  EXPECT_EQ(One("BitwiseAnd").floats({1}, {1}).floats({1}, {1}).problem(),
-            "E0206 the inputs are integers; found float");
+  EXPECT_EQ(shifted(TensorProto::INT32, "LEFT").problem(),
+            "E0206 the inputs are uint8, uint16, uint32 or uint64; found int32");
+  for (const char *op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
+    EXPECT_EQ(
+        One(op).ints({1}, {1}, TensorProto::INT16).ints({1}, {1}, TensorProto::INT16).problem(),
+        "");
+    EXPECT_EQ(One(op).floats({1}, {1}).floats({1}, {1}).problem(),
+              "E0206 the inputs are int8, int16, int32, int64, uint8, uint16, uint32 or uint64; "
+              "found float");
+  }
+  EXPECT_EQ(One("BitwiseNot").ints({1}, {1}, TensorProto::BOOL).problem(),
+            "E0206 the input is int8, int16, int32, int64, uint8, uint16, uint32 or uint64; found "
+            "bool");
 }
 
 TEST(Lrn, NeedsChannels) {
