@@ -77,6 +77,11 @@ private:
                    std::string_view attribute);
   /// The same of a node of such a graph, and of the graphs in it.
   void checkUnread(const GraphNode &node);
+  /// Reports a name that nothing has defined yet in the graph of `attribute`, or around it.
+  void checkUse(const std::string &name, const NodeRef &user, std::string_view attribute);
+  /// The same of an output of such a graph, which needs a name too.
+  void checkResult(const onnx::GraphProto &graph, int number, const NodeRef &node,
+                   std::string_view attribute);
 
   // States and outputs (importer_outputs.cpp).
 

@@ -34,12 +34,6 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
     tensors.emplace(name, arguments[i]);
     add(name);
   }
-  const auto checkUse = [&](const std::string &name, const NodeRef &user) {
-    if (!name.empty() && !names.contains(name))
-      report.add("E0108", user,
-                 fmt::format("{} is used in the graph '{}' before anything defines it",
-                             inQuotes(name), attribute));
-  };
   auto &body = read[&graph].nodes;
   if (!body)
     body = inliner->ofBody(graph, node);
@@ -49,7 +43,7 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
   for (GraphNode part : body->nodes) {
     part.used.assign(part.proto->output_size(), true);
     for (const std::string &name : part.proto->input())
-      checkUse(name, part.ref);
+      checkUse(name, part.ref, attribute);
     for (const std::string &name : part.proto->output())
       if (!name.empty() && !once.insert(name).second)
         report.add("E0107", part.ref,
@@ -59,11 +53,7 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
     defined.insert(part.proto->output().begin(), part.proto->output().end());
   }
   for (int i = 0; i < graph.output_size(); ++i) {
-    checkUse(graph.output(i).name(), node.ref);
-    if (graph.output(i).name().empty())
-      report.add("E0108", node.ref,
-                 fmt::format("output {} of the graph '{}' has no name, so nothing defines it", i,
-                             attribute));
+    checkResult(graph, i, node.ref, attribute);
     if (const auto found = tensors.find(graph.output(i).name()); found != tensors.end())
       results[i] = found->second;
   }

@@ -12,6 +12,23 @@
 
 namespace sluice::frontend {
 
+void Importer::checkUse(const std::string &name, const NodeRef &user, std::string_view attribute) {
+  if (!name.empty() && !names.contains(name))
+    report.add("E0108", user,
+               fmt::format("{} is used in the graph '{}' before anything defines it",
+                           inQuotes(name), attribute));
+}
+
+void Importer::checkResult(const onnx::GraphProto &graph, int number, const NodeRef &node,
+                           std::string_view attribute) {
+  const std::string &name = graph.output(number).name();
+  checkUse(name, node, attribute);
+  if (name.empty())
+    report.add("E0108", node,
+               fmt::format("output {} of the graph '{}' has no name, so nothing defines it", number,
+                           attribute));
+}
+
 void Importer::checkUnread(const GraphNode &node, const onnx::GraphProto &graph,
                            std::string_view attribute) {
   if (read[&graph].isChecked)
@@ -46,29 +63,18 @@ void Importer::checkUnread(const GraphNode &node, const onnx::GraphProto &graph,
   }
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
     add(tensor.values().name(), node.ref);
-  const auto checkUse = [&](const std::string &name, const NodeRef &user) {
-    if (!name.empty() && !names.contains(name))
-      report.add("E0108", user,
-                 fmt::format("{} is used in the graph '{}' before anything defines it",
-                             inQuotes(name), attribute));
-  };
   auto &body = read[&graph].nodes;
   if (!body)
     body = inliner->ofBody(graph, node);
   for (const GraphNode &part : body->nodes) {
     for (const std::string &name : part.proto->input())
-      checkUse(name, part.ref);
+      checkUse(name, part.ref, attribute);
     checkUnread(part);
     for (const std::string &name : part.proto->output())
       add(name, part.ref);
   }
-  for (int i = 0; i < graph.output_size(); ++i) {
-    checkUse(graph.output(i).name(), node.ref);
-    if (graph.output(i).name().empty())
-      report.add("E0108", node.ref,
-                 fmt::format("output {} of the graph '{}' has no name, so nothing defines it", i,
-                             attribute));
-  }
+  for (int i = 0; i < graph.output_size(); ++i)
+    checkResult(graph, i, node.ref, attribute);
   for (const std::string &name : added)
     names.erase(name);
 }
