@@ -94,7 +94,7 @@ private:
       step.dataDim = value;
       step.why =
           "assumed: " + forms(layout.values[variable], now[variable] & ~(Domain{1} << value)) +
-          " does not fit either";
+          " leads to a conflict too";
       assumptions.push_back(std::move(step));
       known.push_back(system.addRelation(variable, Choice{{value}, 0}));
       now = *system.propagate(known);
@@ -189,7 +189,7 @@ private:
     if (shown == step.value)
       for (Value operand : step.op->getOperands())
         if (isShared(operand) && layout.dim(operand, domains)) {
-          why = llvm::formatv("from {0}, {1}", layout.notation(operand, domains), why);
+          why = llvm::formatv("from {0}: {1}", layout.notation(operand, domains), why);
           break;
         }
     return link(step, shown, why);
@@ -199,10 +199,10 @@ private:
   ChainStep demand() const {
     if (last.kind == Step::Kind::Pin)
       return link(last, last.value,
-                  "needs " + ir::notation(ir::carriedShape(last.value), last.axis) + ", " +
+                  "but it must be " + ir::notation(ir::carriedShape(last.value), last.axis) + ", " +
                       last.origin());
     if (last.relation.empty())
-      return link(last, last.value, "refused whatever the data dimensions");
+      return link(last, last.value, "rejected for every data dimension");
     // The last tensor of the operation that would do if it were otherwise; if what
     // the other steps say of the rest leaves none, as far as the chain alone does.
     Value shown;
@@ -223,8 +223,8 @@ private:
     if (allowed == 0)
       return link(last, shown ? shown : last.value, "no data dimension is allowed");
     return link(last, shown,
-                layout.dim(shown, forced) ? "needs " + forms(shown, allowed)
-                                          : "no choice fits every step");
+                layout.dim(shown, forced) ? "but this operation needs " + forms(shown, allowed)
+                                          : "no data dimension satisfies every step");
   }
 
   /// Values of tensor `index` for which the operation has a tuple, given what

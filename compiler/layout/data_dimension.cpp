@@ -27,15 +27,15 @@ void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
   for (auto [variable, value] : llvm::enumerate(layout.values)) {
     const bool settled = layout.dim(value, *forced).has_value();
     result.dims[value] = {solution.values[variable],
-                          settled ? "the operations that use it leave no other"
-                                  : "chosen: least cost, the innermost axis among equals"};
+                          settled ? "the only data dimension that its uses allow"
+                                  : "chosen for the lowest cost; ties take the innermost axis"};
   }
   for (const Step &step : layout.steps) {
     std::string &why = result.dims[step.value].why;
     if (step.kind == Step::Kind::Operation)
       why = layout.tuple(step, chosen)->why.str();
     else if (step.kind == Step::Kind::Pin)
-      why = step.name.empty() ? step.origin() : "pinned by " + step.option();
+      why = step.origin();
   }
   result.cost = solution.cost;
   result.optimal = solution.optimal;
@@ -86,8 +86,9 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     const RelationSystem::Solution solution = layout.system.solve(active, options.budget);
     if (solution.status == RelationSystem::Status::GaveUp) {
       report(result, "E0310",
-             llvm::formatv("no data dimensions found within {0} steps of search, pin more tensors",
-                           options.budget),
+             llvm::formatv(
+                 "no data dimensions found in {0} search steps; pin more tensors with --data-dim",
+                 options.budget),
              function.getLoc());
       break;
     }
@@ -105,8 +106,8 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
     conflicts.push_back({layout.system.minimise(reason, kChainBudget)});
     if (conflicts.back().chain.size() > kMaxChain) {
       report(result, "E0310",
-             llvm::formatv("the data dimensions of {0} operations contradict each other, and no "
-                           "chain of at most {1} deductions was found that shows it; pin tensors",
+             llvm::formatv("{0} operations have conflicting data dimensions, too many to list "
+                           "(limit {1}); pin tensors with --data-dim",
                            conflicts.back().chain.size(), kMaxChain),
              function.getLoc());
       conflicts.pop_back();

@@ -270,7 +270,7 @@ private:
       if (name == pin.name)
         pinned = axis;
     const std::string flag = llvm::formatv("--data-dim {0}={1}", pin.name, axis);
-    offer({llvm::formatv("replace {0} by {1}, or drop it", pin.option(), flag), flag, false,
+    offer({llvm::formatv("replace {0} with {1}, or remove it", pin.option(), flag), flag, false,
            std::nullopt},
           solved->model ? compiles(Copy(finder.function, options)) : std::nullopt);
   }
@@ -294,8 +294,7 @@ private:
       ir::LayoutRelation relation;
       rules.layouts(weights, relation);
       change(conflict.blamed(),
-             llvm::formatv("make the input{0} a constant of the model, if it is the same in every "
-                           "inference",
+             llvm::formatv("make input{0} a constant, if its value is the same in every inference",
                            quoted(input)),
              detached(blamed, relation, side), [&](Copy &copy) {
                const unsigned number = input.getArgNumber();
@@ -317,10 +316,10 @@ private:
     if (blamed.query.constant[index])
       return;
     const Value operand = blamed.op->getOperand(index);
-    const char *const text = llvm::isa<BlockArgument>(operand)
-                                 ? "read operand {0}{1} from a second graph input, given the same "
-                                   "values"
-                                 : "make operand {0}{1} a graph input of its own";
+    const char *const text =
+        llvm::isa<BlockArgument>(operand)
+            ? "read operand {0}{1} from a second graph input with the same values"
+            : "make operand {0}{1} a separate graph input";
     change(conflict.blamed(), llvm::formatv(text, index, quoted(operand)),
            detached(blamed, blamed.relation, index), [&](Copy &copy) {
              const unsigned number = copy.function.getNumArguments();

@@ -76,14 +76,14 @@ PinsByValue resolvePins(FunctionOpInterface function, const DataDimensionOptions
     if (auto [entry, isNew] = seen.try_emplace(name, axis); !isNew) {
       if (entry->second == axis)
         continue;
-      message = llvm::formatv("tensor '{0}' is pinned to axis {1} and to axis {2}", name,
+      message = llvm::formatv("tensor '{0}' is pinned to both axis {1} and axis {2}", name,
                               entry->second, axis);
     } else if (auto found = tensors.find(name); name.empty() || found == tensors.end()) {
-      message = llvm::formatv("no tensor is called '{0}' (--data-dim {0}={1})", name, axis);
+      message = llvm::formatv("the model has no tensor '{0}' (--data-dim {0}={1})", name, axis);
     } else if (const Value value = found->second; !value || constants.contains(value)) {
       message = llvm::formatv("tensor '{0}' is a constant and has no data dimension", name);
     } else if (axis < 0 || axis >= static_cast<int64_t>(ir::carriedShape(value).size())) {
-      message = llvm::formatv("tensor '{0}' has no axis {1}, its shape is {2}", name, axis,
+      message = llvm::formatv("tensor '{0}' has no axis {1}; its shape is {2}", name, axis,
                               ir::notation(ir::shapeOf(value), std::nullopt));
       where = value.getLoc();
     } else {
@@ -158,7 +158,7 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
     return;
   if (!rules) {
     report(result, "E0309",
-           llvm::formatv("operation '{0}' has no rule for the data dimension",
+           llvm::formatv("operation '{0}' has no layout rule; use operations of the sluice dialect",
                          op->getName().getStringRef()),
            op->getLoc());
     return;

@@ -29,7 +29,7 @@ struct Step {
   [[nodiscard]] std::string option() const;
   /// What a pin comes from.
   [[nodiscard]] std::string origin() const {
-    return name.empty() ? "pinned by its type" : option();
+    return "pinned by " + (name.empty() ? "its type" : option());
   }
 };
 

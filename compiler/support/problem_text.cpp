@@ -25,7 +25,7 @@ std::string othersText(const std::vector<const NodeRef *> &nodes) {
   for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
     text += (i == 0 ? "" : ", ") + nodeText(*nodes[i]);
   if (nodes.size() > kShown)
-    text += fmt::format(", and {} more, --verbose lists them", nodes.size() - kShown);
+    text += fmt::format(", and {} more (--verbose lists them)", nodes.size() - kShown);
   return text;
 }
 
@@ -109,14 +109,14 @@ std::string costText(int64_t extraCycles) {
 }
 
 std::string fixText(const Fix &fix) {
-  std::string text = fix.text;
-  if (fix.flag && text.find(*fix.flag) == std::string::npos)
-    text += fmt::format(" ({})", *fix.flag);
+  std::vector<std::string> details;
+  if (fix.flag && fix.text.find(*fix.flag) == std::string::npos)
+    details.push_back(*fix.flag);
   if (fix.verified)
-    text += ", checked";
+    details.emplace_back("verified");
   if (fix.extraCycles)
-    text += ", " + costText(*fix.extraCycles);
-  return text;
+    details.push_back(costText(*fix.extraCycles));
+  return details.empty() ? fix.text : fmt::format("{} ({})", fix.text, fmt::join(details, ", "));
 }
 
 void makeValidUtf8(Json &value) {

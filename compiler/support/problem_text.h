@@ -35,7 +35,7 @@ std::string problemText(const Problem &problem, const std::string &file, bool co
 /// The same of a problem that several nodes have, with their number behind the message
 /// and before what helps:
 ///
-///      also: node 5 "add_2" (Add), node 7 "add_3" (Add), and 9 more, --verbose lists them
+///      also: node 5 "add_2" (Add), node 7 "add_3" (Add), and 9 more (--verbose lists them)
 std::string problemText(const ProblemGroup &group, const std::string &file, bool color = false);
 
 /// {"code","rule","node","message","notes","chain","fixes"}; node and rule are

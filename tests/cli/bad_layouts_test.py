@@ -20,14 +20,14 @@ class Layouts(Refusal):
                |  operand 1 'right': activation [4 5!]
              rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
              chain:
-               node 0 "left_weights" (MatMul): 'left' [4! 5], weights on the left: the contracted axis carries the \
-data dimension
-               node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted axis carries \
-the data dimension
-               node 2 "sum" (Add): 'right' [4 5!], needs [4! 5]
-             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
-             help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0, \
-checked, about 26 more cycles
+               node 0 "left_weights" (MatMul): 'left' [4! 5], weights on the left: the contracted data dimension \
+becomes the weights' axis
+               node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted data dimension \
+becomes the weights' axis
+               node 2 "sum" (Add): 'right' [4 5!], but this operation needs [4! 5]
+             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0 \
+(verified, about 26 more cycles)
             """, models.two_layouts())
 
     def test_two_products_of_one_input(self):
@@ -39,11 +39,12 @@ checked, about 26 more cycles
                |  operand 1 'W': constant [4 4]
              rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]
              chain:
-               node 0 "left" (MatMul): 'x' [4! 4], weights on the left: the contracted axis carries the data dimension
-               node 1 "right" (MatMul): 'x' [4! 4], needs [4 4!]
-             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
+               node 0 "left" (MatMul): 'x' [4! 4], weights on the left: the contracted data dimension becomes the \
+weights' axis
+               node 1 "right" (MatMul): 'x' [4! 4], but this operation needs [4 4!]
+             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
              help: compile with --rewrite-layout: relayout of operand 1 'x' from [4 4!] to [4! 4], relayout of the \
-result 'l' from [4! 4] to [4 4!] at node 0, checked, about 48 more cycles
+result 'l' from [4! 4] to [4 4!] at node 0 (verified, about 48 more cycles)
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["l"], name="left"),
                                helper.make_node("MatMul", ["x", "W"], ["r"], name="right"),
                                helper.make_node("Concat", ["l", "r"], ["y"], name="join", axis=0)],
@@ -56,14 +57,15 @@ result 'l' from [4! 4] to [4 4!] at node 0, checked, about 48 more cycles
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 1 "flat" (Flatten)
                |  operand 0 'h': activation [1 5! 16]
-             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]
              chain:
-               node 0 "mix" (MatMul): 'h' [1 5! 16], weights on the left: the contracted axis carries the data dimension
-               node 1 "flat" (Flatten): 'h' [1 5! 16], needs [1! 5 16] or [1 5 16!]
-             help: compile with --allow-dynamic-weights, checked, about 10 more cycles
-             help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1, \
-checked, about 56 more cycles
+               node 0 "mix" (MatMul): 'h' [1 5! 16], weights on the left: the contracted data dimension becomes the \
+weights' axis
+               node 1 "flat" (Flatten): 'h' [1 5! 16], but this operation needs [1! 5 16] or [1 5 16!]
+             help: compile with --allow-dynamic-weights (verified, about 10 more cycles)
+             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change (verified)
+             help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1 \
+(verified, about 56 more cycles)
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["h"], name="mix"),
                                helper.make_node("Flatten", ["h"], ["y"], name="flat", axis=1)],
                               [models.tensor("x", 1, 3, 16)], [models.tensor("y", 1, 80)],
@@ -77,13 +79,13 @@ checked, about 56 more cycles
                |  operand 1 'W': constant [8 6]
              rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]
              chain:
-               'x' [1! 8], --data-dim x=0
-               node 0 "fc" (Gemm): 'x' [1! 8], needs [1 8!]
-             help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept, \
-checked, about 12 more cycles
-             help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0, \
-checked, about 20 more cycles
+               'x' [1! 8], pinned by --data-dim x=0
+               node 0 "fc" (Gemm): 'x' [1! 8], but this operation needs [1 8!]
+             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified)
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays \
+(verified, about 12 more cycles)
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0 \
+(verified, about 20 more cycles)
             """, models.dense(), flags=("--data-dim", "x=0"))
 
     def test_reshape(self):
@@ -91,59 +93,60 @@ checked, about 20 more cycles
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 1 "flat" (Flatten)
                |  operand 0 'h': activation [4! 5]
-             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]
              chain:
-               node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
-               node 1 "flat" (Flatten): 'h' [4! 5], needs [4 5!]
-             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
-             help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: relayout of the result 'h' from [4! 5] to [4 5!] at node 0, \
-checked, about 26 more cycles
+               node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted data dimension becomes the \
+weights' axis
+               node 1 "flat" (Flatten): 'h' [4! 5], but this operation needs [4 5!]
+             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: compile with --rewrite-layout: relayout of the result 'h' from [4! 5] to [4 5!] at node 0 \
+(verified, about 26 more cycles)
             """, models.lost_by_reshape())
 
     def test_two_activations(self):
         self.layout_refused("""
-            error[E0306]: both sides of the product are activations
+            error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4 8]
                |  operand 1 'z': activation [8 4]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
-dimensions: the rightmost axis by convention, checked, about 8 more cycles
-             help: make the input 'z' a constant of the model, if it is the same in every inference, checked
+               node 0 "attention" (MatMul): 'y' [4 4], rejected for every data dimension
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the \
+result takes its rightmost axis (verified, about 8 more cycles)
+             help: make input 'z' a constant, if its value is the same in every inference (verified)
             """, models.two_activations())
 
     def test_contracted_on_neither_side(self):
         pins = ("--data-dim", "x=0", "--data-dim", "z=1")
         self.layout_refused("""
-            error[E0307]: the contracted axis is the data dimension of neither side
+            error[E0307]: the contracted axis is the data dimension of neither operand
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4! 8]
                |  operand 1 'z': activation [8 4!]
              rule DD-MM-DYN-X: [* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ \
 [* j! k] -> [* i k!]
              chain:
-               'x' [4! 8], --data-dim x=0
-               'z' [8 4!], --data-dim z=1
-               node 0 "attention" (MatMul): 'z' [8 4!], needs [8! 4]
-             help: replace --data-dim z=1 by --data-dim z=0, or drop it, checked
-             help: replace --data-dim x=0 by --data-dim x=1, or drop it, checked
-             help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0, \
-checked, about 28 more cycles
+               'x' [4! 8], pinned by --data-dim x=0
+               'z' [8 4!], pinned by --data-dim z=1
+               node 0 "attention" (MatMul): 'z' [8 4!], but this operation needs [8! 4]
+             help: replace --data-dim z=1 with --data-dim z=0, or remove it (verified)
+             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified)
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0 \
+(verified, about 28 more cycles)
             """, models.two_activations(), flags=("--allow-dynamic-weights", *pins))
         # Without the first flag the message names both.
         self.layout_refused("""
-            error[E0306]: both sides of the product are activations
+            error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "attention" (MatMul)
                |  operand 0 'x': activation [4! 8]
                |  operand 1 'z': activation [8 4!]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "attention" (MatMul): 'y' [4 4], refused whatever the data dimensions
+               node 0 "attention" (MatMul): 'y' [4 4], rejected for every data dimension
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
-[4 8!] at node 0, checked, about 40 more cycles
+[4 8!] at node 0 (verified, about 40 more cycles)
             """, models.two_activations(), flags=pins)
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--allow-dynamic-weights",
                                    "--rewrite-layout", *pins)
@@ -151,20 +154,20 @@ checked, about 28 more cycles
 
     def test_only_both_flags(self):
         """What one flag does for one error is not offered where the model needs both; what resolves one error of
-        two is not checked."""
+        two is not verified."""
         flags = "--allow-dynamic-weights --rewrite-layout"
-        both = f"help: compile with {flags}: relayout of the result 'u' from [8! 8] to [8 8!] at node 1, checked, " \
-               "about 44 more cycles"
+        both = f"help: compile with {flags}: relayout of the result 'u' from [8! 8] to [8 8!] at node 1 " \
+               "(verified, about 44 more cycles)"
         self.layout_refused(f"""
-            error[E0306]: both sides of the product are activations
+            error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "product" (MatMul)
                |  operand 0 'x': activation [8 8]
                |  operand 1 'z': activation [8 8]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "product" (MatMul): 'y' [8 8], refused whatever the data dimensions
-             help: make the input 'z' a constant of the model, if it is the same in every inference
-             help: make the input 'x' a constant of the model, if it is the same in every inference
+               node 0 "product" (MatMul): 'y' [8 8], rejected for every data dimension
+             help: make input 'z' a constant, if its value is the same in every inference
+             help: make input 'x' a constant, if its value is the same in every inference
              {both}
             error[E0301]: operands of a pointwise operation have different data dimensions
               --> m.onnx: node 2 "add" (Add)
@@ -172,11 +175,11 @@ checked, about 28 more cycles
                |  operand 1 'u': activation [8! 8]
              rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
              chain:
-               'y' [8 8!], assumed: [8! 8] does not fit either
-               node 1 "turn" (Transpose): 'u' [8! 8], from [8 8!], the data dimension moves with its axis
-               node 2 "add" (Add): 'u' [8! 8], needs [8 8!]
-             help: make operand 0 'y' a graph input of its own
-             help: make operand 1 'u' a graph input of its own
+               'y' [8 8!], assumed: [8! 8] leads to a conflict too
+               node 1 "turn" (Transpose): 'u' [8! 8], from [8 8!]: the data dimension moves with its axis
+               node 2 "add" (Add): 'u' [8! 8], but this operation needs [8 8!]
+             help: make operand 0 'y' a separate graph input
+             help: make operand 1 'u' a separate graph input
              {both}
             """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
                                helper.make_node("Transpose", ["y"], ["u"], name="turn"),
@@ -194,13 +197,13 @@ checked, about 28 more cycles
                |  operand 1 't': activation [16! 16]
              rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]
              chain:
-               'x' [16 16!], assumed: [16! 16] does not fit either
-               node 0 "turn" (Transpose): 't' [16! 16], from [16 16!], the data dimension moves with its axis
-               node 1 "add" (Add): 't' [16! 16], needs [16 16!]
-             help: read operand 0 'x' from a second graph input, given the same values, checked
-             help: make operand 1 't' a graph input of its own, checked
-             help: compile with --rewrite-layout: relayout of the result 't' from [16! 16] to [16 16!] at node 0, \
-checked, about 144 more cycles
+               'x' [16 16!], assumed: [16! 16] leads to a conflict too
+               node 0 "turn" (Transpose): 't' [16! 16], from [16 16!]: the data dimension moves with its axis
+               node 1 "add" (Add): 't' [16! 16], but this operation needs [16 16!]
+             help: read operand 0 'x' from a second graph input with the same values (verified)
+             help: make operand 1 't' a separate graph input (verified)
+             help: compile with --rewrite-layout: relayout of the result 't' from [16! 16] to [16 16!] at node 0 \
+(verified, about 144 more cycles)
             """, models.model([helper.make_node("Transpose", ["x"], ["t"], name="turn"),
                                helper.make_node("Add", ["x", "t"], ["y"], name="add")],
                               [models.tensor("x", 16, 16)], [models.tensor("y", 16, 16)]))
@@ -208,15 +211,15 @@ checked, about 144 more cycles
     def test_a_tensor_times_its_own_view(self):
         """What a node makes on the way to its result is named after what it is made from. No side can be a constant."""
         self.layout_refused("""
-            error[E0306]: both sides of the product are activations
+            error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "gram" (Einsum)
                |  operand 0, transpose of 'x': activation [8 8]
                |  operand 1, transpose of 'x': activation [8 8]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "gram" (Einsum): 'y' [8 8], refused whatever the data dimensions
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the side that is not contracted along its \
-data dimension keeps it, checked, about 12 more cycles
+               node 0 "gram" (Einsum): 'y' [8 8], rejected for every data dimension
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the operand whose data dimension is not \
+contracted passes it on (verified, about 12 more cycles)
             """, models.model([helper.make_node("Einsum", ["x", "x"], ["y"], name="gram", equation="ij,ki->jk")],
                               [models.tensor("x", 8, 8)], [models.tensor("y", 8, 8)]))
 
@@ -226,15 +229,16 @@ data dimension keeps it, checked, about 12 more cycles
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 2 "flat" (Flatten)
                |  operand 0 'm': activation [4! 5]
-             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]
              chain:
-               node 0 "mix" (MatMul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
-               node 1 "act" (Softmax): 'm' [4! 5], from [4! 5], pointwise operands agree
-               node 2 "flat" (Flatten): 'm' [4! 5], needs [4 5!]
-             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
-             help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: relayout of the result 'm' from [4! 5] to [4 5!] at node 1, \
-checked, about 26 more cycles
+               node 0 "mix" (MatMul): 'h' [4! 5], weights on the left: the contracted data dimension becomes the \
+weights' axis
+               node 1 "act" (Softmax): 'm' [4! 5], from [4! 5]: pointwise operands and result share one data dimension
+               node 2 "flat" (Flatten): 'm' [4! 5], but this operation needs [4 5!]
+             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: compile with --rewrite-layout: relayout of the result 'm' from [4! 5] to [4 5!] at node 1 \
+(verified, about 26 more cycles)
             """, models.model([helper.make_node("MatMul", ["A", "x"], ["h"], name="mix"),
                                helper.make_node("Softmax", ["h"], ["m"], name="act", axis=1),
                                helper.make_node("Flatten", ["m"], ["f"], name="flat", axis=0)],
@@ -244,16 +248,16 @@ checked, about 26 more cycles
     def test_behind_the_layout(self):
         """Nothing is checked of a model that does not fit, whatever its layout."""
         self.layout_refused("""
-            error[E0306]: both sides of the product are activations
+            error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "product" (MatMul)
                |  operand 0 'x': activation [4 8]
                |  operand 1 'z': activation [8 4]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "product" (MatMul): 'y' [4 4], refused whatever the data dimensions
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
-dimensions: the rightmost axis by convention, about 8 more cycles
-             help: make the input 'z' a constant of the model, if it is the same in every inference
+               node 0 "product" (MatMul): 'y' [4 4], rejected for every data dimension
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the \
+result takes its rightmost axis (about 8 more cycles)
+             help: make input 'z' a constant, if its value is the same in every inference
             """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
                                helper.make_node("MatMul", ["u", "W"], ["v"], name="wide"),
                                helper.make_node("MatMul", ["v", "V"], ["w"], name="narrow")],
@@ -263,8 +267,8 @@ dimensions: the rightmost axis by convention, about 8 more cycles
                                models.constant("V", models.values(1024, 8))]))
 
     def test_pins(self):
-        for pin, message in (("x=7", "tensor 'x' has no axis 7, its shape is [1 8]"),
-                             ("q=0", "no tensor is called 'q' (--data-dim q=0)")):
+        for pin, message in (("x=7", "tensor 'x' has no axis 7; its shape is [1 8]"),
+                             ("q=0", "the model has no tensor 'q' (--data-dim q=0)")):
             self.compile_refused(USAGE, f"error[E0311]: {message}\n  --> m.onnx\n", models.dense(),
                                  flags=("--data-dim", pin))
 

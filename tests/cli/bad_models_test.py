@@ -56,12 +56,14 @@ class Graphs(Refusal):
         outputs = [node.output[0] for node in nodes]
         proto = models.model(nodes, [models.tensor("x", 8, 8)], [models.tensor(y, 1) for y in outputs])
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, at 7 nodes
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, \
+at 7 nodes
               --> m.onnx: node 0 "det0" (Frobnicate)
-             also: node 1 "det1" (Frobnicate), node 2 "det2" (Frobnicate), node 3 "det3" (Frobnicate), node 4 "det4" (Frobnicate), and 2 more, \
---verbose lists them
+             also: node 1 "det1" (Frobnicate), node 2 "det2" (Frobnicate), node 3 "det3" (Frobnicate), node 4 "det4" \
+(Frobnicate), and 2 more (--verbose lists them)
              help: express it with operators that `sluice ops` lists, or cut the model before it
-            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on numbers, at 2 nodes
+            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on \
+numbers, at 2 nodes
               --> m.onnx: node 7 "at0" (StringNormalizer)
              also: node 8 "at1" (StringNormalizer)
              help: express it with operators that `sluice ops` lists, or cut the model before it
@@ -84,17 +86,17 @@ class Graphs(Refusal):
         """The chain is that of the first."""
         nodes = [helper.make_node("MatMul", ["x", "z"], [f"y{i}"], name=f"product{i}") for i in range(2)]
         self.layout_refused("""
-            error[E0306]: both sides of the product are activations, at 2 nodes
+            error[E0306]: both operands of the product are activations, at 2 nodes
               --> m.onnx: node 0 "product0" (MatMul)
                |  operand 0 'x': activation [4 8]
                |  operand 1 'z': activation [8 4]
-             rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed
+             rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
-               node 0 "product0" (MatMul): 'y0' [4 4], refused whatever the data dimensions
+               node 0 "product0" (MatMul): 'y0' [4 4], rejected for every data dimension
              also: node 1 "product1" (MatMul)
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): contracted along both data \
-dimensions: the rightmost axis by convention, checked, about 16 more cycles
-             help: make the input 'z' a constant of the model, if it is the same in every inference
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the \
+result takes its rightmost axis (verified, about 16 more cycles)
+             help: make input 'z' a constant, if its value is the same in every inference
             """, models.model(nodes, [models.tensor("x", 4, 8), models.tensor("z", 8, 4)],
                               [models.tensor("y0", 4, 4), models.tensor("y1", 4, 4)]))
 
@@ -108,7 +110,8 @@ dimensions: the rightmost axis by convention, checked, about 16 more cycles
                                 [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
                                 [models.constant("yes", np.bool_(True)), models.constant("zero", np.float32(0))])
         self.compile_refused(REFUSED, """
-            error[E0205]: If requires: input 'cond' is one element of bool that is known at import (a constant, or computed \
+            error[E0205]: If requires: input 'cond' is one element of bool that is known at import (a constant, or \
+computed \
 from constants and shapes); found a run-time tensor bool [1 8]
               --> m.onnx: node 2 "choose" (If)
              help: fold it with onnxsim, given the input shapes, or bind the input that it depends on (--bind)
@@ -147,7 +150,8 @@ at 2 nodes
         none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")
         none.graph.node[2].output.append("z")
         self.compile_refused(REFUSED, """
-            error[E0206]: If requires: attributes 'then_branch' and 'else_branch' are graphs with as many outputs as the node; \
+            error[E0206]: If requires: attributes 'then_branch' and 'else_branch' are graphs with as many outputs as \
+the node; \
 found 1 and 1 for 2
               --> m.onnx: node 2 "choose" (If)
             """, none)
@@ -161,7 +165,8 @@ found 1 and 1 for 2
             error[E0415]: the loop makes 8192 trips of 2 operations, and is written out trip by trip, which is done \
 for at most 10000 operations
               --> m.onnx: node 0 "rnn" (RNN)
-             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part
+             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by \
+part
             """, rnn)
         body = helper.make_graph([helper.make_node("Cast", ["i"], ["number"], to=1),
                                   helper.make_node("Add", ["v", "number"], ["w"])], "body",
@@ -173,7 +178,8 @@ for at most 10000 operations
             error[E0415]: Loop: the loop makes 1000000000000 trips of 2 operations, and is written out trip by trip, \
 which is done for at most 10000 operations
               --> m.onnx: node 0 "count" (Loop)
-             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part
+             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by \
+part
             """, loop)
 
     def test_attributes(self):

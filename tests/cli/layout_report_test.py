@@ -33,9 +33,9 @@ def matmul(lhs, rhs, result, constant):
                         [models.constant(constant, models.values(*sides[constant]))] if constant else [])
 
 
-KEPT = "the stride of the data dimension is kept"
-LEFT = "weights on the left: the contracted axis carries the data dimension"
-RIGHT = "weights on the right: the contracted axis carries the data dimension"
+KEPT = "the data dimension keeps its stride"
+LEFT = "weights on the left: the contracted data dimension becomes the weights' axis"
+RIGHT = "weights on the right: the contracted data dimension becomes the weights' axis"
 
 
 class ExplainLayout(Refusal):
@@ -62,17 +62,17 @@ class ExplainLayout(Refusal):
 
     def test_products(self):
         self.explained(matmul([5, 3], [3, 4], [5, 4], "x"), {},
-                       "z [3, 4]: data dimension 0, the operations that use it leave no other\n"
+                       "z [3, 4]: data dimension 0, the only data dimension that its uses allow\n"
                        f"y [5, 4]: data dimension 0, {LEFT}\n")
         self.explained(matmul([4, 3], [3, 5], [4, 5], "z"), {},
-                       "x [4, 3]: data dimension 1, the operations that use it leave no other\n"
+                       "x [4, 3]: data dimension 1, the only data dimension that its uses allow\n"
                        f"y [4, 5]: data dimension 1, {RIGHT}\n")
         # Batch axes are never the data dimension; a linear layer has no second axis.
         self.explained(matmul([2, 5, 3], [2, 3, 4], [2, 5, 4], "x"), {},
-                       "z [2, 3, 4]: data dimension 1, the operations that use it leave no other\n"
+                       "z [2, 3, 4]: data dimension 1, the only data dimension that its uses allow\n"
                        f"y [2, 5, 4]: data dimension 1, {LEFT}\n")
         self.explained(matmul([5, 3], [3], [5], "x"), {},
-                       "z [3]: data dimension 0, the operations that use it leave no other\n"
+                       "z [3]: data dimension 0, the only data dimension that its uses allow\n"
                        f"y [5]: data dimension 0, {LEFT}\n")
 
     def test_views(self):
@@ -87,22 +87,22 @@ class ExplainLayout(Refusal):
                        "y [3, 4]: data dimension 1, a broadcast keeps the data dimension\n")
         self.explained(one("Concat", [[2, 3], [4, 3]], [6, 3], axis=0), {"x": 0},
                        "x [2, 3]: data dimension 0, pinned by --data-dim x=0\n"
-                       "z [4, 3]: data dimension 0, the operations that use it leave no other\n"
-                       "y [6, 3]: data dimension 0, concatenated tensors agree\n")
+                       "z [4, 3]: data dimension 0, the only data dimension that its uses allow\n"
+                       "y [6, 3]: data dimension 0, concatenated tensors share one data dimension\n")
 
     def test_refused_reshape(self):
         self.layout_refused("""
             error[E0303]: no axis after the reshape has the stride of the data dimension
               --> m.onnx: node 0 "reshape" (Reshape)
                |  operand 0 'x': activation [2 3! 4]
-             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]
              chain:
-               'x' [2 3! 4], --data-dim x=1
-               node 0 "reshape" (Reshape): 'x' [2 3! 4], needs [2! 3 4] or [2 3 4!]
-             help: replace --data-dim x=1 by --data-dim x=2, or drop it, checked
-             help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: relayout of operand 0 'x' from [2 3! 4] to [2! 3 4] at node 0, \
-checked, about 28 more cycles
+               'x' [2 3! 4], pinned by --data-dim x=1
+               node 0 "reshape" (Reshape): 'x' [2 3! 4], but this operation needs [2! 3 4] or [2 3 4!]
+             help: replace --data-dim x=1 with --data-dim x=2, or remove it (verified)
+             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change (verified)
+             help: compile with --rewrite-layout: relayout of operand 0 'x' from [2 3! 4] to [2! 3 4] at node 0 \
+(verified, about 28 more cycles)
             """, one("Reshape", [[2, 3, 4]], [2, 12], {"s": [2, 12]}), flags=("--data-dim", "x=1"))
 
 
@@ -119,7 +119,7 @@ class Names(Refusal):
              helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Reshape", ["y", "s"], ["z"])],
             [models.tensor("x", 3, 4)], [models.tensor("z", 3, 4)])
         self.assertEqual(self.layout(proto, "--data-dim", "y=0"), (0, (
-            "x [3, 4]: data dimension 0, the operations that use it leave no other\n"
+            "x [3, 4]: data dimension 0, the only data dimension that its uses allow\n"
             "h [3, 4]: data dimension 0, pinned by --data-dim y=0\n"
             "y [3, 4]: data dimension 0, pinned by --data-dim y=0\n"
             "s [2]: constant\n"
@@ -128,7 +128,7 @@ class Names(Refusal):
         code, _, err = self.layout(proto, "--data-dim", "y=0", "--data-dim", "h=1")
         self.assertEqual(code, REFUSED)
         self.assertIn("error[E0308]: tensor 'h' is pinned to [3 4!] but must be [3! 4]\n", err)
-        self.assertIn("'h' [3! 4], --data-dim y=0\n", err)
+        self.assertIn("'h' [3! 4], pinned by --data-dim y=0\n", err)
 
     def test_pins_of_constants(self):
         for name in ("W", "b"):
@@ -199,7 +199,7 @@ class Rewrites(Refusal):
         """A constant vector times a matrix."""
         self.rewritten(matmul([5], [5, 8], [8], "x"), (), 0, '"product" (MatMul)', "vector multiplied from the other side",
                        "at no cost",
-                       "z [5, 8]: data dimension 0, the operations that use it leave no other\n"
+                       "z [5, 8]: data dimension 0, the only data dimension that its uses allow\n"
                        f"y [8]: data dimension 0, {RIGHT}\n")
 
     def test_swapped(self):
@@ -215,11 +215,11 @@ class Rewrites(Refusal):
     def test_relayout(self):
         self.rewritten(models.two_layouts(), ("--rewrite-layout",), 0, '"left_weights" (MatMul)',
                        "relayout of the result 'left' from [4! 5] to [4 5!]", "about 26 more cycles",
-                       "x [4, 5]: data dimension 0, the operations that use it leave no other\n"
-                       "z [4, 6]: data dimension 1, the operations that use it leave no other\n"
+                       "x [4, 5]: data dimension 0, the only data dimension that its uses allow\n"
+                       "z [4, 6]: data dimension 1, the only data dimension that its uses allow\n"
                        "left [4, 5]: data dimension 1, moved by --rewrite-layout\n"
                        f"right [4, 5]: data dimension 1, {RIGHT}\n"
-                       "y [4, 5]: data dimension 1, pointwise operands agree\n")
+                       "y [4, 5]: data dimension 1, pointwise operands and result share one data dimension\n")
 
     def test_what_is_left(self):
         """Of several conflicts only those that the flag does not resolve."""
@@ -261,7 +261,7 @@ class TextualIr(Refusal):
         code, out, err = self.sluice("check", "m.mlir", "--target", "c2b8", "--explain-layout")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(out.decode(), (
-            "x [4, 5]: data dimension 0, the operations that use it leave no other\n"
+            "x [4, 5]: data dimension 0, the only data dimension that its uses allow\n"
             "w [4, 4]: constant\n"
             f"h [4, 5]: data dimension 0, {LEFT}\n"
             "t [5, 4]: data dimension 1, the data dimension moves with its axis\n"
@@ -297,17 +297,17 @@ class TextualIr(Refusal):
               --> m.mlir: node 2 "f" (sluice.reshape)
               --> m.mlir:5
                |  operand 0 't': activation [4! 5]
-             rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]
+             rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]
              chain:
-               node 0 "h" (sluice.matmul): 'h' [4! 5], weights on the left: the contracted axis carries the data dimension
-               node 1 "t" (sluice.slice): 't' [4! 5], from [4! 5], a selection keeps the data dimension
-               node 2 "f" (sluice.reshape): 't' [4! 5], needs [4 5!]
-             help: compile with --allow-dynamic-weights, checked, about 8 more cycles
-             help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change, checked
-             help: compile with --rewrite-layout: relayout of the result 't' from [4! 5] to [4 5!] at node 1, \
-checked, about 26 more cycles
-            note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; \
-see 'sluice explain E0303'
+               node 0 "h" (sluice.matmul): 'h' [4! 5], weights on the left: the contracted data dimension becomes the \
+weights' axis
+               node 1 "t" (sluice.slice): 't' [4! 5], from [4! 5]: a slice keeps the data dimension
+               node 2 "f" (sluice.reshape): 't' [4! 5], but this operation needs [4 5!]
+             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: compile with --rewrite-layout: relayout of the result 't' from [4! 5] to [4 5!] at node 1 \
+(verified, about 26 more cycles)
+            note: '!' marks the data dimension, the axis that lies along the hardware lanes; see 'sluice explain E0303'
             """, "check", "m.mlir", "--target", "c2b8")
 
     def test_malformed(self):
@@ -402,7 +402,7 @@ class Sarif(Refusal):
                          [{"name": "flat", "fullyQualifiedName": 'node 1 "flat" (Flatten)', "kind": "member"}])
         self.assertEqual([step["message"]["text"] for step in result["relatedLocations"]],
                          [f"node 0 \"proj\" (MatMul): 'h' [4! 5], {LEFT}",
-                          "node 1 \"flat\" (Flatten): 'h' [4! 5], needs [4 5!]"])
+                          "node 1 \"flat\" (Flatten): 'h' [4! 5], but this operation needs [4 5!]"])
         self.assertEqual([step["physicalLocation"]["region"]["startLine"] for step in result["relatedLocations"]], [7, 8])
         self.assertEqual(result["properties"]["rule"], "DD-RESHAPE")
         fixes = result["properties"]["fixes"]
@@ -471,8 +471,8 @@ class Search(Refusal):
         onnx.save(puzzle(200, 140, 1), self.dir / "m.onnx")
         code, out, err = self.sluice("check", "m.onnx", "--target", "c2b8")
         self.assertEqual((code, out), (REFUSED, b""))
-        self.assertRegex(err, r"\Aerror\[E0310\]: the data dimensions of \d+ operations contradict each other, and no chain of "
-                              r"at most 100 deductions was found that shows it; pin tensors\n  --> m.onnx\n\Z")
+        self.assertRegex(err, r"\Aerror\[E0310\]: \d+ operations have conflicting data dimensions, too many to list "
+                              r"\(limit 100\); pin tensors with --data-dim\n  --> m.onnx\n\Z")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import bad_models as models
 from folder import Folder
 
 USAGE, REFUSED, TOO_BIG, MALFORMED, INTERNAL = 2, 3, 4, 5, 6
-LEGEND = ("note: ! marks the data dimension of a tensor, the axis that lies along the lanes of the hardware; "
+LEGEND = ("note: '!' marks the data dimension, the axis that lies along the hardware lanes; "
           "see 'sluice explain {}'\n")
 
 

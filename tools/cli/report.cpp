@@ -81,10 +81,9 @@ void Report::log(const Problems &problems, const std::string &file) const {
   const auto layout = std::find_if(problems.begin(), problems.end(),
                                    [](const Problem &one) { return !one.chain.empty(); });
   if (layout != problems.end())
-    say(fmt::format(
-        "note: ! marks the data dimension of a tensor, the axis that lies along the lanes of "
-        "the hardware; see 'sluice explain {}'\n",
-        layout->code));
+    say(fmt::format("note: '!' marks the data dimension, the axis that lies along the hardware "
+                    "lanes; see 'sluice explain {}'\n",
+                    layout->code));
 }
 
 int Report::fail(const Problems &problems, const std::string &file) const {

@@ -15,16 +15,16 @@ struct Rule {
 constexpr Rule kRules[] = {
     {"DD-PW", "E0301", "[a b! c] (*) [a b! c] -> [a b! c]"},
     {"DD-MM-CONST", "E0302", "[* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]"},
-    {"DD-RESHAPE", "E0303", "the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]"},
-    {"DD-SQZ", "E0303", "the stride of the data dimension is kept: [1 b!] -> [b!]"},
+    {"DD-RESHAPE", "E0303", "the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]"},
+    {"DD-SQZ", "E0303", "the data dimension keeps its stride: [1 b!] -> [b!]"},
     {"DD-REDUCE", "E0304", "[a! b].sum(0, keepdims) -> [1! b] and [a! b].sum(1) -> [a!]"},
     {"DD-CONCAT", "E0305", "[a! b] ++ [a! c] -> [a! (b+c)]"},
     {"DD-MM-DYN", "E0306",
-     "one side of a product is a constant, unless dynamic weights are allowed"},
+     "one operand of a product is a constant, unless --allow-dynamic-weights is given"},
     {"DD-MM-DYN-X", "E0307",
      "[* i! j] @ [* j! k] -> [* i! k], [* i j!] @ [* j k!] -> [* i k!] and [* i j!] @ [* j! k] -> "
      "[* i k!]"},
-    {"DD-STATE", "E0312", "a state is read and kept with one data dimension: [a b!] in [a b!]"},
+    {"DD-STATE", "E0312", "a state and its next value share one data dimension: [a b!] in [a b!]"},
 };
 
 } // namespace

@@ -79,7 +79,7 @@ public:
         continue;
       const auto dim = static_cast<int8_t>(axis);
       add(lhsConstant ? kNoDim : dim, lhsConstant ? dim : kNoDim, loop, "DD-MM-BAND",
-          "banded weights: the axis along the lanes is kept", loop);
+          "banded weights: the result keeps the data dimension", loop);
       const auto *along = window ? llvm::find(window.getAxes(), dim) : nullptr;
       if (!along || along == window.getAxes().end())
         continue;
@@ -106,11 +106,12 @@ public:
           if (c.kinds[to] == replaced)
             add(lhs, rhs, to, "DD-MM-CONST",
                 lhsConstant
-                    ? "weights on the left: the contracted axis carries the data dimension"
-                    : "weights on the right: the contracted axis carries the data dimension",
+                    ? "weights on the left: the contracted data dimension becomes the weights' axis"
+                    : "weights on the right: the contracted data dimension becomes the weights' "
+                      "axis",
                 loop);
       } else if (c.kinds[loop] == own && query.allowDynamicWeights) {
-        add(lhs, rhs, loop, "DD-MM-DYN-1", "the axis that is not contracted is kept", loop);
+        add(lhs, rhs, loop, "DD-MM-DYN-1", "the data dimension is not contracted and stays", loop);
       }
     }
   }
@@ -129,14 +130,14 @@ public:
           continue;
         if (vectors)
           add(lhs, rhs, lastOf(c.lhs.size() == 1 ? Loop::Right : Loop::Left), "DD-MM-DYN-2",
-              "a matrix times a vector", lhsLoop);
+              "matrix times vector", lhsLoop);
         else if (lhsInner && rhsInner) {
           add(lhs, rhs, rightmost(), "DD-MM-DYN-4",
-              "contracted along both data dimensions: the rightmost axis by convention", lhsLoop);
+              "both data dimensions are contracted: the result takes its rightmost axis", lhsLoop);
           addSwapped(lhs, rhs, lhsLoop);
         } else
           add(lhs, rhs, lhsInner ? rhsLoop : lhsLoop, "DD-MM-DYN-3",
-              "the side that is not contracted along its data dimension keeps it",
+              "the operand whose data dimension is not contracted passes it on",
               lhsInner ? lhsLoop : rhsLoop);
       }
     }
@@ -196,7 +197,8 @@ private:
       return;
     const int64_t usual = relation.back().cost;
     const size_t before = relation.size();
-    add(lhs, rhs, *leftmost, "DD-MM-DYN-4", "operands swapped: the leftmost axis", laneLoop);
+    add(lhs, rhs, *leftmost, "DD-MM-DYN-4", "operands swapped: the result takes its leftmost axis",
+        laneLoop);
     if (relation.size() == before)
       return;
     relation.back().rewrite = "operands swapped and the result transposed";
@@ -213,10 +215,11 @@ private:
     int64_t cost = 1;
     for (auto [kind, extent] : llvm::zip(c.kinds, c.extents))
       cost *= kind == Loop::Inner ? (extent + query.lanes - 1) / query.lanes : extent;
-    relation.push_back({{kNoDim, inner, last},
-                        "DD-MM-CONST",
-                        "weights on the right: the contracted axis carries the data dimension",
-                        cost});
+    relation.push_back(
+        {{kNoDim, inner, last},
+         "DD-MM-CONST",
+         "weights on the right: the contracted data dimension becomes the weights' axis",
+         cost});
     relation.back().rewrite = "vector multiplied from the other side";
   }
 
@@ -264,8 +267,8 @@ LayoutRefusal contractionRefusal(const LayoutQuery &query) {
   if (query.constant[0] || query.constant[1])
     return refusal("DD-MM-CONST", "the product contracts an axis that is not the data dimension");
   if (!query.allowDynamicWeights)
-    return refusal("DD-MM-DYN", "both sides of the product are activations");
-  return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither side");
+    return refusal("DD-MM-DYN", "both operands of the product are activations");
+  return refusal("DD-MM-DYN-X", "the contracted axis is the data dimension of neither operand");
 }
 
 } // namespace

@@ -44,7 +44,7 @@ std::optional<int64_t> costOfMerging(const LayoutQuery &query, llvm::ArrayRef<in
          (query.rows(merged, dim - axes->first) - query.rows(query.result[summed.axis], 0));
 }
 
-constexpr llvm::StringLiteral kKept = "the stride of the data dimension is kept";
+constexpr llvm::StringLiteral kKept = "the data dimension keeps its stride";
 
 /// The stride rule, for reshape and for what is one: input axis -> result axis. And
 /// where products with constants are all that reads the result: they select by their
@@ -61,7 +61,9 @@ void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRe
         selected = true;
       } else if (cost) {
         addView(relation, dim, summed.axis, "DD-RESHAPE-MM",
-                "only products with constants read it: they sum over the axes before it", *cost);
+                "only products with weights read the result, and they sum over the axes before the "
+                "reshape",
+                *cost);
       }
     }
     if (kept && !selected)
@@ -75,7 +77,7 @@ void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRe
 //===-- map, concat, pad ----------------------------------------------------------------------===//
 
 void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-PW", "pointwise operands agree",
+  addEqual(query, relation, "DD-PW", "pointwise operands and result share one data dimension",
            [&](int64_t dim) { return query.rows(query.result, dim); });
 }
 
@@ -85,7 +87,7 @@ LayoutRefusal MapOp::layoutRefusal(const LayoutQuery &) {
 
 void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   const auto axis = static_cast<int64_t>(getAxis());
-  addEqual(query, relation, "DD-CONCAT", "concatenated tensors agree",
+  addEqual(query, relation, "DD-CONCAT", "concatenated tensors share one data dimension",
            [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
 }
 
@@ -95,7 +97,7 @@ LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
 
 void InterleaveOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   const auto axis = static_cast<int64_t>(getAxis());
-  addEqual(query, relation, "DD-CONCAT", "interleaved tensors agree",
+  addEqual(query, relation, "DD-CONCAT", "interleaved tensors share one data dimension",
            [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
 }
 
@@ -126,7 +128,7 @@ void RotateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 void PadOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-CONCAT", "a border keeps the data dimension", [&](int64_t dim) {
+  addEqual(query, relation, "DD-CONCAT", "padding keeps the data dimension", [&](int64_t dim) {
     return query.operands[0][dim] == query.result[dim] ? 0 : query.rows(query.result, dim);
   });
 }
@@ -140,10 +142,10 @@ void WindowOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
       continue;
     }
     // What is not selected by a product is moved from lane to lane.
-    addView(relation, dim, dim, "DD-WIN-POS", "the positions of the window lie along the lanes",
+    addView(relation, dim, dim, "DD-WIN-POS", "the window positions lie along the lanes",
             query.summed.empty() ? query.rows(query.result, dim) : 0);
     const int64_t element = axes + (along - getAxes().begin());
-    addView(relation, dim, element, "DD-WIN-TAP", "the elements of the window lie along the lanes",
+    addView(relation, dim, element, "DD-WIN-TAP", "the window elements lie along the lanes",
             query.summed.empty() ? query.rows(query.result, element) : 0);
   }
 }
@@ -163,7 +165,7 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
       to = dim - llvm::count_if(getAxes(), [&](int64_t axis) { return axis < dim; });
     if (to)
       addView(relation, dim, *to, "DD-REDUCE",
-              along ? "reduced along the data dimension, which keeps its place"
+              along ? "the reduced data dimension keeps its place"
                     : "the reduction keeps the data dimension",
               query.rows(query.operands[0], dim) +
                   // One lane of every row has to be gathered into the lanes.
@@ -172,7 +174,7 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 LayoutRefusal ReduceOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-REDUCE", "a reduction over the data dimension drops its axis");
+  return refusal("DD-REDUCE", "the reduction removes the axis of the data dimension");
 }
 
 /// Keeps the reduced axes, where nothing but the function's end and views that put
@@ -210,8 +212,7 @@ void ReduceOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layou
                   {},
                   keepAxes};
     for (int64_t to = 0; to < rank(query.result); ++to)
-      addView(fix.relation, dim, to, "DD-REDUCE",
-              "reduced along the data dimension, which keeps its place",
+      addView(fix.relation, dim, to, "DD-REDUCE", "the reduced data dimension keeps its place",
               query.rows(query.operands[0], dim));
     fixes.push_back(std::move(fix));
   }
@@ -228,14 +229,14 @@ void TransposeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 void ReverseOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
+  addEqual(query, relation, "DD-SLICE", "a slice keeps the data dimension", [&](int64_t dim) {
     const bool along = llvm::is_contained(getAxes(), dim) && query.result[dim] != 1;
     return along ? query.rows(query.result, dim) : 0;
   });
 }
 
 void SliceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-SLICE", "a selection keeps the data dimension", [&](int64_t dim) {
+  addEqual(query, relation, "DD-SLICE", "a slice keeps the data dimension", [&](int64_t dim) {
     // Rank 0 has no starts.
     const bool whole = query.operands[0][dim] == query.result[dim] &&
                        (getStarts().empty() || getStarts()[dim] == 0);
@@ -284,7 +285,7 @@ void SqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 }
 
 LayoutRefusal SqueezeOp::layoutRefusal(const LayoutQuery &query) {
-  return refusal("DD-SQZ", "squeezing the data dimension loses its stride");
+  return refusal("DD-SQZ", "the squeeze removes the axis of the data dimension");
 }
 
 void ReshapeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
@@ -315,8 +316,8 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
   auto after = [&](int64_t a, int64_t b) {
     Extents target(to);
     std::swap(target[a], target[b]);
-    LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the model's "
-                                "order of elements may change",
+    LayoutFix fix{llvm::formatv("reshape to {0} and transpose axes {1} and {2}, if the order of "
+                                "the elements may change",
                                 notation(target, std::nullopt), a, b),
                   {},
                   [=](Operation *op) {
@@ -329,14 +330,14 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
     for (int64_t dim = 0; dim < rank(from); ++dim)
       if (auto moved = reshapeDim(from, dim, target))
         addView(fix.relation, dim, exchange(*moved, a, b), "DD-RESHAPE",
-                "the stride of the data dimension is kept", 0);
+                "the data dimension keeps its stride", 0);
     fixes.push_back(std::move(fix));
   };
   auto before = [&](int64_t a, int64_t b) {
     Extents source(from);
     std::swap(source[a], source[b]);
-    LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the model's "
-                                "order of elements may change",
+    LayoutFix fix{llvm::formatv("transpose axes {0} and {1} before the reshape, if the order of "
+                                "the elements may change",
                                 a, b),
                   {},
                   [=](Operation *op) {
@@ -348,8 +349,7 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
                   }};
     for (int64_t dim = 0; dim < rank(from); ++dim)
       if (auto moved = reshapeDim(source, exchange(dim, a, b), to))
-        addView(fix.relation, dim, *moved, "DD-RESHAPE", "the stride of the data dimension is kept",
-                0);
+        addView(fix.relation, dim, *moved, "DD-RESHAPE", "the data dimension keeps its stride", 0);
     fixes.push_back(std::move(fix));
   };
   auto pairs = [](ExtentsRef shape, bool ones, llvm::function_ref<void(int64_t, int64_t)> add) {
@@ -368,17 +368,18 @@ void ReshapeOp::layoutFixes(const LayoutQuery &query, llvm::SmallVectorImpl<Layo
 //===-- state, keep ---------------------------------------------------------------------------===//
 
 void StateOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-STATE", "a state is kept as it is read",
+  addEqual(query, relation, "DD-STATE", "a state and its next value share one data dimension",
            [](int64_t) { return int64_t{0}; });
 }
 
 void KeepOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  addEqual(query, relation, "DD-STATE", "a state is kept as it is read",
+  addEqual(query, relation, "DD-STATE", "a state and its next value share one data dimension",
            [](int64_t) { return int64_t{0}; });
 }
 
 LayoutRefusal KeepOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-STATE", "what a state becomes has another data dimension than the state");
+  return refusal("DD-STATE",
+                 "the next value of a state has a different data dimension than the state");
 }
 
 } // namespace sluice::ir

@@ -6,8 +6,8 @@
 // CHECK-NEXT: operand 0: constant [64 32]
 // CHECK-NEXT: operand 1 'r': activation [32 10!]
 // CHECK-NEXT: rule DD-MM-CONST
-// CHECK-NEXT: chain: node 33 "/blk/Reshape" (Reshape): 'r' [32 10!], the stride of the data dimension is kept
-// CHECK-NEXT: chain: node 41 "/blk/attn/MatMul_1" (MatMul): 'r' [32 10!], needs [32! 10]
+// CHECK-NEXT: chain: node 33 "/blk/Reshape" (Reshape): 'r' [32 10!], the data dimension keeps its stride
+// CHECK-NEXT: chain: node 41 "/blk/attn/MatMul_1" (MatMul): 'r' [32 10!], but this operation needs [32! 10]
 // CHECK-NEXT: help: reshape to [10 32] and transpose axes 0 and 1
 // CHECK-NEXT: help: compile with --allow-dynamic-weights (DD-MM-DYN-1)
 
@@ -17,17 +17,17 @@
 // CHECK-NEXT: operand 0 'e': activation [6 6!]
 // CHECK-NEXT: operand 1 't': activation [6! 6]
 // CHECK-NEXT: rule DD-PW
-// CHECK-NEXT: chain: node 52 "/exp" (Exp): 'e' [6 6!], from [6 6!], pointwise operands agree
-// CHECK-NEXT: chain: node 53 "/t" (Transpose): 't' [6! 6], from [6 6!], the data dimension moves with its axis
-// CHECK-NEXT: chain: node 54 "/join" (Add): 't' [6! 6], no choice fits every step
-// CHECK-NEXT: help: make operand 1 't' a graph input of its own
+// CHECK-NEXT: chain: node 52 "/exp" (Exp): 'e' [6 6!], from [6 6!]: pointwise operands and result share one data dimension
+// CHECK-NEXT: chain: node 53 "/t" (Transpose): 't' [6! 6], from [6 6!]: the data dimension moves with its axis
+// CHECK-NEXT: chain: node 54 "/join" (Add): 't' [6! 6], no data dimension satisfies every step
+// CHECK-NEXT: help: make operand 1 't' a separate graph input
 
 // CHECK-NEXT: error: {{.*}}E0303: {{.*}}: node 62 "/flat" (Reshape)
 // CHECK-NEXT: operand 0 'z': activation [4! 5]
 // CHECK-NEXT: rule DD-RESHAPE
-// CHECK-NEXT: chain: node 60 "/proj" (MatMul): 'p' [4! 5], weights on the left: the contracted axis carries the data dimension
-// CHECK-NEXT: chain: node 61 "/exp" (Exp): 'z' [4! 5], from [4! 5], pointwise operands agree
-// CHECK-NEXT: chain: node 62 "/flat" (Reshape): 'z' [4! 5], needs [4 5!]
+// CHECK-NEXT: chain: node 60 "/proj" (MatMul): 'p' [4! 5], weights on the left: the contracted data dimension becomes the weights' axis
+// CHECK-NEXT: chain: node 61 "/exp" (Exp): 'z' [4! 5], from [4! 5]: pointwise operands and result share one data dimension
+// CHECK-NEXT: chain: node 62 "/flat" (Reshape): 'z' [4! 5], but this operation needs [4 5!]
 // CHECK-NEXT: help: transpose axes 0 and 1 before the reshape
 // CHECK-NEXT: help: compile with --allow-dynamic-weights{{$}}
 // CHECK-NOT: error:

@@ -10,17 +10,17 @@
 // The least cost is 9 rows of 8 lanes, not 2 times 8.
 // FREE: @main(%{{.*}}: tensor<9x8xbf16, #sluice<[9 8!]>> {{.*}}) -> tensor<9x8xbf16, #sluice<[9 8!]>>
 
-// BAD: E0311: tensor 'x' is pinned to axis 0 and to axis 1
-// BAD: E0311: tensor 'h' has no axis 2, its shape is [9 8]
+// BAD: E0311: tensor 'x' is pinned to both axis 0 and axis 1
+// BAD: E0311: tensor 'h' has no axis 2; its shape is [9 8]
 // BAD: E0311: tensor 'w' is a constant and has no data dimension
-// BAD: E0311: no tensor is called 'nobody' (--data-dim nobody=0)
+// BAD: E0311: the model has no tensor 'nobody' (--data-dim nobody=0)
 
 // CONFLICT: E0308: tensor 'h' is pinned to [9 8!] but must be [9! 8]
-// CONFLICT: chain: 'x' [9! 8], --data-dim x=0
-// CONFLICT: chain: node 1 "exp" (Exp): 'h' [9! 8], from [9! 8], pointwise operands agree
-// CONFLICT: chain: node 1 "exp" (Exp): 'h' [9! 8], needs [9 8!], --data-dim h=1
-// CONFLICT: help: replace --data-dim h=1 by --data-dim h=0, or drop it
-// CONFLICT: help: replace --data-dim x=0 by --data-dim x=1, or drop it
+// CONFLICT: chain: 'x' [9! 8], pinned by --data-dim x=0
+// CONFLICT: chain: node 1 "exp" (Exp): 'h' [9! 8], from [9! 8]: pointwise operands and result share one data dimension
+// CONFLICT: chain: node 1 "exp" (Exp): 'h' [9! 8], but it must be [9 8!], pinned by --data-dim h=1
+// CONFLICT: help: replace --data-dim h=1 with --data-dim h=0, or remove it
+// CONFLICT: help: replace --data-dim x=0 with --data-dim x=1, or remove it
 
 // FORM: pin 'x=zero' is not of the form name=axis
 func.func @main(%x: tensor<9x8xf32> {sluice.name = "x"}) -> tensor<9x8xf32> {

@@ -10,7 +10,7 @@ func.func @pointwise(%x: tensor<3x4xf32, #sluice.dim<0>> {sluice.name = "x"},
   // expected-note @+6 {{rule DD-PW: [a b! c] (*) [a b! c] -> [a b! c]}}
   // expected-note @+5 {{chain: 'x' [3! 4], pinned by its type}}
   // expected-note @+4 {{chain: 'y' [3 4!], pinned by its type}}
-  // expected-note @+3 {{chain: 'y' [3 4!], needs [3! 4]}}
+  // expected-note @+3 {{chain: 'y' [3 4!], but this operation needs [3! 4]}}
   // expected-note @+2 {{help: pin the tensor to [3 4!] in its type}}
   // expected-note @+1 {{help: pin the tensor to [3! 4] in its type}}
   %0 = sluice.map (%a = %x, %b = %y) : (tensor<3x4xf32, #sluice.dim<0>>, tensor<3x4xf32, #sluice.dim<1>>) -> tensor<3x4xf32> {
@@ -26,11 +26,11 @@ func.func @pointwise(%x: tensor<3x4xf32, #sluice.dim<0>> {sluice.name = "x"},
 func.func @reshape(%x: tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<2x12xf32> {
   // expected-error @+7 {{E0303: no axis after the reshape has the stride of the data dimension}}
   // expected-note @+6 {{operand 0: activation [2 3! 4]}}
-  // expected-note @+5 {{rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]}}
+  // expected-note @+5 {{rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]}}
   // expected-note @+4 {{chain: [2 3! 4], pinned by its type}}
-  // expected-note @+3 {{chain: [2 3! 4], needs [2! 3 4] or [2 3 4!]}}
+  // expected-note @+3 {{chain: [2 3! 4], but this operation needs [2! 3 4] or [2 3 4!]}}
   // expected-note @+2 {{help: pin the tensor to [2 3 4!] in its type}}
-  // expected-note @+1 {{help: transpose axes 1 and 2 before the reshape, if the model's order of elements may change}}
+  // expected-note @+1 {{help: transpose axes 1 and 2 before the reshape, if the order of the elements may change}}
   %0 = sluice.reshape %x : (tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<2x12xf32>
   return %0 : tensor<2x12xf32>
 }
@@ -38,11 +38,11 @@ func.func @reshape(%x: tensor<2x3x4xf32, #sluice.dim<1>>) -> tensor<2x12xf32> {
 // -----
 
 func.func @squeeze(%x: tensor<1x3xf32, #sluice.dim<0>>) -> tensor<3xf32> {
-  // expected-error @+6 {{E0303: squeezing the data dimension loses its stride}}
+  // expected-error @+6 {{E0303: the squeeze removes the axis of the data dimension}}
   // expected-note @+5 {{operand 0: activation [1! 3]}}
-  // expected-note @+4 {{rule DD-SQZ: the stride of the data dimension is kept: [1 b!] -> [b!]}}
+  // expected-note @+4 {{rule DD-SQZ: the data dimension keeps its stride: [1 b!] -> [b!]}}
   // expected-note @+3 {{chain: [1! 3], pinned by its type}}
-  // expected-note @+2 {{chain: [1! 3], needs [1 3!]}}
+  // expected-note @+2 {{chain: [1! 3], but this operation needs [1 3!]}}
   // expected-note @+1 {{help: pin the tensor to [1 3!] in its type}}
   %0 = sluice.squeeze %x axes [0] : (tensor<1x3xf32, #sluice.dim<0>>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
@@ -51,11 +51,11 @@ func.func @squeeze(%x: tensor<1x3xf32, #sluice.dim<0>>) -> tensor<3xf32> {
 // -----
 
 func.func @reduce(%x: tensor<2x3xf32, #sluice.dim<0>>) -> tensor<3xf32> {
-  // expected-error @+7 {{E0304: a reduction over the data dimension drops its axis}}
+  // expected-error @+7 {{E0304: the reduction removes the axis of the data dimension}}
   // expected-note @+6 {{operand 0: activation [2! 3]}}
   // expected-note @+5 {{rule DD-REDUCE: [a! b].sum(0, keepdims) -> [1! b] and [a! b].sum(1) -> [a!]}}
   // expected-note @+4 {{chain: [2! 3], pinned by its type}}
-  // expected-note @+3 {{chain: [2! 3], needs [2 3!]}}
+  // expected-note @+3 {{chain: [2! 3], but this operation needs [2 3!]}}
   // expected-note @+2 {{help: pin the tensor to [2 3!] in its type}}
   // expected-note @+1 {{help: keep the reduced axes (keepdims=1) and use the result as [1! 3]}}
   %0 = sluice.reduce sum %x axes [0] : (tensor<2x3xf32, #sluice.dim<0>>) -> tensor<3xf32>
@@ -71,7 +71,7 @@ func.func @concat(%x: tensor<3x4xf32, #sluice.dim<0>>, %y: tensor<3x4xf32, #slui
   // expected-note @+6 {{rule DD-CONCAT: [a! b] ++ [a! c] -> [a! (b+c)]}}
   // expected-note @+5 {{chain: [3! 4], pinned by its type}}
   // expected-note @+4 {{chain: [3 4!], pinned by its type}}
-  // expected-note @+3 {{chain: [3 4!], needs [3! 4]}}
+  // expected-note @+3 {{chain: [3 4!], but this operation needs [3! 4]}}
   // expected-note @+2 {{help: pin the tensor to [3 4!] in its type}}
   // expected-note @+1 {{help: pin the tensor to [3! 4] in its type}}
   %0 = sluice.concat %x, %y axis 0 : (tensor<3x4xf32, #sluice.dim<0>>, tensor<3x4xf32, #sluice.dim<1>>) -> tensor<6x4xf32>
@@ -87,7 +87,7 @@ func.func @interleave(%x: tensor<3x4xf32, #sluice.dim<0>>, %y: tensor<3x4xf32, #
   // expected-note @+6 {{rule DD-CONCAT: [a! b] ++ [a! c] -> [a! (b+c)]}}
   // expected-note @+5 {{chain: [3! 4], pinned by its type}}
   // expected-note @+4 {{chain: [3 4!], pinned by its type}}
-  // expected-note @+3 {{chain: [3 4!], needs [3! 4]}}
+  // expected-note @+3 {{chain: [3 4!], but this operation needs [3! 4]}}
   // expected-note @+2 {{help: pin the tensor to [3 4!] in its type}}
   // expected-note @+1 {{help: pin the tensor to [3! 4] in its type}}
   %0 = sluice.interleave %x, %y axis 0 : (tensor<3x4xf32, #sluice.dim<0>>, tensor<3x4xf32, #sluice.dim<1>>) -> tensor<6x4xf32>
@@ -103,9 +103,9 @@ func.func @matmul_left(%x: tensor<3x4xf32, #sluice.dim<1>>) -> tensor<5x4xf32> {
   // expected-note @+6 {{operand 1: activation [3 4!]}}
   // expected-note @+5 {{rule DD-MM-CONST: [* i j] @ [* j! k] -> [* i! k] and [* k j!] @ [* j i] -> [* k i!]}}
   // expected-note @+4 {{chain: [3 4!], pinned by its type}}
-  // expected-note @+3 {{chain: [3 4!], needs [3! 4]}}
+  // expected-note @+3 {{chain: [3 4!], but this operation needs [3! 4]}}
   // expected-note @+2 {{help: pin the tensor to [3! 4] in its type}}
-  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept}}
+  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays}}
   %0 = sluice.matmul %w, %x : (tensor<5x3xf32>, tensor<3x4xf32, #sluice.dim<1>>) -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }
@@ -119,9 +119,9 @@ func.func @matmul_right(%x: tensor<4x3xf32, #sluice.dim<0>>) -> tensor<4x5xf32> 
   // expected-note @+6 {{operand 1: constant [3 5]}}
   // expected-note @+5 {{rule DD-MM-CONST}}
   // expected-note @+4 {{chain: [4! 3], pinned by its type}}
-  // expected-note @+3 {{chain: [4! 3], needs [4 3!]}}
+  // expected-note @+3 {{chain: [4! 3], but this operation needs [4 3!]}}
   // expected-note @+2 {{help: pin the tensor to [4 3!] in its type}}
-  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept}}
+  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays}}
   %0 = sluice.matmul %x, %w : (tensor<4x3xf32, #sluice.dim<0>>, tensor<3x5xf32>) -> tensor<4x5xf32>
   return %0 : tensor<4x5xf32>
 }
@@ -136,7 +136,7 @@ func.func @matmul_batch(%x: tensor<2x4x3xf32, #sluice.dim<0>>) -> tensor<2x4x5xf
   // expected-note @+5 {{operand 1: constant [3 5]}}
   // expected-note @+4 {{rule DD-MM-CONST}}
   // expected-note @+3 {{chain: [2! 4 3], pinned by its type}}
-  // expected-note @+2 {{chain: [2! 4 3], needs [2 4 3!]}}
+  // expected-note @+2 {{chain: [2! 4 3], but this operation needs [2 4 3!]}}
   // expected-note @+1 {{help: pin the tensor to [2 4 3!] in its type}}
   %0 = sluice.matmul %x, %w : (tensor<2x4x3xf32, #sluice.dim<0>>, tensor<3x5xf32>) -> tensor<2x4x5xf32>
   return %0 : tensor<2x4x5xf32>
@@ -145,13 +145,13 @@ func.func @matmul_batch(%x: tensor<2x4x3xf32, #sluice.dim<0>>) -> tensor<2x4x5xf
 // -----
 
 func.func @both_runtime(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>) -> tensor<5x4xf32> {
-  // expected-error @+7 {{E0306: both sides of the product are activations}}
+  // expected-error @+7 {{E0306: both operands of the product are activations}}
   // expected-note @+6 {{operand 0: activation [5 3]}}
   // expected-note @+5 {{operand 1: activation [3 4]}}
-  // expected-note @+4 {{rule DD-MM-DYN: one side of a product is a constant, unless dynamic weights are allowed}}
-  // expected-note @+3 {{chain: [5 4], refused whatever the data dimensions}}
-  // expected-note @+2 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the side that is not contracted along its data dimension keeps it}}
-  // expected-note @+1 {{help: make the input a constant of the model, if it is the same in every inference}}
+  // expected-note @+4 {{rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given}}
+  // expected-note @+3 {{chain: [5 4], rejected for every data dimension}}
+  // expected-note @+2 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the operand whose data dimension is not contracted passes it on}}
+  // expected-note @+1 {{help: make input a constant, if its value is the same in every inference}}
   %0 = sluice.matmul %x, %y : (tensor<5x3xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
   return %0 : tensor<5x4xf32>
 }
@@ -162,7 +162,7 @@ func.func @both_runtime(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>) -> tensor<5x4x
 func.func @unsqueeze(%x: tensor<2x3xf32>) -> tensor<1x2x3xf32, #sluice.dim<0>> {
   // expected-error @+4 {{E0308: a tensor is pinned to [1! 2 3] but must be [1 2! 3] or [1 2 3!]}}
   // expected-note @+3 {{chain: [1 2 3], a new axis is never the data dimension}}
-  // expected-note @+2 {{chain: [1 2 3], needs [1! 2 3], pinned by its type}}
+  // expected-note @+2 {{chain: [1 2 3], but it must be [1! 2 3], pinned by its type}}
   // expected-note @+1 {{help: pin the tensor to [1 2 3!] in its type}}
   %0 = sluice.unsqueeze %x axes [0] : (tensor<2x3xf32>) -> tensor<1x2x3xf32, #sluice.dim<0>>
   return %0 : tensor<1x2x3xf32, #sluice.dim<0>>

@@ -6,11 +6,11 @@ func.func @also_returned(%x: tensor<4x5xf32, #sluice.dim<0>>) -> (tensor<1x3xf32
   %w = sluice.constant dense<1.0> : tensor<20x3xf32>
   // expected-error @+7 {{E0303: no axis after the reshape has the stride of the data dimension}}
   // expected-note @+6 {{operand 0: activation [4! 5]}}
-  // expected-note @+5 {{rule DD-RESHAPE: the stride of the data dimension is kept: [a (n*b)! c] -> [a n b! c]}}
+  // expected-note @+5 {{rule DD-RESHAPE: the data dimension keeps its stride: [a (n*b)! c] -> [a n b! c]}}
   // expected-note @+4 {{chain: [4! 5], pinned by its type}}
-  // expected-note @+3 {{chain: [4! 5], needs [4 5!]}}
+  // expected-note @+3 {{chain: [4! 5], but this operation needs [4 5!]}}
   // expected-note @+2 {{help: pin the tensor to [4 5!] in its type}}
-  // expected-note @+1 {{help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change}}
+  // expected-note @+1 {{help: transpose axes 0 and 1 before the reshape, if the order of the elements may change}}
   %f = sluice.reshape %x : (tensor<4x5xf32, #sluice.dim<0>>) -> tensor<1x20xf32>
   %y = sluice.matmul %f, %w : (tensor<1x20xf32>, tensor<20x3xf32>) -> tensor<1x3xf32>
   return %y, %f : tensor<1x3xf32>, tensor<1x20xf32>
@@ -25,9 +25,9 @@ func.func @parts(%x: tensor<4x6xf32, #sluice.dim<0>>) -> tensor<3x5xf32> {
   // expected-note @+6 {{operand 0: activation [4! 6]}}
   // expected-note @+5 {{rule DD-RESHAPE}}
   // expected-note @+4 {{chain: [4! 6], pinned by its type}}
-  // expected-note @+3 {{chain: [4! 6], needs [4 6!]}}
+  // expected-note @+3 {{chain: [4! 6], but this operation needs [4 6!]}}
   // expected-note @+2 {{help: pin the tensor to [4 6!] in its type}}
-  // expected-note @+1 {{help: transpose axes 0 and 1 before the reshape, if the model's order of elements may change}}
+  // expected-note @+1 {{help: transpose axes 0 and 1 before the reshape, if the order of the elements may change}}
   %f = sluice.reshape %x : (tensor<4x6xf32, #sluice.dim<0>>) -> tensor<3x8xf32>
   %y = sluice.matmul %f, %w : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
   return %y : tensor<3x5xf32>
@@ -44,10 +44,10 @@ func.func @batch(%x: tensor<2x4x5xf32, #sluice.dim<0>>) -> tensor<2x3xf32> {
   // expected-note @+7 {{operand 1: constant [20 3]}}
   // expected-note @+6 {{rule DD-MM-CONST}}
   // expected-note @+5 {{chain: [2! 4 5], pinned by its type}}
-  // expected-note @+4 {{chain: [2! 20], from [2! 4 5], the stride of the data dimension is kept}}
-  // expected-note @+3 {{chain: [2! 20], needs [2 20!]}}
+  // expected-note @+4 {{chain: [2! 20], from [2! 4 5]: the data dimension keeps its stride}}
+  // expected-note @+3 {{chain: [2! 20], but this operation needs [2 20!]}}
   // expected-note @+2 {{help: pin the tensor to [2 4 5!] in its type}}
-  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the axis that is not contracted is kept}}
+  // expected-note @+1 {{help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays}}
   %y = sluice.matmul %f, %w : (tensor<2x20xf32>, tensor<20x3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }

@@ -57,7 +57,7 @@ def problem_html(problem: "Problem") -> str:
         parts.append(Table([{"node": str(step.node), "tensor": step.tensor, "shape": list(step.shape),
                              "data_dim": step.data_dim, "why": step.why} for step in problem.chain])._repr_html_())
     if problem.fixes:
-        parts.append("<ul>" + "".join(f"<li>{escape(fix.text)}{', checked' if fix.verified else ''}</li>"
+        parts.append("<ul>" + "".join(f"<li>{escape(fix.text)}{' (verified)' if fix.verified else ''}</li>"
                                       for fix in problem.fixes) + "</ul>")
     return "".join(parts)
 

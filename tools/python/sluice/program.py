@@ -270,7 +270,7 @@ def explain(code: str) -> str:
     """The long text of an error code.
 
     >>> print(explain("E0302").splitlines()[0])
-    # E0302: a product with constant weights sums over an axis that is not the data dimension
+    # E0302: a product with weights contracts an axis that is not the data dimension
     """
     with Workspace() as workspace:
         ended, text, said = workspace.call(["explain", code])
