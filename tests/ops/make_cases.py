@@ -14,7 +14,8 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, placing,
-                   positions, random_fields, reductions, sampling, selecting, selections, window_exports, windows)
+                   positions, random_fields, reductions, sampling, selecting, selections, shared_values,
+                   window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -32,7 +33,8 @@ FAMILIES = (
     selecting.computed_powers, attention.packed_heads,
     arithmetic.seldom, placing.blocks, placing.borders, placing.products, placing.affine_grids, placing.caches,
     placing.deformations, placing.region_maxima, placing.bits,
-    integers.counts, integers.ranges, integers.selections)
+    integers.counts, integers.ranges, integers.selections,
+    shared_values.products)
 
 
 def main():

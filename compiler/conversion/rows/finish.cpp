@@ -30,13 +30,13 @@ private:
   Graph &graph;
   std::vector<uint32_t> uses;
 
-  /// What the first arithmetic unit adds.
+  /// What the first arithmetic unit adds, unless the second unit reads the sum without it.
   bool mergeFirst(Row &row) {
     VectorStep &step = row.step;
     const bool readsB =
         step.alu2 == isa::Alu::Select || (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::B);
     if (step.alu1 != isa::Alu::Add || step.rhs1 != isa::Rhs1::B || step.bBroadcast || readsB ||
-        !take(row, row.b))
+        readsA(step) || !take(row, row.b))
       return false;
     step.alu1 = isa::Alu::Pass;
     return true;

@@ -295,7 +295,7 @@ private:
   }
 
   static bool beginsAsRelu(const VectorStep &step) {
-    return step.alu1 == isa::Alu::Max && step.rhs1 == isa::Rhs1::Imm &&
+    return !readsA(step) && step.alu1 == isa::Alu::Max && step.rhs1 == isa::Rhs1::Imm &&
            std::bit_cast<uint32_t>(step.imm1) == 0;
   }
 

@@ -18,6 +18,10 @@ bool usesC(const VectorStep &step) {
          (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::C);
 }
 
+bool readsA(const VectorStep &step) {
+  return step.alu2 != isa::Alu::Pass && step.alu2 != isa::Alu::Select && step.rhs2 == isa::Rhs2::A;
+}
+
 std::vector<RowId> operandsOf(const Graph &graph, const Row &row) {
   std::vector<RowId> operands = row.a;
   for (const Term &term : row.terms) {
@@ -44,9 +48,7 @@ std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &sec
   onlyAlu1.rhs1 = isa::Rhs1::B;
   onlyAlu1.imm1 = 0;
   onlyAlu1.bBroadcast = false;
-  const bool readsA = second.alu2 != isa::Alu::Pass && second.alu2 != isa::Alu::Select &&
-                      second.rhs2 == isa::Rhs2::A;
-  if (onlyAlu1 != VectorStep{} || second.alu1 != isa::Alu::Pass || readsA ||
+  if (onlyAlu1 != VectorStep{} || second.alu1 != isa::Alu::Pass || readsA(second) ||
       (usesB(first) && usesB(second)))
     return std::nullopt;
   VectorStep both = second;

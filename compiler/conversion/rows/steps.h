@@ -18,6 +18,9 @@ std::vector<uint32_t> usesOf(const Graph &graph);
 /// Whether a step looks at its operand b, or c.
 bool usesB(const VectorStep &step);
 bool usesC(const VectorStep &step);
+/// Whether the second arithmetic unit reads operand a as it entered the pipeline. Nothing that the
+/// first unit does to operand a may move into operand a then.
+bool readsA(const VectorStep &step);
 
 /// `second` behind `first` in one pass through the datapath, if that is possible.
 std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &second);

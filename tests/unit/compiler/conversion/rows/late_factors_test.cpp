@@ -130,6 +130,17 @@ TEST_F(LateFactors, ARowIsWhatAStepMakesOfTheSum) {
             2U);
 }
 
+TEST_F(LateFactors, AStepThatReadsTheSumTwiceReadsItBeforeTheMaximum) {
+  // max(sum, 0) - sum: how far the sum is below 0.
+  layer(scaled(total(x)), [] {
+    VectorStep step = binary(isa::Alu::Max, isa::Alu::Sub);
+    step.rhs1 = isa::Rhs1::Imm;
+    step.rhs2 = isa::Rhs2::A;
+    return step;
+  }());
+  moves();
+}
+
 TEST_F(LateFactors, AStepThatIsARectifierTakesNoPass) {
   layer(scaled(total(x)), plan::test::relu());
   const size_t rows = builder.graph.rows.size();
