@@ -13,9 +13,6 @@ using namespace mlir;
 namespace sluice::layout {
 namespace {
 
-/// Revisions spent on finding an example.
-constexpr uint64_t kSearch = 1u << 16;
-
 /// Facts of one conflict that its description needs.
 class Explanation {
 public:

@@ -18,9 +18,8 @@ namespace {
 /// How many fixes a problem offers, flags that rewrite aside.
 constexpr size_t kFixes = 2;
 
-/// Revisions spent on verifying all fixes, and on searching one component for one.
+/// Revisions spent on verifying all fixes.
 constexpr uint64_t kFixBudget = 20'000'000;
-constexpr uint64_t kSearch = 1u << 16;
 
 constexpr const char *kDynamic = "--allow-dynamic-weights";
 constexpr const char *kRewrite = "--rewrite-layout";

@@ -22,6 +22,9 @@ using Domain = uint64_t;
 using VariableId = uint32_t;
 using RelationId = uint32_t;
 
+/// The revisions that a search for one example or fix may take.
+inline constexpr uint64_t kSearch = 1u << 16;
+
 /// One allowed assignment of a relation's variables.
 struct Choice {
   llvm::SmallVector<int8_t, 4> values;

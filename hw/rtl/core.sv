@@ -24,11 +24,11 @@ module core #(
     input  logic [RowBits-1:0]                  cfg_data_i,
     // from the network's broadcast register, for this core
     input  logic                                net_valid_i,
-    input  machine_pkg::packet_t                net_packet_i,
+    input  logic [machine_pkg::PacketBits-1:0]  net_packet_i,    // a packet_t
     input  logic [RowBits-1:0]                  net_row_i,
     // outbox
     output logic                                packet_valid_o,
-    output machine_pkg::packet_t                packet_o,
+    output logic [machine_pkg::PacketBits-1:0]  packet_o,        // a packet_t
     output logic [RowBits-1:0]                  packet_row_o,
     input  logic                                packet_pop_i,
     // for watching
@@ -45,6 +45,11 @@ module core #(
     output logic [machine_pkg::CounterBits-1:0] sequencer_count_o
 );
   localparam int unsigned PcBits = $clog2(Instructions);
+
+  // The ports of packets are plain bits: Verilator 5.006 builds a core once for all
+  // instances (hier_block) only where no port is a struct.
+  machine_pkg::packet_t net_packet;
+  assign net_packet = net_packet_i;
 
   // ---- configuration ----------------------------------------------------------
   logic cfg_instruction, cfg_weights, cfg_inbox, cfg_local, cfg_preload, cfg_table, cfg_header,
@@ -90,15 +95,15 @@ module core #(
   logic [2:0]  matrix_give, vector_give;
   logic [14:0] give_token;
 
-  assign net_data      = net_valid_i && net_packet_i.data;
-  assign net_signal    = net_valid_i && net_packet_i.signal;
+  assign net_data      = net_valid_i && net_packet.data;
+  assign net_signal    = net_valid_i && net_packet.signal;
   assign matrix_give   = {vector_signal.valid && vector_signal.units[0],
                           matrix_signal.valid && matrix_signal.units[0],
-                          net_signal && net_packet_i.units[0]};
+                          net_signal && net_packet.units[0]};
   assign vector_give   = {vector_signal.valid && vector_signal.units[1],
                           matrix_signal.valid && matrix_signal.units[1],
-                          net_signal && net_packet_i.units[1]};
-  assign give_token    = {vector_signal.token, matrix_signal.token, net_packet_i.token};
+                          net_signal && net_packet.units[1]};
+  assign give_token    = {vector_signal.token, matrix_signal.token, net_packet.token};
 
   // ---- tensor rows ------------------------------------------------------------
   logic [3:0]           read;
@@ -120,7 +125,7 @@ module core #(
       .read_addr_i  (read_addr),
       .read_row_o   (read_row),
       .inbox_write_i(cfg_inbox || net_data),
-      .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net_packet_i.addr[15:0]),
+      .inbox_addr_i (cfg_inbox ? cfg_addr_i[15:0] : net_packet.addr[15:0]),
       .inbox_row_i  (cfg_inbox ? cfg_data_i : net_row_i),
       .local_write_i(cfg_local || local_write),
       .local_addr_i (cfg_local ? cfg_addr_i[15:0] : dst_addr[15:0]),
@@ -221,7 +226,7 @@ module core #(
   assign progress_o = matrix_issue || vector_issue;
   assign fault_o    = matrix_fault || vector_fault;
 
-  `SLUICE_ASSERT(!(net_data && net_packet_i.addr[17:16] != '0))
+  `SLUICE_ASSERT(!(net_data && net_packet.addr[17:16] != '0))
   `SLUICE_ASSERT(!(cfg_valid_i && cfg_addr_i[19:16] > (cfg_weights ? 4'd3 : 4'd0)))
   // Memories are configured while nothing runs: their write ports are not shared.
   `SLUICE_ASSERT(!(cfg_valid_i && (net_valid_i || local_write || weight_row || weight_column)))

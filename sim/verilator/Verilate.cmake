@@ -80,14 +80,23 @@ endfunction()
 # Verilates <top> to the class <class> in <folder> and compiles it to
 # <folder>/<class>__ALL.a; further arguments go to Verilator.
 function(sluice_verilated_archive class folder top)
+  cmake_parse_arguments(ARG "HIERARCHICAL" "" "RTL" ${ARGN})
+  if(NOT ARG_RTL)
+    set(ARG_RTL ${SLUICE_RTL_SOURCES})
+  endif()
+  set(merge "")
+  if(ARG_HIERARCHICAL)
+    # Blocks that are built for themselves have an archive each.
+    set(merge " && llvm-ar-19 qcLs ${folder}/${class}__ALL.a ${folder}/V*/lib*.a")
+  endif()
   add_custom_command(
     OUTPUT ${folder}/${class}__ALL.a ${folder}/${class}.h
-    COMMAND sh -c "\"$@\" > ${folder}.log 2>&1 || { cat ${folder}.log; exit 1; }" --
+    COMMAND sh -c "{ \"$@\"${merge}; } > ${folder}.log 2>&1 || { cat ${folder}.log; exit 1; }" --
             ${VERILATOR} --cc --build -j 2 --top-module ${top} --prefix ${class} --Mdir ${folder}
-            ${SLUICE_VERILATOR_FLAGS} ${ARGN} ${SLUICE_RTL_SOURCES} -CFLAGS -std=c++20
+            ${SLUICE_VERILATOR_FLAGS} ${ARG_UNPARSED_ARGUMENTS} ${ARG_RTL} -CFLAGS -std=c++20
             -MAKEFLAGS OPT_FAST=-O2 -MAKEFLAGS OPT_GLOBAL=-O2 -MAKEFLAGS CXX=${CMAKE_CXX_COMPILER}
             -MAKEFLAGS LINK=${CMAKE_CXX_COMPILER} -MAKEFLAGS OBJCACHE=${CCACHE_PROGRAM}
-    DEPENDS ${SLUICE_RTL_SOURCES} ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh sluice_isa_gen
+    DEPENDS ${ARG_RTL} ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh sluice_isa_gen
     COMMENT "Verilating ${class}" VERBATIM)
 endfunction()
 
@@ -103,20 +112,41 @@ function(sluice_rtl_test name)
   target_include_directories(${name} SYSTEM PRIVATE ${folder})
 endfunction()
 
+# Writes the top and the core of a geometry: its parameters are the defaults, as the run of a block
+# that is built for itself takes none, and the core's name, which its symbols carry, is its own.
+function(sluice_write_geometry rtl folder)
+  foreach(module sluice_top core)
+    file(READ ${PROJECT_SOURCE_DIR}/hw/rtl/${module}.sv text)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/hw/rtl/${module}.sv)
+    if(module STREQUAL sluice_top)
+      foreach(parameter ${SLUICE_PARAMETERS})
+        string(REGEX MATCH "^-G([A-Za-z]+)=([0-9]+)$" _ ${parameter})
+        string(REGEX REPLACE "(parameter int unsigned ${CMAKE_MATCH_1} *= )[0-9]+" "\\1${CMAKE_MATCH_2}" text "${text}")
+      endforeach()
+    endif()
+    string(REPLACE " core #(" " core_${rtl} #(" text "${text}")
+    file(CONFIGURE OUTPUT ${folder}/${module}.sv CONTENT "${text}" @ONLY)
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/blocks.vlt CONTENT "`verilator_config\nhier_block -module \"core_${rtl}\"\n" @ONLY)
+endfunction()
+
 function(sluice_verilate rtl flavour)
   sluice_read_geometry(${rtl})
   string(COMPARE EQUAL "${flavour}" "waves" waves)
-  if(waves)
-    set(flags --assert --x-assign unique --x-initial unique --trace-fst
-        ${SLUICE_VERILATE_DIR}/waves.vlt)
-  else()
-    set(flags --noassert --x-assign fast --x-initial fast)
-  endif()
-  # Position independent, for the shared runtime.
-  list(APPEND flags -fno-table ${SLUICE_VERILATE_DIR}/sharing.vlt -CFLAGS -fPIC)
   set(class V${rtl}_${flavour})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${rtl}_${flavour})
-  sluice_verilated_archive(${class} ${folder} sluice_top ${flags} ${SLUICE_PARAMETERS})
+  if(waves)
+    sluice_verilated_archive(${class} ${folder} sluice_top ${SLUICE_PARAMETERS} --assert --x-assign unique
+      --x-initial unique --trace-fst ${SLUICE_VERILATE_DIR}/waves.vlt ${SLUICE_VERILATE_DIR}/sharing.vlt -fno-table
+      -CFLAGS -fPIC)
+  else()
+    # One core is built, and run by all: a fifth of the code of six. Such a block cannot be traced.
+    sluice_write_geometry(${rtl} ${folder}_rtl)
+    set(sources ${SLUICE_RTL_SOURCES})
+    list(TRANSFORM sources REPLACE "^.*/(sluice_top|core)\\.sv$" "${folder}_rtl/\\1.sv")
+    sluice_verilated_archive(${class} ${folder} sluice_top HIERARCHICAL --hierarchical -Wno-UNOPTFLAT --noassert --x-assign fast
+      --x-initial fast ${folder}_rtl/blocks.vlt ${SLUICE_VERILATE_DIR}/sharing.vlt -fno-table -CFLAGS -fPIC RTL ${sources})
+  endif()
   add_library(sluice_rtl_${rtl}_${flavour} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/model.cpp
     ${folder}/${class}.h)
   set_target_properties(sluice_rtl_${rtl}_${flavour} PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -95,7 +95,7 @@ TEST(ProgramFuzz, DamagedFilesAreRefusedOrRun) {
     std::mt19937_64 random(round);
     const auto bytes = format::write(
         round % 4 == 0 ? statefulProgram()
-                       : testing::makeRandomProgram(round / 64, smallGeometry()).program);
+                       : fixtures::makeRandomProgram(round / 64, smallGeometry()).program);
     const auto read = format::read(damage(bytes, random));
     if (!read.program) {
       ++refused;

@@ -9,7 +9,7 @@
 #include "runtime/format/state.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 namespace {
 
@@ -308,4 +308,4 @@ LockstepResult runLockstep(const RandomProgram &random, Device &model, Device *o
   return Lockstep(random, model, other).run();
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

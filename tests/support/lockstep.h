@@ -9,7 +9,7 @@
 #include "runtime/device/device.h"
 #include "tests/support/random_program.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 struct LockstepResult {
   std::string difference; ///< empty if there is none; else seed, cycle, what, and a listing
@@ -29,4 +29,4 @@ struct LockstepResult {
 LockstepResult runLockstep(const RandomProgram &random, device::Device &model,
                            device::Device *other);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -5,7 +5,7 @@
 #include "hw/isa/isa.h"
 #include "tests/support/random_values.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 namespace {
 
@@ -76,4 +76,4 @@ format::Model describeModel(const format::Geometry &geometry, uint32_t inputRows
   return model;
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

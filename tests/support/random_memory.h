@@ -7,7 +7,7 @@
 #include "tests/support/random_stream.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// Rows, blocks and so on that a program works on: few, so that units meet.
 inline constexpr int64_t kTensorWindow = 24, kBlockWindow = 4, kAccWindow = 8, kPreloadWindow = 4;
@@ -26,4 +26,4 @@ format::CoreImage randomMemories(Rng &rng, const format::Geometry &geometry);
 format::Model describeModel(const format::Geometry &geometry, uint32_t inputRows,
                             const std::vector<uint64_t> &outputRows);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -8,7 +8,7 @@
 #include "tests/support/random_tokens.h"
 #include "tests/support/random_values.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 namespace {
 
@@ -482,4 +482,4 @@ RandomProgram makeRandomProgram(uint64_t seed, const format::Geometry &geometry)
   return Generator(seed, geometry).run();
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -6,7 +6,7 @@
 
 #include "runtime/format/program.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// A program and what the host does while it runs.
 struct RandomProgram {
@@ -25,4 +25,4 @@ struct RandomProgram {
 /// cycle of every read and write. The same seed gives the same program.
 RandomProgram makeRandomProgram(uint64_t seed, const format::Geometry &geometry);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 namespace {
 constexpr uint32_t kMaxRing = 15; ///< what its field holds
@@ -111,4 +111,4 @@ Stream randomRing(Rng &rng, const Trips &trips, Window window, unsigned bits,
   return out;
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -8,7 +8,7 @@
 #include "hw/isa/isa.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 using Trips = std::array<uint32_t, isa::kLoopDepth>;
 
@@ -53,4 +53,4 @@ Stream randomStream(Rng &rng, const Trips &trips, Window window, unsigned bits,
 Stream randomRing(Rng &rng, const Trips &trips, Window window, unsigned bits,
                   const std::vector<RegisterState> &registers);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -9,7 +9,7 @@
 #include "tests/support/rng.h"
 #include "tests/support/token_ledger.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// Units are numbered matrix, vector, matrix, ... core by core, then the host port.
 inline uint32_t matrixUnit(uint32_t core) { return 2 * core; }
@@ -103,4 +103,4 @@ private:
   unsigned reserved = isa::kTokens; ///< none
 };
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

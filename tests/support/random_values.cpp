@@ -2,7 +2,7 @@
 
 #include "hw/isa/isa.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 namespace {
 
@@ -97,4 +97,4 @@ uint32_t randomImmediate(Rng &rng) {
   return (static_cast<uint32_t>(rng.next()) & 0x807FFFFF) | exponent << 23;
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -6,7 +6,7 @@
 #include "runtime/format/images.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// A bf16 row: mostly ordinary values, sometimes any exponent, sometimes
 /// zeros, denormals, infinities and NaN in between.
@@ -23,4 +23,4 @@ format::TableImage randomTable(Rng &rng, uint32_t table);
 /// An fp32 immediate.
 uint32_t randomImmediate(Rng &rng);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// SplitMix64.
 class Rng {
@@ -30,4 +30,4 @@ private:
   uint64_t state;
 };
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -11,7 +11,7 @@
 
 #include "hw/isa/isa.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 class TokenLedger {
 public:
@@ -66,4 +66,4 @@ private:
   int64_t times = 1;
 };
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -20,6 +20,12 @@ if(SLUICE_TSAN)
   add_link_options(-fsanitize=thread)
 endif()
 
+# Compiles these sources by themselves where CMAKE_UNITY_BUILD joins others: their sections have the
+# names that the sections of their neighbours have.
+function(sluice_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # Warnings of our own code; third-party headers are SYSTEM.
 function(sluice_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)

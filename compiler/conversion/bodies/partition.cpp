@@ -42,7 +42,7 @@ std::optional<rows::Fold> Partition::foldOf(Operation *op) const {
 
 namespace {
 
-bool isConstant(Value value) { return !ir::dataDim(value); }
+bool hasNoDataDim(Value value) { return !ir::dataDim(value); }
 
 /// Cuts that follow from one of an argument, or from windows.
 class Finder {
@@ -106,17 +106,17 @@ private:
 
   std::optional<Partition> follow() {
     for (Operation &op : block.without_terminator())
-      if (!isConstant(op.getResult(0)))
+      if (!hasNoDataDim(op.getResult(0)))
         visit(&op);
     for (Operation &op : block.without_terminator())
-      if (!isConstant(op.getResult(0)))
+      if (!hasNoDataDim(op.getResult(0)))
         setLevel(&op);
     return std::move(partition);
   }
 
   /// Gives a value a cut, with what it is computed from where that is not cut yet.
   bool demand(Value value, const Cut &cut) {
-    if (isConstant(value))
+    if (hasNoDataDim(value))
       return true; // every use takes the blocks it needs
     if (const auto known = partition.cutOf(value))
       return *known == cut;
@@ -240,7 +240,7 @@ private:
     int level = loop ? 0 : 1;
     for (const auto &[operand, need] :
          llvm::zip_equal(op->getOperands(), partition.operandCuts(op))) {
-      if (isConstant(operand))
+      if (hasNoDataDim(operand))
         continue;
       const auto made = partition.cutOf(operand);
       // Blocks are read as they are made, or all that was made before.
@@ -260,7 +260,7 @@ std::optional<Partition> findPartition(func::FuncOp function) {
   registerCutModels(*function.getContext());
   const auto isWindow = [](Operation &op) {
     auto divided = llvm::dyn_cast<CutInterface>(op);
-    return divided && !isConstant(op.getResult(0)) && !divided.slabAxes().empty();
+    return divided && !hasNoDataDim(op.getResult(0)) && !divided.slabAxes().empty();
   };
   if (llvm::any_of(function.getBody().front(), isWindow)) {
     if (auto found = Finder(function, true, true).findWindows())

@@ -13,7 +13,7 @@ using numerics::isFinite;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 /// Of all inputs of a table.
 TableFacts factsOf(const format::TableImage &image) {
@@ -366,7 +366,7 @@ RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
     const bool negative = knownSign && facts.padding.value >> 31;
     const bool number = facts.padding.finite() || facts.padding.kind == Padding::Kind::Large;
     if (knownSign || (number && step.table && tableFacts[*step.table].notNegative)) {
-      const RowId bound = mask(used, negative ? -kInfinity : kInfinity, 0);
+      const RowId bound = mask(used, negative ? -kUnbounded : kUnbounded, 0);
       isRead[bound] = true;
       Row &row = graph.rows[id];
       row.step.alu2 = negative ? isa::Alu::Max : isa::Alu::Min;

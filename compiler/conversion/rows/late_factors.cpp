@@ -76,9 +76,9 @@ private:
   }
 };
 
-class Rewriter {
+class FactorRewriter {
 public:
-  explicit Rewriter(Graph &graph) : graph(graph), equal(graph), found(graph.rows.size()) {}
+  explicit FactorRewriter(Graph &graph) : graph(graph), equal(graph), found(graph.rows.size()) {}
 
   bool run() {
     bool any = false;
@@ -318,6 +318,6 @@ private:
 
 } // namespace
 
-bool factorsBehindNewest(Graph &graph) { return Rewriter(graph).run(); }
+bool factorsBehindNewest(Graph &graph) { return FactorRewriter(graph).run(); }
 
 } // namespace sluice::rows

@@ -9,31 +9,31 @@
 namespace sluice::frontend {
 namespace {
 
-using Proto = onnx::AttributeProto;
+using AttributeProto = onnx::AttributeProto;
 
 /// The kind an attribute says it has; nothing for kinds no operator here reads.
 /// Models of IR version 3 may leave the type out.
-std::optional<AttributeKind> kindOf(const Proto &attribute) {
+std::optional<AttributeKind> kindOf(const AttributeProto &attribute) {
   switch (attribute.type()) {
-  case Proto::INT:
+  case AttributeProto::INT:
     return AttributeKind::Int;
-  case Proto::FLOAT:
+  case AttributeProto::FLOAT:
     return AttributeKind::Float;
-  case Proto::STRING:
+  case AttributeProto::STRING:
     return AttributeKind::String;
-  case Proto::TENSOR:
+  case AttributeProto::TENSOR:
     return AttributeKind::Tensor;
-  case Proto::GRAPH:
+  case AttributeProto::GRAPH:
     return AttributeKind::Graph;
-  case Proto::INTS:
+  case AttributeProto::INTS:
     return AttributeKind::Ints;
-  case Proto::FLOATS:
+  case AttributeProto::FLOATS:
     return AttributeKind::Floats;
-  case Proto::STRINGS:
+  case AttributeProto::STRINGS:
     return AttributeKind::Strings;
-  case Proto::TYPE_PROTO:
+  case AttributeProto::TYPE_PROTO:
     return AttributeKind::Type;
-  case Proto::UNDEFINED:
+  case AttributeProto::UNDEFINED:
     break;
   default:
     return std::nullopt;
@@ -62,14 +62,14 @@ bool isList(AttributeKind kind) {
          kind == AttributeKind::Strings;
 }
 
-std::string kindText(const Proto &attribute) {
+std::string kindText(const AttributeProto &attribute) {
   if (auto kind = kindOf(attribute))
     return kindName(*kind);
   switch (attribute.type()) {
-  case Proto::GRAPHS:
+  case AttributeProto::GRAPHS:
     return "a list of graphs";
-  case Proto::SPARSE_TENSOR:
-  case Proto::SPARSE_TENSORS:
+  case AttributeProto::SPARSE_TENSOR:
+  case AttributeProto::SPARSE_TENSORS:
     return "a sparse tensor";
   default:
     return "no value";
@@ -77,7 +77,7 @@ std::string kindText(const Proto &attribute) {
 }
 
 /// The value of an attribute of a kind that kindOf gave; a bad tensor is reported and null.
-AttributeValue valueOf(const Proto &attribute, AttributeKind kind, const NodeRef &node,
+AttributeValue valueOf(const AttributeProto &attribute, AttributeKind kind, const NodeRef &node,
                        const ExternalData &external, Report &report) {
   switch (kind) {
   case AttributeKind::Int:
@@ -170,7 +170,7 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
     report.add("E0203", node.ref,
                fmt::format("{} requires: {}; found {}", node.ref.op, sentence(spec), found));
   };
-  for (const Proto &attribute : node.proto->attribute()) {
+  for (const AttributeProto &attribute : node.proto->attribute()) {
     auto spec =
         std::find_if(entry.attributes.begin(), entry.attributes.end(),
                      [&](const AttributeSpec &known) { return known.name == attribute.name(); });
@@ -182,7 +182,7 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
     } else if (!attribute.ref_attr_name().empty()) {
       refuse(*spec, "a reference to a function's attribute outside a function");
     } else if (std::optional<AttributeKind> kind = kindOf(attribute);
-               kind != spec->kind && !(!kind && attribute.type() == Proto::UNDEFINED &&
+               kind != spec->kind && !(!kind && attribute.type() == AttributeProto::UNDEFINED &&
                                        isList(spec->kind))) { // an empty list without a type
       refuse(*spec, kindText(attribute));
     } else {
@@ -203,7 +203,7 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
       values.emplace(spec.name, *spec.byDefault);
     else if (spec.required &&
              std::none_of(node.proto->attribute().begin(), node.proto->attribute().end(),
-                          [&](const Proto &a) { return a.name() == spec.name; }))
+                          [&](const AttributeProto &a) { return a.name() == spec.name; }))
       refuse(spec, "none");
   }
   return values;

@@ -16,7 +16,7 @@
 #include "tests/support/lockstep.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 namespace {
 
 uint64_t firstSeed() { return fromEnvironment("SLUICE_LOCKSTEP_SEED", 1); }
@@ -199,4 +199,4 @@ TEST(Lockstep, ModelAndRtlAgreeOnLargeTargets) {
 }
 
 } // namespace
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -15,7 +15,7 @@
 #include "tests/support/rows/graphs.h"
 #include "tests/support/rows/programs.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 namespace {
 
 using plan::Choice;
@@ -206,4 +206,4 @@ TEST(Choices, SplitSumsStayWithinTheirBound) {
 }
 
 } // namespace
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -7,7 +7,7 @@
 #include "tests/support/lockstep.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 Engines::Engines(const std::string &target) : vm(device::makeVm()) {
 #ifdef SLUICE_HAS_RTL
@@ -51,4 +51,4 @@ std::vector<plan::test::Rows> Engines::run(const format::Program &program,
   return outputs;
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -9,7 +9,7 @@
 #include "runtime/device/device.h"
 #include "tests/support/rows/runs.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// The model, and the RTL if this build has it for the target.
 class Engines {
@@ -31,4 +31,4 @@ private:
   uint64_t all = 0;
 };
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -6,7 +6,7 @@
 #include "compiler/conversion/plan/beats/images.h"
 #include "hw/isa/isa.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 using plan::Choice;
 
@@ -65,4 +65,4 @@ std::optional<format::Program> inLoops(const rows::Program &original, const loop
   return result;
 }
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -10,7 +10,7 @@
 #include "compiler/conversion/rows/program.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 
 /// Plans of a graph row by row.
 class Straight {
@@ -37,4 +37,4 @@ private:
 /// (loops::runnable).
 std::optional<format::Program> inLoops(const rows::Program &program, const loops::Choice &choice);
 
-} // namespace sluice::testing
+} // namespace sluice::fixtures

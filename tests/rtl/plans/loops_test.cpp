@@ -20,7 +20,7 @@
 #include "tests/support/rows/programs.h"
 #include "tests/support/rows/windows.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 namespace {
 
 using plan::test::Rows;
@@ -165,4 +165,4 @@ TEST(RandomLoops, RunAsTheirBodiesSay) {
 }
 
 } // namespace
-} // namespace sluice::testing
+} // namespace sluice::fixtures

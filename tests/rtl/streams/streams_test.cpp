@@ -21,7 +21,7 @@
 #include "tests/support/environment.h"
 #include "tests/support/rng.h"
 
-namespace sluice::testing {
+namespace sluice::fixtures {
 namespace {
 
 using Rows = std::vector<std::vector<uint16_t>>;
@@ -301,4 +301,4 @@ TEST(Streams, GiveWhatTheyGiveAlone) {
 }
 
 } // namespace
-} // namespace sluice::testing
+} // namespace sluice::fixtures

@@ -15,9 +15,9 @@ bool sameKind(const WrittenRow &left, const WrittenRow &right) {
 }
 
 /// The terms of a rule for some rows from `begin` on, as many as a nest of terms reaches.
-class Nest {
+class RowNest {
 public:
-  Nest(const std::vector<WrittenRow> &written, size_t begin) : written(written), begin(begin) {
+  RowNest(const std::vector<WrittenRow> &written, size_t begin) : written(written), begin(begin) {
     while (terms.size() < kMostTerms && addTerm())
       ;
   }
@@ -84,7 +84,7 @@ std::vector<format::RowRule> rulesOf(const std::vector<WrittenRow> &written) {
       ++begin;
       continue;
     }
-    Nest nest(written, begin);
+    RowNest nest(written, begin);
     std::ranges::reverse(nest.terms);
     rules.push_back({static_cast<uint32_t>(begin), first.elements.tensor, first.elements.partial,
                      first.elements.first, first.perPass, std::move(nest.terms)});

@@ -11,9 +11,9 @@ using rows::kNoRow;
 using rows::Row;
 using rows::RowId;
 
-class Splitter {
+class ReductionSplitter {
 public:
-  explicit Splitter(rows::Graph from) : graph(std::move(from)) {}
+  explicit ReductionSplitter(rows::Graph from) : graph(std::move(from)) {}
 
   rows::Graph run() {
     std::vector<Row> old = std::exchange(graph.rows, {});
@@ -104,6 +104,6 @@ private:
 
 } // namespace
 
-rows::Graph splitReductions(const rows::Graph &graph) { return Splitter(graph).run(); }
+rows::Graph splitReductions(const rows::Graph &graph) { return ReductionSplitter(graph).run(); }
 
 } // namespace sluice::plan

@@ -11,9 +11,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// Most weights.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
-
 enum DeformInput : size_t { kX, kW, kOffset, kBias, kMask };
 
 /// The extents of the batch, the groups with offsets of their own, and what each of these has.

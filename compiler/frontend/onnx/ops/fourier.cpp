@@ -11,9 +11,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// Most elements of a transform's matrix.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
-
 /// A transform of `length` points, of which the first `taken` are not zero, to `lines` lines.
 struct Transform {
   int64_t length = 1, taken = 1, lines = 1;

@@ -16,9 +16,6 @@ namespace {
 namespace arith = mlir::arith;
 namespace math = mlir::math;
 
-/// Most weights.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
-
 const std::string &text(const NodeView &node, const char *name) {
   return node.attribute<std::string>(name);
 }

@@ -17,13 +17,13 @@ struct Parameter {
   std::optional<float> byDefault = std::nullopt;
 };
 
-struct Named {
+struct NamedActivation {
   const char *name;
   mlir::Value (*function)(const Scalars &, mlir::Value, float, float);
   Parameter alpha = {}, beta = {};
 };
 
-const Named kActivations[] = {
+const NamedActivation kActivations[] = {
     {"Relu", [](const Scalars &s, mlir::Value x, float, float) { return s.relu(x); }},
     {"Tanh",
      [](const Scalars &s, mlir::Value x, float, float) -> mlir::Value {
@@ -67,7 +67,7 @@ const Named kActivations[] = {
 
 std::string recurrentActivationNames() {
   std::vector<std::string> names;
-  for (const Named &one : kActivations)
+  for (const NamedActivation &one : kActivations)
     names.emplace_back(one.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -78,10 +78,10 @@ recurrentActivations(const std::vector<std::string> &names, const std::vector<fl
   auto alpha = alphas.begin(), beta = betas.begin();
   std::vector<RecurrentActivation> out;
   for (const std::string &name : names) {
-    const auto *one =
-        std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Named &known) {
-          return llvm::StringRef(name).equals_insensitive(known.name);
-        });
+    const auto *one = std::find_if(std::begin(kActivations), std::end(kActivations),
+                                   [&](const NamedActivation &known) {
+                                     return llvm::StringRef(name).equals_insensitive(known.name);
+                                   });
     if (one == std::end(kActivations)) {
       found = inQuotes(name);
       return std::nullopt;

@@ -13,8 +13,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-/// Most weights.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
 /// Most samples along an axis of a region.
 constexpr double kMostSamples = 1 << 20;
 

@@ -88,7 +88,7 @@ Operator window(const char *name, double a0, double a1, double a2) {
 
 //===-- MelWeightMatrix -----------------------------------------------------------------------===//
 
-enum MelInput : size_t { kBins, kLength, kRate, kLowest, kHighest };
+enum MelInput : size_t { kBins, kLength, kRate, kLowestFrequency, kHighestFrequency };
 
 double toMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double toHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
@@ -97,7 +97,8 @@ double toHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 /// any size.
 std::vector<double> corners(const NodeView &node) {
   const int64_t points = node.knownInts(kBins)[0] + 2;
-  const double low = toMel(numberOf(node, kLowest)), high = toMel(numberOf(node, kHighest));
+  const double low = toMel(numberOf(node, kLowestFrequency)),
+               high = toMel(numberOf(node, kHighestFrequency));
   const double step = (high - low) / static_cast<double>(points);
   std::vector<double> out;
   for (int64_t i = 0; i < points; ++i)
@@ -163,7 +164,8 @@ Operator melWeightMatrix() {
       {"'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin peaks "
        "inside the spectrum",
        [](const NodeView &node) -> std::string {
-         const double low = numberOf(node, kLowest), high = numberOf(node, kHighest);
+         const double low = numberOf(node, kLowestFrequency),
+                      high = numberOf(node, kHighestFrequency);
          const bool ordered = low >= 0 && high >= low && std::isfinite(high);
          return ordered && isInside(corners(node), node.knownInts(kLength)[0] / 2 + 1)
                     ? ""

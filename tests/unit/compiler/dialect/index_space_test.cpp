@@ -190,7 +190,7 @@ protected:
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  sluice::testing::Rng rng{7};
+  sluice::fixtures::Rng rng{7};
 };
 
 TEST_F(IndexSpaces, ViewsAndContractionsAreWhatTheirProjectionsSay) {

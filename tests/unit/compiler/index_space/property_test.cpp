@@ -13,7 +13,7 @@
 namespace sluice::space {
 namespace {
 
-using testing::Rng;
+using fixtures::Rng;
 
 #if __has_feature(address_sanitizer)
 constexpr unsigned kSpaces = 1000;

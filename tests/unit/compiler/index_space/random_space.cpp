@@ -7,9 +7,9 @@
 namespace sluice::space {
 namespace {
 
+using fixtures::Rng;
 using mlir::AffineExpr;
 using mlir::AffineMap;
-using testing::Rng;
 
 Projection randomOperand(Rng &rng, mlir::MLIRContext &context, const IndexSpace &space) {
   const auto rank = static_cast<unsigned>(rng.range(0, 3));

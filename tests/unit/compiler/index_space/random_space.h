@@ -9,9 +9,9 @@ namespace sluice::space {
 /// Up to four loops, one or two operands of up to three axes, with steps in both
 /// directions, regions, tensors that fit or do not, and a result that the loops
 /// cover, mostly. Small enough to try every point.
-IndexSpace randomSpace(testing::Rng &rng, mlir::MLIRContext &context);
+IndexSpace randomSpace(fixtures::Rng &rng, mlir::MLIRContext &context);
 
 /// A block of a space.
-Region randomBlock(testing::Rng &rng, const IndexSpace &space);
+Region randomBlock(fixtures::Rng &rng, const IndexSpace &space);
 
 } // namespace sluice::space

@@ -118,7 +118,7 @@ TEST_F(HeadsInRows, KeepValues) {
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
-  const uint64_t graphs = sluice::testing::fromEnvironment("SLUICE_HEADS_GRAPHS", 200);
+  const uint64_t graphs = sluice::fixtures::fromEnvironment("SLUICE_HEADS_GRAPHS", 200);
   unsigned changed = 0, kept = 0;
   for (uint64_t i = 0; i < graphs; ++i) {
     const Shape shape{pick(1, 9), pick(1, 6), pick(1, 6)};

@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  sluice::testing::Rng rng;
+  sluice::fixtures::Rng rng;
   mlir::OpBuilder builder;
   mlir::Location where;
 
@@ -216,7 +216,7 @@ std::map<std::string, reference::Tensor> namedTensors(mlir::func::FuncOp functio
 }
 
 TEST_F(MergeAxes, KeepsValuesNamesAndTakesNoMoreRows) {
-  const uint64_t graphs = sluice::testing::fromEnvironment("SLUICE_MERGED_GRAPHS", 3000);
+  const uint64_t graphs = sluice::fixtures::fromEnvironment("SLUICE_MERGED_GRAPHS", 3000);
   mlir::PassManager layOut(&context), merge(&context);
   ASSERT_TRUE(mlir::succeeded(
       mlir::parsePassPipeline("func.func(sluice-infer-data-dimension{lanes=4})", layOut)));
@@ -230,7 +230,7 @@ TEST_F(MergeAxes, KeepsValuesNamesAndTakesNoMoreRows) {
       continue;
     ++laid;
     mlir::func::FuncOp function = graph.function;
-    sluice::testing::Rng rng(seed);
+    sluice::fixtures::Rng rng(seed);
     reference::Tensors given;
     for (const Value argument : function.getArguments()) {
       reference::Tensor &tensor =

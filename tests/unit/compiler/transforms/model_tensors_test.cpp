@@ -68,7 +68,7 @@ protected:
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  const uint64_t graphs = sluice::testing::fromEnvironment("SLUICE_SELECTION_GRAPHS", 2000) / 4;
+  const uint64_t graphs = sluice::fixtures::fromEnvironment("SLUICE_SELECTION_GRAPHS", 2000) / 4;
 };
 
 TEST_F(ModelTensors, AreThemselvesWhereNothingIsDone) {

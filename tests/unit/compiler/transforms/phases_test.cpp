@@ -25,7 +25,7 @@ TEST(Phases, KeepValues) {
   mlir::PassManager passes(&context);
   ASSERT_TRUE(
       mlir::succeeded(mlir::parsePassPipeline("func.func(sluice-simplify-views{phases})", passes)));
-  const uint64_t graphs = sluice::testing::fromEnvironment("SLUICE_PHASE_GRAPHS", 500);
+  const uint64_t graphs = sluice::fixtures::fromEnvironment("SLUICE_PHASE_GRAPHS", 500);
   std::mt19937_64 random(1);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);

@@ -24,7 +24,7 @@ protected:
         mlir::parsePassPipeline("func.func(sluice-simplify-views" + options + ")", passes)));
   }
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  const uint64_t graphs = sluice::testing::fromEnvironment("SLUICE_SELECTION_GRAPHS", 2000);
+  const uint64_t graphs = sluice::fixtures::fromEnvironment("SLUICE_SELECTION_GRAPHS", 2000);
 };
 
 TEST_F(Selections, AreWhatTheirCoordinatesSay) {

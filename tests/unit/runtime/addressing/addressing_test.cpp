@@ -14,7 +14,7 @@
 namespace sluice::addressing {
 namespace {
 
-using testing::Rng;
+using fixtures::Rng;
 
 /// The address of every element, one by one.
 struct Table {

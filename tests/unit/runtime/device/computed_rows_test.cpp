@@ -134,7 +134,7 @@ TEST(ComputedRows, AreInStallReports) {
 /// reductions: what is where, from nested loops of the test's own.
 TEST(ComputedRows, BothDirectionsAgreeWithLoopsOfTheirOwn) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
-    testing::Rng rng(seed);
+    fixtures::Rng rng(seed);
     format::Program program = loopProgram();
     const auto passes = static_cast<uint32_t>(rng.range(1, 5));
     isa::Vec vec;

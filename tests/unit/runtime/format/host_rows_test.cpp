@@ -12,7 +12,7 @@ namespace {
 
 TEST(HostRows, FollowTheFormulaBothWays) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
-    testing::Rng rng(seed);
+    fixtures::Rng rng(seed);
     HostTensor tensor;
     for (int64_t rank = rng.range(0, 4); rank > 0; --rank)
       tensor.shape.push_back(rng.range(1, 11));

@@ -99,7 +99,7 @@ TEST(Timing, StopsAtTheLimit) {
 TEST(Timing, AgreesWithTheFullModelOnRandomPrograms) {
   unsigned compared = 0, comparedSpaced = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
-    testing::RandomProgram random = testing::makeRandomProgram(seed, *format::findPreset("c2b8"));
+    fixtures::RandomProgram random = fixtures::makeRandomProgram(seed, *format::findPreset("c2b8"));
     if (random.inputRows.empty())
       continue;
     // Every row handed out counts, also where one is written twice.

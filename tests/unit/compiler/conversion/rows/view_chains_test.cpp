@@ -196,7 +196,7 @@ private:
   }
 };
 
-uint64_t chains() { return sluice::testing::fromEnvironment("SLUICE_VIEW_CHAINS", 100); }
+uint64_t chains() { return sluice::fixtures::fromEnvironment("SLUICE_VIEW_CHAINS", 100); }
 
 TEST(ViewChains, OffTheDataDimensionCostNothing) {
   for (uint64_t seed = 0; seed < chains(); ++seed) {

@@ -60,7 +60,7 @@ TEST(RowRules, RowsWithoutANameAreInNoRule) {
 
 TEST(RowRules, SayWhatEveryRowIs) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
-    testing::Rng rng(seed);
+    fixtures::Rng rng(seed);
     std::vector<WrittenRow> rows;
     const auto parts = rng.range(1, 5);
     for (int64_t part = 0; part < parts; ++part) {
