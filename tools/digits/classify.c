@@ -10,7 +10,7 @@
 
 #include <sluice/sluice_rt.h>
 
-enum { kPixels = 64, kDigits = 10, kMaxImages = 2000 };
+enum { kPixels = 64, kDigits = 10, kMaxImages = 2000, kDrawn = 3 };
 
 typedef struct image {
   int label;
@@ -60,6 +60,25 @@ static int largest(const float *scores) {
   return best;
 }
 
+/* Draws `count` images side by side, and under each the answer and what the image shows. */
+static void draw(const image *images, const int *answers, int count) {
+  static const char shades[] = " .:-=+*#%@";
+  for (int line = 0; line < 8; ++line) {
+    for (int i = 0; i < count; ++i) {
+      printf("  ");
+      for (int column = 0; column < 8; ++column) {
+        const float pixel = images[i].pixels[line * 8 + column]; /* 0 to 16 */
+        const char shade = shades[(int)(pixel * 9 / 16 + 0.5F)];
+        printf("%c%c", shade, shade);
+      }
+    }
+    printf("\n");
+  }
+  for (int i = 0; i < count; ++i)
+    printf("  answer %d, is %d  ", answers[i], images[i].label);
+  printf("\n\n");
+}
+
 int main(int argc, char **argv) {
   if (argc < 3 || argc > 5) {
     fprintf(stderr, "usage: digits-classify digits.sluice heldout.csv [vm|rtl] [images]\n");
@@ -84,6 +103,7 @@ int main(int argc, char **argv) {
   check(sluice_rt_device_load(device, program), "load device");
 
   int right = 0;
+  static int answers[kMaxImages];
   uint64_t latency = 0;
   for (int i = 0; i < count; ++i) {
     float scores[kDigits];
@@ -97,13 +117,15 @@ int main(int argc, char **argv) {
     check(sluice_rt_job_cycles_of(job, &cycles), "cycles");
     sluice_rt_job_release(job);
     latency = cycles.latency > latency ? cycles.latency : latency;
-    right += largest(scores) == images[i].label;
+    answers[i] = largest(scores);
+    right += answers[i] == images[i].label;
     if (isatty(STDERR_FILENO))
       fprintf(stderr, "\r%d of %d images", i + 1, count);
   }
   if (isatty(STDERR_FILENO))
     fprintf(stderr, "\r\033[K");
 
+  draw(images, answers, count < kDrawn ? count : kDrawn);
   printf("engine    %s, target %s\n", engine, machine.target);
   printf("accuracy  %d of %d images right (%.2f %%)\n", right, count, 100.0 * right / count);
   printf("latency   %llu cycles, %.3f us at %u MHz\n", (unsigned long long)latency,
