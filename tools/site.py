@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation as a site: README.md first, docs/, examples/ and references made from the
-C header and the Python package. Every link of the result is checked.
+C header and the Python package. The groups of docs/README.md are its navigation. Every link of the
+result is checked.
 
 usage: site.py SOURCE_FOLDER PYTHON_FOLDER VERSION OUTPUT_FOLDER
 """
@@ -8,6 +9,7 @@ import html.parser
 import importlib
 import inspect
 import json
+import posixpath
 import re
 import shutil
 import subprocess
@@ -69,11 +71,28 @@ def stage(source, pages, version):
         f"* [{page.read_text().splitlines()[0].lstrip('# ')}]({page.name})\n" for page in errors))
     (pages / "docs/reference-c.md").write_text(c_reference(source, version))
     (pages / "docs/reference-python.md").write_text(python_reference(version))
-    # The order is that of the table in the README.
-    listed = re.findall(r"^\| \[\S+\]\(((?:docs|examples)/\S*)\) \|", (source / "README.md").read_text(), re.MULTILINE)
-    listed += ["docs/reference-python.md", "docs/reference-c.md"]
-    listed = [path if Path(path).suffix else f"{path}/README.md" for path in listed]
-    return ["README.md", *(path for path in listed if path.endswith(".md")), "CHANGELOG.md"]
+    index = groups(pages)
+    index["Use"] += ["docs/reference-python.md", "docs/reference-c.md"]
+    return ["README.md", *({group: [path for path in listed if path.endswith(".md")]} for group, listed in index.items())]
+
+
+def groups(source):
+    """Returns the paths that each group of docs/README.md lists, by the title of the group."""
+    index, listed = {}, []
+    for line in (source / "docs/README.md").read_text().splitlines():
+        if line.startswith("## "):
+            listed = index.setdefault(line[3:], [])
+        elif found := re.match(r"\| \[[^\]]*\]\(([^)#]+)\) \|", line):
+            path = posixpath.normpath(posixpath.join("docs", found[1]))
+            listed.append(f"{path}/README.md" if found[1].endswith("/") else path)
+    return index
+
+
+def not_listed(source):
+    """Returns the pages of docs/ that no group of docs/README.md lists."""
+    listed = {path for group in groups(source).values() for path in group}
+    pages = [*source.glob("docs/*.md"), *source.glob("docs/*/README.md")]
+    return sorted({str(page.relative_to(source)) for page in pages} - listed - {"docs/README.md"})
 
 
 class Page(html.parser.HTMLParser):

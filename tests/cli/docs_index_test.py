@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""docs/README.md lists every page of docs/ once, in one of five groups.
+
+usage: docs_index_test.py SOURCE_FOLDER
+"""
+import importlib.util
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path(sys.argv.pop(1)).resolve()
+# By its path, because Python has a module of the same name.
+spec = importlib.util.spec_from_file_location("documentation_site", SOURCE / "tools/site.py")
+site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(site)
+
+GROUPS = ["Start", "Use", "Understand errors", "How it works", "Contribute"]
+MADE_BY_SITE = {"docs/errors/README.md"}
+
+
+class Index(unittest.TestCase):
+    def test_groups(self):
+        self.assertEqual(list(site.groups(SOURCE)), GROUPS)
+
+    def test_every_page_is_in_a_group(self):
+        self.assertEqual(site.not_listed(SOURCE), [], "add these pages to a group of docs/README.md")
+
+    def test_no_page_is_listed_twice(self):
+        listed = [path for group in site.groups(SOURCE).values() for path in group]
+        self.assertEqual(sorted(set(listed)), sorted(listed))
+
+    def test_every_listed_page_exists(self):
+        for path in (path for group in site.groups(SOURCE).values() for path in group):
+            self.assertTrue(path in MADE_BY_SITE or (SOURCE / path).is_file(), path)
+
+    def test_finds_a_page_in_no_group(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder)
+            shutil.copytree(SOURCE / "docs", copy / "docs")
+            (copy / "docs/new.md").write_text("# New\n")
+            (copy / "docs/more").mkdir()
+            (copy / "docs/more/README.md").write_text("# More\n")
+            self.assertEqual(site.not_listed(copy), ["docs/more/README.md", "docs/new.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
