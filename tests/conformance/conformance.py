@@ -32,29 +32,41 @@ Figures = collections.namedtuple("Figures", "largest error bound")  # of one out
 
 HEAD = """# The ONNX v1.12 suite, case by case
 
-Written by `tests/conformance/conformance.py`; do not edit. A case runs if it compiles for `c2b8`, or
-for `c6b32` where it is too large for that, and then the tests compute it on both engines: equal
-bits, equal cycles, and every element of the outputs within a bound of ONNX's own. Operands of
-integers and bool, and those that an operator wants to know at import or that it is computed from,
-are given when compiling; everything else is an input. A sequence is passed and taken as the tensors
-in it.
+This page lists every case of the ONNX v1.12 test suite, and whether Sluice runs it. To list the supported operators
+and their conditions, type `sluice ops`. `tests/conformance/conformance.py` writes this page; do not edit it.
 
-**The bound** is computed for every output of every case, from the formats on the way. The inputs are
-rounded to bf16, as the machine takes them, and then every value that the model computes is rounded
-to bf16: to the nearest number, upwards, and downwards, three times in all, by the reference
-evaluator, which otherwise computes in double. What that moves, at the element that moves most, is
-what one rounding of each value costs; thrice that is allowed, because an operation of the model is
-several on the machine. An integer of 8 bits that is quantised from numbers may be the next one
-besides. Where no rounding changes anything the bound is 0 and the result is exact.
+A case *runs* if it compiles for `c2b8`, or for `c6b32` if it is too large for `c2b8`. The tests then run it on both
+engines. They check that bits and cycles are equal, and that every element of the outputs is within a bound of ONNX's
+own value.
 
-`largest` is the largest magnitude in the output, `error` that of the element that is farthest from
-ONNX's, `bound` what is allowed; of several outputs the one that is nearest to its bound is shown.
-The engines give the same bits on every computer and the inputs are fixed, so the errors are too, of
-the programs that the compiler made when this page was written; the last digit of a bound may depend
-on the mathematical library. The tests check every case against the bound, and the bounds here
-against those they compute. The tolerance that the suite itself
-asks for, 0.001 of each number, is that of f32 arithmetic: a bf16 number has 8 significant bits and
-is up to 0.002 of its value from the number it stands for before anything is computed.
+| column | meaning |
+|---|---|
+| `verdict` | `runs`, or the error of the compiler. `data` means that the expected values of the case cannot be compared |
+| `largest` | the largest magnitude in the output |
+| `error` | the largest distance of an element from ONNX's value |
+| `bound` | the largest allowed distance |
+
+For several outputs, the figures are those of the output nearest to its bound.
+
+Some operands are given when compiling: integers and bools, values that an operator needs at import, and values from
+which the model computes them. All others are inputs. A sequence is passed as its tensors.
+
+**The bound** of an output follows from the formats:
+
+1. The reference evaluator computes the model in double, with its inputs rounded to bf16.
+2. It does so three times more, and rounds every value to bf16: to nearest, upwards, and downwards.
+3. The largest change of any element is the cost of one rounding of each value. The bound is three times that, because
+   one operation of the model is several on the machine.
+
+If no rounding changes anything, the bound is 0 and the result is exact. An 8-bit integer that is quantised from numbers
+may also be off by one.
+
+The errors are reproducible: the engines give the same bits on every computer, and the inputs are fixed. They belong to
+the programs that the compiler produced when this page was written. The last digit of a bound may depend on the
+mathematical library. The tests check every case against its bound, and each bound on this page against the computed one.
+
+The suite itself allows an error of 0.001 of each number, which suits f32 arithmetic. A bf16 number has 8 significant
+bits, so rounding the inputs alone changes a value by up to 0.002.
 
 """
 
@@ -124,13 +136,13 @@ def read(page):
 def text(verdicts):
     out = HEAD
     groups = list(dict.fromkeys(one.group for one in verdicts))
-    out += "| group | cases | run | refused |\n|---|---|---|---|\n"
+    out += "| group | cases | run | rejected |\n|---|---|---|---|\n"
     for group in [*groups, None]:
         part = [one for one in verdicts if group in (None, one.group)]
         runs = sum(one.runs for one in part)
         out += f"| {group or 'all'} | {len(part)} | {runs} | {len(part) - runs} |\n"
     codes = collections.Counter(one.reason.split(":")[0] for one in verdicts if not one.runs)
-    out += "\n| refused with | cases |\n|---|---|\n"
+    out += "\n| rejected with | cases |\n|---|---|\n"
     for code, count in sorted(codes.items()):
         out += f"| {f'[{code}](errors/{code}.md)' if code[0] == 'E' else code} | {count} |\n"
     for group in groups:
