@@ -27,10 +27,12 @@ from torch_layers import layers
 TARGET, TOLERANCE, OPSET = "c2b8", 0.02, 14
 HEAD = """# Layers of PyTorch
 
-Written by `tests/models/torch_layers_test.py`; do not edit. Every layer is exported by PyTorch with
-opset 14 and static shapes, compiled for `c2b8` and run on both engines: equal bits, equal cycles,
-and values within 2 % of the range of those of PyTorch, or of their size where they
-hardly differ.
+This page lists layers of PyTorch and whether Sluice runs them. To check your own model, export it and type
+`sluice check model.onnx`. `tests/models/torch_layers_test.py` writes this page; do not edit it.
+
+PyTorch exports every layer with opset 14 and static shapes. The test compiles it for `c2b8` and runs it on both engines.
+Bits and cycles must be equal. The values must be within 2 % of the range of PyTorch's values. If PyTorch's values hardly
+differ from each other, they must be within 2 % of the largest magnitude.
 
 | layer | verdict |
 |---|---|
