@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the documentation as a site: README.md first, docs/, examples/ and references made from the
-C header and the Python package. The groups of docs/README.md are its navigation. Every link of the
-result is checked.
+"""Builds the documentation as a site and checks every link of it. The site has README.md, docs/, examples/
+and references made from the C header and the Python package. The groups of docs/README.md are its navigation.
 
 usage: site.py SOURCE_FOLDER PYTHON_FOLDER VERSION OUTPUT_FOLDER
 """
@@ -20,14 +19,14 @@ from pathlib import Path
 
 
 def signature(value):
-    """As it would be written, without quotes around types and modules in front of them."""
+    """Returns the signature as a user would write it: types without quotes and without their modules."""
     text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", str(inspect.signature(value)))
     text = re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,)=\s]|$)", r"\1\3", text)
     return re.sub(r"\b[a-z_]+\.(?=\w)", "", text).replace("'PathLike[str]'", "PathLike[str]")
 
 
 def python_reference(version):
-    """What the package exports, by kind, from its docstrings."""
+    """Returns the page of everything that the package exports: functions first, then classes."""
     package = importlib.import_module("sluice")
     text = f"# Python reference\n\nThe package `sluice`, version {version}; [Python](python.md) is the introduction.\n"
     names = [name for name in package.__all__ if not name.startswith("_")]
@@ -48,7 +47,7 @@ def python_reference(version):
 
 
 def described(value):
-    """A docstring; what it tries is code."""
+    """Returns the docstring, with its doctest examples as code blocks."""
     text = inspect.getdoc(value) or ""
     return re.sub(r"((?:^>>> .*\n?(?:^(?!>>>).+\n?)*)+)", r"```python\n\1\n```\n", text, flags=re.MULTILINE)
 
@@ -61,7 +60,7 @@ def c_reference(source, version):
 
 
 def stage(source, pages, version):
-    """The files of the site, where they are in the repository."""
+    """Copies the files of the site to the places that they have in the repository; returns the navigation."""
     for name in ("README.md", "CHANGELOG.md", "LICENSE"):
         shutil.copy(source / name, pages)
     for folder in ("docs", "examples"):
@@ -110,7 +109,7 @@ class Page(html.parser.HTMLParser):
 
 
 def broken_links(site):
-    """"PAGE: LINK" of every link into the site that leads nowhere, and of every one that loads from elsewhere."""
+    """Yields "PAGE: LINK" for every link within the site that leads nowhere."""
     pages = {path: Page(path) for path in site.rglob("*.html")}
     for path, page in pages.items():
         if path.name == "404.html": # its links are from the root of a server

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What each rewrite of views is worth: instructions and cycles without it, on the published models and a transformer block.
+"""Measures each rewrite of views: instructions and cycles without it, on the published models and a transformer block.
 
 usage: rewrites.py SLUICE MODELS_DIR [TARGET [--write PAGE | MODEL...]]
 
-Prints the table of docs/views.md; --write puts it there. A model is named where some rewrite changes its program.
+Prints the table of docs/views.md; --write puts it there. It lists the models whose program some rewrite changes.
 """
 import json
 import pathlib
@@ -92,7 +92,7 @@ def rewrites(sluice):
 
 def change(with_it, without):
     if without is None:
-        return "refused"
+        return "rejected"
     return f"{without - with_it:+}" if without != with_it else "0"
 
 
@@ -130,9 +130,9 @@ def main():
     text = "| model | without | instructions | cycles |\n|---|---|---:|---:|\n"
     text += "".join("| {} | {} | {} | {} |\n".format(*line) for line in lines)
     if unchanged:
-        text += f"\nOf {', '.join(unchanged)} no rewrite changes the program.\n"
+        text += f"\nNo rewrite changes the programs of {', '.join(unchanged)}.\n"
     if refusals:
-        text += f"\nRefused on {target}: {', '.join(refusals)}.\n"
+        text += f"\nThe compiler rejects these models on {target}: {', '.join(refusals)}.\n"
     if page:
         old = page.read_text()
         begin, end = old.index(BEGIN) + len(BEGIN), old.index(END)
