@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Measures every hardware unit with yosys: its depth in LUT6 levels, and its size.
-
-Each unit of tools/depth.json is synthesised twice, with the modules it lists as
-outside taken out. For the depth, to generic LUTs (synth -flatten -lut 6) with its
-memories taken out too: their ports become ports of the unit, a read without a clock
-stays as a level, and the depth is the longest path between registers, memories and
-ports (ltp -noff). A unit above the limit
-is an error. For the size, to the cells of UltraScale+ (synth_xilinx -family xcup),
-with its carry chains, DSP blocks and memories. A unit with "lanes" is mapped with one
-and with two of them: what lanes share is in the first. The estimate of a core, and of
-the whole machine, is the sum of its units.
+"""Measures the depth (in LUT6 levels) and the size of every hardware unit with yosys.
 
 usage: depth.py [--isa-pkg isa_pkg.sv] [--jobs N] [--cache DIR] [--levels] [--page docs/hardware.md [--write]] [unit...]
 
---page compares what was measured with the tables of that page (sizes may differ by a
-twentieth), --write puts it there. --levels leaves the sizes out, which take most of
-the time. What was measured once is kept in a cache,
-$XDG_CACHE_HOME/sluice-depth if not given, by a hash of the sources and commands.
+Reads the units from tools/depth.json and synthesises each one twice, without the
+modules that it lists as "outside":
+* For the depth, to generic LUTs (synth -flatten -lut 6), without its memories: their
+  ports become ports of the unit, and an asynchronous read counts as one level. The
+  depth is the longest path between registers, memories and ports (ltp -noff). A unit
+  above the limit is an error.
+* For the size, to UltraScale+ cells (synth_xilinx -family xcup) with carry chains, DSP
+  blocks and memories. A unit with "lanes" is mapped with one lane and with two; the
+  first size includes the logic that lanes share. The size of a core, and of the whole
+  machine, is the sum of its units.
+
+--levels  skips the sizes, which take most of the time.
+--page    compares the results with the tables of a page; sizes may differ by 5 %.
+--write   writes the tables into the page.
+--cache   is the folder for earlier results, by a hash of sources and commands
+          (default: $XDG_CACHE_HOME/sluice-depth).
 """
 import argparse
 import concurrent.futures
@@ -37,7 +39,7 @@ LUT_MEMORIES = {"RAM32M16": 8, "RAM64M8": 8, "RAM32M": 4, "RAM64M": 4, "SRL16E":
 
 @dataclass
 class Size:
-    """What a unit needs, in cells of UltraScale+."""
+    """The size of a unit in UltraScale+ cells."""
     luts: float = 0
     lutram: float = 0  # LUTs used as memory
     flops: float = 0
@@ -52,7 +54,7 @@ class Size:
 
     @staticmethod
     def of_cells(cells):
-        """From yosys's number of cells by type."""
+        """Converts the cell counts that yosys reports, by type."""
         def count(pattern):
             return sum(number for cell, number in cells.items() if re.fullmatch(pattern, cell))
         return Size(luts=count("LUT[1-6]"),
@@ -62,7 +64,7 @@ class Size:
 
 
 def closure(module, rtl):
-    """The files of a module and of everything it names."""
+    """Returns the modules that a module instantiates, directly or not, packages first."""
     files = {name[:-3] for name in os.listdir(rtl) if name.endswith(".sv")}
     todo, found = [module], []
     while todo:
@@ -77,7 +79,7 @@ def closure(module, rtl):
 
 
 def elaboration(unit, isa_pkg, lanes=None):
-    """The yosys commands that read a unit."""
+    """Returns the yosys commands that read a unit."""
     rtl = os.path.join(ROOT, "hw", "rtl")
     files = " ".join([isa_pkg] + [os.path.join(rtl, name + ".sv") for name in closure(unit["module"], rtl)])
     params = dict(unit.get("params", {}))
@@ -111,7 +113,7 @@ def size_commands(unit, isa_pkg, lanes):
 
 
 class Yosys:
-    """Runs commands, or remembers what they printed."""
+    """Runs yosys commands and caches their output."""
 
     def __init__(self, cache):
         self.cache = cache
@@ -132,7 +134,7 @@ class Yosys:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def run(self, commands):
-        """What the last command wrote to {out}; raises with yosys's message."""
+        """Returns the text that the last command wrote to {out}; raises RuntimeError with yosys's message."""
         kept = os.path.join(self.cache, self.key(commands))
         if os.path.exists(kept):
             with open(kept, encoding="utf-8") as file:
@@ -165,7 +167,7 @@ def measure_size(yosys, unit, isa_pkg, lanes):
 
 
 def measure(yosys, unit, isa_pkg, levels_only):
-    """(depth, sizes) of one unit: no size, its size, or that of the first and of each further lane."""
+    """Returns (depth, sizes) of a unit. sizes is empty, or has one size, or the sizes of the first and of each further lane."""
     sizes = []
     if levels_only:
         pass
@@ -178,11 +180,11 @@ def measure(yosys, unit, isa_pkg, levels_only):
     return measure_depth(yosys, unit, isa_pkg), sizes
 
 
-COLUMNS = "| {} | {} | LUTs | as memory | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n|---|---|---|---|---|---|---|---|---|"
+COLUMNS = "| {} | {} | LUTs | LUTs as RAM | flip-flops | carry | DSP | RAM 36K | RAM 288K |\n|---|---|---|---|---|---|---|---|---|"
 
 
 def size_text(size, number):
-    """The last cells of a row."""
+    """Returns the size columns of a table row."""
     return " | ".join(number(value) if value else "-"
                       for value in (getattr(size, one.name) for one in fields(size))) + " |"
 
@@ -192,7 +194,7 @@ def exact(value):
 
 
 def unit_table(units, results):
-    lines = [COLUMNS.format("unit, as measured", "levels")]
+    lines = [COLUMNS.format("unit", "levels")]
     for unit in units:
         depth, sizes = results[unit["name"]]
         if not sizes:
@@ -204,14 +206,14 @@ def unit_table(units, results):
 
 
 def rounded(value):
-    """Three digits: an estimate has no more."""
+    """Rounds to three digits, the precision of an estimate."""
     digits = max(0, len(str(round(value))) - 3)
     return f"{round(value, -digits):,.0f}"
 
 
 def estimate_table(config, results):
-    """Rows per target: a core, and the machine of all cores, network and host port."""
-    lines = [COLUMNS.format("target", "of")]
+    """Returns the table of estimates. Each target has a row for one core and one for the whole machine."""
+    lines = [COLUMNS.format("target", "part")]
     for target in config["estimates"]:
         core, machine = Size(), Size()
         for name, (units, lanes) in target["core"].items():
@@ -228,7 +230,7 @@ def estimate_table(config, results):
 
 
 def alike(old, new):
-    """The same text, with numbers that differ by no more than a twentieth."""
+    """Whether two texts are equal up to numbers that differ by at most 5 %."""
     number = re.compile(r"[\d,]+")
     pairs = zip(number.findall(old), number.findall(new))
     values = [[float(text.replace(",", "") or 0) for text in pair] for pair in pairs]
@@ -236,13 +238,13 @@ def alike(old, new):
 
 
 def update_page(path, tables, write):
-    """Puts the tables between their marks; whether the page had them already, more or less."""
+    """Compares the tables with the page and returns whether they agree; with `write`, replaces them."""
     with open(path, encoding="utf-8") as file:
         old = new = file.read()
     for name, table in tables.items():
         mark = re.compile(rf"(<!-- {name}: tools/depth.py -->\n).*?(<!-- end -->)", re.S)
         if not mark.search(new):
-            raise SystemExit(f"{path}: no place for the table '{name}'")
+            raise SystemExit(f"{path}: no mark for the table '{name}'")
         new = mark.sub(lambda match, table=table: match.group(1) + table + "\n" + match.group(2), new)
     if write and new != old:
         with open(path, "w", encoding="utf-8") as file:
@@ -251,7 +253,7 @@ def update_page(path, tables, write):
 
 
 def levels_of_page(path):
-    """The levels by name of unit."""
+    """Returns the levels in the page by unit."""
     with open(path, encoding="utf-8") as file:
         table = re.search(r"<!-- units: tools/depth.py -->\n(.*?)<!-- end -->", file.read(), re.S).group(1)
     return {name: int(levels) for name, levels in re.findall(r"^\| ([^|]+?)(?:, one lane)? \| (\d+) \|", table, re.M)}
@@ -263,8 +265,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", default=os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
-    parser.add_argument("--levels", action="store_true", help="no sizes")
-    parser.add_argument("--page", help="the page that has the tables")
+    parser.add_argument("--levels", action="store_true", help="skip the sizes")
+    parser.add_argument("--page", help="page to compare the results with")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
     args = parser.parse_args()
@@ -275,9 +277,9 @@ def main():
     if unknown:
         raise SystemExit(f"no unit named {', '.join(sorted(unknown))}")
     if args.page and args.units:
-        raise SystemExit("the page needs every unit")
+        raise SystemExit("--page cannot be combined with a list of units")
     if args.write and args.levels:
-        raise SystemExit("the page needs the sizes")
+        raise SystemExit("--write cannot be combined with --levels")
 
     results, failed = {}, False
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -302,12 +304,12 @@ def main():
             print(f"{unit['name']:<40} {depth:>6}{size}{'   above the limit' if over else ''}", flush=True)
     if args.page and args.levels:
         if levels_of_page(args.page) != {name: depth for name, (depth, _) in results.items()}:
-            print(f"{args.page} has other levels: run tools/depth.py --page {args.page} --write")
+            print(f"{args.page} shows other levels; run tools/depth.py --page {args.page} --write")
             failed = True
     elif args.page and len(results) == len(units):
         tables = {"units": unit_table(units, results), "estimates": estimate_table(config, results)}
         if not update_page(args.page, tables, args.write):
-            print(f"{args.page} has other numbers: run tools/depth.py --page {args.page} --write")
+            print(f"{args.page} shows other sizes; run tools/depth.py --page {args.page} --write")
             failed = True
     return 1 if failed else 0
 
