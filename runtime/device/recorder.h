@@ -21,7 +21,7 @@ struct Span {
 };
 
 /// Clocks a machine and looks at its units before every cycle. The same for every
-/// engine, because they agree on the status (docs/machine.md, Watching).
+/// engine, because they agree on the status (docs/machine.md, Observation).
 class Recorder {
 public:
   /// Device::step, recorded. The engine's cycle 0 is cycle `origin` of the record.
