@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
-# Installs, builds and runs every test: the sanitizer builds, then the release
-# build with clang-tidy. Ends with ctest's summary.
+# Installs packages, builds everything and runs the tests. Ends with ctest's summary.
+# Tests that need the folder ../shared skip where it is absent. Developers' checks
+# (sanitizers, clang-tidy, proofs of the RTL, long runs) are tools/check.sh.
 #
 # usage: tools/test.sh [ctest arguments...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source tools/phase.sh
 
-tools/install.sh
-jobs=$(nproc)
-tools/check_format.sh
-cmake --preset asan >/dev/null
-cmake --build --preset asan --target sanitize_tests
-ctest --test-dir build/asan --output-on-failure --no-tests=error -j "$jobs" -L sanitize "$@"
-# The C API and the vm alone: what several threads may use.
-cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target thread_tests
-ctest --test-dir build/tsan --output-on-failure --no-tests=error -j "$jobs" -L threads "$@"
-cmake --preset release >/dev/null
+phase "install packages"
+tools/install.sh test
+phase "build"
+cmake --preset release -DSLUICE_RTL_TARGETS="c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 \
+  -DSLUICE_SHARED="${SLUICE_SHARED:-$PWD/../shared}" >/dev/null
 cmake --build --preset release
-# In what the builds have left of 22 minutes, or one; the rest is for the next run.
-left=$((22 * 60 - SECONDS))
-tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-$((left > 60 ? left : 60))}"
-ctest --test-dir build/release --output-on-failure --no-tests=error -j "$jobs" "$@"
+phase "test"
+status=0
+ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(nproc)" -LE check "$@" | tee build/release/test.log ||
+  status=$?
+tools/skipped.py build/release
+phases_done
+# The summary once more, as the last line.
+grep -E "tests passed|tests failed" build/release/test.log
+exit $status

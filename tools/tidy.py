@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy-19 over the project's C++ sources and remembers what is clean.
+"""Runs clang-tidy-19 over the project's C++ sources and remembers which are clean.
 
-usage: tidy.py [--build DIR] [--cache DIR] [--jobs N] [--budget SECONDS] [FOLDER...]
+usage: tidy.py [--build DIR] [--commands DIR] [--cache DIR] [--jobs N] [--budget SECONDS] [FOLDER...]
 
-A source is checked again only if it, a header of the project or of the build
-that it includes, its compile command or a .clang-tidy has changed: hashes of
-what was found clean are kept in a cache, $XDG_CACHE_HOME/sluice-tidy if not
-given, which all checkouts share. Sources that differ from the last commit come
-first, then the product, then its tests. With a budget, no new source is begun
-once it is used up, and what is left is counted; only findings make the run
-fail. Needs a finished build, because the headers a source includes are those
-ninja has recorded.
+A source is checked again only when it, a header that it includes, its compile command or a
+.clang-tidy file changes. Hashes of clean sources are kept in a cache that all checkouts share
+($XDG_CACHE_HOME/sluice-tidy by default).
+
+With a budget, no new source is started once the budget is used up. Sources that the last commit
+changed come first. The others come in an order that starts elsewhere with every commit, so that
+runs with an empty cache check other shares. Without a budget, all sources are checked. Only
+findings make the run fail.
+
+The release build joins sources (CMAKE_UNITY_BUILD), so the compile commands come from a tree that
+is configured for this purpose and never built; the generated headers come from the release build.
 """
 import argparse
 import concurrent.futures
@@ -30,18 +33,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIDY = "clang-tidy-19"
 
 
-def ninja_dependencies(build):
-    """The files of the project and of the build that each object depends on."""
-    text = subprocess.run(["ninja", "-C", build, "-t", "deps"], check=True, capture_output=True, text=True).stdout
-    result, current = {}, None
-    for line in text.splitlines():
-        if match := re.match(r"(\S+): #deps", line):
-            current = result.setdefault(match[1], [])
-        elif line.strip() and current is not None:
-            path = pathlib.Path(build, line.strip()).resolve()
-            if path.is_relative_to(ROOT):
-                current.append(path)
-    return result
+def included_files(path, folders, known):
+    """The project's and the build's files that `path` includes, directly or not; `known` remembers."""
+    if path not in known:
+        known[path] = set()  # a file that includes itself ends here
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', text, re.MULTILINE):
+            for folder in (path.parent, *folders):
+                if (folder / name).is_file():
+                    found = (folder / name).resolve()
+                    known[path] |= {found} | included_files(found, folders, known)
+                    break
+    return known[path]
 
 
 def tidy_command(command):
@@ -80,6 +83,7 @@ def main():
     parser = argparse.ArgumentParser()
     caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     parser.add_argument("--build", default="build/release")
+    parser.add_argument("--commands", default="build/tidy")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path(caches, "sluice-tidy"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--budget", type=float)
@@ -92,26 +96,27 @@ def main():
     version = subprocess.run([TIDY, "--version"], check=True, capture_output=True).stdout
     settings = b"".join(path.read_bytes() for path in (ROOT / ".clang-tidy", ROOT / "tests/.clang-tidy"))
     cache = Cache(options.cache.resolve(), version + settings)
-    recorded = ninja_dependencies(build)
+    commands_of = pathlib.Path(options.commands).resolve()
+    subprocess.run(["cmake", "--preset", "tidy", "-B", commands_of], check=True, stdout=subprocess.DEVNULL)
+    commits = subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True).stdout.strip()
+    known = {}
     changed = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True).stdout.split()
 
     todo, commands, seen = [], [], set()
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        path = pathlib.Path(entry["file"])
+    for entry in json.loads((commands_of / "compile_commands.json").read_text()):
+        path = pathlib.Path(entry["file"].replace(str(commands_of), str(build)))
         wanted = any(path.is_relative_to(folder) for folder in folders) and not path.is_relative_to(build)
         if not wanted or path in seen:
             continue
         seen.add(path)
-        command = tidy_command(entry["command"])
-        output = command[command.index("-o") + 1]
-        if output not in recorded:
-            continue  # not built
-        commands.append({"directory": entry["directory"], "file": entry["file"], "arguments": command})
+        command = tidy_command(entry["command"].replace(str(commands_of), str(build)))
+        commands.append({"directory": str(build), "file": str(path), "arguments": command})
         # The path of this checkout does not matter to what is found.
-        key = cache.key([word.replace(str(ROOT), "") for word in command], recorded[output] + [path])
+        key = cache.key([word.replace(str(ROOT), "") for word in command], included_files(path, (ROOT, build), known) | {path})
         if not cache.clean(key):
             name = str(path.relative_to(ROOT))
-            todo.append((name not in changed, name.startswith("tests/"), path, key))
+            turn = hashlib.sha256(f"{commits} {name}".encode()).digest()
+            todo.append((name not in changed, turn, path, key))
     todo.sort()
     database = tempfile.TemporaryDirectory()
     pathlib.Path(database.name, "compile_commands.json").write_text(json.dumps(commands))
@@ -135,8 +140,9 @@ def main():
                 found += 1
                 print(done.stdout or done.stderr, flush=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"tidy: {len(seen)} sources, {len(todo)} to check, {found} with findings, {left} left for the next run, "
-          f"{used.ru_utime + used.ru_stime:.0f} s of processor time")
+    clean = len(seen) - len(todo)
+    print(f"tidy: {len(todo) - left} of {len(seen)} sources checked now, {clean} known to be clean, {left} left out "
+          f"({100 * left // max(len(seen), 1)} %), {found} with findings, {used.ru_utime + used.ru_stime:.0f} s of processor time")
     return 1 if found else 0
 
 

@@ -78,22 +78,39 @@ function(sluice_read_geometry rtl)
 endfunction()
 
 # Verilates <top> to the class <class> in <folder> and compiles it to
-# <folder>/<class>__ALL.a; further arguments go to Verilator.
+# <folder>/<class>__ALL.a; further arguments go to Verilator. One job: Ninja has the other cores, and
+# with more, make would Verilate a block twice at once, for each of the two files it waits for.
 function(sluice_verilated_archive class folder top)
   cmake_parse_arguments(ARG "HIERARCHICAL" "" "RTL" ${ARGN})
   if(NOT ARG_RTL)
     set(ARG_RTL ${SLUICE_RTL_SOURCES})
   endif()
-  set(merge "")
+  get_filename_component(name ${folder} NAME)
+  set(work ${folder})
+  set(before "")
+  set(after "")
+  set(arguments ${SLUICE_VERILATOR_FLAGS} ${ARG_UNPARSED_ARGUMENTS} ${ARG_RTL})
+  if(folder MATCHES " ")
+    # GNU make builds nothing in a folder whose path has a space, so Verilator works elsewhere.
+    string(MD5 hash ${folder})
+    set(work /tmp/sluice-verilated-${hash}/${name})
+    set(copies ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh ${arguments})
+    list(FILTER copies INCLUDE REGEX "^/")
+    list(JOIN copies "\" \"" copies)
+    list(TRANSFORM arguments REPLACE "^/.*/" "${work}_rtl/")
+    list(TRANSFORM arguments REPLACE "^-I/.*" "-I${work}_rtl")
+    set(before "mkdir -p ${work}_rtl && cp \"${copies}\" ${work}_rtl && cd ${work}_rtl && ")
+    set(after " && mkdir -p \"${folder}\" && cp ${work}/*.h ${work}/*.a \"${folder}\"")
+  endif()
   if(ARG_HIERARCHICAL)
     # Blocks that are built for themselves have an archive each.
-    set(merge " && llvm-ar-19 qcLs ${folder}/${class}__ALL.a ${folder}/V*/lib*.a")
+    string(PREPEND after " && llvm-ar-19 qcLs ${work}/${class}__ALL.a ${work}/V*/lib*.a")
   endif()
   add_custom_command(
     OUTPUT ${folder}/${class}__ALL.a ${folder}/${class}.h
-    COMMAND sh -c "{ \"$@\"${merge}; } > ${folder}.log 2>&1 || { cat ${folder}.log; exit 1; }" --
-            ${VERILATOR} --cc --build -j 2 --top-module ${top} --prefix ${class} --Mdir ${folder}
-            ${SLUICE_VERILATOR_FLAGS} ${ARG_UNPARSED_ARGUMENTS} ${ARG_RTL} -CFLAGS -std=c++20
+    COMMAND sh -c "{ ${before}\"$@\"${after}; } > \"${folder}.log\" 2>&1 || { cat \"${folder}.log\"; exit 1; }" --
+            ${VERILATOR} --cc --build -j 1 --top-module ${top} --prefix ${class} --Mdir ${work}
+            ${arguments} -CFLAGS -std=c++20
             -MAKEFLAGS OPT_FAST=-O2 -MAKEFLAGS OPT_GLOBAL=-O2 -MAKEFLAGS CXX=${CMAKE_CXX_COMPILER}
             -MAKEFLAGS LINK=${CMAKE_CXX_COMPILER} -MAKEFLAGS OBJCACHE=${CCACHE_PROGRAM}
     DEPENDS ${ARG_RTL} ${PROJECT_SOURCE_DIR}/hw/rtl/assert.svh sluice_isa_gen
@@ -135,17 +152,18 @@ function(sluice_verilate rtl flavour)
   string(COMPARE EQUAL "${flavour}" "waves" waves)
   set(class V${rtl}_${flavour})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${rtl}_${flavour})
+  # Position independent, for the shared runtime.
+  set(flags -fno-table ${SLUICE_VERILATE_DIR}/sharing.vlt -CFLAGS -fPIC)
   if(waves)
-    sluice_verilated_archive(${class} ${folder} sluice_top ${SLUICE_PARAMETERS} --assert --x-assign unique
-      --x-initial unique --trace-fst ${SLUICE_VERILATE_DIR}/waves.vlt ${SLUICE_VERILATE_DIR}/sharing.vlt -fno-table
-      -CFLAGS -fPIC)
+    sluice_verilated_archive(${class} ${folder} sluice_top ${SLUICE_PARAMETERS} ${flags} --assert --x-assign unique
+      --x-initial unique --trace-fst ${SLUICE_VERILATE_DIR}/waves.vlt)
   else()
     # One core is built, and run by all: a fifth of the code of six. Such a block cannot be traced.
     sluice_write_geometry(${rtl} ${folder}_rtl)
     set(sources ${SLUICE_RTL_SOURCES})
     list(TRANSFORM sources REPLACE "^.*/(sluice_top|core)\\.sv$" "${folder}_rtl/\\1.sv")
-    sluice_verilated_archive(${class} ${folder} sluice_top HIERARCHICAL --hierarchical -Wno-UNOPTFLAT --noassert --x-assign fast
-      --x-initial fast ${folder}_rtl/blocks.vlt ${SLUICE_VERILATE_DIR}/sharing.vlt -fno-table -CFLAGS -fPIC RTL ${sources})
+    sluice_verilated_archive(${class} ${folder} sluice_top HIERARCHICAL --hierarchical -Wno-UNOPTFLAT --noassert
+      --x-assign fast --x-initial fast ${folder}_rtl/blocks.vlt ${flags} RTL ${sources})
   endif()
   add_library(sluice_rtl_${rtl}_${flavour} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/model.cpp
     ${folder}/${class}.h)

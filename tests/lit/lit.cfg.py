@@ -3,8 +3,8 @@
 #   llvm_tools  folder of FileCheck and not
 #   exec_root   where tests may write
 #   python      interpreter that sees the python3-* packages (%python)
-#   source      root of the repository (%source); %shared is the folder beside
-#               it, and the feature "shared" says whether it exists
+#   source      root of the repository (%source)
+#   shared      models of others (%shared); the feature "shared" says whether it exists
 import os
 
 import lit.formats
@@ -18,7 +18,7 @@ config.test_exec_root = params["exec_root"]
 config.environment["PATH"] = os.pathsep.join(
     [params["tools"], params["llvm_tools"], os.environ["PATH"]]
 )
-shared = os.path.normpath(os.path.join(params["source"], "..", "shared"))
+shared = os.path.normpath(params["shared"])
 config.substitutions += [
     ("%python", params["python"]),
     ("%source", params["source"]),

@@ -25,7 +25,7 @@ import make_models
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
-SHARED = SOURCE.parent / "shared"
+SHARED = pathlib.Path(os.environ.get("SLUICE_SHARED", SOURCE.parent / "shared"))
 STORED = HERE / "cycles.json"
 PAGE = SOURCE / "docs/performance.md"
 PUBLISHED = SHARED / "reference/published_cycles.csv"

@@ -1,4 +1,7 @@
-# What the project needs from outside, all from Debian (third_party/debian-packages.txt).
+# What the project needs from outside, all from Debian (third_party/debian-packages.txt). Other
+# installations that stand first on PATH or in the environment, such as conda's, are not searched.
+set(CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH OFF)
+set(CMAKE_FIND_USE_CMAKE_ENVIRONMENT_PATH OFF)
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-19)
 find_package(MLIR 19.1 REQUIRED CONFIG)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")

@@ -49,9 +49,26 @@ add_custom_target(sanitize_tests)
 function(sluice_sanitize test)
   # Vectors, and LLVM's allocators that poison what they have not given out, are shared with
   # libraries that are not instrumented.
-  set_tests_properties(${test} PROPERTIES LABELS sanitize
+  set_property(TEST ${test} APPEND PROPERTY LABELS sanitize)
+  set_tests_properties(${test} PROPERTIES
                        ENVIRONMENT ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0)
   add_dependencies(sanitize_tests ${ARGN})
+endfunction()
+
+# Tells tests where models and cases of others are; the parts that need them skip where they are not.
+# Label "shared".
+function(sluice_needs_shared)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS shared)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT SLUICE_SHARED=${SLUICE_SHARED})
+  endforeach()
+endfunction()
+
+# Leaves tests to tools/check.sh: what developers check and users need not. Label "check".
+function(sluice_check_only)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS check)
+  endforeach()
 endfunction()
 
 # Builds what the tests labelled "threads" need: few, of libraries that are all instrumented.

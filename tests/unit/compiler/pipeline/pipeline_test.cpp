@@ -120,8 +120,7 @@ class SharedModels : public testing::TestWithParam<Shared> {};
 
 TEST_P(SharedModels, Compile) {
   CompileOptions options;
-  options.modelPath =
-      kSource + "/../shared/models/" + GetParam().model + std::string("/model.onnx");
+  options.modelPath = std::string(SHARED_MODELS "/") + GetParam().model + "/model.onnx";
   options.target = GetParam().target;
   if (!std::filesystem::exists(options.modelPath))
     GTEST_SKIP() << "no folder 'shared' beside the repository";
