@@ -74,6 +74,7 @@ function(sluice_read_geometry rtl)
     string(APPEND initializer ", ${deepest_${name}}")
   endforeach()
   set(SLUICE_PARAMETERS ${parameters} PARENT_SCOPE)
+  set(SLUICE_CORES ${deepest_cores} PARENT_SCOPE)
   set(SLUICE_GEOMETRY_INITIALIZER "${initializer}, 0}" PARENT_SCOPE)
 endfunction()
 
@@ -157,6 +158,9 @@ function(sluice_verilate rtl flavour)
   if(waves)
     sluice_verilated_archive(${class} ${folder} sluice_top ${SLUICE_PARAMETERS} ${flags} --assert --x-assign unique
       --x-initial unique --trace-fst ${SLUICE_VERILATE_DIR}/waves.vlt)
+  elseif(SLUICE_CORES LESS 3)
+    sluice_verilated_archive(${class} ${folder} sluice_top ${SLUICE_PARAMETERS} ${flags} --noassert --x-assign fast
+      --x-initial fast)
   else()
     # One core is built, and run by all: a fifth of the code of six. Such a block cannot be traced.
     sluice_write_geometry(${rtl} ${folder}_rtl)
