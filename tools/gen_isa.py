@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives isa_pkg.sv, isa.h, isa.cpp, isa.md and the operations of the core dialect from the
+"""Generates isa_pkg.sv, isa.h, isa.cpp, isa.md and the operations of the core dialect from the
 instruction table.
 
 usage: gen_isa.py isa.json (--sv F | --header F | --source F | --markdown F | --tablegen F)...
@@ -101,27 +101,27 @@ def emit_header(table):
         out += [f"  bool operator==(const {camel(inst['name'])} &) const = default;", "};", ""]
     names = ", ".join(camel(inst["name"]) for inst in table["instructions"])
     out += [f"using Instruction = std::variant<{names}>;", "",
-            "/// One field as the table declares it.",
+            "/// A field of an instruction.",
             "struct FieldInfo {", "  std::string_view name;", "  unsigned offset;", "  unsigned bits;", "  unsigned count;",
             "  bool isSigned;", "  std::string_view enumName; ///< empty if plain", "  std::string_view doc;", "};", "",
-            "/// One instruction as the table declares it.",
+            "/// An instruction and its fields.",
             "struct InstructionInfo {", "  std::string_view name;", "  Opcode opcode;", "  Unit unit;", "  unsigned bits;",
             "  std::span<const FieldInfo> fields;", "  std::string_view doc;", "};", "",
-            "/// All instructions, in table order.", "std::span<const InstructionInfo> instructions();", "",
-            "/// The entry of an opcode; null if there is none.", "const InstructionInfo *lookup(unsigned opcode);", "",
-            "/// Reads element `index` of a field, sign-extended if the field is signed.",
+            "/// Returns all instructions, in the order of the table.", "std::span<const InstructionInfo> instructions();", "",
+            "/// Returns the instruction of an opcode, or null if there is none.", "const InstructionInfo *lookup(unsigned opcode);", "",
+            "/// Returns element `index` of a field, sign-extended if the field is signed.",
             "int64_t getField(const Words &words, const FieldInfo &field, unsigned index = 0);", "",
-            "/// Writes element `index` of a field; false if the value does not fit.",
+            "/// Writes element `index` of a field. Returns false if the value does not fit.",
             "bool setField(Words &words, const FieldInfo &field, unsigned index, int64_t value);", "",
-            "/// Encodes; empty if a value does not fit its field.", "std::optional<Words> encode(const Instruction &inst);", "",
-            "/// Decodes; empty if the opcode is unknown, a bit outside the fields is set,",
-            "/// or an enumerated field has no such value. Ranges are not checked.",
+            "/// Encodes an instruction. Returns nothing if a value does not fit its field.", "std::optional<Words> encode(const Instruction &inst);", "",
+            "/// Decodes an instruction. Returns nothing if the opcode is unknown, a bit outside the fields",
+            "/// is set, or an enumerated field has an unknown value. Does not check ranges.",
             "std::optional<Instruction> decode(const Words &words);", "",
-            "/// Name of a value of an enumeration; empty if there is none.",
+            "/// Returns the name of a value of an enumeration, or an empty string if there is none.",
             "std::string_view enumValueName(std::string_view enumName, unsigned value);", "",
-            "/// Value of a name of an enumeration.",
+            "/// Returns the value of a name of an enumeration, or nothing if there is none.",
             "std::optional<unsigned> enumValue(std::string_view enumName, std::string_view name);", "",
-            "/// One line of text: the mnemonic and every field that is not at its default.",
+            "/// Returns one line of text: the mnemonic and every field that is not at its default.",
             "std::string disassemble(const Words &words);", "", "} // namespace sluice::isa"]
     return "\n".join(out) + "\n"
 
@@ -232,17 +232,19 @@ def emit_source(table):
 
 def emit_markdown(table):
     bits = table["word_bits"] * table["words"]
-    out = ["# Instruction set", "", "Generated from `hw/isa/isa.json` by `tools/gen_isa.py`; what the instructions do, cycle by cycle, is in `machine.md`.", "",
-           f"Version {table['version']}. An instruction has {bits} bits, {table['words']} little-endian 64-bit words; bits 3:0 of word 0 are the opcode, "
-           "fields follow in the order of the tables, bits outside them are zero. A field with several elements stores element 0 lowest.", "",
+    out = ["# Instruction set", "", "This page lists every instruction, field and constant of the accelerator. `machine.md` specifies their effect, cycle by cycle. "
+           "`tools/gen_isa.py` generates this page from `hw/isa/isa.json`.", "",
+           "Print the instructions of a program with", "", "    sluice inspect FILE --asm", "",
+           f"This is version {table['version']}. An instruction has {bits} bits in {table['words']} little-endian 64-bit words. Bits 3:0 of word 0 are the opcode. "
+           "The fields follow in the order of the tables; all other bits are zero. A field with several elements stores element 0 in the lowest bits.", "",
            "## Constants", "", "| constant | value | meaning |", "|---|---|---|"]
     out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["constants"]]
     out += ["", "## Latencies", "", "| stage | cycles | what happens |", "|---|---|---|"]
     out += [f"| `{item['name']}` | {item['value']} | {item['doc']} |" for item in table["latencies"]]
-    out += ["", "## Enumerations", ""]
+    out += ["", "## Enumerations", "", "| enumeration | meaning | values |", "|---|---|---|"]
     for name, enum in table["enums"].items():
         values = ", ".join(f"`{value}` {code}" for value, code in enum["values"].items())
-        out += [f"* **{name}**: {enum['doc']}: {values}"]
+        out += [f"| {name} | {enum['doc']} | {values} |"]
     out += ["", "## Instructions"]
     for inst in table["instructions"]:
         out += ["", f"### {inst['name']} (opcode {inst['opcode']}, {KIND[inst['unit']]})", "", f"{inst['doc'][0].upper() + inst['doc'][1:]}."]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Cycle counts of the benchmark models against the stored ones.
+"""Compares the cycle counts of the benchmark models with the stored ones.
 
 usage: cycles.py SLUICE [--update | --table | --check-docs]
 
-Cycles are exact and the same everywhere, so they are a test: none may rise. A
-count that falls is to be stored, with --update; that only ever lowers a count
-(or adds one that is not stored yet). --table prints the stored counts beside the
-published ones as Markdown; --check-docs says whether docs/performance.md shows it.
+Cycles are exact and the same on every computer. The comparison fails if a count rises.
+It also fails if one falls, until --update stores it. --update only lowers counts or adds
+new ones. --table prints the stored and the published counts as Markdown. --check-docs
+checks that docs/performance.md shows these tables.
 """
 import argparse
 import concurrent.futures
@@ -50,7 +50,7 @@ SKIPPED = 77
 
 
 def compare(stored, measured):
-    """Risen, fallen and new counts, as sentences; by target, model and measure."""
+    """Returns the risen, the fallen and the new counts as lists of messages."""
     risen, fallen, new = [], [], []
     for target, models in measured.items():
         for model, counts in models.items():
@@ -128,13 +128,13 @@ def geometric_mean(ratios):
 
 
 def layers_of(name):
-    """(inputs, outputs) of the fully connected layers of a row, from its model."""
+    """Returns the (inputs, outputs) of each fully connected layer of a benchmark model."""
     shapes = [i.dims for i in make_models.ROWS[name](name).graph.initializer]
     return [(shape[1], shape[0]) for shape in shapes if len(shape) == 2]
 
 
 def table(stored):
-    """Markdown: per row what the machine needs at least, what it takes, what is published."""
+    """Returns the Markdown table of dense networks: floor, measured and published cycles."""
     published, lines = published_counts(), []
     for target in ("c6b32", "c3b64"):
         cores, lanes = GEOMETRY[target]
@@ -161,7 +161,7 @@ def table(stored):
 
 
 def stream_table(stored):
-    """Markdown: of networks with a memory, what a step takes and what is published."""
+    """Returns the Markdown table of networks with a memory: measured and published cycles per step."""
     published, lines = published_counts(), []
     for targets in (("c6b32", "c6b32-deep"), ("c3b64",)):
         lines += [f"{' and '.join(f'`{target}`' for target in targets)}:", "",
