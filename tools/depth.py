@@ -261,13 +261,13 @@ def levels_of_page(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--isa-pkg", help="generated package (default: generate it)")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--isa-pkg", help="generated package of the instruction set (default: generate it)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of syntheses that run at the same time (1)")
     parser.add_argument("--cache", default=os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sluice-depth"))
     parser.add_argument("--levels", action="store_true", help="skip the sizes")
     parser.add_argument("--page", help="page to compare the results with")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write the results to the page")
     parser.add_argument("units", nargs="*", help="names of units (default: all)")
     args = parser.parse_args()
     with open(os.path.join(ROOT, "tools", "depth.json"), encoding="utf-8") as file:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes a C++ source of text files, so that the product needs none of them at run time.
+"""Embeds text files in a C++ source, so that the program does not read them at run time.
 
 usage: embed.py OUT.cpp NAMESPACE FUNCTION FILE...
 
 The source defines `const std::vector<std::pair<std::string_view, std::string_view>> &FUNCTION()`
-in NAMESPACE: file name without its ending, and contents, in the order given.
+in NAMESPACE: pairs of a file name without extension and the contents, in the given order.
 """
 import os
 import sys

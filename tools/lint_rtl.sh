@@ -1,8 +1,9 @@
 #!/bin/sh
-# Lints every module of hw/rtl: verilator -Wall without a warning, and yosys
-# without latches, loops or conflicting drivers (check -assert).
+# Lints every module of hw/rtl: verilator -Wall must give no warning, and yosys must find no
+# latches, combinational loops or conflicting drivers (check -assert).
 #
-# usage: lint_rtl.sh [isa_pkg.sv]
+# usage: tools/lint_rtl.sh [ISA_PKG.sv]
+#   ISA_PKG.sv  the generated package of the instruction set (generated if not given)
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -29,7 +30,7 @@ done
 
 # yosys 0.23 takes an unpacked array of structs for one struct, without a word.
 if grep -nE '^ *([a-z_]+::)?[a-z_]+_t +[a-z0-9_]+ *\[' $modules; then
-  echo "an unpacked array of structs: yosys does not read it"
+  echo "error: yosys does not support unpacked arrays of structs"
   failed=1
 fi
 
@@ -43,16 +44,16 @@ if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -
   failed=1
 fi
 
-# A parameter without a meaning is refused.
+# Both tools must reject a parameter with a wrong value.
 if verilator --lint-only -I"$rtl" "$rtl/fifo_pointers.sv" -GDepth=6 > "$folder/log" 2>&1 ||
     ! grep -q "a parameter has a wrong value" "$folder/log"; then
-  echo "verilator takes a queue of 6 places"
+  echo "error: verilator accepts fifo_pointers with Depth 6, allowed: powers of two"
   failed=1
 fi
 if yosys -q -p "read_verilog -sv -I$rtl $rtl/fifo_pointers.sv; chparam -set Depth 6 fifo_pointers; \
     hierarchy -check -top fifo_pointers" > "$folder/log" 2>&1 ||
     ! grep -q "a parameter has a wrong value" "$folder/log"; then
-  echo "yosys takes a queue of 6 places"
+  echo "error: yosys accepts fifo_pointers with Depth 6, allowed: powers of two"
   failed=1
 fi
 exit $failed

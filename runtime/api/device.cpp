@@ -36,7 +36,7 @@ const char *nameOf(Engine engine) { return engine == Engine::Vm ? "vm" : "rtl"; 
 /// Remembers why makeEngine gives none.
 sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
                           const std::string &waves) {
-  std::string why = "it was built without";
+  std::string why = "the build does not contain it";
 #ifdef SLUICE_HAVE_RTL
   if (engine == Engine::Rtl && !waves.empty() && makeEngine(engine, geometry, false)) {
     const std::vector<std::string> able = device::rtlModels(true);
@@ -44,19 +44,18 @@ sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
     all.push_back(geometry.rtl);
     return fail(
         SLUICE_RT_UNAVAILABLE, "E0612",
-        fmt::format("engine 'rtl' cannot write waves to '{}': in this build the model of hardware "
-                    "'{}' has none, only that of: {}; configure with -DSLUICE_RTL_WAVES='{}', or "
-                    "run without waves",
-                    waves, geometry.rtl,
+        fmt::format("engine 'rtl' of this build cannot write waves of hardware '{}' to '{}', only "
+                    "of {}; configure with -DSLUICE_RTL_WAVES='{}', or run without waves",
+                    geometry.rtl, waves,
                     able.empty() ? "none" : fmt::format("{}", fmt::join(able, ", ")),
                     fmt::join(all, ";")));
   }
   if (engine == Engine::Rtl)
-    why = device::whyNoRtl(geometry) + "; the vm serves every target";
+    why = device::whyNoRtl(geometry) + "; engine 'vm' runs every target";
 #endif
   return fail(SLUICE_RT_UNAVAILABLE, "E0606",
-              fmt::format("this build has no engine '{}' for target '{}' (hardware '{}'): {}",
-                          nameOf(engine), geometry.name, geometry.rtl, why));
+              fmt::format("engine '{}' of this build cannot run target '{}': {}", nameOf(engine),
+                          geometry.name, why));
 }
 
 /// The arrays of one direction; what is wrong with them goes to `wrong`.
@@ -68,9 +67,9 @@ std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, co
     return std::vector<Array>();
   };
   if (count != tensors.size())
-    return refuse(fmt::format("{} {}s, the model has {}", count, direction, tensors.size()));
+    return refuse(fmt::format("got {} {}s, the model has {}", count, direction, tensors.size()));
   if (count != 0 && !theirs)
-    return refuse(fmt::format("no {} arrays", direction));
+    return refuse(fmt::format("the {} arrays are a null pointer", direction));
   std::vector<Array> arrays = take(theirs, count, wrong);
   for (size_t i = 0; i < arrays.size(); ++i) {
     const size_t element = sluice_rt_type_size(arrays[i].type);
@@ -147,7 +146,7 @@ sluice_rt_status sluice_rt_device_set_pacing(sluice_rt_device *device, sluice_rt
   if (!device)
     return invalid("null device");
   if (pacing < SLUICE_RT_QUEUED || pacing > SLUICE_RT_SPACED)
-    return invalid(fmt::format("pacing {}, allowed: 0 to 2", static_cast<int>(pacing)));
+    return invalid(fmt::format("pacing is {}, allowed: 0 to 2", static_cast<int>(pacing)));
   const std::lock_guard lock(device->mutex);
   device->pacing = static_cast<Pacing>(pacing);
   return SLUICE_RT_OK;
@@ -167,7 +166,7 @@ sluice_rt_status sluice_rt_device_set_stall_limit(sluice_rt_device *device, uint
   if (!device)
     return invalid("null device");
   if (cycles < 256)
-    return invalid(fmt::format("a stall limit of {}, allowed: 256 and more", cycles));
+    return invalid(fmt::format("the stall limit is {}, allowed: 256 or more", cycles));
   const std::lock_guard lock(device->mutex);
   device->stallLimit = cycles;
   return SLUICE_RT_OK;
@@ -184,8 +183,7 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
       return noEngine(device->engine, geometry, device->waves);
     if (!device->waves.empty() && !engine->setWaves(device->waves))
       return fail(SLUICE_RT_UNAVAILABLE, "E0612",
-                  fmt::format("engine '{}' cannot write waves to '{}': only the Verilated hardware "
-                              "can, engine 'rtl'",
+                  fmt::format("engine '{}' cannot write waves to '{}', allowed: engine 'rtl'",
                               nameOf(device->engine), device->waves));
     if (device->session)
       device->session->close();
@@ -327,7 +325,7 @@ sluice_rt_status sluice_rt_job_cycles_of(const sluice_rt_job *job, sluice_rt_job
   if (!job || !cycles)
     return invalid("null argument");
   if (job->session->state(*job->job) != JobState::Done)
-    return invalid("the job has not ended with success");
+    return invalid("the job is pending or has failed");
   const Job &done = *job->job;
   const uint64_t latency = done.inputRows.empty() ? 0 : done.lastOutput - done.firstInput + 1;
   return guarded([&] {

@@ -18,7 +18,7 @@ sluice_rt_status fail(sluice_rt_status status, std::string code, std::string mes
 /// fail() with what is wrong with an argument.
 sluice_rt_status invalid(std::string message);
 
-/// fail() with an index that is not below `count`: "node 7 of 5".
+/// fail() with an index that is not below `count`: "node is 7, allowed: 0 to 4".
 sluice_rt_status noSuch(std::string_view what, size_t index, size_t count);
 
 /// Runs the body of an API function; no exception leaves it.

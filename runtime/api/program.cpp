@@ -64,7 +64,8 @@ sluice_rt_status invalid(std::string message) {
 }
 
 sluice_rt_status noSuch(std::string_view what, size_t index, size_t count) {
-  return invalid(fmt::format("{} {} of {}", what, index, count));
+  return invalid(count == 0 ? fmt::format("{} {} does not exist, there is none", what, index)
+                            : fmt::format("{} is {}, allowed: 0 to {}", what, index, count - 1));
 }
 
 } // namespace sluice::runtime

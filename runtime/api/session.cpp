@@ -23,7 +23,7 @@ constexpr uint64_t kRest = 128;
 /// What an inference does behind its outputs ends before that many cycles.
 constexpr uint64_t kLongestRest = uint64_t{1} << 24;
 
-constexpr const char *kClosed = "the device was closed or loaded again";
+constexpr const char *kClosed = "the device was closed or loaded with another program";
 
 } // namespace
 
@@ -197,8 +197,9 @@ bool Session::readState(std::vector<uint16_t> &image, uint64_t &cycles) {
     const uint32_t row = done.output->address;
     if (row >= rows || arrived[row]) {
       breakDown(JobState::Fault,
-                fmt::format("row {} of the state arrived, {}", row,
-                            row >= rows ? fmt::format("it has {}", rows) : "a second time"));
+                fmt::format("state row {} arrived {}", row,
+                            row >= rows ? fmt::format("but the state has {} rows", rows)
+                                        : "a second time"));
       return false;
     }
     arrived[row] = true;
@@ -322,7 +323,7 @@ void Session::runBatch() {
     if (done.output)
       takeRow(*done.output, cycle);
     if (engine->tokenFault()) {
-      breakDown(JobState::Fault, "a token counter passed its maximum");
+      breakDown(JobState::Fault, "a token counter exceeded its maximum");
     } else if (quiet >= stallLimit) {
       breakDown(JobState::Stalled, device::describeStall(*loaded, engine->status(), quiet));
     } else if ((done.output || done.inputTaken) && finishComplete()) {
@@ -367,7 +368,7 @@ void Session::takeRow(const device::OutputRow &row, uint64_t cycle) {
   const uint64_t index = arrival / steps - completed[target.model];
   if (!target.used || index >= jobs.size()) {
     breakDown(JobState::Fault,
-              fmt::format("output row {} arrived, which no pending job expects", row.address));
+              fmt::format("output row {} arrived, but no pending job expects it", row.address));
     return;
   }
   Job &job = *jobs[index];

@@ -36,20 +36,20 @@ Ready ready(const sluice_rt_device *device, const void *buffer, size_t size) {
   }
   if (size != expected) {
     result.status =
-        invalid(fmt::format("a state of {} bytes, that of the program has {}", size, expected));
+        invalid(fmt::format("the state has {} bytes, the program needs {}", size, expected));
     return result;
   }
   const std::lock_guard lock(device->mutex);
   result.identity = device->identity;
   result.session = device->session == session ? session : nullptr;
   if (!result.session)
-    result.status = invalid("another program has been loaded meanwhile");
+    result.status = invalid("another program was loaded during the call");
   return result;
 }
 
 sluice_rt_status statusOf(const StateResult &result, std::string_view what) {
   if (result.pending != 0)
-    return invalid(fmt::format("{} job{} pending, a state is {} between inferences", result.pending,
+    return invalid(fmt::format("{} job{} pending, allowed: 0 when a state is {}", result.pending,
                                result.pending == 1 ? " is" : "s are", what));
   return endStatus(result.state, result.error);
 }
@@ -70,8 +70,7 @@ sluice_rt_status sluice_rt_device_save_state(sluice_rt_device *device, void *buf
       return now.status;
     if (now.session->program().state.save.empty())
       return fail(SLUICE_RT_UNAVAILABLE, "E0617",
-                  "the program cannot save its state: it changes before the next input comes, or "
-                  "there was no room for the instructions that do it");
+                  "the program has no instructions to save its state; see sluice explain E0617");
     std::vector<uint16_t> image;
     const sluice_rt_status status = statusOf(now.session->save(image), "saved");
     if (status == SLUICE_RT_OK)

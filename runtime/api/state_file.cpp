@@ -50,17 +50,17 @@ std::optional<std::string> unpackState(const format::Program &program, const Sha
                                        std::span<const uint8_t> bytes,
                                        std::vector<uint16_t> &image) {
   if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin()))
-    return "it does not begin with the magic bytes of a saved state";
+    return "the magic bytes at the start are missing";
   format::ByteReader in(bytes.subspan(kMagic.size()));
   if (const auto version = in.number<uint32_t>(); version != kVersion)
-    return fmt::format("it has version {}, this build reads version {}", version, kVersion);
+    return fmt::format("its version is {}, this build reads version {}", version, kVersion);
   const std::span<const uint8_t> content = bytes.first(bytes.size() - sizeof(Sha256));
   const Sha256 hash = format::sha256(content);
   if (!std::equal(hash.begin(), hash.end(), bytes.end() - sizeof(Sha256)))
-    return "it is damaged: its SHA-256 does not match";
+    return "damaged: the SHA-256 does not match";
   in.number<uint32_t>();
   if (!std::ranges::equal(in.numbers<uint8_t>(sizeof(Sha256)), identity))
-    return "it is of another program";
+    return "it belongs to another program file";
   image = in.numbers<uint16_t>(imageSize(program));
   return std::nullopt;
 }

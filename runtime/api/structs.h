@@ -24,9 +24,9 @@ template <SizedStruct T> inline constexpr size_t kFirstSize = sizeof(T);
 template <SizedStruct T> std::string wrongSize(const T &theirs) {
   if (theirs.size >= kFirstSize<T>)
     return "";
-  return fmt::format("a struct has size {}, allowed: {} and more; its member size is to be set to "
-                     "its sizeof",
-                     theirs.size, kFirstSize<T>);
+  return fmt::format(
+      "the size of a struct is {}, allowed: {} or more; set its member 'size' to its sizeof",
+      theirs.size, kFirstSize<T>);
 }
 
 /// Fills the members that the caller's struct has; what it has beyond ours is zero.
@@ -50,13 +50,13 @@ template <SizedStruct T> std::vector<T> take(const T *theirs, size_t count, std:
     std::memcpy(&one.size, bytes, sizeof one.size);
     wrong = wrongSize(one);
     if (wrong.empty() && one.size != theirs->size)
-      wrong = fmt::format("struct {} has size {}, the first one has {}", i, one.size, theirs->size);
+      wrong = fmt::format("struct {} has size {}, struct 0 has {}", i, one.size, theirs->size);
     if (!wrong.empty())
       return {};
     const size_t known = std::min(one.size, sizeof(T));
     if (std::any_of(bytes + known, bytes + one.size, [](char byte) { return byte != 0; })) {
       wrong =
-          fmt::format("struct {} sets members that this library does not know, allowed: zero", i);
+          fmt::format("struct {} sets members that this library does not have, allowed: zero", i);
       return {};
     }
     std::memcpy(&one, bytes, known);

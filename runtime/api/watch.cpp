@@ -33,7 +33,7 @@ const std::vector<format::InstructionWords> *memory(const format::Program &progr
 }
 
 sluice_rt_status noCore(const format::Program &program, uint32_t core) {
-  return invalid(fmt::format("core {}, allowed: 0 to {}", core, program.cores.size()));
+  return invalid(fmt::format("core is {}, allowed: 0 to {}", core, program.cores.size()));
 }
 
 /// Decoded once per handle: the texts must live as long as it does.
@@ -194,7 +194,7 @@ sluice_rt_status sluice_rt_device_recording(const sluice_rt_device *device,
   return guarded([&] {
     const std::lock_guard lock(device->mutex);
     if (!device->session || !device->recording)
-      return invalid("the device has no program loaded, or does not record");
+      return invalid("the device has no program loaded or is not recording");
     *recording = new sluice_rt_recording{device->session->recorded()};
     return SLUICE_RT_OK;
   });

@@ -106,8 +106,8 @@ std::unique_ptr<Device> makeRtl(const format::Geometry &geometry, bool waves = f
 /// The geometry.rtl of every model of this build, with waves or without.
 std::vector<std::string> rtlModels(bool waves);
 
-/// Why makeRtl gives null without waves, and what to do: "weight_blocks is 8192, the model
-/// has 4096, so put the target's file into hw/targets and build again".
+/// Returns why makeRtl returns null without waves, and a fix: "weight_blocks is 8192 (hardware:
+/// 4096); add the target file to hw/targets and build again".
 std::string whyNoRtl(const format::Geometry &geometry);
 
 } // namespace sluice::device

@@ -27,7 +27,7 @@ std::string reason(const UnitStatus &unit) {
   case UnitStatus::Block::Idle:
     break;
   }
-  return "could go on";
+  return "is not blocked";
 }
 
 std::string unitName(const UnitStatus &unit, size_t cores) {
@@ -66,7 +66,7 @@ std::string describeStall(const format::Program &program, const std::vector<Unit
         blocked.push_back(&unit);
   std::string text = fmt::format("no progress for {} cycles: ", cycles);
   if (blocked.empty())
-    return text + "every unit has finished its instructions, and outputs are missing";
+    return text + "all units have finished their instructions, but outputs are missing";
   const Places places(program);
   for (const UnitStatus *unit : blocked) {
     if (unit != blocked.front())

@@ -30,14 +30,15 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, 
   if (tensor.name.empty() || !isUtf8(tensor.name))
     return "the name is empty or not UTF-8 text";
   if (tensor.type < HostType::Float32 || tensor.type > HostType::Float64)
-    return fmt::format("type {} is none of 1 to 4", static_cast<unsigned>(tensor.type));
+    return fmt::format("the element type is {}, allowed: 1 to 4",
+                       static_cast<unsigned>(tensor.type));
   int64_t elements = 1;
   for (int64_t extent : tensor.shape) {
     if (extent < 1 || extent > kTensorElements)
-      return fmt::format("extent {}, allowed: 1 to {}", extent, kTensorElements);
+      return fmt::format("an extent is {}, allowed: 1 to {}", extent, kTensorElements);
     elements *= extent;
     if (elements > kTensorElements)
-      return fmt::format("more than {} elements", kTensorElements);
+      return fmt::format("the shape is too large, allowed: up to {} elements", kTensorElements);
   }
   if (auto wrong = checkStepPart(tensor, isOutput, steps))
     return wrong;
@@ -46,7 +47,7 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, 
     return wrong;
   const int64_t rows = part.rows(lanes);
   if (tensor.rows != rows)
-    return fmt::format("{} rows, its shape needs {}", tensor.rows, rows);
+    return fmt::format("the tensor has {} rows, its shape needs {}", tensor.rows, rows);
   return std::nullopt;
 }
 
@@ -82,7 +83,7 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
     });
   };
   if (!nameOk(geometry.name) || !nameOk(geometry.rtl))
-    return "name and rtl must be 1 to 64 of a-z, 0-9, '-' and '_'";
+    return "'name' and 'rtl' must have 1 to 64 characters from a-z, 0-9, '-' and '_'";
   struct Limit {
     const char *field;
     uint32_t value, low, high;
@@ -111,9 +112,8 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
                        geometry.lanes);
   const uint64_t weightRows = uint64_t{geometry.weightBlocks} * geometry.lanes;
   if (weightRows > kWeightRows)
-    return fmt::format("weight memories of {} rows, allowed: up to {}, what an instruction "
-                       "addresses",
-                       weightRows, kWeightRows);
+    return fmt::format("weight_blocks times lanes is {}, allowed: up to {}", weightRows,
+                       kWeightRows);
   return std::nullopt;
 }
 
@@ -175,10 +175,10 @@ void checkModels(const Program &program, ProblemList &problems) {
           bad(direction, tensor, "the name is used twice");
         if (isOutput && uint64_t{tensor.firstRow} + tensor.rows > kHostRows)
           bad(direction, tensor,
-              fmt::format("rows {} to {}, allowed: 0 to {}", tensor.firstRow,
+              fmt::format("the output uses rows {} to {}, allowed: 0 to {}", tensor.firstRow,
                           uint64_t{tensor.firstRow} + tensor.rows - 1, kHostRows - 1));
         if (const std::string *other = (isOutput ? outputRows : inputRows).claim(tensor))
-          bad(direction, tensor, fmt::format("shares rows with '{}'", *other));
+          bad(direction, tensor, fmt::format("overlaps the rows of '{}'", *other));
         if (problems.full())
           return;
       }
@@ -194,10 +194,12 @@ void checkImages(const Program &program, ProblemList &problems) {
     // One rule for all: ascending, in range, of the right size.
     auto item = [&](std::string_view kind, int64_t &previous, uint32_t number, uint64_t limit,
                     size_t size, size_t expected) {
-      if (int64_t{number} <= previous || number >= limit)
-        problems.add("E0512",
-                     fmt::format("core {}: {} {} follows {}, allowed: ascending and below {}",
-                                 index, kind, number, previous, limit));
+      if (number >= limit)
+        problems.add("E0512", fmt::format("core {}: {} {} does not exist, allowed: below {}", index,
+                                          kind, number, limit));
+      else if (int64_t{number} <= previous)
+        problems.add("E0512", fmt::format("core {}: {} {} follows {}, allowed: ascending order",
+                                          index, kind, number, previous));
       if (size != expected)
         problems.add("E0512", fmt::format("core {}: {} {} has {} values, expected {}", index, kind,
                                           number, size, expected));
@@ -210,16 +212,20 @@ void checkImages(const Program &program, ProblemList &problems) {
       const auto infinite = std::find_if(image.elements.begin(), image.elements.end(),
                                          [](uint16_t e) { return (e & 0x7F80) == 0x7F80; });
       if (infinite != image.elements.end())
-        problems.add("E0512", fmt::format("core {}: weight block {} has a value that is not finite",
-                                          index, image.block));
+        problems.add(
+            "E0512",
+            fmt::format("core {}: weight block {} holds an infinity or NaN, allowed: finite values",
+                        index, image.block));
     }
     previous = -1;
     for (const PreloadImage &image : core.preloads) {
       item("preload row", previous, image.row, geometry.preloadRows, image.lanes.size(), lanes);
       if (std::any_of(image.lanes.begin(), image.lanes.end(),
                       [](uint64_t lane) { return lane >> 55 != 0; }))
-        problems.add("E0512", fmt::format("core {}: preload row {} has bits above bit 54", index,
-                                          image.row));
+        problems.add(
+            "E0512",
+            fmt::format("core {}: preload row {} sets bits above bit 54, allowed: bits 0 to 54",
+                        index, image.row));
     }
     previous = -1;
     for (const TableImage &image : core.tables) {
@@ -237,17 +243,19 @@ void checkImages(const Program &program, ProblemList &problems) {
     for (const RowImage &image : core.rows) {
       const uint64_t rows = image.lanes.size() / lanes;
       if (rows == 0 || image.lanes.size() % lanes != 0)
-        problems.add("E0512",
-                     fmt::format("core {}: rows at {} have {} lanes, expected a multiple of {}",
-                                 index, image.address, image.lanes.size(), lanes));
+        problems.add(
+            "E0512",
+            fmt::format("core {}: the rows at {} have {} values, expected a multiple of {}", index,
+                        image.address, image.lanes.size(), lanes));
       const bool local = image.address >= isa::kLocalBase;
       const uint64_t limit =
           local ? uint64_t{isa::kLocalBase} + geometry.localRows : geometry.inboxRows;
       if (image.address < end || image.address + rows > limit)
-        problems.add("E0512",
-                     fmt::format("core {}: rows {} to {}, allowed: ascending, at or above "
-                                 "{} and below {}",
-                                 index, image.address, image.address + rows - 1, end, limit));
+        problems.add(
+            "E0512",
+            fmt::format(
+                "core {}: rows {} to {} are out of order or range, allowed: from {} and below {}",
+                index, image.address, image.address + rows - 1, end, limit));
       end = image.address + rows;
     }
   }
@@ -258,7 +266,7 @@ void checkSourceMap(const Program &program, ProblemList &problems) {
     if (node.index < -1 || !isUtf8(node.name) || !isUtf8(node.op))
       problems.add("E0513", "a source node has an index below -1 or a name that is not UTF-8 text");
   if (!isUtf8(program.compilerVersion) || !isUtf8(program.options))
-    problems.add("E0513", "compiler version or options are not UTF-8 text");
+    problems.add("E0513", "the compiler version or the options are not UTF-8 text");
   const SourceEntry *previous = nullptr;
   for (const SourceEntry &entry : program.sourceMap) {
     const size_t cores = program.cores.size();
@@ -266,17 +274,19 @@ void checkSourceMap(const Program &program, ProblemList &problems) {
                          : entry.core == cores ? program.hostInstructions.size()
                                                : 0;
     if (entry.instruction >= count)
-      problems.add("E0513", fmt::format("source map names instruction {} of core {}, which does "
-                                        "not exist",
-                                        entry.instruction, entry.core));
+      problems.add("E0513",
+                   fmt::format("the source map names instruction {} of core {}, which does "
+                               "not exist",
+                               entry.instruction, entry.core));
     if (previous && std::pair(previous->core, previous->instruction) >=
                         std::pair(entry.core, entry.instruction))
-      problems.add("E0513", fmt::format("source map is not ascending at core {} instruction {}",
+      problems.add("E0513", fmt::format("the source map is not in order at core {} instruction {}",
                                         entry.core, entry.instruction));
     for (uint32_t node : entry.nodes)
       if (node >= program.nodes.size())
         problems.add("E0513",
-                     fmt::format("source map names node {} of {}", node, program.nodes.size()));
+                     fmt::format("the source map names node {}, but the program has {} nodes", node,
+                                 program.nodes.size()));
     previous = &entry;
     if (problems.full())
       return;
@@ -288,8 +298,9 @@ std::vector<FileProblem> check(const Program &program, size_t limit) {
   if (const auto wrong = checkGeometry(program.geometry)) {
     problems.add("E0508", *wrong);
   } else if (program.cores.size() != program.geometry.cores) {
-    problems.add("E0507", fmt::format("instructions of {} cores, the geometry has {}",
-                                      program.cores.size(), program.geometry.cores));
+    problems.add("E0507",
+                 fmt::format("the program has instructions for {} cores, the geometry has {} cores",
+                             program.cores.size(), program.geometry.cores));
   } else {
     checkModels(program, problems);
     checkState(program, problems);

@@ -67,8 +67,8 @@ public:
     for (index = 0; index < words.size(); ++index) {
       const auto decoded = isa::decode(words[index]);
       if (!decoded) {
-        problems.add("E0509", fmt::format("{} instruction {} is not an instruction: unknown "
-                                          "opcode, enumerated value or bits outside the fields",
+        problems.add("E0509", fmt::format("{} instruction {} does not decode: unknown opcode, "
+                                          "unknown enum value or stray bits",
                                           place(), first + index));
         return;
       }
@@ -85,7 +85,7 @@ public:
     }
     if (routine.saves && !std::holds_alternative<isa::Halt>(list.back())) {
       index = list.size() - 1;
-      bad("a save ends with restart, allowed: halt");
+      bad("the save ends with restart, allowed: halt");
       return;
     }
     for (index = 0; index < list.size() && !problems.full(); ++index) {
@@ -131,7 +131,8 @@ private:
   /// Loops and wait, which every unit has.
   template <typename Inst> void checkCommon(const Inst &inst, bool hostUnit) {
     if (hostUnit != isHost)
-      bad(hostUnit ? "input belongs to the host port" : "a unit instruction at the host port");
+      bad(hostUnit ? "input in a core, allowed: at the host port"
+                   : "mm or vec at the host port, allowed: in a core");
     for (uint32_t n : inst.n)
       if (n == 0)
         bad("n", n, "1 to 4095");
@@ -161,9 +162,9 @@ private:
       bad("sig_units", 0, "1 to 3 (a signal needs a bank)");
     if (inst.sigEn && inst.reduce != isa::Reduce::None && inst.sigLevel > inst.reduceLevel)
       bad("sig_level", inst.sigLevel,
-          fmt::format("0 to {} (reduce_level: other beats produce nothing)", inst.reduceLevel));
+          fmt::format("0 to {} (reduce_level; other beats produce no result)", inst.reduceLevel));
     if (inst.alu1 == isa::Alu::Select)
-      bad("select is only possible in alu2");
+      bad("select in alu1, allowed: in alu2");
     checkWide(inst);
     if (inst.tableEn && inst.tableId >= geometry.tables)
       bad("table_id", inst.tableId, fmt::format("0 to {}", geometry.tables - 1));
@@ -176,9 +177,9 @@ private:
     if (!inst.bEn || !inst.cEn)
       bad(inst.bEn ? "c_en" : "b_en", 0, "1 (b_wide reads rows b and c)");
     if (inst.alu2 == isa::Alu::Select)
-      bad("select needs operands b and c, b_wide makes them one");
+      bad("select needs separate operands b and c, but b_wide joins them");
     else if (inst.alu2 != isa::Alu::Pass && inst.rhs2 == isa::Rhs2::C)
-      bad("rhs2 is c, which b_wide makes a part of b");
+      bad("rhs2 is c, but b_wide joins c to b");
   }
 
   void checkFields(const isa::Input &inst) {
@@ -383,11 +384,10 @@ void checkSave(const Program &program, ProblemList &problems) {
   const auto rows = static_cast<uint32_t>(stateRows(program.state));
   for (uint32_t row = 0; row < rows && problems.empty(); ++row)
     if (!contains(save.written, row))
-      problems.add("E0517",
-                   fmt::format("no instruction of the save writes row {} of {}", row, rows));
+      problems.add("E0517", fmt::format("the save does not write state row {} of {}", row, rows));
   if (problems.empty() && save.taken != 0)
     problems.add("E0517",
-                 fmt::format("the save takes {} rows from the host, allowed: 0", save.taken));
+                 fmt::format("the save reads {} rows from the host, allowed: 0", save.taken));
 }
 
 } // namespace
@@ -439,9 +439,11 @@ void checkInstructions(const Program &program, ProblemList &problems) {
         }
   }
   if (offered == 0 ? taken != 0 : (taken == 0 || taken % offered != 0))
-    problems.add("E0511", fmt::format("the host port takes {} rows per pass, the inputs of an "
-                                      "inference have {}; it must be a multiple",
-                                      taken, offered));
+    problems.add(
+        "E0511",
+        fmt::format(
+            "the host port reads {} rows per pass, allowed: a multiple of the {} input rows", taken,
+            offered));
 }
 
 } // namespace sluice::format

@@ -19,15 +19,15 @@ constexpr int64_t kElements = int64_t{1} << 40;
 
 std::optional<std::string> wrongTensor(const ModelTensor &tensor) {
   if (tensor.name.empty() || !isUtf8(tensor.name))
-    return "has a name that is empty or not UTF-8 text";
+    return "the name is empty or not UTF-8 text";
   int64_t elements = 1;
   for (const int64_t extent : tensor.shape) {
     if (extent < 1 || extent > kElements / elements)
-      return fmt::format("has extent {}, allowed: 1 to {}", extent, kElements / elements);
+      return fmt::format("an extent is {}, allowed: 1 to {}", extent, kElements / elements);
     elements *= extent;
   }
   if (const auto wrong = PackedRows(tensor).problem())
-    return "has " + *wrong;
+    return wrong;
   return std::nullopt;
 }
 
@@ -47,14 +47,16 @@ public:
     // In several layouts it is the same tensor.
     const auto first = known.try_emplace(tensor.name, tensor.shape).first;
     if (first->second != tensor.shape)
-      return fmt::format("is [{}], '{}' was [{}] before", fmt::join(tensor.shape, ", "),
-                         tensor.name, fmt::join(first->second, ", "));
+      return fmt::format("the shape is [{}], but an earlier '{}' has [{}]",
+                         fmt::join(tensor.shape, ", "), tensor.name,
+                         fmt::join(first->second, ", "));
     if (tensor.ofStep && !inSteps)
-      return "is one of a step, and the model has only one";
+      return "the tensor belongs to one step, but the model has only one step";
     const auto port = ports.find(tensor.name);
     if (port != ports.end() && !port->second.contains(tensor.shape))
-      return fmt::format("is [{}], at the host port '{}' is [{}]", fmt::join(tensor.shape, ", "),
-                         tensor.name, fmt::join(*port->second.begin(), ", "));
+      return fmt::format("the shape is [{}], but the input or output '{}' has [{}]",
+                         fmt::join(tensor.shape, ", "), tensor.name,
+                         fmt::join(*port->second.begin(), ", "));
     return std::nullopt;
   }
 
@@ -87,21 +89,26 @@ public:
 
   std::optional<std::string> wrong(const RowRule &rule) {
     if (rule.terms.size() > isa::kLoopDepth)
-      return fmt::format("have {} terms, allowed: up to {}", rule.terms.size(), isa::kLoopDepth);
+      return fmt::format("a rule has {} terms, allowed: up to {}", rule.terms.size(),
+                         isa::kLoopDepth);
     uint64_t count = 1;
     for (const RowTerm &term : rule.terms) {
       if (term.count == 0 || term.count > written / count)
-        return fmt::format("are none or more than the {} that it writes", written);
+        return fmt::format("a rule covers no rows or more than the {} that the instruction writes",
+                           written);
       count *= term.count;
     }
     if (rule.begin < next || rule.begin > written - count)
-      return fmt::format("are {} from {} on of {} that it writes, and {} are known already", count,
-                         rule.begin, written, next);
+      return fmt::format(
+          "a rule covers {} rows from row {}, the instruction has {}, {} already covered", count,
+          rule.begin, written, next);
     next = rule.begin + count;
     if (rule.tensor >= program.tensors.size())
-      return fmt::format("are of tensor {} of {}", rule.tensor, program.tensors.size());
+      return fmt::format("a rule names tensor {}, the program has {} tensors", rule.tensor,
+                         program.tensors.size());
     if (rule.perPass != 0 && passes == 0)
-      return fmt::format("move by {} with every pass, and it is in no loop", rule.perPass);
+      return fmt::format("a rule advances by {} every iteration, but the instruction is in no loop",
+                         rule.perPass);
     return outside(rule, program.tensors[rule.tensor]);
   }
 
@@ -117,7 +124,8 @@ private:
         (term.step < 0 ? low : high) += int64_t{term.count - 1} * term.step;
     }
     if (low < 0 || high >= rows)
-      return fmt::format("reach rows {} to {} of '{}', which has {}", low, high, tensor.name, rows);
+      return fmt::format("a rule reaches rows {} to {} of '{}', which has {} rows", low, high,
+                         tensor.name, rows);
     return std::nullopt;
   }
 
@@ -136,7 +144,7 @@ void checkComputedRows(const Program &program, ProblemList &problems) {
     if (!wrong)
       wrong = names.wrong(program.tensors[i]);
     if (wrong)
-      problems.add("E0513", fmt::format("tensor {} of the model {}", i, *wrong));
+      problems.add("E0513", fmt::format("tensor {} of the model: {}", i, *wrong));
   }
   if (!problems.empty())
     return;
@@ -146,10 +154,11 @@ void checkComputedRows(const Program &program, ProblemList &problems) {
     const std::string where = fmt::format("core {} instruction {}", rows.core, rows.instruction);
     if (before &&
         std::pair(before->core, before->instruction) >= std::pair(rows.core, rows.instruction))
-      return problems.add("E0513", "computed rows are not ascending at " + where);
+      return problems.add("E0513", "computed rows are not in order at " + where);
     if (rows.core >= program.cores.size() ||
         rows.instruction >= program.cores[rows.core].instructions.size())
-      return problems.add("E0513", fmt::format("computed rows of {}, which does not exist", where));
+      return problems.add(
+          "E0513", fmt::format("computed rows of {}: the instruction does not exist", where));
     const std::vector<InstructionWords> &list = program.cores[rows.core].instructions;
     if (!before || before->core != rows.core)
       passes = passesOf(list);
@@ -157,11 +166,12 @@ void checkComputedRows(const Program &program, ProblemList &problems) {
     const auto instruction = isa::decode(list[rows.instruction]);
     const uint64_t written = instruction ? rowsWritten(*instruction) : 0;
     if (written == 0)
-      problems.add("E0513", fmt::format("computed rows of {}, which writes none", where));
+      problems.add("E0513",
+                   fmt::format("computed rows of {}: the instruction writes no rows", where));
     Checker checker(program, written, passes[rows.instruction]);
     for (const RowRule &rule : rows.rules)
       if (const auto wrong = checker.wrong(rule); wrong && written != 0)
-        problems.add("E0513", fmt::format("computed rows of {} {}", where, *wrong));
+        problems.add("E0513", fmt::format("computed rows of {}: {}", where, *wrong));
     if (problems.full())
       return;
   }

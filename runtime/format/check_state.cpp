@@ -27,14 +27,14 @@ Bounds boundsOf(const StatePlace &place, const Geometry &geometry) {
 std::optional<std::string> checkPlace(const StatePlace &place, const StatePlace *before,
                                       const Geometry &geometry) {
   if (place.core >= geometry.cores)
-    return fmt::format("core {}, allowed: 0 to {}", place.core, geometry.cores - 1);
+    return fmt::format("core is {}, allowed: 0 to {}", place.core, geometry.cores - 1);
   if (place.memory != Memory::Rows && place.memory != Memory::Preloads)
-    return fmt::format("memory {}, allowed: 1 (rows) and 2 (preload rows)",
+    return fmt::format("memory is {}, allowed: 1 (rows) and 2 (preload rows)",
                        static_cast<unsigned>(place.memory));
   const Bounds bounds = boundsOf(place, geometry);
   const uint64_t end = uint64_t{place.first} + place.rows;
   if (place.rows == 0)
-    return "it has no rows";
+    return "the range has no rows";
   if (end > bounds.end)
     return fmt::format("{}s {} to {}, allowed: {} to {}", bounds.name, place.first, end - 1,
                        bounds.first, bounds.end - 1);
@@ -43,9 +43,10 @@ std::optional<std::string> checkPlace(const StatePlace &place, const StatePlace 
   const auto order = [](const StatePlace &one) { return std::pair(one.core, one.memory); };
   if (order(*before) > order(place) ||
       (order(*before) == order(place) && uint64_t{before->first} + before->rows > place.first))
-    return fmt::format("core {}, {} {} follows core {}, {} to {}, allowed: ascending, disjoint",
-                       place.core, bounds.name, place.first, before->core, before->first,
-                       uint64_t{before->first} + before->rows - 1);
+    return fmt::format(
+        "core {}, {} {} follows core {}, rows {} to {}, allowed: ascending and disjoint",
+        place.core, bounds.name, place.first, before->core, before->first,
+        uint64_t{before->first} + before->rows - 1);
   return std::nullopt;
 }
 
@@ -56,18 +57,20 @@ void checkState(const Program &program, ProblemList &problems) {
   const StatePlace *before = nullptr;
   for (size_t i = 0; i < state.places.size() && !problems.full(); ++i) {
     if (const auto wrong = checkPlace(state.places[i], before, program.geometry))
-      problems.add("E0517", fmt::format("state place {}: {}", i, *wrong));
+      problems.add("E0517", fmt::format("state range {}: {}", i, *wrong));
     before = &state.places[i];
   }
   if (state.save.empty())
     return;
   if (state.places.empty())
-    problems.add("E0517", "a save has an entry, and there is no state");
+    problems.add("E0517", "the program has save instructions but no state");
   const size_t lists = program.cores.size() + 1;
   if (state.save.size() != lists) {
-    problems.add("E0517", fmt::format("the save has {} entries, expected {}: one for every core "
-                                      "and the host port",
-                                      state.save.size(), lists));
+    problems.add(
+        "E0517",
+        fmt::format(
+            "the save has {} entry points, expected {}: one per core and one for the host port",
+            state.save.size(), lists));
     return;
   }
   for (size_t list = 0; list < lists; ++list) {
@@ -75,9 +78,10 @@ void checkState(const Program &program, ProblemList &problems) {
     const size_t count =
         host ? program.hostInstructions.size() : program.cores[list].instructions.size();
     if (state.save[list] >= count)
-      problems.add("E0517", fmt::format("the save of {} begins at instruction {} of {}",
-                                        host ? "the host port" : fmt::format("core {}", list),
-                                        state.save[list], count));
+      problems.add("E0517",
+                   fmt::format("the save of {} begins at instruction {}, but its list has {}",
+                               host ? "the host port" : fmt::format("core {}", list),
+                               state.save[list], count));
   }
 }
 

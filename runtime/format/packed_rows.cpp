@@ -59,9 +59,9 @@ uint32_t PackedRows::tensorDim() const {
 
 std::optional<std::string> PackedRows::problem() const {
   if (dataDim >= std::max<size_t>(packed.size(), 1))
-    return fmt::format("data dimension {}, the rank is {}", dataDim, packed.size());
+    return fmt::format("the data dimension is {}, the rank is {}", dataDim, packed.size());
   if (!areNeighbours(shape, packed))
-    return fmt::format("packed extents [{}], which are not [{}] with neighbouring axes as one",
+    return fmt::format("the packed extents [{}] do not merge neighbouring axes of [{}]",
                        fmt::join(packed, ", "), fmt::join(shape, ", "));
   return std::nullopt;
 }

@@ -26,17 +26,18 @@ template <typename T> T at(Bytes bytes, size_t offset) {
 
 FileProblem truncated(size_t found, uint64_t wanted) {
   return {"E0504",
-          fmt::format("truncated: the file has {} bytes, its header says {}", found, wanted)};
+          fmt::format("truncated: the file has {} bytes, the header says {}", found, wanted)};
 }
 
 /// Magic, versions, size, hashes and the section table.
 std::optional<FileProblem> checkContainer(Bytes bytes) {
   const size_t seen = std::min(bytes.size(), kMagic.size());
   if (seen == 0 || !std::equal(kMagic.begin(), kMagic.begin() + seen, bytes.begin()))
-    return FileProblem{"E0502", "not a program file: it does not begin with the magic bytes"};
+    return FileProblem{"E0502", "not a program file: the magic bytes at the start are missing"};
   if (bytes.size() < kHeaderBytes)
-    return FileProblem{"E0504", fmt::format("truncated: the file has {} bytes, a header has {}",
-                                            bytes.size(), kHeaderBytes)};
+    return FileProblem{"E0504",
+                       fmt::format("truncated: the file has {} bytes, the header alone has {}",
+                                   bytes.size(), kHeaderBytes)};
   const auto version = at<uint32_t>(bytes, kVersionOffset);
   if (version != kFormatVersion)
     return FileProblem{
@@ -56,7 +57,8 @@ std::optional<FileProblem> checkContainer(Bytes bytes) {
   if (bytes.size() < fileSize || bytes.size() < tableEnd)
     return truncated(bytes.size(), std::max<uint64_t>(fileSize, tableEnd));
   if (count != kSectionCount)
-    return FileProblem{"E0507", fmt::format("{} sections, expected {}", count, kSectionCount)};
+    return FileProblem{"E0507",
+                       fmt::format("the file has {} sections, expected {}", count, kSectionCount)};
 
   std::vector<uint8_t> head(bytes.begin(), bytes.begin() + tableEnd);
   Sha256 stored;
@@ -65,8 +67,9 @@ std::optional<FileProblem> checkContainer(Bytes bytes) {
   if (sha256(head) != stored)
     return FileProblem{"E0506", "damaged: the SHA-256 of the header does not match"};
   if (bytes.size() > fileSize)
-    return FileProblem{"E0505", fmt::format("{} bytes after the end that the header gives ({})",
-                                            bytes.size() - fileSize, fileSize)};
+    return FileProblem{"E0505",
+                       fmt::format("trailing bytes: the file has {} bytes, the header says {}",
+                                   bytes.size(), fileSize)};
   if (at<uint32_t>(bytes, kSectionCountOffset + 4) != 0)
     return FileProblem{"E0507", "a reserved field of the header is not zero"};
 
@@ -87,8 +90,9 @@ std::optional<FileProblem> checkContainer(Bytes bytes) {
       return FileProblem{"E0507", fmt::format("section '{}' begins at byte {}, expected {}", name,
                                               offset, expected)};
     if (offset > fileSize || size > fileSize - offset)
-      return FileProblem{"E0507", fmt::format("section '{}' of {} bytes at {} ends behind the file",
-                                              name, size, offset)};
+      return FileProblem{
+          "E0507", fmt::format("section '{}' of {} bytes at byte {} ends after the end of the file",
+                               name, size, offset)};
     const Bytes gap = bytes.subspan(end, offset - end);
     if (std::any_of(gap.begin(), gap.end(), [](uint8_t byte) { return byte != 0; }))
       return FileProblem{"E0506",
@@ -304,9 +308,10 @@ ReadResult read(std::span<const uint8_t> bytes) {
     const std::string_view name = kSectionNames[static_cast<size_t>(info.kind) - 1];
     if (in.failed() || !in.atEnd()) {
       result.problems.push_back(
-          {"E0507", fmt::format("section '{}' {}", name,
-                                in.failed() ? "ends inside an entry or a count exceeds it"
-                                            : "has bytes after its last entry")});
+          {"E0507",
+           fmt::format("section '{}' {}", name,
+                       in.failed() ? "ends inside an entry, or one of its counts is too large"
+                                   : "has bytes after its last entry")});
       return result;
     }
     // The sizes of all that follows are multiples of the lanes.
@@ -317,8 +322,9 @@ ReadResult read(std::span<const uint8_t> bytes) {
       }
     if (info.kind == Section::Instructions && program.cores.size() != program.geometry.cores) {
       result.problems.push_back(
-          {"E0507", fmt::format("instructions of {} cores, the geometry has {}",
-                                program.cores.size(), program.geometry.cores)});
+          {"E0507",
+           fmt::format("the program has instructions for {} cores, the geometry has {} cores",
+                       program.cores.size(), program.geometry.cores)});
       return result;
     }
   }

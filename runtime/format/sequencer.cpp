@@ -67,20 +67,20 @@ public:
 private:
   std::optional<SequencerError> matchLoops() {
     if (list.empty())
-      return SequencerError{0, "there are no instructions; the last must be restart or halt"};
+      return SequencerError{0, "the list is empty, the last instruction must be restart or halt"};
     end.assign(list.size(), 0);
     std::vector<size_t> open;
     for (size_t i = 0; i < list.size(); ++i) {
       const bool last = i + 1 == list.size();
       if (const auto *loop = std::get_if<isa::Loop>(&list[i])) {
         if (loop->count == 0)
-          return SequencerError{i, "count is 0, must be at least 1"};
+          return SequencerError{i, "count is 0, allowed: at least 1"};
         if (open.size() == isa::kSeqLoops)
-          return SequencerError{i, fmt::format("{} loops are open already", isa::kSeqLoops)};
+          return SequencerError{i, fmt::format("the loops nest more than {} deep", isa::kSeqLoops)};
         open.push_back(i);
       } else if (std::holds_alternative<isa::Endloop>(list[i])) {
         if (open.empty())
-          return SequencerError{i, "no loop is open"};
+          return SequencerError{i, "endloop without a loop"};
         end[open.back()] = i;
         open.pop_back();
       }

@@ -259,7 +259,7 @@ std::string obstacle(const format::Geometry &model, const format::Geometry &want
     if (clock || (shape ? have == need : have >= need))
       continue;
     memoryOnly &= !shape;
-    text += fmt::format("{}{} is {}, the model has {}", text.empty() ? "" : ", ", name, need, have);
+    text += fmt::format("{}{} is {} (hardware: {})", text.empty() ? "" : ", ", name, need, have);
   }
   return text;
 }
@@ -292,13 +292,13 @@ std::string whyNoRtl(const format::Geometry &geometry) {
     bool memoryOnly = false;
     const std::string why = obstacle(entry.geometry, geometry, memoryOnly);
     if (entry.geometry.rtl == geometry.rtl)
-      return memoryOnly ? why + ", so put the target's file into hw/targets and build again" : why;
+      return memoryOnly ? why + "; add the target file to hw/targets and build again" : why;
     if (why.empty())
-      fitting = fmt::format(", but '{0}' fits: write \"rtl\": \"{0}\" into the target's file",
+      fitting = fmt::format("; '{0}' fits, so set \"rtl\": \"{0}\" in the target file",
                             entry.geometry.rtl);
   }
   const std::vector<std::string> names = rtlModels(false);
-  return fmt::format("it has no model of that hardware, only of: {}{}",
+  return fmt::format("it has no hardware '{}', only {}{}", geometry.rtl,
                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), fitting);
 }
 

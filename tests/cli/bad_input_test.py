@@ -29,31 +29,31 @@ class Programs(Refusal):
 
     def test_truncated(self):
         good = self.compiled()
-        self.damaged(b"", "E0502", "not a program file: it does not begin with the magic bytes")
+        self.damaged(b"", "E0502", "not a program file: the magic bytes at the start are missing")
         for size in (5, 8, 63):
-            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, a header has 64")
+            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, the header alone has 64")
         for size in (64, 639, len(good) // 2, len(good) - 1):
-            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, its header says {len(good)}")
+            self.damaged(good[:size], "E0504", f"truncated: the file has {size} bytes, the header says {len(good)}")
 
     def test_longer(self):
         good = self.compiled()
-        self.damaged(good + b"x", "E0505", f"1 bytes after the end that the header gives ({len(good)})")
+        self.damaged(good + b"x", "E0505", f"trailing bytes: the file has {len(good) + 1} bytes, the header says {len(good)}")
 
     def flipped_message(self, good, position, bit):
         """What flipping one bit does, from the layout in docs/program-format.md."""
         def header(at, form):
             return struct.unpack_from(form, good, at)[0] ^ 1 << (8 * (position - at) + bit)
         if position < 8:
-            return "E0502", "not a program file: it does not begin with the magic bytes"
+            return "E0502", "not a program file: the magic bytes at the start are missing"
         if position < 12:
             return "E0503", f"format version {header(8, '<I')}, this build reads version 5: compile the model again"
         if position < 16:
             return "E0503", (f"instruction set version {header(12, '<I')}, this build has version 4: "
                              "compile the model again")
         if position < 24 and header(16, "<Q") > len(good):
-            return "E0504", f"truncated: the file has {len(good)} bytes, its header says {header(16, '<Q')}"
+            return "E0504", f"truncated: the file has {len(good)} bytes, the header says {header(16, '<Q')}"
         if 24 <= position < 28:
-            return "E0507", f"{header(24, '<I')} sections, expected 11"
+            return "E0507", f"the file has {header(24, '<I')} sections, expected 11"
         if position < HEADER + SECTIONS * ENTRY:
             return "E0506", "damaged: the SHA-256 of the header does not match"
         names = ("geometry", "models", "instructions", "weights", "rows", "preloads", "tables", "source map",
@@ -95,7 +95,7 @@ class Programs(Refusal):
     def test_not_a_program(self):
         self.compiled()
         self.damaged((self.dir / "good.onnx").read_bytes(), "E0502",
-                     "not a program file: it does not begin with the magic bytes")
+                     "not a program file: the magic bytes at the start are missing")
         for command in ("run", "inspect"):
             self.refused(MALFORMED, "error[E0501]: cannot read '.': it is a directory\n", command, ".")
             self.refused(MALFORMED, "error[E0501]: cannot read 'no.sluice': No such file or directory\n", command,

@@ -71,7 +71,8 @@ numbers, at 2 nodes
         why = {"StringNormalizer": "it works on strings, the accelerator on numbers",
                "Frobnicate": "ONNX has no operator of that name, up to opset 26"}
         self.refused(REFUSED, "".join(
-            f"error[E0201]: operator '{node.op_type}' is not supported: {why[node.op_type]}\n  --> m.onnx: node {i} \"{node.name}\" "
+            f"error[E0201]: operator '{node.op_type}' is not supported: {why[node.op_type]}\n  --> m.onnx: node {i} "
+            f"\"{node.name}\" "
             f"({node.op_type})\n help: express it with operators that `sluice ops` lists, or cut the model before it\n"
             for i, node in enumerate(nodes)), "check", "m.onnx", "--verbose")
         for form in ("json", "sarif"):
@@ -324,7 +325,7 @@ at most one -1; found [8 4] for [1 8], 32 elements for 8
                 (["x=2"], "E0112", "input 'x' has the shape [batch 8] of rank 2, the given [2] has rank 1"),
                 (["x=0,8"], "E0112", "axis 0 of input 'x' is given as 0, at least 1 is needed"),
                 (["x=-1,8"], "E0112", "axis 0 of input 'x' is given as -1, at least 1 is needed"),
-                (["x=2,8", "x=3,8"], "E0601", "--input-shape gives 'x' more than once"),
+                (["x=2,8", "x=3,8"], "E0601", "--input-shape sets 'x' more than once"),
                 (["x"], "E0601", "--input-shape 'x' is not of the form NAME=N,N,..."),
                 (["x=a"], "E0601", "--input-shape 'x=a' is not of the form NAME=N,N,..."),
                 (["x=99999999999999999999,8"], "E0601",
@@ -370,7 +371,7 @@ class Flags(Refusal):
                 ("there is no command or flag '--jsn'; see 'sluice --help'\n help: did you mean '--json'", ["--jsn"]),
                 ("the following argument was not expected: more; see 'sluice compile --help'",
                  ["compile", "m.onnx", "more"]),
-                ("--target: 1 required TEXT missing; see 'sluice compile --help'", ["compile", "m.onnx", "--target"]),
+                ("--target: 1 required TARGET missing; see 'sluice compile --help'", ["compile", "m.onnx", "--target"]),
                 ("--effort: max not in {fast,default,high}; see 'sluice compile --help'",
                  ["compile", "m.onnx", "--effort", "max"]),
                 ("--format: xml not in {text,json,sarif}; see 'sluice check --help'",
@@ -378,7 +379,7 @@ class Flags(Refusal):
                 ("--engine: gpu not in {vm,rtl,both}; see 'sluice run --help'", ["run", "p.sluice", "--engine", "gpu"]),
                 ("--steps: Value 0 not in range 1 to 1048576; see 'sluice run --help'",
                  ["run", "p.sluice", "--steps", "0"]),
-                ("--atol: -1 is not a number of at least 0; see 'sluice run --help'",
+                ("--atol: -1 is not a number of 0 or more; see 'sluice run --help'",
                  ["run", "p.sluice", "--atol", "-1"])):
             with self.subTest(args=args):
                 self.refused(USAGE, f"error: {message}\n", *args)

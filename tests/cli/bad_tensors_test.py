@@ -29,8 +29,7 @@ class Inputs(Refusal):
               --> good.sluice
             """, "--input", "X=zeros")
         self.run_refused(USAGE, """
-            error[E0601]: '@x.npy' does not say for which input, allowed: NAME=@FILE, or @FILE.npz whose members \
-have the inputs' names
+            error[E0601]: '@x.npy' names no input, allowed: NAME=@FILE, or @FILE.npz with one member per input
               --> good.sluice
             error[E0603]: input 'x' [1, 8] is not given
               --> good.sluice
@@ -56,22 +55,22 @@ have the inputs' names
         self.save("complex.pb", numpy_helper.from_array(ones.astype(np.complex64), "x").SerializeToString())
         numbers = "b1, i1 to i8, u1 to u8, f2, f4, f8, bfloat16 (V2)"
         for file, message in (
-                ("flat.npy", "input 'x' has shape [8], the model has [1, 8]"),
-                ("seven.npy", "input 'x' has shape [1, 7], the model has [1, 8]"),
-                ("complex.npy", f"'complex.npy': elements of type '<c8', allowed: {numbers}"),
-                ("complex.pb", f"'complex.pb': elements of ONNX type 14, allowed: {self.onnx_types}"),
-                ("good.onnx", "'good.onnx' has an unknown ending, allowed: .npy, .npz, .pb")):
+                ("flat.npy", "input 'x' has shape [8], allowed: [1, 8]"),
+                ("seven.npy", "input 'x' has shape [1, 7], allowed: [1, 8]"),
+                ("complex.npy", f"'complex.npy': the element type is '<c8', allowed: {numbers}"),
+                ("complex.pb", f"'complex.pb': the ONNX element type is 14, allowed: {self.onnx_types}"),
+                ("good.onnx", "'good.onnx' has an unknown extension, allowed: .npy, .npz, .pb")):
             with self.subTest(file=file):
                 self.run_refused(USAGE, f"error[E0604]: {message}\n  --> good.sluice\n", "--input", f"x=@{file}")
         self.run_refused(USAGE, """
-            error[E0604]: reference of output 'y' has shape [1, 7], the model has [1, 6]
+            error[E0604]: reference of output 'y' has shape [1, 7], allowed: [1, 6]
               --> good.sluice
             """, "--input", "x=zeros", "--expect", "y=@seven.npy")
 
     def test_files(self):
         self.save("cut.pb", numpy_helper.from_array(np.ones((1, 8), np.float32), "x").SerializeToString()[:-3])
         self.run_refused(MALFORMED, """
-            error[E0605]: 'cut.pb': not a valid .pb tensor: it is not a TensorProto
+            error[E0605]: 'cut.pb': not a valid .pb tensor: the file is not a TensorProto
               --> good.sluice
             """, "--input", "x=@cut.pb")
         self.run_refused(MALFORMED, "error[E0501]: cannot read 'no.npy': No such file or directory\n", "--input",
@@ -84,7 +83,7 @@ have the inputs' names
                          "  --> good.sluice\n", "--data-set", "set")
         self.save("set/input_0.pb", numpy_helper.from_array(np.ones((1, 8), np.complex64), "x").SerializeToString())
         self.run_refused(USAGE, f"""
-            error[E0604]: 'set/input_0.pb': elements of ONNX type 14, allowed: {self.onnx_types}
+            error[E0604]: 'set/input_0.pb': the ONNX element type is 14, allowed: {self.onnx_types}
               --> good.sluice
             """, "--data-set", "set")
 

@@ -100,7 +100,7 @@ for a bool 0 or 1 and a comparison
         for binding in ("sr", "=1", "sr=", "sr=one", "sr=1,", "sr=1x", "sr=1 2"):
             self.refused(USAGE, f"error[E0601]: --bind '{binding}' is not of the form NAME=NUMBER,... or "
                          "NAME=@FILE.npy\n", "check", "m.onnx", *self.flags(binding))
-        self.refused(USAGE, "error[E0601]: --bind gives 'sr' more than once\n", "check", "m.onnx",
+        self.refused(USAGE, "error[E0601]: --bind sets 'sr' more than once\n", "check", "m.onnx",
                      *self.flags("sr=1", "sr=1"))
         code, _, err = self.sluice("check", "m.onnx", *self.flags("sr=@no.npy"))
         self.assertEqual((code, err), (5, "error[E0501]: cannot read 'no.npy': No such file or directory\n"))
@@ -158,8 +158,8 @@ row, and the model has no input at run time
         self.assertIn("func.func @main()", self.ok("compile", "m.onnx", "--emit", "graph", *flags))
         code, out, err = self.sluice("check", "m.onnx", *flags)
         self.assertEqual((code, err), (0, f"note: {note}\n"))
-        self.assertEqual(out.decode(), f"m.onnx: {operators} operators, all supported; nothing to compile, its outputs are "
-                         "constants\n")
+        self.assertEqual(out.decode(), f"m.onnx: {operators} operators, all supported; nothing to compile: all outputs are "
+                                       "constants\n")
         code, out, err = self.sluice("check", "m.onnx", "--json", *flags)
         self.assertEqual((code, err), (0, f"note: {note}\n"))
         found = json.loads(out)

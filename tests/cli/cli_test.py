@@ -160,16 +160,16 @@ class Cli(unittest.TestCase):
         npz.write_bytes(b"PK" + bytes(40))
         for code, message, spec in (
                 (2, "error[E0602]: the model has no input 'X', allowed: 'x'", "X=zeros"),
-                (2, "error[E0604]: input 'x' has shape [8], the model has [1, 8]", f"x=@{wrong}"),
-                (2, f"error[E0604]: '{strange}': elements of type '<c16', allowed: b1, i1 to i8, u1 to u8, f2, f4, f8, "
+                (2, "error[E0604]: input 'x' has shape [8], allowed: [1, 8]", f"x=@{wrong}"),
+                (2, f"error[E0604]: '{strange}': the element type is '<c16', allowed: b1, i1 to i8, u1 to u8, f2, f4, f8, "
                  "bfloat16 (V2)", f"x=@{strange}"),
                 (2, "error[E0601]: input 'x' is 'ones', allowed: @FILE, zeros, random:SEED", "x=ones"),
                 (2, "error[E0601]: 'x' is not of the form NAME=VALUE", "x"),
-                (5, f"error[E0605]: '{cut}': not a valid .npy file: 28 bytes of elements, the shape (1, 8) needs 32",
+                (5, f"error[E0605]: '{cut}': not a valid .npy file: the file has 28 bytes of elements, the shape (1, 8) needs 32",
                  f"x=@{cut}"),
-                (5, f"error[E0605]: '{text}': not a valid .npy file: it does not begin with the magic bytes", f"x=@{text}"),
-                (5, f"error[E0605]: '{pb}': not a valid .pb tensor: it is not a TensorProto", f"x=@{pb}"),
-                (5, f"error[E0605]: '{npz}': not a valid .npz file: it has no central directory", f"x=@{npz}"),
+                (5, f"error[E0605]: '{text}': not a valid .npy file: the magic bytes at the start are missing", f"x=@{text}"),
+                (5, f"error[E0605]: '{pb}': not a valid .pb tensor: the file is not a TensorProto", f"x=@{pb}"),
+                (5, f"error[E0605]: '{npz}': not a valid .npz file: the central directory is missing", f"x=@{npz}"),
                 (5, f"error[E0501]: cannot read '{self.dir}/no.npy': No such file or directory", f"x=@{self.dir}/no.npy")):
             with self.subTest(spec=spec):
                 self.fails(code, message, "run", self.small, "--engine", "vm", "--input", spec)
@@ -188,8 +188,8 @@ class Cli(unittest.TestCase):
         self.assertEqual(code, 6)
         self.assertIn('error[E0607]: engine vm: no progress for 1000 cycles: the matrix unit of core 0 waits for token 7 '
                       '(has 0, needs 2) in instruction 0, node 0 "fc" (Gemm)', err)
-        self.assertTrue(err.endswith("\nif the program file is as sluice compiled it, this is an error of sluice, not of the "
-                                     "model; please report it with the model, the command line and the output of 'sluice "
+        self.assertTrue(err.endswith("\nif the program file is as sluice compiled it, this is a bug in sluice; please report "
+                                     "it with the model, the command line and the output of 'sluice "
                                      "version --json'\n"), err)
         self.assertEqual(y.read_text(), "old")
         before = sorted(os.listdir(self.dir))
@@ -199,18 +199,17 @@ class Cli(unittest.TestCase):
 
     def test_engine_that_is_not_built(self):
         def refused(name, why):
-            self.fails(3, f"error[E0606]: this build has no engine 'rtl' for target 'c2b8' {why}; the vm serves every "
-                       "target", "run", self.dir / name, "--input", "x=zeros")
+            self.fails(3, f"error[E0606]: engine 'rtl' of this build cannot run target 'c2b8': {why}; engine 'vm' runs "
+                       "every target", "run", self.dir / name, "--input", "x=zeros")
         models = json.loads(run("version", "--json")[1])["engines"]["rtl"]
-        only = f"it has no model of that hardware, only of: {', '.join(models) or 'none'}"
+        only = f"it has no hardware 'none', only {', '.join(models) or 'none'}"
         if "c2b8" not in models:
-            refused("other.sluice", f"(hardware 'none'): {only}")
+            refused("other.sluice", only)
             return
-        refused("other.sluice", f"(hardware 'none'): {only}, but 'c2b8' fits: write \"rtl\": \"c2b8\" into the "
-                "target's file")
-        refused("larger.sluice", "(hardware 'c2b8'): inbox_rows is 2048, the model has 1024, tables is 8, the model "
-                "has 4, so put the target's file into hw/targets and build again")
-        refused("terms.sluice", "(hardware 'c2b8'): pe_terms is 2, the model has 4")
+        refused("other.sluice", f"{only}; 'c2b8' fits, so set \"rtl\": \"c2b8\" in the target file")
+        refused("larger.sluice", "inbox_rows is 2048 (hardware: 1024), tables is 8 (hardware: 4); add the target "
+                "file to hw/targets and build again")
+        refused("terms.sluice", "pe_terms is 2 (hardware: 4)")
 
     def test_smaller_memories_run_on_the_model_of_the_larger(self):
         if "c2b8" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
@@ -223,8 +222,8 @@ class Cli(unittest.TestCase):
 
     def test_waves_that_are_not_built(self):
         waves = self.dir / "w.fst"
-        self.fails(3, f"error[E0612]: engine 'vm' cannot write waves to '{waves}': only the Verilated hardware can, "
-                   "engine 'rtl'", "run", self.small, "--engine", "vm", "--input", "x=zeros", "--waves", waves)
+        self.fails(3, f"error[E0612]: engine 'vm' cannot write waves to '{waves}', allowed: engine 'rtl'", "run", self.small,
+                   "--engine", "vm", "--input", "x=zeros", "--waves", waves)
         self.fails(2, f"error[E0516]: cannot write '{self.dir}/no/w.fst'", "run", self.small, "--input", "x=zeros",
                    "--waves", self.dir / "no/w.fst")
         if "c6b32" not in json.loads(run("version", "--json")[1])["engines"]["rtl"]:
@@ -232,9 +231,9 @@ class Cli(unittest.TestCase):
         digits = self.dir / "digits.sluice"
         self.assertEqual(run("compile", f"{SOURCE}/tools/digits/digits.onnx", "--target", "c6b32", "--effort", "fast",
                              "-o", digits)[0], 0)
-        self.fails(3, f"error[E0612]: engine 'rtl' cannot write waves to '{waves}': in this build the model of "
-                   "hardware 'c6b32' has none, only that of: c2b8; configure with -DSLUICE_RTL_WAVES='c2b8;c6b32', or "
-                   "run without waves", "run", digits, "--input", "pixels=zeros", "--waves", waves)
+        self.fails(3, f"error[E0612]: engine 'rtl' of this build cannot write waves of hardware 'c6b32' to "
+                   f"'{waves}', only of c2b8; configure with -DSLUICE_RTL_WAVES='c2b8;c6b32', or run without waves",
+                   "run", digits, "--input", "pixels=zeros", "--waves", waves)
 
     # ---- bench -------------------------------------------------------------
     def bench(self, *args):
@@ -277,7 +276,7 @@ class Cli(unittest.TestCase):
         self.fails(2, "error: --clock-mhz: Value 0 not in range", "bench", self.small, "--clock-mhz", "0")
         self.fails(2, "error: --engine: fast not in {vm,rtl,both}", "bench", self.small, "--engine", "fast")
         self.fails(2, "error[E0602]: the file has no model 'none', allowed: small", "bench", self.small, "--model", "none")
-        self.fails(3, "error[E0606]: this build has no engine 'rtl'", "bench", self.dir / "other.sluice")
+        self.fails(3, "error[E0606]: engine 'rtl' of this build cannot run target", "bench", self.dir / "other.sluice")
         self.fails(6, "error[E0607]: engine vm: no progress for 10000 cycles", "bench", self.dir / "stalling.sluice",
                    "--engine", "vm")
 
@@ -286,7 +285,7 @@ class Cli(unittest.TestCase):
         good = self.small.read_bytes()
         cases = {
             "cut": (good[:-1], "E0504", "truncated"), "flip": (good[:900] + bytes([good[900] ^ 4]) + good[901:], "E0506", "damaged"),
-            "longer": (good + b"x", "E0505", "1 bytes after the end"), "version": (good[:8] + b"\7" + good[9:], "E0503", "format version 7"),
+            "longer": (good + b"x", "E0505", "trailing bytes"), "version": (good[:8] + b"\7" + good[9:], "E0503", "format version 7"),
             "text": (b"hello", "E0502", "not a program file"), "empty": (b"", "E0502", "not a program file")}
         for name, (data, code, message) in cases.items():
             path = self.dir / name
@@ -342,7 +341,7 @@ class Cli(unittest.TestCase):
         self.assertIn('node 1 "act" (Relu): 0:1', out.decode())
         code, out, err = run("inspect", self.small, "--core", "1", "--json")
         self.assertEqual(json.loads(out)["asm"], [{"core": 1, "instructions": [{"text": "halt", "source": "", "moves": ""}]}])
-        self.fails(2, "error[E0601]: core 2, allowed: 0 to 1", "inspect", self.small, "--core", "2")
+        self.fails(2, "error[E0601]: core is 2, allowed: 0 to 1", "inspect", self.small, "--core", "2")
 
     # ---- the rest ----------------------------------------------------------
     def test_usage(self):
@@ -390,7 +389,7 @@ class Cli(unittest.TestCase):
             self.assertTrue(title.startswith(code + ": "), title)
             for part in ("\n## Example\n", "\n## Fix\n"):
                 self.assertIn(part, out.decode())
-        self.fails(2, "error[E0601]: there is no error code 'E9999'", "explain", "E9999")
+        self.fails(2, "error[E0601]: unknown error code 'E9999'", "explain", "E9999")
 
     def test_explain_plan(self):
         """The plan of a small model, word for word, as text and as JSON."""
@@ -477,8 +476,8 @@ class Cli(unittest.TestCase):
     def test_explain_index_space_refusals(self):
         model = Path(SOURCE, "tools/digits/digits.onnx")
         self.fails(5, "missing.onnx", "explain", "--index-space", self.dir / "missing.onnx")
-        self.fails(2, "error[E0602]: no operation on the accelerator comes from a node 'fc9', its number or name is "
-                   "allowed", "explain", "--index-space", model, "--node", "fc9")
+        self.fails(2, "error[E0602]: no accelerated operation comes from node 'fc9', allowed: the number or name of a node",
+                   "explain", "--index-space", model, "--node", "fc9")
         self.fails(2, "--node requires --index-space", "explain", "--node", "1")
         self.fails(2, "excludes", "explain", "--plan", model, "--index-space", model)
 

@@ -69,9 +69,9 @@ class InspectPlaces(Folder):
         small = self.small()
         self.assertEqual(self.ok("inspect", small, "--row", "0:0", "--row", "0:32768", "--row", "1:7"),
                          "core 0 inbox row 0: x[0, 0..7]\ncore 0 local row 32768: constant\ncore 1 inbox row 7: nothing\n")
-        for row, what in (("0", ", allowed: CORE:ROW, like 0:33"), ("0:-1", ", allowed: CORE:ROW, like 0:33"),
-                          ("[0:1,0:2]", ", allowed: CORE:ROW, like 0:33"), ("2:0", ": core 2, allowed: 0 to 1"),
-                          ("1:1024", ": row 1024, allowed: 0 to 1023 and 32768 to 33023")):
+        for row, what in (("0", ", allowed: CORE:ROW, such as 0:33"), ("0:-1", ", allowed: CORE:ROW, such as 0:33"),
+                          ("[0:1,0:2]", ", allowed: CORE:ROW, such as 0:33"), ("2:0", ": core is 2, allowed: 0 to 1"),
+                          ("1:1024", ": row is 1024, allowed: 0 to 1023 and 32768 to 33023")):
             self.refuses(small, "--row", row, what)
 
     def test_elements(self):
@@ -81,11 +81,13 @@ class InspectPlaces(Folder):
         self.assertEqual(json.loads(self.ok("inspect", small, "--element", "x[0, 3]", "--element", "y[6]", "--json"))["elements"], [
             {"tensor": "x", "index": [0, 3], "places": [{"core": 0, "memory": "inbox", "row": 0, "lane": 3}], "outputs": []},
             {"tensor": "y", "index": [6], "places": [], "outputs": [{"row": 0, "lane": 6}]}])
-        for element, what in (("x[0,a]", ", allowed: TENSOR[INDEX,...], like h[3,5]"),
-                              ("x[,]", ", allowed: TENSOR[INDEX,...], like h[3,5]"),
-                              ("x[]", ": the tensor is [1, 8]"), ("x", ": the tensor is [1, 8]"),
-                              ("x[0,8]", ": the tensor is [1, 8]"), ("y[8]", ": the tensor is [8]"),
-                              ("z[0]", ": no tensor 'z' is in rows of the program")):
+        for element, what in (("x[0,a]", ", allowed: TENSOR[INDEX,...], such as h[3,5]"),
+                              ("x[,]", ", allowed: TENSOR[INDEX,...], such as h[3,5]"),
+                              ("x[]", " is outside of the tensor, its shape is [1, 8]"),
+                              ("x", " is outside of the tensor, its shape is [1, 8]"),
+                              ("x[0,8]", " is outside of the tensor, its shape is [1, 8]"),
+                              ("y[8]", " is outside of the tensor, its shape is [8]"),
+                              ("z[0]", ": no row of the program holds tensor 'z'")):
             self.refuses(small, "--element", element, what)
 
     def test_names_like_lists_and_scalars(self):
@@ -117,9 +119,10 @@ class InspectPlaces(Folder):
             index = ", ".join(str(extent - 1) for extent in shape)
             self.assertRegex(self.ok("inspect", "m.sluice", "--element", f"{name}[{index}]"), f" row [0-9]+ lane 3\n$")
             index = ", ".join(map(str, [steps, *(extent - 1 for extent in shape[1:])]))
-            self.refuses("m.sluice", "--element", f"{name}[{index}]", f": the tensor is {shape} of each step")
+            self.refuses("m.sluice", "--element", f"{name}[{index}]",
+                         f" is outside of the tensor, its shape is {shape} in each step")
         self.compiled([recurrence], *whole, "--stream", "x=0:2")
-        self.refuses("m.sluice", "--element", "x[2,0,3]", ": the tensor is [2, 1, 4]")
+        self.refuses("m.sluice", "--element", "x[2,0,3]", " is outside of the tensor, its shape is [2, 1, 4]")
 
 
 if __name__ == "__main__":

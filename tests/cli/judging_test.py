@@ -45,7 +45,7 @@ class Judging(Folder):
         other[0, 1] -= 0.25
         # Errors 1 and 1/4 of 8 elements; squares of the reference: 155.
         found = self.judged(other, reference, 1, "max error 1 at [1, 2], 12.5 % of the range 8; mean 0.15625; SNR 21.6 dB; "
-                                                 "allowed 2 %, too much")
+                                                 "allowed 2 %, too large")
         self.assertAlmostEqual(found["snr_db"], 10 * np.log10(155 / (1 + 1 / 16)))
         self.assertEqual((found["max_abs_error"], found["mean_abs_error"], found["worst"], found["ok"]),
                          (1, 1.25 / 8, [1, 2], False))
@@ -62,7 +62,7 @@ class Judging(Folder):
         self.assertEqual((found["near_constant"], found["reference_range"], found["reference_magnitude"]), (True, 8, 1008))
         self.judged(reference + np.float32(40), reference, 1,
                     "max error 40 at [0, 0], 500 % of the range 8, 3.97 % of the magnitude 1008; mean 40; SNR 28.0 dB; "
-                    "near-constant, allowed 2 % of the magnitude, too much")
+                    "near-constant, allowed 2 % of the magnitude, too large")
         constant = np.full((2, 4), -16, np.float32)
         self.judged(constant, constant, 0, "max error 0, 0 % of the magnitude 16; constant, allowed 2 % of the magnitude, ok")
         # A fifth of the magnitude is a range like any other.
@@ -74,7 +74,7 @@ class Judging(Folder):
         other = np.array([[0, 1, np.inf, 3], [4, np.nan, np.inf, 8]], np.float32)
         found = self.judged(other, reference, 1,
                             "max error inf at [0, 2], inf % of the range 8; mean 0; result: 2 infinite, the first at "
-                            "[0, 2]; 1 NaN, at [1, 1]; reference: 1 infinite, at [1, 2]; allowed 2 %, too much")
+                            "[0, 2]; 1 NaN, at [1, 1]; reference: 1 infinite, at [1, 2]; allowed 2 %, too large")
         self.assertEqual((found["max_abs_error"], found["not_finite"]),
                          ("inf", {"infinite": 2, "first_infinite": [0, 2], "nan": 1, "first_nan": [1, 1]}))
         # Without a reference too.
@@ -116,8 +116,8 @@ class Judging(Folder):
             (folder / "output_0.pb").write_bytes(numpy_helper.from_array(values, "y").SerializeToString())
         code, out, err = self.sluice(*RUN, "--data-set", "sets", "--json=r.json")
         wrong = "max error 2 at [0, 0], 100 % of the range 2; mean 0.25; SNR 3.5 dB; allowed 2 %"
-        lines = [f"output y [2, 4]: {wrong}, too much"]
-        lines += [f"  sets/test_data_set_{i}: " + (f"{wrong}, too much" if i == 1 else
+        lines = [f"output y [2, 4]: {wrong}, too large"]
+        lines += [f"  sets/test_data_set_{i}: " + (f"{wrong}, too large" if i == 1 else
                                                    "max error 0, 0 % of the range 1; allowed 2 %, ok") for i in range(6)]
         self.assertEqual((code, out.decode().splitlines()[-7:]), (1, lines))
         self.assertEqual(err, f"error[E0613]: output 'y' differs from its reference in sets/test_data_set_1: {wrong}\n"

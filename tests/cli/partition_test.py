@@ -119,7 +119,7 @@ class Partition(Refusal):
         onnx.save(layers(16, 24, 8)[0], self.dir / "m.onnx")
         for spec in ("fc0", "=0", "fc0=", "fc0=a", "fc0=0,", "fc0=0;1"):
             self.refuses(f"error[E0601]: --core-partition '{spec}' is not of the form NODE=CORE,CORE,...\n", spec)
-        self.refuses("error[E0601]: --core-partition gives 'fc0' more than once\n", "fc0=0", "fc0=1")
+        self.refuses("error[E0601]: --core-partition sets 'fc0' more than once\n", "fc0=0", "fc0=1")
         self.refuses("error[E0601]: --core-partition 'fc0=0,2': core 2, allowed: 0 to 1\n"
                      "  --> m.onnx\n"
                      "error[E0601]: --core-partition 'fc1=-1': core -1, allowed: 0 to 1\n"
@@ -128,7 +128,8 @@ class Partition(Refusal):
     def test_nodes(self):
         onnx.save(layers(16, 24, 8)[0], self.dir / "m.onnx")
         for node in ("fc9", "9", "-1", "fc"):
-            self.refuses(f"error[E0418]: --core-partition '{node}=0': no operation on the accelerator comes from a node '{node}', "
+            self.refuses(f"error[E0418]: --core-partition '{node}=0': no operation on the accelerator comes from a node "
+                         f"'{node}', "
                          "its number or name is allowed\n"
                          "  --> m.onnx\n", f"{node}=0")
         self.refuses("error[E0418]: --core-partition keeps node 0 'fc0' (MatMul) on core 0 and node 1 'act0' (Relu) on core 1, "

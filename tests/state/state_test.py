@@ -200,29 +200,29 @@ class StateTest(Folder):
         network.give("y", now, 1, 6)
         self.compiled(network)
         self.assertIn("state core 0, inbox row 0\n", self.ok("inspect", "m.sluice", "--memory"))
-        only = "error[E0601]: --load-state and --save-state exclude --data-set and --streams\n  --> m.sluice\n"
+        only = "error[E0601]: --load-state and --save-state cannot be used with --data-set or --streams\n  --> m.sluice\n"
         self.run_refused(2, only, "--input", "x=zeros", "--streams", 2, "--save-state", "s")
-        many = "error[E0601]: --steps 1048576 of --streams 2 are 2097152 inferences, allowed: at most 1048576\n  --> m.sluice\n"
+        many = "error[E0601]: --steps 1048576 times --streams 2 is 2097152 inferences, allowed: up to 1048576\n  --> m.sluice\n"
         self.run_refused(2, many, "--input", "x=zeros", "--streams", 2, "--steps", 1048576)
         (self.dir / "set").mkdir()
-        self.run_refused(2, "error[E0601]: --data-set excludes --input, --steps and --streams\n  --> m.sluice\n"
+        self.run_refused(2, "error[E0601]: --data-set cannot be used with --input, --steps or --streams\n  --> m.sluice\n"
                             "error[E0615]: 'set' has neither input_0.pb nor test_data_set_0\n  --> m.sluice\n", "--data-set", "set",
                          "--streams", 2)
         self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=zeros", "--save-state", "s")
         (self.dir / "bad").write_bytes((self.dir / "s").read_bytes()[:-1])
-        self.run_refused(2, "error[E0601]: a state of 95 bytes, that of the program has 96\n  --> m.sluice\n", "--input", "x=zeros",
+        self.run_refused(2, "error[E0601]: the state has 95 bytes, the program needs 96\n  --> m.sluice\n", "--input", "x=zeros",
                      "--load-state", "bad")
         (self.dir / "bad").write_bytes(bytes(96))
-        self.run_refused(5, "error[E0616]: the state cannot be used: it does not begin with the magic bytes of a saved state\n"
+        self.run_refused(5, "error[E0616]: the state cannot be used: the magic bytes at the start are missing\n"
                         "  --> m.sluice\n", "--input", "x=zeros", "--load-state", "bad")
         self.run_refused(5, "error[E0501]: cannot read 'no': No such file or directory\n", "--input", "x=zeros",
                      "--load-state", "no")
         self.run_refused(2, "error[E0516]: cannot write 'no/s': No such file or directory\n", "--input", "x=zeros",
                      "--save-state", "no/s")
         np.save(self.dir / "x.npy", np.zeros((3, 4, 1, 6), np.float32))
-        for flags, known in ((["--steps", 4, "--streams", 2], ", its 4 steps [4, 1, 6], those of 2 streams [2, 4, 1, 6]"),
-                             (["--streams", 2], ", those of 2 streams [2, 1, 6]"), (["--steps", 4], ", its 4 steps [4, 1, 6]")):
-            self.run_refused(2, "error[E0604]: input 'x' has shape [3, 4, 1, 6], the model has [1, 6]" + known +
+        for flags, known in ((["--steps", 4, "--streams", 2], ", [4, 1, 6] for 4 steps, [2, 4, 1, 6] for 2 streams"),
+                             (["--streams", 2], ", [2, 1, 6] for 2 streams"), (["--steps", 4], ", [4, 1, 6] for 4 steps")):
+            self.run_refused(2, "error[E0604]: input 'x' has shape [3, 4, 1, 6], allowed: [1, 6]" + known +
                             "\n  --> m.sluice\n", "--input", "x=@x.npy", *flags)
         text = self.ok("run", "m.sluice", "--engine", "vm", "--input", "x=zeros", "--streams", 2, "--steps", 2)
         self.assertRegex(text, r"\n  a reset takes 3 cycles, a save [0-9]+, a restore 3\n")
@@ -250,7 +250,7 @@ class StateTest(Folder):
         self.assertEqual(said["latency"]["ahead"], 12)
         bench = ["bench", "m.sluice", "--engine", "vm"]
         self.assertEqual(json.loads(self.ok(*bench, "--json"))["ahead"], 12)
-        self.assertIn("\ndone ahead          12 cycles (0.040 us at 300 MHz)\n", self.ok(*bench))
+        self.assertIn("\nprecomputed sums    12 cycles (0.040 us at 300 MHz)\n", self.ok(*bench))
 
     def test_attention_over_a_window(self):
         """Longer than the window: what is not there yet is masked, and what is no more is forgotten."""

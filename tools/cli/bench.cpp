@@ -131,17 +131,17 @@ private:
     line("latency, spaced", measured.spaced);
     line("latency, contiguous", measured.contiguous);
     line("period", measured.period);
-    line("done ahead", ahead);
+    line("precomputed sums", ahead);
     if (utilisation)
       text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period\n",
                           100 * *utilisation, peak);
     if (engines.size() > 1)
       text += "engines agree: equal cycles\n";
     for (const Measured &one : engines)
-      text +=
-          fmt::format("{:<20}{:.1f} kHz ({} cycles in {:.2f} s)\n",
-                      engines.size() > 1 ? fmt::format("speed of {}", one.engine) : "engine speed",
-                      one.kilohertz(), one.simulated, one.seconds);
+      text += fmt::format("{:<20}{:.1f} kHz ({} cycles in {:.2f} s)\n",
+                          engines.size() > 1 ? fmt::format("speed of {}", one.engine)
+                                             : "simulation speed",
+                          one.kilohertz(), one.simulated, one.seconds);
     report.text(text);
     const auto json = [](const auto &value) { return value ? Json(*value) : Json(nullptr); };
     return report.json({{"schema", 1},
@@ -172,17 +172,21 @@ void addBench(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("bench", "measure the cycles of an inference on an engine");
   auto options = std::make_shared<Options>();
   options->choice.add(*command);
-  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+  command
+      ->add_option("--engine", options->engine,
+                   "engine: vm, rtl, or both, which compares them (rtl)")
+      ->type_name("ENGINE")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command
       ->add_option("--spacing", options->spacing,
-                   "spaced: from rest; contiguous: one behind the other, and the period with "
-                   "inputs always waiting; both (both)")
+                   "spaced: start when the machine is idle; contiguous: back to back; both (both)")
+      ->type_name("SPACING")
       ->check(CLI::IsMember({"spaced", "contiguous", "both"}));
   command
       ->add_option("--clock-mhz", options->clockMhz,
-                   "clock that microseconds are named at (the target's)")
-      ->check(CLI::Range(1U, 100000U));
+                   "clock frequency for times in microseconds (that of the target)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 100000U).description("1 to 100000"));
   command->callback([options, &common, &exitCode] { exitCode = Bench(*options, common).run(); });
 }
 

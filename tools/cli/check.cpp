@@ -66,7 +66,7 @@ int run(Options options, const Common &outer) {
   if (problems.empty())
     report.text(fmt::format("{}: {} operators, all supported; {}\n", compile.modelPath,
                             result.operators,
-                            result.constant ? "nothing to compile, its outputs are constants"
+                            result.constant ? "nothing to compile: all outputs are constants"
                                             : "fits " + result.program.geometry.name));
   const Json json =
       options.format == "sarif"
@@ -83,14 +83,15 @@ int run(Options options, const Common &outer) {
 } // namespace
 
 void addCheck(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command = app.add_subcommand("check", "say whether a model compiles, and if not, why");
+  auto *command = app.add_subcommand("check", "check whether a model compiles, and say why not");
   auto options = std::make_shared<Options>();
   options->model.add(*command);
-  command->add_option("--format", options->format, "text, json or sarif (text)")
+  command->add_option("--format", options->format, "output format: text, json or sarif (text)")
+      ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
   command
       ->add_option("--explain-layout", options->explain,
-                   "why every tensor, or =NAME, has its data dimension")
+                   "explain the data dimension of every tensor, or of NAME")
       ->type_name("[=NAME]");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }

@@ -9,7 +9,7 @@
 namespace sluice::cli {
 
 inline constexpr const char *kDriverText =
-    "compiles ONNX models for the Sluice accelerator and runs them";
+    "compile ONNX models for the Sluice accelerator and run them";
 
 /// All of them, and the options of the driver itself.
 void addCommands(CLI::App &app, Common &common, int &exitCode);

@@ -68,7 +68,7 @@ std::string summary(const CompileResult &result, const std::string &target, doub
               ? fmt::format("operators           {}, all on the accelerator\n", result.operators)
               : fmt::format("operators           {} of {} on the accelerator\n", result.accelerated,
                             result.operators);
-  text += fmt::format("parameters          {}\nfits, fullest core of each memory:\n",
+  text += fmt::format("parameters          {}\nmemory use, fullest core of each memory:\n",
                       result.parameters);
   text += fitText(result);
   for (const pipeline::Rewrite &one : result.rewrites)
@@ -78,14 +78,14 @@ std::string summary(const CompileResult &result, const std::string &target, doub
     text += fmt::format("latency, contiguous {}\n", time(result.cycles->contiguous));
     text += fmt::format("period              {}\n", time(result.cycles->period));
     if (result.cycles->ahead)
-      text += fmt::format("done ahead          {}\n", time(*result.cycles->ahead));
+      text += fmt::format("precomputed sums    {}\n", time(*result.cycles->ahead));
     const double possible =
         static_cast<double>(result.cycles->period) * static_cast<double>(result.peakMacsPerCycle);
     text += fmt::format("utilisation         {:.1f} % of {} MAC/cycle over a period ({} MAC)\n",
                         possible > 0 ? 100 * static_cast<double>(result.macs) / possible : 0.0,
                         result.peakMacsPerCycle, result.macs);
   }
-  return text + fmt::format("time taken          {:.2f} s\n", seconds);
+  return text + fmt::format("compile time        {:.2f} s\n", seconds);
 }
 
 Json resultJson(const CompileResult &result, const std::string &target, double seconds,
@@ -131,7 +131,7 @@ std::optional<Problem> checkPath(const std::string &path, const std::string &mod
   if (path.empty())
     return problem("E0601", "--output is empty, allowed: a file name or -");
   if (path != "-" && std::filesystem::equivalent(path, model, ignored))
-    return problem("E0601", fmt::format("--output '{}' is the model itself", path));
+    return problem("E0601", fmt::format("--output '{}' would overwrite the model", path));
   if (auto wrong = report.checkStdout({{"--output", path}}))
     return wrong;
   if (binary)
@@ -148,7 +148,7 @@ int run(Options options, const Common &common) {
   compile.stage = stageOf(options.emit);
   const bool program = compile.stage == Stage::Program;
   if (!program && report.wantsJson())
-    problems.push_back(problem("E0601", "--emit excludes --json: its result is a text"));
+    problems.push_back(problem("E0601", "--emit cannot be used with --json: its result is text"));
   if (!problems.empty())
     return report.fail(problems, "");
   const std::string path = options.output ? *options.output
@@ -194,9 +194,10 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
   options->model.add(*command);
   command
       ->add_option("-o,--output", options->output,
-                   "program file, - is standard output (MODEL.sluice in this folder)")
+                   "program file to write; - is standard output (MODEL.sluice in this folder)")
       ->type_name("FILE");
-  command->add_option("--emit", options->emit, "stop earlier and print the text of that stage")
+  command->add_option("--emit", options->emit, "stop after this stage and print its result as text")
+      ->type_name("STAGE")
       ->check(CLI::IsMember({"graph", "layout", "rows", "plan", "core"}));
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }

@@ -47,9 +47,9 @@ std::string counterDifference(const UnitCounters &a, const UnitCounters &b) {
   for (size_t u = 0; u < a.size(); ++u)
     for (size_t i = 0; i < a[u].cycles.size(); ++i)
       if (a[u].cycles[i] != b[u].cycles[i])
-        return fmt::format("{} has {} cycles '{}', and {}", title(a, a[u]), a[u].cycles[i],
-                           sluice_rt_activity_name(static_cast<sluice_rt_activity>(i)),
-                           b[u].cycles[i]);
+        return fmt::format(
+            "{} spends {} cycles '{}', on the other engine {}", title(a, a[u]), a[u].cycles[i],
+            sluice_rt_activity_name(static_cast<sluice_rt_activity>(i)), b[u].cycles[i]);
   return "";
 }
 

@@ -142,22 +142,27 @@ int runGuarded(int argc, char **argv, Common &common) {
 void addCommands(CLI::App &app, Common &common, int &exitCode) {
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option("--json", common.json, "write the result as JSON, to standard output or =FILE")
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.add_option("--json", common.json, "print the result as JSON, or write it to FILE")
       ->type_name("[=FILE]");
-  app.add_option("--color", common.color, "colour of messages")
+  app.add_option("--color", common.color, "color messages: auto, always or never (auto)")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option_function<std::string>("--progress", ProgressLine::when,
-                                       "progress of what takes long, on a terminal; always: as "
-                                       "lines elsewhere too")
+  app.add_option_function<std::string>(
+         "--progress", ProgressLine::when,
+         "show progress: auto (on a terminal only), always or never (auto)")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("--verbose", common.verbose, "print errors that many nodes share once for each");
-  app.set_version_flag("--version", [] {
-    std::string text = versionText();
-    text.pop_back(); // CLI11 ends the line
-    return text;
-  });
+  app.add_flag("--verbose", common.verbose,
+               "print every error, even if many nodes have the same one");
+  app.set_version_flag(
+      "--version",
+      [] {
+        std::string text = versionText();
+        text.pop_back(); // CLI11 ends the line
+        return text;
+      },
+      "print the version, like 'sluice version'");
 #ifdef SLUICE_HAVE_COMPILER
   addCompile(app, common, exitCode);
   addCheck(app, common, exitCode);

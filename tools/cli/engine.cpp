@@ -79,10 +79,10 @@ std::variant<uint32_t, Problem> ProgramHandle::findModel(const std::string &name
       return i;
     names += (names.empty() ? "" : ", ") + found;
   }
-  return problem("E0602",
-                 name.empty()
-                     ? fmt::format("the file has several models, choose by --model: {}", names)
-                     : fmt::format("the file has no model '{}', allowed: {}", name, names));
+  return problem(
+      "E0602", name.empty()
+                   ? fmt::format("the file has several models; choose one with --model: {}", names)
+                   : fmt::format("the file has no model '{}', allowed: {}", name, names));
 }
 
 std::vector<Port> ProgramHandle::inputs(uint32_t index) const {
@@ -94,8 +94,8 @@ std::vector<Port> ProgramHandle::outputs(uint32_t index) const {
 }
 
 void ModelChoice::add(CLI::App &command) {
-  command.add_option("file", file, "program file, - is standard input")->required();
-  command.add_option("--model", model, "which model of the file")->type_name("NAME");
+  command.add_option("file", file, "program file; - is standard input")->required();
+  command.add_option("--model", model, "model to use, if the file has several")->type_name("NAME");
 }
 
 std::variant<ModelHandle, Problem> ModelHandle::load(const ModelChoice &choice) {

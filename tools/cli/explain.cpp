@@ -66,34 +66,37 @@ int run(std::string code, const Common &common) {
       report.text(text);
       return report.json({{"schema", 1}, {"code", name}, {"text", text}}) ? Ok : Usage;
     }
-  return report.fail("E0601", fmt::format("there is no error code '{}', allowed: {} to {}; "
-                                          "'sluice explain' lists them",
-                                          code, pages.front().first, pages.back().first));
+  return report.fail(
+      "E0601",
+      fmt::format("unknown error code '{}', allowed: {} to {}; 'sluice explain' lists them", code,
+                  pages.front().first, pages.back().first));
 }
 
 } // namespace
 
 void addExplain(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command =
-      app.add_subcommand("explain", "print the long text of an error code, or explain a plan");
+  auto *command = app.add_subcommand("explain", "explain an error code, or how a model is planned");
   auto code = std::make_shared<std::string>();
-  command->add_option("code", *code, "such as E0504; none: list all")->type_name("CODE");
+  command->add_option("code", *code, "error code, such as E0504; without it, all codes are listed")
+      ->type_name("CODE");
 #ifdef SLUICE_HAVE_COMPILER
   auto model = std::make_shared<ModelOptions>();
-  auto *plan = command->add_option("--plan", model->compile.modelPath,
-                                   "explain the plan of this model instead: who computes what "
-                                   "when, and where the cycles go");
+  auto *plan = command->add_option(
+      "--plan", model->compile.modelPath,
+      "explain the plan of this model: what each core computes when, and where cycles go");
   plan->type_name("MODEL")->excludes("code");
   auto spacesOf = std::make_shared<std::string>();
   auto node = std::make_shared<std::string>();
-  auto *spaces = command->add_option("--index-space", *spacesOf,
-                                     "explain the loops of this model's operations: regions, what "
-                                     "neighbours share, what one more step costs");
+  auto *spaces = command->add_option(
+      "--index-space", *spacesOf,
+      "explain the loops of this model: what each step reads, writes, reuses and costs");
   spaces->type_name("MODEL")->excludes("code")->excludes(plan);
-  command->add_option("--node", *node, "of --index-space: this node alone, its number or name")
+  command
+      ->add_option("--node", *node, "with --index-space: explain only this node, by number or name")
       ->type_name("NODE")
       ->needs(spaces);
-  auto *flags = command->add_option_group("flags of --plan and --index-space", "as of compile");
+  auto *flags =
+      command->add_option_group("options of --plan and --index-space", "the same as for compile");
   model->addFlags(*flags);
   command->callback([=, &common, &exitCode] {
     const bool wantsModel = plan->count() + spaces->count() != 0;

@@ -101,8 +101,8 @@ private:
 
   std::string floor() const {
     const plan::Floor &floor = explanation.floor;
-    return fmt::format("floor {} cycles: {} block products on {} cores {}, way in and out {}; "
-                       "longest chain {}\n",
+    return fmt::format("floor {} cycles: {} block products on {} cores {}, input and output "
+                       "latency {}; longest chain {}\n",
                        floor.cycles, floor.products, explanation.cores, floor.work, floor.way,
                        floor.chain);
   }
@@ -117,7 +117,7 @@ private:
                                    explanation.cycles, "matrix units", "core cycles", "cycles");
     text += line("block products", explanation.floor.products);
     if (explanation.ahead != 0)
-      text += line("sums ahead", explanation.ahead);
+      text += line("precomputed sums", explanation.ahead);
     for (size_t cause = 0; cause < kCauses; ++cause)
       text += line(plan::nameOf(causeAt(cause)), explanation.idle[cause]);
     return text +
@@ -158,7 +158,7 @@ private:
       return std::tuple(!left->form, left->cycles.value_or(~uint64_t{0}), left) <
              std::tuple(!right->form, right->cycles.value_or(~uint64_t{0}), right);
     });
-    std::string text = fmt::format("{} plans lost\n", sorted.size());
+    std::string text = fmt::format("{} plans not chosen\n", sorted.size());
     const auto forms =
         static_cast<size_t>(std::ranges::count_if(explanation.losers, &plan::Loser::form));
     const size_t shown = std::min(sorted.size(), forms + kShownLosers);

@@ -241,11 +241,12 @@ int explainSpaces(ModelOptions options, const std::string &node, const Common &c
     operations.push_back(spaceJson(result, op));
   }
   if (!found)
-    return report.fail("E0602",
-                       fmt::format("no operation on the accelerator comes from a node '{}', its "
-                                   "number or name is allowed",
-                                   node),
-                       options.compile.modelPath);
+    return report.fail(
+        "E0602",
+        fmt::format(
+            "no accelerated operation comes from node '{}', allowed: the number or name of a node",
+            node),
+        options.compile.modelPath);
   report.log(problems, options.compile.modelPath);
   const Json json = {{"schema", 1},
                      {"ok", problems.empty()},

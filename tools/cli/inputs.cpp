@@ -35,13 +35,13 @@ std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, st
   std::vector<int64_t> shape = port.shape;
   if (rounds.steps > 1) {
     shape.insert(shape.begin(), static_cast<int64_t>(rounds.steps));
-    all = fmt::format(", its {} steps {}", rounds.steps, shapeText(shape));
+    all = fmt::format(", {} for {} steps", shapeText(shape), rounds.steps);
   }
   if (rounds.streams > 1) {
     shape.insert(shape.begin(), static_cast<int64_t>(rounds.streams));
-    all += fmt::format(", those of {} streams {}", rounds.streams, shapeText(shape));
+    all += fmt::format(", {} for {} streams", shapeText(shape), rounds.streams);
   }
-  return problem("E0604", fmt::format("{} '{}' has shape {}, the model has {}{}", kind, port.name,
+  return problem("E0604", fmt::format("{} '{}' has shape {}, allowed: {}{}", kind, port.name,
                                       shapeText(tensor.shape), shapeText(port.shape), all));
 }
 
@@ -150,7 +150,7 @@ std::map<size_t, io::Tensor> readNumbered(const std::vector<fs::path> &files,
     });
     const size_t index = port == ports.end() ? i : static_cast<size_t>(port - ports.begin());
     if (index >= ports.size() || found.contains(index)) {
-      problems.push_back(problem("E0615", fmt::format("'{}' is one {} too many, the model has {}",
+      problems.push_back(problem("E0615", fmt::format("'{}' is an extra {}, the model has only {}",
                                                       files[i].string(), kind, names(ports))));
       continue;
     }
@@ -266,9 +266,9 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
       if (!spec.ends_with(".npz")) {
         problems.push_back(problem(
             "E0601",
-            fmt::format("'{}' does not say for which input, allowed: NAME=@FILE, or @FILE.npz "
-                        "whose members have the inputs' names",
-                        spec)));
+            fmt::format(
+                "'{}' names no input, allowed: NAME=@FILE, or @FILE.npz with one member per input",
+                spec)));
         continue;
       }
       auto read = io::readTensors(spec.substr(1));

@@ -121,7 +121,7 @@ void addState(Answer &answer, const format::Program &program) {
         {{"core", place.core}, {"memory", memory}, {"first", place.first}, {"rows", place.rows}});
   }
   if (!state.places.empty() && state.save.empty() && program.models.front().steps == 1)
-    answer.text += "state cannot be saved\n";
+    answer.text += "the state cannot be saved\n";
   answer.json["state"] = {{"places", list}, {"saved_at", state.save}};
 }
 
@@ -267,11 +267,11 @@ std::variant<Place, std::string> placeOf(const std::string &text, const format::
   const auto core = number(all.substr(0, colon)),
              row = colon == std::string::npos ? std::nullopt : number(all.substr(colon + 1));
   if (!core || !row)
-    return fmt::format("--row '{}', allowed: CORE:ROW, like 0:33", text);
+    return fmt::format("--row '{}', allowed: CORE:ROW, such as 0:33", text);
   if (*core >= g.cores)
-    return fmt::format("--row '{}': core {}, allowed: 0 to {}", text, *core, g.cores - 1);
+    return fmt::format("--row '{}': core is {}, allowed: 0 to {}", text, *core, g.cores - 1);
   if (*row < isa::kLocalBase ? *row >= g.inboxRows : *row - isa::kLocalBase >= g.localRows)
-    return fmt::format("--row '{}': row {}, allowed: 0 to {} and {} to {}", text, *row,
+    return fmt::format("--row '{}': row is {}, allowed: 0 to {} and {} to {}", text, *row,
                        g.inboxRows - 1, isa::kLocalBase, isa::kLocalBase + g.localRows - 1);
   return Place{*core, *row};
 }
@@ -308,20 +308,20 @@ std::variant<Element, std::string> elementOf(const std::string &text,
     std::erase(one, ' ');
     const auto value = number(one);
     if (!value)
-      return fmt::format("--element '{}', allowed: TENSOR[INDEX,...], like h[3,5]", text);
+      return fmt::format("--element '{}', allowed: TENSOR[INDEX,...], such as h[3,5]", text);
     element.index.push_back(*value);
     at = end;
   }
   const auto shape = shapeOf(program, element.tensor);
   if (!shape)
-    return fmt::format("--element '{}': no tensor '{}' is in rows of the program", text,
+    return fmt::format("--element '{}': no row of the program holds tensor '{}'", text,
                        element.tensor);
   bool inside = shape->shape.size() == element.index.size();
   for (size_t axis = 0; inside && axis < shape->shape.size(); ++axis)
     inside = element.index[axis] < shape->shape[axis];
   if (!inside)
-    return fmt::format("--element '{}': the tensor is {}{}", text, shapeText(shape->shape),
-                       shape->ofStep ? " of each step" : "");
+    return fmt::format("--element '{}' is outside of the tensor, its shape is {}{}", text,
+                       shapeText(shape->shape), shape->ofStep ? " in each step" : "");
   return element;
 }
 
@@ -341,8 +341,8 @@ int run(Options options, const Common &common) {
   }
   const format::Program &program = *result.program;
   if (options.core && *options.core >= program.cores.size())
-    return report.fail(
-        "E0601", fmt::format("core {}, allowed: 0 to {}", *options.core, program.cores.size() - 1));
+    return report.fail("E0601", fmt::format("core is {}, allowed: 0 to {}", *options.core,
+                                            program.cores.size() - 1));
   std::vector<Place> rows;
   for (const std::string &one : options.rows) {
     const auto place = placeOf(one, program.geometry);
@@ -386,27 +386,25 @@ int run(Options options, const Common &common) {
 } // namespace
 
 void addInspect(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command = app.add_subcommand("inspect", "print what is in a program file");
+  auto *command = app.add_subcommand("inspect", "print the contents of a program file");
   auto options = std::make_shared<Options>();
-  command->add_option("file", options->file, "program file, - is standard input")->required();
-  command->add_flag("--sections", options->sections, "sections, their places and hashes");
-  command->add_flag("--io", options->io, "models, inputs and outputs");
+  command->add_option("file", options->file, "program file; - is standard input")->required();
+  command->add_flag("--sections", options->sections, "print sections with offsets and hashes");
+  command->add_flag("--io", options->io, "print models, inputs and outputs");
   command->add_flag("--memory", options->memory,
-                    "use of every memory of every core, and where the state is");
+                    "print the memory use of every core, and the rows that hold the state");
   command->add_flag("--asm", options->assembly,
-                    "instructions, with the nodes they come from and what they move");
-  command->add_option("--core", options->core, "instructions of one core only");
-  command->add_flag("--map", options->map, "nodes, with the instructions they became");
+                    "print instructions with their source nodes and the data they move");
+  command->add_option("--core", options->core, "print the instructions of this core only");
+  command->add_flag("--map", options->map, "print source nodes with their instructions");
   // One each: names of tensors may look like lists.
   command
       ->add_option("--row", options->rows,
-                   "what is in a tensor row of a core, CORE:ROW, at an address as in "
-                   "instructions and waves; once for each row")
+                   "print what a row holds: CORE:ROW, the row address as in instructions")
       ->allow_extra_args(false);
   command
       ->add_option("--element", options->elements,
-                   "the rows and lanes of an element of a tensor, TENSOR[INDEX,...]; once for "
-                   "each element")
+                   "print the rows and lanes that hold an element: TENSOR[INDEX,...]")
       ->allow_extra_args(false);
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }

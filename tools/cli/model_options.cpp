@@ -96,78 +96,80 @@ std::optional<pipeline::Binding> bindingOf(const std::string &spec, Problems &pr
 void ModelOptions::add(CLI::App &command) {
   command
       .add_option("model", compile.modelPath,
-                  "ONNX model, - is standard input; or .mlir, textual IR")
+                  "ONNX model or textual IR (.mlir); - is standard input")
       ->required();
   addFlags(command);
 }
 
 void ModelOptions::addFlags(CLI::App &command) {
-  command.add_option("--target", compile.target,
-                     fmt::format("preset (sluice targets) or .json file ({})", compile.target));
+  command
+      .add_option(
+          "--target", compile.target,
+          fmt::format("target: a preset (see sluice targets) or a .json file ({})", compile.target))
+      ->type_name("TARGET");
   command
       .add_option("--input-shape", inputShapes,
-                  "shape of an input, such as x=1,16, or extent of a named dimension, such as "
-                  "batch=1")
+                  "set the shape of an input (x=1,16) or the extent of a named dimension (batch=1)")
       ->type_name("NAME=N,...")
       ->allow_extra_args(false);
   command
       .add_option("--bind", bindings,
-                  "value of an input, which becomes a constant: sr=16000 (of all elements), "
-                  "x=1,2,3 or x=@FILE.npy")
+                  "make an input a constant: sr=16000 (all elements), x=1,2,3 or x=@FILE.npy")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command
-      .add_option("--state", states,
-                  "an input that is kept on the chip, and the output that it is in the next "
-                  "inference, such as h_in=h_out")
+      .add_option(
+          "--state", states,
+          "keep input IN on the chip; its value in the next inference is output OUT (h_in=h_out)")
       ->type_name("IN=OUT")
       ->allow_extra_args(false);
   command
-      .add_option("--stream", streams,
-                  "an input along time and its axis, such as x=1: each inference takes one step of "
-                  "it, or those of x=1:4")
+      .add_option(
+          "--stream", streams,
+          "stream an input along an axis: each inference reads 1 step (x=1) or several (x=1:4)")
       ->type_name("NAME=AXIS[:STEPS]")
       ->allow_extra_args(false);
   command
       .add_option("--stream-delay", compile.streaming.delay,
-                  "steps that streamed outputs may be late (0)")
+                  "number of steps that streamed outputs may lag behind (0)")
       ->type_name("STEPS")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--data-dim", dataDims, "data dimension of a tensor, such as x=1")
+  command.add_option("--data-dim", dataDims, "set the data dimension of a tensor (x=1)")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
   command
       .add_option("--core-partition", corePartition,
-                  "cores that compute an operation, such as fc1=0,1, by the number or name of a "
-                  "node; the planner's choice for the others")
+                  "set the cores that compute a node, given by number or name (fc1=0,1)")
       ->type_name("NODE=CORE,...")
       ->allow_extra_args(false);
   command.add_flag("--allow-dynamic-weights", compile.allowDynamicWeights,
-                   "allow activations as the weights of a product");
+                   "allow activations as weights of a matrix product");
   command.add_flag("--rewrite-layout", compile.rewriteLayout,
-                   "change the model where its operations do not lay out");
+                   "rewrite the model where its operations have no layout");
   command.add_flag("--fixed-random", compile.fixedRandom,
-                   "take the same random numbers in every inference, where the model has no seed");
+                   "use the same random numbers in every inference if the model has no seed");
   command
       .add_option("--without-rewrite", compile.withoutRewrites,
-                  "a rewrite of the model that is left out, to see what it is worth")
+                  "leave out one rewrite of the model, to measure its effect")
       ->type_name("REWRITE")
       ->allow_extra_args(false);
   command
       .add_option("--external-data", compile.externalDataDir,
-                  "folder of external data (the model's)")
+                  "folder of external data files (the folder of the model)")
       ->type_name("DIR");
-  command.add_option("--model-name", compile.modelName, "name in the program file (file name)")
+  command
+      .add_option("--model-name", compile.modelName,
+                  "name of the model in the program file (its file name)")
       ->type_name("NAME");
-  command.add_option("--effort", effort, "time spent on planning (default)")
+  command.add_option("--effort", effort, "planning effort: fast, default or high (default)")
+      ->type_name("EFFORT")
       ->check(CLI::IsMember({"fast", "default", "high"}));
 }
 
 void ModelOptions::finish(Problems &problems) {
   if (format::isProgramFile(compile.modelPath))
     problems.push_back(problem(
-        "E0601", fmt::format("'{}' is a program file, compiled already; allowed: an ONNX model or "
-                             ".mlir, 'sluice run' and 'sluice inspect' take programs",
+        "E0601", fmt::format("'{}' is a compiled program, allowed: an ONNX model or a .mlir file",
                              compile.modelPath)));
   auto bad = [&](std::string_view flag, const std::string &spec, std::string_view form) {
     problems.push_back(
@@ -182,7 +184,7 @@ void ModelOptions::finish(Problems &problems) {
       bad("--input-shape", spec, "NAME=N,N,...");
     else if (!named.insert(spec.substr(0, equals)).second)
       problems.push_back(problem(
-          "E0601", fmt::format("--input-shape gives '{}' more than once", spec.substr(0, equals))));
+          "E0601", fmt::format("--input-shape sets '{}' more than once", spec.substr(0, equals))));
     else
       compile.inputShapes.emplace_back(spec.substr(0, equals),
                                        shape.value_or(std::vector<int64_t>{}));
@@ -192,7 +194,7 @@ void ModelOptions::finish(Problems &problems) {
     auto binding = bindingOf(spec, problems);
     if (binding && !valued.insert(binding->name).second)
       problems.push_back(
-          problem("E0601", fmt::format("--bind gives '{}' more than once", binding->name)));
+          problem("E0601", fmt::format("--bind sets '{}' more than once", binding->name)));
     else if (binding)
       compile.bindings.push_back(std::move(*binding));
   }
@@ -224,7 +226,7 @@ void ModelOptions::finish(Problems &problems) {
     if (equals == std::string::npos || equals == 0 || !cores)
       bad("--core-partition", spec, "NODE=CORE,CORE,...");
     else if (!pinned.insert(spec.substr(0, equals)).second)
-      problems.push_back(problem("E0601", fmt::format("--core-partition gives '{}' more than once",
+      problems.push_back(problem("E0601", fmt::format("--core-partition sets '{}' more than once",
                                                       spec.substr(0, equals))));
     else
       compile.corePartition.emplace_back(spec.substr(0, equals), *cores);
@@ -240,7 +242,7 @@ ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &proble
   pipeline::CompileOptions watched = compile;
   watched.progress = &ticker.progress();
   if (!pipeline::compileModel(watched, compiled.result, problems) && problems.empty())
-    problems.push_back(problem("E0611", "the compiler gave up without a reason"));
+    problems.push_back(problem("E0611", "the compiler failed without a message"));
   compiled.seconds = ticker.seconds();
   return compiled;
 }

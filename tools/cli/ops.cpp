@@ -22,7 +22,7 @@ std::string anyCase(const std::string &op) {
 int run(const std::string &op, bool markdown, const Common &common) {
   const Report report(common);
   if (markdown && report.wantsJson())
-    return report.fail("E0601", "--markdown excludes --json");
+    return report.fail("E0601", "--markdown cannot be used with --json");
   const auto rows = frontend::supportTable(anyCase(op));
   if (rows.empty()) {
     if (const auto why = frontend::whyUnsupported(op))
@@ -53,9 +53,9 @@ void addOps(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("ops", "list the supported operators and what they require");
   auto op = std::make_shared<std::string>();
   auto markdown = std::make_shared<bool>(false);
-  command->add_option("--op", *op, "one operator: its requirements, or why it is not supported")
+  command->add_option("--op", *op, "print what one operator requires, or why it is not supported")
       ->type_name("NAME");
-  command->add_flag("--markdown", *markdown, "as a Markdown table");
+  command->add_flag("--markdown", *markdown, "print a Markdown table");
   command->callback([op, markdown, &common, &exitCode] { exitCode = run(*op, *markdown, common); });
 }
 

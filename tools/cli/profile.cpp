@@ -115,20 +115,26 @@ private:
 
 void addProfile(CLI::App &app, const Common &common, int &exitCode) {
   auto *command =
-      app.add_subcommand("profile", "say what every unit does in the cycles of an inference");
+      app.add_subcommand("profile", "show what every unit does in every cycle of an inference");
   auto options = std::make_shared<Options>();
   options->choice.add(*command);
-  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+  command
+      ->add_option("--engine", options->engine,
+                   "engine: vm, rtl, or both, which compares them (rtl)")
+      ->type_name("ENGINE")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command
       ->add_option("--by", options->by,
-                   "what the table has a row for: layer, core, unit or instruction (layer)")
+                   "row of the table: layer, core, unit or instruction (layer)")
+      ->type_name("ROW")
       ->check(CLI::IsMember({"layer", "core", "unit", "instruction"}));
   command
       ->add_option("--spacing", options->spacing,
-                   "spaced: from rest; contiguous: from the output of the one before (spaced)")
+                   "spaced: start when the machine is idle; contiguous: right after another "
+                   "inference (spaced)")
+      ->type_name("SPACING")
       ->check(CLI::IsMember({"spaced", "contiguous"}));
-  command->add_option("--csv", options->csv, "write the table as CSV, - is standard output")
+  command->add_option("--csv", options->csv, "write the table as CSV; - is standard output")
       ->type_name("FILE");
   command
       ->add_option("--trace", options->trace,

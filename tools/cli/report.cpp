@@ -94,9 +94,9 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   if (code == Internal && first != "E0610") // memory is the host's
     say(fmt::format("{}; please report it with the model, the command line and the output of "
                     "'sluice version --json'\n",
-                    first == "E0607" ? "if the program file is as sluice compiled it, this is an "
-                                       "error of sluice, not of the model"
-                                     : "this is an error of sluice, not of the model"));
+                    first == "E0607"
+                        ? "if the program file is as sluice compiled it, this is a bug in sluice"
+                        : "this is a bug in sluice"));
   return code;
 }
 
@@ -135,8 +135,9 @@ Report::checkStdout(std::vector<std::pair<std::string_view, std::string_view>> r
   std::erase_if(results, [](const auto &result) { return result.second != "-"; });
   if (results.size() < 2)
     return std::nullopt;
-  return problem("E0601", fmt::format("{} and {} both write to standard output, give one a file",
-                                      results[0].first, results[1].first));
+  return problem("E0601",
+                 fmt::format("{} and {} both write to standard output; give one a file name",
+                             results[0].first, results[1].first));
 }
 
 Problem problem(std::string code, std::string message) {
@@ -149,9 +150,11 @@ Problem problem(std::string code, std::string message) {
 std::optional<Problem> checkBinary(std::string_view flag, std::string_view path) {
   if (path != "-" || isatty(STDOUT_FILENO) == 0)
     return std::nullopt;
-  return problem("E0601", fmt::format("{} writes a binary file to standard output, which is a "
-                                      "terminal; name a file, or send it into one or into a pipe",
-                                      flag));
+  return problem(
+      "E0601",
+      fmt::format(
+          "{} would write a binary file to the terminal; give a file name or redirect the output",
+          flag));
 }
 
 std::optional<Problem> checkOutput(const std::string &path) {

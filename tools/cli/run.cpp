@@ -60,8 +60,7 @@ private:
                                [](const std::string &spec) { return spec.ends_with("=@-"); });
     if (readers < 2)
       return std::nullopt;
-    return problem("E0601",
-                   fmt::format("standard input is named {} times, allowed: once", readers));
+    return problem("E0601", fmt::format("standard input is used {} times, allowed: once", readers));
   }
 
   /// Inputs, references and output files.
@@ -77,19 +76,20 @@ private:
     const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
       if (!options.inputs.empty() || options.rounds.all() != 1)
-        problems.push_back(problem("E0601", "--data-set excludes --input, --steps and --streams"));
+        problems.push_back(
+            problem("E0601", "--data-set cannot be used with --input, --steps or --streams"));
       sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
     } else if (options.rounds.all() > kMostInferences) {
       problems.push_back(problem(
-          "E0601", fmt::format("--steps {} of --streams {} are {} inferences, allowed: at most {}",
+          "E0601", fmt::format("--steps {} times --streams {} is {} inferences, allowed: up to {}",
                                options.rounds.steps, options.rounds.streams, options.rounds.all(),
                                kMostInferences)));
     } else {
       gatherSteps(problems);
     }
     if (options.resetEvery != 0 && !options.dataSet.empty())
-      problems.push_back(problem("E0601", "--data-set resets before each of its folders, and "
-                                          "excludes --reset-every"));
+      problems.push_back(problem(
+          "E0601", "--data-set cannot be used with --reset-every: it resets before each folder"));
     gatherStates(problems);
     if (!sets.empty())
       for (auto &[index, tensor] :
@@ -129,8 +129,8 @@ private:
   void gatherStates(Problems &problems) {
     const bool states = !options.loadState.empty() || !options.saveState.empty();
     if (states && (!options.dataSet.empty() || options.rounds.streams > 1))
-      problems.push_back(
-          problem("E0601", "--load-state and --save-state exclude --data-set and --streams"));
+      problems.push_back(problem(
+          "E0601", "--load-state and --save-state cannot be used with --data-set or --streams"));
     if (!options.loadState.empty()) {
       auto bytes = io::readAll(options.loadState);
       if (const auto *wrong = std::get_if<io::Error>(&bytes))
@@ -358,7 +358,7 @@ private:
   }
 
   static const char *verdict(const Comparison &comparison) {
-    return comparison.ok ? "ok" : "too much";
+    return comparison.ok ? "ok" : "too large";
   }
 
   const Options &options;
@@ -378,25 +378,30 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("run", "run a program file on an engine");
   auto options = std::make_shared<Options>();
   options->choice.add(*command);
-  command->add_option("--engine", options->engine, "vm, rtl, or both and compare them (rtl)")
+  command
+      ->add_option("--engine", options->engine,
+                   "engine: vm, rtl, or both, which compares them (rtl)")
+      ->type_name("ENGINE")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command
       ->add_option("--input", options->inputs,
-                   "NAME=@FILE (.npy .npz .pb), NAME=zeros, "
-                   "NAME=random:SEED, or @FILE.npz")
+                   "values of an input: NAME=@FILE (.npy, .npz, .pb), NAME=zeros, "
+                   "NAME=random:SEED; or @FILE.npz")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   command
       ->add_option("--data-set", options->dataSet,
-                   "folder of input_0.pb, output_0.pb, ... or of "
-                   "test_data_set_0, ...")
+                   "folder with input_0.pb, output_0.pb, ..., or with folders test_data_set_0, ...")
       ->type_name("DIR");
-  command->add_option("--output", options->outputs, "NAME=@FILE.npy or NAME=@-")
+  command
+      ->add_option("--output", options->outputs,
+                   "write an output: NAME=@FILE.npy, or NAME=@- for standard output")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   command
-      ->add_option("--expect", options->expect,
-                   "reference of the last inference or of all --steps, NAME=@FILE")
+      ->add_option(
+          "--expect", options->expect,
+          "compare an output with a reference: NAME=@FILE, for the last step or all --steps")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   const CLI::Validator notNegative(
@@ -404,43 +409,50 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
         double value = 0;
         return CLI::detail::lexical_cast(text, value) && value >= 0
                    ? std::string()
-                   : fmt::format("{} is not a number of at least 0", text);
+                   : fmt::format("{} is not a number of 0 or more", text);
       },
       "");
   command->add_option("--rtol", options->bound.relative, "allowed error relative to the reference")
+      ->type_name("X")
       ->check(notNegative);
   command->add_option("--atol", options->bound.absolute, "allowed absolute error")
+      ->type_name("X")
       ->check(notNegative);
   command
       ->add_option("--steps", options->rounds.steps,
-                   "inferences, one after the other; a file may have all of them along a new first "
-                   "axis, as --output has")
-      ->check(CLI::Range(uint64_t{1}, kMostInferences));
+                   "number of inferences; files may hold all steps along a new first axis")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, kMostInferences).description("1 to 2^20"));
   command
       ->add_option("--reset-every", options->resetEvery,
-                   "begin again from the initial state after so many inferences")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20));
+                   "reset to the initial state after this many inferences")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20).description("1 to 2^20"));
   command
       ->add_option("--streams", options->rounds.streams,
-                   "independent streams over one program, a step of each in turn, their states "
-                   "saved and restored; files have them along an axis before that of the steps")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 16));
-  command->add_option("--load-state", options->loadState, "begin with the state of --save-state")
+                   "number of independent streams, one step of each in turn; files hold them along "
+                   "the first axis")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 16).description("1 to 2^16"));
+  command
+      ->add_option("--load-state", options->loadState, "start from a state that --save-state wrote")
       ->type_name("FILE");
   command
       ->add_option("--save-state", options->saveState, "write the state after the last inference")
       ->type_name("FILE");
   command->add_flag("--counters", options->counters,
-                    "print how every unit spent the cycles, from the start to the last output");
+                    "print how every unit spent its cycles up to the last output");
   command
       ->add_option("--trace", options->trace,
-                   "write what every unit did, for ui.perfetto.dev; of data sets, the last")
+                   "write a trace of every unit for ui.perfetto.dev (of the last data set)")
       ->type_name("FILE");
-  command->add_option("--waves", options->waves, "write waves (FST)")->type_name("FILE");
+  command->add_option("--waves", options->waves, "write waveforms of the hardware (FST)")
+      ->type_name("FILE");
   command
       ->add_option("--stall-limit", options->stallLimit,
-                   "cycles without progress that count as a stall")
-      ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 40));
+                   "stop after this many cycles without progress")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 40).description("256 to 2^40"));
   command->callback([options, &common, &exitCode] { exitCode = Run(*options, common).run(); });
 }
 

@@ -27,7 +27,7 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
     const Inference &y = b.inferences[i];
     for (size_t o = 0; o < x.outputs.size(); ++o)
       if (x.outputs[o].data != y.outputs[o].data) {
-        difference = fmt::format("inference {}: output '{}' has other bits", i, x.outputs[o].name);
+        difference = fmt::format("inference {}: output '{}' differs in bits", i, x.outputs[o].name);
         return false;
       }
     if (x.cycles.first_input != y.cycles.first_input ||
@@ -39,7 +39,7 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
     }
   }
   if (a.costs != b.costs || a.state != b.state)
-    difference = a.state != b.state ? "the saved state has other bits"
+    difference = a.state != b.state ? "the saved state differs in bits"
                                     : fmt::format("{}: {}, {}: {}", a.name, costsText(a.costs),
                                                   b.name, costsText(b.costs));
   else

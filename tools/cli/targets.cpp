@@ -40,9 +40,9 @@ int run(const std::string &show, const Common &common) {
 } // namespace
 
 void addTargets(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command = app.add_subcommand("targets", "list the machines a model can be compiled for");
+  auto *command = app.add_subcommand("targets", "list the targets that models can be compiled for");
   auto show = std::make_shared<std::string>();
-  command->add_option("--show", *show, "print one target, a preset or a .json file")
+  command->add_option("--show", *show, "print one target: a preset or a .json file")
       ->type_name("TARGET");
   command->callback([show, &common, &exitCode] { exitCode = run(*show, common); });
 }

@@ -38,7 +38,7 @@ std::string versionText() {
 }
 
 void addVersion(CLI::App &app, const Common &common, int &exitCode) {
-  auto *command = app.add_subcommand("version", "print what this build is and can do");
+  auto *command = app.add_subcommand("version", "print the versions and the engines of this build");
   command->callback([&common, &exitCode] { exitCode = run(common); });
 }
 

@@ -81,7 +81,13 @@ static void draw(const image *images, const int *answers, int count) {
 
 int main(int argc, char **argv) {
   if (argc < 3 || argc > 5) {
-    fprintf(stderr, "usage: digits-classify digits.sluice heldout.csv [vm|rtl] [images]\n");
+    fprintf(stderr,
+            "usage: digits-classify PROGRAM.sluice IMAGES.csv [ENGINE] [COUNT]\n"
+            "Classifies images of handwritten digits; prints the accuracy and the latency.\n"
+            "  PROGRAM.sluice  the network tools/digits/digits.onnx, compiled by sluice\n"
+            "  IMAGES.csv      one image per line, such as tools/digits/heldout.csv\n"
+            "  ENGINE          vm or rtl (rtl)\n"
+            "  COUNT           number of images to classify (all)\n");
     return 2;
   }
   const char *engine = argc > 3 ? argv[3] : "rtl";

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Trains the digits example: 8x8 handwritten digits, 64-96-48-10 with ReLU.
 
-Writes digits.onnx and heldout.csv (label, then 64 pixels 0..16, one image a
-line) beside this script. The data is the set inside scikit-learn; a fifth of
-it, chosen by a fixed seed and never trained on, is held out.
+Writes digits.onnx and heldout.csv to the folder of this script. Each line of
+heldout.csv is one image: its label, then 64 pixels from 0 to 16. The data is the
+digits set of scikit-learn. A fixed seed chooses the fifth of it that is held out
+from training.
 """
 import pathlib
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Manual pages and completions of the driver, from what tools/package/describe.cpp says of its commands.
+"""Writes the manual pages and the shell completions of sluice from the output of tools/package/describe.cpp.
 
 usage: pages.py DESCRIPTION.json VERSION OUTPUT_FOLDER
 """

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Packs what a build would install of the Python package, with the command inside, as a wheel. Needs
-nothing but python3-wheel.
+"""Packs the Python package of a build, with the command inside, as a wheel. Needs only python3-wheel.
 
 usage: wheel.py CMAKE BUILD_FOLDER VERSION OUTPUT_FOLDER
 """

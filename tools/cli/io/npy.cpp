@@ -125,33 +125,33 @@ std::vector<uint8_t> reordered(const std::vector<int64_t> &shape, const std::vec
 std::variant<Tensor, Error> readNpy(std::string_view bytes) {
   auto bad = [](std::string what) { return Error{"E0605", "not a valid .npy file: " + what}; };
   if (!bytes.starts_with(kNpyMagic))
-    return bad("it does not begin with the magic bytes");
+    return bad("the magic bytes at the start are missing");
   if (bytes.size() < 12)
-    return bad("it ends inside the header");
+    return bad("the file ends inside the header");
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
   const size_t major = byte(6);
   if (major < 1 || major > 3)
-    return bad(fmt::format("version {}, allowed: 1 to 3", major));
+    return bad(fmt::format("the version is {}, allowed: 1 to 3", major));
   const size_t start = major == 1 ? 10 : 12;
   const size_t length = byte(8) | byte(9) << 8 | (major == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
   if (length > bytes.size() - start)
-    return bad("it ends inside the header");
+    return bad("the file ends inside the header");
   HeaderParser header(bytes.substr(start, length));
   if (!header.parse())
     return bad("the header is not a dictionary of descr, fortran_order and shape");
   const std::optional<Encoding> encoding = encodingOf(header.descr);
   if (!encoding)
     return Error{"E0604",
-                 fmt::format("elements of type '{}', allowed: {}", header.descr, kEncodings)};
+                 fmt::format("the element type is '{}', allowed: {}", header.descr, kEncodings)};
   const int64_t count = elementCount(header.shape);
   if (count < 0)
-    return bad(fmt::format("shape ({}) is negative or has more than 2^31 elements",
+    return bad(fmt::format("the shape ({}) has a negative dimension or more than 2^31 elements",
                            fmt::join(header.shape, ", ")));
   const std::string_view data = bytes.substr(start + length);
   const uint64_t expected = static_cast<uint64_t>(count) * encoding->bytes;
   if (data.size() != expected)
-    return bad(fmt::format("{} bytes of elements, the shape ({}) needs {}", data.size(),
-                           fmt::join(header.shape, ", "), expected));
+    return bad(fmt::format("the file has {} bytes of elements, the shape ({}) needs {}",
+                           data.size(), fmt::join(header.shape, ", "), expected));
   Tensor tensor{"", typeOf(*encoding), header.shape, decode(data, *encoding)};
   if (header.fortran && header.shape.size() > 1)
     tensor.data = reordered(header.shape, tensor.data, typeBytes(tensor.type));

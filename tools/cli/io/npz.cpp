@@ -19,13 +19,13 @@ public:
     size_t end = bytes.size() < 22 ? std::string_view::npos
                                    : bytes.rfind(std::string_view("PK\5\6", 4), bytes.size() - 22);
     if (end == std::string_view::npos)
-      return bad("it has no central directory");
+      return bad("the central directory is missing");
     const uint64_t count = number(end + 10, 2);
     uint64_t at = number(end + 16, 4);
     std::vector<Tensor> tensors;
     for (uint64_t i = 0; i < count; ++i) {
       if (at + 46 > bytes.size() || bytes.substr(at, 4) != std::string_view("PK\1\2", 4))
-        return bad("its central directory is damaged");
+        return bad("the central directory is damaged");
       Member member;
       member.method = number(at + 10, 2);
       member.crc = number(at + 16, 4);
@@ -36,10 +36,10 @@ public:
       member.local = number(at + 42, 4);
       const uint64_t next = at + 46 + nameSize + extraSize + number(at + 32, 2);
       if (next > bytes.size())
-        return bad("its central directory is damaged");
+        return bad("the central directory is damaged");
       member.name = bytes.substr(at + 46, nameSize);
       if (!member.widen(bytes.substr(at + 46 + nameSize, extraSize)))
-        return bad("its central directory is damaged");
+        return bad("the central directory is damaged");
       at = next;
       auto content = extract(member);
       if (auto *error = std::get_if<Error>(&content))
@@ -102,28 +102,28 @@ private:
     const uint64_t start =
         member.local + 30 + number(member.local + 26, 2) + number(member.local + 28, 2);
     if (start > bytes.size() || member.packed > bytes.size() - start)
-      return broken("ends behind the file");
+      return broken("ends after the end of the file");
     const std::string_view packed = bytes.substr(start, member.packed);
     // Deflate packs at most 1032 to 1, so the file's size bounds what it may claim.
     total += member.size;
     if (member.size > member.packed * 1032 + 64 || total > kMaxBytes)
-      return broken("claims to be larger than its data can be");
+      return broken("declares a size that its data cannot have");
     std::string content;
     if (member.method == 0) {
       content = packed;
     } else if (member.method == 8) {
       content.resize(member.size);
       if (!inflateInto(packed, content))
-        return broken("cannot be inflated");
+        return broken("cannot be decompressed");
     } else {
       return broken(
           fmt::format("uses method {}, allowed: stored (0), deflated (8)", member.method));
     }
     if (content.size() != member.size)
-      return broken("does not have the size that it claims");
+      return broken("does not have its declared size");
     const uLong crc = crc32_z(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
     if (crc != member.crc)
-      return broken("is damaged (CRC-32)");
+      return broken("is damaged: the CRC-32 does not match");
     return content;
   }
 

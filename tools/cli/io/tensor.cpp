@@ -71,7 +71,7 @@ std::variant<std::string, Error> readAll(const std::string &path, std::span<cons
 std::variant<std::vector<Tensor>, Error> readTensors(const std::string &path) {
   if (!path.ends_with(".npy") && !path.ends_with(".npz") && !path.ends_with(".pb") && path != "-")
     return Error{"E0604",
-                 fmt::format("'{}' has an unknown ending, allowed: .npy, .npz, .pb", path)};
+                 fmt::format("'{}' has an unknown extension, allowed: .npy, .npz, .pb", path)};
   const std::string_view magic = path.ends_with(".npz")  ? kNpzMagic
                                  : path.ends_with(".pb") ? std::string_view()
                                                          : kNpyMagic;

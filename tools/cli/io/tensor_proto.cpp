@@ -87,34 +87,35 @@ std::variant<Tensor, Error> readTensorProto(std::string_view bytes) {
     return Error{"E0605", "not a valid .pb tensor: " + what};
   };
   if (bytes.empty() || bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
-    return bad(fmt::format("it has {} bytes", bytes.size()));
+    return bad(fmt::format("the file has {} bytes", bytes.size()));
   onnx::TensorProto proto;
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   if (!proto.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    return bad("it is not a TensorProto");
+    return bad("the file is not a TensorProto");
   Tensor tensor;
   tensor.name = proto.name();
   const std::optional<Encoding> encoding = encodingOf(proto.data_type());
   if (!encoding)
-    return Error{"E0604", fmt::format("elements of ONNX type {}, allowed: float (1), uint8 (2), "
+    return Error{"E0604", fmt::format("the ONNX element type is {}, allowed: float (1), uint8 (2), "
                                       "int8 (3), uint16 (4), int16 (5), int32 (6), int64 (7), "
                                       "bool (9), float16 (10), double (11), uint32 (12), "
                                       "uint64 (13), bfloat16 (16)",
                                       proto.data_type())};
   tensor.type = typeOf(*encoding);
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
-    return bad("its data is in another file, which is only supported for models");
+    return bad("the data is in another file, which is supported for models only");
   tensor.shape.assign(proto.dims().begin(), proto.dims().end());
   const int64_t count = elementCount(tensor.shape);
   if (count < 0)
-    return bad(fmt::format("shape [{}] is negative or has more than 2^31 elements",
+    return bad(fmt::format("the shape [{}] has a negative dimension or more than 2^31 elements",
                            fmt::join(tensor.shape, ", ")));
   const size_t element = encoding->bytes;
   const std::string data = proto.has_raw_data() ? proto.raw_data() : listed(proto, element);
   if (data.size() != static_cast<uint64_t>(count) * element)
-    return bad(fmt::format("{} bytes of elements, the shape [{}] needs {}", data.size(),
-                           fmt::join(tensor.shape, ", "), static_cast<uint64_t>(count) * element));
+    return bad(fmt::format("the file has {} bytes of elements, the shape [{}] needs {}",
+                           data.size(), fmt::join(tensor.shape, ", "),
+                           static_cast<uint64_t>(count) * element));
   tensor.data = decode(data, *encoding);
   return tensor;
 }

@@ -17,7 +17,7 @@ def _text(value: Any) -> str:
 
 
 class Table(List[Dict[str, Any]]):
-    """Rows as dicts that all have the same keys.
+    """A table: a list of rows, each a dict with the same keys.
 
     >>> Table([{"core": 0, "used": 3}, {"core": 1, "used": 12}])
     core  used
@@ -66,8 +66,8 @@ _ROW, _WIDTH, _LABEL = 16, 720, 120
 
 
 def timeline_svg(events: Sequence[Mapping[str, Any]], cycles: int) -> str:
-    """What units did: a row each, an instruction a bar, where it waits the bar is pale. From the events of
-    `sluice profile --trace`."""
+    """Draws what every unit did: one row per unit, one bar per instruction, pale while the unit waits. The events are
+    those of `sluice profile --trace`."""
     processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
     units = [(e["pid"], e["tid"], f"{processes[e['pid']]}, {e['args']['name']}")
              for e in events if e["ph"] == "M" and e["name"] == "thread_name"]

@@ -1,4 +1,4 @@
-"""Programs on an engine: arrays in, arrays out."""
+"""Runs programs on an engine: NumPy arrays in, NumPy arrays out."""
 from __future__ import annotations
 
 import asyncio
@@ -26,7 +26,7 @@ class Port(NamedTuple):
 
 
 class Cycles(NamedTuple):
-    """When a job ran, in cycles since the engine began (sluice_rt_job_cycles)."""
+    """The cycles of a job, counted from the start of the engine (sluice_rt_job_cycles)."""
     first_input: int
     last_output: int
     latency: int
@@ -34,7 +34,7 @@ class Cycles(NamedTuple):
 
 
 class Job:
-    """An inference that was submitted."""
+    """One submitted inference."""
 
     def __init__(self, job: _runtime.Job, outputs: Dict[str, Array]) -> None:
         self._job = job
@@ -42,17 +42,17 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended, well or not."""
+        """True once the job has ended, with or without success."""
         return self._job.done()
 
     def result(self) -> Dict[str, Array]:
-        """Waits; the outputs by name."""
+        """Waits for the job and returns its outputs by name."""
         self._job.wait()
         return self._outputs
 
     @property
     def cycles(self) -> Cycles:
-        """Of a job that ended well."""
+        """The cycles of the job. The job must have succeeded."""
         return Cycles(*self._job.cycles())
 
 
@@ -61,7 +61,7 @@ def _names(ports: Sequence[Port]) -> str:
 
 
 def _array(value: npt.ArrayLike) -> Array:
-    """The same array if its elements lie one behind the other and have a type of the runtime."""
+    """Returns a contiguous array of a type that the runtime reads: the same array if it is one already."""
     array = np.asarray(value)
     if array.dtype not in _AS_THEY_ARE:
         if array.dtype.kind not in "fiub":
@@ -71,7 +71,8 @@ def _array(value: npt.ArrayLike) -> Array:
 
 
 class Engine:
-    """A program on an engine, "vm" or "rtl": the same bits in the same cycles. May be used by several threads.
+    """A program on an engine. The engines "vm" and "rtl" give the same bits in the same cycles. Several threads may use
+    one engine.
 
     >>> program = example_program()
     >>> with program.open("vm") as engine:
@@ -96,7 +97,7 @@ class Engine:
         self.close()
 
     def _ordered(self, given: Inputs, steps: Optional[int] = None) -> List[Array]:
-        """The inputs in the order of the program; with steps, those are a first axis."""
+        """Returns the inputs in the order of the program. With `steps`, each has the steps as its first axis."""
         for name in given:
             if all(port.name != name for port in self.inputs):
                 raise argument("E0602", f"the model has no input '{name}', allowed: {_names(self.inputs)}")
@@ -107,13 +108,13 @@ class Engine:
             array = _array(given[port.name])
             shape = port.shape if steps is None else (steps, *port.shape)
             if array.shape != shape:
-                raise argument("E0604", f"input '{port.name}' has shape {list(array.shape)}, the model has "
-                                        f"{list(port.shape)}" + (f", its {steps} steps {list(shape)}" if steps else ""))
+                raise argument("E0604", f"input '{port.name}' has shape {list(array.shape)}, allowed: "
+                                        f"{list(port.shape)}" + (f", {list(shape)} for {steps} steps" if steps else ""))
             arrays.append(array)
         return arrays
 
     def _results(self, out: Optional[Mapping[str, Array]]) -> Dict[str, Array]:
-        """Where outputs go: the caller's arrays, where there are any."""
+        """Returns the arrays that outputs are written to: the caller's, or new ones."""
         if out is None:
             return {port.name: np.empty(port.shape, np.float32) for port in self.outputs}
         for name in out:
@@ -124,31 +125,30 @@ class Engine:
         for port in self.outputs:
             if results[port.name].shape != port.shape:
                 raise argument("E0604", f"output '{port.name}' has shape {list(results[port.name].shape)}, "
-                                        f"the model has {list(port.shape)}")
+                                        f"allowed: {list(port.shape)}")
         return results
 
     def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
                **named: npt.ArrayLike) -> Job:
-        """Starts an inference and returns at once. Inputs may be given by name or as a mapping; they are
-        read before this returns. `out` names arrays that outputs are written to, of float16, float32 or
-        float64."""
+        """Starts an inference and returns at once. Give inputs by name or as a mapping; they are read before this
+        function returns. `out` maps names of outputs to arrays to write, of float16, float32 or float64."""
         results = self._results(out)
         arrays = self._ordered({**inputs, **named} if inputs else named)
         return Job(self._engine.submit(self._model, arrays, list(results.values())), results)
 
     def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
             **named: npt.ArrayLike) -> Dict[str, Array]:
-        """One inference: its outputs by name."""
+        """Runs one inference and returns its outputs by name."""
         return self.submit(inputs, out=out, **named).result()
 
     async def run_async(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
                         **named: npt.ArrayLike) -> Dict[str, Array]:
-        """One inference that other tasks run beside of."""
+        """Runs one inference without blocking the event loop."""
         job = self.submit(inputs, out=out, **named)
         return await asyncio.get_running_loop().run_in_executor(None, job.result)
 
     def steps(self, inputs: Optional[Inputs] = None, /, **named: npt.ArrayLike) -> Dict[str, Array]:
-        """Inferences one after the other: inputs and outputs have the steps as a new first axis."""
+        """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
         given = {**inputs, **named} if inputs else named
         count = next((np.shape(value)[0] for value in given.values() if np.ndim(value)), 0)
         arrays = self._ordered(given, count)
@@ -161,27 +161,27 @@ class Engine:
         return results
 
     def reset(self) -> None:
-        """Back to the initial state, cycle 0; what is pending is dropped."""
+        """Restarts the program at cycle 0 with its initial state. Cancels pending jobs."""
         self._engine.reset()
 
     def save_state(self) -> bytes:
-        """The state as it is between inferences."""
+        """Returns the state that the last inference left. No job may be pending."""
         return self._engine.save_state(self._program)
 
     def restore_state(self, state: bytes) -> None:
-        """Goes on from a state that was saved, of the same program file."""
+        """Continues from a saved state of the same program file."""
         self._engine.restore_state(state)
 
     def hold(self, on: bool = True) -> None:
-        """While held, the machine's clock stands and jobs wait in front of it."""
+        """Stops the clock of the machine; submitted jobs wait. hold(False) starts it again."""
         self._engine.hold(on)
 
     def counters(self) -> Dict[str, int]:
-        """Cycles, rows and jobs since the last reset, save or restore, and what that took."""
+        """Returns the cycles, rows and jobs since the last reset, save or restore, and the cycles that took."""
         return self._engine.counters()
 
     def close(self) -> None:
-        """Drops what is pending."""
+        """Closes the engine. Cancels pending jobs."""
         self._engine.close()
 
 

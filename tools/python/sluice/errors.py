@@ -1,4 +1,4 @@
-"""What can go wrong: problems, and the exceptions that carry them."""
+"""Problems, and the exceptions that carry them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the ONNX graph; its index is its position there."""
+    """A node of the ONNX graph. `index` is its position in the graph."""
     index: int
     name: str
     op: str
@@ -19,7 +19,7 @@ class Node:
 
 @dataclass(frozen=True)
 class ChainStep:
-    """One deduction on the way to a conflict of data dimensions."""
+    """One step of the reasoning that leads to a conflict of data dimensions."""
     node: Node
     tensor: str
     shape: Tuple[int, ...]
@@ -29,7 +29,7 @@ class ChainStep:
 
 @dataclass(frozen=True)
 class Fix:
-    """What can be done about a problem: `flag` is the command's, if there is one."""
+    """A way to solve a problem. `flag` is the command line option that does it, if there is one."""
     text: str
     flag: Optional[str]
     verified: bool
@@ -38,7 +38,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem; `sluice.explain(problem.code)` is the long text of its code."""
+    """One problem. `sluice.explain(problem.code)` returns the page of its code."""
     code: str
     message: str
     rule: Optional[str] = None
@@ -57,7 +57,7 @@ class Problem:
 
 
 class Error(Exception):
-    """The base of all; `code` is that of the first problem."""
+    """The base class of all errors. `code` is the code of the first problem."""
 
     def __init__(self, text: str, problems: Sequence[Problem]) -> None:
         super().__init__(text)
@@ -72,19 +72,19 @@ class Error(Exception):
 
 
 class CompileError(Error):
-    """The model is malformed, not supported, refused by a rule, or does not fit."""
+    """The model is malformed, not supported, rejected by a layout rule, or does not fit the target."""
 
 
 class ProgramError(Error):
-    """A program file is unreadable or not valid."""
+    """The program file is unreadable or not valid."""
 
 
 class ArgumentError(Error, ValueError):
-    """What was asked for cannot be asked for."""
+    """An argument is not valid."""
 
 
 class RunError(Error):
-    """An engine stalled, a program did what none may do, or a job was dropped."""
+    """The engine stalled, the program broke a rule of the machine, or the job was cancelled."""
 
 
 # sluice_rt_status
@@ -92,7 +92,7 @@ _INVALID_ARGUMENT, _BAD_PROGRAM = 2, 3
 
 
 def of_status(status: int, code: str, message: str) -> Error:
-    """The exception of a status of the C API."""
+    """Returns the exception for a status of the C API."""
     kind = {_INVALID_ARGUMENT: ArgumentError, _BAD_PROGRAM: ProgramError}.get(status, RunError)
     return kind(f"{code}: {message}" if code else message, [Problem(code, message)])
 
@@ -102,7 +102,7 @@ def argument(code: str, message: str) -> ArgumentError:
 
 
 def of_problems(problems: Sequence[Problem], text: str) -> Error:
-    """The exception of what a command complains of."""
+    """Returns the exception for the problems that a command reported."""
     phase = problems[0].code[:3] if problems else ""
     kind = {"E05": ProgramError, "E06": ArgumentError}.get(phase, CompileError)
     if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0120", "E0311"): # a flag is wrong
@@ -115,7 +115,7 @@ def _node(entry: Dict[str, Any]) -> Node:
 
 
 def problems_of(entries: List[Dict[str, Any]]) -> Tuple[Problem, ...]:
-    """From the member "errors" of a command's JSON."""
+    """Returns the problems in the member "errors" of a command's JSON."""
     return tuple(
         Problem(
             code=one["code"], message=one["message"], rule=one.get("rule"),

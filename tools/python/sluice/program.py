@@ -1,4 +1,4 @@
-"""Compiled programs, and what is asked of the command: compile, check, plan, profile, memory."""
+"""Compiled programs, and the functions that call the command: compile, check, plan, profile, memory."""
 from __future__ import annotations
 
 import json
@@ -18,7 +18,8 @@ from .tool import Model, Options, Workspace
 
 
 class Latency(NamedTuple):
-    """Cycles of an inference: from rest, right behind another, and from one to the next with inputs waiting."""
+    """Cycles of an inference: on an idle machine (spaced), right after another inference (contiguous), and between
+    outputs with inputs queued (period)."""
     spaced: int
     contiguous: int
     period: int
@@ -26,12 +27,12 @@ class Latency(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a model compiles, and if not, why; true if it does."""
+    """Whether a model compiles, and if not, why. True if the model compiles."""
     ok: bool
     problems: Tuple[Problem, ...]
     notes: Tuple[str, ...]
     rewrites: Tuple[Dict[str, Any], ...]
-    text: str = field(repr=False)  # as the command says it
+    text: str = field(repr=False)  # as the command prints it
 
     def __bool__(self) -> bool:
         return self.ok
@@ -45,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """Who computes what when, and where the cycles go."""
+    """What each core computes when, and where the cycles go."""
     text: str
     facts: Dict[str, Any] = field(repr=False)
 
@@ -59,7 +60,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Profile:
-    """What every unit did in the cycles of an inference (docs/profiling.md names the columns)."""
+    """What every unit did in each cycle of an inference. docs/profiling.md explains the columns."""
     engine: str
     cycles: int
     clock_mhz: int
@@ -67,14 +68,14 @@ class Profile:
     cores: Table = field(repr=False)
     units: Table = field(repr=False)
     instructions: Table = field(repr=False)
-    events: List[Dict[str, Any]] = field(repr=False)  # of ui.perfetto.dev
+    events: List[Dict[str, Any]] = field(repr=False)  # for ui.perfetto.dev
 
     def _repr_html_(self) -> str:
         return timeline_svg(self.events, self.cycles) + self.layers._repr_html_()
 
 
 class Program:
-    """A program file. It runs on its own engine, opened when it is first needed; `open` gives others.
+    """A program file. It runs on an engine of its own, opened at first use; `open` opens more engines.
 
     >>> program = example_program()
     >>> program.run(x=np.ones((1, 8)))["y"].shape
@@ -93,7 +94,7 @@ class Program:
         self.clock_mhz: int = machine["clock_mhz"]
         names = [one["name"] for one in models]
         if model is None and len(models) > 1:
-            raise argument("E0602", f"the file has several models, choose one: {', '.join(names)}")
+            raise argument("E0602", f"the file has several models; choose one with model=: {', '.join(names)}")
         if model is not None and model not in names:
             raise argument("E0602", f"the file has no model '{model}', allowed: {', '.join(names)}")
         self._model = 0 if model is None else names.index(model)
@@ -121,7 +122,7 @@ class Program:
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], *, engine: str = "vm", model: Optional[str] = None) -> "Program":
-        """Reads a program file; `model` says which, of several."""
+        """Reads a program file. `model` selects a model, if the file has several."""
         return cls(Path(path).read_bytes(), engine=engine, model=model)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -130,23 +131,23 @@ class Program:
 
     @property
     def latency(self) -> Optional[Latency]:
-        """What compiling measured; none of a program that was loaded."""
+        """The cycles that the compiler measured. None for a program that was loaded from a file."""
         found = self._report.get("latency")
         return Latency(found["spaced"], found["contiguous"], found["period"]) if found else None
 
     @property
     def notes(self) -> Tuple[str, ...]:
-        """What the compiler accepted that may not be meant."""
+        """Notes of the compiler: accepted input that may not be what you meant."""
         return tuple(self._report.get("notes", ()))
 
     def open(self, engine: str = "vm", *, pacing: str = "queued", stall_limit: int = 10000) -> Engine:
-        """Another engine with this program, "vm" or "rtl". The pacing says when an input is offered: "queued",
+        """Opens another engine, "vm" or "rtl", with this program. `pacing` says when an inference starts: "queued",
         "contiguous" or "spaced"."""
         return Engine(self._program, engine, self.inputs, self.outputs, self._model, pacing, stall_limit)
 
     @property
     def engine(self) -> Engine:
-        """The program's own."""
+        """The engine that the methods of this program use."""
         with self._opening:
             if self._engine is None:
                 self._engine = self.open(self._engine_name)
@@ -154,42 +155,42 @@ class Program:
 
     def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
             **named: npt.ArrayLike) -> Dict[str, Array]:
-        """One inference: its outputs by name."""
+        """Runs one inference and returns its outputs by name."""
         return self.engine.run(inputs, out=out, **named)
 
     def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
                **named: npt.ArrayLike) -> Job:
-        """Starts an inference and returns at once (Engine.submit)."""
+        """Starts an inference and returns at once; see Engine.submit."""
         return self.engine.submit(inputs, out=out, **named)
 
     async def run_async(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
                         **named: npt.ArrayLike) -> Dict[str, Array]:
-        """One inference that other tasks run beside of."""
+        """Runs one inference without blocking the event loop."""
         return await self.engine.run_async(inputs, out=out, **named)
 
     def steps(self, inputs: Optional[Inputs] = None, /, **named: npt.ArrayLike) -> Dict[str, Array]:
-        """Inferences one after the other: inputs and outputs have the steps as a new first axis."""
+        """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
         return self.engine.steps(inputs, **named)
 
     def reset(self) -> None:
-        """Back to the initial state."""
+        """Restarts the program with its initial state."""
         self.engine.reset()
 
     def save_state(self) -> bytes:
-        """The state as it is between inferences."""
+        """Returns the state that the last inference left."""
         return self.engine.save_state()
 
     def restore_state(self, state: bytes) -> None:
-        """Goes on from a state that was saved, of this program file."""
+        """Continues from a saved state of this program file."""
         self.engine.restore_state(state)
 
     def memory(self) -> Table:
-        """What every memory of every core holds."""
+        """Returns how much of every memory of every core is used."""
         with Workspace() as workspace:
             return Table(workspace.json(["inspect", "-", "--memory"], self._data)[0]["memory"])
 
     def profile(self, engine: str = "vm", *, spacing: str = "spaced") -> Profile:
-        """What every unit does in each cycle of an inference."""
+        """Runs an inference and returns what every unit did in each cycle."""
         with Workspace() as workspace:
             found, _ = workspace.json(["profile", "-", "--engine", engine, "--spacing", spacing, "--trace", "trace.json",
                                        "--model", self.name], self._data)
@@ -198,9 +199,9 @@ class Program:
         return Profile(found["engine"], found["cycles"], found["clock_mhz"], events=events, **tables)
 
     def plan(self) -> Plan:
-        """Why the program is as it is; of a program that was compiled here, from the same model."""
+        """Explains how the program was planned. Works for programs that this package compiled."""
         if self._plan is None:
-            raise argument("E0601", "a loaded program does not say how it was planned; sluice.plan(model) does")
+            raise argument("E0601", "a loaded program has no plan, call sluice.plan(model)")
         return _plan(*self._plan)
 
 
@@ -213,8 +214,8 @@ def _plan(model: Model, options: Options) -> Plan:
 
 
 def compile(model: Model, *, engine: str = "vm", **options: Any) -> Program:  # pylint: disable=redefined-builtin
-    """Compiles a model: a path, the bytes of an ONNX file, or an onnx.ModelProto. Options are those of
-    sluice.Options; `engine` is where the program's own methods run it.
+    """Compiles a model: a path, the bytes of an ONNX file, or an onnx.ModelProto. `options` are those of
+    sluice.Options. `engine` is the engine that the methods of the program use.
 
     >>> program = compile(example_model(), target="c2b8")
     >>> program
@@ -224,7 +225,7 @@ def compile(model: Model, *, engine: str = "vm", **options: Any) -> Program:  # 
 
 
 def compile_with(model: Model, options: Options, engine: str = "vm") -> Program:
-    """The same, with options that are kept together."""
+    """Compiles a model with an Options object."""
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
         report, _ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
@@ -233,7 +234,7 @@ def compile_with(model: Model, options: Options, engine: str = "vm") -> Program:
 
 
 def check(model: Model, **options: Any) -> Check:
-    """Whether the model compiles; if not, all its problems with what can be done.
+    """Checks whether the model compiles. If not, the result holds all problems and their fixes.
 
     >>> check(example_model(), target="c2b8").ok
     True
@@ -246,12 +247,12 @@ def check(model: Model, **options: Any) -> Check:
 
 
 def plan(model: Model, **options: Any) -> Plan:
-    """How the model would be planned: who computes what when, and where the cycles go."""
+    """Explains how the model is planned: what each core computes when, and where the cycles go."""
     return _plan(model, Options(**options))
 
 
 def targets() -> Table:
-    """The machines a model can be compiled for.
+    """Returns the targets that models can be compiled for.
 
     >>> [target["name"] for target in targets()]
     ['c2b8', 'c3b64', 'c6b32', 'c6b32-deep']
@@ -261,13 +262,13 @@ def targets() -> Table:
 
 
 def ops() -> Table:
-    """The supported operators and what they require."""
+    """Returns the supported operators and what they require."""
     with Workspace() as workspace:
         return Table(workspace.json(["ops"])[0]["operators"])
 
 
 def explain(code: str) -> str:
-    """The long text of an error code.
+    """Returns the page of an error code.
 
     >>> print(explain("E0302").splitlines()[0])
     # E0302: a product with weights contracts an axis that is not the data dimension

@@ -1,5 +1,5 @@
-"""Runs the command `sluice`, in a process of its own: what the compiler does to its memory and its
-signals stays there, and Ctrl-C ends it."""
+"""Runs the command `sluice` in a process of its own, so that the compiler cannot affect the memory or the signals
+of Python, and Ctrl-C stops it."""
 from __future__ import annotations
 
 import json
@@ -22,7 +22,7 @@ Model = Union[str, "os.PathLike[str]", bytes, Any]
 
 
 def executable() -> str:
-    """The command of this package: that of $SLUICE, the wheel's, that of the same prefix, or one on the path."""
+    """Returns the path of the command: $SLUICE, else that of the wheel, of the same prefix, or on the PATH."""
     package = Path(__file__).resolve().parent
     known = [os.environ.get("SLUICE"), package / "bin" / "sluice", package.parents[3] / "bin" / "sluice"]
     for path in known:
@@ -30,12 +30,12 @@ def executable() -> str:
             return str(path)
     found = shutil.which("sluice")
     if found is None:
-        raise FileNotFoundError("the command 'sluice' is not installed beside this package, nor on the path")
+        raise FileNotFoundError("the command 'sluice' is not found: set SLUICE to its path, or add its folder to PATH")
     return found
 
 
 class ProgressLine:
-    """A line that is written over until the command ends, on a terminal or in a notebook."""
+    """A progress line on a terminal or in a notebook, overwritten until the command ends."""
 
     _START = "progress: "
 
@@ -47,7 +47,7 @@ class ProgressLine:
         return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
     def show(self, said: str) -> bool:
-        """Whether that was about the progress."""
+        """Shows a line if it reports progress. Returns whether it does."""
         if not said.startswith(self._START):
             return False
         self._write(said[len(self._START):].rstrip("\n"))
@@ -64,7 +64,7 @@ class ProgressLine:
 
 
 def _listen(stream: IO[bytes], said: List[str]) -> None:
-    """Shows the progress, and keeps all else."""
+    """Shows progress lines, and collects all other lines in `said`."""
     progress = ProgressLine()
     with stream:
         for line in stream:
@@ -75,7 +75,7 @@ def _listen(stream: IO[bytes], said: List[str]) -> None:
 
 
 class Workspace:
-    """A folder for the files of one command."""
+    """A temporary folder for the files of one command."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="sluice-")
@@ -89,7 +89,7 @@ class Workspace:
         self._folder.cleanup()
 
     def call(self, arguments: Sequence[str], stdin: Optional[bytes] = None) -> Tuple[int, str, str]:
-        """Exit code and both streams."""
+        """Runs the command. Returns its exit code, standard output and standard error."""
         words = [executable(), f"--progress={'always' if ProgressLine.is_watched() else 'never'}", *arguments]
         with subprocess.Popen(words, cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -111,20 +111,20 @@ class Workspace:
 
     def json(self, arguments: Sequence[str], stdin: Optional[bytes] = None,
              check: bool = True) -> Tuple[Dict[str, Any], str]:
-        """What the command writes as JSON, and what it says; raises what it complains of."""
+        """Runs the command. Returns its JSON result and its messages; raises its problems."""
         report = self.path / "report.json"
         code, _, said = self.call([*arguments, f"--json={report.name}"], stdin)
         found: Dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
         problems = problems_of(found.get("errors", []))
         if not found:
-            message = said.strip() or f"the command ended with {code}"
+            message = said.strip() or f"the command ended with exit code {code}"
             raise Error(message, [Problem("E0611", message)])
         if check and code != 0:
             raise of_problems(problems, said)
         return found, said
 
     def model(self, model: Model) -> Tuple[str, Optional[bytes]]:
-        """The command's word for the model, and what it is to read."""
+        """Returns the argument that names the model, and the bytes for standard input."""
         if isinstance(model, (str, os.PathLike)):
             return str(Path(model).resolve()), None
         if hasattr(model, "SerializeToString"):
@@ -134,7 +134,7 @@ class Workspace:
         raise argument("E0601", f"the model is a {type(model).__name__}, allowed: a path, bytes or an onnx.ModelProto")
 
     def flags(self, options: "Options") -> List[str]:
-        """The options as the command's flags; arrays become files."""
+        """Returns the options as command line flags. Writes arrays to files."""
         words: List[str] = []
         for name, value in options.given.items():
             flag = "--" + {"name": "model-name"}.get(name, name.replace("_", "-"))
@@ -152,7 +152,7 @@ class Workspace:
         return words
 
     def _value(self, value: Any, name: str) -> str:
-        """What stands behind KEY=: of a bound input that is more than a number, a file."""
+        """Returns the text after KEY=. An array of a bound input is written to a file."""
         if isinstance(value, (bool, int, float, str)):
             return str(value).lower() if isinstance(value, bool) else str(value)
         if name != "bind":
@@ -163,8 +163,8 @@ class Workspace:
 
 
 class Options:
-    """Which model is compiled for what: the flags of `sluice compile`, with their names. `more` are those
-    of a command that is newer than this list."""
+    """The options of `sluice compile`, under the same names. `more` passes on options of a newer command that this
+    list does not have."""
 
     def __init__(self, *, target: Union[str, "os.PathLike[str]"] = "c6b32",
                  input_shape: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,

@@ -118,22 +118,22 @@ TEST(State, BadBuffers) {
   const auto bad = [&](sluice_rt_status status, const std::string &why) {
     expectRefused(status, SLUICE_RT_BAD_STATE, "E0616", "the state cannot be used: " + why);
   };
-  bad(after(0), "it does not begin with the magic bytes of a saved state");
-  bad(after(8), "it has version 0, this build reads version 1");
+  bad(after(0), "the magic bytes at the start are missing");
+  bad(after(8), "its version is 0, this build reads version 1");
   for (const size_t byte : {size_t{12}, size_t{16}, size_t{48}, kStateBytes - 1})
-    bad(after(byte), "it is damaged: its SHA-256 does not match");
+    bad(after(byte), "damaged: the SHA-256 does not match");
   format::Program program = statefulProgram();
   program.options = "others";
   Machine other(program);
-  bad(restore(machine, saved(other)), "it is of another program");
+  bad(restore(machine, saved(other)), "it belongs to another program file");
   EXPECT_EQ(run(machine, x), inInference(1, x)); // as before
 
   expectRefused(restore(machine, {1, 2, 3}), SLUICE_RT_INVALID_ARGUMENT, "E0601",
-                "a state of 3 bytes, that of the program has 160");
+                "the state has 3 bytes, the program needs 160");
   Bytes small(10);
   expectRefused(sluice_rt_device_save_state(machine.device, small.data(), small.size()),
                 SLUICE_RT_INVALID_ARGUMENT, "E0601",
-                "a state of 10 bytes, that of the program has 160");
+                "the state has 10 bytes, the program needs 160");
   expectRefused(sluice_rt_device_save_state(machine.device, nullptr, 160),
                 SLUICE_RT_INVALID_ARGUMENT, "E0601", "null argument");
   expectRefused(sluice_rt_device_save_state(nullptr, small.data(), 10), SLUICE_RT_INVALID_ARGUMENT,
@@ -158,8 +158,7 @@ TEST(State, ProgramsThatCannot) {
   Machine silent(program);
   expectRefused(sluice_rt_device_save_state(silent.device, state.data(), state.size()),
                 SLUICE_RT_UNAVAILABLE, "E0617",
-                "the program cannot save its state: it changes before the next input comes, or "
-                "there was no room for the instructions that do it");
+                "the program has no instructions to save its state; see sluice explain E0617");
 }
 
 TEST(State, NotWhileJobsArePending) {
@@ -169,11 +168,11 @@ TEST(State, NotWhileJobsArePending) {
   Values y{}, z{};
   sluice_rt_job *one = machine.submit({1}, y);
   expectRefused(restore(machine, state), SLUICE_RT_INVALID_ARGUMENT, "E0601",
-                "1 job is pending, a state is restored between inferences");
+                "1 job is pending, allowed: 0 when a state is restored");
   sluice_rt_job *two = machine.submit({2}, z);
   expectRefused(sluice_rt_device_save_state(machine.device, state.data(), state.size()),
                 SLUICE_RT_INVALID_ARGUMENT, "E0601",
-                "2 jobs are pending, a state is saved between inferences");
+                "2 jobs are pending, allowed: 0 when a state is saved");
   ASSERT_EQ(sluice_rt_device_hold(machine.device, 0), SLUICE_RT_OK);
   EXPECT_EQ(sluice_rt_job_wait(one), SLUICE_RT_OK);
   EXPECT_EQ(sluice_rt_job_wait(two), SLUICE_RT_OK);
@@ -190,9 +189,9 @@ TEST(State, SavesThatGoWrong) {
   Machine twice(program);
   Bytes state(kStateBytes);
   expectRefused(sluice_rt_device_save_state(twice.device, state.data(), state.size()),
-                SLUICE_RT_FAULT, "E0608", "row 0 of the state arrived, a second time");
+                SLUICE_RT_FAULT, "E0608", "state row 0 arrived a second time");
   expectRefused(sluice_rt_device_save_state(twice.device, state.data(), state.size()),
-                SLUICE_RT_FAULT, "E0608", "row 0 of the state arrived, a second time");
+                SLUICE_RT_FAULT, "E0608", "state row 0 arrived a second time");
   ASSERT_EQ(sluice_rt_device_reset(twice.device), SLUICE_RT_OK); // loads it again
   EXPECT_EQ(switchCycles(twice), 0U);
   EXPECT_EQ(run(twice, {1}), inInference(0, {1}));

@@ -122,7 +122,7 @@ TEST(Steps, WithoutAnAxisTheInputIsOfferedAgainAndTheLastOutputStays) {
   // There must be an input with parts: one that nobody reads would be a row too many, so the
   // loader is not asked.
   EXPECT_EQ(format::check(program).front().message,
-            "model 'small': it has 3 steps, and no input with a part for each");
+            "model 'small': the model has 3 steps, but no input has a step axis");
   program = threeSteps();
   program.models[0].outputs[0].shape = {8};
   program.models[0].outputs[0].dataDim = 0;

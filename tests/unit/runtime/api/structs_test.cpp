@@ -74,8 +74,9 @@ TEST(Structs, SizesThatCannotBe) {
   const Machine machine;
   sluice_rt_machine info{};
   EXPECT_EQ(sluice_rt_program_machine(machine.program, &info), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "a struct has size 0, allowed: 32 and more; its member size "
-                                       "is to be set to its sizeof");
+  EXPECT_STREQ(
+      sluice_rt_last_error(),
+      "the size of a struct is 0, allowed: 32 or more; set its member 'size' to its sizeof");
 }
 
 class Arrays : public testing::Test {
@@ -107,19 +108,20 @@ TEST_F(Arrays, OfALaterCaller) {
   later.added = 1;
   EXPECT_EQ(submit(&later.known, &out), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(),
-               "struct 0 sets members that this library does not know, allowed: zero");
+               "struct 0 sets members that this library does not have, allowed: zero");
   sluice_rt_output small = out;
   small.size = 8;
   EXPECT_EQ(submit(&in, &small), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "a struct has size 8, allowed: 32 and more; its member size "
-                                       "is to be set to its sizeof");
+  EXPECT_STREQ(
+      sluice_rt_last_error(),
+      "the size of a struct is 8, allowed: 32 or more; set its member 'size' to its sizeof");
 }
 
 TEST_F(Arrays, OfDifferentSizes) {
   const std::array<Grown, 2> theirs{{{sizeof(Grown), 1, 0, 0}, {sizeof(First), 2, 0, 0}}};
   std::string wrong;
   EXPECT_TRUE(runtime::take(theirs.data(), 2, wrong).empty());
-  EXPECT_EQ(wrong, "struct 1 has size 16, the first one has 24");
+  EXPECT_EQ(wrong, "struct 1 has size 16, struct 0 has 24");
 }
 
 TEST_F(Arrays, OfAnyAlignmentAndInTheSamePlace) {

@@ -52,7 +52,9 @@ protected:
       EXPECT_EQ(sluice_rt_recording_span(recording, i, &spans[i]), SLUICE_RT_OK);
     auto none = test::sized<sluice_rt_span>();
     EXPECT_EQ(sluice_rt_recording_span(recording, count, &none), SLUICE_RT_INVALID_ARGUMENT);
-    EXPECT_EQ(sluice_rt_last_error(), fmt::format("span {} of {}", count, count));
+    EXPECT_EQ(sluice_rt_last_error(),
+              count == 0 ? std::string("span 0 does not exist, there is none")
+                         : fmt::format("span is {}, allowed: 0 to {}", count, count - 1));
     sluice_rt_recording_release(recording);
     return spans;
   }
@@ -169,7 +171,7 @@ TEST_F(Watch, CountersNeedAProgramAndAPlace) {
   ASSERT_EQ(sluice_rt_device_unit_counters(device, &counters), SLUICE_RT_OK);
   auto unit = test::sized<sluice_rt_unit_cycles>();
   EXPECT_EQ(sluice_rt_unit_counters_unit(counters, 11, &unit), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "unit 11 of 11");
+  EXPECT_STREQ(sluice_rt_last_error(), "unit is 11, allowed: 0 to 10");
   sluice_rt_unit_counters_release(counters);
   EXPECT_STREQ(sluice_rt_unit_name(SLUICE_RT_NETWORK), "network");
   EXPECT_STREQ(sluice_rt_activity_name(SLUICE_RT_WAITS_OUTPUT), "output");
@@ -213,7 +215,7 @@ TEST_F(Watch, RecordingForgetsAtAResetAndChangesNoCycle) {
   ASSERT_EQ(sluice_rt_device_record(device, 0), SLUICE_RT_OK);
   sluice_rt_recording *none = nullptr;
   EXPECT_EQ(sluice_rt_device_recording(device, &none), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded, or does not record");
+  EXPECT_STREQ(sluice_rt_last_error(), "the device has no program loaded or is not recording");
 }
 
 TEST_F(Watch, InstructionsAndNodes) {
@@ -245,11 +247,11 @@ TEST_F(Watch, InstructionsAndNodes) {
   EXPECT_EQ(info.node_count, 0U);
 
   EXPECT_EQ(sluice_rt_program_instruction(program, 0, 3, &info), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "instruction 3 of 3");
+  EXPECT_STREQ(sluice_rt_last_error(), "instruction is 3, allowed: 0 to 2");
   EXPECT_EQ(sluice_rt_program_instructions(program, 3, &count), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "core 3, allowed: 0 to 2");
+  EXPECT_STREQ(sluice_rt_last_error(), "core is 3, allowed: 0 to 2");
   EXPECT_EQ(sluice_rt_program_node(program, 2, &node), SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "node 2 of 2");
+  EXPECT_STREQ(sluice_rt_last_error(), "node is 2, allowed: 0 to 1");
 }
 
 } // namespace

@@ -50,8 +50,8 @@ TEST(Stall, NamesTheUnitsThatWaitForTokensFirst) {
 
 TEST(Stall, SaysSoIfEveryUnitHasFinished) {
   EXPECT_EQ(describeStall(mapped(), {{.unit = "matrix", .core = 0, .block = Block::Idle}}, 300),
-            "no progress for 300 cycles: every unit has finished its instructions, and outputs are "
-            "missing");
+            "no progress for 300 cycles: all units have finished their instructions, but outputs "
+            "are missing");
 }
 
 TEST(Stall, NamesTheElements) {

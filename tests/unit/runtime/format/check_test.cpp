@@ -32,14 +32,13 @@ TEST(Check, Geometry) {
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.peTerms = 3; }),
             "E0508 pe_terms is 3, allowed: a divisor of lanes (8)");
   EXPECT_EQ(problemAfter([](Program &p) { p.geometry.weightBlocks = 40000; }),
-            "E0508 weight memories of 320000 rows, allowed: up to 262144, what an instruction "
-            "addresses");
+            "E0508 weight_blocks times lanes is 320000, allowed: up to 262144");
   for (std::string Geometry::*name : {&Geometry::name, &Geometry::rtl})
     for (const char *text : {"", "C2B8"})
       EXPECT_EQ(problemAfter([&](Program &p) { p.geometry.*name = text; }),
-                "E0508 name and rtl must be 1 to 64 of a-z, 0-9, '-' and '_'");
+                "E0508 'name' and 'rtl' must have 1 to 64 characters from a-z, 0-9, '-' and '_'");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores.resize(3); }),
-            "E0507 instructions of 3 cores, the geometry has 2");
+            "E0507 the program has instructions for 3 cores, the geometry has 2 cores");
 }
 
 TEST(Check, Steps) {
@@ -56,47 +55,51 @@ TEST(Check, Steps) {
   };
   EXPECT_EQ(after([](Program &, Model &) {}), "none");
   EXPECT_EQ(after([](Program &, Model &m) { m.steps = 0; }),
-            "E0511 model 'small': it has no steps");
+            "E0511 model 'small': the number of steps is 0, allowed: 1 or more");
   EXPECT_EQ(after([](Program &, Model &m) { m.steps = 1; }),
-            "E0511 input 'x' of model 'small': a part for each step, the model has one step");
+            "E0511 input 'x' of model 'small': the tensor has a step axis, but the model has only "
+            "one step");
   EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].stepAxis.reset(); }),
-            "E0511 model 'small': it has 4 steps, and no input with a part for each");
-  EXPECT_EQ(after([](Program &p, Model &m) {
-              p.models.push_back(m);
-              p.models[1].name = "other";
-            }),
-            "E0511 model 'small': it has 4 steps, allowed in a program of several models: 1");
+            "E0511 model 'small': the model has 4 steps, but no input has a step axis");
+  EXPECT_EQ(
+      after([](Program &p, Model &m) {
+        p.models.push_back(m);
+        p.models[1].name = "other";
+      }),
+      "E0511 model 'small': the number of steps is 4, allowed in a program of several models: 1");
   EXPECT_EQ(after([](Program &, Model &m) { m.steps = 1U << 23; }),
-            "E0511 model 'small': 8388608 steps of 1 input rows, allowed: up to 4194304 rows");
+            "E0511 model 'small': 8388608 steps of 1 input rows each are too many, allowed: up to "
+            "4194304 rows in all");
   EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].stepAxis = 2; }),
-            "E0511 input 'x' of model 'small': steps along axis 2, the rank is 2");
-  EXPECT_EQ(after([](Program &, Model &m) { m.inputs[0].skipped = 4; }),
-            "E0511 input 'x' of model 'small': 4 positions are skipped, allowed in an input: 0");
+            "E0511 input 'x' of model 'small': the step axis is 2, the rank is 2");
+  EXPECT_EQ(
+      after([](Program &, Model &m) { m.inputs[0].skipped = 4; }),
+      "E0511 input 'x' of model 'small': the tensor skips 4 positions, allowed in an input: 0");
   EXPECT_EQ(after([](Program &, Model &m) { m.outputs[0].skipped = 2; }),
-            "E0511 output 'y' of model 'small': 1 rows, its shape needs 2");
+            "E0511 output 'y' of model 'small': the tensor has 1 rows, its shape needs 2");
   EXPECT_EQ(after([](Program &, Model &m) { m.outputs[0].skipped = 0xFFFFFFFF; }),
-            "E0511 output 'y' of model 'small': 4294967299 positions along axis 0, allowed: up to "
-            "2147483648");
+            "E0511 output 'y' of model 'small': the tensor has 4294967299 positions "
+            "along axis 0, allowed: up to 2147483648");
   EXPECT_EQ(after([](Program &, Model &m) { m.outputs[0].skipped = 4; }),
-            "E0511 output 'y' of model 'small': 1 rows, its shape needs 2");
+            "E0511 output 'y' of model 'small': the tensor has 1 rows, its shape needs 2");
   EXPECT_EQ(after([](Program &, Model &m) {
               m.outputs[0].stepAxis.reset();
               m.outputs[0].skipped = 4;
             }),
-            "E0511 output 'y' of model 'small': positions are skipped along no axis");
+            "E0511 output 'y' of model 'small': the tensor skips positions but has no step axis");
 }
 
 TEST(Check, Encoding) {
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].instructions[0][8] = ~0ULL; }),
-            "E0509 core 0 instruction 0 is not an instruction: unknown opcode, enumerated value or "
-            "bits outside the fields");
+            "E0509 core 0 instruction 0 does not decode: unknown opcode, unknown enum value or "
+            "stray bits");
   EXPECT_EQ(problemAfter([](Program &p) { p.hostInstructions[0] = encoded(smallMm()); }),
-            "E0509 host port instruction 0: a unit instruction at the host port");
+            "E0509 host port instruction 0: mm or vec at the host port, allowed: in a core");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[1].instructions[0] = encoded(smallInput()); }),
-            "E0509 core 1 instruction 0: input belongs to the host port");
+            "E0509 core 1 instruction 0: input in a core, allowed: at the host port");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[1].instructions.clear(); }),
-            "E0509 core 1 instruction 0: there are no instructions; the last must be restart or "
-            "halt");
+            "E0509 core 1 instruction 0: the list is empty, the last instruction must be restart "
+            "or halt");
   EXPECT_EQ(
       problemAfter([](Program &p) { p.cores[1].instructions.assign(513, encoded(isa::Halt{})); }),
       "E0509 core 1 has 513 instructions, its memory holds 512");
@@ -117,14 +120,14 @@ TEST(Check, Fields) {
             "E0509 core 0 instruction 1: mask is 4, allowed: cores 0 to 1 and the host (bit 8), "
             "at least one");
   EXPECT_THAT(afterVec([](isa::Vec &vec) { vec.alu1 = isa::Alu::Select; }),
-              HasSubstr("select is only possible in alu2"));
+              HasSubstr("select in alu1, allowed: in alu2"));
   EXPECT_EQ(afterVec([](isa::Vec &vec) {
               vec.reduce = isa::Reduce::Max;
               vec.reduceLevel = 2;
               vec.sigLevel = 3;
             }),
-            "E0509 core 0 instruction 1: sig_level is 3, allowed: 0 to 2 (reduce_level: other "
-            "beats produce nothing)");
+            "E0509 core 0 instruction 1: sig_level is 3, allowed: 0 to 2 (reduce_level; other "
+            "beats produce no result)");
   EXPECT_THAT(afterVec([](isa::Vec &vec) {
                 vec.tableEn = 1;
                 vec.tableId = 4;
@@ -148,10 +151,11 @@ TEST(Check, WideOperand) {
             "E0509 core 0 instruction 1: b_en is 0, allowed: 1 (b_wide reads rows b and c)");
   EXPECT_EQ(wide([](isa::Vec &vec) { vec.cEn = 0; }),
             "E0509 core 0 instruction 1: c_en is 0, allowed: 1 (b_wide reads rows b and c)");
-  EXPECT_EQ(wide([](isa::Vec &vec) { vec.alu2 = isa::Alu::Select; }),
-            "E0509 core 0 instruction 1: select needs operands b and c, b_wide makes them one");
+  EXPECT_EQ(
+      wide([](isa::Vec &vec) { vec.alu2 = isa::Alu::Select; }),
+      "E0509 core 0 instruction 1: select needs separate operands b and c, but b_wide joins them");
   EXPECT_EQ(wide([](isa::Vec &vec) { vec.alu2 = isa::Alu::Add; }),
-            "E0509 core 0 instruction 1: rhs2 is c, which b_wide makes a part of b");
+            "E0509 core 0 instruction 1: rhs2 is c, but b_wide joins c to b");
 }
 
 /// The small program's mm inside sequencer code; x uses register 1.
@@ -214,14 +218,14 @@ TEST(Check, RegistersOfTheHostPort) {
 
 TEST(Check, Loops) {
   EXPECT_EQ(afterSequencer({isa::Loop{0}}, {isa::Endloop{}, isa::Halt{}}),
-            "E0509 core 1 instruction 0: count is 0, must be at least 1");
+            "E0509 core 1 instruction 0: count is 0, allowed: at least 1");
   EXPECT_EQ(afterSequencer({isa::Loop{2}}, {isa::Halt{}}),
             "E0509 core 1 instruction 0: the loop has no endloop");
   EXPECT_EQ(afterSequencer({}, {isa::Endloop{}, isa::Halt{}}),
-            "E0509 core 1 instruction 1: no loop is open");
+            "E0509 core 1 instruction 1: endloop without a loop");
   const isa::Loop l{1};
   EXPECT_EQ(afterSequencer({l, l, l, l, l}, {}),
-            "E0509 core 1 instruction 4: 4 loops are open already");
+            "E0509 core 1 instruction 4: the loops nest more than 4 deep");
   EXPECT_EQ(afterSequencer({isa::Halt{}}, {isa::Halt{}}),
             "E0509 core 1 instruction 0: only the last instruction may be restart or halt");
   EXPECT_EQ(afterSequencer({}, {}),
@@ -242,43 +246,44 @@ std::string afterPlace(const std::function<void(StatePlace &)> &change) {
 TEST(Check, StatePlaces) {
   EXPECT_EQ(problemOfState([](Program &) {}), "none");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.core = 2; }),
-            "E0517 state place 0: core 2, allowed: 0 to 1");
+            "E0517 state range 0: core is 2, allowed: 0 to 1");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.memory = StatePlace::Memory(3); }),
-            "E0517 state place 0: memory 3, allowed: 1 (rows) and 2 (preload rows)");
+            "E0517 state range 0: memory is 3, allowed: 1 (rows) and 2 (preload rows)");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.rows = 0; }),
-            "E0517 state place 0: it has no rows");
+            "E0517 state range 0: the range has no rows");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.rows = 257; }),
-            "E0517 state place 0: local rows 32768 to 33024, allowed: 32768 to 33023");
+            "E0517 state range 0: local rows 32768 to 33024, allowed: 32768 to 33023");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.first = 0xFFFFFFFF; }),
-            "E0517 state place 0: local rows 4294967295 to 4294967295, allowed: 32768 to 33023");
+            "E0517 state range 0: local rows 4294967295 to 4294967295, allowed: 32768 to 33023");
   EXPECT_EQ(afterPlace([](StatePlace &place) { place.first = 1024; }),
-            "E0517 state place 0: inbox rows 1024 to 1024, allowed: 0 to 1023");
+            "E0517 state range 0: inbox rows 1024 to 1024, allowed: 0 to 1023");
   EXPECT_EQ(problemOfState([](Program &p) { p.state.places[1].first = 256; }),
-            "E0517 state place 1: preload rows 256 to 256, allowed: 0 to 255");
+            "E0517 state range 1: preload rows 256 to 256, allowed: 0 to 255");
   EXPECT_EQ(problemOfState([](Program &p) { std::swap(p.state.places[0], p.state.places[1]); }),
-            "E0517 state place 1: core 0, local row 32768 follows core 0, 3 to 3, allowed: "
-            "ascending, disjoint");
+            "E0517 state range 1: core 0, local row 32768 follows core 0, rows 3 to 3, allowed: "
+            "ascending and disjoint");
   EXPECT_EQ(problemOfState([](Program &p) {
               p.state.places[1] = {0, StatePlace::Memory::Rows, isa::kLocalBase, 1};
             }),
-            "E0517 state place 1: core 0, local row 32768 follows core 0, 32768 to 32768, allowed: "
-            "ascending, disjoint");
+            "E0517 state range 1: core 0, local row 32768 follows core 0, rows 32768 to 32768, "
+            "allowed: ascending and disjoint");
 }
 
 TEST(Check, Saves) {
   EXPECT_EQ(problemOfState([](Program &p) { p.state.places.clear(); }),
-            "E0517 a save has an entry, and there is no state");
-  EXPECT_EQ(problemOfState([](Program &p) { p.state.save.pop_back(); }),
-            "E0517 the save has 2 entries, expected 3: one for every core and the host port");
+            "E0517 the program has save instructions but no state");
+  EXPECT_EQ(
+      problemOfState([](Program &p) { p.state.save.pop_back(); }),
+      "E0517 the save has 2 entry points, expected 3: one per core and one for the host port");
   EXPECT_EQ(problemOfState([](Program &p) { p.state.save[0] = 14; }),
-            "E0517 the save of core 0 begins at instruction 14 of 14");
+            "E0517 the save of core 0 begins at instruction 14, but its list has 14");
   EXPECT_EQ(problemOfState([](Program &p) { p.state.save[2] = 4; }),
-            "E0517 the save of the host port begins at instruction 4 of 4");
+            "E0517 the save of the host port begins at instruction 4, but its list has 4");
   EXPECT_EQ(problemOfState([](Program &p) { p.state.save[0] = 3; }),
             "E0509 core 0 instruction 2: the last instruction must be restart or halt");
   EXPECT_EQ(
       problemOfState([](Program &p) { p.cores[0].instructions.back() = encoded(isa::Restart{}); }),
-      "E0509 core 0 instruction 13: a save ends with restart, allowed: halt");
+      "E0509 core 0 instruction 13: the save ends with restart, allowed: halt");
   EXPECT_EQ(problemOfState([](Program &p) { p.cores[0].instructions[5] = encoded(isa::Halt{}); }),
             "E0509 core 0 instruction 5: only the last instruction may be restart or halt");
   EXPECT_EQ(problemOfState([](Program &p) {
@@ -288,11 +293,11 @@ TEST(Check, Saves) {
   EXPECT_EQ(problemOfState([](Program &p) {
               p.cores[0].instructions[4] = encoded(test::rowToHost(isa::kLocalBase, 1));
             }),
-            "E0517 no instruction of the save writes row 0 of 5");
+            "E0517 the save does not write state row 0 of 5");
   EXPECT_EQ(problemOfState([](Program &p) {
               p.hostInstructions.insert(p.hostInstructions.end() - 1, encoded(smallInput()));
             }),
-            "E0517 the save takes 1 rows from the host, allowed: 0");
+            "E0517 the save reads 1 rows from the host, allowed: 0");
   // An inference does not send what only a save may.
   EXPECT_EQ(problemOfState([](Program &p) {
               isa::Vec vec = smallVec();
@@ -321,14 +326,15 @@ TEST(Check, UnroundedSumsMultiplyNothing) {
 TEST(Check, HostTensors) {
   auto input = [](Program &p) -> HostTensor & { return p.models[0].inputs[0]; };
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).rows = 2; }),
-            "E0511 input 'x' of model 'small': 2 rows, its shape needs 1");
+            "E0511 input 'x' of model 'small': the tensor has 2 rows, its shape needs 1");
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).dataDim = 2; }),
-            "E0511 input 'x' of model 'small': data dimension 2, the rank is 2");
-  EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1, -8}; }), HasSubstr("extent -8"));
+            "E0511 input 'x' of model 'small': the data dimension is 2, the rank is 2");
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1, -8}; }),
+              HasSubstr("extent is -8, allowed: 1 to 2147483648"));
   EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1 << 30, 1 << 30}; }),
-              HasSubstr("more than 2147483648 elements"));
+              HasSubstr("the shape is too large, allowed: up to 2147483648 elements"));
   EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType{9}; }),
-              HasSubstr("type 9 is none of 1 to 4"));
+              HasSubstr("the element type is 9, allowed: 1 to 4"));
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).name = "\xC0\x80"; }),
             "E0511 input '?' of model 'small': the name is empty or not UTF-8 text");
   EXPECT_EQ(problemAfter([&](Program &p) { p.models[0].inputs.push_back(input(p)); }),
@@ -341,7 +347,7 @@ TEST(Check, HostTensors) {
   EXPECT_EQ(problemAfter([](Program &p) {
               p.models[0].outputs.push_back({"z", {8}, HostType::Float32, 0, 0, 1});
             }),
-            "E0511 output 'z' of model 'small': shares rows with 'y'");
+            "E0511 output 'z' of model 'small': overlaps the rows of 'y'");
   EXPECT_EQ(problemAfter([](Program &p) {
               p.models[0].outputs.push_back({"z", {8}, HostType::Float32, 0, 1, 1});
             }),
@@ -350,22 +356,22 @@ TEST(Check, HostTensors) {
               input(p).shape = {2, 8};
               input(p).rows = 2;
             }),
-            "E0511 the host port takes 1 rows per pass, the inputs of an inference have 2; it must "
-            "be a multiple");
+            "E0511 the host port reads 1 rows per pass, allowed: a multiple of the 2 input rows");
   EXPECT_EQ(problemAfter([](Program &p) { p.models.clear(); }), "E0511 the program has no model");
 }
 
 TEST(Check, Images) {
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].weights[0].block = 2048; }),
-            "E0512 core 0: weight block 2048 follows -1, allowed: ascending and below 2048");
+            "E0512 core 0: weight block 2048 does not exist, allowed: below 2048");
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].weights[0].elements[5] = 0x7F80; }),
-            "E0512 core 0: weight block 0 has a value that is not finite");
-  EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].rows[0].address = 1024; }),
-            "E0512 core 0: rows 1024 to 1024, allowed: ascending, at or above 0 and below 1024");
+            "E0512 core 0: weight block 0 holds an infinity or NaN, allowed: finite values");
+  EXPECT_EQ(
+      problemAfter([](Program &p) { p.cores[0].rows[0].address = 1024; }),
+      "E0512 core 0: rows 1024 to 1024 are out of order or range, allowed: from 0 and below 1024");
   EXPECT_THAT(problemAfter([](Program &p) { p.cores[0].rows[0].lanes.resize(7); }),
-              HasSubstr("7 lanes, expected a multiple of 8"));
+              HasSubstr("7 values, expected a multiple of 8"));
   EXPECT_EQ(problemAfter([](Program &p) { p.cores[0].preloads[0].lanes[0] = 1ULL << 55; }),
-            "E0512 core 0: preload row 3 has bits above bit 54");
+            "E0512 core 0: preload row 3 sets bits above bit 54, allowed: bits 0 to 54");
   const auto table = [](uint64_t word) {
     return problemAfter([&](Program &p) {
       p.cores[0].tables = {{1, {word, 0, 0, 0}, std::vector<uint16_t>(isa::kTableEntries)}};
@@ -378,15 +384,15 @@ TEST(Check, Images) {
 
 TEST(Check, SourceMap) {
   EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[1].nodes = {2}; }),
-            "E0513 source map names node 2 of 2");
+            "E0513 the source map names node 2, but the program has 2 nodes");
   EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[1].instruction = 0; }),
-            "E0513 source map is not ascending at core 0 instruction 0");
+            "E0513 the source map is not in order at core 0 instruction 0");
   EXPECT_EQ(problemAfter([](Program &p) { p.sourceMap[2].instruction = 3; }),
-            "E0513 source map names instruction 3 of core 2, which does not exist");
+            "E0513 the source map names instruction 3 of core 2, which does not exist");
   EXPECT_EQ(problemAfter([](Program &p) { p.nodes[0].index = -2; }),
             "E0513 a source node has an index below -1 or a name that is not UTF-8 text");
   EXPECT_EQ(problemAfter([](Program &p) { p.options = "\xFF"; }),
-            "E0513 compiler version or options are not UTF-8 text");
+            "E0513 the compiler version or the options are not UTF-8 text");
 }
 
 /// Two loops of three rows each in a loop of two passes, and what is said of them.
@@ -408,75 +414,79 @@ TEST(Check, ComputedRows) {
   EXPECT_EQ(afterRules({{0, 0, false, 0, 12, {{2, 6}, {3, 2}}}}), "none");
   EXPECT_EQ(afterRules({{0, 0, false, 22, -12, {{2, -6}, {3, -2}}}}), "none");
   EXPECT_EQ(afterRules({{0, 0, false, 21, -12, {{2, -6}, {3, -2}}}}),
-            "E0513 computed rows of core 0 instruction 3 reach rows -1 to 21 of 'h', which has 24");
+            "E0513 computed rows of core 0 instruction 3: a rule reaches rows -1 to 21 of 'h', "
+            "which has 24 rows");
   EXPECT_EQ(afterRules({{1, 0, true, 0, 0, {{2, 1}}}, {4, 0, false, 3, 0, {}}}), "none");
   EXPECT_EQ(afterRules({{0, 0, false, 1, 12, {{2, 6}, {3, 2}}}}), "none");
   EXPECT_EQ(afterRules({{0, 0, false, 2, 12, {{2, 6}, {3, 2}}}}),
-            "E0513 computed rows of core 0 instruction 3 reach rows 2 to 24 of 'h', which has 24");
+            "E0513 computed rows of core 0 instruction 3: a rule reaches rows 2 to 24 of 'h', "
+            "which has 24 rows");
   EXPECT_EQ(afterRules({{0, 0, false, 0, -1, {}}}),
-            "E0513 computed rows of core 0 instruction 3 reach rows -1 to 0 of 'h', which has 24");
+            "E0513 computed rows of core 0 instruction 3: a rule reaches rows -1 to 0 of 'h', "
+            "which has 24 rows");
   EXPECT_EQ(afterRules({{0, 1, false, 0, 0, {}}}),
-            "E0513 computed rows of core 0 instruction 3 are of tensor 1 of 1");
-  EXPECT_EQ(
-      afterRules({{0, 0, false, 0, 0, {{2, 1}}}, {1, 0, false, 0, 0, {}}}),
-      "E0513 computed rows of core 0 instruction 3 are 1 from 1 on of 6 that it writes, and 2 "
-      "are known already");
-  EXPECT_EQ(
-      afterRules({{5, 0, false, 0, 0, {{2, 1}}}}),
-      "E0513 computed rows of core 0 instruction 3 are 2 from 5 on of 6 that it writes, and 0 "
-      "are known already");
+            "E0513 computed rows of core 0 instruction 3: a rule names tensor 1, the program has "
+            "1 tensors");
+  EXPECT_EQ(afterRules({{0, 0, false, 0, 0, {{2, 1}}}, {1, 0, false, 0, 0, {}}}),
+            "E0513 computed rows of core 0 instruction 3: a rule covers 1 rows from row 1, the "
+            "instruction has 6, 2 already covered");
+  EXPECT_EQ(afterRules({{5, 0, false, 0, 0, {{2, 1}}}}),
+            "E0513 computed rows of core 0 instruction 3: a rule covers 2 rows from row 5, the "
+            "instruction has 6, 0 already covered");
   for (const uint32_t count : {0U, 7U, ~0U})
     EXPECT_EQ(afterRules({{0, 0, false, 0, 0, {{count, 0}, {2, 0}}}}),
-              "E0513 computed rows of core 0 instruction 3 are none or more than the 6 that it "
-              "writes");
+              "E0513 computed rows of core 0 instruction 3: a rule covers no rows or more than "
+              "the 6 that the instruction writes");
   EXPECT_EQ(afterRules({{0, 0, false, 0, 0, std::vector<RowTerm>(5)}}),
-            "E0513 computed rows of core 0 instruction 3 have 5 terms, allowed: up to 4");
-  EXPECT_EQ(
-      problemAfter([](Program &p) { p.computedRows[0].rules[0].perPass = 1; }),
-      "E0513 computed rows of core 0 instruction 1 move by 1 with every pass, and it is in no "
-      "loop");
+            "E0513 computed rows of core 0 instruction 3: a rule has 5 terms, allowed: up to 4");
+  EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].rules[0].perPass = 1; }),
+            "E0513 computed rows of core 0 instruction 1: a rule advances by 1 every iteration, "
+            "but the instruction is in no loop");
   EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].instruction = 0; }),
-            "E0513 computed rows of core 0 instruction 0, which writes none");
+            "E0513 computed rows of core 0 instruction 0: the instruction writes no rows");
   EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].instruction = 3; }),
-            "E0513 computed rows of core 0 instruction 3, which does not exist");
+            "E0513 computed rows of core 0 instruction 3: the instruction does not exist");
   EXPECT_EQ(problemAfter([](Program &p) { p.computedRows[0].core = 2; }),
-            "E0513 computed rows of core 2 instruction 1, which does not exist");
+            "E0513 computed rows of core 2 instruction 1: the instruction does not exist");
   EXPECT_EQ(problemAfter([](Program &p) { p.computedRows.push_back(p.computedRows[0]); }),
-            "E0513 computed rows are not ascending at core 0 instruction 1");
+            "E0513 computed rows are not in order at core 0 instruction 1");
 }
 
 TEST(Check, TensorsOfTheModel) {
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = ""; }),
-            "E0513 tensor 0 of the model has a name that is empty or not UTF-8 text");
+            "E0513 tensor 0 of the model: the name is empty or not UTF-8 text");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].shape = {4, 0}; }),
-            "E0513 tensor 0 of the model has extent 0, allowed: 1 to 274877906944");
+            "E0513 tensor 0 of the model: an extent is 0, allowed: 1 to 274877906944");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].shape = {int64_t{1} << 40, 2}; }),
-            "E0513 tensor 0 of the model has extent 2, allowed: 1 to 1");
+            "E0513 tensor 0 of the model: an extent is 2, allowed: 1 to 1");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].dataDim = 1; }),
-            "E0513 tensor 0 of the model has data dimension 1, the rank is 1");
+            "E0513 tensor 0 of the model: the data dimension is 1, the rank is 1");
   EXPECT_EQ(problemAfter([](Program &p) {
               p.tensors[0].shape = {};
               p.tensors[0].dataDim = 1;
             }),
-            "E0513 tensor 0 of the model has data dimension 1, the rank is 0");
+            "E0513 tensor 0 of the model: the data dimension is 1, the rank is 0");
 }
 
 TEST(Check, TensorsOfTheModelGoWithEachOther) {
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"h", {8}}); }), "none");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"act.out", {4}}); }),
-            "E0513 tensor 1 of the model is [4], 'act.out' was [8] before");
+            "E0513 tensor 1 of the model: the shape is [4], but an earlier 'act.out' has [8]");
   // In another layout.
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors.push_back({"act.out", {8}}); }), "none");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "y"; }), "none");
-  EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].name = "x"; }),
-            "E0513 tensor 0 of the model is [8], at the host port 'x' is [1, 8]");
-  EXPECT_EQ(problemAfter([](Program &p) {
-              p.tensors[0].name = "y";
-              p.tensors[0].shape = {4, 2};
-            }),
-            "E0513 tensor 0 of the model is [4, 2], at the host port 'y' is [8]");
+  EXPECT_EQ(
+      problemAfter([](Program &p) { p.tensors[0].name = "x"; }),
+      "E0513 tensor 0 of the model: the shape is [8], but the input or output 'x' has [1, 8]");
+  EXPECT_EQ(
+      problemAfter([](Program &p) {
+        p.tensors[0].name = "y";
+        p.tensors[0].shape = {4, 2};
+      }),
+      "E0513 tensor 0 of the model: the shape is [4, 2], but the input or output 'y' has [8]");
   EXPECT_EQ(problemAfter([](Program &p) { p.tensors[0].ofStep = true; }),
-            "E0513 tensor 0 of the model is one of a step, and the model has only one");
+            "E0513 tensor 0 of the model: the tensor belongs to one step, but the model has only "
+            "one step");
   // In four steps: y [4, 8] is [1, 8] in rows.
   const auto inSteps = [](std::vector<int64_t> shape) {
     return problemAfter([&](Program &p) {
@@ -490,7 +500,9 @@ TEST(Check, TensorsOfTheModelGoWithEachOther) {
     });
   };
   EXPECT_EQ(inSteps({1, 8}), "none");
-  EXPECT_EQ(inSteps({8}), "E0513 tensor 0 of the model is [8], at the host port 'y' is [1, 8]");
+  EXPECT_EQ(
+      inSteps({8}),
+      "E0513 tensor 0 of the model: the shape is [8], but the input or output 'y' has [1, 8]");
 }
 
 } // namespace

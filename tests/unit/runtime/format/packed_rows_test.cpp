@@ -45,11 +45,12 @@ TEST(PackedRows, OfInputsAreChecked) {
     });
   };
   EXPECT_EQ(packed({8}, 0), "none");
-  EXPECT_EQ(packed({8}, 1), "E0511 input 'x' of model 'small': data dimension 1, the rank is 1");
+  EXPECT_EQ(packed({8}, 1),
+            "E0511 input 'x' of model 'small': the data dimension is 1, the rank is 1");
   for (const auto &[wrong, text] : std::vector<std::pair<Extents, std::string>>{
            {{7}, "7"}, {{2, 4}, "2, 4"}, {{8, 1, 1}, "8, 1, 1"}, {{-8}, "-8"}, {{0}, "0"}})
-    EXPECT_EQ(packed(wrong, 0), "E0511 input 'x' of model 'small': packed extents [" + text +
-                                    "], which are not [1, 8] with neighbouring axes as one");
+    EXPECT_EQ(packed(wrong, 0), "E0511 input 'x' of model 'small': the packed extents [" + text +
+                                    "] do not merge neighbouring axes of [1, 8]");
 }
 
 TEST(PackedRows, OfTensorsOfTheModelAreChecked) {
@@ -62,8 +63,8 @@ TEST(PackedRows, OfTensorsOfTheModelAreChecked) {
               p.tensors[0].shape = {2, 4};
               p.tensors[0].packed = {4, 2};
             }),
-            "E0513 tensor 0 of the model has packed extents [4, 2], which are not [2, 4] with "
-            "neighbouring axes as one");
+            "E0513 tensor 0 of the model: the packed extents [4, 2] do not merge neighbouring "
+            "axes of [2, 4]");
 }
 
 } // namespace

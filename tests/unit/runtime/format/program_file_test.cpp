@@ -87,7 +87,7 @@ TEST(ProgramFile, TrailingBytes) {
   bytes.push_back(0);
   const ReadResult result = read(bytes);
   EXPECT_EQ(codeOf(result), "E0505");
-  EXPECT_THAT(messageOf(result), HasSubstr("1 bytes after the end"));
+  EXPECT_THAT(messageOf(result), HasSubstr("trailing bytes: the file has"));
 }
 
 TEST(ProgramFile, OtherVersions) {
@@ -136,7 +136,7 @@ TEST(ProgramFile, TheSectionTableIsExact) {
   const auto table = sections(good);
   const size_t entry = kHeaderBytes + kEntryBytes; // of the models
   EXPECT_EQ(afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset, 8); }),
-            "8 sections, expected 11");
+            "the file has 8 sections, expected 11");
   EXPECT_EQ(
       afterwards([](auto &bytes) { test::store<uint32_t>(bytes, kSectionCountOffset + 4, 1); }),
       "a reserved field of the header is not zero");
@@ -149,8 +149,8 @@ TEST(ProgramFile, TheSectionTableIsExact) {
   EXPECT_EQ(afterwards([&](auto &bytes) {
               test::store<uint64_t>(bytes, entry + kEntrySize, good.size());
             }),
-            "section 'models' of " + std::to_string(good.size()) + " bytes at " +
-                std::to_string(table[1].offset) + " ends behind the file");
+            "section 'models' of " + std::to_string(good.size()) + " bytes at byte " +
+                std::to_string(table[1].offset) + " ends after the end of the file");
   EXPECT_EQ(afterwards([&](auto &bytes) {
               bytes.resize(good.size() + 8);
               test::store<uint64_t>(bytes, kFileSizeOffset, bytes.size());
@@ -162,15 +162,16 @@ TEST(ProgramFile, TheSectionTableIsExact) {
 TEST(ProgramFile, SectionsHoldWhatTheyCount) {
   const size_t models = sections(write(smallProgram()))[1].offset;
   EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, models, 1000); }),
-            "section 'models' ends inside an entry or a count exceeds it");
+            "section 'models' ends inside an entry, or one of its counts is too large");
   EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, models, 0); }),
             "section 'models' has bytes after its last entry");
   const size_t rows = sections(write(smallProgram()))[10].offset;
   EXPECT_EQ(afterwards([&](auto &bytes) { test::store<uint32_t>(bytes, rows, 1000); }),
-            "section 'computed rows' ends inside an entry or a count exceeds it");
+            "section 'computed rows' ends inside an entry, or one of its counts is too large");
   Program program = smallProgram();
   program.geometry.cores = 1;
-  EXPECT_EQ(messageOf(read(write(program))), "instructions of 2 cores, the geometry has 1");
+  EXPECT_EQ(messageOf(read(write(program))),
+            "the program has instructions for 2 cores, the geometry has 1 cores");
 }
 
 /// Every 32-bit word of header, table and sections set to nasty values.

@@ -86,8 +86,8 @@ TEST(TensorIo, SizesThatLie) {
   npy.replace(npy.find("(2, 3)"), 6, "(2,-3)");
   const auto read = readNpy(npy);
   ASSERT_TRUE(std::holds_alternative<Error>(read));
-  EXPECT_EQ(std::get<Error>(read).message,
-            "not a valid .npy file: shape (2, -3) is negative or has more than 2^31 elements");
+  EXPECT_EQ(std::get<Error>(read).message, "not a valid .npy file: the shape (2, -3) has a "
+                                           "negative dimension or more than 2^31 elements");
 }
 
 TEST(TensorIo, MutationsNeverCrash) {
