@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Runs in full what tools/test.sh and tools/check.sh run as a share, and prints the figures of each
+# part. Needs the build of tools/test.sh.
+#
+# usage: tools/whole.sh [PART...]   all parts but fuzz, or those named:
+#   operators    every case of our own on both engines
+#   suite        every case of the ONNX suite on both engines, with errors and bounds
+#   conformance  docs/onnx-conformance.md against the compiler, every case
+#   variants     every change of every operator's attributes and types
+#   layers       docs/torch-layers.md, every layer
+#   views        20,000 random graphs of selections, 200,000 of merged axes
+#   tidy         clang-tidy over every source
+#   fuzz         an hour for each fuzzer, with sanitizers
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source tools/phase.sh
+tests=$PWD/build/release/tests
+sluice=$PWD/build/release/bin/sluice
+shared=${SLUICE_SHARED:-$PWD/../shared}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+operators() {
+  /usr/bin/python3 -B tests/ops/make_cases.py "$work/own"
+  SLUICE_OPS_CASES=$work/own "$tests/ops_test" --gtest_filter='*CasesOfAGivenFolder'
+}
+suite() {
+  /usr/bin/python3 -B tests/conformance/make_onnx_cases.py "$sluice" docs/onnx-conformance.md "$work/suite" "$shared/onnx-suite"
+  SLUICE_OPS_CASES=$work/suite SLUICE_OPS_FIGURES=$work/figures "$tests/ops_test" --gtest_filter='*CasesOfAGivenFolder'
+  /usr/bin/python3 -B tests/conformance/conformance.py "$sluice" docs/onnx-conformance.md --share 0/0 --figures "$work/figures"
+}
+conformance() {
+  /usr/bin/python3 -B tests/conformance/conformance.py "$sluice" docs/onnx-conformance.md --suite "$shared/onnx-suite"
+}
+variants() { SLUICE_VARIANTS=1 ctest --test-dir build/release --output-on-failure -R '^operator_variants_test$'; }
+layers() { /usr/bin/python3 -B tests/models/torch_layers_test.py "$sluice" docs/torch-layers.md "$work/layers"; }
+views() {
+  SLUICE_SELECTION_GRAPHS=20000 SLUICE_MERGED_GRAPHS=200000 "$tests/sluice_transforms_test" --gtest_brief=1
+}
+tidy() { tools/tidy.py; }
+fuzz() { tools/fuzz.sh 60; }
+
+parts=(operators suite conformance variants layers views tidy)
+(($# == 0)) || parts=("$@")
+for part in "${parts[@]}"; do
+  case $part in
+    operators | suite | conformance | variants | layers | views | tidy | fuzz) ;;
+    *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
+  esac
+done
+for part in "${parts[@]}"; do
+  phase "$part"
+  "$part"
+done
+phases_done
