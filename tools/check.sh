@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/phase.sh
 jobs=$(nproc)
-run_tests() { ctest --output-on-failure --no-tests=error -j "$jobs" "$@"; }
+run_tests() { ctest --output-on-failure --no-tests=error --timeout 3600 -j "$jobs" "$@"; }
 
 phase "install packages"
 tools/install.sh check

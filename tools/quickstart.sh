@@ -18,8 +18,11 @@ phase "install packages"
 tools/install.sh build
 
 phase "build the compiler and the accelerator"
-# One accelerator of the three that the tests use; a tree that has more keeps them.
-if ! [[ -f build/release/CMakeCache.txt ]]; then
+# One accelerator of the three that the tests use, and all three to install; a tree that has more
+# keeps them.
+if [[ -n $prefix ]]; then
+  cmake --preset release -DSLUICE_RTL_TARGETS="c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8 >/dev/null
+elif ! [[ -f build/release/CMakeCache.txt ]]; then
   cmake --preset release -DSLUICE_RTL_TARGETS=c6b32 -DSLUICE_RTL_WAVES= >/dev/null
 fi
 cmake --build --preset release --target sluice digits-classify

@@ -16,7 +16,7 @@ cmake --preset release -DSLUICE_RTL_TARGETS="c2b8;c6b32" -DSLUICE_RTL_WAVES=c2b8
 cmake --build --preset release
 phase "test"
 status=0
-ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(nproc)" -LE check "$@" | tee build/release/test.log ||
+ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 3600 -j "$(nproc)" -LE check "$@" | tee build/release/test.log ||
   status=$?
 tools/skipped.py build/release
 phases_done

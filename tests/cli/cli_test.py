@@ -20,7 +20,7 @@ SLUICE, MAKE_PROGRAMS, SOURCE = sys.argv[1:4]
 
 
 def run(*args, stdin=b""):
-    done = subprocess.run([SLUICE, *map(str, args)], input=stdin, capture_output=True, timeout=120, check=False)
+    done = subprocess.run([SLUICE, *map(str, args)], input=stdin, capture_output=True, timeout=3600, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
@@ -308,7 +308,7 @@ class Cli(unittest.TestCase):
         for command in (("inspect", "-"), ("run", "-", "--input", "x=zeros"),
                         ("run", self.small, "--engine", "vm", "--input", "x=@-")):
             with self.subTest(command=command), open("/dev/zero", "rb") as zero:
-                done = subprocess.run([SLUICE, *map(str, command)], stdin=zero, capture_output=True, timeout=60,
+                done = subprocess.run([SLUICE, *map(str, command)], stdin=zero, capture_output=True, timeout=3600,
                                       check=False)
                 self.assertEqual(done.returncode, 5, done.stderr)
 

@@ -76,7 +76,7 @@ class Page:
         self.commands += 1
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", body], cwd=self.root, env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=600, check=False)
+                              timeout=3600, check=False)
         if done.returncode != allowed:
             self.errors.append(f"{self.path}:{line}: exit code {done.returncode}, not {allowed}\n{body}{done.stdout}")
         elif block["output"] is not None and not re.fullmatch(pattern(block["output"]), done.stdout):

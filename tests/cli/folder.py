@@ -23,7 +23,7 @@ class Folder(unittest.TestCase):
 
     def sluice(self, *args):
         """Exit code, standard output as bytes, standard error as text."""
-        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, timeout=300, check=False)
+        done = subprocess.run([SLUICE, *map(str, args)], cwd=self.dir, capture_output=True, timeout=3600, check=False)
         return done.returncode, done.stdout, done.stderr.decode()
 
     def ok(self, *args):

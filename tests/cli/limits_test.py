@@ -188,7 +188,7 @@ class Memories(Refusal):
 
 class Host(Refusal):
     def limited(self, kind, limit, *args):
-        done = subprocess.run([SLUICE, *args], cwd=self.dir, capture_output=True, timeout=300, check=False,
+        done = subprocess.run([SLUICE, *args], cwd=self.dir, capture_output=True, timeout=3600, check=False,
                               preexec_fn=lambda: resource.setrlimit(kind, (limit, limit)))
         return done.returncode, done.stderr.decode()
 

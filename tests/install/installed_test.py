@@ -25,7 +25,7 @@ class Installed(unittest.TestCase):
 
     def ok(self, *command, environment=None, **more):
         done = subprocess.run([str(word) for word in command], cwd=self.dir, env=environment or ENVIRONMENT,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=3600, check=False,
                               **more)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout

@@ -17,7 +17,7 @@ CPACK, BUILD, SOURCE = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3
 
 def run(*command, **more):
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=300, check=False, **more)
+                          timeout=3600, check=False, **more)
     if done.returncode != 0:
         raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}")
     return done.stdout

@@ -19,7 +19,7 @@ ENVIRONMENT = {**os.environ, "PATH": f"{PREFIX / 'bin'}:/usr/bin:/bin", "HOME": 
 
 def said(*command):
     done = subprocess.run(list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=60, check=True)
+                          timeout=3600, check=True)
     return done.stdout
 
 
