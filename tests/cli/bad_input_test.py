@@ -128,15 +128,15 @@ class Files(Refusal):
             if size == 0:
                 message = "the file is empty"
             elif inside and size < inside[0][2]:
-                message = f"field {inside[0][0]} at byte {inside[0][1]} is incomplete: the file is cut or damaged"
+                message = f"field {inside[0][0]} at byte {inside[0][1]} is incomplete; the file is truncated or damaged"
             elif inside:
                 field, start, body, _, length = inside[0]
-                message = (f"field {field} at byte {start} announces {length} bytes, but only {size - body} follow: "
-                           "the file is cut or damaged")
+                message = (f"field {field} at byte {start} claims {length} bytes, but only {size - body} follow; "
+                           "the file is truncated or damaged")
             elif size < complete[7]:
-                message = "the model has no graph: the file is cut, or not an ONNX model"
+                message = "the model has no graph; the file is truncated, or not an ONNX model"
             else:
-                message = "the model imports no operator set: the file is cut, or older than ONNX 1.0"
+                message = "the model imports no opset; the file is truncated, or older than ONNX 1.0"
             self.save("cut.onnx", good[:size])
             with self.subTest(size=size):
                 self.refused(MALFORMED, f"error[E0102]: {message}\n  --> cut.onnx\n", "compile", "cut.onnx", "--target",
@@ -155,7 +155,7 @@ class Files(Refusal):
             """)
         (self.dir / "folder.onnx").mkdir()
         self.compile_refused(MALFORMED, """
-            error[E0101]: 'folder.onnx' is a directory, a model file is needed
+            error[E0101]: 'folder.onnx' is a directory, not a model file
               --> folder.onnx
             """, file="folder.onnx")
         self.compile_refused(MALFORMED, """
@@ -165,7 +165,7 @@ class Files(Refusal):
 
     def test_streams_without_end(self):
         """What is no model is refused by how it begins."""
-        error = ("error[E0102]: byte 0 does not start a protobuf field: this is not an ONNX model\n  --> {}\n")
+        error = ("error[E0102]: byte 0 does not start a protobuf field; this is not an ONNX model\n  --> {}\n")
         for command in ("check", "compile"):
             self.refused(MALFORMED, error.format("/dev/zero"), command, "/dev/zero", "--target", "c2b8")
             with open("/dev/zero", "rb") as zero:
@@ -186,12 +186,12 @@ class Files(Refusal):
             os.truncate(self.dir / "sparse.onnx", 3 << 30)
             code, out, err = self.sluice("check", "sparse.onnx")
             self.assertEqual((code, out, err), (REFUSED, b"", (
-                "error[E0103]: the model has 3221225472 bytes, at most 2147483647 are allowed\n  --> sparse.onnx\n"
+                "error[E0103]: the model has 3221225472 bytes; at most 2147483647 are allowed\n  --> sparse.onnx\n"
                 " help: store the weights as external data\n")))
         (self.dir / "sparse.onnx").unlink()
         huge = models.dense(2**62)
         self.compile_refused(MALFORMED, """
-            error[E0110]: input 'x' has the shape [4611686018427387904 8], more than 2147483647 elements
+            error[E0110]: input 'x' has shape [4611686018427387904 8], more than 2147483647 elements
               --> m.onnx
             """, huge)
         self.compile_refused(REFUSED, """
@@ -202,7 +202,7 @@ class Files(Refusal):
 
     def test_no_elements(self):
         self.compile_refused(REFUSED, """
-            error[E0205]: MatMul: the operand [8 0] has no elements, at least 1 is needed on the accelerator
+            error[E0205]: MatMul: the operand [8 0] has no elements; the accelerator needs at least 1
               --> m.onnx: node 0 "fc" (MatMul)
             """, models.model([helper.make_node("MatMul", ["x", "W"], ["y"], name="fc")], [models.tensor("x", 1, 8)],
                               [models.tensor("y", 1, 0)], [models.constant("W", np.zeros((8, 0), np.float32))]))
@@ -220,19 +220,19 @@ class Files(Refusal):
             graph = field(1, field(4, b"If") + field(5, field(6, graph) + field(1, b"then_branch")))
         self.save("m.onnx", field(7, graph))
         self.compile_refused(MALFORMED, """
-            error[E0102]: malformed protobuf inside a field, or messages nested more than 100 deep
+            error[E0102]: the protobuf is malformed inside a field, or nests messages more than 100 deep
               --> m.onnx
             """)
 
     def test_initializer_size(self):
         for change, message in (
-                (models.raw_of(188), "has 188 bytes of raw data, float of shape [8 6] needs 192"),
-                (models.raw_of(196), "has 196 bytes of raw data, float of shape [8 6] needs 192"),
-                (models.set_shape(8, 7), "has 192 bytes of raw data, float of shape [8 7] needs 224"),
-                (models.set_shape(8, -6), "has the negative extent -6 in its shape [8 -6]"),
+                (models.raw_of(188), "has 188 bytes of raw data, but float of shape [8 6] needs 192"),
+                (models.raw_of(196), "has 196 bytes of raw data, but float of shape [8 6] needs 192"),
+                (models.set_shape(8, 7), "has 192 bytes of raw data, but float of shape [8 7] needs 224"),
+                (models.set_shape(8, -6), "has a negative extent, -6, in its shape [8 -6]"),
                 (models.set_shape(2**40, 2**40),
-                 "has the shape [1099511627776 1099511627776], more than 268435456 elements"),
-                (models.set_shape(2**62, 4), "has the shape [4611686018427387904 4], more than 268435456 elements")):
+                 "has shape [1099511627776 1099511627776], more than 268435456 elements"),
+                (models.set_shape(2**62, 4), "has shape [4611686018427387904 4], more than 268435456 elements")):
             with self.subTest(message=message):
                 self.compile_refused(MALFORMED, f"error[E0105]: initializer 'W' {message}\n  --> m.onnx\n",
                                      models.with_weights(change))
@@ -245,30 +245,30 @@ class Files(Refusal):
         self.save("short.bin", bytes(100))
         for location, message in (
                 ("../outside.bin",
-                 "location '../outside.bin' of external data contains '..', it must stay in the model's folder"),
+                 "external data location '../outside.bin' contains '..'; it must stay in the model's folder"),
                 ("sub/../../outside.bin",
-                 "location 'sub/../../outside.bin' of external data contains '..', it must stay in the model's folder"),
-                (f"{self.outside}/outside.bin", f"location '{self.outside}/outside.bin' of external data is absolute, "
+                 "external data location 'sub/../../outside.bin' contains '..'; it must stay in the model's folder"),
+                (f"{self.outside}/outside.bin", f"external data location '{self.outside}/outside.bin' is absolute; "
                  "it must be relative to the model's folder"),
-                ("link.bin", "location 'link.bin' of external data is a link that leads outside the model's folder"),
+                ("link.bin", "external data location 'link.bin' is a link that leaves the model's folder"),
                 ("up/outside.bin",
-                 "location 'up/outside.bin' of external data is a link that leads outside the model's folder"),
+                 "external data location 'up/outside.bin' is a link that leaves the model's folder"),
                 ("sub", "external data 'sub' is not a regular file"),
-                ("", "location '' of external data is not a file name"),
+                ("", "external data location '' is not a file name"),
                 ("missing.bin", "cannot open external data 'missing.bin': No such file or directory"),
-                ("short.bin", "external data takes 192 bytes from byte 0 of 'short.bin', which has 100")):
+                ("short.bin", "external data needs 192 bytes from byte 0 of 'short.bin', but the file has 100 bytes")):
             with self.subTest(location=location):
                 self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",
                                      models.with_weights(models.external(location)))
         for length, message in (
-                (-1, "length of external data is '-1', a number of bytes is needed"),
-                (2**63, "external data takes 9223372036854775808 bytes from byte 0 of 'short.bin', which has 100")):
+                (-1, "external data has length '-1'; expected a number of bytes"),
+                (2**63, "external data needs 9223372036854775808 bytes from byte 0 of 'short.bin', but the file has 100 bytes")):
             self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n",
                                  models.with_weights(models.external("short.bin", length)))
         for offset, message in (
-                ("-5", "offset of external data is '-5', a number of bytes is needed"),
-                (2**64 - 8, "external data starts at byte 18446744073709551608 of 'short.bin', which has 100"),
-                (2**64, "offset of external data is '18446744073709551616', a number of bytes is needed")):
+                ("-5", "external data has offset '-5'; expected a number of bytes"),
+                (2**64 - 8, "external data starts at byte 18446744073709551608 of 'short.bin', but the file has 100 bytes"),
+                (2**64, "external data has offset '18446744073709551616'; expected a number of bytes")):
             proto = models.with_weights(models.external("short.bin"))
             proto.graph.initializer[0].external_data.add(key="offset", value=str(offset))
             self.compile_refused(MALFORMED, f"error[E0106]: initializer 'W': {message}\n  --> m.onnx\n", proto)

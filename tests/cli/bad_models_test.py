@@ -18,7 +18,7 @@ from refusal import MALFORMED, REFUSED, TOO_BIG, USAGE, Refusal
 class Graphs(Refusal):
     def test_cycle(self):
         self.compile_refused(MALFORMED, """
-            error[E0109]: 3 nodes form a cycle, each needs the result of the one before
+            error[E0109]: 3 nodes form a cycle; each depends on the one before
               --> m.onnx: node 0 "first" (Add)
              note: node 0 'first' (Add)
              note: node 1 'second' (Relu)
@@ -29,24 +29,24 @@ class Graphs(Refusal):
         data = models.dense().SerializeToString()
         self.save("m.onnx", data.replace(b"act", b"a\xfft"))
         self.compile_refused(MALFORMED, """
-            error[E0102]: the name of node 1 is 'a\ufffdt', which is not UTF-8 text: the file is damaged
+            error[E0102]: the name of node 1 is 'a\ufffdt', which is not UTF-8 text; the file is damaged
               --> m.onnx
             """)
 
     def test_undefined_input(self):
         self.compile_refused(MALFORMED, """
-            error[E0108]: input 2 is 'b', which no graph input, initializer or node defines
+            error[E0108]: input 2 is 'b', but no graph input, initializer or node defines it
               --> m.onnx: node 0 "fc" (Gemm)
             """, models.undefined_input())
 
     def test_all_unsupported_operators(self):
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 1 "determinant" (Frobnicate)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
-            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on numbers
+             help: use operators that `sluice ops` lists, or cut the model before this node
+            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings; the accelerator computes numbers only
               --> m.onnx: node 3 "positions" (StringNormalizer)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, models.unsupported())
 
     def test_what_many_nodes_share(self):
@@ -56,24 +56,24 @@ class Graphs(Refusal):
         outputs = [node.output[0] for node in nodes]
         proto = models.model(nodes, [models.tensor("x", 8, 8)], [models.tensor(y, 1) for y in outputs])
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, \
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26, \
 at 7 nodes
               --> m.onnx: node 0 "det0" (Frobnicate)
              also: node 1 "det1" (Frobnicate), node 2 "det2" (Frobnicate), node 3 "det3" (Frobnicate), node 4 "det4" \
 (Frobnicate), and 2 more (--verbose lists them)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
-            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings, the accelerator on \
-numbers, at 2 nodes
+             help: use operators that `sluice ops` lists, or cut the model before this node
+            error[E0201]: operator 'StringNormalizer' is not supported: it works on strings; the accelerator computes \
+numbers only, at 2 nodes
               --> m.onnx: node 7 "at0" (StringNormalizer)
              also: node 8 "at1" (StringNormalizer)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, proto)
-        why = {"StringNormalizer": "it works on strings, the accelerator on numbers",
-               "Frobnicate": "ONNX has no operator of that name, up to opset 26"}
+        why = {"StringNormalizer": "it works on strings; the accelerator computes numbers only",
+               "Frobnicate": "ONNX has no operator of this name up to opset 26"}
         self.refused(REFUSED, "".join(
             f"error[E0201]: operator '{node.op_type}' is not supported: {why[node.op_type]}\n  --> m.onnx: node {i} "
-            f"\"{node.name}\" "
-            f"({node.op_type})\n help: express it with operators that `sluice ops` lists, or cut the model before it\n"
+             f"\"{node.name}\" "
+            f"({node.op_type})\n help: use operators that `sluice ops` lists, or cut the model before this node\n"
             for i, node in enumerate(nodes)), "check", "m.onnx", "--verbose")
         for form in ("json", "sarif"):
             _, out, _ = self.sluice("check", "m.onnx", "--format", form)
@@ -102,7 +102,7 @@ result takes its rightmost axis (verified, about 16 more cycles)
                               [models.tensor("y0", 4, 4), models.tensor("y1", 4, 4)]))
 
     def test_branches(self):
-        """An If is replaced by the branch that its condition chooses, if that is known."""
+        """An If is replaced by the branch that the condition selects, if that is known."""
         def chosen(nodes, output, condition="yes"):
             branch = helper.make_graph(nodes, "branch", [], [models.tensor(output, 1, 8)])
             node = helper.make_node("If", [condition], ["y"], name="choose", then_branch=branch, else_branch=branch)
@@ -111,49 +111,47 @@ result takes its rightmost axis (verified, about 16 more cycles)
                                 [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
                                 [models.constant("yes", np.bool_(True)), models.constant("zero", np.float32(0))])
         self.compile_refused(REFUSED, """
-            error[E0205]: If requires: input 'cond' is one element of bool that is known at import (a constant, or \
-computed \
-from constants and shapes); found a run-time tensor bool [1 8]
+            error[E0205]: If: input 'cond' must be one bool known at compile time (a constant, or from constants \
+and shapes); found a run-time tensor bool [1 8]
               --> m.onnx: node 2 "choose" (If)
-             help: fold it with onnxsim, given the input shapes, or bind the input that it depends on (--bind)
+             help: fold it with onnxsim (give the input shapes), or bind the input that it depends on (--bind)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "n", "open"))
         self.compile_refused(MALFORMED, """
-            error[E0108]: 'ghost' is used in the graph 'else_branch' before anything defines it
+            error[E0108]: 'ghost' is used in graph 'else_branch' before it is defined
               --> m.onnx: node 2 "choose/Neg" (Neg)
-            error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
+            error[E0108]: 'ghost' is used in graph 'then_branch' before it is defined
               --> m.onnx: node 2 "choose/Neg" (Neg)
             """, chosen([helper.make_node("Neg", ["ghost"], ["n"])], "n"))
         self.compile_refused(MALFORMED, """
-            error[E0108]: 'ghost' is used in the graph 'else_branch' before anything defines it
+            error[E0108]: 'ghost' is used in graph 'else_branch' before it is defined
               --> m.onnx: node 2 "choose" (If)
-            error[E0108]: 'ghost' is used in the graph 'then_branch' before anything defines it
+            error[E0108]: 'ghost' is used in graph 'then_branch' before it is defined
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], "ghost"))
         self.compile_refused(MALFORMED, """
-            error[E0108]: output 0 of the graph 'else_branch' has no name, so nothing defines it
+            error[E0108]: output 0 of graph 'else_branch' has no name, so nothing defines it
               --> m.onnx: node 2 "choose" (If)
-            error[E0108]: output 0 of the graph 'then_branch' has no name, so nothing defines it
+            error[E0108]: output 0 of graph 'then_branch' has no name, so nothing defines it
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["n"])], ""))
         self.compile_refused(MALFORMED, """
-            error[E0107]: 'h' of the graph 'else_branch' is already defined outside
+            error[E0107]: 'h' in graph 'else_branch' is already defined outside the graph
               --> m.onnx: node 2 "choose/Neg" (Neg)
-            error[E0107]: 'h' of the graph 'then_branch' is already defined outside
+            error[E0107]: 'h' in graph 'then_branch' is already defined outside the graph
               --> m.onnx: node 2 "choose" (If)
             """, chosen([helper.make_node("Neg", ["h"], ["h"])], "h"))
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26, \
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26, \
 at 2 nodes
               --> m.onnx: node 2 "choose/Frobnicate" (Frobnicate)
              also: node 2 "choose/Frobnicate" (Frobnicate)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, chosen([helper.make_node("Frobnicate", ["h"], ["n"])], "n"))
         none = chosen([helper.make_node("Neg", ["h"], ["n"])], "n")
         none.graph.node[2].output.append("z")
         self.compile_refused(REFUSED, """
-            error[E0206]: If requires: attributes 'then_branch' and 'else_branch' are graphs with as many outputs as \
-the node; \
-found 1 and 1 for 2
+            error[E0206]: If: 'then_branch' and 'else_branch' must have as many outputs as the node; \
+found 1 and 1 outputs for 2
               --> m.onnx: node 2 "choose" (If)
             """, none)
 
@@ -185,16 +183,16 @@ part
 
     def test_attributes(self):
         self.compile_refused(REFUSED, """
-            error[E0203]: Gemm requires: attribute 'transB' is 0 or 1, 0 by default; found 2
+            error[E0203]: Gemm: attribute 'transB' must be 0 or 1 (default 0); found 2
               --> m.onnx: node 0 "fc" (Gemm)
-            error[E0203]: attribute 'slope' of Relu is not supported in opset 13, Relu has none
+            error[E0203]: attribute 'slope' of Relu is not supported in opset 13; Relu has none
               --> m.onnx: node 1 "act" (Relu)
             """, models.refused_attribute())
 
     def test_shapes(self):
         self.compile_refused(REFUSED, """
-            error[E0206]: MatMul requires: the contracted extents of the inputs are equal, the axes before the last \
-two broadcast, and both ranks are at least 1; found [1 8] and [9 6]
+            error[E0206]: MatMul: inputs must have rank 1 or more, equal contracted extents, and leading axes that \
+broadcast; found [1 8] and [9 6]
               --> m.onnx: node 0 "fc" (MatMul)
             """, models.shapes_differ())
 
@@ -203,7 +201,7 @@ two broadcast, and both ranks are at least 1; found [1 8] and [9 6]
             proto = models.dense()
             proto.opset_import[0].version = version
             self.compile_refused(REFUSED, f"""
-                error[E0104]: the model uses opset {version}, allowed are 1 to 26
+                error[E0104]: the model uses opset {version}; sluice supports 1 to 26
                   --> m.onnx
                  help: export the model with opset 1 to 26, or convert it with onnx.version_converter
                 """, proto)
@@ -232,9 +230,9 @@ class InputShapes(Refusal):
 
     def test_free_dimension(self):
         self.compile_refused(USAGE, """
-            error[E0111]: input 'x' has free dimensions in its shape [batch 8]
+            error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]
               --> m.onnx
-             help: give every extent, for example like this (--input-shape x=1,8)
+             help: give every extent, for example (--input-shape x=1,8)
             """, models.free_dimension())
         code, out, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", "--json",
                                      *self.given("x=3,8"))
@@ -250,19 +248,19 @@ class InputShapes(Refusal):
         self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *self.given("batch=3"))
         self.assertIn("input x float32 [3, 8]", " ".join(self.ok("inspect", "m.sluice", "--io").split()))
         self.compile_refused(USAGE, """
-            error[E0112]: the model has no input or dimension 'Bach', its inputs are 'x', its dimensions 'batch'
+            error[E0112]: the model has no input or dimension 'Bach'; its inputs are 'x', its dimensions 'batch'
               --> m.onnx
              help: did you mean 'batch'
-            error[E0111]: input 'x' has free dimensions in its shape [batch 8]
+            error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]
               --> m.onnx
-             help: give every extent, for example like this (--input-shape x=1,8)
+             help: give every extent, for example (--input-shape x=1,8)
             """, models.free_dimension(), flags=self.given("Bach=3"))
 
     def test_another_batch(self):
         """Of a model that fixes it, where nothing in the model depends on it."""
         onnx.save(models.dense(4), self.dir / "m.onnx")
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *self.given("x=1,8"))
-        note = "axis 0 of input 'x' is 4 in the model and given as 1"
+        note = "axis 0 of input 'x' is 4 in the model, but given as 1"
         self.assertEqual((code, err), (0, f"note: {note}\n"))
         code, out, err = self.sluice("check", "m.onnx", "--target", "c2b8", "--json", *self.given("x=1,8"))
         self.assertEqual((code, err, json.loads(out)["notes"]), (0, f"note: {note}\n", [note]))
@@ -276,24 +274,24 @@ class InputShapes(Refusal):
         view = models.model([helper.make_node("Reshape", ["x", "s"], ["y"], name="view")], [models.tensor("x", 4, 8)],
                             [models.tensor("y", 8, 4)], [models.constant("s", np.int64([8, 4]))])
         self.compile_refused(USAGE, """
-            error[E0112]: axis 0 of input 'x' is 4 in the model and given as 1, which the model does not allow
+            error[E0112]: the model does not allow the given extents: axis 0 of input 'x' is 4 in the model, but given as 1
               --> m.onnx
-             note: node 0 'view' (Reshape): Reshape requires: input 'shape' names as many elements as 'data' has, with \
-at most one -1; found [8 4] for [1 8], 32 elements for 8
-             help: give the extents of the model, or export it with a free batch
+             note: node 0 'view' (Reshape): Reshape: input 'shape' must have as many elements as 'data', with at \
+most one -1; found [8 4] for [1 8], 32 elements for 8
+             help: use the extents that the model declares, or export it with a dynamic batch axis
             """, view, flags=self.given("x=1,8"))
 
     def test_scalars(self):
         """[1] and [] are taken for each other; the program has what is computed."""
-        for given, declared, text in ((["x"], [1], "[1], the program gives it the shape []"),
-                                      (["x", "one"], [], "[], the program gives it the shape [1]")):
+        for given, declared, text in ((["x"], [1], "[1]; the program uses the computed shape []"),
+                                      (["x", "one"], [], "[]; the program uses the computed shape [1]")):
             nodes = [helper.make_node("ReduceSum", ["x"], ["s"], name="sum", keepdims=0),
                      helper.make_node("Reshape", ["s", "one"], ["r"], name="view") if len(given) > 1 else
                      helper.make_node("Identity", ["s"], ["r"], name="same"),
                      helper.make_node("Relu", ["r"], ["y"], name="act")]
             onnx.save(models.model(nodes, [models.tensor("x", 1, 8)], [models.tensor("y", *declared)],
                                    [models.constant("one", np.int64([1]))]), self.dir / "m.onnx")
-            note = f"note: output 'y' is declared with the shape {text} that is computed\n"
+            note = f"note: output 'y' is declared with shape {text}\n"
             code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
             self.assertEqual((code, err), (0, note))
             np.save(self.dir / "x.npy", np.ones((1, 8), np.float32))
@@ -303,28 +301,28 @@ at most one -1; found [8 4] for [1 8], 32 elements for 8
     def test_extents_below_one(self):
         proto = models.dense(0)
         self.compile_refused(REFUSED, """
-            error[E0114]: axis 0 of input 'x' is 0 in the model, at least 1 is needed
+            error[E0114]: axis 0 of input 'x' is 0 in the model; it must be at least 1
               --> m.onnx
-             help: give the extent that is meant (--input-shape x=...,8)
+             help: give the intended extent (--input-shape x=...,8)
             """, proto)
         proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -5
         self.compile_refused(MALFORMED, """
-            error[E0110]: axis 0 of input 'x' is -5 in the model, at least 1 is needed
+            error[E0110]: axis 0 of input 'x' is -5 in the model; it must be at least 1
               --> m.onnx
-             help: give the extent that is meant (--input-shape x=...,8)
+             help: give the intended extent (--input-shape x=...,8)
             """, proto)
 
     def test_wrong_shapes(self):
         for shapes, code, message in (
-                (["q=2,8"], "E0112", "the model has no input or dimension 'q', its inputs are 'x', its dimensions "
+                (["q=2,8"], "E0112", "the model has no input or dimension 'q'; its inputs are 'x', its dimensions "
                               "'batch'"),
-                (["batch=2,8"], "E0112", "dimension 'batch' is given 2 extents, 1 is needed"),
-                (["batch=0"], "E0112", "dimension 'batch' is given as 0, at least 1 is needed"),
-                (["batch=2", "x=3,8"], "E0112", "dimension 'batch' is given as 3 in input 'x' and as 2 by its name"),
-                (["x=2,9"], "E0112", "axis 1 of input 'x' is 8 in the model and given as 9"),
-                (["x=2"], "E0112", "input 'x' has the shape [batch 8] of rank 2, the given [2] has rank 1"),
-                (["x=0,8"], "E0112", "axis 0 of input 'x' is given as 0, at least 1 is needed"),
-                (["x=-1,8"], "E0112", "axis 0 of input 'x' is given as -1, at least 1 is needed"),
+                (["batch=2,8"], "E0112", "dimension 'batch' is given 2 extents; it needs 1"),
+                (["batch=0"], "E0112", "dimension 'batch' is given as 0; it must be at least 1"),
+                (["batch=2", "x=3,8"], "E0112", "dimension 'batch' has two extents, 3 in input 'x' and 2 by its name"),
+                (["x=2,9"], "E0112", "axis 1 of input 'x' is 8 in the model, but given as 9"),
+                (["x=2"], "E0112", "input 'x' has shape [batch 8] of rank 2, but the given shape [2] has rank 1"),
+                (["x=0,8"], "E0112", "axis 0 of input 'x' is given as 0; it must be at least 1"),
+                (["x=-1,8"], "E0112", "axis 0 of input 'x' is given as -1; it must be at least 1"),
                 (["x=2,8", "x=3,8"], "E0601", "--input-shape sets 'x' more than once"),
                 (["x"], "E0601", "--input-shape 'x' is not of the form NAME=N,N,..."),
                 (["x=a"], "E0601", "--input-shape 'x=a' is not of the form NAME=N,N,..."),
@@ -335,8 +333,8 @@ at most one -1; found [8 4] for [1 8], 32 elements for 8
                 if code == "E0112":
                     text += "  --> m.onnx\n"
                 if shapes[0] in ("q=2,8", "batch=2,8", "batch=0"):
-                    text += ("error[E0111]: input 'x' has free dimensions in its shape [batch 8]\n  --> m.onnx\n"
-                             " help: give every extent, for example like this (--input-shape x=1,8)\n")
+                    text += ("error[E0111]: input 'x' has dynamic dimensions in its shape [batch 8]\n  --> m.onnx\n"
+                             " help: give every extent, for example (--input-shape x=1,8)\n")
                 self.compile_refused(USAGE, text, models.free_dimension(), flags=self.given(*shapes))
 
 

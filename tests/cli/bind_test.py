@@ -62,15 +62,14 @@ class Bind(Refusal):
 
     def test_as_far_as_the_operators(self):
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 2 "choose/other" (Frobnicate)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, rated(other="Frobnicate"), flags=self.flags("sr=8000"))
         self.compile_refused(REFUSED, """
-            error[E0114]: input 'sr' has elements of type int64, allowed are float, float16, bfloat16 and double
+            error[E0114]: input 'sr' has type int64; sluice supports float, float16, bfloat16 and double
               --> m.onnx
-             help: make it a float in the model: for an index a one-hot vector and a MatMul in place of the Gather, \
-for a bool 0 or 1 and a comparison
+             help: use a float input: a one-hot vector and MatMul for Gather, 0 or 1 and a comparison for bool
              help: give its value, if it is always the same (--bind sr=...)
             """, rated())
 
@@ -108,36 +107,36 @@ for a bool 0 or 1 and a comparison
     def test_values_that_do_not_fit(self):
         np.save(self.dir / "two.npy", np.float32([16000, 8000]))
         for kind, binding, code, message in (
-                (TensorProto.INT64, "sr=1.5", "E0117", "input 'sr' has elements of type int64, of which 1.5 is none"),
-                (TensorProto.INT8, "sr=16000", "E0117", "input 'sr' has elements of type int8, of which 16000 is none"),
-                (TensorProto.UINT8, "sr=-1", "E0117", "input 'sr' has elements of type uint8, of which -1 is none"),
-                (TensorProto.BOOL, "sr=2", "E0117", "input 'sr' has elements of type bool, of which 2 is none"),
-                (TensorProto.INT64, "sr=nan", "E0117", "input 'sr' has elements of type int64, of which nan is none"),
+                (TensorProto.INT64, "sr=1.5", "E0117", "value 1.5 does not fit type int64 of input 'sr'"),
+                (TensorProto.INT8, "sr=16000", "E0117", "value 16000 does not fit type int8 of input 'sr'"),
+                (TensorProto.UINT8, "sr=-1", "E0117", "value -1 does not fit type uint8 of input 'sr'"),
+                (TensorProto.BOOL, "sr=2", "E0117", "value 2 does not fit type bool of input 'sr'"),
+                (TensorProto.INT64, "sr=nan", "E0117", "value nan does not fit type int64 of input 'sr'"),
                 (TensorProto.FLOAT16, "sr=70000", "E0117",
-                 "input 'sr' has elements of type float16, of which 70000 is none"),
-                (TensorProto.INT64, "sr=1,2", "E0117", "input 'sr' [] takes 1 elements, or 1 for all, 2 are given"),
+                 "value 70000 does not fit type float16 of input 'sr'"),
+                (TensorProto.INT64, "sr=1,2", "E0117", "input 'sr' [] is given 2 values; expected 1, or 1 for all"),
                 (TensorProto.INT64, "sr=@two.npy", "E0112",
-                 "input 'sr' has the shape [] of rank 0, the given [2] has rank 1"),
-                (TensorProto.INT64, "W=1", "E0117", "the value of 'W' cannot be given, it is an initializer")):
+                 "input 'sr' has shape [] of rank 0, but the given shape [2] has rank 1"),
+                (TensorProto.INT64, "W=1", "E0117", "cannot give a value for 'W': it is an initializer")):
             with self.subTest(binding=binding, kind=kind):
                 bindings = [binding] if binding != "W=1" else ["sr=16000", "W=1"]
                 self.compile_refused(USAGE, f"error[{code}]: {message}\n  --> m.onnx\n", rated(kind),
                                      flags=self.flags(*bindings))
         self.compile_refused(USAGE, """
-            error[E0117]: the model has no input 'rate_', its inputs are 'x', 'rate'
+            error[E0117]: the model has no input 'rate_'; its inputs are 'x', 'rate'
               --> m.onnx
              help: did you mean 'rate'
             """, models.model([helper.make_node("Add", ["x", "rate"], ["y"])],
                               [models.tensor("x", 1, 8), models.tensor("rate", 1)], [models.tensor("y", 1, 8)]),
                               flags=self.flags("rate_=1"))
         self.compile_refused(REFUSED, """
-            error[E0114]: input 'sr' has elements of type string, allowed are float, float16, bfloat16 and double, and \
-of a given value bool and integers
+            error[E0114]: input 'sr' has type string; sluice supports float, float16, bfloat16 and double, and \
+with a given value bool and integers
               --> m.onnx
             """, rated(TensorProto.STRING), flags=self.flags("sr=1"))
         np.save(self.dir / "factor.npy", np.float32([1, 2, 3]))
         self.compile_refused(USAGE, """
-            error[E0117]: input 'factor' is given the shape [1], and a value of the shape [3]
+            error[E0117]: input 'factor' is given shape [1], but its value has shape [3]
               --> m.onnx
             """, gathered(), flags=[*self.flags("index=1", "table=0", "factor=@factor.npy"), "--input-shape",
                                     "factor=1"])
@@ -177,9 +176,9 @@ row, and the model has no input at run time
         self.nothing_left("bind only the inputs that are the same in every inference (--bind)",
                           "output 'y' is a constant, it depends on no input", 3, rated(), self.flags("sr=16000", "x=0"))
         self.compile_refused(REFUSED, """
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 0 "act" (Frobnicate)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, models.model([helper.make_node("Frobnicate", ["c"], ["y"], name="act")], [], [models.tensor("y")], constants))
 
     def test_some_outputs_are_constants(self):

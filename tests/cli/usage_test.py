@@ -193,16 +193,17 @@ class Flags(Refusal):
     def test_operator_that_is_not_supported(self):
         """What is missing follows from ONNX's own description of the operator, if it is not too new."""
         for op, missing, fix in (
-                ("StringNormalizer", "'StringNormalizer' is not supported: it works on strings, the accelerator on "
-                 "numbers", "cut the model before it, and compute it on the host"),
-                ("imagedecoder", "'ImageDecoder' is not supported: it decodes files of pictures, the accelerator takes "
-                 "numbers", "cut the model before it, and compute it on the host"),
-                ("StringSplit", "'StringSplit' is not supported: it works on strings, the accelerator on numbers",
-                 "cut the model before it, and compute it on the host"),
-                ("Momentum", "'Momentum' is not supported: it trains a model, a program infers",
+                ("StringNormalizer", "'StringNormalizer' is not supported: it works on strings; the accelerator "
+                 "computes numbers only", "cut the model before this node, and compute the rest on the host"),
+                ("imagedecoder", "'ImageDecoder' is not supported: it decodes image files; the accelerator computes "
+                 "numbers only", "cut the model before this node, and compute the rest on the host"),
+                ("StringSplit", "'StringSplit' is not supported: it works on strings; the accelerator computes "
+                 "numbers only",
+                 "cut the model before this node, and compute the rest on the host"),
+                ("Momentum", "'Momentum' is not supported: it trains a model; sluice compiles inference only",
                  "export the model for inference"),
                 ("Scaler", "'Scaler' is not supported: domain 'ai.onnx.ml' is not ONNX's own",
-                 "export the model without custom and fused operators, or cut it before this one")):
+                 "export the model without custom and fused operators, or cut the model before this node")):
             with self.subTest(op=op):
                 self.refused(REFUSED, f"error[E0201]: operator {missing}\n help: {fix}\n", "ops", "--op", op)
 
@@ -241,9 +242,9 @@ class Names(Refusal):
         proto = self.model()
         proto.graph.node[1].op_type = "Frobnicate"
         self.compile_refused(REFUSED, f"""
-            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of that name, up to opset 26
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 1 "{self.shown}" (Frobnicate)
-             help: express it with operators that `sluice ops` lists, or cut the model before it
+             help: use operators that `sluice ops` lists, or cut the model before this node
             """, proto)
 
     def test_that_are_no_text(self):
@@ -251,7 +252,7 @@ class Names(Refusal):
         data = models.undefined_input().SerializeToString()
         self.save("m.onnx", data.replace(b"\x0a\x01b", b"\x0a\x01\xff"))
         code, out, err = self.sluice("check", "m.onnx", "--json")
-        self.assertIn("error[E0108]: input 2 is '\\xff', which no graph input, initializer or node defines\n", err)
+        self.assertIn("error[E0108]: input 2 is '\\xff', but no graph input, initializer or node defines it\n", err)
         self.assertIn("'\\xff'", json.loads(out)["errors"][0]["message"])
         done = subprocess.run([SLUICE.encode(), b"check", b"\xff.onnx", b"--json"], cwd=self.dir, capture_output=True,
                               check=False)

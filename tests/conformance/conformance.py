@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The page of the ONNX v1.12 suite: every case, its verdict and the reason.
+"""Writes or checks the page of the ONNX v1.12 suite: every case, its verdict and the reason.
 
 usage: conformance.py SLUICE PAGE [--suite FOLDER] [--share K/N] [--figures FILE]... [--write]
 
-Without --write the page is compared with what the compiler says; with --share only of every
-N-th case, from the K-th on, of none if N is 0. FOLDER has the cases that the onnx package does not make; without
-it they are left out of the comparison. FILE has the errors and bounds that ops_test measured
-(SLUICE_OPS_FIGURES); with --write those of other cases stay as they are.
+Without --write the script compares the page with the verdicts of the compiler. --share compares only every N-th
+case, from the K-th on, and no case if N is 0. FOLDER contains the cases that the onnx package does not make;
+without it the comparison leaves them out. FILE contains the errors and bounds that ops_test measured
+(SLUICE_OPS_FIGURES); --write keeps the figures of all other cases.
 """
 import argparse
 import collections
@@ -48,7 +48,7 @@ own value.
 
 For several outputs, the figures are those of the output nearest to its bound.
 
-Some operands are given when compiling: integers and bools, values that an operator needs at import, and values from
+Some operands are given when compiling: integers and bools, values that an operator needs at compile time, and values from
 which the model computes them. All others are inputs. A sequence is passed as its tensors.
 
 **The bound** of an output follows from the formats:
@@ -76,12 +76,12 @@ def check(sluice, path, flags, target):
     run = subprocess.run(["prlimit", f"--cpu={LIMIT}", sluice, "check", str(path), "--target", target, "--effort",
                           "fast", "--format", "json", *flags], capture_output=True, text=True)
     if run.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return {"code": SLOW, "message": f"compiling takes longer than {LIMIT} s"}
+        return {"code": SLOW, "message": f"the compilation takes longer than {LIMIT} s"}
     found = json.loads(run.stdout)
     if run.returncode != 0:
         return found["errors"][0]
     if any(RANDOM in note for note in found["notes"]):
-        return {"code": DATA, "message": "its random numbers are those of NumPy's generator, ONNX fixes only their "
+        return {"code": DATA, "message": "the expected numbers come from NumPy's generator; ONNX fixes only their "
                 "distribution"}
     return None
 
@@ -90,7 +90,7 @@ def verdict(sluice, group, name, operators, path, largest):
     flags = []
     if largest > BEYOND:
         return Verdict(group, name, operators, False, flags,
-                       f"{DATA}: its numbers reach {largest:.1e}, bf16 ends at 3.4e+38")
+                       f"{DATA}: the numbers reach {largest:.1e}, beyond the 3.4e+38 of bf16")
     problem = check(sluice, path, flags, TARGET)
     if problem and problem["code"] == "E0306":
         flags = [FLAG]
@@ -164,14 +164,14 @@ def measured(path):
 def wrong_figures(one, found):
     """What is wrong with the figures of a case in the page, beside those that are measured now."""
     if not one.runs:
-        return "figures of what does not run" if one.figures else None
+        return "has figures, but does not run" if one.figures else None
     if not one.figures:
         return "has no error and bound"
     error, bound = float(one.figures.error), float(one.figures.bound)
     if not 0 <= error <= bound < float("inf"):
         return f"the error {error} is not within the bound {bound}"
     if found and abs(float(found.bound) - bound) > DIGIT * bound:
-        return f"the bound is {found.bound} now, the page has {bound}"
+        return f"the bound is now {found.bound}, but the page has {bound}"
     return None
 
 
@@ -214,7 +214,7 @@ def main():
         stale = [row(one) for one in verdicts if row(one) not in listed]
         wrong += [f"not in the page: {line}" for line in stale]
         print(f"{len(verdicts)} cases compared, {len(stale)} differ; figures of {len(page)} cases, "
-              f"{len(found)} of them measured anew")
+              f"{len(found)} of them measured again")
     for line in wrong:
         print(line)
     return 1 if wrong else 0

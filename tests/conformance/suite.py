@@ -82,7 +82,7 @@ class Known:
             first = [sentence for sentence in row["requirements"] if sentence.startswith("inputs: ")]
             names = re.findall(r"'([^']*)'", first[0]) if first else []
             known = {names.index(found[1]) for sentence in row["requirements"]
-                     if (found := re.match(r"input '([^']*)' is known at import", sentence))}
+                     if (found := re.match(r"input '([^']*)' must be known at compile time", sentence))}
             self.rows.setdefault((row["domain"], row["op"]), []).append((row["opsets"], known))
 
     def of(self, model):

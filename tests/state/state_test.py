@@ -339,18 +339,18 @@ func.func @main(%x: tensor<1x4xf32> {{sluice.name = "x"}}) -> (tensor<1x4xf32> {
     def test_refusals(self):
         network = self.pair()
         for flags, message in (
-                (["--state", "h=yy"], "no output of the model is called 'yy'\n  --> m.onnx\n help: did you mean 'y'\n"),
-                (["--state", "hh=y"], "no input of the model is called 'hh'\n  --> m.onnx\n help: did you mean 'h'\n"),
-                (["--state", "h=y", "--state", "h=z"], "input 'h' is in two states\n  --> m.onnx\n"),
-                (["--state", "h=y", "--state", "x=y"], "output 'y' is in two states\n  --> m.onnx\n"),
+                (["--state", "h=yy"], "the model has no output 'yy'\n  --> m.onnx\n help: did you mean 'y'\n"),
+                (["--state", "hh=y"], "the model has no input 'hh'\n  --> m.onnx\n help: did you mean 'h'\n"),
+                (["--state", "h=y", "--state", "h=z"], "input 'h' belongs to two states\n  --> m.onnx\n"),
+                (["--state", "h=y", "--state", "x=y"], "output 'y' belongs to two states\n  --> m.onnx\n"),
                 (["--state", "h=half"],
-                 "output 'half' is [1 4] and cannot become input 'h', which is [1 8]\n  --> m.onnx\n")):
+                 "state output 'half' has shape [1 4], but state input 'h' has shape [1 8]\n  --> m.onnx\n")):
             with self.subTest(flags=flags):
                 self.refused(network, flags, f"error[E0119]: {message}")
         only = Network(10)
         only.give("y", only.op("Add", only.input("x", 1, 8), only.input("h", 1, 8)), 1, 8)
-        self.refused(only, ["--state", "h=y"], "error[E0119]: every output of the model is a state, so that nothing is "
-                     "computed for the host\n  --> m.onnx\n")
+        self.refused(only, ["--state", "h=y"], "error[E0119]: every output of the model is a state; at least "
+                     "one must go to the host\n  --> m.onnx\n")
         for spec in ("h", "=y", "h="):
             self.refused(network, ["--state", spec], f"error[E0601]: --state '{spec}' is not of the form IN=OUT\n")
 

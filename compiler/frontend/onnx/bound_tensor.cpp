@@ -35,7 +35,7 @@ std::variant<HostTensor, std::string> boundTensor(const std::string &name, const
       [&](const auto &given) -> std::variant<HostTensor, std::string> {
         const auto count = static_cast<size_t>(elementCount(shape, kMaxElements));
         if (given.size() != count && given.size() != 1)
-          return fmt::format("input {} {} takes {} elements, or 1 for all, {} are given",
+          return fmt::format("input {0} {1} is given {3} values; expected {2}, or 1 for all",
                              inQuotes(name), shapeText(shape), count, given.size());
         HostTensor out{type, shape, {}, {}};
         for (size_t i = 0; i < count; ++i) {
@@ -47,8 +47,8 @@ std::variant<HostTensor, std::string> boundTensor(const std::string &name, const
           else if (integer)
             out.ints.push_back(*integer);
           else
-            return fmt::format("input {} has elements of type {}, of which {} is none",
-                               inQuotes(name), dataTypeName(type), number);
+            return fmt::format("value {2} does not fit type {1} of input {0}", inQuotes(name),
+                               dataTypeName(type), number);
         }
         return out;
       },

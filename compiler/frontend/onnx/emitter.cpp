@@ -26,10 +26,11 @@ bool isFoldable(const std::vector<Tensor> &operands, const Shape &shape) {
 void checkExact(const Tensor &tensor) {
   for (const int64_t value : tensor.known->ints)
     if (!isExact(value))
-      throw NodeError{"E0205",
-                      fmt::format("a tensor of {} {} would be needed on the accelerator, and its "
-                                  "element {} is no bf16 number",
-                                  dataTypeName(tensor.type), shapeText(tensor.shape), value)};
+      throw NodeError{
+          "E0205",
+          fmt::format(
+              "element {2} of the {0} tensor {1} is not exact in bf16, the accelerator's format",
+              dataTypeName(tensor.type), shapeText(tensor.shape), value)};
 }
 
 bool isScalar(const Tensor &tensor) { return tensor.known && tensor.known->size() == 1; }
@@ -157,7 +158,7 @@ mlir::Value Emitter::value(const Tensor &tensor) {
   checkExact(tensor);
   if (tensor.known->size() == 0)
     throw NodeError{"E0205", "the operand " + shapeText(tensor.shape) +
-                                 " has no elements, at least 1 is needed on the accelerator"};
+                                 " has no elements; the accelerator needs at least 1"};
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
   auto elements =
       mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(asFloats(tensor).known->floats));
@@ -179,7 +180,7 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
     shapes.push_back(operand.shape);
   std::optional<Shape> shape = broadcastShape(shapes);
   if (!shape)
-    throw NodeError{"E0206", "the operands do not broadcast to one shape"};
+    throw NodeError{"E0206", "the shapes of the operands do not broadcast"};
 
   bool allKnown = std::all_of(operands.begin(), operands.end(),
                               [](const Tensor &operand) { return operand.known != nullptr; });
@@ -311,9 +312,10 @@ std::vector<Tensor> Emitter::loop(const LoopFrame &frame, const LoopBody &body) 
     Shape shape = next[i].shape;
     if (i < initial.size()) {
       if (shape != frame.initial[i].shape)
-        throw NodeError{"E0206", "carried value " + std::to_string(i) + " begins as " +
-                                     shapeText(frame.initial[i].shape) + " and is " +
-                                     shapeText(shape) + " after a trip"};
+        throw NodeError{"E0206", "loop-carried value " + std::to_string(i) + " has shape " +
+                                     shapeText(frame.initial[i].shape) +
+                                     " before the first iteration and " + shapeText(shape) +
+                                     " after it"};
     } else {
       const reference::LoopAxis &stack = frame.stacks[i - initial.size()];
       std::string why;

@@ -32,16 +32,16 @@ std::optional<std::string> parse(const onnx::TensorProto &tensor, Reference &ref
       uint64_t number = 0;
       auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
       if (error != std::errc() || end != text.data() + text.size())
-        return fmt::format("{} of external data is {}, a number of bytes is needed", key,
+        return fmt::format("external data has {} {}; expected a number of bytes", key,
                            inQuotes(text));
       if (key == "offset")
         reference.offset = number;
       else
         reference.length = number;
     } else if (key != "checksum") { // informative; what is read is checked by its length
-      return fmt::format("external data has the key {}, allowed are location, offset, length and "
-                         "checksum",
-                         inQuotes(key));
+      return fmt::format(
+          "unknown key {} in external data; allowed keys: location, offset, length, checksum",
+          inQuotes(key));
     }
   }
   if (!located)
@@ -60,30 +60,29 @@ std::optional<std::string> resolve(const std::string &location, const std::strin
                                    fs::path &file) {
   fs::path relative(location);
   if (location.empty() || location.find('\0') != std::string::npos)
-    return fmt::format("location {} of external data is not a file name", inQuotes(location));
+    return fmt::format("external data location {} is not a file name", inQuotes(location));
   if (relative.is_absolute())
-    return fmt::format("location {} of external data is absolute, it must be relative to the "
-                       "model's folder",
-                       inQuotes(location));
+    return fmt::format(
+        "external data location {} is absolute; it must be relative to the model's folder",
+        inQuotes(location));
   if (std::any_of(relative.begin(), relative.end(), [](const fs::path &p) { return p == ".."; }))
-    return fmt::format("location {} of external data contains '..', it must stay in the model's "
-                       "folder",
-                       inQuotes(location));
+    return fmt::format(
+        "external data location {} contains '..'; it must stay in the model's folder",
+        inQuotes(location));
   if (folder.empty())
-    return fmt::format("location {} of external data has no folder, since the model came from "
-                       "standard input",
-                       inQuotes(location));
+    return fmt::format(
+        "external data location {} has no folder: the model came from standard input",
+        inQuotes(location));
   std::error_code error;
   fs::path root = fs::canonical(folder, error);
   if (error)
-    return fmt::format("cannot open the folder of external data {}: {}", inQuotes(folder),
+    return fmt::format("cannot open the external data folder {}: {}", inQuotes(folder),
                        error.message());
   file = fs::canonical(root / relative, error);
   if (error)
     return fmt::format("cannot open external data {}: {}", inQuotes(location), error.message());
   if (!isInside(file, root))
-    return fmt::format("location {} of external data is a link that leads outside the model's "
-                       "folder",
+    return fmt::format("external data location {} is a link that leaves the model's folder",
                        inQuotes(location));
   if (!fs::is_regular_file(file, error))
     return fmt::format("external data {} is not a regular file", inQuotes(location));
@@ -106,14 +105,14 @@ std::optional<std::string> ExternalData::read(const onnx::TensorProto &tensor, u
     return fmt::format("cannot read external data {}: {}", inQuotes(reference.location),
                        error.message());
   if (reference.offset > size)
-    return fmt::format("external data starts at byte {} of {}, which has {}", reference.offset,
-                       inQuotes(reference.location), size);
+    return fmt::format("external data starts at byte {} of {}, but the file has {} bytes",
+                       reference.offset, inQuotes(reference.location), size);
   uint64_t length = reference.length.value_or(size - reference.offset);
   if (length > size - reference.offset)
-    return fmt::format("external data takes {} bytes from byte {} of {}, which has {}", length,
-                       reference.offset, inQuotes(reference.location), size);
+    return fmt::format("external data needs {} bytes from byte {} of {}, but the file has {} bytes",
+                       length, reference.offset, inQuotes(reference.location), size);
   if (length != bytes)
-    return fmt::format("external data has {} bytes, type and shape need {}", length, bytes);
+    return fmt::format("external data has {} bytes, but the type and shape need {}", length, bytes);
   contents.resize(bytes);
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(reference.offset));

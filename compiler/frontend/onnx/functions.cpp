@@ -35,11 +35,11 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdPr
     std::string domain = normalDomain(import.domain());
     auto [entry, isNew] = opsets.emplace(domain, import.version());
     if (!isNew && entry->second != import.version())
-      report.add("E0104", fmt::format("{} imports domain {} in the versions {} and {}", whose,
+      report.add("E0104", fmt::format("{} imports domain {} in two versions, {} and {}", whose,
                                       inQuotes(domain), entry->second, import.version()));
     if (domain.empty() && (import.version() < kMinOpset || import.version() > kMaxOpset))
       report
-          .add("E0104", fmt::format("{} uses opset {}, allowed are {} to {}", whose,
+          .add("E0104", fmt::format("{} uses opset {}; sluice supports {} to {}", whose,
                                     import.version(), kMinOpset, kMaxOpset))
           .fixes.push_back(
               fix(fmt::format("export the model with opset {} to {}, or convert it with "
@@ -112,7 +112,8 @@ void FunctionInliner::declare(const onnx::FunctionProto &proto) {
 void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
   if (graph.nodes.size() >= kMaxNodes) {
     stopped = true;
-    report.add("E0113", ref, fmt::format("inlining functions gives more than {} nodes", kMaxNodes));
+    report.add("E0113", ref,
+               fmt::format("inlining the functions produces more than {} nodes", kMaxNodes));
     return;
   }
   std::string domain = normalDomain(node.domain());
@@ -146,7 +147,7 @@ bool FunctionInliner::checkCall(const onnx::NodeProto &node, const NodeRef &ref,
   size_t before = report.count();
   if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
     report.add("E0113", ref,
-               fmt::format("{} takes {} inputs and gives {} outputs, called with {} and {}",
+               fmt::format("{} has {} inputs and {} outputs, but the call passes {} and {}",
                            function.name, proto.input_size(), proto.output_size(),
                            node.input_size(), node.output_size()));
   for (const onnx::AttributeProto &attribute : node.attribute()) {
@@ -262,12 +263,12 @@ std::string normalDomain(const std::string &domain) { return domain == "ai.onnx"
 
 Opsets checkVersions(const onnx::ModelProto &model, Report &report) {
   if (model.ir_version() < kMinIr || model.ir_version() > kMaxIr)
-    report.add("E0104", fmt::format("the model has IR version {}, allowed are {} to {}",
+    report.add("E0104", fmt::format("the model has IR version {}; sluice supports {} to {}",
                                     model.ir_version(), kMinIr, kMaxIr));
   Opsets opsets = readOpsets(model.opset_import(), "the model", report);
   if (opsets.empty())
     report.add("E0102",
-               "the model imports no operator set: the file is cut, or older than ONNX 1.0");
+               "the model imports no opset; the file is truncated, or older than ONNX 1.0");
   return opsets;
 }
 

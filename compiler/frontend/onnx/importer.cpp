@@ -56,7 +56,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
   if (report.count() != before)
     return nullptr;
   if (mlir::failed(mlir::verify(*module)))
-    throw std::logic_error("the imported module does not verify");
+    throw std::logic_error("the imported module fails verification");
   return module;
 }
 
@@ -74,8 +74,9 @@ std::set<std::string> Importer::readInitializers(const onnx::GraphProto &graph) 
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
     names.insert(tensor.values().name());
     if (isNew)
-      report.add("E0114", fmt::format("initializer {} is sparse, only dense ones are supported",
-                                      inQuotes(tensor.values().name())));
+      report.add("E0114",
+                 fmt::format("initializer {} is sparse; only dense initializers are supported",
+                             inQuotes(tensor.values().name())));
   }
   for (const Tensor &tensor : *known)
     tensors.emplace(tensor.name, tensor);

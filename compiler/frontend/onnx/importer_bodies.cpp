@@ -18,8 +18,8 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
   for (const std::string &name : inner)
     if (tensors.contains(name))
       report.add("E0107", node.ref,
-                 fmt::format("{} of the graph '{}' is already defined outside", inQuotes(name),
-                             attribute));
+                 fmt::format("{} in graph '{}' is already defined outside the graph",
+                             inQuotes(name), attribute));
   if (report.count() != before)
     return results;
   std::vector<std::string> added; // names that are none of the graph around
@@ -47,7 +47,7 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
     for (const std::string &name : part.proto->output())
       if (!name.empty() && !once.insert(name).second)
         report.add("E0107", part.ref,
-                   fmt::format("{} of the graph '{}' is defined twice", inQuotes(name), attribute));
+                   fmt::format("{} is defined twice in graph '{}'", inQuotes(name), attribute));
     importNode(part);
     std::for_each(part.proto->output().begin(), part.proto->output().end(), add);
     defined.insert(part.proto->output().begin(), part.proto->output().end());

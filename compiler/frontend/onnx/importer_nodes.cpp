@@ -31,9 +31,9 @@ void Importer::importNode(const GraphNode &node) {
     std::string found = requirement.violation(view);
     if (found.empty())
       continue;
-    Problem &problem = report.add(
-        requirement.code, node.ref,
-        fmt::format("{} requires: {}; found {}", node.ref.op, requirement.sentence, found));
+    Problem &problem =
+        report.add(requirement.code, node.ref,
+                   fmt::format("{}: {}; found {}", node.ref.op, requirement.sentence, found));
     if (requirement.help)
       problem.fixes.push_back(fix(requirement.help));
     return;

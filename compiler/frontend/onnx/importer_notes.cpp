@@ -17,7 +17,7 @@ void Importer::noteRandomNodes() {
   if (randomNodes.empty())
     return;
   const size_t named = std::min(kNamed, randomNodes.size());
-  std::string text = fmt::format("every inference has the same random numbers: {}",
+  std::string text = fmt::format("every inference uses the same random numbers: {}",
                                  fmt::join(randomNodes.begin(), randomNodes.begin() + named, ", "));
   if (named < randomNodes.size())
     text += fmt::format(" and {} more", randomNodes.size() - named);
@@ -38,12 +38,14 @@ void Importer::blameReplaced(const std::vector<Replaced> &replaced, size_t befor
     return;
   Problem blamed;
   blamed.code = "E0112";
-  blamed.message = fmt::format("{}, which the model does not allow", fmt::join(texts, ", "));
+  blamed.message =
+      fmt::format("the model does not allow the given extents: {}", fmt::join(texts, ", "));
   for (auto one = first; one != problems.end(); ++one)
     if (follows(*one))
       blamed.notes.push_back(one->node ? fmt::format("{}: {}", nodeText(*one->node), one->message)
                                        : one->message);
-  blamed.fixes.push_back(fix("give the extents of the model, or export it with a free batch"));
+  blamed.fixes.push_back(
+      fix("use the extents that the model declares, or export it with a dynamic batch axis"));
   *first = std::move(blamed);
   problems.erase(std::remove_if(std::next(first), problems.end(), follows), problems.end());
 }

@@ -21,18 +21,17 @@ void Importer::checkStates(const onnx::GraphProto &graph) {
   const auto check = [&](const std::string &name, const char *what,
                          const std::vector<std::string> &known, std::set<std::string> &before) {
     if (std::ranges::find(known, name) == known.end())
-      report.add("E0119", fmt::format("no {} of the model is called {}", what, inQuotes(name)))
-          .fixes = suggestion(name, known);
+      report.add("E0119", fmt::format("the model has no {} {}", what, inQuotes(name))).fixes =
+          suggestion(name, known);
     else if (!before.insert(name).second)
-      report.add("E0119", fmt::format("{} {} is in two states", what, inQuotes(name)));
+      report.add("E0119", fmt::format("{} {} belongs to two states", what, inQuotes(name)));
   };
   for (const auto &[input, output] : options.states) {
     check(input, "input", inputNames, seen);
     check(output, "output", outputNames, outputs);
   }
   if (!options.states.empty() && outputs.size() == outputNames.size())
-    report.add("E0119", "every output of the model is a state, so that nothing is computed for "
-                        "the host");
+    report.add("E0119", "every output of the model is a state; at least one must go to the host");
 }
 
 bool Importer::keep(const std::string &output, const Tensor &tensor) {
@@ -46,7 +45,7 @@ bool Importer::keep(const std::string &output, const Tensor &tensor) {
   const auto shape = ir::shapeOf(state->second);
   if (!llvm::equal(shape, tensor.shape)) {
     report.add("E0119",
-               fmt::format("output {} is {} and cannot become input {}, which is {}",
+               fmt::format("state output {} has shape {}, but state input {} has shape {}",
                            inQuotes(output), shapeText(tensor.shape), inQuotes(pair->first),
                            shapeText({shape.begin(), shape.end()})));
     return true;

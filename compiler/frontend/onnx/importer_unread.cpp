@@ -14,9 +14,9 @@ namespace sluice::frontend {
 
 void Importer::checkUse(const std::string &name, const NodeRef &user, std::string_view attribute) {
   if (!name.empty() && !names.contains(name))
-    report.add("E0108", user,
-               fmt::format("{} is used in the graph '{}' before anything defines it",
-                           inQuotes(name), attribute));
+    report.add(
+        "E0108", user,
+        fmt::format("{} is used in graph '{}' before it is defined", inQuotes(name), attribute));
 }
 
 void Importer::checkResult(const onnx::GraphProto &graph, int number, const NodeRef &node,
@@ -25,7 +25,7 @@ void Importer::checkResult(const onnx::GraphProto &graph, int number, const Node
   checkUse(name, node, attribute);
   if (name.empty())
     report.add("E0108", node,
-               fmt::format("output {} of the graph '{}' has no name, so nothing defines it", number,
+               fmt::format("output {} of graph '{}' has no name, so nothing defines it", number,
                            attribute));
 }
 
@@ -41,11 +41,11 @@ void Importer::checkUnread(const GraphNode &node, const onnx::GraphProto &graph,
       return;
     if (!own.insert(name).second)
       report.add("E0107", where,
-                 fmt::format("{} of the graph '{}' is defined twice", inQuotes(name), attribute));
+                 fmt::format("{} is defined twice in graph '{}'", inQuotes(name), attribute));
     else if (tensors.contains(name))
       report.add("E0107", where,
-                 fmt::format("{} of the graph '{}' is already defined outside", inQuotes(name),
-                             attribute));
+                 fmt::format("{} in graph '{}' is already defined outside the graph",
+                             inQuotes(name), attribute));
     if (names.insert(name).second)
       added.push_back(name);
   };

@@ -65,7 +65,7 @@ IntegerRange rangeOf(DataType type) {
 
 std::string rangeText(const IntegerRange &range) {
   if (range.magnitude() >= kAnySize - 1)
-    return "of any size";
+    return "of any value";
   return fmt::format("in [{}, {}]", range.least, range.most);
 }
 

@@ -78,11 +78,11 @@ std::optional<Fault> findFault(std::string_view bytes) {
     size_t start = reader.position();
     std::optional<uint64_t> tag = reader.varint();
     if (!tag)
-      return Fault{fmt::format("the file ends inside a field tag at byte {} of {}: it is cut or "
-                               "damaged",
-                               start, bytes.size())};
+      return Fault{fmt::format(
+          "the file ends inside a field tag at byte {} of {}; it is truncated or damaged", start,
+          bytes.size())};
     Fault noField{
-        fmt::format("byte {} does not start a protobuf field: this is not an ONNX model", start),
+        fmt::format("byte {} does not start a protobuf field; this is not an ONNX model", start),
         false};
     if (*tag >> 3 == 0) // they count from 1
       return noField;
@@ -97,8 +97,8 @@ std::optional<Fault> findFault(std::string_view bytes) {
     case 2: {
       std::optional<uint64_t> length = reader.varint();
       if (length && *length > reader.left())
-        return Fault{fmt::format("field {} at byte {} announces {} bytes, but only {} follow: the "
-                                 "file is cut or damaged",
+        return Fault{fmt::format("field {} at byte {} claims {} bytes, but only {} follow; the "
+                                 "file is truncated or damaged",
                                  *tag >> 3, start, *length, reader.left())};
       complete = length && reader.skip(*length);
       break;
@@ -110,8 +110,8 @@ std::optional<Fault> findFault(std::string_view bytes) {
       return noField;
     }
     if (!complete)
-      return Fault{fmt::format("field {} at byte {} is incomplete: the file is cut or damaged",
-                               *tag >> 3, start)};
+      return Fault{fmt::format(
+          "field {} at byte {} is incomplete; the file is truncated or damaged", *tag >> 3, start)};
   }
   return std::nullopt;
 }
@@ -120,15 +120,16 @@ std::string whyMalformed(std::string_view bytes) {
   if (looksLikeText(bytes))
     return "the file is text, not an ONNX model (a binary protobuf)";
   const std::optional<Fault> fault = findFault(bytes);
-  return fault ? fault->message
-               : fmt::format("malformed protobuf inside a field, or messages nested more than {} "
-                             "deep",
-                             kMaxNesting);
+  return fault
+             ? fault->message
+             : fmt::format(
+                   "the protobuf is malformed inside a field, or nests messages more than {} deep",
+                   kMaxNesting);
 }
 
 std::unique_ptr<onnx::ModelProto> tooLarge(int64_t bytes, bool exact, Report &report) {
   report
-      .add("E0103", fmt::format("the model has {}{} bytes, at most {} are allowed",
+      .add("E0103", fmt::format("the model has {}{} bytes; at most {} are allowed",
                                 exact ? "" : "at least ", bytes, kMaxFileBytes))
       .fixes.push_back(fix("store the weights as external data"));
   return nullptr;
@@ -154,7 +155,7 @@ std::unique_ptr<onnx::ModelProto> parseModel(std::string_view bytes, Report &rep
     return nullptr;
   }
   if (!model->has_graph()) {
-    report.add("E0102", "the model has no graph: the file is cut, or not an ONNX model");
+    report.add("E0102", "the model has no graph; the file is truncated, or not an ONNX model");
     return nullptr;
   }
   return model;
@@ -181,7 +182,7 @@ std::unique_ptr<onnx::ModelProto> readModelFile(const std::string &path, Report 
   if (::fstat(file.number, &status) != 0)
     return cannot("read", errno);
   if (S_ISDIR(status.st_mode)) {
-    report.add("E0101", fmt::format("{} is a directory, a model file is needed", name));
+    report.add("E0101", fmt::format("{} is a directory, not a model file", name));
     return nullptr;
   }
   if (S_ISREG(status.st_mode) && status.st_size > kMaxFileBytes)

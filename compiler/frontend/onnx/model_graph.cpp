@@ -59,7 +59,7 @@ void checkUses(const ModelGraph &graph, const Producers &producers, Report &repo
       const std::string &name = node.proto->input(i);
       if (!name.empty() && !producers.count(name))
         report.add("E0108", node.ref,
-                   fmt::format("input {} is {}, which no graph input, initializer or node defines",
+                   fmt::format("input {} is {}, but no graph input, initializer or node defines it",
                                i, inQuotes(name)));
     }
 }
@@ -72,8 +72,7 @@ void checkOutputs(const onnx::GraphProto &proto, const Producers &producers, Rep
     if (!seen.insert(output.name()).second)
       report.add("E0107", fmt::format("two graph outputs are named {}", inQuotes(output.name())));
     else if (!producers.count(output.name()))
-      report.add("E0110", fmt::format("graph output {} is defined by no graph input, initializer "
-                                      "or node",
+      report.add("E0110", fmt::format("no graph input, initializer or node defines graph output {}",
                                       inQuotes(output.name())));
   }
 }
@@ -154,9 +153,8 @@ void reportCycles(const ModelGraph &graph, const std::vector<std::vector<size_t>
     Problem &problem = report.add(
         "E0109", graph.nodes[cycle.front()].ref,
         cycle.size() == 1
-            ? "the node needs its own result"
-            : fmt::format("{} nodes form a cycle, each needs the result of the one before",
-                          cycle.size()));
+            ? "the node depends on its own result"
+            : fmt::format("{} nodes form a cycle; each depends on the one before", cycle.size()));
     for (size_t n : cycle)
       problem.notes.push_back(nodeText(graph.nodes[n].ref));
   }
@@ -215,7 +213,7 @@ std::set<std::string> namesOf(const onnx::GraphProto &graph) {
 void checkNames(const onnx::GraphProto &proto, Report &report) {
   auto check = [&](const std::string &what, const std::string &name) {
     if (!llvm::json::isUTF8(name))
-      report.add("E0102", fmt::format("{} is {}, which is not UTF-8 text: the file is damaged",
+      report.add("E0102", fmt::format("{} is {}, which is not UTF-8 text; the file is damaged",
                                       what, inQuotes(llvm::json::fixUTF8(name))));
   };
   for (int i = 0; i < proto.node_size(); ++i) {

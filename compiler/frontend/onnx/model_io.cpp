@@ -60,7 +60,7 @@ const char *kindOf(const onnx::TypeProto &type) {
   case onnx::TypeProto::kSparseTensorType:
     return "a sparse tensor";
   default:
-    return "without a type";
+    return "a value without a type";
   }
 }
 
@@ -84,7 +84,7 @@ public:
     names.push_back(input.name());
     if (!input.type().has_tensor_type()) {
       report.add("E0110",
-                 fmt::format("input {} is {}, a tensor is needed", name, kindOf(input.type())));
+                 fmt::format("input {} is {}; expected a tensor", name, kindOf(input.type())));
       return;
     }
     auto shape = declaredShape(input.type().tensor_type());
@@ -107,14 +107,14 @@ public:
   ResolvedInputs finish() {
     for (const auto &[name, shape] : options.inputShapes)
       if (initializers.count(name))
-        report.add("E0112", fmt::format("the shape of {} cannot be given, it is an initializer",
-                                        inQuotes(name)));
+        report.add("E0112",
+                   fmt::format("cannot give a shape for {}: it is an initializer", inQuotes(name)));
       else if (std::find(names.begin(), names.end(), name) == names.end())
         applyToDimension(name, shape);
     for (const auto &[name, value] : options.bindings)
       if (initializers.count(name))
-        report.add("E0117", fmt::format("the value of {} cannot be given, it is an initializer",
-                                        inQuotes(name)));
+        report.add("E0117",
+                   fmt::format("cannot give a value for {}: it is an initializer", inQuotes(name)));
       else if (std::find(names.begin(), names.end(), name) == names.end())
         refuseName("E0117", name);
     for (Input &input : inputs)
@@ -133,22 +133,21 @@ private:
 
   void refuseType(const std::string &name, DataType type, const BoundValue *value) {
     Problem &problem = report.add(
-        "E0114", fmt::format("input {} has elements of type {}, allowed are float, float16, "
-                             "bfloat16 and double{}",
-                             inQuotes(name), dataTypeName(type),
-                             value ? ", and of a given value bool and integers" : ""));
+        "E0114",
+        fmt::format("input {} has type {}; sluice supports float, float16, bfloat16 and double{}",
+                    inQuotes(name), dataTypeName(type),
+                    value ? ", and with a given value bool and integers" : ""));
     if (!isIntegerType(type))
       return;
-    problem.fixes.push_back(
-        fix("make it a float in the model: for an index a one-hot vector and a MatMul in place "
-            "of the Gather, for a bool 0 or 1 and a comparison"));
+    problem.fixes.push_back(fix("use a float input: a one-hot vector and MatMul for Gather, 0 or 1 "
+                                "and a comparison for bool"));
     problem.fixes.push_back(
         fix("give its value, if it is always the same", fmt::format("--bind {}=...", name)));
   }
 
   void refuseName(const char *code, const std::string &name) {
     report
-        .add(code, fmt::format("the model has no input {}, its inputs are {}", inQuotes(name),
+        .add(code, fmt::format("the model has no input {}; its inputs are {}", inQuotes(name),
                                listText(names)))
         .fixes = suggestion(name, names);
   }
@@ -160,7 +159,7 @@ private:
     if (!value || !value->shape)
       return shape;
     if (shape && *shape != *value->shape)
-      report.add("E0117", fmt::format("input {} is given the shape {}, and a value of the shape {}",
+      report.add("E0117", fmt::format("input {} is given shape {}, but its value has shape {}",
                                       inQuotes(name), shapeText(*shape), shapeText(*value->shape)));
     return &*value->shape;
   }
@@ -186,7 +185,7 @@ private:
       shape.emplace(user.size());
     if (shape->size() != user.size()) {
       report.add("E0112",
-                 fmt::format("input {} has the shape {} of rank {}, the given {} has rank {}",
+                 fmt::format("input {} has shape {} of rank {}, but the given shape {} has rank {}",
                              inQuotes(name), text(*shape), shape->size(), shapeText(user),
                              user.size()));
       return false;
@@ -195,7 +194,7 @@ private:
       Dimension &dim = (*shape)[axis];
       const Replaced replaced{name, axis, dim.extent, user[axis]};
       if (user[axis] < 1) {
-        report.add("E0112", fmt::format("{} is given as {}, at least 1 is needed",
+        report.add("E0112", fmt::format("{} is given as {}; it must be at least 1",
                                         axisText(axis, name), user[axis]));
       } else if (dim.isFixed() && dim.extent != user[axis] && axis != 0) {
         report.add("E0112", replaced.text());
@@ -219,15 +218,16 @@ private:
       std::vector<std::string> all = names;
       all.insert(all.end(), known.begin(), known.end());
       report
-          .add("E0112", fmt::format("the model has no input or dimension {}, its inputs are {}, "
-                                    "its dimensions {}",
-                                    inQuotes(name), listText(names), listText(known)))
+          .add("E0112",
+               fmt::format(
+                   "the model has no input or dimension {}; its inputs are {}, its dimensions {}",
+                   inQuotes(name), listText(names), listText(known)))
           .fixes = suggestion(name, all);
     } else if (user.size() != 1) {
-      report.add("E0112", fmt::format("dimension {} is given {} extents, 1 is needed",
+      report.add("E0112", fmt::format("dimension {} is given {} extents; it needs 1",
                                       inQuotes(name), user.size()));
     } else if (user.front() < 1) {
-      report.add("E0112", fmt::format("dimension {} is given as {}, at least 1 is needed",
+      report.add("E0112", fmt::format("dimension {} is given as {}; it must be at least 1",
                                       inQuotes(name), user.front()));
     } else {
       bind(name, user.front(), "by its name");
@@ -239,7 +239,7 @@ private:
     auto [entry, isNew] = bound.emplace(dimension, std::make_pair(extent, where));
     if (!isNew && entry->second.first != extent)
       report.add("E0112",
-                 fmt::format("dimension {} is given as {} {} and as {} {}", inQuotes(dimension),
+                 fmt::format("dimension {} has two extents, {} {} and {} {}", inQuotes(dimension),
                              entry->second.first, entry->second.second, extent, where));
   }
 
@@ -249,7 +249,7 @@ private:
       Problem &problem =
           report.add("E0111", fmt::format("input {} has no shape in the model", name));
       problem.fixes.push_back(
-          fix("give its extents", fmt::format("--input-shape {}=...", input.name)));
+          fix("give its shape", fmt::format("--input-shape {}=...", input.name)));
       return std::nullopt;
     }
     std::string declared = text(*input.shape);
@@ -268,13 +268,12 @@ private:
       return std::nullopt;
     if (free) {
       Problem &problem = report.add(
-          "E0111", fmt::format("input {} has free dimensions in its shape {}", name, declared));
-      problem.fixes.push_back(
-          fix("give every extent, for example like this", shapeFlag(input, "1")));
+          "E0111", fmt::format("input {} has dynamic dimensions in its shape {}", name, declared));
+      problem.fixes.push_back(fix("give every extent, for example", shapeFlag(input, "1")));
       return std::nullopt;
     }
     if (elementCount(out, kMaxElements) < 0) {
-      report.add("E0110", fmt::format("input {} has the shape {}, more than {} elements", name,
+      report.add("E0110", fmt::format("input {} has shape {}, more than {} elements", name,
                                       shapeText(out), kMaxElements));
       return std::nullopt;
     }
@@ -291,9 +290,9 @@ private:
         continue;
       report
           .add(dim.extent == 0 ? "E0114" : "E0110",
-               fmt::format("{} is {} in the model, at least 1 is needed",
+               fmt::format("{} is {} in the model; it must be at least 1",
                            axisText(axis, input.name), dim.extent))
-          .fixes.push_back(fix("give the extent that is meant", shapeFlag(input, "...")));
+          .fixes.push_back(fix("give the intended extent", shapeFlag(input, "...")));
       all = false;
     }
     return all;
@@ -384,7 +383,7 @@ bool areScalars(const std::vector<Dimension> &declared, const Shape &computed) {
 } // namespace
 
 std::string Replaced::text() const {
-  return fmt::format("{} is {} in the model and given as {}", axisText(axis, input), declared,
+  return fmt::format("{} is {} in the model, but given as {}", axisText(axis, input), declared,
                      given);
 }
 
@@ -403,53 +402,56 @@ void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &decl
                  std::vector<std::string> &notes) {
   std::string name = inQuotes(declared.name());
   if (!computed.isTensor()) {
-    report
-        .add("E0110", fmt::format("output {} is {}, a tensor is needed", name, kindText(computed)))
-        .fixes.push_back(
-            fix("give the elements of a sequence as outputs of their own (SequenceAt), "
-                "and of an optional its value (OptionalGetElement)"));
+    report.add("E0110", fmt::format("output {} is {}; expected a tensor", name, kindText(computed)))
+        .fixes.push_back(fix("output the elements of a sequence (SequenceAt) or the value of an "
+                             "optional (OptionalGetElement)"));
     return;
   }
   if (computed.known && !computed.known->isFloat())
     for (const int64_t value : computed.known->ints)
       if (!isExact(value)) {
-        report.add("E0114", fmt::format("output {} is a constant of type {} with the element {}, "
-                                        "which is no bf16 number",
-                                        name, dataTypeName(computed.type), value));
+        report.add(
+            "E0114",
+            fmt::format(
+                "output {} is a constant of type {} with element {}, which is not exact in bf16",
+                name, dataTypeName(computed.type), value));
         return;
       }
   if (elementCount(computed.shape, kMaxElements) == 0) {
-    report.add("E0114", fmt::format("output {} has the shape {}, a tensor without elements", name,
-                                    shapeText(computed.shape)));
+    report.add("E0114",
+               fmt::format("output {} has shape {}, which has no elements; at least 1 is needed",
+                           name, shapeText(computed.shape)));
     return;
   }
   if (!declared.has_type())
     return;
   if (!declared.type().has_tensor_type()) {
     report.add("E0110",
-               fmt::format("output {} is {}, a tensor is needed", name, kindOf(declared.type())));
+               fmt::format("output {} is {}; expected a tensor", name, kindOf(declared.type())));
     return;
   }
   const onnx::TypeProto::Tensor &type = declared.type().tensor_type();
   if (type.elem_type() != onnx::TensorProto::UNDEFINED && type.elem_type() != computed.type)
-    report.add("E0115", fmt::format("output {} is declared as {}, but computed as {}", name,
-                                    dataTypeName(type.elem_type()), dataTypeName(computed.type)));
+    report.add("E0115",
+               fmt::format("output {} is declared as {}, but its computed type is {}", name,
+                           dataTypeName(type.elem_type()), dataTypeName(computed.type)));
   auto shape = declaredShape(type);
   if (!shape)
     return;
   if (fits(*shape, computed.shape, replaced))
     return;
   if (areScalars(*shape, computed.shape))
-    notes.push_back(fmt::format("output {} is declared with the shape {}, the program gives it the "
-                                "shape {} that is computed",
-                                name, text(*shape), shapeText(computed.shape)));
+    notes.push_back(
+        fmt::format("output {} is declared with shape {}; the program uses the computed shape {}",
+                    name, text(*shape), shapeText(computed.shape)));
   else if (const auto pooling = roundedPooling(graph); pooling && isPartOf(computed.shape, *shape))
-    notes.push_back(fmt::format("output {} is declared with the shape {}, the program gives it the "
-                                "shape {}: {} has no windows that begin in its padding (ceil_mode)",
+    notes.push_back(fmt::format("output {} is declared with shape {}; the program uses {}, as {} "
+                                "has no windows in the padding (ceil_mode)",
                                 name, text(*shape), shapeText(computed.shape), *pooling));
   else
-    report.add("E0115", fmt::format("output {} is declared with the shape {}, but computed with {}",
-                                    name, text(*shape), shapeText(computed.shape)));
+    report.add("E0115",
+               fmt::format("output {} is declared with shape {}, but its computed shape is {}",
+                           name, text(*shape), shapeText(computed.shape)));
 }
 
 } // namespace sluice::frontend

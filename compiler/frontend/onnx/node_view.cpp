@@ -114,7 +114,7 @@ std::string knownAttributes(const Operator &entry) {
   std::vector<std::string> names;
   for (const AttributeSpec &spec : entry.attributes)
     names.push_back(fmt::format("'{}'", spec.name));
-  return "known are " + fmt::format("{}", fmt::join(names, ", "));
+  return "known attributes: " + fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// "2", "1 to 3", "at least 1".
@@ -143,16 +143,15 @@ void checkCount(const char *what, const std::vector<Spec> &specs,
   if (given < least || (most && given > *most)) {
     report.add(
         "E0204", node.ref,
-        fmt::format("{} has {} {}, allowed: {}", node.ref.op, given, what, rangeText(least, most)));
+        fmt::format("{} has {} {}; expected {}", node.ref.op, given, what, rangeText(least, most)));
     return;
   }
   for (int i = 0; i < given; ++i) {
     const Spec &spec = specs[std::min<size_t>(i, specs.size() - 1)];
     if (names.Get(i).empty() && std::string_view(what) == "inputs" &&
         (spec.presence == Presence::Required || spec.presence == Presence::Variadic))
-      report.add(
-          "E0204", node.ref,
-          fmt::format("{} leaves out its input '{}', which is required", node.ref.op, spec.name));
+      report.add("E0204", node.ref,
+                 fmt::format("{} leaves out its required input '{}'", node.ref.op, spec.name));
   }
 }
 
@@ -168,7 +167,7 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
   std::map<std::string, AttributeValue> values;
   auto refuse = [&](const AttributeSpec &spec, const std::string &found) {
     report.add("E0203", node.ref,
-               fmt::format("{} requires: {}; found {}", node.ref.op, sentence(spec), found));
+               fmt::format("{}: {}; found {}", node.ref.op, sentence(spec), found));
   };
   for (const AttributeProto &attribute : node.proto->attribute()) {
     auto spec =
@@ -176,11 +175,11 @@ std::map<std::string, AttributeValue> readAttributes(const GraphNode &node, cons
                      [&](const AttributeSpec &known) { return known.name == attribute.name(); });
     if (spec == entry.attributes.end()) {
       report.add("E0203", node.ref,
-                 fmt::format("attribute {} of {} is not supported in opset {}, {}",
+                 fmt::format("attribute {} of {} is not supported in opset {}; {}",
                              inQuotes(attribute.name()), node.ref.op, node.opset,
                              knownAttributes(entry)));
     } else if (!attribute.ref_attr_name().empty()) {
-      refuse(*spec, "a reference to a function's attribute outside a function");
+      refuse(*spec, "a reference to a function attribute outside a function");
     } else if (std::optional<AttributeKind> kind = kindOf(attribute);
                kind != spec->kind && !(!kind && attribute.type() == AttributeProto::UNDEFINED &&
                                        isList(spec->kind))) { // an empty list without a type

@@ -30,11 +30,11 @@ std::string typesText(Types types) {
   case Types::Integer:
     return "int32 or int64";
   case Types::Numeric:
-    return "float, float16, bfloat16 or double, or integers";
+    return "float, float16, bfloat16, double or an integer type";
   case Types::Any:
-    return "float, float16, bfloat16 or double, or integers or bool";
+    return "float, float16, bfloat16, double, an integer type or bool";
   case Types::Sequence:
-    return "a sequence of tensors, as many as are known at import";
+    return "a sequence whose length is known at compile time";
   case Types::Value:
     break;
   }
@@ -83,7 +83,7 @@ std::string describe(const Tensor &tensor) {
 
 Requirement typeRequirement(const InputSpec &input, size_t index) {
   bool many = isList(input.presence);
-  return {fmt::format("{} '{}' {} {}", many ? "inputs" : "input", input.name, many ? "are" : "is",
+  return {fmt::format("{} '{}' must be {}", many ? "inputs" : "input", input.name,
                       typesText(input.types)),
           [input, index](const NodeView &node) -> std::string {
             for (size_t i : instances(node, input, index))
@@ -96,8 +96,8 @@ Requirement typeRequirement(const InputSpec &input, size_t index) {
 }
 
 Requirement knownRequirement(const InputSpec &input, size_t index) {
-  return {fmt::format("input '{}' is known at import (a constant, or computed from constants and "
-                      "shapes)",
+  return {fmt::format("input '{}' must be known at compile time (a constant, or computed from "
+                      "constants and shapes)",
                       input.name),
           [input, index](const NodeView &node) -> std::string {
             for (size_t i : instances(node, input, index))
@@ -110,25 +110,23 @@ Requirement knownRequirement(const InputSpec &input, size_t index) {
 /// Integers that are computed, exactly.
 Requirement integerRequirement(const IntegerRule &rule) {
   const bool isComputed = rule.kind == IntegerRule::Kind::Computed;
-  return {
-      isComputed ? fmt::format("what is computed of integers that are not known at import is "
-                               "in [-{0}, {0}], where bf16 has every one, and of their type",
-                               kMostExact)
-                 : "what is computed of integers of 8 bits that are not known at import is of "
-                   "their type",
-      [rule, isComputed](const NodeView &node) -> std::string {
-        const DataType type = node.in(0).type;
-        if (isFloatType(type) || node.allKnown())
-          return "";
-        const IntegerRange limit = rangeOf(type), range = rule.range(node);
-        const bool isOfType = range.isIn(limit) || limit.magnitude() > kMostExact;
-        const bool isExact = !isComputed || range.magnitude() <= kMostExact;
-        return isOfType && isExact ? ""
-                                   : fmt::format("{} {}", dataTypeName(type), rangeText(range));
-      },
-      "E0205",
-      "limit what it is computed of (Clip, fewer elements), or cast it to a floating-point type "
-      "before, in which results are rounded"};
+  return {isComputed ? fmt::format("integers computed at run time must fit their type and lie in "
+                                   "[-{0}, {0}], where bf16 is exact",
+                                   kMostExact)
+                     : "8-bit integers computed at run time must fit their type",
+          [rule, isComputed](const NodeView &node) -> std::string {
+            const DataType type = node.in(0).type;
+            if (isFloatType(type) || node.allKnown())
+              return "";
+            const IntegerRange limit = rangeOf(type), range = rule.range(node);
+            const bool isOfType = range.isIn(limit) || limit.magnitude() > kMostExact;
+            const bool isExact = !isComputed || range.magnitude() <= kMostExact;
+            return isOfType && isExact ? ""
+                                       : fmt::format("{} {}", dataTypeName(type), rangeText(range));
+          },
+          "E0205",
+          "limit the range (Clip, fewer elements), or cast to a floating-point type first, which "
+          "rounds results"};
 }
 
 } // namespace
@@ -141,18 +139,18 @@ std::string kindName(AttributeKind kind) {
 }
 
 std::string sentence(const AttributeSpec &spec) {
-  std::string text = fmt::format("attribute '{}' is {}", spec.name, kindName(spec.kind));
+  std::string text = fmt::format("attribute '{}' must be {}", spec.name, kindName(spec.kind));
   if (!spec.allowed.empty()) {
     std::vector<std::string> words;
     for (int64_t value : spec.allowed)
       words.push_back(fmt::format("{}", value));
-    text = fmt::format("attribute '{}' is {}", spec.name, alternatives(words));
+    text = fmt::format("attribute '{}' must be {}", spec.name, alternatives(words));
   }
   if (spec.required)
-    return text + ", and is given";
+    return text + " (required)";
   if (spec.byDefault)
-    return fmt::format("{}, {} by default", text, valueText(*spec.byDefault));
-  return text + ", if given";
+    return fmt::format("{} (default {})", text, valueText(*spec.byDefault));
+  return text + " (optional)";
 }
 
 void OperatorTable::add(const std::vector<int64_t> &since, Operator entry) {
@@ -263,9 +261,9 @@ std::vector<Requirement> allRequirements(const Operator &entry) {
   }
   for (size_t i = 0; i < entry.outputs.size(); ++i)
     if (entry.outputs[i].presence == Presence::Refused)
-      out.push_back({fmt::format("output '{}' is not used", entry.outputs[i].name),
+      out.push_back({fmt::format("output '{}' must not be used", entry.outputs[i].name),
                      [i](const NodeView &node) -> std::string {
-                       return node.isUsed(i) ? "that something reads it" : "";
+                       return node.isUsed(i) ? "a use of it" : "";
                      }});
   out.insert(out.end(), entry.requirements.begin(), entry.requirements.end());
   if (entry.integers && entry.integers->kind != IntegerRule::Kind::Selected)

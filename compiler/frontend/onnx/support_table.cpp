@@ -25,7 +25,7 @@ std::string operandSentence(const char *what, const std::vector<Spec> &specs) {
     if (spec.presence != Presence::Required)
       notes.push_back(spec.presence == Presence::Optional   ? "optional"
                       : spec.presence == Presence::Variadic ? "one or more"
-                                                            : "any number");
+                                                            : "zero or more");
     if (takesAnyValue(spec))
       notes.push_back("a tensor, a sequence or an optional");
     if (spec.presence != Presence::Refused)

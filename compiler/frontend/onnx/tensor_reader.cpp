@@ -95,12 +95,12 @@ public:
       return std::nullopt;
     case Proto::UINT64:
       if (bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-        return fmt::format("holds {}, at most {} is supported", bits,
+        return fmt::format("holds {}; the largest supported integer is {}", bits,
                            std::numeric_limits<int64_t>::max());
       break;
     case Proto::BOOL:
       if (bits > 1)
-        return fmt::format("holds {} as a bool, 0 or 1 is allowed", bits);
+        return fmt::format("holds {} as a bool; only 0 and 1 are allowed", bits);
       break;
     default:
       break;
@@ -173,9 +173,8 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
   if (type == Proto::UNDEFINED)
     return malformed("has no data type");
   if (!encoding)
-    return TensorError{"E0114", fmt::format("{} has elements of type {}, allowed are float, "
-                                            "float16, bfloat16, double, bool and integers of 8 to "
-                                            "64 bits",
+    return TensorError{"E0114", fmt::format("{} has type {}; sluice supports float, float16, "
+                                            "bfloat16, double, bool and 8- to 64-bit integers",
                                             name, dataTypeName(type))};
   if (tensor.has_segment())
     return TensorError{"E0114",
@@ -185,10 +184,10 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
   for (int64_t extent : out.shape)
     if (extent < 0)
       return malformed(
-          fmt::format("has the negative extent {} in its shape {}", extent, shapeText(out.shape)));
+          fmt::format("has a negative extent, {}, in its shape {}", extent, shapeText(out.shape)));
   int64_t count = elementCount(out.shape, kMaxKnownElements);
   if (count < 0)
-    return malformed(fmt::format("has the shape {}, more than {} elements", shapeText(out.shape),
+    return malformed(fmt::format("has shape {}, more than {} elements", shapeText(out.shape),
                                  kMaxKnownElements));
   uint64_t rawBytes = static_cast<uint64_t>(count) * encoding->bytes;
 
@@ -204,7 +203,8 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
     if (field.count == 0)
       continue;
     if (used)
-      return malformed(fmt::format("has both {} and {}, one is allowed", used->name, field.name));
+      return malformed(
+          fmt::format("has both {} and {}; only one is allowed", used->name, field.name));
     used = &field;
   }
 
@@ -212,27 +212,29 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
   const std::string *raw = nullptr;
   if (tensor.data_location() == Proto::EXTERNAL) {
     if (used)
-      return malformed(fmt::format("has both external data and {}, one is allowed", used->name));
+      return malformed(
+          fmt::format("has both external data and {}; only one is allowed", used->name));
     if (auto reason = external.read(tensor, rawBytes, contents))
       return TensorError{"E0106", fmt::format("{}: {}", name, *reason)};
     raw = &contents;
   } else if (tensor.external_data_size() > 0) {
-    return malformed("refers to external data, but is not marked as stored there");
+    return malformed("refers to external data, but its data_location is not EXTERNAL");
   } else if (!used) {
     if (count > 0)
-      return malformed(fmt::format("has the shape {} and no data", shapeText(out.shape)));
+      return malformed(fmt::format("has shape {}, but no data", shapeText(out.shape)));
     return std::nullopt;
   } else if (used->name == std::string_view("raw_data")) {
     raw = &tensor.raw_data();
     if (raw->size() != rawBytes)
-      return malformed(fmt::format("has {} bytes of raw data, {} of shape {} needs {}", raw->size(),
-                                   dataTypeName(type), shapeText(out.shape), rawBytes));
+      return malformed(fmt::format("has {} bytes of raw data, but {} of shape {} needs {}",
+                                   raw->size(), dataTypeName(type), shapeText(out.shape),
+                                   rawBytes));
   } else {
     if (used->name != std::string_view(encoding->field))
-      return malformed(fmt::format("has its values in {}, {} is stored in raw_data or {}",
+      return malformed(fmt::format("has its values in {}, but {} must be in raw_data or {}",
                                    used->name, dataTypeName(type), encoding->field));
     if (used->count != count)
-      return malformed(fmt::format("has {} values in {}, its shape {} needs {}", used->count,
+      return malformed(fmt::format("has {} values in {}, but its shape {} needs {}", used->count,
                                    used->name, shapeText(out.shape), count));
   }
 

@@ -17,20 +17,20 @@ namespace {
 using onnx::OpSchema;
 
 constexpr const char *kUnroll =
-    "fold it with onnxsim, given the input shapes, or unroll it when exporting";
+    "fold it with onnxsim (give the input shapes), or unroll it when exporting";
 constexpr const char *kExport =
-    "export the model without custom and fused operators, or cut it before this one";
+    "export the model without custom and fused operators, or cut the model before this node";
 constexpr const char *kExpress =
-    "express it with operators that `sluice ops` lists, or cut the model before it";
-constexpr const char *kControlFlow = "it contains a graph, control flow cannot be compiled";
-constexpr const char *kStrings = "it works on strings, the accelerator on numbers";
-constexpr const char *kTraining = "it trains a model, a program infers";
+    "use operators that `sluice ops` lists, or cut the model before this node";
+constexpr const char *kControlFlow = "it contains a graph, and its control flow is not supported";
+constexpr const char *kStrings = "it works on strings; the accelerator computes numbers only";
+constexpr const char *kTraining = "it trains a model; sluice compiles inference only";
 
 /// Operators of ONNX that the table lacks and libonnx does not know.
 struct Refusal {
   const char *op, *reason;
 };
-constexpr const char *kPictures = "it decodes files of pictures, the accelerator takes numbers";
+constexpr const char *kPictures = "it decodes image files; the accelerator computes numbers only";
 constexpr Refusal kNewer[] = {{"ImageDecoder", kPictures},
                               {"RegexFullMatch", kStrings},
                               {"StringConcat", kStrings},
@@ -95,13 +95,13 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   const std::string domain = normalDomain(node.proto->domain());
   if (node.opset == 0) {
     report.add("E0202", node.ref,
-               fmt::format("operator {} is of domain {}, which the model does not import",
+               fmt::format("operator {} belongs to domain {}, which the model does not import",
                            inQuotes(node.ref.op), inQuotes(domain)));
     return;
   }
   if (auto oldest = operatorTable().oldest(domain, node.ref.op)) {
     report.add("E0202", node.ref,
-               fmt::format("operator {} exists from opset {} on, the model uses {}",
+               fmt::format("operator {} exists since opset {}, but the model uses opset {}",
                            inQuotes(node.ref.op), *oldest, node.opset));
     return;
   }
@@ -113,14 +113,15 @@ void reportUnsupported(const GraphNode &node, Report &report) {
   if (isOfTraining(domain))
     missing = kTraining;
   else if (!domain.empty())
-    missing = isDomain(domain)
-                  ? fmt::format("of domain {} it is none that `sluice ops` lists", inQuotes(domain))
-                  : fmt::format("domain {} is neither ONNX's own nor a function of the model",
-                                inQuotes(domain));
+    missing =
+        isDomain(domain)
+            ? fmt::format("`sluice ops` lists no such operator in domain {}", inQuotes(domain))
+            : fmt::format("domain {} is not ONNX's own, and the model has no such function",
+                          inQuotes(domain));
   else if (const auto refusal = refusalOf(node.ref.op); refusal && refusal->op == node.ref.op)
     missing = refusal->reason;
   else if (!graphs)
-    missing = fmt::format("ONNX has no operator of that name, up to opset {}", kMaxOpset);
+    missing = fmt::format("ONNX has no operator of this name up to opset {}", kMaxOpset);
   if (graphs)
     missing += std::string(missing.empty() ? "" : ": ") + kControlFlow;
   Problem problem = unsupported(node.ref.op, missing,
@@ -133,7 +134,7 @@ void reportUnsupported(const GraphNode &node, Report &report) {
 std::optional<Problem> whyUnsupported(const std::string &op) {
   if (const auto refusal = refusalOf(op))
     return unsupported(refusal->op, refusal->reason,
-                       "cut the model before it, and compute it on the host");
+                       "cut the model before this node, and compute the rest on the host");
   const OpSchema *schema = schemaOf(op);
   if (!schema || schema->domain().empty())
     return std::nullopt;

@@ -107,11 +107,11 @@ Operator clipWithInputs(Types types) {
   entry.inputs = {{"input", types},
                   {"min", types, Presence::Optional, true},
                   {"max", types, Presence::Optional, true}};
-  entry.requirements = {{"inputs 'min' and 'max' have one element each",
+  entry.requirements = {{"inputs 'min' and 'max' must have one element each",
                          [](const NodeView &node) -> std::string {
                            for (size_t i : {1, 2})
                              if (node.has(i) && node.in(i).known->size() != 1)
-                               return "the shape " + shapeText(node.in(i).shape);
+                               return "shape " + shapeText(node.in(i).shape);
                            return "";
                          },
                          "E0206"},
@@ -119,8 +119,7 @@ Operator clipWithInputs(Types types) {
   if (types == Types::Float)
     return entry;
   entry.requirements.push_back(
-      {"the bounds of integers that are not known at import are bf16 numbers, or the least and "
-       "greatest of their type",
+      {"bounds of run-time integers must be exact in bf16, or the least or greatest of their type",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {1, 2})
            if (node.has(i) && !isFloatType(node.in(i).type) && !node.in(0).known) {
@@ -159,7 +158,7 @@ Operator prelu() {
   entry.form = "map: x < 0 ? slope * x : x";
   entry.inputs = {{"X"}, {"slope"}};
   entry.outputs = {{"Y"}};
-  entry.requirements = {sameTypes(), broadcastsTo("X", "input 'slope' broadcasts")};
+  entry.requirements = {sameTypes(), broadcastsTo("X", "input 'slope' must broadcast")};
   entry.build = [](NodeBuilder &node) {
     node.result(
         node.emit.pointwise({node.in(0), node.in(1)}, [](const Scalars &s, mlir::ValueRange x) {

@@ -81,12 +81,12 @@ void evaluate(NodeBuilder &node) {
 void addAffineGrid(OperatorTable &table) {
   Operator entry;
   entry.name = "AffineGrid";
-  entry.form = "known at import; else matmul by the places of the image, transpose";
+  entry.form = "known at compile time; else matmul with the image coordinates, transpose";
   entry.inputs = {{"theta"}, {"size", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"grid"}};
   entry.attributes = {{"align_corners", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {
-      {"input 'size' has 4 or 5 elements, all at least 1: batch, channels and spatial axes",
+      {"input 'size' must have 4 or 5 elements of at least 1: batch, channels and spatial axes",
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &size = node.knownInts(kSize);
          const bool fits = (size.size() == 4 || size.size() == 5) &&
@@ -94,16 +94,17 @@ void addAffineGrid(OperatorTable &table) {
          return fits ? "" : shapeText(size);
        },
        "E0206"},
-      {"input 'theta' is [batch 2 3], or [batch 3 4] for 3 spatial axes",
+      {"input 'theta' must be [batch 2 3], or [batch 3 4] for 3 spatial axes",
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &size = node.knownInts(kSize);
          const auto axes = static_cast<int64_t>(size.size()) - 2;
          return node.in(kTheta).shape == Shape{size[0], axes, axes + 1}
                     ? ""
-                    : fmt::format("{} for {}", shapeText(node.in(kTheta).shape), shapeText(size));
+                    : fmt::format("{} for size {}", shapeText(node.in(kTheta).shape),
+                                  shapeText(size));
        },
        "E0206"},
-      {fmt::format("the grids have at most {} places", kMostPlaces),
+      {fmt::format("the grids must have at most {} positions", kMostPlaces),
        [](const NodeView &node) -> std::string {
          Shape all = spatial(node);
          all.push_back(node.knownInts(kSize)[0]);

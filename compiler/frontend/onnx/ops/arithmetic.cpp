@@ -28,7 +28,7 @@ template <typename Function> int64_t wrapping(int64_t l, int64_t r, Function fun
 
 int64_t divide(int64_t l, int64_t r) {
   if (r == 0)
-    throw NodeError{"E0206", "an integer is divided by 0"};
+    throw NodeError{"E0206", "integer division by 0"};
   return r == -1 ? wrapping(0, l, std::minus<>()) : l / r;
 }
 

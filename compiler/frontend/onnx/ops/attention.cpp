@@ -35,7 +35,7 @@ void AttentionMask::keep(const Shape &varies, const Test &test) {
     wide[i] = shape[i] == 1 && varies[i] == 1 ? 1 : full[i];
   const int64_t count = elementCount(wide, kMostMasked);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("a mask {} would have more than {} elements",
+    throw NodeError{"E0205", fmt::format("the attention mask {} would have more than {} elements",
                                          shapeText(wide), kMostMasked)};
   std::vector<float> next(count);
   for (int64_t flat = 0; flat < count; ++flat) {
@@ -58,9 +58,10 @@ std::optional<Tensor> AttentionMask::known() const {
       none &= kept[row * keys + t] == 0;
     }
     if (none)
-      throw NodeError{"E0205", fmt::format("query {} of sample {} sees no key, and the softmax of "
-                                           "nothing is no number",
-                                           row % shape[2], row / (shape[2] * shape[1]))};
+      throw NodeError{
+          "E0205",
+          fmt::format("query {} of sample {} has no visible key, so its softmax is undefined",
+                      row % shape[2], row / (shape[2] * shape[1]))};
   }
   if (all)
     return std::nullopt;

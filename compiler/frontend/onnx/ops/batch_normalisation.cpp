@@ -72,19 +72,18 @@ void buildTraining(NodeBuilder &node) {
 
 /// From opset 14 on the statistics of the batch can be asked for.
 Operator batchNormalizationInTraining(Operator entry) {
-  entry.form += "; in training reduce mean and variance, map";
+  entry.form += "; in training mode reduce mean and variance, map";
   entry.inputs[3].name = "input_mean";
   entry.inputs[4].name = "input_var";
   entry.outputs = {
       {"Y"}, {"running_mean", Presence::Optional}, {"running_var", Presence::Optional}};
   entry.attributes.push_back({"training_mode", AttributeKind::Int, int64_t{0}, false, {0, 1}});
-  entry.requirements.push_back({"'running_mean' and 'running_var' are given in training only",
-                                [](const NodeView &node) -> std::string {
-                                  return isTraining(node) || !(node.wants(1) || node.wants(2))
-                                             ? ""
-                                             : "training_mode 0";
-                                },
-                                "E0206"});
+  entry.requirements.push_back(
+      {"outputs 'running_mean' and 'running_var' must be used in training mode only",
+       [](const NodeView &node) -> std::string {
+         return isTraining(node) || !(node.wants(1) || node.wants(2)) ? "" : "'training_mode' 0";
+       },
+       "E0206"});
   entry.build = [](NodeBuilder &node) {
     if (isTraining(node))
       buildTraining(node);
@@ -97,7 +96,7 @@ Operator batchNormalizationInTraining(Operator entry) {
 Operator batchNormalization() {
   Operator entry;
   entry.name = "BatchNormalization";
-  entry.form = "map: x * factor + offset per channel, both folded at import";
+  entry.form = "map: x * factor + offset per channel, both computed at compile time";
   entry.inputs = {{"X"},
                   {"scale", Types::Float, Presence::Required, true},
                   {"B", Types::Float, Presence::Required, true},
@@ -111,7 +110,7 @@ Operator batchNormalization() {
   entry.attributes = {{"epsilon", AttributeKind::Float, 1e-5F},
                       {"momentum", AttributeKind::Float, 0.9F}};
   entry.requirements = {
-      {"input 'X' has rank 2 or more, and the others one element per channel (axis 1)",
+      {"input 'X' must have rank 2 or more, the others one element per channel (axis 1)",
        [](const NodeView &node) -> std::string {
          bool fits = node.in(0).rank() >= 2;
          for (size_t i = 1; i < 5; ++i)

@@ -73,19 +73,19 @@ void build(NodeBuilder &node) {
 void addBitCast(OperatorTable &table) {
   Operator entry;
   entry.name = "BitCast";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"input", Types::Any, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"to", AttributeKind::Int, std::nullopt, true}};
   entry.requirements = {
-      {"the types are integers, float, float16 or bfloat16, as attribute 'to' numbers them",
+      {"input type and attribute 'to' must be integer, float, float16 or bfloat16 types",
        [](const NodeView &node) -> std::string {
          const int64_t to = node.integer("to");
          if (widthOf(node.in(0).type) == 0)
            return dataTypeName(node.in(0).type);
-         return widthOf(to) != 0 ? "" : fmt::format("to {}", to);
+         return widthOf(to) != 0 ? "" : fmt::format("'to' {}", to);
        }},
-      {"both types have the same number of bits",
+      {"both types must have the same number of bits",
        [](const NodeView &node) -> std::string {
          const auto to = static_cast<DataType>(node.integer("to"));
          return widthOf(node.in(0).type) == widthOf(to)

@@ -42,14 +42,14 @@ void build(NodeBuilder &node) {
 void addCenterCropPad(OperatorTable &table) {
   Operator entry;
   entry.name = "CenterCropPad";
-  entry.form = "slice of the axes that are too long, pad of those that are too short";
+  entry.form = "slice of the axes that are too long, pad of the axes that are too short";
   entry.inputs = {{"input_data", Types::Any}, {"shape", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output_data"}};
   entry.attributes = {{"axes", AttributeKind::Ints}};
   entry.requirements = {
-      {"attribute 'axes', if given, are distinct axes of 'input_data'",
+      {"attribute 'axes', if given, must be distinct axes of 'input_data'",
        [](const NodeView &node) { return axesProblem(axesOf(node), node.in(0).rank()); }, "E0206"},
-      {fmt::format("input 'shape' has one element per axis, in [1, {}]", kMaxElements),
+      {fmt::format("input 'shape' must have one element per axis, in [1, {}]", kMaxElements),
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.knownInts(1);
          const bool fits = shape.size() == axesOf(node).size() &&

@@ -168,7 +168,7 @@ void evaluate(NodeBuilder &node) {
 }
 
 Requirement listFits(const char *attribute, size_t perAxis, int64_t least) {
-  return {fmt::format("attribute '{}' has {} per spatial axis, in [{}, {}]", attribute,
+  return {fmt::format("attribute '{}' must have {} per spatial axis, in [{}, {}]", attribute,
                       perAxis == 1 ? "one element" : "two elements", least, kMaxElements),
           [attribute, perAxis, least](const NodeView &node) -> std::string {
             if (!node.given(attribute))
@@ -186,13 +186,14 @@ Requirement listFits(const char *attribute, size_t perAxis, int64_t least) {
 
 std::vector<Requirement> requirements() {
   return {
-      {"inputs 'image_shape' and 'block_shape' have one element per spatial axis, at least one",
+      {"inputs 'image_shape' and 'block_shape' must have one element per spatial axis, at least 1 "
+       "axis",
        [](const NodeView &node) -> std::string {
          const Shape &image = node.in(kImage).shape, &block = node.in(kBlock).shape;
          return image.size() == 1 && image[0] >= 1 && block == image ? "" : inputShapes(node);
        },
        "E0206"},
-      {fmt::format("'image_shape' and 'block_shape' are in [1, {}]", kMaxElements),
+      {fmt::format("elements of 'image_shape' and 'block_shape' must be in [1, {}]", kMaxElements),
        [](const NodeView &node) -> std::string {
          for (const size_t input : {kImage, kBlock})
            for (const int64_t extent : node.knownInts(input))
@@ -204,7 +205,7 @@ std::vector<Requirement> requirements() {
       listFits("dilations", 1, 1),
       listFits("pads", 2, 0),
       listFits("strides", 1, 1),
-      {"input 'input' is [batch, channels times elements of a block, blocks that the image has]",
+      {"input 'input' must be [batch, channels * elements of a block, number of blocks]",
        [](const NodeView &node) -> std::string {
          Shape block, positions;
          for (const BlockAxis &axis : axesOf(node)) {
@@ -221,7 +222,7 @@ std::vector<Requirement> requirements() {
                                    shapeText(block), shapeText(positions));
        },
        "E0206"},
-      {fmt::format("the image has at most {} elements", kMaxKnownElements),
+      {fmt::format("the image must have at most {} elements", kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          Shape image = node.knownInts(kImage);
          image.push_back(node.in(kColumns).shape[0]);
@@ -230,7 +231,7 @@ std::vector<Requirement> requirements() {
                                                             : shapeText(node.knownInts(kImage));
        }},
       knownIntegers(),
-      {fmt::format("along an axis at most {} blocks overlap", kMostGroups),
+      {fmt::format("at most {} blocks must overlap along an axis", kMostGroups),
        [](const NodeView &node) -> std::string {
          for (const BlockAxis &axis : axesOf(node))
            if (axis.groups() > kMostGroups)
@@ -244,7 +245,7 @@ std::vector<Requirement> requirements() {
 void addCol2Im(OperatorTable &table) {
   Operator entry;
   entry.name = "Col2Im";
-  entry.form = "per axis: pads that place the blocks, maps that sum them, transpose, slice";
+  entry.form = "per axis: pads that place the blocks, maps that add them, transpose, slice";
   entry.inputs = {{"input", Types::Numeric},
                   {"image_shape", Types::Integer, Presence::Required, true},
                   {"block_shape", Types::Integer, Presence::Required, true}};

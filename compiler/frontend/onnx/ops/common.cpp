@@ -8,7 +8,7 @@
 namespace sluice::frontend::ops {
 
 Requirement sameTypes() {
-  return {"all inputs have the same element type",
+  return {"all inputs must have the same element type",
           [](const NodeView &node) -> std::string {
             std::vector<std::string> names;
             bool same = true;
@@ -23,7 +23,8 @@ Requirement sameTypes() {
 }
 
 Requirement knownIntegers(bool andBools) {
-  return {andBools ? "integers and bools are known at import" : "integers are known at import",
+  return {andBools ? "integers and bools must be known at compile time"
+                   : "integers must be known at compile time",
           [](const NodeView &node) -> std::string {
             for (size_t i = 0; i < node.inputCount(); ++i)
               if (node.has(i) && !isFloatType(node.in(i).type) && !node.in(i).known)
@@ -33,7 +34,7 @@ Requirement knownIntegers(bool andBools) {
 }
 
 Requirement broadcastable() {
-  return {"the inputs broadcast to one shape",
+  return {"the input shapes must broadcast",
           [](const NodeView &node) -> std::string {
             std::vector<Shape> shapes;
             for (size_t i = 0; i < node.inputCount(); ++i)
@@ -57,14 +58,14 @@ Requirement broadcastsTo(const std::string &first, const std::string &others) {
 }
 
 Requirement axisInRange(const std::string &input, bool pastEnd) {
-  return {fmt::format("attribute 'axis' is in [-rank, rank{}] of input '{}'", pastEnd ? "" : "-1",
-                      input),
+  return {fmt::format("attribute 'axis' must be in [-rank, rank{}] of input '{}'",
+                      pastEnd ? "" : "-1", input),
           [pastEnd](const NodeView &node) -> std::string {
             int64_t axis = node.integer("axis");
             int64_t rank = node.in(0).rank();
             return axis >= -rank && axis < rank + pastEnd
                        ? ""
-                       : fmt::format("axis {} at rank {}", axis, rank);
+                       : fmt::format("axis {} for rank {}", axis, rank);
           },
           "E0206"};
 }
@@ -81,7 +82,7 @@ std::string axesProblem(const std::vector<int64_t> &axes, int64_t rank) {
   std::set<int64_t> seen;
   for (int64_t axis : axes) {
     if (axis < -rank || axis >= rank)
-      return fmt::format("axis {} at rank {}", axis, rank);
+      return fmt::format("axis {} for rank {}", axis, rank);
     if (!seen.insert(axis < 0 ? axis + rank : axis).second)
       return fmt::format("axis {} twice", axis);
   }

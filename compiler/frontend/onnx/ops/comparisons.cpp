@@ -37,7 +37,7 @@ mlir::Value asNumber(const Scalars &s, mlir::Value test) {
 
 /// Requires bools: the inputs before `count`.
 Requirement boolInputs(size_t count) {
-  return {count == 1 ? "the first input is bool" : "the inputs are bool",
+  return {count == 1 ? "the first input must be bool" : "the inputs must be bool",
           [count](const NodeView &node) -> std::string {
             for (size_t i = 0; i < count; ++i)
               if (node.in(i).type != onnx::TensorProto::BOOL)
@@ -55,9 +55,7 @@ Tensor comparable(const Tensor &operand) {
     for (const int64_t value : operand.known->ints)
       if (static_cast<double>(static_cast<float>(value)) != static_cast<double>(value))
         throw NodeError{"E0205",
-                        fmt::format("the integer {} is compared at run time, which is no fp32 "
-                                    "number",
-                                    value)};
+                        fmt::format("the comparison needs {}, which is not exact in fp32", value)};
   return asFloats(operand);
 }
 
@@ -162,7 +160,7 @@ Operator where() {
   entry.inputs = {{"condition", Types::Any}, {"X", Types::Numeric}, {"Y", Types::Numeric}};
   entry.outputs = {{"output"}};
   entry.requirements = {boolInputs(1),
-                        {"inputs 'X' and 'Y' have the same element type",
+                        {"inputs 'X' and 'Y' must have the same element type",
                          [](const NodeView &node) -> std::string {
                            return node.in(1).type == node.in(2).type
                                       ? ""
@@ -238,20 +236,20 @@ void evaluateTrilu(NodeBuilder &node) {
 Operator trilu() {
   Operator entry;
   entry.name = "Trilu";
-  entry.form = "map: on the side of the diagonal that stays ? x : 0";
+  entry.form = "map: inside the kept triangle ? x : 0";
   entry.inputs = {{"input", Types::Any}, {"k", Types::Integer, Presence::Optional, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"upper", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
-  entry.requirements = {{"input 'input' has rank 2 or more",
+  entry.requirements = {{"input 'input' must have rank 2 or more",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() >= 2 ? "" : shapeText(node.in(0).shape);
                          },
                          "E0206"},
-                        {"input 'k' has one element",
+                        {"input 'k' must have one element",
                          [](const NodeView &node) -> std::string {
                            return !node.has(1) || node.in(1).known->size() == 1
                                       ? ""
-                                      : "the shape " + shapeText(node.in(1).shape);
+                                      : "shape " + shapeText(node.in(1).shape);
                          },
                          "E0206"}};
   entry.integers = {IntegerRule::Kind::Selected,

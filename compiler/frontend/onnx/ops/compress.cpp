@@ -27,18 +27,18 @@ std::vector<int64_t> truePlaces(const NodeView &node) {
 Operator compress() {
   Operator entry;
   entry.name = "Compress";
-  entry.form = "slices, then concat; of the elements in one row without 'axis'";
+  entry.form = "slices, then concat; without 'axis' of the flattened elements";
   entry.inputs = {{"input", Types::Any}, {"condition", Types::Any, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int}};
   entry.requirements = {
-      {"attribute 'axis', if given, is in [-rank, rank-1] of input 'input'",
+      {"attribute 'axis', if given, must be in [-rank, rank-1] of input 'input'",
        [](const NodeView &node) -> std::string {
          return node.given("axis") ? axesProblem({node.integer("axis")}, node.in(0).rank()) : "";
        },
        "E0206"},
-      {"input 'condition' is bool, has rank 1 and no more elements than there are to choose from, "
-       "one of them true",
+      {"input 'condition' must be a bool vector, no longer than the axis, with at least one true "
+       "element",
        [](const NodeView &node) -> std::string {
          const auto axis = compressedAxis(node);
          const int64_t most =

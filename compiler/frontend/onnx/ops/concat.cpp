@@ -15,7 +15,7 @@ void addConcat(OperatorTable &table) {
   entry.attributes = {{"axis", AttributeKind::Int, std::nullopt, true}};
   entry.requirements = {sameTypes(),
                         axisInRange("inputs"),
-                        {"the inputs have equal shapes apart from 'axis'",
+                        {"the input shapes must be equal except along 'axis'",
                          [](const NodeView &node) -> std::string {
                            int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
                            Shape first = node.in(0).shape;

@@ -50,7 +50,7 @@ Operator constantWithForms() {
                       {"value_floats", AttributeKind::Floats},
                       {"value_int", AttributeKind::Int},
                       {"value_ints", AttributeKind::Ints}};
-  entry.requirements = {{"exactly one attribute is given",
+  entry.requirements = {{"exactly one attribute must be given",
                          [](const NodeView &node) -> std::string {
                            auto count =
                                std::count_if(std::begin(kConstantForms), std::end(kConstantForms),
@@ -69,13 +69,14 @@ Operator constantOfShape() {
   entry.outputs = {{"output"}};
   entry.attributes = {{"value", AttributeKind::Tensor}};
   entry.requirements = {
-      {fmt::format("the shape has no negative extent and at most {} elements", kMaxKnownElements),
+      {fmt::format("the shape must have no negative extent and at most {} elements",
+                   kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.knownInts(0);
          return elementCount(shape, kMaxKnownElements) >= 0 ? "" : shapeText(shape);
        },
        "E0206"},
-      {"attribute 'value' has one element",
+      {"attribute 'value' must have one element",
        [](const NodeView &node) -> std::string {
          if (!node.given("value"))
            return "";
@@ -95,7 +96,7 @@ Operator constantOfShape() {
 Operator shape(bool hasRange) {
   Operator entry;
   entry.name = "Shape";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"shape"}};
   if (hasRange)
@@ -117,7 +118,7 @@ Operator shape(bool hasRange) {
 Operator size() {
   Operator entry;
   entry.name = "Size";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"size"}};
   entry.build = [](NodeBuilder &node) {
@@ -148,7 +149,7 @@ Operator range() {
   entry.outputs = {{"output"}};
   entry.requirements = {
       sameTypes(),
-      {"the inputs have one element each",
+      {"the inputs must have one element each",
        [](const NodeView &node) -> std::string {
          for (size_t i = 0; i < 3; ++i)
            if (node.in(i).known->size() != 1)
@@ -156,10 +157,10 @@ Operator range() {
          return "";
        },
        "E0206"},
-      {"input 'delta' is not 0",
+      {"input 'delta' must not be 0",
        [](const NodeView &node) -> std::string { return rangeValue(node, 2) != 0 ? "" : "0"; },
        "E0206"},
-      {fmt::format("the result has at most {} elements", kMaxKnownElements),
+      {fmt::format("the result must have at most {} elements", kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          const double count = rangeCount(node); // not finite where an input is not
          return count <= static_cast<double>(kMaxKnownElements) ? "" : fmt::format("{}", count);
@@ -184,7 +185,8 @@ int64_t truncated(float value, DataType type) {
   double whole = std::trunc(static_cast<double>(value));
   // Not within [-2^63, 2^63): ONNX leaves the result open.
   if (!(whole >= -0x1p63 && whole < 0x1p63))
-    throw NodeError{"E0206", fmt::format("{} is cast to {}", value, dataTypeName(type))};
+    throw NodeError{"E0206",
+                    fmt::format("{} is out of range for a cast to {}", value, dataTypeName(type))};
   return wrapToType(static_cast<int64_t>(whole), type);
 }
 
@@ -227,7 +229,7 @@ using Target = std::function<DataType(const NodeView &)>;
 
 /// Of attribute 'to'.
 Requirement namesAType(const Target &target) {
-  return {"attribute 'to' is a float, integer or bool type",
+  return {"attribute 'to' must be a float, integer or bool type",
           [target](const NodeView &node) -> std::string {
             const DataType type = target(node);
             if (isFloatType(type) || isIntegerType(type))
@@ -241,12 +243,13 @@ Requirement namesAType(const Target &target) {
 Operator castTo(const char *name, const Target &target) {
   Operator entry;
   entry.name = name;
-  entry.form = "known at import; else nothing, or map: x rounded toward zero, or x != 0 ? 1 : 0";
+  entry.form =
+      "known at compile time; else no operation, or map: x rounded toward zero, or x != 0 ? 1 : 0";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {"a run-time tensor is cast to a floating-point type, int32, int64 or bool, one without "
-       "larger integers also to int8 or uint8",
+      {"casts at run time must be to a float type, int32, int64 or bool, or from floats to int8 or "
+       "uint8",
        [target](const NodeView &node) -> std::string {
          const DataType type = target(node), from = node.in(0).type;
          const bool any = isFloatType(type) || type == Proto::INT32 || type == Proto::INT64 ||

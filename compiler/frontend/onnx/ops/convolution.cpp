@@ -122,7 +122,7 @@ void buildConv(NodeBuilder &node) {
 
 /// One element per feature.
 Requirement biasFits(size_t bias, const ConvInputs &at) {
-  return {fmt::format("input '{}' has one element per feature of '{}'", at.b, at.w),
+  return {fmt::format("input '{}' must have one element per output channel of '{}'", at.b, at.w),
           [bias, weights = at.weights](const NodeView &node) -> std::string {
             const Shape &shape = node.in(weights).shape;
             return !node.has(bias) || node.in(bias).shape == Shape{shape[0]}
@@ -151,7 +151,7 @@ Shape kernelOf(const NodeView &node, size_t weightsAt) {
 }
 
 Requirement weightsHaveRank(const ConvInputs &at) {
-  return {fmt::format("input '{}' has the rank of '{}' and no extent of 0", at.w, at.x),
+  return {fmt::format("input '{}' must have the rank of '{}' and no extent 0", at.w, at.x),
           [at](const NodeView &node) -> std::string {
             const Shape &weights = node.in(at.weights).shape;
             const bool fits = weights.size() == node.in(0).shape.size() &&
@@ -163,7 +163,7 @@ Requirement weightsHaveRank(const ConvInputs &at) {
 }
 
 Requirement kernelShapeFits(const ConvInputs &at) {
-  return {fmt::format("attribute 'kernel_shape' is that of '{}'", at.w),
+  return {fmt::format("attribute 'kernel_shape' must be the kernel of '{}'", at.w),
           [at](const NodeView &node) -> std::string {
             return !node.given("kernel_shape") ||
                            node.integers("kernel_shape") == kernelOf(node, at.weights)
@@ -175,7 +175,7 @@ Requirement kernelShapeFits(const ConvInputs &at) {
 }
 
 Requirement weightsFitOverGroups(size_t weightsAt) {
-  return {fmt::format("known weights written out over all groups have at most {} elements",
+  return {fmt::format("constant weights, expanded over all groups, must have at most {} elements",
                       kMaxDenseWeights),
           [weightsAt](const NodeView &node) -> std::string {
             Shape weights = node.in(weightsAt).shape;
@@ -188,8 +188,8 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at, bool hasAutoPad) 
   std::vector<Requirement> out = {
       hasSpatialAxes(at.x),
       weightsHaveRank(at),
-      {fmt::format("attribute 'group' divides the features of '{1}', and '{0}' has as many "
-                   "channels as '{1}' times 'group'",
+      {fmt::format("'group' must divide the output channels of '{1}', and '{0}' must have 'group' "
+                   "times its channels",
                    at.x, at.w),
        [at](const NodeView &node) -> std::string {
          const int64_t group = node.integer("group"), channels = node.in(0).shape[1];
@@ -233,9 +233,8 @@ Tensor biased(Emitter &emit, const Tensor &y, const Tensor &bias) {
 
 void addConvolution(OperatorTable &table) {
   Operator entry = convolution(
-      "Conv", "window, then contract with the weights of all groups, then map: + B; "
-              "with weights at run time a contract per group, and depthwise map: x * W, "
-              "then reduce sum");
+      "Conv", "window, then contract with the weights of all groups, then map: + B; with run-time "
+              "weights a contract per group, and depthwise map: x * W, then reduce sum");
   entry.requirements = convolutionFits();
   entry.requirements.insert(entry.requirements.begin(), sameTypes());
   entry.build = buildConv;

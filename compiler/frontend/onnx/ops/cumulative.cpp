@@ -98,20 +98,20 @@ Operator cumulative(const char *name, const char *form) {
   entry.outputs = {{"y"}};
   entry.attributes = {{"exclusive", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"reverse", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
-  entry.requirements = {{"input 'axis' is one axis of 'x', in [-rank, rank-1]",
+  entry.requirements = {{"input 'axis' must be one axis of 'x', in [-rank, rank-1]",
                          [](const NodeView &node) -> std::string {
                            const std::vector<int64_t> &axes = node.knownInts(1);
                            const int64_t rank = node.in(0).rank();
                            const bool fits = axes.size() == 1 && axes[0] >= -rank && axes[0] < rank;
-                           return fits ? "" : fmt::format("{} at rank {}", shapeText(axes), rank);
+                           return fits ? "" : fmt::format("{} for rank {}", shapeText(axes), rank);
                          },
                          "E0206"}};
   return entry;
 }
 
 Operator cumSum() {
-  Operator entry = cumulative("CumSum", "matmul by a triangle of ones");
-  entry.requirements.push_back({fmt::format("'axis' has at most {} elements", kMostSums),
+  Operator entry = cumulative("CumSum", "matmul with a triangle of ones");
+  entry.requirements.push_back({fmt::format("'axis' must have at most {} elements", kMostSums),
                                 [](const NodeView &node) -> std::string {
                                   const int64_t extent = node.in(0).shape[axisOf(node)];
                                   return extent <= kMostSums ? "" : fmt::format("{}", extent);
@@ -131,7 +131,8 @@ Operator cumSum() {
 }
 
 Operator cumProd() {
-  Operator entry = cumulative("CumProd", "maps that multiply by what is 1, 2, 4, ... places away");
+  Operator entry =
+      cumulative("CumProd", "maps that multiply by the elements 1, 2, 4, ... positions away");
   entry.build = buildProducts;
   entry.integers = {IntegerRule::Kind::Computed, [](const NodeView &node) {
                       const IntegerRange each = joined(rangeOf(node.in(0)), {1, 1});

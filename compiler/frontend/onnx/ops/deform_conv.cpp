@@ -124,7 +124,7 @@ void build(NodeBuilder &node) {
 std::vector<Requirement> requirements() {
   std::vector<Requirement> out = convolutionFits({.bias = kBias}, false);
   out.insert(out.begin(), sameTypes());
-  out.push_back({"attribute 'offset_group' divides the channels of 'X'",
+  out.push_back({"attribute 'offset_group' must divide the channels of 'X'",
                  [](const NodeView &node) -> std::string {
                    const int64_t groups = node.integer("offset_group");
                    const int64_t channels = node.in(kX).shape[1];
@@ -133,30 +133,30 @@ std::vector<Requirement> requirements() {
                               : fmt::format("{} for {} channels", groups, channels);
                  },
                  "E0206"});
-  out.push_back({"input 'offset' is [batch, numbers, positions...] with one number per group of "
-                 "offsets, element of the window and spatial axis, and 'mask', if given, with one "
-                 "per group and element",
+  out.push_back({"'offset' must be [batch, groups * window * axes, ...], and 'mask' [batch, groups "
+                 "* window, ...]",
                  [](const NodeView &node) -> std::string {
                    const Shape offsets = shapeOfPlaces(node, node.in(kX).rank() - 2);
                    if (node.in(kOffset).shape != offsets)
-                     return fmt::format("'offset' {}, not {}", shapeText(node.in(kOffset).shape),
-                                        shapeText(offsets));
+                     return fmt::format("'offset' {}, expected {}",
+                                        shapeText(node.in(kOffset).shape), shapeText(offsets));
                    const Shape mask = shapeOfPlaces(node, 1);
                    return !node.has(kMask) || node.in(kMask).shape == mask
                               ? ""
-                              : fmt::format("'mask' {}, not {}", shapeText(node.in(kMask).shape),
-                                            shapeText(mask));
+                              : fmt::format("'mask' {}, expected {}",
+                                            shapeText(node.in(kMask).shape), shapeText(mask));
                  },
                  "E0206"});
-  out.push_back({fmt::format("there are at most {} weights, one per element of 'X' and number of "
-                             "'mask' but for the channels",
-                             kMostWeights),
-                 [](const NodeView &node) -> std::string {
-                   Shape all = shapeOfPlaces(node, 1);
-                   const Shape &x = node.in(kX).shape;
-                   all.insert(all.end(), x.begin() + 2, x.end());
-                   return elementCount(all, kMostWeights) >= 0 ? "" : inputShapes(node);
-                 }});
+  out.push_back(
+      {fmt::format(
+           "there must be at most {} weights: elements per channel of 'X' times elements of 'mask'",
+           kMostWeights),
+       [](const NodeView &node) -> std::string {
+         Shape all = shapeOfPlaces(node, 1);
+         const Shape &x = node.in(kX).shape;
+         all.insert(all.end(), x.begin() + 2, x.end());
+         return elementCount(all, kMostWeights) >= 0 ? "" : inputShapes(node);
+       }});
   return out;
 }
 
@@ -165,7 +165,7 @@ std::vector<Requirement> requirements() {
 void addDeformConv(OperatorTable &table) {
   Operator entry;
   entry.name = "DeformConv";
-  entry.form = "map: the weight of each element at each place; contract with them, then with W; "
+  entry.form = "map: the weight of each element at each position; contract with them, then with W; "
                "then map: + B";
   entry.inputs = {{"X"},
                   {"W"},

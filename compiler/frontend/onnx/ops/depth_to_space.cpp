@@ -26,7 +26,7 @@ Operator rearrangement(const char *name) {
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"blocksize", AttributeKind::Int, std::nullopt, true}};
-  entry.requirements = {{"input 'input' has rank 4: batch, channels, height and width",
+  entry.requirements = {{"input 'input' must have rank 4: batch, channels, height and width",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                          },
@@ -59,7 +59,7 @@ void buildSpaceToDepth(NodeBuilder &node) {
 
 void addDepthToSpace(OperatorTable &table) {
   Operator spread = rearrangement("DepthToSpace");
-  spread.requirements.push_back({"the square of attribute 'blocksize' divides the channels",
+  spread.requirements.push_back({"the square of attribute 'blocksize' must divide the channels",
                                  [](const NodeView &node) -> std::string {
                                    const std::optional<int64_t> area = blockArea(node);
                                    return area && node.in(0).shape[1] % *area == 0 ? ""
@@ -69,7 +69,7 @@ void addDepthToSpace(OperatorTable &table) {
   spread.build = buildDepthToSpace;
   table.add({1}, spread);
   spread.attributes.push_back({"mode", AttributeKind::String, std::string("DCR")});
-  spread.requirements.push_back({"attribute 'mode' is DCR or CRD",
+  spread.requirements.push_back({"attribute 'mode' must be DCR or CRD",
                                  [](const NodeView &node) -> std::string {
                                    const auto &mode = node.attribute<std::string>("mode");
                                    return mode == "DCR" || mode == "CRD" ? "" : inQuotes(mode);
@@ -77,7 +77,7 @@ void addDepthToSpace(OperatorTable &table) {
                                  "E0206"});
   table.add({11, 13}, spread);
   Operator gathered = rearrangement("SpaceToDepth");
-  gathered.requirements.push_back({"attribute 'blocksize' divides height and width",
+  gathered.requirements.push_back({"attribute 'blocksize' must divide height and width",
                                    [](const NodeView &node) -> std::string {
                                      const int64_t size = node.integer("blocksize");
                                      const Shape &x = node.in(0).shape;

@@ -52,7 +52,7 @@ void addDeterminant(OperatorTable &table) {
   entry.form = "slices of the elements, then map: the expansion by the first row";
   entry.inputs = {{"X"}};
   entry.outputs = {{"Y"}};
-  entry.requirements = {{"the last two extents of input 'X' are equal",
+  entry.requirements = {{"the last two extents of input 'X' must be equal",
                          [](const NodeView &node) -> std::string {
                            const Shape &shape = node.in(0).shape;
                            return shape.size() >= 2 && shape.back() == shape[shape.size() - 2]
@@ -60,7 +60,7 @@ void addDeterminant(OperatorTable &table) {
                                       : shapeText(shape);
                          },
                          "E0206"},
-                        {fmt::format("the matrices have 1 to {} rows", kMostRows),
+                        {fmt::format("the matrices must have 1 to {} rows", kMostRows),
                          [](const NodeView &node) -> std::string {
                            const int64_t rows = node.in(0).shape.back();
                            return rows >= 1 && rows <= kMostRows ? "" : fmt::format("{}", rows);

@@ -27,7 +27,7 @@ void dropNothing(NodeBuilder &node) {
 Operator dropout() {
   Operator entry;
   entry.name = "Dropout";
-  entry.form = "nothing: in inference the result is the input";
+  entry.form = "no operation: in inference the result is the input";
   entry.inputs = {{"data"}};
   entry.outputs = {{"output"}, {"mask", Presence::Optional}};
   entry.attributes = {{"ratio", AttributeKind::Float, 0.5F}};
@@ -66,17 +66,18 @@ void drop(NodeBuilder &node) {
 
 Operator dropoutWithMode() {
   Operator entry = dropout();
-  entry.form = "nothing in inference; in training map: x * mask / (1 - ratio), mask a constant";
+  entry.form =
+      "no operation in inference; in training map: x * mask / (1 - ratio), mask a constant";
   entry.attributes = {{"seed", AttributeKind::Int}};
   entry.inputs = {{"data"},
                   {"ratio", Types::Float, Presence::Optional},
                   {"training_mode", Types::Any, Presence::Optional, true}};
-  entry.requirements = {{"input 'ratio' is known at import in training mode",
+  entry.requirements = {{"input 'ratio' must be known at compile time in training mode",
                          [](const NodeView &node) -> std::string {
                            const bool known = !node.has(1) || node.in(1).known || !isTraining(node);
                            return known ? "" : "a run-time tensor";
                          }},
-                        {"in training mode input 'ratio' is in [0, 1)",
+                        {"input 'ratio' must be in [0, 1) in training mode",
                          [](const NodeView &node) -> std::string {
                            if (!isTraining(node))
                              return "";

@@ -24,8 +24,8 @@ int64_t alignedAxis(const NodeView &node) {
 /// Up to opset 6 the second operand is repeated only where 'broadcast' is 1, and may lie on any
 /// axes of the first that follow each other.
 Requirement earlyBroadcast() {
-  return {"the inputs have the same shape, or attribute 'broadcast' is 1 and input 1 has the "
-          "extents of input 0 from 'axis' on, or 1",
+  return {"the shapes must be equal, or, with 'broadcast' 1, input 1 have extents of 1 or of input "
+          "0 from 'axis'",
           [](const NodeView &node) -> std::string {
             const Shape &left = node.in(0).shape, &right = node.in(1).shape;
             if (left == right)
@@ -75,7 +75,7 @@ Operator withEarlyBroadcast(Operator entry) {
 /// Up to opset 6 the slopes are of channels (axis 1), or one.
 Operator withChannelSlopes(Operator entry) {
   entry.requirements = {sameTypes(),
-                        {"input 'slope' has one element, or one per channel (axis 1)",
+                        {"input 'slope' must have one element, or one per channel (axis 1)",
                          [](const NodeView &node) -> std::string {
                            const Shape &x = node.in(0).shape, &slope = node.in(1).shape;
                            const bool one = elementCount(slope, kMaxElements) == 1;

@@ -69,7 +69,7 @@ Equation readEquation(const NodeView &node) {
     else
       terms.back() += c;
   if (terms.size() != node.inputCount()) {
-    out.problem = fmt::format("{} operands", terms.size());
+    out.problem = fmt::format("{} terms", terms.size());
     return out;
   }
   size_t hidden = 0;
@@ -293,7 +293,7 @@ void evaluateIntegers(NodeBuilder &node) {
     }
   const int64_t count = elementCount(extents, kMaxKnownElements);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("known integers {} have more than {} products",
+    throw NodeError{"E0205", fmt::format("the product of the integers {} has more than {} terms",
                                          inputShapes(node), kMaxKnownElements)};
   std::vector<Shape> strides; // of every operand, by label
   for (size_t i = 0; i < equation.operands.size(); ++i) {
@@ -328,22 +328,21 @@ void addEinsum(OperatorTable &table) {
   Operator entry;
   entry.name = "Einsum";
   entry.form =
-      "diagonals, transposes, then matmul, product or reduce sum, of one operand after another";
+      "diagonals and transposes, then matmul, product or reduce sum, one operand after another";
   entry.inputs = {{"Inputs", Types::Numeric, Presence::Variadic}};
   entry.outputs = {{"Output"}};
   entry.attributes = {{"equation", AttributeKind::String, std::nullopt, true}};
   entry.requirements = {
       sameTypes(),
-      {"attribute 'equation' has a term per operand with a letter per axis, and a result of their "
-       "letters",
+      {"'equation' must have a term per operand, a letter per axis, and a result of these letters",
        [](const NodeView &node) { return readEquation(node).problem; }, "E0206"},
-      {"the result of 'equation' has no letter twice",
+      {"the result of 'equation' must not repeat a letter",
        [](const NodeView &node) -> std::string {
          const std::optional<char> label = repeated(readEquation(node).result);
          return label ? fmt::format("'{}' twice", *label) : "";
        },
        "E0206"},
-      {"axes with the same letter have the same extent", extentProblem, "E0206"},
+      {"axes with the same letter must have the same extent", extentProblem, "E0206"},
       knownIntegers()};
   entry.build = buildEinsum;
   entry.evaluate = [](NodeBuilder &node) {

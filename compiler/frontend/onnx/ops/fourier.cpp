@@ -99,8 +99,7 @@ void buildDft(NodeBuilder &node) {
 }
 
 Requirement isComplexOrReal(const char *input, int64_t rank, bool exactly) {
-  return {fmt::format("input '{}' has rank {}{}, its last extent is 1 (real) or 2 (real and "
-                      "imaginary)",
+  return {fmt::format("input '{}' must have rank {}{} and last extent 1 (real) or 2 (complex)",
                       input, rank, exactly ? "" : " or more"),
           [rank, exactly](const NodeView &node) -> std::string {
             const Shape &shape = node.in(0).shape;
@@ -114,7 +113,7 @@ Requirement isComplexOrReal(const char *input, int64_t rank, bool exactly) {
 Operator dft(bool axisIsInput) {
   Operator entry;
   entry.name = "DFT";
-  entry.form = "contract with the matrix of the transform";
+  entry.form = "contract with the transform matrix";
   entry.inputs = {{"input"}, {"dft_length", Types::Integer, Presence::Optional, true}};
   entry.outputs = {{"output"}};
   if (axisIsInput)
@@ -125,7 +124,7 @@ Operator dft(bool axisIsInput) {
   entry.attributes.push_back({"onesided", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   entry.requirements = {
       isComplexOrReal("input", 2, false),
-      {"inputs 'dft_length' and 'axis', if given, have one element each",
+      {"inputs 'dft_length' and 'axis', if given, must have one element each",
        [](const NodeView &node) -> std::string {
          for (size_t i = 1; i < node.inputCount(); ++i)
            if (node.has(i) && node.in(i).known->size() != 1)
@@ -133,15 +132,14 @@ Operator dft(bool axisIsInput) {
          return "";
        },
        "E0206"},
-      {"'axis' is an axis of 'input' other than the last",
+      {"'axis' must be an axis of 'input' other than the last",
        [](const NodeView &node) -> std::string {
          const int64_t axis = givenAxis(node), rank = node.in(0).rank();
          const bool fits = axis >= -rank && axis < rank && node.axis(axis, rank) != rank - 1;
-         return fits ? "" : fmt::format("axis {} at rank {}", axis, rank);
+         return fits ? "" : fmt::format("axis {} for rank {}", axis, rank);
        },
        "E0206"},
-      {fmt::format("'dft_length' is at least 1, and the matrix of the transform has at most {} "
-                   "elements",
+      {fmt::format("'dft_length' must be at least 1, and the transform matrix at most {} elements",
                    kMostWeights),
        [](const NodeView &node) -> std::string {
          const int64_t length = node.has(1) ? node.knownInts(1)[0] : 1;
@@ -149,12 +147,12 @@ Operator dft(bool axisIsInput) {
                     ? ""
                     : fmt::format("{} for {}", length, shapeText(node.in(0).shape));
        }},
-      {"where attribute 'onesided' is 1, 'inverse' is 0 and the last extent of 'input' is 1",
+      {"with 'onesided' 1, 'inverse' must be 0 and the last extent of 'input' 1",
        [](const NodeView &node) -> std::string {
          if (node.integer("onesided") == 0 ||
              (node.integer("inverse") == 0 && node.in(0).shape.back() == 1))
            return "";
-         return fmt::format("inverse {} and {}", node.integer("inverse"),
+         return fmt::format("'inverse' {} and {}", node.integer("inverse"),
                             shapeText(node.in(0).shape));
        },
        "E0206"}};
@@ -200,7 +198,7 @@ void buildStft(NodeBuilder &node) {
 Operator stft() {
   Operator entry;
   entry.name = "STFT";
-  entry.form = "window, then contract with the matrix of the transform, times 'window'";
+  entry.form = "window, then contract with the transform matrix times 'window'";
   entry.inputs = {{"signal"},
                   {"frame_step", Types::Integer, Presence::Required, true},
                   {"window", Types::Float, Presence::Optional, true},
@@ -209,7 +207,7 @@ Operator stft() {
   entry.attributes = {{"onesided", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {
       isComplexOrReal("signal", 3, true),
-      {"inputs 'frame_step' and 'frame_length' have one element each, at least 1",
+      {"inputs 'frame_step' and 'frame_length' must have one element each, at least 1",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kStep, kLength})
            if (node.has(i) && (node.in(i).known->size() != 1 || node.knownInts(i)[0] < 1))
@@ -217,7 +215,7 @@ Operator stft() {
          return "";
        },
        "E0206"},
-      {"input 'window' has rank 1 and as many elements as a frame; it or 'frame_length' is given",
+      {"'window' must be a vector of one frame's length; it or 'frame_length' must be given",
        [](const NodeView &node) -> std::string {
          if (!node.has(kWindow))
            return node.has(kLength) ? "" : "neither";
@@ -225,20 +223,21 @@ Operator stft() {
          return shape.size() == 1 && shape[0] == frameLength(node) ? "" : shapeText(shape);
        },
        "E0206"},
-      {"the signal is at least as long as a frame",
+      {"the signal must be at least as long as a frame",
        [](const NodeView &node) -> std::string {
          const int64_t length = frameLength(node);
          return length >= 1 && length <= node.in(kSignal).shape[1]
                     ? ""
-                    : fmt::format("{} for {}", length, shapeText(node.in(kSignal).shape));
+                    : fmt::format("frame length {} for {}", length,
+                                  shapeText(node.in(kSignal).shape));
        },
        "E0206"},
-      {fmt::format("the matrix of the transform has at most {} elements", kMostWeights),
+      {fmt::format("the transform matrix must have at most {} elements", kMostWeights),
        [](const NodeView &node) -> std::string {
          return transformOfFrames(node).isTooLarge() ? fmt::format("{} points", frameLength(node))
                                                      : "";
        }},
-      {"where attribute 'onesided' is 1, the last extent of 'signal' is 1",
+      {"with 'onesided' 1, the last extent of 'signal' must be 1",
        [](const NodeView &node) -> std::string {
          return node.integer("onesided") == 0 || node.in(kSignal).shape.back() == 1
                     ? ""

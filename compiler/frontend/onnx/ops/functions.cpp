@@ -86,7 +86,7 @@ AttributeSpec real(const char *name, float byDefault) {
 Operator geluEntry() {
   Operator entry = unary("Gelu", "map: x / 2 * (1 + erf(x / sqrt 2)), or its tanh form", gelu);
   entry.attributes = {{"approximate", AttributeKind::String, std::string("none")}};
-  entry.requirements = {{"attribute 'approximate' is 'none' or 'tanh'",
+  entry.requirements = {{"attribute 'approximate' must be 'none' or 'tanh'",
                          [](const NodeView &node) -> std::string {
                            const auto &form = node.attribute<std::string>("approximate");
                            return form == "none" || form == "tanh" ? "" : inQuotes(form);
@@ -98,9 +98,9 @@ Operator geluEntry() {
 Operator celuEntry() {
   Operator entry = withFloats(unary("Celu", "map: x < 0 ? alpha * expm1(x / alpha) : x", celu),
                               {real("alpha", 1)});
-  entry.requirements = {{"attribute 'alpha' is not 0", [](const NodeView &node) -> std::string {
-                           return node.real("alpha") != 0 ? "" : "0";
-                         }}};
+  entry.requirements = {
+      {"attribute 'alpha' must not be 0",
+       [](const NodeView &node) -> std::string { return node.real("alpha") != 0 ? "" : "0"; }}};
   return entry;
 }
 

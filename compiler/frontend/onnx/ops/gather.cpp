@@ -24,13 +24,13 @@ Operator gather() {
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}}};
   entry.requirements = {axisInRange("data"),
-                        {"the indices are in [-extent, extent-1] of 'axis'",
+                        {"the indices must be in [-extent, extent-1] of 'axis'",
                          [](const NodeView &node) -> std::string {
                            int64_t extent =
                                node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
                            for (int64_t index : node.knownInts(1))
                              if (index < -extent || index >= extent)
-                               return fmt::format("{} at extent {}", index, extent);
+                               return fmt::format("{} for extent {}", index, extent);
                            return "";
                          },
                          "E0206"}};

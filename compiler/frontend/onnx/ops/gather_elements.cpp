@@ -44,7 +44,7 @@ void evaluateGatherElements(NodeBuilder &node) {
 Operator gatherElements() {
   Operator entry;
   entry.name = "GatherElements";
-  entry.form = "map: the chosen element, else the lowest number; then reduce max";
+  entry.form = "map: the selected element, else the lowest number; then reduce max";
   entry.inputs = {{"data", Types::Any}, {"indices", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{0}}};

@@ -120,7 +120,7 @@ Requirement oneOf(const char *name, std::vector<std::string> allowed) {
   std::vector<std::string> quoted;
   for (const std::string &one : allowed)
     quoted.push_back(inQuotes(one));
-  return {fmt::format("attribute '{}' is {}", name, alternatives(quoted)),
+  return {fmt::format("attribute '{}' must be {}", name, alternatives(quoted)),
           [name, allowed](const NodeView &node) -> std::string {
             return std::find(allowed.begin(), allowed.end(), text(node, name)) == allowed.end()
                        ? inQuotes(text(node, name))
@@ -133,7 +133,7 @@ Requirement oneOf(const char *name, std::vector<std::string> allowed) {
 Operator gridSample(bool isFirst) {
   Operator entry;
   entry.name = "GridSample";
-  entry.form = "map: the weight of each element at each place; contract with them";
+  entry.form = "map: the weight of each element at each position; contract with them";
   entry.inputs = {{"X"}, {"grid"}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"align_corners", AttributeKind::Int, int64_t{0}, false, {0, 1}},
@@ -143,9 +143,9 @@ Operator gridSample(bool isFirst) {
       isFirst ? oneOf("mode", {"bilinear", "nearest", "bicubic"})
               : oneOf("mode", {"linear", "nearest", "cubic"}),
       oneOf("padding_mode", {"zeros", "border", "reflection"}),
-      {isFirst ? "input 'X' has rank 4, and 'grid' its batch, two axes, and 2 numbers"
-               : "input 'X' has rank 3 or more, and 'grid' its rank and batch, and last as many "
-                 "numbers as there are spatial axes",
+      {isFirst ? "input 'X' must have rank 4, and 'grid' must be [batch, height, width, 2]"
+               : "input 'X' must have rank 3 or more, and 'grid' be [batch, output axes, number of "
+                 "spatial axes]",
        [isFirst](const NodeView &node) -> std::string {
          const Shape &x = node.in(0).shape, &grid = node.in(1).shape;
          const bool fits = (isFirst ? x.size() == 4 : x.size() >= 3) && grid.size() == x.size() &&
@@ -153,14 +153,14 @@ Operator gridSample(bool isFirst) {
          return fits ? "" : inputShapes(node);
        },
        "E0206"},
-      {"a cubic 'mode' has 'padding_mode' 'zeros'",
+      {"a cubic 'mode' must have 'padding_mode' 'zeros'",
        [](const NodeView &node) -> std::string {
          return isCubic(node) && text(node, "padding_mode") != "zeros"
                     ? inQuotes(text(node, "padding_mode"))
                     : "";
        }},
-      {fmt::format("there are at most {} weights, one per element of 'X' and place of 'grid' but "
-                   "for its channels",
+      {fmt::format("there must be at most {} weights: elements per channel of 'X' times positions "
+                   "of 'grid'",
                    kMostWeights),
        [](const NodeView &node) -> std::string {
          Shape all = node.in(0).shape;

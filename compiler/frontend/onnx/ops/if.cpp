@@ -18,14 +18,14 @@ std::optional<bool> conditionOf(const NodeView &node) {
 void addIf(OperatorTable &table) {
   Operator entry;
   entry.name = "If";
-  entry.form = "the branch that its condition chooses";
+  entry.form = "the branch that the condition selects";
   entry.inputs = {{"cond", Types::Any}};
   entry.outputs = {{"outputs", Presence::Variadic}};
   entry.attributes = {{kThen, AttributeKind::Graph, std::nullopt, true},
                       {kElse, AttributeKind::Graph, std::nullopt, true}};
   entry.requirements = {
-      {"input 'cond' is one element of bool that is known at import (a constant, or computed from "
-       "constants and shapes)",
+      {"input 'cond' must be one bool known at compile time (a constant, or from constants and "
+       "shapes)",
        [](const NodeView &node) -> std::string {
          const Tensor &condition = node.in(0);
          return conditionOf(node)
@@ -34,16 +34,16 @@ void addIf(OperatorTable &table) {
                                   dataTypeName(condition.type), shapeText(condition.shape));
        },
        "E0205",
-       "fold it with onnxsim, given the input shapes, or bind the input that it depends on "
+       "fold it with onnxsim (give the input shapes), or bind the input that it depends on "
        "(--bind)"},
-      {"attributes 'then_branch' and 'else_branch' are graphs with as many outputs as the node",
+      {"'then_branch' and 'else_branch' must have as many outputs as the node",
        [](const NodeView &node) -> std::string {
          const auto outputs = static_cast<int>(node.outputCount());
          const int ofThen = node.graph(kThen).output_size(),
                    ofElse = node.graph(kElse).output_size();
          return ofThen == outputs && ofElse == outputs
                     ? ""
-                    : fmt::format("{} and {} for {}", ofThen, ofElse, outputs);
+                    : fmt::format("{} and {} outputs for {}", ofThen, ofElse, outputs);
        },
        "E0206"}};
   entry.build = [](NodeBuilder &node) {

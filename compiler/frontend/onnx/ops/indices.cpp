@@ -11,7 +11,7 @@ namespace {
 std::string outside(const std::vector<int64_t> &indices, int64_t extent) {
   for (const int64_t index : indices)
     if (index < -extent || index >= extent)
-      return fmt::format("{} at extent {}", index, extent);
+      return fmt::format("{} for extent {}", index, extent);
   return "";
 }
 
@@ -22,7 +22,7 @@ int64_t indexedAxis(const NodeView &node) {
 }
 
 Requirement indicesInRange() {
-  return {"the indices are in [-extent, extent-1] of 'axis'",
+  return {"the indices must be in [-extent, extent-1] of 'axis'",
           [](const NodeView &node) {
             return outside(node.knownInts(1), node.in(0).shape[indexedAxis(node)]);
           },
@@ -30,16 +30,16 @@ Requirement indicesInRange() {
 }
 
 Requirement indicesFit() {
-  return {"input 'indices' has the rank of 'data', at least one element, and no larger extents but "
-          "along 'axis'",
-          [](const NodeView &node) -> std::string {
-            const Shape &data = node.in(0).shape, &indices = node.in(1).shape;
-            bool fits = data.size() == indices.size() && elementCount(indices, kMaxElements) > 0;
-            for (size_t i = 0; fits && i < data.size(); ++i)
-              fits = indices[i] <= data[i] || static_cast<int64_t>(i) == indexedAxis(node);
-            return fits ? "" : shapeText(indices) + " for " + shapeText(data);
-          },
-          "E0206"};
+  return {
+      "'indices' must have elements, the rank of 'data', and no larger extent except along 'axis'",
+      [](const NodeView &node) -> std::string {
+        const Shape &data = node.in(0).shape, &indices = node.in(1).shape;
+        bool fits = data.size() == indices.size() && elementCount(indices, kMaxElements) > 0;
+        for (size_t i = 0; fits && i < data.size(); ++i)
+          fits = indices[i] <= data[i] || static_cast<int64_t>(i) == indexedAxis(node);
+        return fits ? "" : shapeText(indices) + " for " + shapeText(data);
+      },
+      "E0206"};
 }
 
 int64_t batchAxes(const NodeView &node) {
@@ -66,8 +66,8 @@ std::vector<int64_t> flatPlaces(const NodeView &node, const Shape &extents, size
 }
 
 Requirement depthFits() {
-  return {"the last extent of input 'indices' is at least 1, and 'data' has as many axes behind "
-          "those of the batch, which both share",
+  return {"the last extent of 'indices' must be in [1, non-batch axes of 'data'], with the batch "
+          "of 'data'",
           [](const NodeView &node) -> std::string {
             const Shape &data = node.in(0).shape, &indices = node.in(1).shape;
             const int64_t batch = batchAxes(node);
@@ -84,7 +84,7 @@ Requirement depthFits() {
 }
 
 Requirement placesInRange() {
-  return {"the indices are in [-extent, extent-1] of their axes",
+  return {"the indices must be in [-extent, extent-1] of their axes",
           [](const NodeView &node) {
             std::string found;
             flatPlaces(node, node.in(0).shape, batchAxes(node), found);

@@ -31,7 +31,7 @@ Requirement areOf(std::vector<DataType> types, bool one) {
   std::vector<std::string> names;
   for (const DataType type : types)
     names.push_back(dataTypeName(type));
-  return {fmt::format("the {} {}", one ? "input is" : "inputs are", alternatives(names)),
+  return {fmt::format("the {} {}", one ? "input must be" : "inputs must be", alternatives(names)),
           [types = std::move(types)](const NodeView &node) -> std::string {
             const DataType found = node.in(0).type;
             return std::ranges::find(types, found) != types.end() ? "" : dataTypeName(found);
@@ -45,7 +45,7 @@ Operator ofIntegers(const char *name, std::vector<DataType> types,
                     Function function) {
   Operator entry;
   entry.name = name;
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   for (const char *input : inputs)
     entry.inputs.push_back({input, Types::Any, Presence::Required, true});
   entry.outputs = {{output}};
@@ -78,7 +78,7 @@ int64_t bitsOf(DataType type) {
 Operator bitShift() {
   Operator entry = ofIntegers("BitShift", withoutSign(), {"X", "Y"}, "Z", nullptr);
   entry.attributes = {{"direction", AttributeKind::String, std::nullopt, true}};
-  entry.requirements.push_back({"attribute 'direction' is 'LEFT' or 'RIGHT'",
+  entry.requirements.push_back({"attribute 'direction' must be 'LEFT' or 'RIGHT'",
                                 [](const NodeView &node) -> std::string {
                                   const auto &direction = node.attribute<std::string>("direction");
                                   return direction == "LEFT" || direction == "RIGHT"
@@ -103,7 +103,7 @@ Operator bitShift() {
 /// The sign of the divisor, or with fmod that of the dividend.
 int64_t remainder(int64_t dividend, int64_t divisor, bool truncates) {
   if (divisor == 0)
-    throw NodeError{"E0206", "an integer is divided by 0"};
+    throw NodeError{"E0206", "integer division by 0"};
   if (divisor == -1)
     return 0;
   const int64_t rest = dividend % divisor;
@@ -147,13 +147,13 @@ mlir::Value restByNumber(const Scalars &s, mlir::Value x, float divisor) {
 Operator mod() {
   Operator entry;
   entry.name = "Mod";
-  entry.form = "known at import; else map: a - b * trunc(a / b), exact where |a / b| < 128";
+  entry.form = "known at compile time; else map: a - b * trunc(a / b), exact where |a / b| < 128";
   entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric}};
   entry.outputs = {{"C"}};
   entry.attributes = {{"fmod", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {sameTypes(),
                         broadcastable(),
-                        {"attribute 'fmod' is 1 for floating-point inputs",
+                        {"attribute 'fmod' must be 1 for floating-point inputs",
                          [](const NodeView &node) -> std::string {
                            return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? ""
                                                                                              : "0";

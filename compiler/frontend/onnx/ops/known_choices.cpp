@@ -15,7 +15,7 @@ namespace {
 Operator nonZero() {
   Operator entry;
   entry.name = "NonZero";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"X", Types::Any, Presence::Required, true}};
   entry.outputs = {{"Y"}};
   entry.build = [](NodeBuilder &node) {
@@ -104,7 +104,7 @@ void buildUnique(NodeBuilder &node) {
 Operator unique() {
   Operator entry;
   entry.name = "Unique";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"X", Types::Any, Presence::Required, true}};
   entry.outputs = {{"Y"},
                    {"indices", Presence::Optional},
@@ -112,21 +112,23 @@ Operator unique() {
                    {"counts", Presence::Optional}};
   entry.attributes = {{"axis", AttributeKind::Int},
                       {"sorted", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
-  entry.requirements = {
-      {"attribute 'axis' is in [-rank, rank-1] of input 'X', if given",
-       [](const NodeView &node) -> std::string {
-         return node.given("axis") ? axesProblem({node.integer("axis")}, node.in(0).rank()) : "";
-       },
-       "E0206"},
-      {"input 'X' has elements, none of them NaN", [](const NodeView &node) -> std::string {
-         const HostTensor &x = *node.in(0).known;
-         if (x.size() == 0)
-           return shapeText(x.shape);
-         return std::any_of(x.floats.begin(), x.floats.end(),
-                            [](float value) { return std::isnan(value); })
-                    ? "NaN"
-                    : "";
-       }}};
+  entry.requirements = {{"attribute 'axis', if given, must be in [-rank, rank-1] of input 'X'",
+                         [](const NodeView &node) -> std::string {
+                           return node.given("axis")
+                                      ? axesProblem({node.integer("axis")}, node.in(0).rank())
+                                      : "";
+                         },
+                         "E0206"},
+                        {"input 'X' must have elements, and none of them NaN",
+                         [](const NodeView &node) -> std::string {
+                           const HostTensor &x = *node.in(0).known;
+                           if (x.size() == 0)
+                             return shapeText(x.shape);
+                           return std::any_of(x.floats.begin(), x.floats.end(),
+                                              [](float value) { return std::isnan(value); })
+                                      ? "NaN"
+                                      : "";
+                         }}};
   entry.build = buildUnique;
   return entry;
 }
@@ -134,7 +136,7 @@ Operator unique() {
 Operator eyeLike() {
   Operator entry;
   entry.name = "EyeLike";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"input", Types::Any}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"dtype", AttributeKind::Int}, {"k", AttributeKind::Int, int64_t{0}}};
@@ -145,14 +147,14 @@ Operator eyeLike() {
     return static_cast<DataType>(type >= 0 && type <= 100 ? type : 0);
   };
   entry.requirements = {
-      {fmt::format("input 'input' has rank 2 and at most {} elements", kMaxKnownElements),
+      {fmt::format("input 'input' must have rank 2 and at most {} elements", kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          const Shape &shape = node.in(0).shape;
          return shape.size() == 2 && elementCount(shape, kMaxKnownElements) >= 0 ? ""
                                                                                  : shapeText(shape);
        },
        "E0206"},
-      {"attribute 'dtype' is a float, integer or bool type, if given",
+      {"attribute 'dtype', if given, must be a float, integer or bool type",
        [typeOf](const NodeView &node) -> std::string {
          const DataType type = typeOf(node);
          return isFloatType(type) || isIntegerType(type) ? "" : dataTypeName(type);

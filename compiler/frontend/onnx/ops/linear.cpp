@@ -27,8 +27,9 @@ HostTensor productOfIntegers(const Tensor &a, const Tensor &b) {
   const Shape batch = out.shape;
   const int64_t matrices = elementCount(batch, kMostProducts);
   if (matrices < 0 || elementCount({matrices, rows, columns, terms}, kMostProducts) < 0)
-    throw NodeError{"E0205", fmt::format("known integers {} and {} have more than {} products",
-                                         shapeText(a.shape), shapeText(b.shape), kMostProducts)};
+    throw NodeError{"E0205",
+                    fmt::format("the product of the integers {} and {} has more than {} terms",
+                                shapeText(a.shape), shapeText(b.shape), kMostProducts)};
   if (a.rank() > 1)
     out.shape.push_back(rows);
   if (b.rank() > 1)
@@ -67,16 +68,15 @@ Operator matMul() {
   entry.form = "matmul";
   entry.inputs = {{"A"}, {"B"}};
   entry.outputs = {{"Y"}};
-  entry.requirements = {sameTypes(),
-                        {"the contracted extents of the inputs are equal, the axes before the last "
-                         "two broadcast, and both ranks are at least 1",
-                         [](const NodeView &node) -> std::string {
-                           std::string why;
-                           bool fits = mlir::succeeded(
-                               ir::inferMatmul(node.in(0).shape, node.in(1).shape, why));
-                           return fits ? "" : inputShapes(node);
-                         },
-                         "E0206"}};
+  entry.requirements = {
+      sameTypes(),
+      {"inputs must have rank 1 or more, equal contracted extents, and leading axes that broadcast",
+       [](const NodeView &node) -> std::string {
+         std::string why;
+         bool fits = mlir::succeeded(ir::inferMatmul(node.in(0).shape, node.in(1).shape, why));
+         return fits ? "" : inputShapes(node);
+       },
+       "E0206"}};
   entry.build = [](NodeBuilder &node) { node.result(node.emit.matmul(node.in(0), node.in(1))); };
   return entry;
 }
@@ -163,12 +163,12 @@ Operator gemmWithIntegers(Operator entry) {
   entry = withIntegers(std::move(entry), evaluateGemm);
   entry.requirements.push_back(knownIntegers());
   entry.requirements.push_back(
-      {"attributes 'alpha' and 'beta' of integers are whole numbers below 2^31",
+      {"attributes 'alpha' and 'beta' must be whole numbers below 2^31 for integers",
        [](const NodeView &node) -> std::string {
          const float alpha = node.real("alpha"), beta = node.real("beta");
          return isFloatType(node.in(0).type) || (isWhole(alpha) && isWhole(beta))
                     ? ""
-                    : fmt::format("{} and {}", alpha, beta);
+                    : fmt::format("'alpha' {} and 'beta' {}", alpha, beta);
        }});
   return entry;
 }
@@ -176,38 +176,37 @@ Operator gemmWithIntegers(Operator entry) {
 Operator gemm(Presence bias) {
   Operator entry;
   entry.name = "Gemm";
-  entry.form = "matmul, then map: alpha * x + beta * c; alpha and beta go into constants";
+  entry.form = "matmul, then map: alpha * x + beta * c; constants absorb alpha and beta";
   entry.inputs = {{"A"}, {"B"}, {"C", Types::Float, bias}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"alpha", AttributeKind::Float, 1.0F},
                       {"beta", AttributeKind::Float, 1.0F},
                       {"transA", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"transB", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
-  entry.requirements = {sameTypes(),
-                        {"inputs 'A' and 'B' have rank 2",
-                         [](const NodeView &node) -> std::string {
-                           return node.in(0).rank() == 2 && node.in(1).rank() == 2
-                                      ? ""
-                                      : shapeText(node.in(0).shape) + " and " +
-                                            shapeText(node.in(1).shape);
-                         },
-                         "E0206"},
-                        {"the contracted extents of 'A' and 'B' are equal",
-                         [](const NodeView &node) -> std::string {
-                           int64_t left = operandShape(node, 0, "transA")[1];
-                           int64_t right = operandShape(node, 1, "transB")[0];
-                           return left == right ? "" : fmt::format("{} and {}", left, right);
-                         },
-                         "E0206"},
-                        {"input 'C' broadcasts to the shape of the product",
-                         [](const NodeView &node) -> std::string {
-                           Shape result = resultShape(node);
-                           if (!node.has(2) || broadcastShape({result, node.in(2).shape}) == result)
-                             return "";
-                           return fmt::format("{}, and {} of the product",
-                                              shapeText(node.in(2).shape), shapeText(result));
-                         },
-                         "E0206"}};
+  entry.requirements = {
+      sameTypes(),
+      {"inputs 'A' and 'B' must have rank 2",
+       [](const NodeView &node) -> std::string {
+         return node.in(0).rank() == 2 && node.in(1).rank() == 2
+                    ? ""
+                    : shapeText(node.in(0).shape) + " and " + shapeText(node.in(1).shape);
+       },
+       "E0206"},
+      {"the contracted extents of 'A' and 'B' must be equal",
+       [](const NodeView &node) -> std::string {
+         int64_t left = operandShape(node, 0, "transA")[1];
+         int64_t right = operandShape(node, 1, "transB")[0];
+         return left == right ? "" : fmt::format("{} and {}", left, right);
+       },
+       "E0206"},
+      {"input 'C' must broadcast to the shape of the product",
+       [](const NodeView &node) -> std::string {
+         Shape result = resultShape(node);
+         if (!node.has(2) || broadcastShape({result, node.in(2).shape}) == result)
+           return "";
+         return fmt::format("{} for a product {}", shapeText(node.in(2).shape), shapeText(result));
+       },
+       "E0206"}};
   entry.build = buildGemm;
   return entry;
 }

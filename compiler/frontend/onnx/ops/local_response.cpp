@@ -57,22 +57,22 @@ void addLocalResponse(OperatorTable &table) {
                       {"beta", AttributeKind::Float, 0.75F},
                       {"bias", AttributeKind::Float, 1.0F},
                       {"size", AttributeKind::Int, std::nullopt, true}};
-  entry.requirements = {{"input 'X' has rank 2 or more",
+  entry.requirements = {{"input 'X' must have rank 2 or more",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() >= 2 ? "" : shapeText(node.in(0).shape);
                          },
                          "E0206"},
-                        {fmt::format("there are at most {} channels (axis 1)", kMostChannels),
+                        {fmt::format("there must be at most {} channels (axis 1)", kMostChannels),
                          [](const NodeView &node) -> std::string {
                            const int64_t channels = node.in(0).shape[1];
                            return channels <= kMostChannels ? "" : fmt::format("{}", channels);
                          }},
-                        {"attribute 'beta' is not NaN",
+                        {"attribute 'beta' must not be NaN",
                          [](const NodeView &node) -> std::string {
                            return std::isnan(node.real("beta")) ? "NaN" : "";
                          },
                          "E0206"},
-                        {"attribute 'size' is at least 1",
+                        {"attribute 'size' must be at least 1",
                          [](const NodeView &node) -> std::string {
                            return node.integer("size") >= 1
                                       ? ""

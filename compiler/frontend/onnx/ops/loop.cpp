@@ -62,10 +62,11 @@ public:
       node.result(i, results[i]);
     for (size_t i = results.size(); i < node.outputCount(); ++i)
       if (node.isUsed(i))
-        throw NodeError{"E0205",
-                        fmt::format("output {} stacks up what the trips give, and there is "
-                                    "no trip, so its shape is not known",
-                                    i)};
+        throw NodeError{
+            "E0205",
+            fmt::format(
+                "output {} has no known shape: it stacks the results of a loop without iterations",
+                i)};
   }
 
 private:
@@ -99,10 +100,9 @@ private:
       limit.countTrip();
       const auto condition = truthOf(next.front());
       if (!condition)
-        throw NodeError{
-            "E0205", fmt::format("its condition after trip {} depends on the inputs of the model, "
-                                 "it must be known at import",
-                                 trip)};
+        throw NodeError{"E0205", fmt::format("the condition after iteration {} must be known at "
+                                             "compile time, but depends on the model's inputs",
+                                             trip)};
       goesOn = *condition;
       const auto split = next.begin() + 1 + static_cast<ptrdiff_t>(initial.size());
       carried.assign(next.begin() + 1, split);
@@ -112,9 +112,11 @@ private:
     for (Tensors &rows : stacks) {
       for (const Tensor &row : rows)
         if (row.shape != rows.front().shape)
-          throw NodeError{"E0206",
-                          fmt::format("what the trips give to one output is {} and {}",
-                                      shapeText(rows.front().shape), shapeText(row.shape))};
+          throw NodeError{
+              "E0206",
+              fmt::format(
+                  "the results of the iterations for one output have different shapes, {} and {}",
+                  shapeText(rows.front().shape), shapeText(row.shape))};
       carried.push_back(stacked(node.emit, std::move(rows), {0, false}));
     }
     return carried;
@@ -136,15 +138,15 @@ private:
 Operator loopEntry(Presence carried) {
   Operator entry;
   entry.name = "Loop";
-  entry.form = "a loop of the body; the body once for each trip where it reads the trip's number, "
-               "carries integers, or ends before 'M' trips";
+  entry.form = "a loop; or one copy of the body per iteration, if it reads the iteration number, "
+               "carries integers, or ends before 'M' iterations";
   entry.inputs = {{"M", Types::Integer, Presence::Optional, true},
                   {"cond", Types::Any, Presence::Optional, true},
                   {"v_initial", Types::Value, carried}};
   entry.outputs = {{"v_final_and_scan_outputs", Presence::Variadic}};
   entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true}};
   entry.requirements = {
-      {"inputs 'M' and 'cond' have one element each",
+      {"inputs 'M' and 'cond' must have one element each",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kTrips, kCondition})
            if (node.has(i) && (node.in(i).known->isFloat() || node.in(i).known->size() != 1))
@@ -153,8 +155,8 @@ Operator loopEntry(Presence carried) {
          return "";
        },
        "E0206"},
-      {"the body takes the number of the trip, the condition and what is carried, and gives the "
-       "condition, what is carried, and as many outputs as the node or more",
+      {"the body must have inputs (iteration, condition, carried) and outputs (condition, carried, "
+       "stacked)",
        [](const NodeView &node) -> std::string {
          const onnx::GraphProto &body = node.graph("body");
          const size_t carried =
@@ -163,11 +165,11 @@ Operator loopEntry(Presence carried) {
              static_cast<size_t>(body.output_size()) >= carried + 1 &&
              static_cast<size_t>(body.output_size()) >= node.outputCount() + 1)
            return "";
-         return fmt::format("{} carried and {} outputs, {} inputs and {} outputs of the body",
+         return fmt::format("{} carried and {} outputs; the body has {} inputs and {} outputs",
                             carried, node.outputCount(), body.input_size(), body.output_size());
        },
        "E0206"},
-      {"no carried value is left out",
+      {"no loop-carried value may be left out",
        [](const NodeView &node) -> std::string {
          for (size_t i = kFirstCarried; i < node.inputCount(); ++i)
            if (!node.has(i))

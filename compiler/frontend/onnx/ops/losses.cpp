@@ -67,13 +67,13 @@ Operator loss(const char *name, const char *form, const char *input, const char 
   entry.attributes = {{"ignore_index", AttributeKind::Int},
                       {"reduction", AttributeKind::String, std::string("mean")}};
   entry.requirements = {
-      {"attribute 'reduction' is 'none', 'mean' or 'sum'",
+      {"attribute 'reduction' must be 'none', 'mean' or 'sum'",
        [](const NodeView &node) -> std::string {
          const std::string &found = ops::form(node);
          return found == "none" || found == "mean" || found == "sum" ? "" : inQuotes(found);
        },
        "E0206"},
-      {fmt::format("input '{}' has rank 2 or more, and '{}' its shape without axis 1", input,
+      {fmt::format("input '{}' must have rank 2 or more, and '{}' its shape without axis 1", input,
                    labels),
        [](const NodeView &node) -> std::string {
          Shape wanted = node.in(0).shape;
@@ -84,16 +84,16 @@ Operator loss(const char *name, const char *form, const char *input, const char 
                     : shapeText(node.in(0).shape) + " and " + shapeText(node.in(kLabels).shape);
        },
        "E0206"},
-      {fmt::format("every element of input '{}' is in [0, classes-1], or is 'ignore_index'",
+      {fmt::format("every element of input '{}' must be in [0, classes-1], or 'ignore_index'",
                    labels),
        [](const NodeView &node) -> std::string {
          for (const int64_t label : node.knownInts(kLabels))
            if (!isIgnored(node, label) && (label < 0 || label >= classes(node)))
-             return fmt::format("{} of {} classes", label, classes(node));
+             return fmt::format("{} for {} classes", label, classes(node));
          return "";
        },
        "E0206"},
-      {fmt::format("input 'weight{}' has one element per class",
+      {fmt::format("input 'weight{}' must have one element per class",
                    std::string_view(input) == "scores" ? "s" : ""),
        [](const NodeView &node) -> std::string {
          return !node.has(kWeights) || node.in(kWeights).shape == Shape{classes(node)}
@@ -102,7 +102,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
                                   classes(node));
        },
        "E0206"},
-      {"the mean is over weights that do not add up to 0",
+      {"the weights of a mean must not add up to 0",
        [](const NodeView &node) -> std::string {
          double total = 0;
          for (const int64_t label : node.knownInts(kLabels))

@@ -78,42 +78,42 @@ void build(NodeBuilder &node) {
 }
 
 std::vector<Requirement> requirements() {
-  return {{"input 'X' has rank 4, and 'rois' is [regions 5], at least one region",
-           [](const NodeView &node) -> std::string {
-             const Shape &regions = node.in(kRegions).shape;
-             const bool fits = node.in(kImages).rank() == 4 && regions.size() == 2 &&
-                               regions[0] >= 1 && regions[1] == 5;
-             return fits ? "" : inputShapes(node);
-           },
-           "E0206"},
-          {"'rois' are finite, and each begins with an image in [0, batch-1] of 'X'",
-           [](const NodeView &node) -> std::string {
-             const std::vector<float> &numbers = node.in(kRegions).known->floats;
-             const auto batch = static_cast<float>(node.in(kImages).shape[0]);
-             for (size_t i = 0; i < numbers.size(); ++i) {
-               if (!std::isfinite(numbers[i]))
-                 return fmt::format("{}", numbers[i]);
-               if (i % 5 == 0 && !(numbers[i] >= 0 && numbers[i] < batch))
-                 return fmt::format("{} at batch {}", numbers[i], node.in(kImages).shape[0]);
-             }
-             return "";
-           },
-           "E0206"},
-          {"attribute 'pooled_shape' has two elements, at least 1, and 'spatial_scale' is finite",
-           [](const NodeView &node) -> std::string {
-             const std::vector<int64_t> &shape = node.integers("pooled_shape");
-             const bool fits = shape.size() == 2 && shape[0] >= 1 && shape[1] >= 1 &&
-                               std::isfinite(node.real("spatial_scale"));
-             return fits ? ""
-                         : fmt::format("{} and {}", shapeText(shape), node.real("spatial_scale"));
-           },
-           "E0206"},
-          {fmt::format("there are at most {} bins", kMostBins),
-           [](const NodeView &node) -> std::string {
-             Shape all = node.integers("pooled_shape");
-             all.push_back(node.in(kRegions).shape[0]);
-             return elementCount(all, kMostBins) >= 0 ? "" : shapeText(all);
-           }}};
+  return {
+      {"input 'X' must have rank 4, and 'rois' must be [regions 5] with at least one region",
+       [](const NodeView &node) -> std::string {
+         const Shape &regions = node.in(kRegions).shape;
+         const bool fits = node.in(kImages).rank() == 4 && regions.size() == 2 && regions[0] >= 1 &&
+                           regions[1] == 5;
+         return fits ? "" : inputShapes(node);
+       },
+       "E0206"},
+      {"'rois' must be finite, and each must start with an image index in [0, batch-1] of 'X'",
+       [](const NodeView &node) -> std::string {
+         const std::vector<float> &numbers = node.in(kRegions).known->floats;
+         const auto batch = static_cast<float>(node.in(kImages).shape[0]);
+         for (size_t i = 0; i < numbers.size(); ++i) {
+           if (!std::isfinite(numbers[i]))
+             return fmt::format("{}", numbers[i]);
+           if (i % 5 == 0 && !(numbers[i] >= 0 && numbers[i] < batch))
+             return fmt::format("{} for batch {}", numbers[i], node.in(kImages).shape[0]);
+         }
+         return "";
+       },
+       "E0206"},
+      {"'pooled_shape' must have two elements of at least 1, and 'spatial_scale' must be finite",
+       [](const NodeView &node) -> std::string {
+         const std::vector<int64_t> &shape = node.integers("pooled_shape");
+         const bool fits = shape.size() == 2 && shape[0] >= 1 && shape[1] >= 1 &&
+                           std::isfinite(node.real("spatial_scale"));
+         return fits ? "" : fmt::format("{} and {}", shapeText(shape), node.real("spatial_scale"));
+       },
+       "E0206"},
+      {fmt::format("there must be at most {} bins", kMostBins),
+       [](const NodeView &node) -> std::string {
+         Shape all = node.integers("pooled_shape");
+         all.push_back(node.in(kRegions).shape[0]);
+         return elementCount(all, kMostBins) >= 0 ? "" : shapeText(all);
+       }}};
 }
 
 } // namespace
@@ -121,7 +121,7 @@ std::vector<Requirement> requirements() {
 void addMaxRoiPool(OperatorTable &table) {
   Operator entry;
   entry.name = "MaxRoiPool";
-  entry.form = "per bin of a region slice, then reduce max; concat";
+  entry.form = "per bin of a region a slice, then reduce max; concat";
   entry.inputs = {{"X"}, {"rois", Types::Float, Presence::Required, true}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"pooled_shape", AttributeKind::Ints, std::nullopt, true},

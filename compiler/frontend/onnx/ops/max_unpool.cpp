@@ -34,9 +34,9 @@ std::string indexProblem(const NodeView &node) {
   std::set<int64_t> seen;
   for (const int64_t index : node.knownInts(1)) {
     if (index < 0 || index >= count)
-      return fmt::format("{} of {}", index, count);
+      return fmt::format("index {} of {}", index, count);
     if (!seen.insert(index).second)
-      return fmt::format("{} twice", index);
+      return fmt::format("index {} twice", index);
   }
   return "";
 }
@@ -89,7 +89,8 @@ void addMaxUnpool(OperatorTable &table) {
       hasSpatialAxes(),
       perSpatialAxis("kernel_shape"),
       perSpatialAxis("strides"),
-      {"attribute 'pads' has two elements per spatial axis, which leave something of the result",
+      {"'pads' must have two elements per spatial axis, and leave at least one element of the "
+       "result",
        [](const NodeView &node) -> std::string {
          if (!node.given("pads"))
            return "";
@@ -101,9 +102,9 @@ void addMaxUnpool(OperatorTable &table) {
          return fits && *std::min_element(from.begin(), from.end()) >= 1 ? "" : shapeText(pads);
        },
        "E0206"},
-      {"input 'I' has the shape of 'X', and different indices into the tensor that was pooled",
+      {"'I' must have the shape of 'X', and distinct indices into the tensor before pooling",
        indexProblem, "E0206"},
-      {"input 'output_shape' is that of the tensor that was pooled, or larger along spatial axes",
+      {"'output_shape' must be the shape before pooling, or larger along spatial axes",
        outputProblem, "E0206"}};
   entry.build = buildUnpool;
   table.add({9, 11, 22}, entry);

@@ -60,8 +60,9 @@ Operator thenFused(Operator entry, const FusedOf &fused, const char *numbers) {
   entry.form += ", then map: the activation";
   entry.attributes.push_back({"activation", AttributeKind::String, std::string()});
   entry.requirements.push_back(
-      {fmt::format("attribute 'activation' is '' or one of Clip, {}, with its numbers in {}",
-                   recurrentActivationNames(), numbers),
+      {fmt::format(
+           "attribute 'activation' must be '' or one of Clip, {}, with its parameters in {}",
+           recurrentActivationNames(), numbers),
        [fused](const NodeView &node) { return fused(node).problem(); }, "E0206"});
   entry.build = [fused, build = entry.build](NodeBuilder &node) {
     build(node);
@@ -100,7 +101,7 @@ Operator fusedConv(const OperatorTable &table) {
       return;
     const Tensor &y = *node.results[0];
     if (node.in(3).shape != y.shape)
-      throw NodeError{"E0206", fmt::format("input 'Z' is {}, and the convolution {}",
+      throw NodeError{"E0206", fmt::format("input 'Z' has shape {}, but the convolution {}",
                                            shapeText(node.in(3).shape), shapeText(y.shape))};
     node.result(node.emit.pointwise(
         {y, node.in(3)}, [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); }));
@@ -157,17 +158,16 @@ Operator fusedMatMul() {
                       {"transB", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"transBatchA", AttributeKind::Int, int64_t{0}, false, {0, 1}},
                       {"transBatchB", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
-  entry.requirements = {sameTypes(),
-                        {"the contracted extents of the inputs are equal, the axes before the last "
-                         "two broadcast, and "
-                         "both ranks are at least 1",
-                         [](const NodeView &node) -> std::string {
-                           std::string why;
-                           const bool fits = mlir::succeeded(
-                               ir::inferMatmul(orderedShape(node, 0), orderedShape(node, 1), why));
-                           return fits ? "" : inputShapes(node);
-                         },
-                         "E0206"}};
+  entry.requirements = {
+      sameTypes(),
+      {"inputs must have rank 1 or more, equal contracted extents, and leading axes that broadcast",
+       [](const NodeView &node) -> std::string {
+         std::string why;
+         const bool fits =
+             mlir::succeeded(ir::inferMatmul(orderedShape(node, 0), orderedShape(node, 1), why));
+         return fits ? "" : inputShapes(node);
+       },
+       "E0206"}};
   entry.build = [](NodeBuilder &node) {
     const Tensor product = node.emit.matmul(ordered(node, 0), ordered(node, 1));
     const float alpha = node.real("alpha");
@@ -189,7 +189,7 @@ Operator ofSum(const char *name, const char *form, const char *x, const char *bi
   entry.outputs = {{"Y"}};
   entry.requirements = {
       sameTypes(),
-      {fmt::format("input '{}' has one element per place along the last axis", bias),
+      {fmt::format("input '{}' must have one element per position of the last axis", bias),
        [](const NodeView &node) -> std::string {
          const Shape &shape = node.in(0).shape;
          const bool fits =

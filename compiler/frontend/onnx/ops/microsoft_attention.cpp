@@ -28,7 +28,7 @@ std::vector<AttributeSpec> attributes() {
 }
 
 Requirement filterIsLow() {
-  return {fmt::format("attribute 'mask_filter_value' is {} or below", kFarBelow),
+  return {fmt::format("attribute 'mask_filter_value' must be at most {}", kFarBelow),
           [](const NodeView &node) -> std::string {
             const float value = node.real("mask_filter_value");
             return value <= kFarBelow ? "" : fmt::format("{}", value);
@@ -36,7 +36,7 @@ Requirement filterIsLow() {
 }
 
 Requirement scaleFits() {
-  return {"attribute 'scale' is a finite number above 0, or 0: 1 / sqrt(size of a head)",
+  return {"attribute 'scale' must be finite and at least 0; 0 stands for 1 / sqrt(head size)",
           [](const NodeView &node) -> std::string {
             const float scale = node.real("scale");
             return scale >= 0 && std::isfinite(scale) ? "" : fmt::format("{}", scale);
@@ -48,21 +48,21 @@ Requirement scaleFits() {
 using ScoresOf = std::function<Shape(const NodeView &)>;
 
 Requirement maskFits(const Places &at, const char *name, ScoresOf scores) {
-  return {fmt::format("input '{}' is [batch]: keys, [2 * batch]: ends and beginnings of keys, "
-                      "[batch, keys] or [batch, queries, keys]",
-                      name),
-          [at, scores = std::move(scores)](const NodeView &node) -> std::string {
-            if (!node.has(at.mask))
-              return "";
-            const Shape &mask = node.in(at.mask).shape, of = scores(node);
-            const bool fits = mask == Shape{of[0]} || mask == Shape{2 * of[0]} ||
-                              mask == Shape{of[0], of[3]} || mask == Shape{of[0], of[2], of[3]};
-            return fits ? "" : fmt::format("{} for scores {}", shapeText(mask), shapeText(of));
-          }};
+  return {
+      fmt::format(
+          "input '{}' must be [batch], [2 * batch], [batch, keys] or [batch, queries, keys]", name),
+      [at, scores = std::move(scores)](const NodeView &node) -> std::string {
+        if (!node.has(at.mask))
+          return "";
+        const Shape &mask = node.in(at.mask).shape, of = scores(node);
+        const bool fits = mask == Shape{of[0]} || mask == Shape{2 * of[0]} ||
+                          mask == Shape{of[0], of[3]} || mask == Shape{of[0], of[2], of[3]};
+        return fits ? "" : fmt::format("{} for scores {}", shapeText(mask), shapeText(of));
+      }};
 }
 
 Requirement addedFits(const Places &at, ScoresOf scores) {
-  return {"input 'attention_bias' broadcasts to [batch, heads, queries, keys]",
+  return {"input 'attention_bias' must broadcast to [batch, heads, queries, keys]",
           [at, scores = std::move(scores)](const NodeView &node) -> std::string {
             if (!node.has(at.added))
               return "";
@@ -165,11 +165,10 @@ Operator packedAttention() {
   entry.attributes.push_back(
       {"past_present_share_buffer", AttributeKind::Int, int64_t{0}, false, {0}});
   entry.requirements = {
-      {"'input' is [batch, positions, width], 'weights' [width, queries + keys + values], each of "
-       "them as 'qkv_hidden_sizes' says or a third, which 'num_heads' divides, and 'bias' has one "
-       "element per column",
+      {"'input' must be [batch, positions, width], 'weights' [width, q + k + v] with parts by "
+       "'qkv_hidden_sizes' or thirds that 'num_heads' divides, and 'bias' [q + k + v]",
        packedProblem, "E0206"},
-      {"input 'past' is [2, batch, heads, positions, size], keys and values of one size",
+      {"input 'past' must be [2, batch, heads, positions, head size] for keys and values",
        packedPastProblem, "E0206"},
       filterIsLow(),
       scaleFits(),
@@ -338,7 +337,7 @@ Operator multiHeadAttention() {
   Operator entry;
   entry.domain = "com.microsoft";
   entry.name = "MultiHeadAttention";
-  entry.form = "slices of what is packed, map: + bias, then as Attention of ONNX";
+  entry.form = "slices of the packed operands, map: + bias, then as Attention of ONNX";
   entry.inputs = {{"query"},
                   {"key", Types::Float, Presence::Optional},
                   {"value", Types::Float, Presence::Optional},
@@ -353,19 +352,18 @@ Operator multiHeadAttention() {
                    {"qk", Presence::Refused}};
   entry.attributes = attributes();
   entry.requirements = {
-      {"'query', 'key' and 'value' are given; or 'query' is [batch, positions, heads, 3, size] and "
-       "has them all, or 'key' [batch, positions, heads, 2, size] with 'value' in it, in the heads "
-       "of 'num_heads' and of the size of those of 'query'",
+      {"'query', 'key' and 'value' must be given, or packed in 'query' [batch, positions, heads, "
+       "3, size] or in 'key' [batch, positions, heads, 2, size]",
        packingProblem, "E0206"},
-      {"each on its own, 'query' is [batch, positions, width], 'key' and 'value' as well or "
-       "[batch, heads, positions, size], 'num_heads' divides the widths, and those of 'query' and "
-       "'key' are equal",
+      {"unpacked, 'query' must be [batch, positions, width], 'key' and 'value' too or [batch, "
+       "heads, positions, size], with equal widths of 'query' and 'key', and 'num_heads' must "
+       "divide each",
        multiHeadProblem, "E0206"},
-      {"input 'bias' has one element per column of 'query', 'key' and 'value', which have rank 3",
+      {"'bias' must have one element per column of 'query', 'key' and 'value', which must have "
+       "rank 3",
        biasProblem, "E0206"},
-      {"inputs 'past_key' and 'past_value' are [batch, heads, positions, size] of 'key' and "
-       "'value', "
-       "or both left out",
+      {"'past_key' and 'past_value' must both be [batch, heads, positions, head size], or both be "
+       "left out",
        multiHeadPastProblem, "E0206"},
       filterIsLow(),
       scaleFits(),

@@ -33,7 +33,8 @@ std::optional<Tensor> given(const NodeView &node, size_t input) {
 /// Requires of the inputs from `first` to before `end` that are given the shape of the last axis
 /// of input 0.
 Requirement perPlace(const std::string &names, size_t first, size_t end) {
-  return {fmt::format("inputs {} have one element per place along the last axis, if given", names),
+  return {fmt::format("inputs {}, if given, must have one element per position of the last axis",
+                      names),
           [=](const NodeView &node) -> std::string {
             const Shape &shape = node.in(0).shape;
             for (size_t i = first; i < end; ++i)
@@ -61,7 +62,7 @@ Operator skipping(bool simplified) {
   entry.attributes = {{"epsilon", AttributeKind::Float, 1e-12F}};
   entry.requirements = {
       sameTypes(),
-      {"input 'input' has rank 2 or 3, and 'skip' broadcasts to it",
+      {"input 'input' must have rank 2 or 3, and 'skip' must broadcast to it",
        [](const NodeView &node) -> std::string {
          const Shape &x = node.in(0).shape, &skip = node.in(1).shape;
          const bool fits = (x.size() == 2 || x.size() == 3) && broadcastShape({x, skip}) == x;
@@ -167,25 +168,25 @@ Operator embedding() {
       {"output"}, {"mask_index", Presence::Optional}, {"embedding_sum", Presence::Optional}};
   entry.attributes = {{"epsilon", AttributeKind::Float, 1e-12F},
                       {"mask_index_type", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
-  entry.requirements = {
-      {"ids are [batch, positions], and every table has rows of one width for all ids of it",
-       embeddingProblem, "E0206"},
-      {"inputs 'gamma' and 'beta' have one element per column of the tables",
-       [](const NodeView &node) -> std::string {
-         const Shape width = {node.in(kWords).shape[1]};
-         return node.in(kGamma).shape == width && node.in(kBeta).shape == width
-                    ? ""
-                    : fmt::format("{} and {}", shapeText(node.in(kGamma).shape),
-                                  shapeText(node.in(kBeta).shape));
-       },
-       "E0206"},
-      {"input 'mask' has the shape of 'input_ids'",
-       [](const NodeView &node) -> std::string {
-         return !node.has(kMask) || node.in(kMask).shape == node.in(kIds).shape
-                    ? ""
-                    : shapeText(node.in(kMask).shape);
-       },
-       "E0206"}};
+  entry.requirements = {{"ids must be [batch, positions], and every table must have a row for each "
+                         "id, all of one width",
+                         embeddingProblem, "E0206"},
+                        {"inputs 'gamma' and 'beta' must have one element per column of the tables",
+                         [](const NodeView &node) -> std::string {
+                           const Shape width = {node.in(kWords).shape[1]};
+                           return node.in(kGamma).shape == width && node.in(kBeta).shape == width
+                                      ? ""
+                                      : fmt::format("{} and {}", shapeText(node.in(kGamma).shape),
+                                                    shapeText(node.in(kBeta).shape));
+                         },
+                         "E0206"},
+                        {"input 'mask' must have the shape of 'input_ids'",
+                         [](const NodeView &node) -> std::string {
+                           return !node.has(kMask) || node.in(kMask).shape == node.in(kIds).shape
+                                      ? ""
+                                      : shapeText(node.in(kMask).shape);
+                         },
+                         "E0206"}};
   entry.build = buildEmbedding;
   return entry;
 }
@@ -222,9 +223,8 @@ Operator groupNorm() {
                       {"groups", AttributeKind::Int, std::nullopt, true},
                       {"activation", AttributeKind::Int, std::nullopt, true, {0, 1}},
                       {"channels_last", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
-  entry.requirements = {{"input 'X' has rank 4, 'groups' divides its channels, and 'gamma' and "
-                         "'beta' have one element "
-                         "per channel",
+  entry.requirements = {{"'X' must have rank 4, 'groups' divide its channels, 'gamma' and 'beta' "
+                         "have one element per channel",
                          [](const NodeView &node) -> std::string {
                            const Shape &x = node.in(0).shape;
                            const int64_t groups = node.integer("groups");

@@ -85,7 +85,7 @@ void buildNonMaxSuppression(NodeBuilder &node) {
 void addNonMaxSuppression(OperatorTable &table) {
   Operator entry;
   entry.name = "NonMaxSuppression";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"boxes", Types::Float, Presence::Required, true},
                   {"scores", Types::Float, Presence::Required, true},
                   {"max_output_boxes_per_class", Types::Integer, Presence::Optional, true},
@@ -94,7 +94,7 @@ void addNonMaxSuppression(OperatorTable &table) {
   entry.outputs = {{"selected_indices"}};
   entry.attributes = {{"center_point_box", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {
-      {"input 'boxes' is [batch boxes 4], and 'scores' [batch classes boxes]",
+      {"input 'boxes' must be [batch boxes 4], and 'scores' [batch classes boxes]",
        [](const NodeView &node) -> std::string {
          const Shape &boxes = node.in(kBoxes).shape, &scores = node.in(kScores).shape;
          const bool fits = boxes.size() == 3 && boxes[2] == 4 && scores.size() == 3 &&
@@ -102,7 +102,7 @@ void addNonMaxSuppression(OperatorTable &table) {
          return fits ? "" : shapeText(boxes) + " and " + shapeText(scores);
        },
        "E0206"},
-      {"the other inputs have one element each, and no value is NaN",
+      {"the other inputs must have one element each, and no value may be NaN",
        [](const NodeView &node) -> std::string {
          for (size_t i = 0; i < node.inputCount(); ++i) {
            if (!node.has(i))
@@ -117,7 +117,7 @@ void addNonMaxSuppression(OperatorTable &table) {
          return "";
        },
        "E0206"},
-      {"input 'iou_threshold' is in [0, 1]",
+      {"input 'iou_threshold' must be in [0, 1]",
        [](const NodeView &node) -> std::string {
          if (!node.has(kOverlap))
            return "";
@@ -125,7 +125,7 @@ void addNonMaxSuppression(OperatorTable &table) {
          return limit >= 0 && limit <= 1 ? "" : fmt::format("{}", limit);
        },
        "E0206"},
-      {fmt::format("at most {} pairs of boxes are compared", kMostPairs),
+      {fmt::format("there must be at most {} pairs of boxes", kMostPairs),
        [](const NodeView &node) -> std::string {
          const Shape &scores = node.in(kScores).shape;
          return elementCount({scores[0], scores[1], scores[2], scores[2]}, kMostPairs) >= 0

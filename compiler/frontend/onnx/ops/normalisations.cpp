@@ -83,7 +83,7 @@ Operator layerNormalization() {
   Operator entry = overLastAxes("LayerNormalization",
                                 "reduce mean, map (x - mean)^2, reduce mean, map (x - mean) * "
                                 "rsqrt(var + epsilon) * scale + bias",
-                                "inputs 'Scale' and 'B' broadcast");
+                                "inputs 'Scale' and 'B' must broadcast");
   entry.inputs = {{"X"}, {"Scale"}, {"B", Types::Float, Presence::Optional}};
   entry.outputs = {{"Y"}, {"Mean", Presence::Optional}, {"InvStdDev", Presence::Optional}};
   entry.build = buildLayer;
@@ -93,7 +93,7 @@ Operator layerNormalization() {
 Operator rmsNormalization() {
   Operator entry = overLastAxes("RMSNormalization",
                                 "map x^2, reduce mean, map x * rsqrt(mean + epsilon) * scale",
-                                "input 'scale' broadcasts");
+                                "input 'scale' must broadcast");
   entry.inputs = {{"X"}, {"scale"}};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
@@ -114,7 +114,7 @@ Operator meanVarianceNormalization() {
   entry.outputs = {{"Y"}};
   entry.attributes = {{"axes", AttributeKind::Ints, std::vector<int64_t>{0, 2, 3}}};
   entry.requirements = {
-      {"attribute 'axes' are distinct axes of 'X'",
+      {"attribute 'axes' must be distinct axes of 'X'",
        [](const NodeView &node) { return axesProblem(node.integers("axes"), node.in(0).rank()); },
        "E0206"}};
   entry.build = [](NodeBuilder &node) {
@@ -129,7 +129,7 @@ Operator meanVarianceNormalization() {
 Operator lpNormalization() {
   Operator entry;
   entry.name = "LpNormalization";
-  entry.form = "map |x| or x^2, reduce sum, map x / sum or x / sqrt(sum), 0 where the sum is";
+  entry.form = "map |x| or x^2, reduce sum, map x / sum or x / sqrt(sum), or 0 if the sum is 0";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}},
@@ -172,9 +172,9 @@ Operator instanceNormalization() {
   entry.attributes = {{"epsilon", AttributeKind::Float, 1e-5F}};
   entry.requirements = {
       sameTypes(),
-      perChannelInputs("input 'input' has rank 3 or more, and the others one element per channel "
-                       "(axis 1)",
-                       channels)};
+      perChannelInputs(
+          "input 'input' must have rank 3 or more, the others one element per channel (axis 1)",
+          channels)};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Standard by(node.emit, x, axesFrom(2, x.rank()), node.real("epsilon"));
@@ -219,19 +219,19 @@ Operator groupNormalization(bool ofGroups) {
     entry.attributes.push_back({"stash_type", AttributeKind::Int, int64_t{1}, false, {1}});
   entry.requirements = {
       sameTypes(),
-      perChannelInputs(ofGroups ? "input 'X' has rank 3 or more, and the others one element per "
-                                  "group"
-                                : "input 'X' has rank 3 or more, and the others one element per "
-                                  "channel (axis 1)",
-                       [ofGroups](const NodeView &node) {
-                         return ofGroups ? node.integer("num_groups") : channels(node);
-                       }),
-      {"attribute 'num_groups' divides the channels (axis 1)",
+      perChannelInputs(
+          ofGroups
+              ? "input 'X' must have rank 3 or more, the others one element per group"
+              : "input 'X' must have rank 3 or more, the others one element per channel (axis 1)",
+          [ofGroups](const NodeView &node) {
+            return ofGroups ? node.integer("num_groups") : channels(node);
+          }),
+      {"attribute 'num_groups' must divide the channels (axis 1)",
        [](const NodeView &node) -> std::string {
          const int64_t groups = node.integer("num_groups");
          return groups > 0 && channels(node) % groups == 0
                     ? ""
-                    : fmt::format("{} of {}", groups, channels(node));
+                    : fmt::format("{} for {} channels", groups, channels(node));
        },
        "E0206"}};
   entry.build = [ofGroups](NodeBuilder &node) { buildGroup(node, ofGroups); };

@@ -71,28 +71,28 @@ void evaluateIntegers(NodeBuilder &node) {
 Operator oneHot() {
   Operator entry;
   entry.name = "OneHot";
-  entry.form = "map: index == place or index == place - depth ? on : off";
+  entry.form = "map: index == position or index == position - depth ? on : off";
   entry.inputs = {{"indices", Types::Numeric},
                   {"depth", Types::Numeric, Presence::Required, true},
                   {"values", Types::Numeric, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};
   entry.requirements = {
-      {"input 'depth' is one whole number in [1, 256], up to which bf16 has every integer",
+      {"input 'depth' must be one whole number in [1, 256], the range of exact bf16 integers",
        [](const NodeView &node) -> std::string {
          if (depthOf(node))
            return "";
          const HostTensor &depth = *node.in(1).known;
-         return depth.size() != 1 ? "the shape " + shapeText(depth.shape)
+         return depth.size() != 1 ? "shape " + shapeText(depth.shape)
                 : depth.isFloat() ? fmt::format("{}", depth.floats[0])
                                   : fmt::format("{}", depth.ints[0]);
        }},
-      {"input 'values' has two elements",
+      {"input 'values' must have two elements",
        [](const NodeView &node) -> std::string {
          return node.in(2).shape == Shape{2} ? "" : shapeText(node.in(2).shape);
        },
        "E0206"},
-      {"integers in 'values' are bf16 numbers where 'indices' is not known at import",
+      {"integers in 'values' must be exact in bf16 if 'indices' is computed at run time",
        [](const NodeView &node) -> std::string {
          if (!node.in(0).known)
            for (const int64_t value : node.in(2).known->ints)
@@ -100,7 +100,7 @@ Operator oneHot() {
                return fmt::format("{}", value);
          return "";
        }},
-      {"attribute 'axis' is in [-rank-1, rank] of input 'indices'",
+      {"attribute 'axis' must be in [-rank-1, rank] of input 'indices'",
        [](const NodeView &node) {
          return axesProblem({node.integer("axis")}, node.in(0).rank() + 1);
        },

@@ -97,7 +97,7 @@ std::string validKeysProblem(const NodeView &node) {
     return shapeText(node.in(kValidKeys).shape);
   for (const int64_t count : node.knownInts(kValidKeys))
     if (count < 1 || count > scores[3])
-      return fmt::format("{} of {}", count, scores[3]);
+      return fmt::format("{} of {} keys", count, scores[3]);
   return node.has(kPastKey) ? "'past_key' as well" : "";
 }
 
@@ -202,7 +202,7 @@ Operator attention(bool hasValidKeys) {
       {"softcap", AttributeKind::Float, 0.0F},
       {"softmax_precision", AttributeKind::Int}};
   entry.requirements = {
-      {"inputs 'Q', 'K' and 'V' have all rank 3 or all rank 4",
+      {"inputs 'Q', 'K' and 'V' must all have rank 3 or all have rank 4",
        [](const NodeView &node) -> std::string {
          const int64_t rank = node.in(kQ).rank();
          const bool fits =
@@ -210,17 +210,16 @@ Operator attention(bool hasValidKeys) {
          return fits ? "" : operandShapes(node);
        },
        "E0206"},
-      {"attributes 'q_num_heads' and 'kv_num_heads' divide the last axis of operands of rank 3, "
-       "and "
-       "are axis 1 of others, if given",
+      {"'q_num_heads' and 'kv_num_heads' must divide the last axis for rank 3, or be axis 1 for "
+       "rank 4",
        headsProblem, "E0206"},
-      {"'Q', 'K' and 'V' have one batch, 'Q' and 'K' heads of one size, 'K' and 'V' as many heads "
-       "and positions, and their heads divide those of 'Q'",
+      {"'Q', 'K' and 'V' must agree in batch, 'Q' and 'K' in head size, 'K' and 'V' in heads and "
+       "positions, and their heads must divide those of 'Q'",
        extentsProblem, "E0206"},
-      {"inputs 'past_key' and 'past_value' are [batch, heads, positions, size] of 'K' and 'V', or "
-       "both left out",
+      {"'past_key' and 'past_value' must both be [batch, heads, positions, head size], or both be "
+       "left out",
        pastProblem, "E0206"},
-      {"input 'attn_mask' is bool or a floating-point type",
+      {"input 'attn_mask' must be bool or a floating-point type",
        [](const NodeView &node) -> std::string {
          if (!node.has(kMask) || isFloatType(node.in(kMask).type) ||
              node.in(kMask).type == onnx::TensorProto::BOOL)
@@ -228,8 +227,8 @@ Operator attention(bool hasValidKeys) {
          return dataTypeName(node.in(kMask).type);
        },
        "E0206"},
-      {"input 'attn_mask' broadcasts to [batch, heads, queries, keys]", maskProblem},
-      {"attribute 'softcap' is 0 or above, and 'scale' a finite number above 0",
+      {"input 'attn_mask' must broadcast to [batch, heads, queries, keys]", maskProblem},
+      {"attribute 'softcap' must be finite and at least 0, and 'scale' finite and above 0",
        [](const NodeView &node) -> std::string {
          const float cap = node.real("softcap"),
                      scale = node.given("scale") ? node.real("scale") : 1;
@@ -238,10 +237,9 @@ Operator attention(bool hasValidKeys) {
        },
        "E0206"}};
   if (hasValidKeys)
-    entry.requirements.push_back(
-        {"input 'nonpad_kv_seqlen' has one number in [1, keys] per sample, "
-         "and there is no 'past_key'",
-         validKeysProblem, "E0206"});
+    entry.requirements.push_back({"'nonpad_kv_seqlen' must have one number in [1, keys] per "
+                                  "sample, and 'past_key' must be left out",
+                                  validKeysProblem, "E0206"});
   entry.build = buildAttention;
   return entry;
 }

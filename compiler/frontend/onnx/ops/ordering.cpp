@@ -38,7 +38,7 @@ Tensor greatest(Emitter &emit, const Tensor &x, int64_t axis) {
 Operator hardmax(bool flattens) {
   Operator entry;
   entry.name = "Hardmax";
-  entry.form = "reduce argmax, map: place == argmax ? 1 : 0; over ";
+  entry.form = "reduce argmax, map: position == argmax ? 1 : 0; over ";
   entry.form += flattens ? "the axes from 'axis' on" : "'axis'";
   entry.inputs = {{"input"}};
   entry.outputs = {{"output"}};
@@ -48,14 +48,13 @@ Operator hardmax(bool flattens) {
     const auto axis = static_cast<size_t>(axisOf(node));
     return flattens ? extentProduct(shape, axis, shape.size()) : shape[axis];
   };
-  entry.requirements = {axisInRange("input"),
-                        {fmt::format("it is over at most {} elements, up to which bf16 has every "
-                                     "integer",
-                                     kMostPlaces),
-                         [places](const NodeView &node) -> std::string {
-                           return places(node) <= kMostPlaces ? ""
-                                                              : fmt::format("{}", places(node));
-                         }}};
+  entry.requirements = {
+      axisInRange("input"),
+      {fmt::format("it must be over at most {} elements, the range of exact bf16 integers",
+                   kMostPlaces),
+       [places](const NodeView &node) -> std::string {
+         return places(node) <= kMostPlaces ? "" : fmt::format("{}", places(node));
+       }}};
   entry.build = [flattens](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const int64_t axis = axisOf(node);
@@ -148,8 +147,7 @@ void evaluateTopK(NodeBuilder &node) {
 Operator topK(bool hasInput, bool hasOrder) {
   Operator entry;
   entry.name = "TopK";
-  entry.form = "map: comes before, reduce sum: the place of every element; map: of this place, "
-               "reduce max";
+  entry.form = "map: comes before, reduce sum: the rank of every element; map: by rank, reduce max";
   entry.inputs = {{"X", hasOrder ? Types::Numeric : Types::Float}};
   entry.outputs = {{"Values"}, {"Indices", Presence::Optional}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};
@@ -163,19 +161,19 @@ Operator topK(bool hasInput, bool hasOrder) {
   }
   entry.requirements = {
       axisInRange("X"),
-      {"'k' is one number in [1, extent of 'axis']",
+      {"'k' must be one number in [1, extent of 'axis']",
        [](const NodeView &node) -> std::string {
          if (!node.given("k") && node.in(1).known->size() != 1)
-           return "the shape " + shapeText(node.in(1).shape);
+           return "shape " + shapeText(node.in(1).shape);
          const int64_t extent = node.in(0).shape[axisOf(node)];
          return count(node) >= 1 && count(node) <= extent
                     ? ""
-                    : fmt::format("{} of {}", count(node), extent);
+                    : fmt::format("{} for extent {}", count(node), extent);
        },
        "E0206"},
-      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer, or 'X' is "
-                   "known at import",
-                   kMostPlaces),
+      {fmt::format(
+           "at run time 'axis' must have at most {} elements, the range of exact bf16 integers",
+           kMostPlaces),
        [](const NodeView &node) -> std::string {
          const int64_t extent = node.in(0).shape[axisOf(node)];
          return extent <= kMostPlaces || node.in(0).known ? "" : fmt::format("{}", extent);

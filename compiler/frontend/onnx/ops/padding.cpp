@@ -112,17 +112,17 @@ int64_t mostBorder(const std::string &mode, int64_t extent) {
 
 std::vector<Requirement> borderRequirements(const std::vector<std::string> &modes) {
   return {
-      {fmt::format("attribute 'mode' is {}", alternatives(modes)),
+      {fmt::format("attribute 'mode' must be {}", alternatives(modes)),
        [modes](const NodeView &node) -> std::string {
          return std::find(modes.begin(), modes.end(), mode(node)) == modes.end()
                     ? inQuotes(mode(node))
                     : "";
        },
        "E0206"},
-      {"'axes' are distinct axes of 'data'",
+      {"'axes' must be distinct axes of 'data'",
        [](const NodeView &node) { return axesProblem(paddedAxes(node), node.in(0).rank()); },
        "E0206"},
-      {fmt::format("'pads' has two elements per padded axis, in [{}, {}]", -kMaxElements,
+      {fmt::format("'pads' must have two elements per padded axis, in [{}, {}]", -kMaxElements,
                    kMaxElements),
        [](const NodeView &node) -> std::string {
          const bool fits = pads(node).size() == 2 * paddedAxes(node).size() &&
@@ -133,12 +133,12 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
                      : fmt::format("{} for {}", shapeText(pads(node)), shapeText(node.in(0).shape));
        },
        "E0206"},
-      {"input 'constant_value' has one element",
+      {"input 'constant_value' must have one element",
        [](const NodeView &node) -> std::string {
          return !node.has(2) || node.in(2).known->size() == 1 ? "" : shapeText(node.in(2).shape);
        },
        "E0206"},
-      {"negative 'pads' leave at least one element of an axis",
+      {"negative 'pads' must leave at least one element of an axis",
        [](const NodeView &node) -> std::string {
          const Shape left = croppedShape(node);
          return std::all_of(left.begin(), left.end(), [](int64_t extent) { return extent > 0; })
@@ -146,15 +146,15 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
                     : fmt::format("{} for {}", shapeText(pads(node)), shapeText(node.in(0).shape));
        },
        "E0206"},
-      {"'pads' are at most as many as an axis has further elements where they reflect it, and as "
-       "it has elements where they wrap around it",
+      {"'pads' must be below the extent of their axis to reflect it, and at most the extent to "
+       "wrap it",
        [](const NodeView &node) -> std::string {
          const Borders borders = bordersOf(node);
          const Shape extents = croppedShape(node);
          for (size_t axis = 0; axis < extents.size(); ++axis)
            if (std::max(borders.low[axis], borders.high[axis]) >
                std::max<int64_t>(mostBorder(mode(node), extents[axis]), 0))
-             return fmt::format("{} and {} at extent {} of axis {}", borders.low[axis],
+             return fmt::format("{} and {} for extent {} of axis {}", borders.low[axis],
                                 borders.high[axis], extents[axis], axis);
          return "";
        }}};
@@ -163,7 +163,8 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
 Operator pad(const std::vector<std::string> &modes) {
   Operator entry;
   entry.name = "Pad";
-  entry.form = "pad; slices, then concat, of borders that repeat elements; slice where negative";
+  entry.form =
+      "pad; slices, then concat, for borders that repeat elements; slice for negative pads";
   entry.inputs = {{"data"}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"mode", AttributeKind::String, std::string("constant")}};
@@ -178,7 +179,7 @@ Operator padWithInputs(const std::vector<std::string> &modes, bool hasAxes) {
                   {"pads", Types::Integer, Presence::Required, true},
                   {"constant_value", Types::Any, Presence::Optional, true}};
   entry.requirements.insert(entry.requirements.begin(),
-                            {{"input 'constant_value' has the type of 'data'",
+                            {{"input 'constant_value' must have the type of 'data'",
                               [](const NodeView &node) -> std::string {
                                 return !node.has(2) || node.in(2).type == node.in(0).type
                                            ? ""

@@ -147,12 +147,12 @@ Operator pooling(const char *name, const char *form, const Version &version) {
   const auto sizes = [](const NodeView &node) { return node.integers("kernel_shape"); };
   entry.requirements.push_back(windowFits(sizes));
   entry.requirements.push_back(
-      {"the pads of an axis are smaller than the window",
+      {"the pads of an axis must be smaller than the window",
        [](const NodeView &node) -> std::string {
          const std::vector<WindowAxis> windows = windowsOf(node);
          for (size_t i = 0; i < windows.size(); ++i)
            if (std::max(windows[i].low, windows[i].high) >= windows[i].reach())
-             return fmt::format("{} and {} for {} elements from first to last along axis {}",
+             return fmt::format("pads {} and {} for a window over {} elements of axis {}",
                                 windows[i].low, windows[i].high, windows[i].reach(), i + 2);
          return "";
        },
@@ -240,15 +240,15 @@ Operator maxPool(const Version &version) {
                               : "window, then reduce max",
               version);
   if (version.indices)
-    entry.requirements.push_back(
-        {fmt::format("output 'Indices' is not used, or 'X' has at most {} elements, up to which "
-                     "bf16 has every integer",
-                     kMostIndices),
-         [](const NodeView &node) -> std::string {
-           return !node.isUsed(1) || elementCount(node.in(0).shape, kMostIndices) >= 0
-                      ? ""
-                      : shapeText(node.in(0).shape);
-         }});
+    entry.requirements.push_back({fmt::format("with output 'Indices', 'X' must have at most {} "
+                                              "elements, the range of exact bf16 integers",
+                                              kMostIndices),
+                                  [](const NodeView &node) -> std::string {
+                                    return !node.isUsed(1) ||
+                                                   elementCount(node.in(0).shape, kMostIndices) >= 0
+                                               ? ""
+                                               : shapeText(node.in(0).shape);
+                                  }});
   entry.build = [](NodeBuilder &node) {
     const std::vector<WindowAxis> windows = windowsOf(node);
     const DataType type = node.in(0).type;
@@ -265,7 +265,7 @@ Operator maxPool(const Version &version) {
 Operator ofBytesToo(Operator entry) {
   entry.inputs[0].types = Types::Numeric;
   entry.requirements.insert(entry.requirements.begin(),
-                            {"integers are int8 or uint8",
+                            {"integers must be int8 or uint8",
                              [](const NodeView &node) -> std::string {
                                const DataType type = node.in(0).type;
                                return isFloatType(type) || type == onnx::TensorProto::INT8 ||
@@ -280,18 +280,17 @@ Operator ofBytesToo(Operator entry) {
 Operator averagePool(const Version &version) {
   Operator entry = pooling("AveragePool",
                            "window, then reduce mean; reduce sum and map: * 1 / elements where the "
-                           "window leaves the input",
+                           "window crosses the border",
                            version);
-  entry.requirements.push_back({fmt::format("the window has at most {} positions", kMaxPositions),
-                                [](const NodeView &node) -> std::string {
-                                  Shape positions;
-                                  for (const WindowAxis &axis : windowsOf(node))
-                                    positions.push_back(axis.count);
-                                  return elementCount(positions, kMaxPositions) >= 0
-                                             ? ""
-                                             : shapeText(positions);
-                                }});
-  entry.requirements.push_back({"the average is of at least one element at every position",
+  entry.requirements.push_back(
+      {fmt::format("the window must have at most {} positions", kMaxPositions),
+       [](const NodeView &node) -> std::string {
+         Shape positions;
+         for (const WindowAxis &axis : windowsOf(node))
+           positions.push_back(axis.count);
+         return elementCount(positions, kMaxPositions) >= 0 ? "" : shapeText(positions);
+       }});
+  entry.requirements.push_back({"the average must include at least one element at every position",
                                 [](const NodeView &node) -> std::string {
                                   const std::vector<Shape> counts = divisors(node);
                                   for (size_t axis = 0; axis < counts.size(); ++axis) {
@@ -312,10 +311,11 @@ Operator averagePool(const Version &version) {
 Operator withNorm(Operator entry, bool first = false) {
   entry.attributes.push_back(first ? AttributeSpec{"p", AttributeKind::Float, 2.0F}
                                    : AttributeSpec{"p", AttributeKind::Int, int64_t{2}});
-  entry.requirements.push_back({"attribute 'p' is 1 or 2", [](const NodeView &node) -> std::string {
-                                  const float p = normOf(node);
-                                  return p == 1 || p == 2 ? "" : fmt::format("{}", p);
-                                }});
+  entry.requirements.push_back(
+      {"attribute 'p' must be 1 or 2", [](const NodeView &node) -> std::string {
+         const float p = normOf(node);
+         return p == 1 || p == 2 ? "" : fmt::format("{}", p);
+       }});
   return entry;
 }
 

@@ -128,8 +128,8 @@ void evaluatePow(NodeBuilder &node) {
     else if (std::abs(value) < 0x1p53)
       out.ints.push_back(wrapToType(static_cast<int64_t>(value), x.type));
     else
-      throw NodeError{"E0205",
-                      fmt::format("the integer {} is not exact, only those below 2^53 are", value)};
+      throw NodeError{
+          "E0205", fmt::format("the result {} is not exact; integers must be below 2^53", value)};
   }
   node.result(Tensor::ofKnown(std::move(out)));
 }
@@ -137,18 +137,17 @@ void evaluatePow(NodeBuilder &node) {
 Operator pow() {
   Operator entry;
   entry.name = "Pow";
-  entry.form =
-      "map: x ^ y; of several known exponents that of the element, of many or computed ones "
-      "exp(y * log |x|) with its sign";
+  entry.form = "map: x ^ y; for several constant exponents per element, for many or run-time "
+               "exponents exp(y * log |x|) with its sign";
   entry.inputs = {{"X", Types::Numeric}, {"Y", Types::Numeric}};
   entry.outputs = {{"Z"}};
-  entry.requirements = {broadcastable(),
-                        {"input 'X' is of a floating-point type where not all is known at import",
-                         [](const NodeView &node) -> std::string {
-                           return node.allKnown() || isFloatType(node.in(0).type)
-                                      ? ""
-                                      : dataTypeName(node.in(0).type);
-                         }}};
+  entry.requirements = {
+      broadcastable(),
+      {"input 'X' must be a floating-point type if an input is computed at run time",
+       [](const NodeView &node) -> std::string {
+         return node.allKnown() || isFloatType(node.in(0).type) ? ""
+                                                                : dataTypeName(node.in(0).type);
+       }}};
   entry.build = [](NodeBuilder &node) {
     Tensor result = areTakenApart(node)
                         ? powers(node, exponents(node))

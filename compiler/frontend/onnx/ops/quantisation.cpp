@@ -34,21 +34,22 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
   entry.outputs = {{"y"}};
   if (hasAxis) {
     entry.attributes = {{"axis", AttributeKind::Int, int64_t{1}}};
-    entry.requirements.push_back(
-        {"attribute 'axis' is in [-rank, rank-1] of input 'x' unless the scale is one number",
-         [](const NodeView &node) -> std::string {
-           return elementCount(node.in(1).shape, kMaxElements) == 1
-                      ? ""
-                      : axesProblem({node.integer("axis")}, node.in(0).rank());
-         },
-         "E0206"});
+    entry.requirements.push_back({"attribute 'axis' must be in [-rank, rank-1] of input 'x' unless "
+                                  "the scale has one element",
+                                  [](const NodeView &node) -> std::string {
+                                    return elementCount(node.in(1).shape, kMaxElements) == 1
+                                               ? ""
+                                               : axesProblem({node.integer("axis")},
+                                                             node.in(0).rank());
+                                  },
+                                  "E0206"});
   }
   const auto places = [](const NodeView &node) {
     return node.given("axis") ? node.in(0).shape[axisOf(node)] : 1;
   };
   entry.requirements.push_back(positive(1, scale));
-  entry.requirements.push_back(perTensorOr(1, scale, 0, "place along 'axis'", places));
-  entry.requirements.push_back({fmt::format("input '{}' has the shape of '{}'", zero, scale),
+  entry.requirements.push_back(perTensorOr(1, scale, 0, "position of 'axis'", places));
+  entry.requirements.push_back({fmt::format("input '{}' must have the shape of '{}'", zero, scale),
                                 [](const NodeView &node) -> std::string {
                                   return !node.has(2) || node.in(2).shape == node.in(1).shape
                                              ? ""
@@ -92,7 +93,7 @@ Operator withOutputType(Operator entry) {
                               false,
                               {0, int64_t{Proto::UINT8}, int64_t{Proto::INT8}}});
   entry.requirements.push_back(
-      {"attribute 'output_dtype' is 0, or the type of 'y_zero_point' where that is given",
+      {"attribute 'output_dtype' must be 0 or the type of 'y_zero_point', if that is given",
        [](const NodeView &node) -> std::string {
          return !node.has(2) || quantisedType(node, 2) == node.in(2).type
                     ? ""
@@ -115,9 +116,10 @@ DataType restoredType(const NodeView &node) {
 }
 
 Operator dequantizeLinear(bool hasAxis) {
-  Operator entry = scaled("DequantizeLinear", "map: (x - zero) * scale; at import of a constant",
-                          "x_scale", "x_zero_point", hasAxis);
-  entry.requirements.push_back({"input 'x' is int8, uint8 or, where it is known at import, int32",
+  Operator entry =
+      scaled("DequantizeLinear", "map: (x - zero) * scale; at compile time for a constant",
+             "x_scale", "x_zero_point", hasAxis);
+  entry.requirements.push_back({"input 'x' must be int8, uint8 or, if known at compile time, int32",
                                 [](const NodeView &node) -> std::string {
                                   const DataType type = node.in(0).type;
                                   return isByte(type) || (node.in(0).known && type == Proto::INT32)

@@ -22,7 +22,7 @@ Tensor ofType(Tensor tensor, DataType type) {
 }
 
 Requirement isByteInput(size_t input, const char *name) {
-  return {fmt::format("input '{}' is int8 or uint8", name),
+  return {fmt::format("input '{}' must be int8 or uint8", name),
           [input](const NodeView &node) -> std::string {
             return !node.has(input) || isByte(node.in(input).type)
                        ? ""
@@ -31,7 +31,7 @@ Requirement isByteInput(size_t input, const char *name) {
 }
 
 Requirement positive(size_t input, const std::string &name) {
-  return {fmt::format("every element of input '{}' is above 0", name),
+  return {fmt::format("every element of input '{}' must be finite and above 0", name),
           [input](const NodeView &node) -> std::string {
             if (!node.in(input).known)
               return "";
@@ -45,7 +45,7 @@ Requirement positive(size_t input, const std::string &name) {
 
 Requirement perTensorOr(size_t input, const std::string &name, size_t of, const char *what,
                         std::function<int64_t(const NodeView &)> count) {
-  return {fmt::format("input '{}' has one element, or one per {}", name, what),
+  return {fmt::format("input '{}' must have one element, or one per {}", name, what),
           [=](const NodeView &node) -> std::string {
             if (!node.has(input))
               return "";

@@ -61,8 +61,8 @@ InputSpec zeroInput(const char *name, Presence presence = Presence::Required) {
 }
 
 Requirement oneElement(std::vector<size_t> inputs, const std::string &names) {
-  return {inputs.size() == 1 ? fmt::format("input {} has one element", names)
-                             : fmt::format("inputs {} have one element each", names),
+  return {inputs.size() == 1 ? fmt::format("input {} must have one element", names)
+                             : fmt::format("inputs {} must have one element each", names),
           [inputs = std::move(inputs)](const NodeView &node) -> std::string {
             for (const size_t i : inputs)
               if (node.has(i) && elementCount(node.in(i).shape, kMaxElements) != 1)
@@ -83,8 +83,8 @@ std::vector<Requirement> quantisedOperands(const Places &at, const char *a, cons
   std::vector<Requirement> out = {isByteInput(at.a, a), isByteInput(at.b, b)};
   if (at.bScale != 0)
     out.push_back(perTensorOr(at.bScale, std::string(b) + "_scale", at.b, feature, count));
-  out.push_back({"the zero points of the second operand are one, or one per " +
-                     std::string(feature) + ", and have its type",
+  out.push_back({"the second operand must have one zero point, or one per " + std::string(feature) +
+                     ", of its own type",
                  [at, count](const NodeView &node) -> std::string {
                    if (!node.has(at.bZero))
                      return "";
@@ -100,7 +100,7 @@ std::vector<Requirement> quantisedOperands(const Places &at, const char *a, cons
 }
 
 Requirement productFits(const Places &at) {
-  return {"the contracted extents are equal and the axes before the last two broadcast",
+  return {"the contracted extents must be equal, and the leading axes must broadcast",
           [at](const NodeView &node) -> std::string {
             const Shape &a = node.in(at.a).shape, &b = node.in(at.b).shape;
             const bool ranks = a.size() >= 2 && b.size() >= 2;
@@ -189,7 +189,7 @@ Operator convInteger() {
                   zeroInput("x_zero_point", Presence::Optional),
                   zeroInput("w_zero_point", Presence::Optional)};
   entry.outputs = {{"y"}};
-  entry.requirements = quantisedOperands(kInteger, "x", "w", "feature of 'w'", 0);
+  entry.requirements = quantisedOperands(kInteger, "x", "w", "output channel of 'w'", 0);
   entry.requirements.push_back(oneElement({2}, "'x_zero_point'"));
   asConvolution(entry, {.weights = kInteger.b, .bias = std::nullopt, .x = "x", .w = "w"});
   entry.build = [](NodeBuilder &node) {
@@ -214,7 +214,7 @@ Operator qLinearConv() {
                   zeroInput("y_zero_point"),
                   {"B", Types::Integer, Presence::Optional, true}};
   entry.outputs = {{"y"}};
-  entry.requirements = quantisedOperands(kLinear, "x", "w", "feature of 'w'", 0);
+  entry.requirements = quantisedOperands(kLinear, "x", "w", "output channel of 'w'", 0);
   for (Requirement &one : quantisedResult("x", "w"))
     entry.requirements.push_back(std::move(one));
   asConvolution(entry, {.weights = kLinear.b, .bias = kBias, .x = "x", .w = "w"});

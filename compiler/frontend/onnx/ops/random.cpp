@@ -21,7 +21,7 @@ DataType givenType(const NodeView &node, DataType otherwise) {
 }
 
 Requirement typeIs(const char *what, bool (*allowed)(DataType)) {
-  return {fmt::format("attribute 'dtype' is {}", what),
+  return {fmt::format("attribute 'dtype' must be {}", what),
           [allowed](const NodeView &node) -> std::string {
             const DataType type = givenType(node, Proto::UNDEFINED);
             return !node.given("dtype") || allowed(type)
@@ -74,7 +74,7 @@ Operator ofShape(const Family &family) {
   entry.attributes.push_back({"dtype", AttributeKind::Int, int64_t{Proto::FLOAT}});
   entry.attributes.push_back({"shape", AttributeKind::Ints, std::nullopt, true});
   const auto shape = [](const NodeView &node) { return node.integers("shape"); };
-  entry.requirements.push_back({"attribute 'shape' has no negative extent",
+  entry.requirements.push_back({"attribute 'shape' must have no negative extent",
                                 [shape](const NodeView &node) -> std::string {
                                   const Shape extents = shape(node);
                                   const bool all = std::ranges::all_of(
@@ -96,12 +96,12 @@ Operator like(const Family &family) {
   entry.name = fmt::format("Random{}Like", family.name);
   entry.inputs = {{"input", Types::Any}};
   entry.attributes.push_back({"dtype", AttributeKind::Int});
-  entry.requirements.push_back({"attribute 'dtype' or input 'input' is of a floating-point type",
-                                [](const NodeView &node) -> std::string {
-                                  return node.given("dtype") || isFloatType(node.in(0).type)
-                                             ? ""
-                                             : dataTypeName(node.in(0).type);
-                                }});
+  entry.requirements.push_back(
+      {"attribute 'dtype' or input 'input' must be of a floating-point type",
+       [](const NodeView &node) -> std::string {
+         return node.given("dtype") || isFloatType(node.in(0).type) ? ""
+                                                                    : dataTypeName(node.in(0).type);
+       }});
   entry.requirements.push_back(boundedField(shapeOfInput));
   entry.build = [family](NodeBuilder &node) {
     buildFamily(node, family, givenType(node, node.in(0).type), node.in(0).shape);
@@ -132,7 +132,7 @@ Operator bernoulli() {
   entry.outputs = {{"output"}};
   entry.attributes = {{"dtype", AttributeKind::Int}, {"seed", AttributeKind::Float}};
   entry.requirements = {typeIs("a float, integer or bool type", isAnyNumber),
-                        {"probabilities that are known are in [0, 1]",
+                        {"probabilities known at compile time must be in [0, 1]",
                          [](const NodeView &node) -> std::string {
                            if (node.in(0).known)
                              for (const float p : node.in(0).known->floats)
@@ -179,12 +179,12 @@ Operator multinomial() {
   const auto drawn = [](const NodeView &node) -> Shape {
     return {node.in(0).shape[0], node.integer("sample_size"), node.in(0).shape[1]};
   };
-  entry.requirements = {{"input 'input' has rank 2",
+  entry.requirements = {{"input 'input' must have rank 2",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 2 ? "" : shapeText(node.in(0).shape);
                          },
                          "E0206"},
-                        {"attribute 'sample_size' is at least 1",
+                        {"attribute 'sample_size' must be at least 1",
                          [](const NodeView &node) -> std::string {
                            const int64_t size = node.integer("sample_size");
                            return size >= 1 ? "" : fmt::format("{}", size);

@@ -9,7 +9,7 @@
 namespace sluice::frontend::ops {
 
 Requirement boundedField(std::function<Shape(const NodeView &)> shape) {
-  return {fmt::format("there are at most {} random numbers", kMaxRandomElements),
+  return {fmt::format("there must be at most {} random numbers", kMaxRandomElements),
           [shape = std::move(shape)](const NodeView &node) -> std::string {
             const Shape extents = shape(node);
             return elementCount(extents, kMaxRandomElements) >= 0 ? "" : shapeText(extents);
@@ -32,18 +32,18 @@ reference::RandomField fieldOf(NodeBuilder &node) {
     return reference::RandomField({givenSeed(node), Given});
   switch (node.unseeded) {
   case Unseeded::Refused:
-    throw NodeError{"E0208",
-                    "without a seed its random numbers differ from inference to inference, those "
-                    "of a program are always the same",
-                    {fix("where the same numbers will do in every inference, --fixed-random takes "
-                         "them; else make them an input of the model",
-                         "--fixed-random")}};
+    throw NodeError{
+        "E0208",
+        "random numbers without a seed differ in every inference, but a program always has the "
+        "same ones",
+        {fix("make the numbers an input of the model, or accept the same ones in every inference",
+             "--fixed-random")}};
   case Unseeded::RefusedInLoop:
     throw NodeError{"E0208",
-                    "without a seed its random numbers differ from trip to trip of the loop around "
-                    "it, those of a body are always the same",
-                    {fix("make the numbers of all trips before the loop, as a sequence that it "
-                         "takes an element of in each")}};
+                    "random numbers without a seed differ in every iteration, but a loop body "
+                    "always has the same ones",
+                    {fix("make the numbers of all iterations before the loop, and read one element "
+                         "of them in each")}};
   case Unseeded::Fixed:
     break;
   }

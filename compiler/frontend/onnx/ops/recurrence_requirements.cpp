@@ -12,7 +12,7 @@ std::optional<std::vector<RecurrentActivation>> activations(const NodeView &node
   if (node.given("activations")) {
     const auto &given = node.attribute<std::vector<std::string>>("activations");
     if (given.size() != names.size()) {
-      found = fmt::format("{} of {}", given.size(), names.size());
+      found = fmt::format("{} names, expected {}", given.size(), names.size());
       return std::nullopt;
     }
     names = given;
@@ -27,14 +27,14 @@ std::optional<std::vector<RecurrentActivation>> activations(const NodeView &node
 
 Requirement shaped(const char *name, size_t input, const std::string &form,
                    std::function<Shape(const Extents &)> shape) {
-  return {fmt::format("input '{}' is {}", name, form),
+  return {fmt::format("input '{}' must be {}", name, form),
           [input, shape = std::move(shape)](const NodeView &node) -> std::string {
             if (!node.has(input))
               return "";
             const Shape wanted = shape(Extents(node));
             return node.in(input).shape == wanted
                        ? ""
-                       : fmt::format("{} for {}", shapeText(node.in(input).shape),
+                       : fmt::format("{}, expected {}", shapeText(node.in(input).shape),
                                      shapeText(wanted));
           },
           "E0206"};
@@ -44,7 +44,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
   const int64_t gates = kind.gates;
   const std::string rows = gates == 1 ? "hidden size" : fmt::format("{} * hidden size", gates);
   return {
-      {"the inputs but 'sequence_lens' have the same element type",
+      {"all inputs except 'sequence_lens' must have the same element type",
        [](const NodeView &node) -> std::string {
          std::vector<std::string> names;
          bool same = true;
@@ -56,7 +56,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
          return same ? "" : fmt::format("{}", fmt::join(names, ", "));
        },
        "E0206"},
-      {"inputs 'X', 'W' and 'R' have rank 3 and no extent 0",
+      {"inputs 'X', 'W' and 'R' must have rank 3 and no extent 0",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kX, kW, kR})
            if (node.in(i).rank() != 3 || elementCount(node.in(i).shape, kMaxElements) <= 0)
@@ -64,7 +64,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
          return "";
        },
        "E0206"},
-      {"attribute 'direction' is 'forward', 'reverse' or 'bidirectional'",
+      {"attribute 'direction' must be 'forward', 'reverse' or 'bidirectional'",
        [](const NodeView &node) -> std::string {
          const auto &direction = node.attribute<std::string>("direction");
          return direction == "forward" || direction == "reverse" || direction == "bidirectional"
@@ -72,7 +72,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
                     : inQuotes(direction);
        },
        "E0206"},
-      {"attribute 'hidden_size', if given, is the last extent of 'R'",
+      {"attribute 'hidden_size', if given, must be the last extent of 'R'",
        [](const NodeView &node) -> std::string {
          return !node.given("hidden_size") ||
                         node.integer("hidden_size") == node.in(kR).shape.back()
@@ -89,33 +89,31 @@ std::vector<Requirement> requirements(const Kind &kind) {
              [gates](const Extents &e) { return Shape{e.directions, 2 * gates * e.hidden}; }),
       shaped("sequence_lens", kLengths, "[batch size]",
              [](const Extents &e) { return Shape{e.batch}; }),
-      {"every element of input 'sequence_lens' is in [0, steps]",
+      {"every element of input 'sequence_lens' must be in [0, steps]",
        [](const NodeView &node) -> std::string {
          if (!node.has(kLengths))
            return "";
          const int64_t steps = Extents(node).steps;
          for (const int64_t length : node.knownInts(kLengths))
            if (length < 0 || length > steps)
-             return fmt::format("{} of {} steps", length, steps);
+             return fmt::format("{} for {} steps", length, steps);
          return "";
        },
        "E0206"},
       shaped("initial_h", kInitialH,
-             "[directions, batch size, hidden size], the first two exchanged where 'layout' is 1",
+             "[directions, batch size, hidden size], with the first two exchanged for 'layout' 1",
              [](const Extents &e) { return e.state(); }),
-      {"attribute 'clip', if given, is above 0",
+      {"attribute 'clip', if given, must be above 0",
        [](const NodeView &node) -> std::string {
          return !node.given("clip") || node.real("clip") > 0 ? ""
                                                              : fmt::format("{}", node.real("clip"));
        },
        "E0206"},
-      {fmt::format(
-           "attribute 'activations' has {} for each direction, each one of {}; the numbers "
-           "of 'activation_alpha' and 'activation_beta' go to those that take one, in their "
-           "order",
-           kind.activations.size() == 1 ? "1 name"
-                                        : fmt::format("{} names", kind.activations.size()),
-           recurrentActivationNames()),
+      {fmt::format("attribute 'activations' must have {} per direction, out of {}, with parameters "
+                   "in 'activation_alpha' and 'activation_beta'",
+                   kind.activations.size() == 1 ? "1 name"
+                                                : fmt::format("{} names", kind.activations.size()),
+                   recurrentActivationNames()),
        [&kind](const NodeView &node) -> std::string {
          std::string found;
          return activations(node, kind, found) ? "" : found;

@@ -290,8 +290,8 @@ template <typename Cell> void build(NodeBuilder &node, const Kind &kind) {
 template <typename Cell> Operator recurrence(const Kind &kind) {
   Operator entry;
   entry.name = kind.name;
-  entry.form = "matmuls with the weights of the input, then a loop of the cell for each direction; "
-               "'clip' bounds what every activation takes";
+  entry.form = "matmuls with the input weights, then a loop of the cell per direction; 'clip' "
+               "bounds the operand of every activation";
   entry.inputs = {{"X"},
                   {"W", Types::Float, Presence::Required, true},
                   {"R", Types::Float, Presence::Required, true},

@@ -105,7 +105,7 @@ recurrentActivations(const std::vector<std::string> &names, const std::vector<fl
   for (const auto &[what, left] :
        {std::pair("alpha", alphas.end() - alpha), std::pair("beta", betas.end() - beta)})
     if (left != 0) {
-      found = fmt::format("{} more {} than the functions take", left, what);
+      found = fmt::format("{} {} too many", left, what);
       return std::nullopt;
     }
   return out;

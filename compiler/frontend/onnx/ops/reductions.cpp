@@ -69,10 +69,10 @@ void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
   HostTensor out{x.type, std::move(dropped), {}, {}};
   const int64_t each = values.empty() ? 0 : x.size() / static_cast<int64_t>(values.size());
   if (r.isMean && each == 0 && !values.empty())
-    throw NodeError{"E0206", "a mean of no elements"};
+    throw NodeError{"E0206", "the mean of no elements is undefined"};
   for (const std::optional<int64_t> &value : values) {
     if (!value)
-      throw NodeError{"E0206", "a minimum or maximum of no elements"};
+      throw NodeError{"E0206", "the minimum or maximum of no elements is undefined"};
     out.ints.push_back(wrapToType(r.isMean ? *value / each : *value, x.type));
   }
   node.result(Tensor::ofKnown(std::move(out)));
@@ -88,7 +88,7 @@ Operator reduction(const Reduction &r) {
   entry.inputs = {{"data", r.merge ? Types::Numeric : Types::Float}};
   entry.outputs = {{"reduced"}};
   entry.attributes = {{"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
-  entry.requirements = {{"'axes' are distinct axes of 'data'",
+  entry.requirements = {{"'axes' must be distinct axes of 'data'",
                          [](const NodeView &node) -> std::string {
                            auto axes = givenAxes(node);
                            return axes ? axesProblem(*axes, node.in(0).rank()) : "";
@@ -175,7 +175,7 @@ void evaluateArg(NodeBuilder &node, bool smallest) {
   const int64_t extent = x.shape[axis], run = stridesOf(x.shape)[axis];
   const bool last = node.given("select_last_index") && node.integer("select_last_index") != 0;
   if (extent == 0)
-    throw NodeError{"E0206", "the index of a minimum or maximum of no elements"};
+    throw NodeError{"E0206", "the index of the minimum or maximum of no elements is undefined"};
   HostTensor out{onnx::TensorProto::INT64, x.shape, {}, {}};
   out.shape[axis] = 1;
   const KnownOrder before{x, smallest};
@@ -207,9 +207,9 @@ Operator arg(bool smallest, bool hasLast) {
         {"select_last_index", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   entry.requirements = {
       axisInRange("data"),
-      {fmt::format("'axis' has at most {} elements, up to which bf16 has every integer, or 'data' "
-                   "is known at import",
-                   kMostExact),
+      {fmt::format(
+           "at run time 'axis' must have at most {} elements, the range of exact bf16 integers",
+           kMostExact),
        [](const NodeView &node) -> std::string {
          const int64_t extent =
              node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];

@@ -15,7 +15,7 @@ void passThrough(NodeBuilder &node) { node.result(node.in(0)); }
 Operator identity() {
   Operator entry;
   entry.name = "Identity";
-  entry.form = "nothing: the result is the input";
+  entry.form = "no operation: the result is the input";
   entry.inputs = {{"input", Types::Value}};
   entry.outputs = {{"output"}};
   entry.build = passThrough;
@@ -55,7 +55,7 @@ std::optional<Shape> reshapeTarget(const NodeView &node, std::string &found) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zeroIsZero) {
       if (i >= from.size()) {
-        found += fmt::format(", which has no axis {} for a 0 to copy", i);
+        found += fmt::format(", but there is no axis {} for a 0 to copy", i);
         return std::nullopt;
       }
       shape[i] = from[i];
@@ -86,12 +86,12 @@ Operator reshape(bool hasAllowZero) {
   entry.outputs = {{"reshaped"}};
   if (hasAllowZero)
     entry.attributes = {{"allowzero", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
-  entry.requirements = {{"input 'shape' has rank 1",
+  entry.requirements = {{"input 'shape' must have rank 1",
                          [](const NodeView &node) -> std::string {
                            return node.in(1).rank() == 1 ? "" : shapeText(node.in(1).shape);
                          },
                          "E0206"},
-                        {"input 'shape' names as many elements as 'data' has, with at most one -1",
+                        {"input 'shape' must have as many elements as 'data', with at most one -1",
                          [](const NodeView &node) -> std::string {
                            std::string found;
                            return reshapeTarget(node, found) ? "" : found;
@@ -131,13 +131,13 @@ Operator squeeze() {
   entry.form = "squeeze";
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"squeezed"}};
-  entry.requirements = {{"'axes' are distinct axes of 'data'",
+  entry.requirements = {{"'axes' must be distinct axes of 'data'",
                          [](const NodeView &node) -> std::string {
                            auto axes = givenAxes(node);
                            return axes ? axesProblem(*axes, node.in(0).rank()) : "";
                          },
                          "E0206"},
-                        {"the axes of 'data' in 'axes' have extent 1",
+                        {"the axes of 'data' in 'axes' must have extent 1",
                          [](const NodeView &node) -> std::string {
                            for (int64_t axis : squeezedAxes(node))
                              if (node.in(0).shape[axis] != 1)
@@ -158,7 +158,7 @@ Operator unsqueeze() {
   entry.form = "unsqueeze";
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"expanded"}};
-  entry.requirements = {{"'axes' are distinct axes of the result",
+  entry.requirements = {{"'axes' must be distinct axes of the result",
                          [](const NodeView &node) -> std::string {
                            auto axes = *givenAxes(node);
                            return axesProblem(axes, node.in(0).rank() +

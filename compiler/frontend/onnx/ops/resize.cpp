@@ -103,9 +103,9 @@ Tensor nearest(NodeBuilder &node, const Tensor &x, int64_t at, const Axis &axis)
 /// The product with a banded matrix [to, from].
 Tensor weighted(NodeBuilder &node, const Tensor &x, int64_t at, const Axis &axis) {
   if (elementCount({axis.to, axis.from}, kMostWeights) < 0)
-    throw NodeError{"E0205", fmt::format("axis {} has {} elements and {} after it, more than {} "
-                                         "weights",
-                                         at, axis.from, axis.to, kMostWeights)};
+    throw NodeError{"E0205",
+                    fmt::format("axis {} needs {} times {} interpolation weights, more than {}", at,
+                                axis.from, axis.to, kMostWeights)};
   std::vector<float> matrix(axis.to * axis.from, 0.0F);
   for (int64_t i = 0; i < axis.to; ++i) {
     int64_t first = 0;
@@ -165,8 +165,8 @@ void append(std::vector<Requirement> &to, std::vector<Requirement> more) {
 Operator resize(const char *name, const Inputs &inputs, std::vector<std::string> modes) {
   Operator entry;
   entry.name = name;
-  entry.form = "along every axis slices and concat (nearest), or a contraction with the weights of "
-               "the neighbours (linear, cubic)";
+  entry.form = "per axis slices and concat (nearest), or a contraction with the interpolation "
+               "weights (linear, cubic)";
   entry.inputs = {{"X", Types::Any}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"mode", AttributeKind::String, std::string("nearest")}};
@@ -200,7 +200,7 @@ Operator upsampledImage() {
   entry.attributes.push_back({"height_scale", AttributeKind::Float, std::nullopt, true});
   entry.attributes.push_back({"width_scale", AttributeKind::Float, std::nullopt, true});
   append(entry.requirements, {selectsIntegers(),
-                              {"input 'X' has rank 4: batch, channels, height and width",
+                              {"input 'X' must have rank 4: batch, channels, height and width",
                                [](const NodeView &node) -> std::string {
                                  return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                                },

@@ -91,7 +91,7 @@ std::vector<Axis> axesOf(const NodeView &node, const Inputs &inputs) {
 }
 
 Requirement oneOf(const char *name, const char *otherwise, std::vector<std::string> allowed) {
-  return {fmt::format("attribute '{}' is {}", name, alternatives(allowed)),
+  return {fmt::format("attribute '{}' must be {}", name, alternatives(allowed)),
           [name, otherwise, allowed](const NodeView &node) -> std::string {
             const std::string found = text(node, name, otherwise);
             return std::find(allowed.begin(), allowed.end(), found) == allowed.end()
@@ -102,7 +102,7 @@ Requirement oneOf(const char *name, const char *otherwise, std::vector<std::stri
 }
 
 Requirement axesFit() {
-  return {"attribute 'axes' are distinct axes of 'X'",
+  return {"attribute 'axes' must be distinct axes of 'X'",
           [](const NodeView &node) -> std::string {
             return node.given("axes") ? axesProblem(node.integers("axes"), node.in(0).rank()) : "";
           },
@@ -110,7 +110,7 @@ Requirement axesFit() {
 }
 
 Requirement scalesArePositive(const char *names, const Inputs &inputs) {
-  return {fmt::format("{} are finite numbers above 0", names),
+  return {fmt::format("{} must be finite and above 0", names),
           [inputs](const NodeView &node) -> std::string {
             for (const float scale : scalesOf(node, inputs))
               if (!(scale > 0) || !std::isfinite(scale))
@@ -121,7 +121,7 @@ Requirement scalesArePositive(const char *names, const Inputs &inputs) {
 }
 
 std::vector<Requirement> scaleRequirements(const Inputs &inputs) {
-  return {{"'scales' has one element per axis of 'X'",
+  return {{"'scales' must have one element per axis of 'X'",
            [inputs](const NodeView &node) -> std::string {
              const auto scales = static_cast<int64_t>(scalesOf(node, inputs).size());
              const int64_t rank = node.in(0).rank();
@@ -132,7 +132,7 @@ std::vector<Requirement> scaleRequirements(const Inputs &inputs) {
 }
 
 Requirement resultFits(const Inputs &inputs) {
-  return {fmt::format("every extent of the result is at least 1, and it has at most {} elements",
+  return {fmt::format("the result must have extents of at least 1 and at most {} elements",
                       kMaxElements),
           [inputs](const NodeView &node) -> std::string {
             Shape shape;
@@ -144,71 +144,70 @@ Requirement resultFits(const Inputs &inputs) {
 }
 
 std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
-  return {
-      {"exactly one of 'scales' and 'sizes' is given, with one element per resized axis",
-       [inputs](const NodeView &node) -> std::string {
-         const size_t axes = resizedAxes(node).size(), scales = scalesOf(node, inputs).size();
-         const size_t sizes =
-             hasValues(node, inputs.sizes) ? node.knownInts(inputs.sizes).size() : 0;
-         return (scales == axes && sizes == 0) || (scales == 0 && sizes == axes)
-                    ? ""
-                    : fmt::format("{} and {} for {} axes", scales, sizes, axes);
-       },
-       "E0206"},
-      {"'scales' are above 0, and 'sizes' at least 1",
-       [inputs](const NodeView &node) -> std::string {
-         for (const float scale : scalesOf(node, inputs))
-           if (!(scale > 0) || !std::isfinite(scale))
-             return fmt::format("{}", scale);
-         if (hasValues(node, inputs.sizes))
-           for (const int64_t size : node.knownInts(inputs.sizes))
-             if (size < 1)
-               return fmt::format("{}", size);
-         return "";
-       },
-       "E0206"},
-      {"'roi', if given, has two elements per resized axis, and is given where the coordinates are "
-       "'tf_crop_and_resize'",
-       [inputs](const NodeView &node) -> std::string {
-         const size_t axes = resizedAxes(node).size();
-         const int64_t count = hasValues(node, inputs.roi) ? node.in(inputs.roi).known->size() : 0;
-         const bool needed = coordinates(node) == "tf_crop_and_resize";
-         return count == static_cast<int64_t>(2 * axes) || (count == 0 && !needed)
-                    ? ""
-                    : fmt::format("{} for {} axes", count, axes);
-       },
-       "E0206"},
-      {"with 'tf_crop_and_resize' the region is finite",
-       [inputs](const NodeView &node) -> std::string {
-         if (coordinates(node) != "tf_crop_and_resize")
-           return "";
-         for (const float end : node.in(inputs.roi).known->floats)
-           if (!std::isfinite(end))
-             return fmt::format("{}", end);
-         return "";
-       },
-       "E0206"}};
+  return {{"either 'scales' or 'sizes' must be given, with one element per resized axis",
+           [inputs](const NodeView &node) -> std::string {
+             const size_t axes = resizedAxes(node).size(), scales = scalesOf(node, inputs).size();
+             const size_t sizes =
+                 hasValues(node, inputs.sizes) ? node.knownInts(inputs.sizes).size() : 0;
+             return (scales == axes && sizes == 0) || (scales == 0 && sizes == axes)
+                        ? ""
+                        : fmt::format("{} scales and {} sizes for {} axes", scales, sizes, axes);
+           },
+           "E0206"},
+          {"'scales' must be finite and above 0, and 'sizes' at least 1",
+           [inputs](const NodeView &node) -> std::string {
+             for (const float scale : scalesOf(node, inputs))
+               if (!(scale > 0) || !std::isfinite(scale))
+                 return fmt::format("{}", scale);
+             if (hasValues(node, inputs.sizes))
+               for (const int64_t size : node.knownInts(inputs.sizes))
+                 if (size < 1)
+                   return fmt::format("{}", size);
+             return "";
+           },
+           "E0206"},
+          {"'roi' must have two elements per resized axis; only 'tf_crop_and_resize' requires it",
+           [inputs](const NodeView &node) -> std::string {
+             const size_t axes = resizedAxes(node).size();
+             const int64_t count =
+                 hasValues(node, inputs.roi) ? node.in(inputs.roi).known->size() : 0;
+             const bool needed = coordinates(node) == "tf_crop_and_resize";
+             return count == static_cast<int64_t>(2 * axes) || (count == 0 && !needed)
+                        ? ""
+                        : fmt::format("{} for {} axes", count, axes);
+           },
+           "E0206"},
+          {"'roi' must be finite with 'tf_crop_and_resize'",
+           [inputs](const NodeView &node) -> std::string {
+             if (coordinates(node) != "tf_crop_and_resize")
+               return "";
+             for (const float end : node.in(inputs.roi).known->floats)
+               if (!std::isfinite(end))
+                 return fmt::format("{}", end);
+             return "";
+           },
+           "E0206"}};
 }
 
 Requirement selectsIntegers() {
-  return {"integers and bools are resized by mode 'nearest'",
+  return {"integers and bools must be resized with mode 'nearest'",
           [](const NodeView &node) -> std::string {
             return isFloatType(node.in(0).type) || modeOf(node) == "nearest"
                        ? ""
-                       : fmt::format("{} by '{}'", dataTypeName(node.in(0).type), modeOf(node));
+                       : fmt::format("{} with '{}'", dataTypeName(node.in(0).type), modeOf(node));
           }};
 }
 
 Requirement selectsIntegersInside() {
-  return {"integers and bools are resized by mode 'nearest', and not by 'tf_crop_and_resize'",
-          [](const NodeView &node) -> std::string {
-            const bool selects =
-                modeOf(node) == "nearest" && coordinates(node) != "tf_crop_and_resize";
-            return isFloatType(node.in(0).type) || selects
-                       ? ""
-                       : fmt::format("{} by '{}' and '{}'", dataTypeName(node.in(0).type),
-                                     modeOf(node), coordinates(node));
-          }};
+  return {
+      "integers and bools must be resized with mode 'nearest', and without 'tf_crop_and_resize'",
+      [](const NodeView &node) -> std::string {
+        const bool selects = modeOf(node) == "nearest" && coordinates(node) != "tf_crop_and_resize";
+        return isFloatType(node.in(0).type) || selects
+                   ? ""
+                   : fmt::format("{} with '{}' and '{}'", dataTypeName(node.in(0).type),
+                                 modeOf(node), coordinates(node));
+      }};
 }
 
 } // namespace sluice::frontend::ops::resizing

@@ -34,7 +34,7 @@ Operator reverseSequence() {
   entry.attributes = {{"batch_axis", AttributeKind::Int, int64_t{1}, false, {0, 1}},
                       {"time_axis", AttributeKind::Int, int64_t{0}, false, {0, 1}}};
   entry.requirements = {
-      {"input 'input' has rank 2 or more, and 'batch_axis' is not 'time_axis'",
+      {"input 'input' must have rank 2 or more, and 'batch_axis' and 'time_axis' must differ",
        [](const NodeView &node) -> std::string {
          return node.in(0).rank() >= 2 && node.integer("batch_axis") != node.integer("time_axis")
                     ? ""
@@ -42,7 +42,7 @@ Operator reverseSequence() {
                                   node.integer("batch_axis"), node.integer("time_axis"));
        },
        "E0206"},
-      {"input 'sequence_lens' has one element per batch, in [0, extent of 'time_axis']",
+      {"'sequence_lens' must have one element per batch, in [0, extent of 'time_axis']",
        [](const NodeView &node) -> std::string {
          const Shape &shape = node.in(0).shape;
          const int64_t most = shape[node.integer("time_axis")];
@@ -50,7 +50,7 @@ Operator reverseSequence() {
            return shapeText(node.in(1).shape) + " for " + shapeText(shape);
          for (const int64_t length : node.knownInts(1))
            if (length < 0 || length > most)
-             return fmt::format("{} of {}", length, most);
+             return fmt::format("{} for extent {}", length, most);
          return "";
        },
        "E0206"}};

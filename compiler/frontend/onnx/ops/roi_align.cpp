@@ -114,7 +114,7 @@ void buildRoiAlign(NodeBuilder &node) {
 Operator roiAlign(bool hasCoordinates) {
   Operator entry;
   entry.name = "RoiAlign";
-  entry.form = "contract with the weights of the samples; concat of several images";
+  entry.form = "contract with the weights of the samples; concat for several images";
   entry.inputs = {{"X"},
                   {"rois", Types::Float, Presence::Required, true},
                   {"batch_indices", Types::Integer, Presence::Required, true}};
@@ -128,12 +128,12 @@ Operator roiAlign(bool hasCoordinates) {
     entry.attributes.push_back(
         {"coordinate_transformation_mode", AttributeKind::String, std::string("half_pixel")});
   entry.requirements = {
-      {"attribute 'mode' is 'avg'",
+      {"attribute 'mode' must be 'avg'",
        [](const NodeView &node) -> std::string {
          const auto &mode = node.attribute<std::string>("mode");
          return mode == "avg" ? "" : inQuotes(mode);
        }},
-      {"attribute 'coordinate_transformation_mode' is 'half_pixel' or 'output_half_pixel'",
+      {"attribute 'coordinate_transformation_mode' must be 'half_pixel' or 'output_half_pixel'",
        [](const NodeView &node) -> std::string {
          if (!node.given("coordinate_transformation_mode"))
            return "";
@@ -141,7 +141,8 @@ Operator roiAlign(bool hasCoordinates) {
          return mode == "half_pixel" || mode == "output_half_pixel" ? "" : inQuotes(mode);
        },
        "E0206"},
-      {"input 'X' has rank 4, 'rois' is [regions 4], and 'batch_indices' [regions], at least one",
+      {"'X' must have rank 4, 'rois' be [regions 4] and 'batch_indices' [regions], with a region "
+       "or more",
        [](const NodeView &node) -> std::string {
          const Shape &regions = node.in(kRegions).shape, &batches = node.in(kBatches).shape;
          const bool fits = node.in(kImages).rank() == 4 && batches.size() == 1 && batches[0] > 0 &&
@@ -149,20 +150,20 @@ Operator roiAlign(bool hasCoordinates) {
          return fits ? "" : inputShapes(node);
        },
        "E0206"},
-      {"'batch_indices' are in [0, batch-1] of 'X', and 'rois' are finite",
+      {"'batch_indices' must be in [0, batch-1] of 'X', and 'rois' must be finite",
        [](const NodeView &node) -> std::string {
          const int64_t batch = node.in(kImages).shape[0];
          for (const int64_t image : node.knownInts(kBatches))
            if (image < 0 || image >= batch)
-             return fmt::format("{} at batch {}", image, batch);
+             return fmt::format("{} for batch {}", image, batch);
          for (const float value : node.in(kRegions).known->floats)
            if (!std::isfinite(value))
              return fmt::format("{}", value);
          return "";
        },
        "E0206"},
-      {"'output_height' and 'output_width' are at least 1, 'sampling_ratio' is in [0, 1048576], "
-       "and 'spatial_scale' is finite",
+      {"'output_height' and 'output_width' must be at least 1, 'sampling_ratio' in [0, 1048576], "
+       "and 'spatial_scale' finite",
        [](const NodeView &node) -> std::string {
          const int64_t height = node.integer("output_height"), width = node.integer("output_width"),
                        ratio = node.integer("sampling_ratio");
@@ -174,7 +175,7 @@ Operator roiAlign(bool hasCoordinates) {
                                   node.real("spatial_scale"));
        },
        "E0206"},
-      {fmt::format("there are at most {} weights, one per pixel of an image and bin of a region",
+      {fmt::format("there must be at most {} weights: pixels of an image times bins of the regions",
                    kMostWeights),
        [](const NodeView &node) -> std::string {
          const Shape &x = node.in(kImages).shape;
@@ -182,7 +183,8 @@ Operator roiAlign(bool hasCoordinates) {
                             node.integer("output_width"), x[2], x[3]};
          return elementCount(all, kMostWeights) >= 0 ? "" : shapeText(all);
        }},
-      {fmt::format("the bins of all regions have at most {} samples along an axis", kMostWeights),
+      {fmt::format("the bins of all regions must have at most {} samples along an axis",
+                   kMostWeights),
        [](const NodeView &node) -> std::string {
          for (const int axis : {0, 1}) {
            double samples = 0;

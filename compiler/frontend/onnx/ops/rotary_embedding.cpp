@@ -136,7 +136,7 @@ Operator rotary(const Places &at, bool microsoft) {
   Operator entry;
   entry.name = "RotaryEmbedding";
   entry.domain = microsoft ? "com.microsoft" : "";
-  entry.form = "slices, concat, map: x * cos + turned x * sin";
+  entry.form = "slices, concat, map: x * cos + rotated x * sin";
   const InputSpec ids = {"position_ids", Types::Integer,
                          microsoft ? Presence::Required : Presence::Optional, true};
   entry.inputs = microsoft ? std::vector<InputSpec>{{"input"}, ids, {"cos_cache"}, {"sin_cache"}}
@@ -150,36 +150,34 @@ Operator rotary(const Places &at, bool microsoft) {
     entry.attributes.push_back({"is_packed_batching", AttributeKind::Int, int64_t{0}, false, {0}});
   }
   entry.requirements = {
-      {fmt::format("input '{}' has rank 3 or 4", entry.inputs[0].name),
+      {fmt::format("input '{}' must have rank 3 or 4", entry.inputs[0].name),
        [](const NodeView &node) -> std::string {
          const int64_t rank = node.in(0).rank();
          return rank == 3 || rank == 4 ? "" : shapeText(node.in(0).shape);
        },
        "E0206"},
-      {"inputs 'cos_cache' and 'sin_cache' have rank 2 or 3",
+      {"inputs 'cos_cache' and 'sin_cache' must have rank 2 or 3",
        [at](const NodeView &node) -> std::string {
          const int64_t rank = node.in(at.cosines).rank();
          return rank == 2 || rank == 3 ? "" : shapeText(node.in(at.cosines).shape);
        },
        "E0206"},
-      {microsoft
-           ? "attribute 'num_heads' divides the last axis of an input of rank 3, or is 0 and "
-             "the width of the caches does; of rank 4 it is 0 or axis 1"
-           : "attribute 'num_heads' divides the last axis of an input of rank 3; of rank 4 it "
-             "is 0 or axis 1",
+      {microsoft ? "'num_heads' must divide the last axis (or be 0 if the cache width does) for "
+                   "rank 3, and be 0 or axis 1 for rank 4"
+                 : "attribute 'num_heads' must divide the last axis for rank 3, and be 0 or axis 1 "
+                   "for rank 4",
        [at, microsoft](const NodeView &node) { return headsProblem(node, at, microsoft); },
        "E0206"},
-      {"the caches have one shape, [rows, half of what is turned] with 'position_ids', else "
-       "[batch, "
-       "positions, half], and 'rotary_embedding_dim', or all of a head, is turned",
+      {"the caches must have one shape, [rows, half] with 'position_ids', else [batch, positions, "
+       "half], where half is half of 'rotary_embedding_dim' or of a head",
        [at](const NodeView &node) { return cacheProblem(node, at); }, "E0206"},
-      {microsoft ? "input 'position_ids' is [batch, positions], or [1]: the first one, and the "
-                   "caches have a row for each"
-                 : "input 'position_ids' is [batch, positions], and the caches have a row for each",
+      {microsoft ? "'position_ids' must be [batch, positions], or [1] for the first position, with "
+                   "a cache row for each"
+                 : "'position_ids' must be [batch, positions], with a cache row for each",
        [at, microsoft](const NodeView &node) { return idsProblem(node, at, microsoft); }, "E0206"}};
   if (microsoft)
     entry.requirements.push_back(
-        {"attribute 'scale' is 1", [](const NodeView &node) -> std::string {
+        {"attribute 'scale' must be 1", [](const NodeView &node) -> std::string {
            const float scale = node.real("scale");
            return scale == 1 ? "" : fmt::format("{}", scale);
          }});

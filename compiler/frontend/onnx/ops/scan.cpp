@@ -83,10 +83,10 @@ void buildScan(NodeBuilder &node) {
     if (i >= counts.states) { // the rank of a body's output is known only now
       const int64_t given = outputAxes[i - counts.states], rank = result.rank();
       if (given < -rank || given >= rank)
-        throw NodeError{"E0206",
-                        fmt::format("element {} of 'scan_output_axes' is {}, the output has "
-                                    "rank {}",
-                                    i - counts.states, given, rank)};
+        throw NodeError{
+            "E0206",
+            fmt::format("element {} of 'scan_output_axes' is {}, but the output has rank {}",
+                        i - counts.states, given, rank)};
       Shape order;
       for (int64_t axis = 1; axis < rank; ++axis)
         order.push_back(axis);
@@ -126,8 +126,8 @@ void buildBatchedScan(NodeBuilder &node) {
 
 /// "the body takes ... and gives ..." of a node whose inputs from `first` on are the body's.
 Requirement scanCounts(size_t first) {
-  return {"attribute 'num_scan_inputs' is in [1, inputs], and the body has as many inputs as the "
-          "node, a first output for each state, and as many outputs as the node or more",
+  return {"'num_scan_inputs' must be in [1, inputs], and the body must have the node's inputs, an "
+          "output per state, and at least the node's outputs",
           [first](const NodeView &node) -> std::string {
             const onnx::GraphProto &body = node.graph("body");
             const auto inputs = static_cast<int64_t>(node.inputCount() - first);
@@ -136,8 +136,9 @@ Requirement scanCounts(size_t first) {
                 body.output_size() >= inputs - sequences &&
                 body.output_size() >= static_cast<int64_t>(node.outputCount()))
               return "";
-            return fmt::format("{} of {} inputs and {} outputs, {} and {} of the body", sequences,
-                               inputs, node.outputCount(), body.input_size(), body.output_size());
+            return fmt::format(
+                "{} of {} inputs and {} outputs; the body has {} inputs and {} outputs", sequences,
+                inputs, node.outputCount(), body.input_size(), body.output_size());
           },
           "E0206"};
 }
@@ -145,7 +146,7 @@ Requirement scanCounts(size_t first) {
 /// A list with an element for each tensor of a kind.
 Requirement listOf(const char *attribute, const char *what, size_t first,
                    size_t ScanCounts::*count) {
-  return {fmt::format("attribute '{}', if given, has one element for each {}", attribute, what),
+  return {fmt::format("attribute '{}', if given, must have one element per {}", attribute, what),
           [=](const NodeView &node) -> std::string {
             const size_t wanted = ScanCounts(node, first).*count;
             return !node.given(attribute) || node.integers(attribute).size() == wanted
@@ -156,15 +157,16 @@ Requirement listOf(const char *attribute, const char *what, size_t first,
 }
 
 Requirement directions(const char *attribute) {
-  return {fmt::format("every element of attribute '{}' is 0 (forward) or 1 (reverse)", attribute),
-          [attribute](const NodeView &node) -> std::string {
-            if (node.given(attribute))
-              for (const int64_t one : node.integers(attribute))
-                if (one != 0 && one != 1)
-                  return fmt::format("{}", one);
-            return "";
-          },
-          "E0206"};
+  return {
+      fmt::format("every element of attribute '{}' must be 0 (forward) or 1 (reverse)", attribute),
+      [attribute](const NodeView &node) -> std::string {
+        if (node.given(attribute))
+          for (const int64_t one : node.integers(attribute))
+            if (one != 0 && one != 1)
+              return fmt::format("{}", one);
+        return "";
+      },
+      "E0206"};
 }
 
 /// "[5 2] and [4 2]": of the inputs from `first` on.
@@ -178,7 +180,7 @@ std::string shapesFrom(const NodeView &node, size_t first) {
 Operator scanEntry() {
   Operator entry;
   entry.name = "Scan";
-  entry.form = "a loop of the body; the body once for each trip where it takes integers or bools";
+  entry.form = "a loop; or one copy of the body per iteration for integers or bools";
   entry.inputs = {{"initial_state_and_scan_inputs", Types::Any, Presence::Variadic}};
   entry.outputs = {{"final_state_and_scan_outputs", Presence::Variadic}};
   entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true},
@@ -187,37 +189,36 @@ Operator scanEntry() {
                       {"scan_input_directions", AttributeKind::Ints},
                       {"scan_output_axes", AttributeKind::Ints},
                       {"scan_output_directions", AttributeKind::Ints}};
-  entry.requirements = {
-      scanCounts(0),
-      listOf("scan_input_axes", "scan input", 0, &ScanCounts::sequences),
-      listOf("scan_input_directions", "scan input", 0, &ScanCounts::sequences),
-      listOf("scan_output_axes", "scan output", 0, &ScanCounts::stacks),
-      listOf("scan_output_directions", "scan output", 0, &ScanCounts::stacks),
-      directions("scan_input_directions"),
-      directions("scan_output_directions"),
-      {"the axes of 'scan_input_axes' are axes of the scan inputs",
-       [](const NodeView &node) -> std::string {
-         const ScanCounts counts(node);
-         const auto axes = perTensor(node, "scan_input_axes", counts.sequences);
-         for (size_t i = 0; i < axes.size(); ++i) {
-           const int64_t rank = node.in(counts.states + i).rank();
-           if (axes[i] < -rank || axes[i] >= rank)
-             return fmt::format("axis {} at rank {}", axes[i], rank);
-         }
-         return "";
-       },
-       "E0206"},
-      {"the scan inputs have the same extent along their axes, and it is at least 1",
-       [](const NodeView &node) -> std::string {
-         const ScanCounts counts(node);
-         const auto axes = sequenceAxes(node);
-         const int64_t trips = node.in(counts.states).shape[axes[0]];
-         for (size_t i = 0; i < axes.size(); ++i)
-           if (trips < 1 || node.in(counts.states + i).shape[axes[i]] != trips)
-             return shapesFrom(node, counts.states);
-         return "";
-       },
-       "E0206"}};
+  entry.requirements = {scanCounts(0),
+                        listOf("scan_input_axes", "scan input", 0, &ScanCounts::sequences),
+                        listOf("scan_input_directions", "scan input", 0, &ScanCounts::sequences),
+                        listOf("scan_output_axes", "scan output", 0, &ScanCounts::stacks),
+                        listOf("scan_output_directions", "scan output", 0, &ScanCounts::stacks),
+                        directions("scan_input_directions"),
+                        directions("scan_output_directions"),
+                        {"'scan_input_axes' must be axes of the scan inputs",
+                         [](const NodeView &node) -> std::string {
+                           const ScanCounts counts(node);
+                           const auto axes = perTensor(node, "scan_input_axes", counts.sequences);
+                           for (size_t i = 0; i < axes.size(); ++i) {
+                             const int64_t rank = node.in(counts.states + i).rank();
+                             if (axes[i] < -rank || axes[i] >= rank)
+                               return fmt::format("axis {} for rank {}", axes[i], rank);
+                           }
+                           return "";
+                         },
+                         "E0206"},
+                        {"the scan inputs must have the same extent along their axes, at least 1",
+                         [](const NodeView &node) -> std::string {
+                           const ScanCounts counts(node);
+                           const auto axes = sequenceAxes(node);
+                           const int64_t trips = node.in(counts.states).shape[axes[0]];
+                           for (size_t i = 0; i < axes.size(); ++i)
+                             if (trips < 1 || node.in(counts.states + i).shape[axes[i]] != trips)
+                               return shapesFrom(node, counts.states);
+                           return "";
+                         },
+                         "E0206"}};
   entry.build = buildScan;
   return entry;
 }
@@ -225,7 +226,7 @@ Operator scanEntry() {
 Operator batchedScan() {
   Operator entry;
   entry.name = "Scan";
-  entry.form = "a loop of the body for each row of the batch";
+  entry.form = "a loop for each batch row";
   entry.inputs = {{"sequence_lens", Types::Integer, Presence::Optional, true},
                   {"initial_state_and_scan_inputs", Types::Any, Presence::Variadic}};
   entry.outputs = {{"final_state_and_scan_outputs", Presence::Variadic}};
@@ -236,8 +237,8 @@ Operator batchedScan() {
       scanCounts(1),
       listOf("directions", "scan input", 1, &ScanCounts::sequences),
       directions("directions"),
-      {"the inputs have the same first extent, the batch, and the scan inputs the same second "
-       "one; both are at least 1",
+      {"the inputs must have the same first extent (batch), the scan inputs the same second one, "
+       "at least 1",
        [](const NodeView &node) -> std::string {
          const ScanCounts counts(node, 1);
          const Shape &like = node.in(1 + counts.states).shape;
@@ -251,14 +252,14 @@ Operator batchedScan() {
          return "";
        },
        "E0206"},
-      {"every element of input 'sequence_lens', if given, is the second extent of the scan inputs",
+      {"every element of 'sequence_lens', if given, must be the second extent of the scan inputs",
        [](const NodeView &node) -> std::string {
          if (!node.has(0))
            return "";
          const int64_t steps = node.in(1 + ScanCounts(node, 1).states).shape[1];
          for (const int64_t length : node.knownInts(0))
            if (length != steps)
-             return fmt::format("{} of {} steps", length, steps);
+             return fmt::format("{} for {} steps", length, steps);
          return "";
        }}};
   entry.build = buildBatchedScan;

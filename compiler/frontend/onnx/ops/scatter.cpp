@@ -49,9 +49,9 @@ const Combination &combination(const NodeView &node) {
 }
 
 Requirement combinationKnown(bool extremes) {
-  const char *const sentence = extremes
-                                   ? "attribute 'reduction' is 'none', 'add', 'mul', 'max' or 'min'"
-                                   : "attribute 'reduction' is 'none', 'add' or 'mul'";
+  const char *const sentence =
+      extremes ? "attribute 'reduction' must be 'none', 'add', 'mul', 'max' or 'min'"
+               : "attribute 'reduction' must be 'none', 'add' or 'mul'";
   return {sentence,
           [extremes](const NodeView &node) -> std::string {
             const size_t count = extremes ? 5 : 3;
@@ -189,7 +189,7 @@ IntegerRange scatteredRange(const NodeView &node) {
 }
 
 Requirement updatesLikeIndices() {
-  return {"input 'updates' has the shape of 'indices' and the type of 'data'",
+  return {"input 'updates' must have the shape of 'indices' and the type of 'data'",
           [](const NodeView &node) -> std::string {
             return node.in(2).shape == node.in(1).shape && node.in(2).type == node.in(0).type
                        ? ""
@@ -203,7 +203,7 @@ Requirement updatesLikeIndices() {
 Operator scatterElements(const char *name) {
   Operator entry;
   entry.name = name;
-  entry.form = "map: the updates of a place, reduce over them, map: with what is there";
+  entry.form = "map: the updates of an element, reduce over them, map: with the element of 'data'";
   entry.inputs = {{"data", Types::Any},
                   {"indices", Types::Integer, Presence::Required, true},
                   {"updates", Types::Any}};
@@ -221,8 +221,8 @@ Operator withCombination(Operator entry, bool extremes) {
   entry.attributes.push_back({"reduction", AttributeKind::String, std::string("none")});
   entry.requirements.push_back(combinationKnown(extremes));
   entry.requirements.push_back(
-      {fmt::format("sums and products of integers that are not known at import are in [-{0}, {0}], "
-                   "where bf16 has every one, and of their type",
+      {fmt::format("run-time sums and products of integers must fit their type and lie in [-{0}, "
+                   "{0}], where bf16 is exact",
                    kMostExact),
        [](const NodeView &node) -> std::string {
          const bool isKnown = node.in(0).known && node.in(2).known;
@@ -278,14 +278,15 @@ void evaluateScatterND(NodeBuilder &node) {
 Operator scatterND() {
   Operator entry;
   entry.name = "ScatterND";
-  entry.form = "reshape, map: the updates of a place, reduce over them, map: with what is there";
+  entry.form =
+      "reshape, map: the updates of an element, reduce over them, map: with the element of 'data'";
   entry.inputs = {{"data", Types::Any},
                   {"indices", Types::Integer, Presence::Required, true},
                   {"updates", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {depthFits(),
                         placesInRange(),
-                        {"input 'updates' has the type of 'data'",
+                        {"input 'updates' must have the type of 'data'",
                          [](const NodeView &node) -> std::string {
                            return node.in(2).type == node.in(0).type
                                       ? ""
@@ -293,8 +294,8 @@ Operator scatterND() {
                                                     dataTypeName(node.in(0).type));
                          },
                          "E0206"},
-                        {"input 'updates' has the axes of 'indices' before the last, then those of "
-                         "'data' that are not indexed",
+                        {"'updates' must have the axes of 'indices' except the last, then the axes "
+                         "of 'data' not indexed",
                          [](const NodeView &node) -> std::string {
                            const Shape &data = node.in(0).shape, &indices = node.in(1).shape;
                            Shape wanted(indices.begin(), indices.end() - 1);

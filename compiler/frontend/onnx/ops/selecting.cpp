@@ -36,8 +36,7 @@ int64_t repetition(const std::vector<int64_t> &indices) {
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test) {
   const int64_t count = elementCount(shape, kMostChoices);
   if (count < 0)
-    throw NodeError{"E0205", fmt::format("a table {} of what is chosen would have more than {} "
-                                         "elements",
+    throw NodeError{"E0205", fmt::format("the selection mask {} would have more than {} elements",
                                          shapeText(shape), kMostChoices)};
   std::vector<float> values(count);
   for (int64_t i = 0; i < count; ++i)

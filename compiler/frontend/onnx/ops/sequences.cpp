@@ -20,20 +20,21 @@ int64_t lengthOf(const NodeView &node) { return static_cast<int64_t>(node.in(0).
 
 /// "input 'position' has one element, in [-length, length-1]": of the input `at`, if it is given.
 Requirement positionFits(size_t at, bool pastEnd) {
-  return {fmt::format("input 'position' has one element, in [-length, length{}] of the sequence",
-                      pastEnd ? "" : "-1"),
-          [at, pastEnd](const NodeView &node) -> std::string {
-            if (!node.has(at))
-              return "";
-            const std::vector<int64_t> &places = node.knownInts(at);
-            if (places.size() != 1)
-              return shapeText(node.in(at).shape);
-            const int64_t length = lengthOf(node);
-            return places[0] >= -length && places[0] < length + pastEnd
-                       ? ""
-                       : fmt::format("{} at length {}", places[0], length);
-          },
-          "E0206"};
+  return {
+      fmt::format("input 'position' must have one element, in [-length, length{}] of the sequence",
+                  pastEnd ? "" : "-1"),
+      [at, pastEnd](const NodeView &node) -> std::string {
+        if (!node.has(at))
+          return "";
+        const std::vector<int64_t> &places = node.knownInts(at);
+        if (places.size() != 1)
+          return shapeText(node.in(at).shape);
+        const int64_t length = lengthOf(node);
+        return places[0] >= -length && places[0] < length + pastEnd
+                   ? ""
+                   : fmt::format("{} for length {}", places[0], length);
+      },
+      "E0206"};
 }
 
 /// The place that the input names, or `otherwise`.
@@ -46,7 +47,7 @@ InputSpec position(Presence presence) { return {"position", Types::Integer, pres
 Operator sequenceConstruct() {
   Operator entry;
   entry.name = "SequenceConstruct";
-  entry.form = "nothing: the sequence is its tensors";
+  entry.form = "no operation: a sequence is the list of its tensors";
   entry.inputs = {{"inputs", Types::Any, Presence::Variadic}};
   entry.outputs = {{"output_sequence"}};
   entry.requirements = {sameTypes()};
@@ -62,10 +63,10 @@ Operator sequenceConstruct() {
 Operator sequenceEmpty() {
   Operator entry;
   entry.name = "SequenceEmpty";
-  entry.form = "nothing: a sequence without tensors";
+  entry.form = "no operation: an empty sequence";
   entry.outputs = {{"output"}};
   entry.attributes = {{"dtype", AttributeKind::Int, int64_t{Proto::FLOAT}}};
-  entry.requirements = {{"attribute 'dtype' is a float, integer or bool type",
+  entry.requirements = {{"attribute 'dtype' must be a float, integer or bool type",
                          [](const NodeView &node) -> std::string {
                            const int64_t type = node.integer("dtype");
                            const bool known = type >= 0 && type <= 100 &&
@@ -82,11 +83,11 @@ Operator sequenceEmpty() {
 Operator sequenceInsert() {
   Operator entry;
   entry.name = "SequenceInsert";
-  entry.form = "nothing: the sequence is its tensors";
+  entry.form = "no operation: a sequence is the list of its tensors";
   entry.inputs = {
       {"input_sequence", Types::Sequence}, {"tensor", Types::Any}, position(Presence::Optional)};
   entry.outputs = {{"output_sequence"}};
-  entry.requirements = {{"input 'tensor' has the element type of the sequence",
+  entry.requirements = {{"input 'tensor' must have the element type of the sequence",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).type == node.in(1).type
                                       ? ""
@@ -105,7 +106,7 @@ Operator sequenceInsert() {
 
 /// "the sequence has an element" (E0206).
 Requirement isNotEmpty() {
-  return {"the sequence has at least one tensor",
+  return {"the sequence must have at least one tensor",
           [](const NodeView &node) -> std::string { return lengthOf(node) > 0 ? "" : "none"; },
           "E0206"};
 }
@@ -113,7 +114,7 @@ Requirement isNotEmpty() {
 Operator sequenceErase() {
   Operator entry;
   entry.name = "SequenceErase";
-  entry.form = "nothing: the sequence is its tensors";
+  entry.form = "no operation: a sequence is the list of its tensors";
   entry.inputs = {{"input_sequence", Types::Sequence}, position(Presence::Optional)};
   entry.outputs = {{"output_sequence"}};
   entry.requirements = {isNotEmpty(), positionFits(1, false)};
@@ -128,7 +129,7 @@ Operator sequenceErase() {
 Operator sequenceAt() {
   Operator entry;
   entry.name = "SequenceAt";
-  entry.form = "nothing: the result is the tensor";
+  entry.form = "no operation: the result is the tensor";
   entry.inputs = {{"input_sequence", Types::Sequence}, position(Presence::Required)};
   entry.outputs = {{"tensor"}};
   entry.requirements = {positionFits(1, false)};
@@ -139,7 +140,7 @@ Operator sequenceAt() {
 Operator sequenceLength() {
   Operator entry;
   entry.name = "SequenceLength";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"input_sequence", Types::Sequence}};
   entry.outputs = {{"length"}};
   entry.build = [](NodeBuilder &node) {
@@ -176,8 +177,7 @@ Operator splitToSequence() {
                       {"keepdims", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {
       axisInRange("input"),
-      {fmt::format("axis 'axis' has at most {} elements where input 'split' does not give the "
-                   "parts",
+      {fmt::format("axis 'axis' must have at most {} elements if 'split' is left out",
                    kMostElements),
        [](const NodeView &node) -> std::string {
          const int64_t extent = node.in(0).shape[splitAxis(node)];
@@ -185,8 +185,8 @@ Operator splitToSequence() {
                     ? ""
                     : fmt::format("{}", extent);
        }},
-      {"input 'split' is one extent of at least 1, or a list of extents of at least 0 that add up "
-       "to that of 'axis'",
+      {"'split' must be one extent of at least 1, or a list of extents that add up to that of "
+       "'axis'",
        [](const NodeView &node) -> std::string {
          if (!node.has(1))
            return "";
@@ -230,7 +230,7 @@ std::string elementShapes(const NodeView &node) {
 Operator concatFromSequence() {
   Operator entry;
   entry.name = "ConcatFromSequence";
-  entry.form = "concat; before it unsqueeze with 'new_axis'";
+  entry.form = "concat; with 'new_axis' after unsqueeze";
   entry.inputs = {{"input_sequence", Types::Sequence}};
   entry.outputs = {{"concat_result"}};
   entry.attributes = {{"axis", AttributeKind::Int, std::nullopt, true},
@@ -240,10 +240,10 @@ Operator concatFromSequence() {
   };
   entry.requirements = {
       isNotEmpty(),
-      {"attribute 'axis' is in [-rank, rank-1] of the result",
+      {"attribute 'axis' must be in [-rank, rank-1] of the result",
        [rankOf](const NodeView &node) { return axesProblem({node.integer("axis")}, rankOf(node)); },
        "E0206"},
-      {"the tensors have equal shapes, apart from 'axis' where it is not new",
+      {"the tensors must have equal shapes, except along 'axis' if it is not new",
        [rankOf](const NodeView &node) -> std::string {
          const int64_t axis = node.axis(node.integer("axis"), rankOf(node));
          const Shape &first = node.in(0).elements[0].shape;
@@ -282,24 +282,24 @@ DataType elementType(const onnx::TypeProto &type) {
 Operator sequenceMap() {
   Operator entry;
   entry.name = "SequenceMap";
-  entry.form = "the body once for each tensor of the sequence";
+  entry.form = "one copy of the body per tensor of the sequence";
   entry.inputs = {{"input_sequence", Types::Sequence},
                   {"additional_inputs", Types::Value, Presence::AnyNumber}};
   entry.outputs = {{"out_sequence", Presence::Variadic}};
   entry.attributes = {{"body", AttributeKind::Graph, std::nullopt, true}};
   entry.requirements = {
-      {"the body has as many inputs as the node, and as many outputs",
+      {"the body must have as many inputs and outputs as the node",
        [](const NodeView &node) -> std::string {
          const onnx::GraphProto &body = node.graph("body");
          return static_cast<size_t>(body.input_size()) == node.inputCount() &&
                         static_cast<size_t>(body.output_size()) == node.outputCount()
                     ? ""
-                    : fmt::format("{} inputs and {} outputs, {} and {} of the body",
+                    : fmt::format("{} inputs and {} outputs; the body has {} and {}",
                                   node.inputCount(), node.outputCount(), body.input_size(),
                                   body.output_size());
        },
        "E0206"},
-      {"no input is left out, and all sequences have the same length",
+      {"all inputs must be given, and all sequences must have the same length",
        [](const NodeView &node) -> std::string {
          for (size_t i = 0; i < node.inputCount(); ++i) {
            if (!node.has(i))
@@ -321,7 +321,7 @@ Operator sequenceMap() {
       const Tensors found = node.bodies.import("body", arguments);
       for (size_t i = 0; i < results.size(); ++i) {
         if (!found[i].isTensor())
-          throw NodeError{"E0206", fmt::format("output {} of the body is {}, a tensor is needed", i,
+          throw NodeError{"E0206", fmt::format("output {} of the body is {}; expected a tensor", i,
                                                kindText(found[i]))};
         results[i].push_back(found[i]);
       }
@@ -340,11 +340,11 @@ Operator sequenceMap() {
 Operator optional() {
   Operator entry;
   entry.name = "Optional";
-  entry.form = "nothing: the result is the value, or known to have none";
+  entry.form = "no operation: the result is the value, or an empty optional";
   entry.inputs = {{"input", Types::Value, Presence::Optional}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"type", AttributeKind::Type}};
-  entry.requirements = {{"exactly one of input 'input' and attribute 'type' is given",
+  entry.requirements = {{"exactly one of input 'input' and attribute 'type' must be given",
                          [](const NodeView &node) -> std::string {
                            if (node.has(0) != node.given("type"))
                              return "";
@@ -362,7 +362,7 @@ Operator optional() {
 Operator optionalHasElement(Presence presence) {
   Operator entry;
   entry.name = "OptionalHasElement";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"input", Types::Value, presence}};
   entry.outputs = {{"output"}};
   entry.build = [](NodeBuilder &node) {
@@ -375,10 +375,10 @@ Operator optionalHasElement(Presence presence) {
 Operator optionalGetElement() {
   Operator entry;
   entry.name = "OptionalGetElement";
-  entry.form = "nothing: the result is the value";
+  entry.form = "no operation: the result is the value";
   entry.inputs = {{"input", Types::Value}};
   entry.outputs = {{"output"}};
-  entry.requirements = {{"input 'input' has a value",
+  entry.requirements = {{"input 'input' must have a value",
                          [](const NodeView &node) -> std::string {
                            return node.in(0).kind == ValueKind::Absent ? kindText(node.in(0)) : "";
                          },

@@ -33,7 +33,7 @@ Tensor ofNumbers(const NodeView &node, Shape shape, const std::vector<double> &v
 }
 
 Requirement outputTypeIsNumeric() {
-  return {"attribute 'output_datatype' is a float or integer type",
+  return {"attribute 'output_datatype' must be a float or integer type",
           [](const NodeView &node) -> std::string {
             const DataType type = outputType(node);
             return isFloatType(type) || (isIntegerType(type) && type != Proto::BOOL)
@@ -44,7 +44,7 @@ Requirement outputTypeIsNumeric() {
 }
 
 Requirement oneElementEach() {
-  return {"every input has one element",
+  return {"every input must have one element",
           [](const NodeView &node) -> std::string {
             for (size_t i = 0; i < node.inputCount(); ++i)
               if (node.in(i).known->size() != 1)
@@ -58,14 +58,14 @@ Requirement oneElementEach() {
 Operator window(const char *name, double a0, double a1, double a2) {
   Operator entry;
   entry.name = name;
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"size", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"output_datatype", AttributeKind::Int, int64_t{Proto::FLOAT}},
                       {"periodic", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {oneElementEach(),
                         outputTypeIsNumeric(),
-                        {fmt::format("input 'size' is in [0, {}]", kMaxKnownElements),
+                        {fmt::format("input 'size' must be in [0, {}]", kMaxKnownElements),
                          [](const NodeView &node) -> std::string {
                            const int64_t size = node.knownInts(0)[0];
                            return size >= 0 && size <= kMaxKnownElements ? ""
@@ -138,7 +138,7 @@ void buildMelWeights(NodeBuilder &node) {
 Operator melWeightMatrix() {
   Operator entry;
   entry.name = "MelWeightMatrix";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"num_mel_bins", Types::Integer, Presence::Required, true},
                   {"dft_length", Types::Integer, Presence::Required, true},
                   {"sample_rate", Types::Integer, Presence::Required, true},
@@ -149,8 +149,8 @@ Operator melWeightMatrix() {
   entry.requirements = {
       oneElementEach(),
       outputTypeIsNumeric(),
-      {fmt::format("'num_mel_bins', 'dft_length' and 'sample_rate' are at least 1, and the result "
-                   "has at most {} elements",
+      {fmt::format("'num_mel_bins', 'dft_length' and 'sample_rate' must be at least 1, and the "
+                   "result at most {} elements",
                    kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          const int64_t bins = node.knownInts(kBins)[0], length = node.knownInts(kLength)[0],
@@ -161,8 +161,8 @@ Operator melWeightMatrix() {
                     : fmt::format("{}, {} and {}", bins, length, rate);
        },
        "E0206"},
-      {"'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin peaks "
-       "inside the spectrum",
+      {"'lower_edge_hertz' must be in [0, 'upper_edge_hertz'], and the last bin peak inside the "
+       "spectrum",
        [](const NodeView &node) -> std::string {
          const double low = numberOf(node, kLowestFrequency),
                       high = numberOf(node, kHighestFrequency);

@@ -80,7 +80,7 @@ Operator slice() {
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {"'starts', 'ends', 'axes' and 'steps' have the same length",
+      {"'starts', 'ends', 'axes' and 'steps' must have the same length",
        [](const NodeView &node) -> std::string {
          SliceOperands o = sliceOperands(node);
          size_t count = o.starts.size();
@@ -90,12 +90,12 @@ Operator slice() {
                                   o.steps.size());
        },
        "E0206"},
-      {"'axes' are distinct axes of 'data'",
+      {"'axes' must be distinct axes of 'data'",
        [](const NodeView &node) {
          return axesProblem(sliceOperands(node).axes, node.in(0).rank());
        },
        "E0206"},
-      {"'steps' are not 0",
+      {"'steps' must not be 0",
        [](const NodeView &node) -> std::string {
          std::vector<int64_t> steps = sliceOperands(node).steps;
          return std::find(steps.begin(), steps.end(), 0) == steps.end() ? "" : shapeText(steps);
@@ -147,7 +147,7 @@ std::vector<int64_t> splitSizes(const NodeView &node) {
 }
 
 Requirement splitFits() {
-  return {"the parts are at least 0, one per output, and add up to the extent of 'axis'",
+  return {"the parts must be at least 0, one per output, and add up to the extent of 'axis'",
           [](const NodeView &node) -> std::string {
             std::vector<int64_t> sizes = splitSizes(node);
             // Subtracting cannot overflow: every part is checked to be left over.
@@ -197,12 +197,13 @@ Operator splitWithBoth() {
   Operator entry = splitWithAttribute();
   entry.inputs.push_back({"split", Types::Float, Presence::Optional, true});
   const std::vector<Requirement> ofInput = {
-      {"input 'split' and attribute 'split' are not both given",
+      {"input 'split' and attribute 'split' must not both be given",
        [](const NodeView &node) -> std::string {
          return node.has(1) && node.given("split") ? "both" : "";
        },
        "E0206"},
-      {fmt::format("every element of input 'split' is a whole number in [0, {}]", kMaxElements),
+      {fmt::format("every element of input 'split' must be a whole number in [0, {}]",
+                   kMaxElements),
        [](const NodeView &node) -> std::string {
          if (!node.has(1))
            return "";
@@ -228,19 +229,19 @@ Operator splitWithCount() {
   entry.attributes.push_back({"num_outputs", AttributeKind::Int});
   entry.requirements = {
       axisInRange("input"),
-      {"exactly one of input 'split' and attribute 'num_outputs' is given",
+      {"exactly one of input 'split' and attribute 'num_outputs' must be given",
        [](const NodeView &node) -> std::string {
          if (node.has(1) != node.given("num_outputs"))
            return "";
          return node.has(1) ? "both" : "neither";
        },
        "E0206"},
-      {"attribute 'num_outputs' is the number of outputs",
+      {"attribute 'num_outputs' must be the number of outputs",
        [](const NodeView &node) -> std::string {
          if (!node.given("num_outputs") ||
              node.integer("num_outputs") == static_cast<int64_t>(node.outputCount()))
            return "";
-         return fmt::format("{} and {} outputs", node.integer("num_outputs"), node.outputCount());
+         return fmt::format("{} for {} outputs", node.integer("num_outputs"), node.outputCount());
        },
        "E0206"},
       splitFits()};

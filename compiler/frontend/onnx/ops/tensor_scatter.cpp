@@ -53,54 +53,53 @@ void build(NodeBuilder &node) {
 }
 
 std::vector<Requirement> requirements() {
-  return {
-      {"attribute 'mode' is 'linear' or 'circular'",
-       [](const NodeView &node) -> std::string {
-         const auto &mode = node.attribute<std::string>("mode");
-         return mode == "linear" || mode == "circular" ? "" : inQuotes(mode);
-       },
-       "E0206"},
-      {"attribute 'axis' is an axis of 'past_cache' other than the first",
-       [](const NodeView &node) -> std::string {
-         const int64_t rank = node.in(kCache).rank(), axis = node.integer("axis");
-         return axis >= -rank && axis < rank && axisOf(node) != 0
-                    ? ""
-                    : fmt::format("axis {} at rank {}", axis, rank);
-       },
-       "E0206"},
-      {"input 'update' has the type of 'past_cache' and its shape, but for 1 or more and not more "
-       "elements along 'axis'",
-       [](const NodeView &node) -> std::string {
-         const Tensor &cache = node.in(kCache), &update = node.in(kUpdate);
-         Shape shape = update.shape;
-         const int64_t axis = axisOf(node);
-         bool fits = shape.size() == cache.shape.size() && cache.type == update.type;
-         if (fits) {
-           fits = shape[axis] >= 1 && shape[axis] <= cache.shape[axis];
-           shape[axis] = cache.shape[axis];
-         }
-         return fits && shape == cache.shape
-                    ? ""
-                    : fmt::format("{} {} for {} {}", dataTypeName(update.type),
-                                  shapeText(update.shape), dataTypeName(cache.type),
-                                  shapeText(cache.shape));
-       },
-       "E0206"},
-      {"input 'write_indices', if given, has one element per batch; they are at least 0, and below "
-       "the extent of 'axis' (mode 'circular') or leave room for the update (mode 'linear')",
-       [](const NodeView &node) -> std::string {
-         const int64_t extent = node.in(kCache).shape[axisOf(node)];
-         const int64_t last =
-             isCircular(node) ? extent - 1 : extent - node.in(kUpdate).shape[axisOf(node)];
-         const std::vector<int64_t> places = placesOf(node);
-         if (places.empty() || static_cast<int64_t>(places.size()) != node.in(kCache).shape[0])
-           return inputShapes(node);
-         for (const int64_t place : places)
-           if (place < 0 || place > last)
-             return fmt::format("{}, not in [0, {}]", place, last);
-         return "";
-       },
-       "E0206"}};
+  return {{"attribute 'mode' must be 'linear' or 'circular'",
+           [](const NodeView &node) -> std::string {
+             const auto &mode = node.attribute<std::string>("mode");
+             return mode == "linear" || mode == "circular" ? "" : inQuotes(mode);
+           },
+           "E0206"},
+          {"attribute 'axis' must be an axis of 'past_cache' other than the first",
+           [](const NodeView &node) -> std::string {
+             const int64_t rank = node.in(kCache).rank(), axis = node.integer("axis");
+             return axis >= -rank && axis < rank && axisOf(node) != 0
+                        ? ""
+                        : fmt::format("axis {} for rank {}", axis, rank);
+           },
+           "E0206"},
+          {"'update' must match 'past_cache' in type and shape, except that 'axis' may be shorter "
+           "(at least 1)",
+           [](const NodeView &node) -> std::string {
+             const Tensor &cache = node.in(kCache), &update = node.in(kUpdate);
+             Shape shape = update.shape;
+             const int64_t axis = axisOf(node);
+             bool fits = shape.size() == cache.shape.size() && cache.type == update.type;
+             if (fits) {
+               fits = shape[axis] >= 1 && shape[axis] <= cache.shape[axis];
+               shape[axis] = cache.shape[axis];
+             }
+             return fits && shape == cache.shape
+                        ? ""
+                        : fmt::format("{} {} for {} {}", dataTypeName(update.type),
+                                      shapeText(update.shape), dataTypeName(cache.type),
+                                      shapeText(cache.shape));
+           },
+           "E0206"},
+          {"'write_indices', if given, must have one element per batch, in [0, extent - update] of "
+           "'axis' (linear) or [0, extent - 1] (circular)",
+           [](const NodeView &node) -> std::string {
+             const int64_t extent = node.in(kCache).shape[axisOf(node)];
+             const int64_t last =
+                 isCircular(node) ? extent - 1 : extent - node.in(kUpdate).shape[axisOf(node)];
+             const std::vector<int64_t> places = placesOf(node);
+             if (places.empty() || static_cast<int64_t>(places.size()) != node.in(kCache).shape[0])
+               return inputShapes(node);
+             for (const int64_t place : places)
+               if (place < 0 || place > last)
+                 return fmt::format("{}, expected [0, {}]", place, last);
+             return "";
+           },
+           "E0206"}};
 }
 
 } // namespace
@@ -108,7 +107,7 @@ std::vector<Requirement> requirements() {
 void addTensorScatter(OperatorTable &table) {
   Operator entry;
   entry.name = "TensorScatter";
-  entry.form = "slices, then concat; per batch where they differ";
+  entry.form = "slices, then concat; per batch if the indices differ";
   entry.inputs = {{"past_cache", Types::Any},
                   {"update", Types::Any},
                   {"write_indices", Types::Integer, Presence::Optional, true}};

@@ -93,75 +93,73 @@ void buildTfIdf(NodeBuilder &node) {
 }
 
 std::vector<Requirement> requirements() {
-  return {
-      {"input 'X' is int32 or int64, has rank 1 or 2 and elements",
-       [](const NodeView &node) -> std::string {
-         const HostTensor &x = *node.in(0).known;
-         const bool integers =
-             x.type == onnx::TensorProto::INT32 || x.type == onnx::TensorProto::INT64;
-         return integers && (x.shape.size() == 1 || x.shape.size() == 2) && x.size() > 0
-                    ? ""
-                    : fmt::format("{} {}", dataTypeName(x.type), shapeText(x.shape));
-       },
-       "E0206"},
-      {"attribute 'mode' is 'TF', 'IDF' or 'TFIDF'",
-       [](const NodeView &node) -> std::string {
-         const auto &mode = node.attribute<std::string>("mode");
-         return mode == "TF" || mode == "IDF" || mode == "TFIDF" ? "" : inQuotes(mode);
-       },
-       "E0206"},
-      {"attribute 'pool_int64s' is given, 'pool_strings' is not",
-       [](const NodeView &node) -> std::string {
-         return node.given("pool_strings")   ? "'pool_strings'"
-                : !node.given("pool_int64s") ? "none"
-                                             : "";
-       }},
-      {"'ngram_counts' ascend from 0 on and are inside of 'pool_int64s', and 'ngram_indexes' are "
-       "from 0 on and as many as there are n-grams",
-       [](const NodeView &node) -> std::string {
-         const auto &starts = node.integers("ngram_counts");
-         const auto &indexes = node.integers("ngram_indexes");
-         const auto words = static_cast<int64_t>(node.integers("pool_int64s").size());
-         const bool fits =
-             !starts.empty() && starts[0] >= 0 && starts.back() <= words &&
-             std::is_sorted(starts.begin(), starts.end()) && !indexes.empty() &&
-             static_cast<int64_t>(indexes.size()) == poolSize(node) &&
-             std::all_of(indexes.begin(), indexes.end(), [](int64_t index) { return index >= 0; });
-         return fits ? "" : fmt::format("{} and {}", shapeText(starts), shapeText(indexes));
-       },
-       "E0206"},
-      {fmt::format("the result has at most {} elements", kMostCounts),
-       [](const NodeView &node) -> std::string {
-         const auto &indexes = node.integers("ngram_indexes");
-         const int64_t last = *std::max_element(indexes.begin(), indexes.end());
-         return last < kMostCounts && elementCount({rowsOf(node), last + 1}, kMostCounts) >= 0
-                    ? ""
-                    : fmt::format("{} rows and index {}", rowsOf(node), last);
-       }},
-      {"'weights', if given, are as many as 'ngram_indexes'",
-       [](const NodeView &node) -> std::string {
-         if (!node.given("weights"))
-           return "";
-         const size_t count = node.attribute<std::vector<float>>("weights").size();
-         return count == node.integers("ngram_indexes").size() ? "" : fmt::format("{}", count);
-       },
-       "E0206"},
-      {fmt::format(
-           "1 <= 'min_gram_length' <= 'max_gram_length', 'max_skip_count' is at least 0, and "
-           "a row is searched in at most {} steps",
-           kMostSearched),
-       [](const NodeView &node) -> std::string {
-         const int64_t least = node.integer("min_gram_length"),
-                       most = node.integer("max_gram_length"),
-                       gaps = node.integer("max_skip_count");
-         const bool ordered = least >= 1 && most >= least && gaps >= 0;
-         return ordered && elementCount({node.in(0).known->size(), most, most,
-                                         std::min(gaps, kMostSearched) + 1},
-                                        kMostSearched) >= 0
-                    ? ""
-                    : fmt::format("{}, {} and {}", least, most, gaps);
-       },
-       "E0206"}};
+  return {{"input 'X' must be int32 or int64 of rank 1 or 2, with at least one element",
+           [](const NodeView &node) -> std::string {
+             const HostTensor &x = *node.in(0).known;
+             const bool integers =
+                 x.type == onnx::TensorProto::INT32 || x.type == onnx::TensorProto::INT64;
+             return integers && (x.shape.size() == 1 || x.shape.size() == 2) && x.size() > 0
+                        ? ""
+                        : fmt::format("{} {}", dataTypeName(x.type), shapeText(x.shape));
+           },
+           "E0206"},
+          {"attribute 'mode' must be 'TF', 'IDF' or 'TFIDF'",
+           [](const NodeView &node) -> std::string {
+             const auto &mode = node.attribute<std::string>("mode");
+             return mode == "TF" || mode == "IDF" || mode == "TFIDF" ? "" : inQuotes(mode);
+           },
+           "E0206"},
+          {"attribute 'pool_int64s' must be given, and 'pool_strings' left out",
+           [](const NodeView &node) -> std::string {
+             return node.given("pool_strings")   ? "'pool_strings'"
+                    : !node.given("pool_int64s") ? "none"
+                                                 : "";
+           }},
+          {"'ngram_counts' must ascend from 0 to at most the size of 'pool_int64s', and "
+           "'ngram_indexes' must have one element of at least 0 per n-gram",
+           [](const NodeView &node) -> std::string {
+             const auto &starts = node.integers("ngram_counts");
+             const auto &indexes = node.integers("ngram_indexes");
+             const auto words = static_cast<int64_t>(node.integers("pool_int64s").size());
+             const bool fits = !starts.empty() && starts[0] >= 0 && starts.back() <= words &&
+                               std::is_sorted(starts.begin(), starts.end()) && !indexes.empty() &&
+                               static_cast<int64_t>(indexes.size()) == poolSize(node) &&
+                               std::all_of(indexes.begin(), indexes.end(),
+                                           [](int64_t index) { return index >= 0; });
+             return fits ? "" : fmt::format("{} and {}", shapeText(starts), shapeText(indexes));
+           },
+           "E0206"},
+          {fmt::format("the result must have at most {} elements", kMostCounts),
+           [](const NodeView &node) -> std::string {
+             const auto &indexes = node.integers("ngram_indexes");
+             const int64_t last = *std::max_element(indexes.begin(), indexes.end());
+             return last < kMostCounts && elementCount({rowsOf(node), last + 1}, kMostCounts) >= 0
+                        ? ""
+                        : fmt::format("{} rows and index {}", rowsOf(node), last);
+           }},
+          {"'weights', if given, must have as many elements as 'ngram_indexes'",
+           [](const NodeView &node) -> std::string {
+             if (!node.given("weights"))
+               return "";
+             const size_t count = node.attribute<std::vector<float>>("weights").size();
+             return count == node.integers("ngram_indexes").size() ? "" : fmt::format("{}", count);
+           },
+           "E0206"},
+          {fmt::format("'min_gram_length' must be in [1, 'max_gram_length'], 'max_skip_count' at "
+                       "least 0, and the search at most {} steps",
+                       kMostSearched),
+           [](const NodeView &node) -> std::string {
+             const int64_t least = node.integer("min_gram_length"),
+                           most = node.integer("max_gram_length"),
+                           gaps = node.integer("max_skip_count");
+             const bool ordered = least >= 1 && most >= least && gaps >= 0;
+             return ordered && elementCount({node.in(0).known->size(), most, most,
+                                             std::min(gaps, kMostSearched) + 1},
+                                            kMostSearched) >= 0
+                        ? ""
+                        : fmt::format("{}, {} and {}", least, most, gaps);
+           },
+           "E0206"}};
 }
 
 } // namespace
@@ -169,7 +167,7 @@ std::vector<Requirement> requirements() {
 void addTfIdf(OperatorTable &table) {
   Operator entry;
   entry.name = "TfIdfVectorizer";
-  entry.form = "known at import";
+  entry.form = "known at compile time";
   entry.inputs = {{"X", Types::Any, Presence::Required, true}};
   entry.outputs = {{"Y"}};
   entry.attributes = {{"max_gram_length", AttributeKind::Int, std::nullopt, true},

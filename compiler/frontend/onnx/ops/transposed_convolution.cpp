@@ -180,7 +180,7 @@ std::vector<Requirement> shapeRequirements() {
   return {sameTypes(),
           hasSpatialAxes(),
           weightsHaveRank(),
-          {"attribute 'group' divides the channels, of which 'W' has as many as 'X'",
+          {"attribute 'group' must divide the channels, and 'W' must have as many channels as 'X'",
            [](const NodeView &node) -> std::string {
              const int64_t group = node.integer("group"), channels = node.in(0).shape[1];
              return group >= 1 && channels % group == 0 && node.in(1).shape[0] == channels
@@ -189,7 +189,7 @@ std::vector<Requirement> shapeRequirements() {
                                       shapeText(node.in(0).shape), shapeText(node.in(1).shape));
            },
            "E0206"},
-          {"input 'B' has one element per feature of 'W' and group",
+          {"input 'B' must have one element per output channel of 'W' and group",
            [](const NodeView &node) -> std::string {
              return !node.has(2) ||
                             node.in(2).shape == Shape{node.in(1).shape[1] * node.integer("group")}
@@ -202,65 +202,62 @@ std::vector<Requirement> shapeRequirements() {
 }
 
 std::vector<Requirement> resultRequirements() {
-  return {
-      {"attribute 'output_padding' has one element per spatial axis, below its stride or dilation",
-       [](const NodeView &node) -> std::string {
-         if (!node.given("output_padding"))
-           return "";
-         const Shape &more = node.integers("output_padding");
-         const Shape strides = perAxis(node, "strides"), dilations = perAxis(node, "dilations");
-         bool fits = more.size() == strides.size();
-         for (size_t i = 0; fits && i < more.size(); ++i)
-           fits = more[i] >= 0 && more[i] < std::max(strides[i], dilations[i]);
-         return fits ? ""
-                     : fmt::format("{}, strides {} and dilations {}", shapeText(more),
-                                   shapeText(strides), shapeText(dilations));
-       },
-       "E0206"},
-      perSpatialAxis("output_shape"),
-      {"attribute 'output_shape' is at most what the window reaches with the largest "
-       "'output_padding'",
-       [](const NodeView &node) -> std::string {
-         if (!node.given("output_shape"))
-           return "";
-         Shape most;
-         bool fits = true;
-         for (const SpreadAxis &axis : axesOf(node)) {
-           most.push_back(axis.most);
-           fits &= axis.result <= axis.most;
-         }
-         return fits ? ""
-                     : fmt::format("{} of {}", shapeText(node.integers("output_shape")),
-                                   shapeText(most));
-       },
-       "E0206"},
-      {fmt::format("the result has an extent in [1, {}] along every axis", kMaxElements),
-       [](const NodeView &node) -> std::string {
-         Shape extents;
-         bool fits = true;
-         for (const SpreadAxis &axis : axesOf(node)) {
-           extents.push_back(axis.result);
-           fits &= axis.result >= 1 && axis.result <= kMaxElements;
-         }
-         return fits ? "" : shapeText(extents);
-       },
-       "E0206"},
-      {fmt::format("the strides make at most {} phases", kMaxPhases),
-       [](const NodeView &node) -> std::string {
-         Shape phases;
-         for (const SpreadAxis &axis : axesOf(node))
-           phases.push_back(axis.phases());
-         return elementCount(phases, kMaxPhases) >= 0 ? "" : shapeText(phases);
-       }},
-      weightsFitOverGroups()};
+  return {{"'output_padding' must have one element per spatial axis, below its stride or dilation",
+           [](const NodeView &node) -> std::string {
+             if (!node.given("output_padding"))
+               return "";
+             const Shape &more = node.integers("output_padding");
+             const Shape strides = perAxis(node, "strides"), dilations = perAxis(node, "dilations");
+             bool fits = more.size() == strides.size();
+             for (size_t i = 0; fits && i < more.size(); ++i)
+               fits = more[i] >= 0 && more[i] < std::max(strides[i], dilations[i]);
+             return fits ? ""
+                         : fmt::format("{}, strides {} and dilations {}", shapeText(more),
+                                       shapeText(strides), shapeText(dilations));
+           },
+           "E0206"},
+          perSpatialAxis("output_shape"),
+          {"'output_shape' must be at most the result with the largest 'output_padding'",
+           [](const NodeView &node) -> std::string {
+             if (!node.given("output_shape"))
+               return "";
+             Shape most;
+             bool fits = true;
+             for (const SpreadAxis &axis : axesOf(node)) {
+               most.push_back(axis.most);
+               fits &= axis.result <= axis.most;
+             }
+             return fits ? ""
+                         : fmt::format("{}, at most {}", shapeText(node.integers("output_shape")),
+                                       shapeText(most));
+           },
+           "E0206"},
+          {fmt::format("the result must have an extent in [1, {}] along every axis", kMaxElements),
+           [](const NodeView &node) -> std::string {
+             Shape extents;
+             bool fits = true;
+             for (const SpreadAxis &axis : axesOf(node)) {
+               extents.push_back(axis.result);
+               fits &= axis.result >= 1 && axis.result <= kMaxElements;
+             }
+             return fits ? "" : shapeText(extents);
+           },
+           "E0206"},
+          {fmt::format("the strides must make at most {} phases", kMaxPhases),
+           [](const NodeView &node) -> std::string {
+             Shape phases;
+             for (const SpreadAxis &axis : axesOf(node))
+               phases.push_back(axis.phases());
+             return elementCount(phases, kMaxPhases) >= 0 ? "" : shapeText(phases);
+           }},
+          weightsFitOverGroups()};
 }
 
 } // namespace
 
 void addTransposedConvolution(OperatorTable &table) {
-  Operator entry = convolution(
-      "ConvTranspose", "per phase of the strides a window and contract; phases are interleaved, "
-                       "then slice; then map: + B");
+  Operator entry = convolution("ConvTranspose", "per phase of the strides a window and contract; "
+                                                "interleave the phases, then slice; then map: + B");
   entry.attributes.push_back({"output_padding", AttributeKind::Ints});
   entry.attributes.push_back({"output_shape", AttributeKind::Ints});
   entry.requirements = shapeRequirements();

@@ -17,7 +17,7 @@ bool areFloat(const Tensors &tensors) {
 
 void appendRow(const Tensor &value, Tensors &rows) {
   if (!value.isTensor())
-    throw NodeError{"E0206", fmt::format("a trip gives {} to be stacked up, only tensors are",
+    throw NodeError{"E0206", fmt::format("an iteration gives {}; only tensors can be stacked",
                                          kindText(value))};
   rows.push_back(value);
 }

@@ -26,7 +26,7 @@ Operator transpose() {
   entry.inputs = {{"data", Types::Any}};
   entry.outputs = {{"transposed"}};
   entry.attributes = {{"perm", AttributeKind::Ints}};
-  entry.requirements = {{"attribute 'perm' names every axis of 'data' once",
+  entry.requirements = {{"attribute 'perm' must name every axis of 'data' once",
                          [](const NodeView &node) -> std::string {
                            Shape order = permutation(node), all(node.in(0).rank());
                            std::iota(all.begin(), all.end(), 0);
@@ -49,7 +49,7 @@ Operator expand() {
   entry.inputs = {{"input", Types::Any}, {"shape", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {"input 'shape' has rank 1, its extents are at least 1, and 'input' broadcasts with it",
+      {"'shape' must have rank 1 and extents of at least 1, and 'input' must broadcast with it",
        [](const NodeView &node) -> std::string {
          const Shape &wanted = node.knownInts(1);
          bool positive =
@@ -109,7 +109,7 @@ Operator tile() {
   entry.inputs = {{"input", Types::Any}, {"repeats", Types::Integer, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {"input 'repeats' has one element per axis of 'input', none of them negative",
+      {"input 'repeats' must have one element of at least 0 per axis of 'input'",
        [](const NodeView &node) -> std::string {
          const Shape &repeats = node.knownInts(1);
          const bool fits =
@@ -118,7 +118,7 @@ Operator tile() {
          return fits ? "" : fmt::format("{} for {}", shapeText(repeats), inputShapes(node));
        },
        "E0206"},
-      {fmt::format("the result has at least one element and at most {}", kMaxKnownElements),
+      {fmt::format("the result must have 1 to {} elements", kMaxKnownElements),
        [](const NodeView &node) -> std::string {
          Shape factors = node.in(0).shape;
          factors.insert(factors.end(), node.knownInts(1).begin(), node.knownInts(1).end());
@@ -155,17 +155,17 @@ Operator tileOneAxis() {
                   {"axis", Types::Numeric, Presence::Required, true}};
   entry.outputs = {{"output"}};
   entry.requirements = {
-      {"inputs 'tiles' and 'axis' have one element, a whole number",
+      {"inputs 'tiles' and 'axis' must have one element, a whole number",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {1, 2})
            if (!wholeNumber(node, i))
              return node.in(i).known->size() == 1
                         ? fmt::format("{}", node.in(i).known->floats.front())
-                        : "the shape " + shapeText(node.in(i).shape);
+                        : "shape " + shapeText(node.in(i).shape);
          return "";
        },
        "E0206"},
-      {"input 'axis' is in [-rank, rank-1] of input 'input'",
+      {"input 'axis' must be in [-rank, rank-1] of input 'input'",
        [](const NodeView &node) { return axesProblem({*wholeNumber(node, 2)}, node.in(0).rank()); },
        "E0206"}};
   const auto repeats = [](std::function<void(NodeBuilder &)> then) {

@@ -77,26 +77,29 @@ std::vector<AttributeSpec> windowAttributes(bool hasDilations) {
 }
 
 Requirement hasSpatialAxes(const char *input) {
-  return {fmt::format("input '{}' has rank 3 or more: batch, channels and spatial axes", input),
-          [](const NodeView &node) -> std::string {
-            return node.in(0).rank() >= 3 ? "" : shapeText(node.in(0).shape);
-          },
-          "E0206"};
+  return {
+      fmt::format("input '{}' must have rank 3 or more: batch, channels and spatial axes", input),
+      [](const NodeView &node) -> std::string {
+        return node.in(0).rank() >= 3 ? "" : shapeText(node.in(0).shape);
+      },
+      "E0206"};
 }
 
 Requirement perSpatialAxis(const std::string &attribute) {
-  return {
-      fmt::format("attribute '{}' has one element per spatial axis, in [1, {}]", attribute, kMost),
-      [attribute](const NodeView &node) { return listProblem(node, attribute, 1, 1); }, "E0206"};
+  return {fmt::format("attribute '{}' must have one element per spatial axis, in [1, {}]",
+                      attribute, kMost),
+          [attribute](const NodeView &node) { return listProblem(node, attribute, 1, 1); },
+          "E0206"};
 }
 
 Requirement padsPerSpatialAxis() {
-  return {fmt::format("attribute 'pads' has two elements per spatial axis, in [0, {}]", kMost),
-          [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, "E0206"};
+  return {
+      fmt::format("attribute 'pads' must have two elements per spatial axis, in [0, {}]", kMost),
+      [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, "E0206"};
 }
 
 std::vector<Requirement> padRequirements() {
-  return {{"attribute 'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID",
+  return {{"attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID",
            [](const NodeView &node) -> std::string {
              const std::string &mode = autoPad(node);
              const bool known = mode == "NOTSET" || mode == "SAME_UPPER" || mode == "SAME_LOWER" ||
@@ -105,7 +108,7 @@ std::vector<Requirement> padRequirements() {
            },
            "E0206"},
           padsPerSpatialAxis(),
-          {"attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET",
+          {"attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET",
            [](const NodeView &node) -> std::string {
              if (autoPad(node) == "NOTSET" || !node.given("pads"))
                return "";
@@ -118,12 +121,12 @@ std::vector<Requirement> padRequirements() {
 }
 
 Requirement windowFits(std::function<Shape(const NodeView &)> sizes) {
-  return {"the window fits into the padded input",
+  return {"the window must fit into the padded input",
           [sizes = std::move(sizes)](const NodeView &node) -> std::string {
             const std::vector<WindowAxis> windows = windowAxes(node, sizes(node));
             for (size_t i = 0; i < windows.size(); ++i)
               if (windows[i].count < 1)
-                return fmt::format("{} elements from first to last for {} along axis {}",
+                return fmt::format("a window of {} for {} elements along axis {}",
                                    windows[i].reach(),
                                    windows[i].extent + windows[i].low + windows[i].high, i + 2);
             return "";

@@ -74,9 +74,8 @@ TEST(Activations, AreFloat) {
   Model model;
   model.input("x", {1}).ints("i", {1}, {1}).output("y");
   model.node("Relu", {"i"}, {"y"});
-  EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (Relu): Relu requires: input 'X' is float, float16, bfloat16 or "
-            "double; found int64");
+  EXPECT_EQ(import(model).messages(), "E0205 node 0 (Relu): Relu: input 'X' must be float, "
+                                      "float16, bfloat16 or double; found int64");
 }
 
 TEST(Clip, HasBoundsAsAttributesUpToOpset10) {
@@ -107,12 +106,11 @@ TEST(Clip, BoundsAreKnownScalars) {
   model.input("x", {8}).input("low", {}).floats("high", {2}, {1, 2}).output("y").output("z");
   model.node("Clip", {"x", "low"}, {"y"});
   model.node("Clip", {"x", "", "high"}, {"z"});
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0205 node 0 (Clip): Clip requires: input 'min' is known at import (a constant, or "
-      "computed from constants and shapes); found a run-time tensor float []\n"
-      "E0206 node 1 (Clip): Clip requires: inputs 'min' and 'max' have one element each; found "
-      "the shape [2]");
+  EXPECT_EQ(import(model).messages(),
+            "E0205 node 0 (Clip): Clip: input 'min' must be known at compile time (a constant, or "
+            "computed from constants and shapes); found a run-time tensor float []\n"
+            "E0206 node 1 (Clip): Clip: inputs 'min' and 'max' must have one element each; found "
+            "shape [2]");
 }
 
 Model softmax(int64_t opset, const Ints &shape, std::optional<int64_t> axis) {
@@ -158,11 +156,11 @@ TEST(Softmax, TakesOneAxisFromOpset13On) {
 
 TEST(Softmax, AxisIsInRange) {
   EXPECT_EQ(import(softmax(13, {2, 3}, 2)).messages(),
-            "E0206 node 0 (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
-            "input 'input'; found axis 2 at rank 2");
+            "E0206 node 0 (Softmax): Softmax: attribute 'axis' must be in [-rank, rank-1] of input "
+            "'input'; found axis 2 for rank 2");
   EXPECT_EQ(import(softmax(13, {}, std::nullopt)).messages(),
-            "E0206 node 0 (Softmax): Softmax requires: attribute 'axis' is in [-rank, rank-1] of "
-            "input 'input'; found axis -1 at rank 0");
+            "E0206 node 0 (Softmax): Softmax: attribute 'axis' must be in [-rank, rank-1] of input "
+            "'input'; found axis -1 for rank 0");
 }
 
 TEST(PRelu, HasASlopePerElement) {
@@ -177,9 +175,8 @@ TEST(PRelu, RefusesASlopeLargerThanItsInput) {
   Model model(16);
   model.input("x", {2}).input("s", {2, 2}).output("y");
   model.node("PRelu", {"x", "s"}, {"y"});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (PRelu): PRelu requires: input 'slope' broadcasts to the shape of "
-            "'X'; found [2] and [2 2]");
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (PRelu): PRelu: input 'slope' must broadcast "
+                                      "to the shape of 'X'; found [2] and [2 2]");
 }
 
 } // namespace

@@ -95,14 +95,12 @@ TEST(Arithmetic, RefusesWhatDoesNotFit) {
   }
   model.node("Div", {"i", "z"}, {"s"});
   model.output("s");
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Add): Add requires: the inputs broadcast to one shape; found [2] and "
-            "[3]\n"
-            "E0206 node 1 (Add): Add requires: all inputs have the same element type; found "
-            "float, float16\n"
-            "E0206 node 2 (Add): Add requires: all inputs have the same element type; found "
-            "float, int64\n"
-            "E0206 node 3 (Div): Div: an integer is divided by 0");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0206 node 0 (Add): Add: the input shapes must broadcast; found [2] and [3]\n"
+      "E0206 node 1 (Add): Add: all inputs must have the same element type; found float, float16\n"
+      "E0206 node 2 (Add): Add: all inputs must have the same element type; found float, int64\n"
+      "E0206 node 3 (Div): Div: integer division by 0");
 }
 
 /// What an operator's entry should have required.
@@ -118,7 +116,7 @@ TEST(Emitter, RefusesOperandsThatDoNotBroadcast) {
     FAIL();
   } catch (const NodeError &error) {
     EXPECT_EQ(error.code, "E0206");
-    EXPECT_EQ(error.message, "the operands do not broadcast to one shape");
+    EXPECT_EQ(error.message, "the shapes of the operands do not broadcast");
   }
 }
 

@@ -23,11 +23,10 @@ TEST(Attention, ChecksRanksAndHeads) {
   EXPECT_EQ(attention({kQ, kK, kV}).problem(), "");
   EXPECT_EQ(attention({kQ, kK, kV}, 23).problem(), "");
   EXPECT_EQ(attention({kQ, {1, 6, 8}, kV}).problem(),
-            "E0206 inputs 'Q', 'K' and 'V' have all rank 3 or all rank 4; found [1 2 4 8], [1 6 8] "
-            "and [1 2 6 5]");
-  const std::string heads =
-      "E0206 attributes 'q_num_heads' and 'kv_num_heads' divide the last axis of operands of rank "
-      "3, and are axis 1 of others, if given; found ";
+            "E0206 inputs 'Q', 'K' and 'V' must all have rank 3 or all have rank 4; found [1 2 4 "
+            "8], [1 6 8] and [1 2 6 5]");
+  const std::string heads = "E0206 'q_num_heads' and 'kv_num_heads' must divide the last axis for "
+                            "rank 3, or be axis 1 for rank 4; found ";
   EXPECT_EQ(attention({{1, 4, 8}, {1, 6, 8}, {1, 6, 8}}).problem(),
             heads + "no 'q_num_heads' for [1 4 8]");
   EXPECT_EQ(attention({{1, 4, 8}, {1, 6, 8}, {1, 6, 8}})
@@ -46,8 +45,8 @@ TEST(Attention, ChecksRanksAndHeads) {
 
 TEST(Attention, ChecksExtents) {
   const std::string sentence =
-      "E0206 'Q', 'K' and 'V' have one batch, 'Q' and 'K' heads of one size, 'K' and 'V' as many "
-      "heads and positions, and their heads divide those of 'Q'; found ";
+      "E0206 'Q', 'K' and 'V' must agree in batch, 'Q' and 'K' in head size, 'K' and 'V' in heads "
+      "and positions, and their heads must divide those of 'Q'; found ";
   EXPECT_EQ(attention({kQ, {1, 2, 6, 7}, kV}).problem(),
             sentence + "[1 2 4 8], [1 2 6 7] and [1 2 6 5]");
   EXPECT_EQ(attention({kQ, kK, {1, 2, 5, 5}}).problem(),
@@ -59,42 +58,40 @@ TEST(Attention, ChecksExtents) {
 }
 
 TEST(Attention, ChecksPastAndMask) {
-  const std::string past = "E0206 inputs 'past_key' and 'past_value' are [batch, heads, positions, "
-                           "size] of 'K' and 'V', or both left out; found ";
+  const std::string past = "E0206 'past_key' and 'past_value' must both be [batch, heads, "
+                           "positions, head size], or both be left out; found ";
   EXPECT_EQ(attention({kQ, kK, kV}).none().input({1, 2, 3, 8}).problem(),
             past + "only one of them");
   EXPECT_EQ(attention({kQ, kK, kV}).none().input({1, 2, 3, 8}).input({1, 2, 4, 5}).problem(),
             past + "[1 2 3 8] and [1 2 4 5]");
   EXPECT_EQ(attention({kQ, kK, kV}).input({4, 5}).problem(),
-            "E0205 input 'attn_mask' broadcasts to [batch, heads, queries, keys]; found [4 5] for "
-            "[1 2 4 6]");
+            "E0205 input 'attn_mask' must broadcast to [batch, heads, queries, keys]; found [4 5] "
+            "for [1 2 4 6]");
   EXPECT_EQ(attention({kQ, kK, kV}).ints({6}, {1, 1, 1, 1, 1, 1}).problem(),
-            "E0206 input 'attn_mask' is bool or a floating-point type; found int64");
-  EXPECT_EQ(
-      attention({kQ, kK, kV}).ints({6}, {0, 0, 0, 0, 0, 0}, TensorProto::BOOL).problem(),
-      "E0205 node 0 (Attention): Attention: query 0 of sample 0 sees no key, and the softmax of "
-      "nothing is no number");
+            "E0206 input 'attn_mask' must be bool or a floating-point type; found int64");
+  EXPECT_EQ(attention({kQ, kK, kV}).ints({6}, {0, 0, 0, 0, 0, 0}, TensorProto::BOOL).problem(),
+            "E0205 node 0 (Attention): Attention: query 0 of sample 0 has no visible key, so its "
+            "softmax is undefined");
 }
 
 TEST(Attention, ChecksNumbers) {
-  const std::string numbers =
-      "E0206 attribute 'softcap' is 0 or above, and 'scale' a finite number above 0; found ";
+  const std::string numbers = "E0206 attribute 'softcap' must be finite and at least 0, and "
+                              "'scale' finite and above 0; found ";
   EXPECT_EQ(attention({kQ, kK, kV}).with("softcap", -1.0F).problem(), numbers + "-1 and 1");
   EXPECT_EQ(attention({kQ, kK, kV}).with("scale", 0.0F).problem(), numbers + "0 and 0");
   EXPECT_EQ(attention({kQ, kK, kV}).with("is_causal", int64_t{2}).problem(),
-            "E0203 attribute 'is_causal' is 0 or 1, 0 by default; found 2");
-  const std::string valid =
-      "E0206 input 'nonpad_kv_seqlen' has one number in [1, keys] per sample, "
-      "and there is no 'past_key'; found ";
+            "E0203 attribute 'is_causal' must be 0 or 1 (default 0); found 2");
+  const std::string valid = "E0206 'nonpad_kv_seqlen' must have one number in [1, keys] per "
+                            "sample, and 'past_key' must be left out; found ";
   const auto over = [](const Ints &shape, const Ints &values) {
     return attention({kQ, kK, kV}).none().none().none().ints(shape, values).problem();
   };
   EXPECT_EQ(over({1}, {6}), "");
-  EXPECT_EQ(over({1}, {7}), valid + "7 of 6");
-  EXPECT_EQ(over({1}, {0}), valid + "0 of 6");
+  EXPECT_EQ(over({1}, {7}), valid + "7 of 6 keys");
+  EXPECT_EQ(over({1}, {0}), valid + "0 of 6 keys");
   EXPECT_EQ(over({2}, {1, 1}), valid + "[2]");
   EXPECT_EQ(attention({kQ, kK, kV}, 23).none().none().none().ints({1}, {6}).problem(),
-            "E0204 node 0 (Attention): Attention has 7 inputs, allowed: 3 to 6");
+            "E0204 node 0 (Attention): Attention has 7 inputs; expected 3 to 6");
 }
 
 /// x [2 3 16], caches of [10 4] and ids.
@@ -112,16 +109,16 @@ One rotary(const Ints &cos, const Ints &sin, const Ints &ids, int64_t id = 0) {
 TEST(RotaryEmbedding, ChecksHeadsAndCaches) {
   const Ints cache = {10, 4}, ids = {2, 3};
   EXPECT_EQ(rotary(cache, cache, ids).with("num_heads", int64_t{2}).problem(), "");
-  const std::string heads = "E0206 attribute 'num_heads' divides the last axis of an input of rank "
-                            "3; of rank 4 it is 0 or axis 1; found ";
+  const std::string heads = "E0206 attribute 'num_heads' must divide the last axis for rank 3, and "
+                            "be 0 or axis 1 for rank 4; found ";
   EXPECT_EQ(rotary(cache, cache, ids).problem(), heads + "0 for [2 3 16]");
   EXPECT_EQ(rotary(cache, cache, ids).with("num_heads", int64_t{-2}).problem(),
             heads + "-2 for [2 3 16]");
   EXPECT_EQ(rotary({4}, {4}, ids).problem(),
-            "E0206 inputs 'cos_cache' and 'sin_cache' have rank 2 or 3; found [4]");
+            "E0206 inputs 'cos_cache' and 'sin_cache' must have rank 2 or 3; found [4]");
   const std::string caches =
-      "E0206 the caches have one shape, [rows, half of what is turned] with 'position_ids', else "
-      "[batch, positions, half], and 'rotary_embedding_dim', or all of a head, is turned; found ";
+      "E0206 the caches must have one shape, [rows, half] with 'position_ids', else [batch, "
+      "positions, half], where half is half of 'rotary_embedding_dim' or of a head; found ";
   EXPECT_EQ(rotary(cache, {10, 3}, ids).with("num_heads", int64_t{2}).problem(),
             caches + "[10 4] and [10 3] for heads of 8, 'rotary_embedding_dim' 0");
   EXPECT_EQ(rotary(cache, cache, {}).with("num_heads", int64_t{2}).problem(),
@@ -132,8 +129,7 @@ TEST(RotaryEmbedding, ChecksHeadsAndCaches) {
                 .problem(),
             caches + "[10 4] and [10 4] for heads of 8, 'rotary_embedding_dim' 4");
   const std::string places =
-      "E0206 input 'position_ids' is [batch, positions], and the caches have "
-      "a row for each; found ";
+      "E0206 'position_ids' must be [batch, positions], with a cache row for each; found ";
   EXPECT_EQ(rotary(cache, cache, {3, 2}).with("num_heads", int64_t{2}).problem(), places + "[3 2]");
   EXPECT_EQ(rotary(cache, cache, ids, 10).with("num_heads", int64_t{2}).problem(),
             places + "10 with caches of 10");

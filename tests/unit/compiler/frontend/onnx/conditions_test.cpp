@@ -41,45 +41,44 @@ TEST(Conditions, OfOperandsThatAreSpread) {
           .ints({2, 3}, ones(6), TensorProto::BOOL)
           .ints(other, ones(other[0]), TensorProto::BOOL);
     };
-    check({{logic({3}).with("broadcast", int64_t{1}), ""},
-           {logic({3}),
-            "E0206 the inputs have the same shape, or attribute 'broadcast' is 1 and input 1 has "
-            "the extents of input 0 from 'axis' on, or 1; found [2 3] and [3], 'broadcast' 0"},
-           {logic({3}).with("broadcast", int64_t{1}).with("axis", int64_t{0}),
-            "E0206 the inputs have the same shape, or attribute 'broadcast' is 1 and input 1 has "
-            "the extents of input 0 from 'axis' on, or 1; found [2 3] and [3], 'broadcast' 1, "
-            "'axis' 0"}});
+    check(
+        {{logic({3}).with("broadcast", int64_t{1}), ""},
+         {logic({3}), "E0206 the shapes must be equal, or, with 'broadcast' 1, input 1 have "
+                      "extents of 1 or of input 0 from 'axis'; found [2 3] and [3], 'broadcast' 0"},
+         {logic({3}).with("broadcast", int64_t{1}).with("axis", int64_t{0}),
+          "E0206 the shapes must be equal, or, with 'broadcast' 1, input 1 have extents of 1 or of "
+          "input 0 from 'axis'; found [2 3] and [3], 'broadcast' 1, 'axis' 0"}});
   }
 }
 
 TEST(Conditions, OfIntegersAtRunTime) {
-  constexpr const char *kKnown = "E0205 integers are known at import; found int64 at run time";
+  constexpr const char *kKnown =
+      "E0205 integers must be known at compile time; found int64 at run time";
   check({{ofIntegers("Einsum", {2}).with("equation", "i->i"), kKnown},
          {ofIntegers("Col2Im", {1, 4, 1}).ints({2}, {2, 2}).ints({2}, {2, 2}), kKnown},
          {ofIntegers("CumProd", {4}, 26).ints({}, {0}),
-          "E0205 what is computed of integers that are not known at import is in [-256, 256], "
-          "where bf16 has every one, and of their type; found int64 of any size"},
+          "E0205 integers computed at run time must fit their type and lie in [-256, 256], where "
+          "bf16 is exact; found int64 of any value"},
          {ofIntegers("ScatterND", {4}).ints({1, 1}, {0}).ints({1}, {7}).with("reduction", "add"),
-          "E0205 sums and products of integers that are not known at import are in [-256, 256], "
-          "where bf16 has every one, and of their type; found int64 of any size"},
+          "E0205 run-time sums and products of integers must fit their type and lie in [-256, "
+          "256], where bf16 is exact; found int64 of any value"},
          {One("CastLike").input({2}).ints({1}, {0}, TensorProto::UINT8), ""},
          {One("CastLike").input({2}).ints({1}, {0}, TensorProto::UINT16),
-          "E0205 a run-time tensor is cast to a floating-point type, int32, int64 or bool, one "
-          "without larger integers also to int8 or uint8; found float to uint16"},
+          "E0205 casts at run time must be to a float type, int32, int64 or bool, or from floats "
+          "to int8 or uint8; found float to uint16"},
          {One("ArgMin").input({256}), ""},
-         {One("ArgMin").input({257}),
-          "E0205 'axis' has at most 256 elements, up to which bf16 has every integer, or 'data' is "
-          "known at import; found 257"}});
+         {One("ArgMin").input({257}), "E0205 at run time 'axis' must have at most 256 elements, "
+                                      "the range of exact bf16 integers; found 257"}});
 }
 
 TEST(Conditions, OfSignals) {
   for (const char *op : {"HannWindow", "HammingWindow", "BlackmanWindow"})
-    check({{One(op).ints({2}, {4, 4}), "E0206 every input has one element; found [2]"},
-           {One(op).ints({}, {-1}), "E0206 input 'size' is in [0, 268435456]; found -1"},
+    check({{One(op).ints({2}, {4, 4}), "E0206 every input must have one element; found [2]"},
+           {One(op).ints({}, {-1}), "E0206 input 'size' must be in [0, 268435456]; found -1"},
            {One(op).ints({}, {268435457}),
-            "E0206 input 'size' is in [0, 268435456]; found 268435457"}});
+            "E0206 input 'size' must be in [0, 268435456]; found 268435457"}});
   check({{One("STFT").input({1, 8192, 1}).ints({}, {1}).none().ints({}, {8192}),
-          "E0205 the matrix of the transform has at most 67108864 elements; found 8192 points"}});
+          "E0205 the transform matrix must have at most 67108864 elements; found 8192 points"}});
 }
 
 /// A convolution over [1, 1, 4] with a window of 2, whose inputs are given as each operator has
@@ -118,25 +117,25 @@ TEST(Conditions, OfConvolutions) {
   for (const char *op : {"ConvInteger", "ConvTranspose", "QLinearConv"})
     check({{Convolution{op}.node(), ""},
            {Convolution{op}.node().with("auto_pad", "SAME_UPPER").with("pads", Ints{1, 1}),
-            "E0206 attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET; found [1 1] "
+            "E0206 attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET; found [1 1] "
             "and SAME_UPPER"}});
   for (const char *op : {"ConvInteger", "QLinearConv"})
-    check({{Convolution{op, {1, 4}}.node(),
-            "E0206 input 'x' has rank 3 or more: batch, channels and spatial axes; found [1 4]"},
+    check({{Convolution{op, {1, 4}}.node(), "E0206 input 'x' must have rank 3 or more: batch, "
+                                            "channels and spatial axes; found [1 4]"},
            {Convolution{op, {1, 1, 4}, {1, 1}}.node(),
-            "E0206 input 'w' has the rank of 'x' and no extent of 0; found [1 1] for [1 1 4]"},
+            "E0206 input 'w' must have the rank of 'x' and no extent 0; found [1 1] for [1 1 4]"},
            {Convolution{op, {1, 1, 4}, {1, 1, 5}}.node(),
-            "E0206 the window fits into the padded input; found 5 elements from first to last for "
-            "4 along axis 2"}});
+            "E0206 the window must fit into the padded input; found a window of 5 for 4 elements "
+            "along axis 2"}});
   check({{Convolution{"DeformConv", {1, 1, 4}, {1, 1, 5}, 19}.node(),
-          "E0206 the window fits into the padded input; found 5 elements from first to last for 4 "
+          "E0206 the window must fit into the padded input; found a window of 5 for 4 elements "
           "along axis 2"}});
   // A channel for each of 8193 groups: 8193 weights, with zeros for the other channels 8193^2.
   constexpr int64_t kGroups = 8193;
   for (const char *op : {"ConvInteger", "QLinearConv", "DeformConv"})
     check({{Convolution{op, {1, kGroups, 1}, {kGroups, 1, 1}, 19}.node().with("group", kGroups),
-            "E0205 known weights written out over all groups have at most 67108864 elements; found "
-            "[8193 8193 1]"}});
+            "E0205 constant weights, expanded over all groups, must have at most 67108864 "
+            "elements; found [8193 8193 1]"}});
 }
 
 TEST(Conditions, OfQuantisation) {
@@ -147,8 +146,8 @@ TEST(Conditions, OfQuantisation) {
         .with("axis", axis);
   };
   check({{along(-1), ""},
-         {along(2), "E0206 attribute 'axis' is in [-rank, rank-1] of input 'x' unless the scale is "
-                    "one number; found axis 2 at rank 2"}});
+         {along(2), "E0206 attribute 'axis' must be in [-rank, rank-1] of input 'x' unless the "
+                    "scale has one element; found axis 2 for rank 2"}});
 }
 
 TEST(Conditions, OfTrainingAndLosses) {
@@ -165,9 +164,9 @@ TEST(Conditions, OfTrainingAndLosses) {
         .with("ignore_index", ignored);
   };
   check({{dropped(0), ""},
-         {dropped(1), "E0205 there are at most 16777216 random numbers; found [16777217]"},
+         {dropped(1), "E0205 there must be at most 16777216 random numbers; found [16777217]"},
          {loss(2), ""},
-         {loss(1), "E0206 the mean is over weights that do not add up to 0; found 0"}});
+         {loss(1), "E0206 the weights of a mean must not add up to 0; found 0"}});
 }
 
 /// 3 steps of 4 numbers to 5, a batch of 1; its inputs up to the biases, which are left out.
@@ -194,26 +193,26 @@ TEST(Conditions, OfRecurrences) {
   };
   for (const auto &[op, gates] : {Kind{"RNN", 1}, Kind{"GRU", 3}, Kind{"LSTM", 4}})
     check({{recurrence(op, gates).ints({1}, {3}, TensorProto::INT32).input({1, 1, 5}), ""},
-           {halfRecurrence(op, gates),
-            "E0206 the inputs but 'sequence_lens' have the same element type; found float16, "
-            "float, float"},
+           {halfRecurrence(op, gates), "E0206 all inputs except 'sequence_lens' must have the same "
+                                       "element type; found float16, float, float"},
            {recurrence(op, gates).ints({2}, {1, 1}, TensorProto::INT32),
-            "E0206 input 'sequence_lens' is [batch size]; found [2] for [1]"},
+            "E0206 input 'sequence_lens' must be [batch size]; found [2], expected [1]"},
            {recurrence(op, gates).ints({1}, {4}, TensorProto::INT32),
-            "E0206 every element of input 'sequence_lens' is in [0, steps]; found 4 of 3 steps"},
+            "E0206 every element of input 'sequence_lens' must be in [0, steps]; found 4 for 3 "
+            "steps"},
            {recurrence(op, gates).none().input({1, 2, 5}),
-            "E0206 input 'initial_h' is [directions, batch size, hidden size], the first two "
-            "exchanged where 'layout' is 1; found [1 2 5] for [1 1 5]"}});
-  check({{recurrence("GRU", 3, 4),
-          "E0206 input 'R' is [directions, 3 * hidden size, hidden size]; found [1 12 5] for [1 15 "
-          "5]"}});
+            "E0206 input 'initial_h' must be [directions, batch size, hidden size], with the first "
+            "two "
+            "exchanged for 'layout' 1; found [1 2 5], expected [1 1 5]"}});
+  check({{recurrence("GRU", 3, 4), "E0206 input 'R' must be [directions, 3 * hidden size, hidden "
+                                   "size]; found [1 12 5], expected [1 15 5]"}});
 }
 
 TEST(Conditions, OfTextAndShapes) {
   check(
       {{One("Reshape", 1).input({2, 3}).with("shape", Ints{3, -1}), ""},
        {One("Reshape", 1).input({2, 3}).with("shape", Ints{4}),
-        "E0206 attribute 'shape' names as many elements as 'data' has, with at most one -1; found "
+        "E0206 attribute 'shape' must have as many elements as 'data', with at most one -1; found "
         "[4] for [2 3], 4 elements for 6"},
        {One("TfIdfVectorizer")
             .ints({2}, {1, 2})
@@ -223,7 +222,7 @@ TEST(Conditions, OfTextAndShapes) {
             .with("mode", "TF")
             .with("ngram_counts", Ints{0})
             .with("ngram_indexes", Ints{0}),
-        "E0205 attribute 'pool_int64s' is given, 'pool_strings' is not; found none"}});
+        "E0205 attribute 'pool_int64s' must be given, and 'pool_strings' left out; found none"}});
 }
 
 TEST(Conditions, OfResizing) {
@@ -234,19 +233,20 @@ TEST(Conditions, OfResizing) {
         .floats({2}, {1, 2})
         .with("coordinate_transformation_mode", coordinates);
   };
-  check({{regional("tf_half_pixel_for_nn"), ""},
-         {regional("half_pixel_symmetric"),
-          "E0206 attribute 'coordinate_transformation_mode' is half_pixel, pytorch_half_pixel, "
-          "align_corners, asymmetric, tf_crop_and_resize or tf_half_pixel_for_nn; found "
-          "'half_pixel_symmetric'"}});
-  constexpr const char *kLinear = "E0206 attribute 'mode' is nearest or linear; found 'cubic'";
-  constexpr const char *kSelected = "E0205 integers and bools are resized by mode 'nearest'; found "
-                                    "int64 by 'linear'";
-  constexpr const char *kPerAxis = "E0206 'scales' has one element per axis of 'X'; found 1 for 2 "
-                                   "axes";
-  constexpr const char *kPositive = "E0206 'scales' are finite numbers above 0; found 0";
-  constexpr const char *kExtents = "E0206 every extent of the result is at least 1, and it has at "
-                                   "most 2147483647 elements; found [1 0]";
+  check(
+      {{regional("tf_half_pixel_for_nn"), ""},
+       {regional("half_pixel_symmetric"),
+        "E0206 attribute 'coordinate_transformation_mode' must be half_pixel, pytorch_half_pixel, "
+        "align_corners, asymmetric, tf_crop_and_resize or tf_half_pixel_for_nn; found "
+        "'half_pixel_symmetric'"}});
+  constexpr const char *kLinear = "E0206 attribute 'mode' must be nearest or linear; found 'cubic'";
+  constexpr const char *kSelected =
+      "E0205 integers and bools must be resized with mode 'nearest'; found int64 with 'linear'";
+  constexpr const char *kPerAxis =
+      "E0206 'scales' must have one element per axis of 'X'; found 1 for 2 axes";
+  constexpr const char *kPositive = "E0206 'scales' must be finite and above 0; found 0";
+  constexpr const char *kExtents = "E0206 the result must have extents of at least 1 and at most "
+                                   "2147483647 elements; found [1 0]";
   struct Version {
     const char *op;
     int64_t opset;
@@ -272,14 +272,14 @@ TEST(Conditions, OfResizing) {
   const auto image = [](const Ints &shape, float height) {
     return One("Upsample", 1).input(shape).with("height_scale", height).with("width_scale", 2.0F);
   };
-  check({{image({1, 1, 2, 2}, 2).with("mode", "bilinear"), ""},
-         {image({1, 1, 2, 2}, 2).with("mode", "linear"),
-          "E0206 attribute 'mode' is nearest or bilinear; found 'linear'"},
-         {image({1, 2, 2}, 2),
-          "E0206 input 'X' has rank 4: batch, channels, height and width; found [1 2 2]"},
-         {image({1, 1, 2, 2}, -1),
-          "E0206 attributes 'height_scale' and 'width_scale' are finite numbers above 0; found "
-          "-1"}});
+  check(
+      {{image({1, 1, 2, 2}, 2).with("mode", "bilinear"), ""},
+       {image({1, 1, 2, 2}, 2).with("mode", "linear"),
+        "E0206 attribute 'mode' must be nearest or bilinear; found 'linear'"},
+       {image({1, 2, 2}, 2),
+        "E0206 input 'X' must have rank 4: batch, channels, height and width; found [1 2 2]"},
+       {image({1, 1, 2, 2}, -1),
+        "E0206 attributes 'height_scale' and 'width_scale' must be finite and above 0; found -1"}});
 }
 
 } // namespace

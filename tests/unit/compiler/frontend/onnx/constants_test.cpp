@@ -71,15 +71,13 @@ TEST(Constant, RefusesOtherForms) {
   value.mutable_t()->add_dims(2);
   for (const char *name : {"a", "b", "c", "d"})
     model.output(name);
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Constant): Constant requires: exactly one attribute is given; found "
-            "0\n"
-            "E0203 node 1 (Constant): attribute 'value_string' of Constant is not supported in "
-            "opset 13, known are 'value', 'value_float', 'value_floats', 'value_int', "
-            "'value_ints'\n"
-            "E0206 node 2 (Constant): Constant requires: exactly one attribute is given; found "
-            "2\n"
-            "E0105 node 3 (Constant): attribute 'value' has the shape [2] and no data");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0206 node 0 (Constant): Constant: exactly one attribute must be given; found 0\n"
+      "E0203 node 1 (Constant): attribute 'value_string' of Constant is not supported in opset 13; "
+      "known attributes: 'value', 'value_float', 'value_floats', 'value_int', 'value_ints'\n"
+      "E0206 node 2 (Constant): Constant: exactly one attribute must be given; found 2\n"
+      "E0105 node 3 (Constant): attribute 'value' has shape [2], but no data");
 }
 
 /// Reshapes x [2 3 4] by shape arithmetic that `define` writes into 's'.
@@ -152,14 +150,14 @@ TEST(ShapeArithmetic, RefusesWhatItCannotKnow) {
   for (const char *name : {"a", "b", "c", "d", "e"})
     model.output(name);
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Gather): Gather requires: the indices are in [-extent, extent-1] of "
-            "'axis'; found 5 at extent 2\n"
-            "E0206 node 2 (Gather): Gather requires: the indices are in [-extent, extent-1] of "
-            "'axis'; found 5 at extent 1\n"
-            "E0206 node 3 (ConstantOfShape): ConstantOfShape requires: the shape has no negative "
+            "E0206 node 0 (Gather): Gather: the indices must be in [-extent, extent-1] of 'axis'; "
+            "found 5 for extent 2\n"
+            "E0206 node 2 (Gather): Gather: the indices must be in [-extent, extent-1] of 'axis'; "
+            "found 5 for extent 1\n"
+            "E0206 node 3 (ConstantOfShape): ConstantOfShape: the shape must have no negative "
             "extent and at most 268435456 elements; found [-1]\n"
-            "E0206 node 4 (Cast): Cast: 1e+30 is cast to int64\n"
-            "E0205 node 5 (Cast): Cast requires: attribute 'to' is a float, integer or bool type; "
+            "E0206 node 4 (Cast): Cast: 1e+30 is out of range for a cast to int64\n"
+            "E0205 node 5 (Cast): Cast: attribute 'to' must be a float, integer or bool type; "
             "found 8 (string)");
 }
 
@@ -168,15 +166,15 @@ TEST(ShapeArithmetic, MayNotReachTheAccelerator) {
   model.input("x", {2}).ints("none", {1}, {0}).output("y");
   model.node("ConstantOfShape", {"none"}, {"empty"});
   model.node("Relu", {"empty"}, {"y"});
-  EXPECT_EQ(import(model).messages(), "E0205 node 1 (Relu): Relu: the operand [0] has no elements, "
-                                      "at least 1 is needed on the accelerator");
+  EXPECT_EQ(import(model).messages(), "E0205 node 1 (Relu): Relu: the operand [0] has no elements; "
+                                      "the accelerator needs at least 1");
   Model integers(16);
   integers.input("x", {2}).ints("n", {2}, {3, 257}).output("y");
   integers.node("IsNaN", {"x"}, {"c"});
   integers.node("Where", {"c", "n", "n"}, {"y"});
   EXPECT_EQ(import(integers).messages(),
-            "E0205 node 1 (Where): Where: a tensor of int64 [2] would be needed on the "
-            "accelerator, and its element 257 is no bf16 number");
+            "E0205 node 1 (Where): Where: element 257 of the int64 tensor [2] is not exact in "
+            "bf16, the accelerator's format");
 }
 
 TEST(ConstantOfShape, HasOneValue) {
@@ -189,8 +187,8 @@ TEST(ConstantOfShape, HasOneValue) {
   value.mutable_t()->add_float_data(1);
   value.mutable_t()->add_float_data(2);
   model.node("Add", {"x", "c"}, {"y"});
-  EXPECT_EQ(import(model).messages(), "E0206 node 0 (ConstantOfShape): ConstantOfShape requires: "
-                                      "attribute 'value' has one element; found [2]");
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (ConstantOfShape): ConstantOfShape: attribute "
+                                      "'value' must have one element; found [2]");
 }
 
 Model range(const Ints &values) {
@@ -212,15 +210,16 @@ TEST(Range, CountsToTheLimit) {
 }
 
 TEST(Range, RefusesWhatDoesNotEnd) {
-  const std::string sentence = "E0206 node 0 (Range): Range requires: ";
-  EXPECT_EQ(import(range({0, 1, 0})).messages(), sentence + "input 'delta' is not 0; found 0");
+  const std::string sentence = "E0206 node 0 (Range): Range: ";
+  EXPECT_EQ(import(range({0, 1, 0})).messages(), sentence + "input 'delta' must not be 0; found 0");
   EXPECT_EQ(import(range({0, INT64_MAX, 1})).messages(),
-            sentence + "the result has at most 268435456 elements; found 9.223372036854776e+18");
+            sentence +
+                "the result must have at most 268435456 elements; found 9.223372036854776e+18");
   Model model = range({0, 3, 1});
   model.graph().mutable_initializer(1)->add_dims(2);
   model.graph().mutable_initializer(1)->add_int64_data(4);
   EXPECT_EQ(import(model).messages(),
-            sentence + "the inputs have one element each; found [] and [2] and []");
+            sentence + "the inputs must have one element each; found [] and [2] and []");
 }
 
 TEST(Size, IsKnown) {

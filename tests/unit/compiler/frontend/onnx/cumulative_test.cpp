@@ -30,16 +30,16 @@ TEST(CumSum, AlongAnyAxis) {
 
 TEST(CumSum, RefusesOtherAxes) {
   EXPECT_EQ(import(cumSum({2}, 0, 0)).messages(),
-            "E0206 node 0 (CumSum): CumSum requires: input 'axis' is one axis of 'x', in [-rank, "
-            "rank-1]; found [2] at rank 2");
+            "E0206 node 0 (CumSum): CumSum: input 'axis' must be one axis of 'x', in [-rank, "
+            "rank-1]; found [2] for rank 2");
   EXPECT_EQ(import(cumSum({0, 1}, 0, 0)).messages(),
-            "E0206 node 0 (CumSum): CumSum requires: input 'axis' is one axis of 'x', in [-rank, "
-            "rank-1]; found [0 1] at rank 2");
+            "E0206 node 0 (CumSum): CumSum: input 'axis' must be one axis of 'x', in [-rank, "
+            "rank-1]; found [0 1] for rank 2");
   Model model(14);
   model.input("x", {5000}).ints("axis", {}, {0}).output("y");
   model.node("CumSum", {"x", "axis"}, {"y"});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (CumSum): CumSum requires: 'axis' has at most 4096 elements; found 5000");
+            "E0205 node 0 (CumSum): CumSum: 'axis' must have at most 4096 elements; found 5000");
 }
 
 TEST(CumProd, WrapsKnownIntegersAround) {
@@ -64,10 +64,10 @@ TEST(CumProd, WrapsKnownIntegersAround) {
 
 TEST(CumProd, RefusesOtherAxes) {
   EXPECT_EQ(OneNodeModel("CumProd", 26).input({2, 3}).ints({}, {2}).problem(),
-            "E0206 input 'axis' is one axis of 'x', in [-rank, rank-1]; found [2] at rank 2");
-  EXPECT_EQ(
-      import(OneNodeModel("CumProd", 25).input({2, 3}).ints({}, {1}).model).messages(),
-      "E0202 node 0 (CumProd): operator 'CumProd' exists from opset 26 on, the model uses 25");
+            "E0206 input 'axis' must be one axis of 'x', in [-rank, rank-1]; found [2] for rank 2");
+  EXPECT_EQ(import(OneNodeModel("CumProd", 25).input({2, 3}).ints({}, {1}).model).messages(),
+            "E0202 node 0 (CumProd): operator 'CumProd' exists since opset 26, but the model uses "
+            "opset 25");
 }
 
 } // namespace

@@ -44,13 +44,11 @@ TEST(Einsum, AddsNothingToAnOrderThatIsThere) {
               testing::Not(HasSubstr("sluice.transpose")));
 }
 
-const char *const kEquation =
-    "E0206 node 0 (Einsum): Einsum requires: attribute 'equation' has a term per operand with "
-    "a letter per axis, and a result of their letters; found ";
+const char *const kEquation = "E0206 node 0 (Einsum): Einsum: 'equation' must have a term per "
+                              "operand, a letter per axis, and a result of these letters; found ";
 
 TEST(Einsum, RefusesEquationsThatDoNotFit) {
-  EXPECT_EQ(import(einsum("ij,jk->ik", {{2, 3}})).messages(),
-            std::string(kEquation) + "2 operands");
+  EXPECT_EQ(import(einsum("ij,jk->ik", {{2, 3}})).messages(), std::string(kEquation) + "2 terms");
   EXPECT_EQ(import(einsum("ijk->i", {{2, 3}})).messages(),
             std::string(kEquation) + "'ijk' for [2 3]");
   EXPECT_EQ(import(einsum("i..j->i", {{2, 3}})).messages(),
@@ -77,14 +75,14 @@ TEST(Einsum, TakesDiagonalsAndAnyNumberOfOperands) {
                 .values,
             (Doubles{90}));
   EXPECT_EQ(import(einsum("i->ii", {{3}})).messages(),
-            "E0206 node 0 (Einsum): Einsum requires: the result of 'equation' has no letter twice; "
+            "E0206 node 0 (Einsum): Einsum: the result of 'equation' must not repeat a letter; "
             "found 'i' twice");
 }
 
 TEST(Einsum, RefusesUnequalExtents) {
   EXPECT_EQ(import(einsum("ij,jk->ik", {{2, 3}, {4, 5}})).messages(),
-            "E0206 node 0 (Einsum): Einsum requires: axes with the same letter have the same "
-            "extent; found [2 3] and [4 5]");
+            "E0206 node 0 (Einsum): Einsum: axes with the same letter must have the same extent; "
+            "found [2 3] and [4 5]");
 }
 
 } // namespace

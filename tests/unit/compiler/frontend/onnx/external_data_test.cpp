@@ -69,23 +69,22 @@ TEST_F(ExternalDataTest, ReadsFromAGivenFolder) {
 }
 
 TEST_F(ExternalDataTest, StaysInTheFolder) {
-  EXPECT_EQ(error({{"location", "../outside.bin"}}),
-            "location '../outside.bin' of external data contains '..', it must stay in the "
-            "model's folder");
+  EXPECT_EQ(
+      error({{"location", "../outside.bin"}}),
+      "external data location '../outside.bin' contains '..'; it must stay in the model's folder");
   EXPECT_EQ(error({{"location", "sub/../../outside.bin"}}),
-            "location 'sub/../../outside.bin' of external data contains '..', it must stay in the "
+            "external data location 'sub/../../outside.bin' contains '..'; it must stay in the "
             "model's folder");
   std::string absolute = folder.file("outside.bin");
   EXPECT_EQ(error({{"location", absolute}}),
-            "location '" + absolute +
-                "' of external data is absolute, it must be relative to the model's folder");
+            "external data location '" + absolute +
+                "' is absolute; it must be relative to the model's folder");
   std::filesystem::create_symlink(absolute, folder.file("model/link.bin"));
   EXPECT_EQ(error({{"location", "link.bin"}}),
-            "location 'link.bin' of external data is a link that leads outside the model's folder");
+            "external data location 'link.bin' is a link that leaves the model's folder");
   std::filesystem::create_directory_symlink(folder.path, folder.file("model/up"));
   EXPECT_EQ(error({{"location", "up/outside.bin"}}),
-            "location 'up/outside.bin' of external data is a link that leads outside the model's "
-            "folder");
+            "external data location 'up/outside.bin' is a link that leaves the model's folder");
 }
 
 TEST_F(ExternalDataTest, AcceptsALinkInside) {
@@ -98,25 +97,27 @@ TEST_F(ExternalDataTest, AcceptsALinkInside) {
 
 TEST_F(ExternalDataTest, ChecksOffsetAndLength) {
   EXPECT_EQ(error({{"location", "w.bin"}, {"offset", "17"}}),
-            "external data starts at byte 17 of 'w.bin', which has 16");
+            "external data starts at byte 17 of 'w.bin', but the file has 16 bytes");
   EXPECT_EQ(error({{"location", "w.bin"}, {"offset", "12"}, {"length", "8"}}),
-            "external data takes 8 bytes from byte 12 of 'w.bin', which has 16");
+            "external data needs 8 bytes from byte 12 of 'w.bin', but the file has 16 bytes");
   EXPECT_EQ(error({{"location", "w.bin"}, {"length", "4"}}),
-            "external data has 4 bytes, type and shape need 8");
-  EXPECT_EQ(error({{"location", "w.bin"}}), "external data has 16 bytes, type and shape need 8");
+            "external data has 4 bytes, but the type and shape need 8");
+  EXPECT_EQ(error({{"location", "w.bin"}}),
+            "external data has 16 bytes, but the type and shape need 8");
   EXPECT_EQ(error({{"location", "w.bin"}, {"length", "18446744073709551615"}}),
-            "external data takes 18446744073709551615 bytes from byte 0 of 'w.bin', which has 16");
+            "external data needs 18446744073709551615 bytes from byte 0 of 'w.bin', but the file "
+            "has 16 bytes");
   EXPECT_EQ(error({{"location", "w.bin"}, {"offset", "-1"}}),
-            "offset of external data is '-1', a number of bytes is needed");
+            "external data has offset '-1'; expected a number of bytes");
   EXPECT_EQ(error({{"location", "w.bin"}, {"length", "99999999999999999999"}}),
-            "length of external data is '99999999999999999999', a number of bytes is needed");
+            "external data has length '99999999999999999999'; expected a number of bytes");
 }
 
 TEST_F(ExternalDataTest, RefusesBadReferences) {
   EXPECT_EQ(error({}), "external data has no location");
-  EXPECT_EQ(error({{"location", ""}}), "location '' of external data is not a file name");
+  EXPECT_EQ(error({{"location", ""}}), "external data location '' is not a file name");
   EXPECT_EQ(error({{"location", "w.bin"}, {"url", "x"}}),
-            "external data has the key 'url', allowed are location, offset, length and checksum");
+            "unknown key 'url' in external data; allowed keys: location, offset, length, checksum");
   EXPECT_EQ(error({{"location", "none.bin"}}),
             "cannot open external data 'none.bin': No such file or directory");
   EXPECT_EQ(error({{"location", "."}}), "external data '.' is not a regular file");
@@ -126,12 +127,12 @@ TEST_F(ExternalDataTest, RefusesBadReferences) {
 
 TEST_F(ExternalDataTest, NeedsAFolder) {
   EXPECT_EQ(import(externalModel({{"location", "w.bin"}})).messages(),
-            "E0106: initializer 'w': location 'w.bin' of external data has no folder, since the "
-            "model came from standard input");
+            "E0106: initializer 'w': external data location 'w.bin' has no folder: the model came "
+            "from standard input");
   ImportOptions options;
   options.externalData = folder.file("absent");
   EXPECT_EQ(import(externalModel({{"location", "w.bin"}}), options).messages(),
-            "E0106: initializer 'w': cannot open the folder of external data '" +
+            "E0106: initializer 'w': cannot open the external data folder '" +
                 folder.file("absent") + "': No such file or directory");
 }
 

@@ -101,10 +101,9 @@ TEST(Functions, ProblemsNameTheCallAndTheNode) {
   Model model = callModel();
   onnx::FunctionProto &proto = function(model, "Scale", {"a"}, {"b"});
   addNode(proto, "Frobnicate", {"a"}, {"b"}).name("inner");
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0201 node 0 'call/inner' (Frobnicate): operator 'Frobnicate' is not supported: ONNX has "
-      "no operator of that name, up to opset 26");
+  EXPECT_EQ(import(model).messages(),
+            "E0201 node 0 'call/inner' (Frobnicate): operator 'Frobnicate' is not supported: ONNX "
+            "has no operator of this name up to opset 26");
 }
 
 TEST(Functions, MustBeWellFormed) {
@@ -116,10 +115,10 @@ TEST(Functions, MustBeWellFormed) {
   call.proto->add_input("x");
   EXPECT_EQ(import(model).messages(),
             "E0113: two functions are named 'Scale'\n"
-            "E0113 node 0 'call' (Scale): function 'Scale' takes 1 inputs and gives 1 outputs, "
-            "called with 2 and 1\n"
+            "E0113 node 0 'call' (Scale): function 'Scale' has 1 inputs and 1 outputs, but the "
+            "call passes 2 and 1\n"
             "E0113 node 0 'call' (Scale): function 'Scale' has no attribute 'gain'\n"
-            "E0110: graph output 'y' is defined by no graph input, initializer or node");
+            "E0110: no graph input, initializer or node defines graph output 'y'");
 }
 
 TEST(Functions, MayNotRecurse) {
@@ -143,7 +142,8 @@ TEST(Functions, MayNotExplode) {
         .proto->set_domain(level == 29 ? "" : "my.domain");
   }
   std::string messages = import(model).messages();
-  EXPECT_NE(messages.find("inlining functions gives more than 100000 nodes"), std::string::npos)
+  EXPECT_NE(messages.find("inlining the functions produces more than 100000 nodes"),
+            std::string::npos)
       << messages.substr(0, 1000);
 }
 

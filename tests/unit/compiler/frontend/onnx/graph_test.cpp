@@ -25,17 +25,17 @@ TEST(Versions, AcceptsTheSupportedOnes) {
 
 TEST(Versions, RefusesOthers) {
   EXPECT_EQ(import(identityModel(0)).messages(),
-            "E0104: the model uses opset 0, allowed are 1 to 26");
+            "E0104: the model uses opset 0; sluice supports 1 to 26");
   EXPECT_EQ(import(identityModel(27)).messages(),
-            "E0104: the model uses opset 27, allowed are 1 to 26");
+            "E0104: the model uses opset 27; sluice supports 1 to 26");
   EXPECT_EQ(import(identityModel(13, 2)).messages(),
-            "E0104: the model has IR version 2, allowed are 3 to 13");
+            "E0104: the model has IR version 2; sluice supports 3 to 13");
   EXPECT_EQ(import(identityModel(13, 14)).messages(),
-            "E0104: the model has IR version 14, allowed are 3 to 13");
+            "E0104: the model has IR version 14; sluice supports 3 to 13");
   Model model = identityModel();
   model.proto.clear_opset_import();
-  EXPECT_EQ(import(model).messages(), "E0102: the model imports no operator set: the file is cut, "
-                                      "or older than ONNX 1.0");
+  EXPECT_EQ(import(model).messages(),
+            "E0102: the model imports no opset; the file is truncated, or older than ONNX 1.0");
 }
 
 TEST(Names, AreText) {
@@ -44,15 +44,13 @@ TEST(Names, AreText) {
   model.proto.mutable_graph()->mutable_node(0)->set_op_type("Re\xFF");
   model.proto.mutable_graph()->mutable_input(0)->set_name("\xFE");
   model.proto.mutable_graph()->mutable_output(0)->set_name("\xFF");
-  EXPECT_EQ(import(model).messages(),
-            "E0102: the name of node 0 is 'fc\uFFFD.out', which is not UTF-8 text: the file is "
-            "damaged\n"
-            "E0102: the operator of node 0 is 'Re\uFFFD', which is not UTF-8 text: the file is "
-            "damaged\n"
-            "E0102: the name of a graph input is '\uFFFD', which is not UTF-8 text: the file is "
-            "damaged\n"
-            "E0102: the name of a graph output is '\uFFFD', which is not UTF-8 text: the file is "
-            "damaged");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0102: the name of node 0 is 'fc\uFFFD.out', which is not UTF-8 text; the file is damaged\n"
+      "E0102: the operator of node 0 is 'Re\uFFFD', which is not UTF-8 text; the file is damaged\n"
+      "E0102: the name of a graph input is '\uFFFD', which is not UTF-8 text; the file is damaged\n"
+      "E0102: the name of a graph output is '\uFFFD', which is not UTF-8 text; the file is "
+      "damaged");
 }
 
 TEST(Versions, DomainsMayBeImportedWithoutUse) {
@@ -64,8 +62,8 @@ TEST(Versions, DomainsMayBeImportedWithoutUse) {
   EXPECT_EQ(import(model).messages(), "");
   other->set_domain("");
   EXPECT_EQ(import(model).messages(),
-            "E0104: the model imports domain '' in the versions 13 and 30\n"
-            "E0104: the model uses opset 30, allowed are 1 to 26");
+            "E0104: the model imports domain '' in two versions, 13 and 30\n"
+            "E0104: the model uses opset 30; sluice supports 1 to 26");
 }
 
 TEST(Operators, ListsAllThatAreUnsupported) {
@@ -85,15 +83,14 @@ TEST(Operators, ListsAllThatAreUnsupported) {
   EXPECT_EQ(
       import(model).messages(),
       "E0201 node 1 'f1' (Frobnicate): operator 'Frobnicate' is not supported: ONNX has no "
-      "operator of that name, up to opset 26\n"
-      "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is "
-      "neither ONNX's own nor a function of the model\n"
+      "operator of this name up to opset 26\n"
+      "E0201 node 2 (Custom): operator 'Custom' is not supported: domain 'my.domain' is not ONNX's "
+      "own, and the model has no such function\n"
       "E0201 node 3 (StringNormalizer): operator 'StringNormalizer' is not supported: it works on "
-      "strings, the accelerator on numbers\n"
-      "E0201 node 4 (Adjust): operator 'Adjust' is not supported: it contains a graph, "
-      "control flow cannot be compiled\n"
-      "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11, Relu "
-      "has none");
+      "strings; the accelerator computes numbers only\n"
+      "E0201 node 4 (Adjust): operator 'Adjust' is not supported: it contains a graph, and its "
+      "control flow is not supported\n"
+      "E0203 node 5 (Relu): attribute 'alpha' of Relu is not supported in opset 11; Relu has none");
 }
 
 TEST(Operators, NeedTheirDomainAndVersion) {
@@ -101,11 +98,10 @@ TEST(Operators, NeedTheirDomainAndVersion) {
   model.node("ConstantOfShape", {"y"}, {"z"});
   model.node("Custom", {"y"}, {"w"}).proto->set_domain("my.domain");
   model.output("z").output("w");
-  EXPECT_EQ(import(model).messages(),
-            "E0202 node 1 (ConstantOfShape): operator 'ConstantOfShape' exists from opset 9 on, "
-            "the model uses 8\n"
-            "E0202 node 2 (Custom): operator 'Custom' is of domain 'my.domain', which the model "
-            "does not import");
+  EXPECT_EQ(import(model).messages(), "E0202 node 1 (ConstantOfShape): operator 'ConstantOfShape' "
+                                      "exists since opset 9, but the model uses opset 8\n"
+                                      "E0202 node 2 (Custom): operator 'Custom' belongs to domain "
+                                      "'my.domain', which the model does not import");
 }
 
 TEST(Operators, ChecksAttributesAndOperands) {
@@ -123,18 +119,16 @@ TEST(Operators, ChecksAttributesAndOperands) {
   model.node("Relu", {"x"}, {"f", "g"});
   for (const char *name : {"b", "c", "d", "e", "f"})
     model.output(name);
-  EXPECT_EQ(import(model).messages(),
-            "E0203 node 0 (Gemm): Gemm requires: attribute 'transA' is 0 or 1, 0 by default; "
-            "found 2\n"
-            "E0203 node 0 (Gemm): Gemm requires: attribute 'alpha' is a float, 1 by default; "
-            "found an int\n"
-            "E0203 node 0 (Gemm): attribute 'beta' is given twice\n"
-            "E0203 node 1 (Concat): Concat requires: attribute 'axis' is an int, and is given; "
-            "found none\n"
-            "E0204 node 2 (Relu): Relu has 2 inputs, allowed: 1\n"
-            "E0204 node 3 (MatMul): MatMul has 1 inputs, allowed: 2\n"
-            "E0204 node 4 (Add): Add leaves out its input 'A', which is required\n"
-            "E0204 node 5 (Relu): Relu has 2 outputs, allowed: 1");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0203 node 0 (Gemm): Gemm: attribute 'transA' must be 0 or 1 (default 0); found 2\n"
+      "E0203 node 0 (Gemm): Gemm: attribute 'alpha' must be a float (default 1); found an int\n"
+      "E0203 node 0 (Gemm): attribute 'beta' is given twice\n"
+      "E0203 node 1 (Concat): Concat: attribute 'axis' must be an int (required); found none\n"
+      "E0204 node 2 (Relu): Relu has 2 inputs; expected 1\n"
+      "E0204 node 3 (MatMul): MatMul has 1 inputs; expected 2\n"
+      "E0204 node 4 (Add): Add leaves out its required input 'A'\n"
+      "E0204 node 5 (Relu): Relu has 2 outputs; expected 1");
 }
 
 TEST(Operators, NameTheKindOfAnAttribute) {
@@ -154,15 +148,15 @@ TEST(Operators, NameTheKindOfAnAttribute) {
                                    {Kind::UNDEFINED, "no value"}}) {
     alpha.set_type(kind);
     EXPECT_EQ(import(model).messages(),
-              std::string("E0203 node 0 (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a "
-                          "float, 0.01 by default; found ") +
+              std::string("E0203 node 0 (LeakyRelu): LeakyRelu: attribute 'alpha' must be a float "
+                          "(default 0.01); found ") +
                   text);
   }
   alpha.set_type(Kind::FLOAT);
   alpha.set_ref_attr_name("slope");
   EXPECT_EQ(import(model).messages(),
-            "E0203 node 0 (LeakyRelu): LeakyRelu requires: attribute 'alpha' is a float, 0.01 by "
-            "default; found a reference to a function's attribute outside a function");
+            "E0203 node 0 (LeakyRelu): LeakyRelu: attribute 'alpha' must be a float (default "
+            "0.01); found a reference to a function attribute outside a function");
 }
 
 TEST(Graph, RefusesDuplicateNames) {
@@ -194,9 +188,9 @@ TEST(Graph, RefusesUndefinedNames) {
   model.node("Add", {"y", "ghost\n"}, {"z"}).name("sum");
   model.output("z").output("nowhere");
   EXPECT_EQ(import(model).messages(),
-            "E0108 node 1 'sum' (Add): input 1 is 'ghost\\x0a', which no graph input, initializer "
-            "or node defines\n"
-            "E0110: graph output 'nowhere' is defined by no graph input, initializer or node");
+            "E0108 node 1 'sum' (Add): input 1 is 'ghost\\x0a', but no graph input, initializer or "
+            "node defines it\n"
+            "E0110: no graph input, initializer or node defines graph output 'nowhere'");
 }
 
 TEST(Graph, RefusesCyclesAndNamesTheirNodes) {
@@ -209,9 +203,8 @@ TEST(Graph, RefusesCyclesAndNamesTheirNodes) {
   model.node("Add", {"s", "x"}, {"s"}).name("self");
   Imported imported = import(model);
   EXPECT_EQ(imported.messages(),
-            "E0109 node 0 'first' (Add): 3 nodes form a cycle, each needs the result of the one "
-            "before\n"
-            "E0109 node 4 'self' (Add): the node needs its own result");
+            "E0109 node 0 'first' (Add): 3 nodes form a cycle; each depends on the one before\n"
+            "E0109 node 4 'self' (Add): the node depends on its own result");
   EXPECT_THAT(imported.problems[0].notes,
               testing::ElementsAre("node 0 'first' (Add)", "node 1 'second' (Relu)",
                                    "node 2 'third' (Relu)"));
@@ -265,7 +258,7 @@ TEST(Graph, NamesInABodyAreItsOwn) {
   EXPECT_EQ(import(model).messages(), "");
   // What the body does not define is still what the node needs.
   addNode(steps, "Identity", {"sf"}, {"again"});
-  EXPECT_EQ(import(model).messages(), "E0109 node 0 (Scan): the node needs its own result");
+  EXPECT_EQ(import(model).messages(), "E0109 node 0 (Scan): the node depends on its own result");
 }
 
 TEST(Graph, AnIfHasACondition) {
@@ -274,7 +267,7 @@ TEST(Graph, AnIfHasACondition) {
   const Node node = model.node("If", {""}, {"y"});
   for (const char *branch : {"then_branch", "else_branch"})
     addNode(body(node, branch, {"z"}), "Relu", {"x"}, {"z"});
-  EXPECT_EQ(import(model).messages(), "E0204 node 0 (If): If has 0 inputs, allowed: 1");
+  EXPECT_EQ(import(model).messages(), "E0204 node 0 (If): If has 0 inputs; expected 1");
 }
 
 /// An If on `condition` whose branches are op(input) = `inner`.
@@ -294,18 +287,17 @@ TEST(Graph, ABranchMayUseWhatCouldNotBeImported) {
   addIf(model, "open", "Relu", "x", "b", "a");
   addIf(model, "true", "Abs", "a", "c", "y");
   const std::string unknown =
-      "E0205 node 3 (If): If requires: input 'cond' is one element of bool that is known at import "
-      "(a constant, or computed from constants and shapes); found a run-time tensor bool []";
+      "E0205 node 3 (If): If: input 'cond' must be one bool known at compile time (a constant, or "
+      "from constants and shapes); found a run-time tensor bool []";
   EXPECT_EQ(import(model).messages(), unknown);
   // Every name that nothing defines is reported, also behind another problem.
   addIf(model, "true", "Abs", "ghost", "d", "z");
   model.output("z");
-  EXPECT_EQ(import(model).messages(),
-            unknown + "\n"
-                      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'else_branch' "
-                      "before anything defines it\n"
-                      "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in the graph 'then_branch' "
-                      "before anything defines it");
+  EXPECT_EQ(import(model).messages(), unknown + "\n"
+                                                "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in "
+                                                "graph 'else_branch' before it is defined\n"
+                                                "E0108 node 5 'If_5/Abs' (Abs): 'ghost' is used in "
+                                                "graph 'then_branch' before it is defined");
 }
 
 /// A model whose If takes 'then_branch', with what `fill` puts into the other one.
@@ -333,29 +325,29 @@ TEST(Graph, TheBranchNotTakenIsValid) {
             }),
             "");
   EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"ghost"}, {"b"}); }),
-            "E0108 node 1 'If_1/Relu' (Relu): 'ghost' is used in the graph 'else_branch' before "
-            "anything defines it");
+            "E0108 node 1 'If_1/Relu' (Relu): 'ghost' is used in graph 'else_branch' before it is "
+            "defined");
   EXPECT_EQ(messagesOfOther([](Graph &) {}),
-            "E0108 node 1 (If): 'b' is used in the graph 'else_branch' before anything defines it");
-  EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"x"}, {"b"}); }, {""}),
-            "E0108 node 1 (If): output 0 of the graph 'else_branch' has no name, so nothing "
-            "defines it");
+            "E0108 node 1 (If): 'b' is used in graph 'else_branch' before it is defined");
+  EXPECT_EQ(
+      messagesOfOther([](Graph &g) { addNode(g, "Relu", {"x"}, {"b"}); }, {""}),
+      "E0108 node 1 (If): output 0 of graph 'else_branch' has no name, so nothing defines it");
   EXPECT_EQ(messagesOfOther([](Graph &g) {
               addNode(g, "Relu", {"x"}, {"b"});
               addNode(g, "Neg", {"x"}, {"b"});
             }),
-            "E0107 node 1 'If_1/Neg' (Neg): 'b' of the graph 'else_branch' is defined twice");
+            "E0107 node 1 'If_1/Neg' (Neg): 'b' is defined twice in graph 'else_branch'");
   EXPECT_EQ(messagesOfOther([](Graph &g) {
               addNode(g, "Relu", {"x"}, {"b"});
               addNode(g, "Neg", {"b"}, {"number"});
             }),
-            "E0107 node 1 'If_1/Neg' (Neg): 'number' of the graph 'else_branch' is already defined "
-            "outside");
+            "E0107 node 1 'If_1/Neg' (Neg): 'number' in graph 'else_branch' is already defined "
+            "outside the graph");
   EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Relu", {"x", "x"}, {"b"}); }),
-            "E0204 node 1 'If_1/Relu' (Relu): Relu has 2 inputs, allowed: 1");
+            "E0204 node 1 'If_1/Relu' (Relu): Relu has 2 inputs; expected 1");
   EXPECT_EQ(messagesOfOther([](Graph &g) { addNode(g, "Rellu", {"x"}, {"b"}); }),
             "E0201 node 1 'If_1/Rellu' (Rellu): operator 'Rellu' is not supported: ONNX has no "
-            "operator of that name, up to opset 26");
+            "operator of this name up to opset 26");
   EXPECT_EQ(messagesOfOther([](Graph &g) {
               addNode(g, "Relu", {"x"}, {"b"});
               onnx::TensorProto &cut = *g.add_initializer();
@@ -363,15 +355,15 @@ TEST(Graph, TheBranchNotTakenIsValid) {
               cut.set_data_type(onnx::TensorProto::FLOAT);
               cut.add_dims(3);
             }),
-            "E0105: initializer 'cut' has the shape [3] and no data");
+            "E0105: initializer 'cut' has shape [3], but no data");
   // In the branches of a branch too.
   EXPECT_EQ(messagesOfOther([](Graph &g) {
               const Node inner = addNode(g, "If", {"true"}, {"b"});
               addNode(body(inner, "then_branch", {"c"}), "Relu", {"x"}, {"c"});
               addNode(body(inner, "else_branch", {"c"}), "Relu", {"lost"}, {"c"});
             }),
-            "E0108 node 1 'If_1/If/Relu' (Relu): 'lost' is used in the graph 'else_branch' "
-            "before anything defines it");
+            "E0108 node 1 'If_1/If/Relu' (Relu): 'lost' is used in graph 'else_branch' before it "
+            "is defined");
 }
 
 TEST(Graph, ATakenBranchDefinesNothingTwice) {
@@ -384,7 +376,7 @@ TEST(Graph, ATakenBranchDefinesNothingTwice) {
   addNode(then, "Relu", {"x"}, {"a"});
   addNode(body(node, "else_branch", {"b"}), "Neg", {"x"}, {"b"});
   EXPECT_EQ(import(model).messages(),
-            "E0107 node 1 'If_1/Relu' (Relu): 'a' of the graph 'then_branch' is defined twice");
+            "E0107 node 1 'If_1/Relu' (Relu): 'a' is defined twice in graph 'then_branch'");
 }
 
 TEST(Graph, ABranchMayNameItsResultLikeTheIf) {
@@ -423,20 +415,20 @@ TEST(Graph, AnIfHasTwoBranches) {
   model.node("Cast", {"number"}, {"true"}).attribute("to", int64_t{onnx::TensorProto::BOOL});
   const Node node = model.node("If", {"true"}, {"y"});
   addNode(body(node, "then_branch", {"a"}), "Neg", {"x"}, {"a"});
-  EXPECT_EQ(import(model).messages(),
-            "E0203 node 1 (If): If requires: attribute 'else_branch' is a graph, and "
-            "is given; found none");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0203 node 1 (If): If: attribute 'else_branch' must be a graph (required); found none");
   body(node, "else_branch", {"x", "x"});
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 1 (If): If requires: attributes 'then_branch' and 'else_branch' are graphs "
-            "with as many outputs as the node; found 1 and 2 for 1");
+            "E0206 node 1 (If): If: 'then_branch' and 'else_branch' must have as many outputs as "
+            "the node; found 1 and 2 outputs for 1");
 }
 
 TEST(Graph, RefusesSparseInitializers) {
   Model model = identityModel();
   model.graph().add_sparse_initializer()->mutable_values()->set_name("s");
   EXPECT_EQ(import(model).messages(),
-            "E0114: initializer 's' is sparse, only dense ones are supported");
+            "E0114: initializer 's' is sparse; only dense initializers are supported");
 }
 
 TEST(Graph, KeepsNodesInLocations) {
@@ -461,7 +453,7 @@ TEST(Graph, EmptyNamesAtTheEndAreLeftOutInputs) {
   between.input("x", {1, 4}).output("y");
   between.node("Concat", {"x", "", "x"}, {"y"}).attribute("axis", int64_t{1});
   EXPECT_EQ(import(between).messages(),
-            "E0204 node 0 (Concat): Concat leaves out its input 'inputs', which is required");
+            "E0204 node 0 (Concat): Concat leaves out its required input 'inputs'");
 }
 
 } // namespace

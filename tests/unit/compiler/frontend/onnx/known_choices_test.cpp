@@ -25,8 +25,8 @@ TEST(NonZero, HasAColumnPerElement) {
   EXPECT_EQ(known(One("NonZero").ints({2, 3}, {1, 0, 3, 0, -5, 0})), (Doubles{0, 0, 1, 0, 2, 1}));
   EXPECT_EQ(known(One("NonZero").floats({3}, {0, 2, -0.0F})), (Doubles{1}));
   EXPECT_EQ(One("NonZero").input({2}).problem(),
-            "E0205 input 'X' is known at import (a constant, or computed from constants and "
-            "shapes); found a run-time tensor float [2]");
+            "E0205 input 'X' must be known at compile time (a constant, or computed from constants "
+            "and shapes); found a run-time tensor float [2]");
 }
 
 TEST(Unique, OfElements) {
@@ -54,12 +54,12 @@ TEST(Unique, OfPlacesAlongAnAxis) {
 
 TEST(Unique, RefusesWhatHasNoOrder) {
   EXPECT_EQ(One("Unique").ints({2}, {1, 2}).with("axis", int64_t{1}).problem(),
-            "E0206 attribute 'axis' is in [-rank, rank-1] of input 'X', if given; found axis 1 at "
-            "rank 1");
+            "E0206 attribute 'axis', if given, must be in [-rank, rank-1] of input 'X'; found axis "
+            "1 for rank 1");
   EXPECT_EQ(One("Unique").floats({1}, {NAN}).problem(),
-            "E0205 input 'X' has elements, none of them NaN; found NaN");
+            "E0205 input 'X' must have elements, and none of them NaN; found NaN");
   EXPECT_EQ(One("Unique").ints({0}, {}).problem(),
-            "E0205 input 'X' has elements, none of them NaN; found [0]");
+            "E0205 input 'X' must have elements, and none of them NaN; found [0]");
 }
 
 TEST(EyeLike, HasOnesOnADiagonal) {
@@ -72,9 +72,10 @@ TEST(EyeLike, HasOnesOnADiagonal) {
   EXPECT_EQ(over(INT64_MIN), Doubles(6, 0));
   EXPECT_EQ(over(INT64_MAX), Doubles(6, 0));
   EXPECT_EQ(One("EyeLike").input({3}).problem(),
-            "E0206 input 'input' has rank 2 and at most 268435456 elements; found [3]");
-  EXPECT_EQ(One("EyeLike").input({2, 2}).with("dtype", int64_t{8}).problem(),
-            "E0205 attribute 'dtype' is a float, integer or bool type, if given; found string");
+            "E0206 input 'input' must have rank 2 and at most 268435456 elements; found [3]");
+  EXPECT_EQ(
+      One("EyeLike").input({2, 2}).with("dtype", int64_t{8}).problem(),
+      "E0205 attribute 'dtype', if given, must be a float, integer or bool type; found string");
 }
 
 One unpool(const Ints &x, const Ints &indices) {
@@ -95,20 +96,18 @@ TEST(MaxUnpool, PutsElementsBack) {
 }
 
 TEST(MaxUnpool, RefusesWhatIsNoPooling) {
-  const std::string indices =
-      "E0206 input 'I' has the shape of 'X', and different indices into the "
-      "tensor that was pooled; found ";
+  const std::string indices = "E0206 'I' must have the shape of 'X', and distinct indices into the "
+                              "tensor before pooling; found ";
   EXPECT_EQ(unpool({1, 1, 3}, {1, 2}).problem(), indices + "[1 1 2] for [1 1 3]");
-  EXPECT_EQ(unpool({1, 1, 2}, {1, 4}).problem(), indices + "4 of 4");
-  EXPECT_EQ(unpool({1, 1, 2}, {-1, 3}).problem(), indices + "-1 of 4");
-  EXPECT_EQ(unpool({1, 1, 2}, {1, 1}).problem(), indices + "1 twice");
+  EXPECT_EQ(unpool({1, 1, 2}, {1, 4}).problem(), indices + "index 4 of 4");
+  EXPECT_EQ(unpool({1, 1, 2}, {-1, 3}).problem(), indices + "index -1 of 4");
+  EXPECT_EQ(unpool({1, 1, 2}, {1, 1}).problem(), indices + "index 1 twice");
   EXPECT_EQ(unpool({1, 1, 2}, {1, 2}).ints({3}, {1, 1, 3}).problem(),
-            "E0206 input 'output_shape' is that of the tensor that was pooled, or larger along "
-            "spatial axes; found [1 1 3] for [1 1 4]");
-  EXPECT_EQ(
-      unpool({1, 1, 2}, {1, 2}).with("pads", Ints{2, 2}).problem(),
-      "E0206 attribute 'pads' has two elements per spatial axis, which leave something of the "
-      "result; found [2 2]");
+            "E0206 'output_shape' must be the shape before pooling, or larger along spatial axes; "
+            "found [1 1 3] for [1 1 4]");
+  EXPECT_EQ(unpool({1, 1, 2}, {1, 2}).with("pads", Ints{2, 2}).problem(),
+            "E0206 'pads' must have two elements per spatial axis, and leave at least one element "
+            "of the result; found [2 2]");
 }
 
 TEST(MaxPool, HasIndicesOfTheWholeInput) {
@@ -127,8 +126,8 @@ TEST(MaxPool, HasIndicesOfTheWholeInput) {
   EXPECT_EQ(evaluateModel(over({1, 3, 3}, {3}, 0).model, {{{1, 3, 3}, x}}).values,
             (Doubles{1, 5, 8}));
   EXPECT_EQ(over({1, 257, 2}, {2}, 0).problem(),
-            "E0205 output 'Indices' is not used, or 'X' has at most 256 elements, up to which bf16 "
-            "has every integer; found [1 257 2]");
+            "E0205 with output 'Indices', 'X' must have at most 256 elements, the range of exact "
+            "bf16 integers; found [1 257 2]");
 }
 
 } // namespace

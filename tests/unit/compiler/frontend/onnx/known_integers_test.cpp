@@ -39,7 +39,7 @@ TEST(KnownIntegers, OfOneOperand) {
 
 TEST(KnownIntegers, RectifiedFromOpset14On) {
   EXPECT_EQ(OneNodeModel("Relu", 13).ints({1}, {1}).problem(),
-            "E0205 input 'X' is float, float16, bfloat16 or double; found int64");
+            "E0205 input 'X' must be float, float16, bfloat16 or double; found int64");
 }
 
 TEST(KnownIntegers, Expanded) {
@@ -101,7 +101,7 @@ TEST(KnownIntegers, PutToPlaces) {
             (Doubles{1, 0, 1, 1}));
   EXPECT_EQ(
       OneNodeModel("ScatterND").input({2, 2}).ints({1, 1}, {0}).ints({1, 2}, {1, 2}).problem(),
-      "E0206 input 'updates' has the type of 'data'; found int64 for float");
+      "E0206 input 'updates' must have the type of 'data'; found int64 for float");
 }
 
 TEST(KnownIntegers, SummedUp) {
@@ -137,7 +137,8 @@ TEST(KnownIntegers, Places) {
   EXPECT_EQ(values(OneNodeModel("ArgMax", 11).floats({2, 2}, {1, NAN, 4, 4})), (Doubles{1, 0}));
   EXPECT_EQ(
       import(OneNodeModel("ArgMin").ints({2, 0}, {}).with("axis", int64_t{1}).model).messages(),
-      "E0206 node 0 (ArgMin): ArgMin: the index of a minimum or maximum of no elements");
+      "E0206 node 0 (ArgMin): ArgMin: the index of the minimum or maximum of no elements is "
+      "undefined");
 }
 
 TEST(KnownIntegers, PlacesReadAlike) {
@@ -200,14 +201,14 @@ TEST(KnownIntegers, Multiplied) {
   EXPECT_EQ(column.shape, (Ints{2, 3}));
   EXPECT_EQ(column.values, Doubles(6, -1));
   EXPECT_EQ(OneNodeModel("MatMul", 8).ints({1}, {1}).ints({1}, {1}).problem(),
-            "E0205 input 'A' is float, float16, bfloat16 or double; found int64");
+            "E0205 input 'A' must be float, float16, bfloat16 or double; found int64");
   EXPECT_EQ(import(OneNodeModel("MatMul")
                        .ints({1 << 15, 1}, Ints(1 << 15))
                        .ints({1, 1 << 15}, Ints(1 << 15))
                        .model)
                 .messages(),
-            "E0205 node 0 (MatMul): MatMul: known integers [32768 1] and [1 32768] have more than "
-            "268435456 products");
+            "E0205 node 0 (MatMul): MatMul: the product of the integers [32768 1] and [1 32768] "
+            "has more than 268435456 terms");
 }
 
 TEST(KnownIntegers, MultipliedAndAdded) {
@@ -222,9 +223,8 @@ TEST(KnownIntegers, MultipliedAndAdded) {
         .with("beta", beta);
   };
   EXPECT_EQ(values(over(2, -3)), (Doubles{113, 90, 163, 302}));
-  EXPECT_EQ(over(0.5F, 1).problem(),
-            "E0205 attributes 'alpha' and 'beta' of integers are whole numbers below 2^31; found "
-            "0.5 and 1");
+  EXPECT_EQ(over(0.5F, 1).problem(), "E0205 attributes 'alpha' and 'beta' must be whole numbers "
+                                     "below 2^31 for integers; found 'alpha' 0.5 and 'beta' 1");
 }
 
 TEST(KnownIntegers, Averaged) {
@@ -238,7 +238,7 @@ TEST(KnownIntegers, Averaged) {
   // The sum is no int8.
   EXPECT_EQ(values(OneNodeModel("ReduceMean").ints({2}, {100, 101}, Proto::INT8)), (Doubles{100}));
   EXPECT_EQ(import(OneNodeModel("ReduceMean").ints({0}, {}).model).messages(),
-            "E0206 node 0 (ReduceMean): ReduceMean: a mean of no elements");
+            "E0206 node 0 (ReduceMean): ReduceMean: the mean of no elements is undefined");
 }
 
 TEST(KnownIntegers, AreNotDividedAtRunTime) {
@@ -252,9 +252,10 @@ TEST(KnownIntegers, AreNotDividedAtRunTime) {
                : name == "Gemm"     ? Names{"n", "four"}
                                     : Names{"n", "one"},
                {"y"});
-    EXPECT_THAT(import(model).messages(),
-                testing::MatchesRegex("E0205 node 1 .*: integers are known at import; found int64 "
-                                      "at run time"));
+    EXPECT_THAT(
+        import(model).messages(),
+        testing::MatchesRegex(
+            "E0205 node 1 .*: integers must be known at compile time; found int64 at run time"));
   }
 }
 
@@ -279,7 +280,7 @@ TEST(KnownIntegers, TimesTheirSlope) {
           OneNodeModel("PRelu", 9).ints({2}, {-60, 100}, Proto::INT8).ints({1}, {3}, Proto::INT8)),
       (Doubles{76, 100}));
   EXPECT_EQ(OneNodeModel("PRelu", 7).ints({1}, {1}).ints({1}, {1}).problem(),
-            "E0205 input 'X' is float, float16, bfloat16 or double; found int64");
+            "E0205 input 'X' must be float, float16, bfloat16 or double; found int64");
 }
 
 TEST(KnownIntegers, SummedByAnEquation) {
@@ -313,8 +314,8 @@ TEST(KnownIntegers, SummedByAnEquation) {
                        .with("equation", "i,j")
                        .model)
                 .messages(),
-            "E0205 node 0 (Einsum): Einsum: known integers [32768] and [32768] have more than "
-            "268435456 products");
+            "E0205 node 0 (Einsum): Einsum: the product of the integers [32768] and [32768] has "
+            "more than 268435456 terms");
 }
 
 TEST(KnownIntegers, Resized) {
@@ -329,8 +330,8 @@ TEST(KnownIntegers, Resized) {
   EXPECT_EQ(values(resized(18, "nearest").with("coordinate_transformation_mode", "asymmetric")),
             (Doubles{3, -1001, -1001, 3, -1001, -1001, 7, 5, 5, 7, 5, 5}));
   EXPECT_EQ(resized(18, "linear").problem(),
-            "E0205 integers and bools are resized by mode 'nearest', and not by "
-            "'tf_crop_and_resize'; found int64 by 'linear' and 'half_pixel'");
+            "E0205 integers and bools must be resized with mode 'nearest', and without "
+            "'tf_crop_and_resize'; found int64 with 'linear' and 'half_pixel'");
 }
 
 TEST(KnownIntegers, Rearranged) {

@@ -60,7 +60,7 @@ TEST(Gemm, BiasIsOptionalFromOpset11On) {
   model.graph().mutable_node(0)->mutable_input()->RemoveLast();
   EXPECT_EQ(evaluateModel(model, {operand(false)}).values, (Doubles{22, 28, 3, 4}));
   model.proto.mutable_opset_import(0)->set_version(9);
-  EXPECT_EQ(import(model).messages(), "E0204 node 0 (Gemm): Gemm has 2 inputs, allowed: 3");
+  EXPECT_EQ(import(model).messages(), "E0204 node 0 (Gemm): Gemm has 2 inputs; expected 3");
 }
 
 TEST(Gemm, BetaZeroDropsTheBias) {
@@ -79,14 +79,13 @@ TEST(Gemm, ChecksShapes) {
   model.node("Gemm", {"b", "b", "d"}, {"s"});
   model.output("p").output("q").output("r").output("s");
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Gemm): Gemm requires: the contracted extents of 'A' and 'B' are equal; "
-            "found 3 and 2\n"
-            "E0206 node 1 (Gemm): Gemm requires: inputs 'A' and 'B' have rank 2; found [3] and "
-            "[2 2]\n"
-            "E0206 node 2 (Gemm): Gemm requires: input 'C' broadcasts to the shape of the "
-            "product; found [3], and [2 2] of the product\n"
-            "E0206 node 3 (Gemm): Gemm requires: input 'C' broadcasts to the shape of the "
-            "product; found [3 3], and [2 2] of the product");
+            "E0206 node 0 (Gemm): Gemm: the contracted extents of 'A' and 'B' must be equal; found "
+            "3 and 2\n"
+            "E0206 node 1 (Gemm): Gemm: inputs 'A' and 'B' must have rank 2; found [3] and [2 2]\n"
+            "E0206 node 2 (Gemm): Gemm: input 'C' must broadcast to the shape of the product; "
+            "found [3] for a product [2 2]\n"
+            "E0206 node 3 (Gemm): Gemm: input 'C' must broadcast to the shape of the product; "
+            "found [3 3] for a product [2 2]");
 }
 
 struct Product {
@@ -113,11 +112,10 @@ TEST(MatMul, ChecksShapes) {
   model.node("MatMul", {"a", "b"}, {"y"});
   model.node("MatMul", {"a", "s"}, {"z"});
   const std::string sentence =
-      "the contracted extents of the inputs are equal, the axes before the "
-      "last two broadcast, and both ranks are at least 1";
-  EXPECT_EQ(import(model).messages(), "E0206 node 0 (MatMul): MatMul requires: " + sentence +
+      "inputs must have rank 1 or more, equal contracted extents, and leading axes that broadcast";
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (MatMul): MatMul: " + sentence +
                                           "; found [2 3] and [2 3]\n"
-                                          "E0206 node 1 (MatMul): MatMul requires: " +
+                                          "E0206 node 1 (MatMul): MatMul: " +
                                           sentence + "; found [2 3] and []");
 }
 

@@ -56,7 +56,7 @@ TEST(Scan, RefusesWhatContradictsItself) {
   const auto list = [&](const char *name, const Ints &values) {
     return messages([&](Node &node) { node.attribute(name, values); });
   };
-  const std::string requires_ = "E0206 node 0 (Scan): Scan requires: ";
+  const std::string requires_ = "E0206 node 0 (Scan): Scan: ";
   for (const int64_t count : {-1, 0, 3, 1 << 30})
     EXPECT_EQ(messages([&](Node &node) {
                 for (onnx::AttributeProto &one : *node.proto->mutable_attribute())
@@ -64,51 +64,48 @@ TEST(Scan, RefusesWhatContradictsItself) {
                     one.set_i(count);
               }),
               requires_ +
-                  "attribute 'num_scan_inputs' is in [1, inputs], and the body has as many "
-                  "inputs as the node, a first output for each state, and as many outputs as "
-                  "the node or more; found " +
-                  std::to_string(count) + " of 2 inputs and 2 outputs, 2 and 2 of the body");
+                  "'num_scan_inputs' must be in [1, inputs], and the body must have the node's "
+                  "inputs, an output per state, and at least the node's outputs; found " +
+                  std::to_string(count) +
+                  " of 2 inputs and 2 outputs; the body has 2 inputs and 2 outputs");
   EXPECT_EQ(messages([](Node &node) {
               for (onnx::AttributeProto &one : *node.proto->mutable_attribute())
                 if (one.name() == "body")
                   one.mutable_g()->add_input()->set_name("more");
             }),
-            requires_ + "attribute 'num_scan_inputs' is in [1, inputs], and the body has as many "
-                        "inputs as the node, a first output for each state, and as many outputs as "
-                        "the node or more; found 1 of 2 inputs and 2 outputs, 3 and 2 of the body");
+            requires_ + "'num_scan_inputs' must be in [1, inputs], and the body must have the "
+                        "node's inputs, an output per state, and at least the node's outputs; "
+                        "found 1 of 2 inputs and 2 outputs; the body has 3 inputs and 2 outputs");
   EXPECT_EQ(list("scan_input_axes", {0, 1}),
-            requires_ +
-                "attribute 'scan_input_axes', if given, has one element for each scan input; "
-                "found 2 for 1");
+            requires_ + "attribute 'scan_input_axes', if given, must have one element per scan "
+                        "input; found 2 for 1");
   EXPECT_EQ(list("scan_output_directions", {}),
-            requires_ +
-                "attribute 'scan_output_directions', if given, has one element for each scan "
-                "output; found 0 for 1");
+            requires_ + "attribute 'scan_output_directions', if given, must have one element per "
+                        "scan output; found 0 for 1");
   EXPECT_EQ(list("scan_input_directions", {2}),
-            requires_ + "every element of attribute 'scan_input_directions' is 0 (forward) or 1 "
-                        "(reverse); found 2");
+            requires_ + "every element of attribute 'scan_input_directions' must be 0 (forward) or "
+                        "1 (reverse); found 2");
   EXPECT_EQ(list("scan_input_axes", {2}),
             requires_ +
-                "the axes of 'scan_input_axes' are axes of the scan inputs; found axis 2 at "
-                "rank 2");
-  EXPECT_EQ(messages([](Node &node) { // the elements of x are rows of 3
-              node.attribute("scan_input_axes", Ints{0});
-            }),
-            "E0206 node 0 'Scan_0/Add' (Add): Add requires: the inputs broadcast to one shape; "
-            "found [2] and [3]");
+                "'scan_input_axes' must be axes of the scan inputs; found axis 2 for rank 2");
+  EXPECT_EQ(
+      messages([](Node &node) { // the elements of x are rows of 3
+        node.attribute("scan_input_axes", Ints{0});
+      }),
+      "E0206 node 0 'Scan_0/Add' (Add): Add: the input shapes must broadcast; found [2] and [3]");
   EXPECT_EQ(
       messages([](Node &node) {
         node.attribute("scan_input_axes", Ints{1}).attribute("scan_output_axes", Ints{2});
       }),
-      "E0206 node 0 (Scan): Scan: element 0 of 'scan_output_axes' is 2, the output has rank 2");
+      "E0206 node 0 (Scan): Scan: element 0 of 'scan_output_axes' is 2, but the output has rank 2");
   Model growing(11);
   growing.input("x", {2, 3}).floats("s0", {3}, {0, 0, 0}).output("last");
   Node node = growing.node("Scan", {"s0", "x"}, {"last"});
   node.attribute("num_scan_inputs", int64_t{1});
   addNode(body(node, {"s", "xi"}, {"s1"}), "Concat", {"s", "xi"}, {"s1"})
       .attribute("axis", int64_t{0});
-  EXPECT_EQ(import(growing).messages(),
-            "E0206 node 0 (Scan): Scan: carried value 0 begins as [3] and is [6] after a trip");
+  EXPECT_EQ(import(growing).messages(), "E0206 node 0 (Scan): Scan: loop-carried value 0 has shape "
+                                        "[3] before the first iteration and [6] after it");
 }
 
 /// Of version 8: two rows of a batch, 3 steps of 2 numbers each.
@@ -130,19 +127,23 @@ TEST(Scan, OfBatchesRefusesWhatContradictsItself) {
   const auto directed = [](const Ints &directions) {
     return batched({2, 2}, {}, [&](Node &node) { node.attribute("directions", directions); });
   };
-  const std::string requires_ = "E0206 node 0 (Scan): Scan requires: ";
+  const std::string requires_ = "E0206 node 0 (Scan): Scan: ";
   EXPECT_EQ(directed({1}), "");
-  EXPECT_EQ(directed({1, 0}), requires_ + "attribute 'directions', if given, has one element for "
-                                          "each scan input; found 2 for 1");
-  EXPECT_EQ(directed({2}), requires_ + "every element of attribute 'directions' is 0 (forward) or "
-                                       "1 (reverse); found 2");
-  EXPECT_EQ(batched({3, 2}, {}), requires_ + "the inputs have the same first extent, the batch, "
-                                             "and the scan inputs the same second one; both are "
-                                             "at least 1; found [3 2] and [2 3 2]");
+  EXPECT_EQ(
+      directed({1, 0}),
+      requires_ +
+          "attribute 'directions', if given, must have one element per scan input; found 2 for 1");
+  EXPECT_EQ(
+      directed({2}),
+      requires_ +
+          "every element of attribute 'directions' must be 0 (forward) or 1 (reverse); found 2");
+  EXPECT_EQ(batched({3, 2}, {}),
+            requires_ + "the inputs must have the same first extent (batch), the scan inputs the "
+                        "same second one, at least 1; found [3 2] and [2 3 2]");
   EXPECT_EQ(batched({2, 2}, {3, 3}), "");
   EXPECT_EQ(batched({2, 2}, {3, 2}),
-            "E0205 node 0 (Scan): Scan requires: every element of input 'sequence_lens', if given, "
-            "is the second extent of the scan inputs; found 2 of 3 steps");
+            "E0205 node 0 (Scan): Scan: every element of 'sequence_lens', if given, must be the "
+            "second extent of the scan inputs; found 2 for 3 steps");
 }
 
 TEST(Scan, NamesNodesOfBodiesAfterTheirOwner) {
@@ -152,9 +153,8 @@ TEST(Scan, NamesNodesOfBodiesAfterTheirOwner) {
       if (one.name() == "body")
         one.mutable_g()->mutable_node(0)->set_op_type("Adjust");
   }));
-  EXPECT_EQ(imported.messages(),
-            "E0201 node 0 'steps/Adjust' (Adjust): operator 'Adjust' is not supported: ONNX has no "
-            "operator of that name, up to opset 26");
+  EXPECT_EQ(imported.messages(), "E0201 node 0 'steps/Adjust' (Adjust): operator 'Adjust' is not "
+                                 "supported: ONNX has no operator of this name up to opset 26");
 }
 
 /// A Loop whose body is made by `fill`, carrying the one value v.
@@ -212,8 +212,8 @@ TEST(Loop, WithoutTripsGivesWhatItBeginsWith) {
   EXPECT_EQ(imported.messages(), "");
   EXPECT_EQ(evaluate(imported, {{{2}, {1, 2}}})[0].values, (std::vector<double>{1, 2}));
   EXPECT_EQ(import(loop(-3, {"last", "all"}, {"c", "w", "row"}, identity)).messages(),
-            "E0205 node 0 (Loop): Loop: output 1 stacks up what the trips give, and there is no "
-            "trip, so its shape is not known");
+            "E0205 node 0 (Loop): Loop: output 1 has no known shape: it stacks the results of a "
+            "loop without iterations");
 }
 
 TEST(Loop, RefusesWhatDoesNotEndAtImport) {
@@ -233,40 +233,35 @@ TEST(Loop, RefusesWhatDoesNotEndAtImport) {
                     addNode(graph, "Neg", {"v"}, {"w"});
                   }))
           .messages(),
-      "E0205 node 0 (Loop): Loop: its condition after trip 0 depends on the inputs of the "
-      "model, it must be known at import");
+      "E0205 node 0 (Loop): Loop: the condition after iteration 0 must be known at compile time, "
+      "but depends on the model's inputs");
 }
 
 TEST(Loop, RefusesWhatContradictsItself) {
   const auto none = [](onnx::GraphProto &) {};
-  const std::string counts = "E0206 node 0 (Loop): Loop requires: the body takes the number of the "
-                             "trip, the condition and "
-                             "what is carried, and gives the condition, what is carried, and as "
-                             "many outputs as the node or "
-                             "more; found 1 carried and 2 outputs, ";
+  const std::string counts =
+      "E0206 node 0 (Loop): Loop: the body must have inputs (iteration, condition, carried) and "
+      "outputs (condition, carried, stacked); found 1 carried and 2 outputs; the body has ";
   EXPECT_EQ(import(loop(3, {"last", "all"}, {"c", "v"}, none)).messages(),
-            counts + "3 inputs and 2 outputs of the body");
+            counts + "3 inputs and 2 outputs");
   Model trips = loop(3, {"last"}, {"c", "v"}, none);
   trips.graph().mutable_initializer(0)->add_dims(0);
   trips.graph().mutable_initializer(0)->clear_raw_data();
   trips.graph().mutable_initializer(0)->clear_int64_data();
-  EXPECT_EQ(
-      import(trips).messages(),
-      "E0206 node 0 (Loop): Loop requires: inputs 'M' and 'cond' have one element each; found "
-      "int64 [0]");
+  EXPECT_EQ(import(trips).messages(), "E0206 node 0 (Loop): Loop: inputs 'M' and 'cond' must have "
+                                      "one element each; found int64 [0]");
   Model hole = loop(3, {"last"}, {"c", "v"}, none);
   hole.graph().mutable_node(0)->set_input(2, "");
   hole.graph().mutable_node(0)->add_input("x");
-  EXPECT_EQ(
-      import(hole).messages(),
-      "E0206 node 0 (Loop): Loop requires: the body takes the number of the trip, the condition "
-      "and what is carried, and gives the condition, what is carried, and as many outputs as "
-      "the node or more; found 2 carried and 1 outputs, 3 inputs and 2 outputs of the body");
+  EXPECT_EQ(import(hole).messages(),
+            "E0206 node 0 (Loop): Loop: the body must have inputs (iteration, condition, carried) "
+            "and outputs (condition, carried, stacked); found 2 carried and 1 outputs; the body "
+            "has 3 inputs and 2 outputs");
   onnx::GraphProto &taking = *hole.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
   taking.add_input()->set_name("w");
   taking.add_output()->set_name("w");
   EXPECT_EQ(import(hole).messages(),
-            "E0206 node 0 (Loop): Loop requires: no carried value is left out; found input 2");
+            "E0206 node 0 (Loop): Loop: no loop-carried value may be left out; found input 2");
 }
 
 /// Loops in loops, `depth` of them, each carrying v.
@@ -317,11 +312,10 @@ TEST(Loop, TakesAFunctionsNamesInIt) {
   addNode(graph, "Thrice", {"x", "N"}, {"w"}).proto->set_domain("my");
   function.add_opset_import()->set_domain("my");
   function.mutable_opset_import(1)->set_version(1);
-  EXPECT_EQ(
-      import(model).messages(),
-      "E0113 node 0 'Thrice_0/Loop/Thrice' (Thrice): function 'Thrice' calls itself\n"
-      "E0108 node 0 'Thrice_0/Loop' (Loop): 'Thrice_0#1/w' is used in the graph 'body' before "
-      "anything defines it");
+  EXPECT_EQ(import(model).messages(),
+            "E0113 node 0 'Thrice_0/Loop/Thrice' (Thrice): function 'Thrice' calls itself\n"
+            "E0108 node 0 'Thrice_0/Loop' (Loop): 'Thrice_0#1/w' is used in graph 'body' before it "
+            "is defined");
 }
 
 } // namespace

@@ -35,7 +35,7 @@ TEST(ModelFile, RefusesWhatIsNoFile) {
   EXPECT_EQ(importFile(folder.file("none.onnx")).messages(),
             "E0101: cannot open '" + folder.file("none.onnx") + "': No such file or directory");
   EXPECT_EQ(importFile(folder.path.string()).messages(),
-            "E0101: '" + folder.path.string() + "' is a directory, a model file is needed");
+            "E0101: '" + folder.path.string() + "' is a directory, not a model file");
 }
 
 TEST(ModelFile, RefusesWhatIsNoModel) {
@@ -43,20 +43,21 @@ TEST(ModelFile, RefusesWhatIsNoModel) {
   EXPECT_EQ(parseErrors("{\"model\": 1}\n"),
             "E0102: the file is text, not an ONNX model (a binary protobuf)");
   EXPECT_EQ(parseErrors(std::string("\x93NUMPY\x01\x00", 8)),
-            "E0102: byte 0 does not start a protobuf field: this is not an ONNX model");
+            "E0102: byte 0 does not start a protobuf field; this is not an ONNX model");
   EXPECT_EQ(parseErrors(std::string(8, 0)),
-            "E0102: byte 0 does not start a protobuf field: this is not an ONNX model");
+            "E0102: byte 0 does not start a protobuf field; this is not an ONNX model");
   EXPECT_EQ(parseErrors(std::string("\x08\x08", 2)),
-            "E0102: the model has no graph: the file is cut, or not an ONNX model");
+            "E0102: the model has no graph; the file is truncated, or not an ONNX model");
   EXPECT_EQ(parseErrors(std::string("\x3a\x7f\x01", 3)),
-            "E0102: field 7 at byte 0 announces 127 bytes, but only 1 follow: the file is cut or "
-            "damaged");
+            "E0102: field 7 at byte 0 claims 127 bytes, but only 1 follow; the file is truncated "
+            "or damaged");
   EXPECT_EQ(parseErrors(std::string("\x08\x80", 2)),
-            "E0102: field 1 at byte 0 is incomplete: the file is cut or damaged");
+            "E0102: field 1 at byte 0 is incomplete; the file is truncated or damaged");
   EXPECT_EQ(parseErrors(std::string("\x08\x08\x80", 3)),
-            "E0102: the file ends inside a field tag at byte 2 of 3: it is cut or damaged");
-  EXPECT_EQ(parseErrors(std::string("\x3a\x02\x0a\x7f", 4)),
-            "E0102: malformed protobuf inside a field, or messages nested more than 100 deep");
+            "E0102: the file ends inside a field tag at byte 2 of 3; it is truncated or damaged");
+  EXPECT_EQ(
+      parseErrors(std::string("\x3a\x02\x0a\x7f", 4)),
+      "E0102: the protobuf is malformed inside a field, or nests messages more than 100 deep");
 }
 
 TEST(ModelFile, RefusesAModelCutAnywhere) {
@@ -76,7 +77,7 @@ TEST(ModelFile, RefusesAHugeFile) {
   writeFile(folder.file("huge.onnx"), "");
   std::filesystem::resize_file(folder.file("huge.onnx"), int64_t{3} << 30); // sparse
   EXPECT_EQ(importFile(folder.file("huge.onnx")).messages(),
-            "E0103: the model has 3221225472 bytes, at most 2147483647 are allowed");
+            "E0103: the model has 3221225472 bytes; at most 2147483647 are allowed");
 }
 
 TEST(ModelFile, RefusesDeepNesting) {
@@ -88,8 +89,9 @@ TEST(ModelFile, RefusesDeepNesting) {
     attribute->set_type(onnx::AttributeProto::GRAPH);
     graph = attribute->mutable_g();
   }
-  EXPECT_EQ(parseErrors(model.proto.SerializeAsString()),
-            "E0102: malformed protobuf inside a field, or messages nested more than 100 deep");
+  EXPECT_EQ(
+      parseErrors(model.proto.SerializeAsString()),
+      "E0102: the protobuf is malformed inside a field, or nests messages more than 100 deep");
 }
 
 } // namespace

@@ -41,7 +41,7 @@ std::string errors(const Model &model, const std::map<std::string, Ints> &shapes
 TEST(ModelInputs, FreeDimensionsNeedAShape) {
   Model model = freeModel({{"x", {"batch", "16"}}});
   Imported imported = import(model);
-  EXPECT_EQ(imported.messages(), "E0111: input 'x' has free dimensions in its shape [batch 16]");
+  EXPECT_EQ(imported.messages(), "E0111: input 'x' has dynamic dimensions in its shape [batch 16]");
   EXPECT_EQ(imported.problems[0].fixes[0].flag, "--input-shape x=1,16");
   ImportOptions options;
   options.inputShapes["x"] = {3, 16};
@@ -54,26 +54,26 @@ TEST(ModelInputs, FreeDimensionsNeedAShape) {
 TEST(ModelInputs, GivenShapesMustFit) {
   Model model = freeModel({{"x", {"batch", "16"}}});
   EXPECT_EQ(errors(model, {{"x", {1, 17}}}),
-            "E0112: axis 1 of input 'x' is 16 in the model and given as 17");
-  EXPECT_EQ(errors(model, {{"x", {1}}}), "E0112: input 'x' has the shape [batch 16] of rank 2, the "
-                                         "given [1] has rank 1");
+            "E0112: axis 1 of input 'x' is 16 in the model, but given as 17");
+  EXPECT_EQ(errors(model, {{"x", {1}}}),
+            "E0112: input 'x' has shape [batch 16] of rank 2, but the given shape [1] has rank 1");
   EXPECT_EQ(errors(model, {{"x", {0, 16}}}),
-            "E0112: axis 0 of input 'x' is given as 0, at least 1 is needed");
-  EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"z", {1}}}),
-            "E0112: the model has no input or dimension 'z', its inputs are 'x', its dimensions "
-            "'batch'");
+            "E0112: axis 0 of input 'x' is given as 0; it must be at least 1");
+  EXPECT_EQ(
+      errors(model, {{"x", {1, 16}}, {"z", {1}}}),
+      "E0112: the model has no input or dimension 'z'; its inputs are 'x', its dimensions 'batch'");
   EXPECT_EQ(errors(freeModel({{"x", {"16"}}}), {{"z", {1}}}),
-            "E0112: the model has no input 'z', its inputs are 'x'");
+            "E0112: the model has no input 'z'; its inputs are 'x'");
   model.floats("w", {1}, {1});
   EXPECT_EQ(errors(model, {{"x", {1, 16}}, {"w", {1}}}),
-            "E0112: the shape of 'w' cannot be given, it is an initializer");
+            "E0112: cannot give a shape for 'w': it is an initializer");
 }
 
 TEST(ModelInputs, NamedDimensionsAreOne) {
   Model model = freeModel({{"x", {"n"}}, {"y", {"n", "2"}}});
   EXPECT_EQ(errors(model, {{"x", {3}}}), "");
   EXPECT_EQ(errors(model, {{"x", {3}}, {"y", {4, 2}}}),
-            "E0112: dimension 'n' is given as 3 in input 'x' and as 4 in input 'y'");
+            "E0112: dimension 'n' has two extents, 3 in input 'x' and 4 in input 'y'");
   Model unnamed = freeModel({{"x", {"None", "None"}}, {"y", {"?", ""}}});
   EXPECT_EQ(errors(unnamed, {{"x", {3, 4}}, {"y", {5, 6}}}), "");
 }
@@ -86,7 +86,7 @@ TEST(ModelInputs, AMissingShapeMayBeGiven) {
   const Imported imported = import(model);
   EXPECT_EQ(imported.messages(), "E0111: input 'x' has no shape in the model");
   ASSERT_EQ(imported.problems[0].fixes.size(), 1U);
-  EXPECT_EQ(imported.problems[0].fixes[0].text, "give its extents");
+  EXPECT_EQ(imported.problems[0].fixes[0].text, "give its shape");
   EXPECT_EQ(imported.problems[0].fixes[0].flag, "--input-shape x=...");
   EXPECT_EQ(errors(model, {{"x", {2, 3}}}), "");
 }
@@ -95,7 +95,7 @@ TEST(ModelInputs, MinusOneIsFree) {
   Model model;
   model.input("x", {-1, 4}).output("y", {-1, 4});
   model.node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has free dimensions in its shape [? 4]");
+  EXPECT_EQ(errors(model, {}), "E0111: input 'x' has dynamic dimensions in its shape [? 4]");
   EXPECT_EQ(errors(model, {{"x", {2, 4}}}), "");
 }
 
@@ -105,14 +105,13 @@ TEST(ModelInputs, OtherExtentsBelowOneAreNotFree) {
   model.node("Relu", {"x"}, {"y"});
   model.node("Relu", {"z"}, {"w"});
   const Imported imported = import(model);
-  EXPECT_EQ(imported.messages(), "E0114: axis 0 of input 'x' is 0 in the model, at least 1 is "
-                                 "needed\n"
-                                 "E0110: axis 1 of input 'z' is -5 in the model, at least 1 is "
-                                 "needed");
+  EXPECT_EQ(imported.messages(),
+            "E0114: axis 0 of input 'x' is 0 in the model; it must be at least 1\n"
+            "E0110: axis 1 of input 'z' is -5 in the model; it must be at least 1");
   for (const auto &[index, flag] :
        {std::pair{0, "--input-shape x=...,...,4"}, std::pair{1, "--input-shape z=3,..."}}) {
     ASSERT_EQ(imported.problems[index].fixes.size(), 1U);
-    EXPECT_EQ(imported.problems[index].fixes[0].text, "give the extent that is meant");
+    EXPECT_EQ(imported.problems[index].fixes[0].text, "give the intended extent");
     EXPECT_EQ(imported.problems[index].fixes[0].flag, flag);
   }
   EXPECT_EQ(errors(model, {{"x", {2, 3, 4}}, {"z", {3, 5}}}), "");
@@ -128,14 +127,13 @@ TEST(ModelInputs, ADimensionMayBeGivenByItsName) {
   EXPECT_EQ(imported.info.inputs[1].shape, (Ints{3, 2}));
   EXPECT_EQ(errors(model, {{"n", {3}}, {"x", {3, 4}}}), "");
   EXPECT_EQ(errors(model, {{"n", {3}}, {"x", {2, 4}}}),
-            "E0112: dimension 'n' is given as 2 in input 'x' and as 3 by its name");
+            "E0112: dimension 'n' has two extents, 2 in input 'x' and 3 by its name");
   EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {3, 4}}, {"y", {1, 2}}}),
-            "E0112: dimension 'n' is given 2 extents, 1 is needed");
+            "E0112: dimension 'n' is given 2 extents; it needs 1");
   EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {0}}, {"y", {1, 2}}}),
-            "E0112: dimension 'n' is given as 0, at least 1 is needed");
-  const std::string unknown =
-      "E0112: the model has no input or dimension 'k', its inputs are 'x', 'y', its dimensions "
-      "'m', 'n'";
+            "E0112: dimension 'n' is given as 0; it must be at least 1");
+  const std::string unknown = "E0112: the model has no input or dimension 'k'; its inputs are 'x', "
+                              "'y', its dimensions 'm', 'n'";
   EXPECT_EQ(errors(model, {{"k", {4}}, {"x", {3, 4}}}), unknown);
 }
 
@@ -167,22 +165,22 @@ TEST(ModelInputs, AFixedBatchMayBeReplacedWhereTheModelAllowsIt) {
   const Imported imported = import(fixedBatch({-1, 2, 1}, {4, 2, 1}), options);
   ASSERT_EQ(imported.messages(), "");
   EXPECT_EQ(imported.info.outputs[0].shape, (Ints{1, 2, 1}));
-  EXPECT_EQ(imported.info.notes, Names{"axis 0 of input 'x' is 4 in the model and given as 1"});
+  EXPECT_EQ(imported.info.notes, Names{"axis 0 of input 'x' is 4 in the model, but given as 1"});
 
-  const std::string refused = "E0112: axis 0 of input 'x' is 4 in the model and given as 1, which "
-                              "the model does not allow";
+  const std::string refused = "E0112: the model does not allow the given extents: axis 0 of input "
+                              "'x' is 4 in the model, but given as 1";
   const Imported reshaped = import(fixedBatch({4, 2}, {4, 2}), options);
   EXPECT_EQ(reshaped.messages(), refused);
   EXPECT_THAT(reshaped.problems[0].notes,
-              testing::ElementsAre(testing::StartsWith("node 1 'view' (Reshape): Reshape ")));
+              testing::ElementsAre(testing::StartsWith("node 1 'view' (Reshape): Reshape: ")));
   ASSERT_EQ(reshaped.problems[0].fixes.size(), 1U);
   EXPECT_EQ(reshaped.problems[0].fixes[0].text,
-            "give the extents of the model, or export it with a free batch");
+            "use the extents that the model declares, or export it with a dynamic batch axis");
   // The extent is part of another one.
   const Imported merged = import(fixedBatch({1, -1}, {1, 8}), options);
   EXPECT_EQ(merged.messages(), refused);
   EXPECT_EQ(merged.problems[0].notes,
-            Names{"output 'y' is declared with the shape [1 8], but computed with [1 2]"});
+            Names{"output 'y' is declared with shape [1 8], but its computed shape is [1 2]"});
 }
 
 TEST(ModelInputs, AreFloatTensors) {
@@ -196,23 +194,22 @@ TEST(ModelInputs, AreFloatTensors) {
   model.graph().mutable_input(6)->mutable_type()->mutable_sparse_tensor_type();
   model.output("q");
   EXPECT_EQ(errors(model, {}),
-            "E0114: input 'i' has elements of type int64, allowed are float, float16, bfloat16 and "
+            "E0114: input 'i' has type int64; sluice supports float, float16, bfloat16 and double\n"
+            "E0114: input 's' has type float8e4m3fn; sluice supports float, float16, bfloat16 and "
             "double\n"
-            "E0114: input 's' has elements of type float8e4m3fn, allowed are float, float16, "
-            "bfloat16 and double\n"
-            "E0110: input 'q' is a sequence, a tensor is needed\n"
-            "E0110: input 'n' is without a type, a tensor is needed\n"
-            "E0110: input 'm' is a map, a tensor is needed\n"
-            "E0110: input 'o' is an optional, a tensor is needed\n"
-            "E0110: input 'p' is a sparse tensor, a tensor is needed");
+            "E0110: input 'q' is a sequence; expected a tensor\n"
+            "E0110: input 'n' is a value without a type; expected a tensor\n"
+            "E0110: input 'm' is a map; expected a tensor\n"
+            "E0110: input 'o' is an optional; expected a tensor\n"
+            "E0110: input 'p' is a sparse tensor; expected a tensor");
 }
 
 TEST(ModelInputs, AreBounded) {
   Model model;
   model.input("x", {1 << 16, 1 << 16}).output("y");
   model.node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(errors(model, {}), "E0110: input 'x' has the shape [65536 65536], more than 2147483647 "
-                               "elements");
+  EXPECT_EQ(errors(model, {}),
+            "E0110: input 'x' has shape [65536 65536], more than 2147483647 elements");
 }
 
 TEST(ModelInputs, InitializersAreNotInputs) {
@@ -248,8 +245,8 @@ TEST(ModelOutputs, MustBeAsDeclared) {
   model.node("Relu", {"x"}, {"y"});
   model.node("Relu", {"x"}, {"z"});
   EXPECT_EQ(errors(model, {}),
-            "E0115: output 'y' is declared with the shape [2 4], but computed with [2 3]\n"
-            "E0115: output 'z' is declared as double, but computed as float");
+            "E0115: output 'y' is declared with shape [2 4], but its computed shape is [2 3]\n"
+            "E0115: output 'z' is declared as double, but its computed type is float");
 }
 
 TEST(ModelOutputs, ExportersCountWindowsThatRoundedPoolingsDoNotHave) {
@@ -258,16 +255,16 @@ TEST(ModelOutputs, ExportersCountWindowsThatRoundedPoolingsDoNotHave) {
   auto pool = model.node("MaxPool", {"x"}, {"y"});
   pool.name("pool").attribute("kernel_shape", Ints{2, 2}).attribute("strides", Ints{2, 2});
   pool.attribute("pads", Ints{1, 1, 1, 1});
-  EXPECT_EQ(errors(model, {}),
-            "E0115: output 'y' is declared with the shape [1 1 3 6], but computed with [1 1 3 5]");
+  EXPECT_EQ(
+      errors(model, {}),
+      "E0115: output 'y' is declared with shape [1 1 3 6], but its computed shape is [1 1 3 5]");
   pool.attribute("ceil_mode", int64_t{1});
   const Imported imported = import(model);
   ASSERT_EQ(imported.messages(), "");
   EXPECT_EQ(imported.info.outputs[0].shape, (Ints{1, 1, 3, 5}));
   EXPECT_EQ(imported.info.notes,
-            Names{"output 'y' is declared with the shape [1 1 3 6], the program gives it the shape "
-                  "[1 1 3 5]: node 0 'pool' (MaxPool) has no windows that begin in its padding "
-                  "(ceil_mode)"});
+            Names{"output 'y' is declared with shape [1 1 3 6]; the program uses [1 1 3 5], as "
+                  "node 0 'pool' (MaxPool) has no windows in the padding (ceil_mode)"});
   model.graph()
       .mutable_output(0)
       ->mutable_type()
@@ -275,8 +272,9 @@ TEST(ModelOutputs, ExportersCountWindowsThatRoundedPoolingsDoNotHave) {
       ->mutable_shape()
       ->mutable_dim(3)
       ->set_dim_value(4);
-  EXPECT_EQ(errors(model, {}),
-            "E0115: output 'y' is declared with the shape [1 1 3 4], but computed with [1 1 3 5]");
+  EXPECT_EQ(
+      errors(model, {}),
+      "E0115: output 'y' is declared with shape [1 1 3 4], but its computed shape is [1 1 3 5]");
 }
 
 TEST(ModelOutputs, OneElementMayBeDeclaredAsAScalarAndTheReverse) {
@@ -286,19 +284,20 @@ TEST(ModelOutputs, OneElementMayBeDeclaredAsAScalarAndTheReverse) {
   model.node("Relu", {"s"}, {"b"});
   model.node("Relu", {"s"}, {"c"});
   EXPECT_EQ(errors(model, {}),
-            "E0115: output 'c' is declared with the shape [1 1], but computed with []");
+            "E0115: output 'c' is declared with shape [1 1], but its computed shape is []");
   model.graph().mutable_output()->RemoveLast();
   const Imported imported = import(model);
   ASSERT_EQ(imported.messages(), "");
   EXPECT_EQ(imported.info.outputs[0].shape, Ints{1});
   EXPECT_EQ(imported.info.outputs[1].shape, Ints{});
-  EXPECT_EQ(imported.info.notes, (Names{"output 'a' is declared with the shape [], the program "
-                                        "gives it the shape [1] that is computed",
-                                        "output 'b' is declared with the shape [1], the program "
-                                        "gives it the shape [] that is computed"}));
+  EXPECT_EQ(
+      imported.info.notes,
+      (Names{"output 'a' is declared with shape []; the program uses the computed shape [1]",
+             "output 'b' is declared with shape [1]; the program uses the computed shape []"}));
   model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
       Proto::DOUBLE);
-  EXPECT_EQ(errors(model, {}), "E0115: output 'a' is declared as double, but computed as float");
+  EXPECT_EQ(errors(model, {}),
+            "E0115: output 'a' is declared as double, but its computed type is float");
 }
 
 TEST(ModelOutputs, MayBeIntegersThatBf16Has) {
@@ -316,10 +315,10 @@ TEST(ModelOutputs, AreTensorsOfNumbersThatBf16Has) {
   model.input("x", {2, 257}).output("s").output("x");
   model.node("Shape", {"x"}, {"s"});
   model.graph().mutable_output(1)->mutable_type()->mutable_map_type();
-  EXPECT_EQ(errors(model, {}),
-            "E0114: output 's' is a constant of type int64 with the element 257, which is no bf16 "
-            "number\n"
-            "E0110: output 'x' is a map, a tensor is needed");
+  EXPECT_EQ(
+      errors(model, {}),
+      "E0114: output 's' is a constant of type int64 with element 257, which is not exact in bf16\n"
+      "E0110: output 'x' is a map; expected a tensor");
 }
 
 TEST(ModelOutputs, MayBeInputsOrConstants) {

@@ -29,10 +29,10 @@ TEST(BatchNormalization, IsOneMapWithFoldedConstants) {
 }
 
 TEST(BatchNormalization, RefusesOtherShapes) {
-  EXPECT_EQ(import(batch(13, {1, 3})).messages(),
-            "E0206 node 0 (BatchNormalization): BatchNormalization requires: input 'X' has "
-            "rank 2 or more, and the others one element per channel (axis 1); found [1 3] and [2] "
-            "and [2] and [2] and [2]");
+  EXPECT_EQ(
+      import(batch(13, {1, 3})).messages(),
+      "E0206 node 0 (BatchNormalization): BatchNormalization: input 'X' must have rank 2 or more, "
+      "the others one element per channel (axis 1); found [1 3] and [2] and [2] and [2] and [2]");
   EXPECT_THAT(import(batch(13, {2})).messages(), HasSubstr("rank 2 or more"));
 }
 
@@ -57,10 +57,10 @@ TEST(LayerNormalization, HasMeanAndDeviation) {
 
 TEST(LayerNormalization, RefusesWhatDoesNotBroadcast) {
   EXPECT_EQ(import(layer({3}, -1)).messages(),
-            "E0206 node 0 (LayerNormalization): LayerNormalization requires: inputs 'Scale' and "
-            "'B' broadcast to the shape of 'X'; found [2 2] and [3]");
+            "E0206 node 0 (LayerNormalization): LayerNormalization: inputs 'Scale' and 'B' must "
+            "broadcast to the shape of 'X'; found [2 2] and [3]");
   EXPECT_THAT(import(layer({2}, 2)).messages(),
-              HasSubstr("attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2"));
+              HasSubstr("attribute 'axis' must be in [-rank, rank-1] of input 'X'; found axis 2"));
 }
 
 TEST(RMSNormalization, RefusesWhatDoesNotBroadcast) {
@@ -70,13 +70,14 @@ TEST(RMSNormalization, RefusesWhatDoesNotBroadcast) {
     model.node("RMSNormalization", {"x", "s"}, {"y"}).attribute("axis", axis);
     return import(model).messages();
   };
-  const std::string requires_ = "E0206 node 0 (RMSNormalization): RMSNormalization requires: ";
+  const std::string requires_ = "E0206 node 0 (RMSNormalization): RMSNormalization: ";
   EXPECT_EQ(rms({2}, -1), "");
   EXPECT_EQ(rms({3}, -1),
-            requires_ + "input 'scale' broadcasts to the shape of 'X'; found [2 2] and [3]");
-  EXPECT_EQ(rms({2}, 2),
-            requires_ +
-                "attribute 'axis' is in [-rank, rank-1] of input 'X'; found axis 2 at rank 2");
+            requires_ + "input 'scale' must broadcast to the shape of 'X'; found [2 2] and [3]");
+  EXPECT_EQ(
+      rms({2}, 2),
+      requires_ +
+          "attribute 'axis' must be in [-rank, rank-1] of input 'X'; found axis 2 for rank 2");
 }
 
 Model group(int64_t opset, int64_t groups, const Ints &scale) {
@@ -96,27 +97,29 @@ TEST(GroupNormalization, HasScalesOfGroupsThenOfChannels) {
 }
 
 TEST(GroupNormalization, RefusesOtherShapes) {
-  const std::string requires_ = "E0206 node 0 (GroupNormalization): GroupNormalization requires: ";
+  const std::string requires_ = "E0206 node 0 (GroupNormalization): GroupNormalization: ";
   EXPECT_EQ(import(group(18, 2, {4})).messages(),
-            requires_ + "input 'X' has rank 3 or more, and the others one element per group; found "
-                        "[1 4 2] and [4] and [4]");
+            requires_ + "input 'X' must have rank 3 or more, the others one element per group; "
+                        "found [1 4 2] and [4] and [4]");
   EXPECT_EQ(import(group(21, 2, {2})).messages(),
-            requires_ + "input 'X' has rank 3 or more, and the others one element per channel "
+            requires_ + "input 'X' must have rank 3 or more, the others one element per channel "
                         "(axis 1); found [1 4 2] and [2] and [2]");
   EXPECT_EQ(import(group(21, 3, {4})).messages(),
-            requires_ + "attribute 'num_groups' divides the channels (axis 1); found 3 of 4");
+            requires_ +
+                "attribute 'num_groups' must divide the channels (axis 1); found 3 for 4 channels");
   EXPECT_EQ(import(group(21, 0, {4})).messages(),
-            requires_ + "attribute 'num_groups' divides the channels (axis 1); found 0 of 4");
+            requires_ +
+                "attribute 'num_groups' must divide the channels (axis 1); found 0 for 4 channels");
 }
 
 TEST(InstanceNormalization, RefusesOtherShapes) {
   Model model(13);
   model.input("x", {1, 2, 2}).floats("s", {3}, {1, 1, 1}).output("y");
   model.node("InstanceNormalization", {"x", "s", "s"}, {"y"});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (InstanceNormalization): InstanceNormalization requires: input "
-            "'input' has rank 3 or more, and the others one element per channel (axis 1); found "
-            "[1 2 2] and [3] and [3]");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0206 node 0 (InstanceNormalization): InstanceNormalization: input 'input' must have rank 3 "
+      "or more, the others one element per channel (axis 1); found [1 2 2] and [3] and [3]");
 }
 
 TEST(MeanVarianceNormalization, HasNoDivisionByZero) {
@@ -126,8 +129,8 @@ TEST(MeanVarianceNormalization, HasNoDivisionByZero) {
   EXPECT_EQ(evaluateModel(model, {{{1, 2}, {5, 5}}}).values, (Doubles{0, 0}));
   Node(model.graph().mutable_node(0)).proto->clear_attribute();
   EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (MeanVarianceNormalization): MeanVarianceNormalization requires: "
-            "attribute 'axes' are distinct axes of 'X'; found axis 2 at rank 2");
+            "E0206 node 0 (MeanVarianceNormalization): MeanVarianceNormalization: attribute 'axes' "
+            "must be distinct axes of 'X'; found axis 2 for rank 2");
 }
 
 TEST(LpNormalization, OfZerosIsZero) {
@@ -144,9 +147,8 @@ TEST(LpNormalization, RefusesOtherNorms) {
   Model model(13);
   model.input("x", {1, 2}).output("y");
   model.node("LpNormalization", {"x"}, {"y"}).attribute("p", int64_t{3});
-  EXPECT_EQ(import(model).messages(),
-            "E0203 node 0 (LpNormalization): LpNormalization requires: attribute 'p' is 1 or 2, 2 "
-            "by default; found 3");
+  EXPECT_EQ(import(model).messages(), "E0203 node 0 (LpNormalization): LpNormalization: attribute "
+                                      "'p' must be 1 or 2 (default 2); found 3");
 }
 
 } // namespace

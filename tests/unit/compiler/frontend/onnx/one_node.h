@@ -52,8 +52,9 @@ struct OneNodeModel {
   /// "E0206 what is required; found what", or all messages.
   std::string problem() const {
     const std::string text = import(model).messages();
-    const std::string start = " node 0 (" + op + "): " + op + " requires: ";
-    return text.size() > 5 && text.substr(5).starts_with(start)
+    const std::string start = " node 0 (" + op + "): " + op + ": ";
+    return text.size() > 5 && text.substr(5).starts_with(start) &&
+                   text.find("; found ") != std::string::npos
                ? text.substr(0, 5) + " " + text.substr(5 + start.size())
                : text;
   }

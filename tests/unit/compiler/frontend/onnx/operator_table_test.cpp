@@ -92,7 +92,7 @@ TEST(OperatorTable, RefusesAttributesOfAnotherKind) {
       OneNode one(entry);
       give(one.node, spec.name,
            spec.kind == AttributeKind::Float ? AttributeKind::Int : AttributeKind::Float);
-      EXPECT_THAT(one.messages(), HasSubstr("requires: " + sentence(spec) + "; found a"));
+      EXPECT_THAT(one.messages(), HasSubstr(": " + sentence(spec) + "; found a"));
     }
   });
   EXPECT_GT(attributes, 100U);
@@ -106,7 +106,7 @@ TEST(OperatorTable, RefusesValuesThatAreNotAllowed) {
         ++attributes;
         OneNode one(entry);
         one.node.attribute(spec.name, int64_t{77});
-        EXPECT_THAT(one.messages(), HasSubstr("requires: " + sentence(spec) + "; found 77"));
+        EXPECT_THAT(one.messages(), HasSubstr(": " + sentence(spec) + "; found 77"));
       }
   });
   EXPECT_GT(attributes, 20U);
@@ -117,11 +117,11 @@ TEST(OperatorTable, RefusesUndeclaredInputsAndOutputs) {
     if (entry.inputs.empty() || !isList(entry.inputs.back().presence)) {
       EXPECT_THAT(OneNode(entry, 1, 0).messages(),
                   HasSubstr("E0204 node 0 (" + entry.name + "): " + entry.name + " has " +
-                            std::to_string(entry.inputs.size() + 1) + " inputs, allowed: "));
+                            std::to_string(entry.inputs.size() + 1) + " inputs; expected "));
     }
     if (!isList(entry.outputs.back().presence)) {
       EXPECT_THAT(OneNode(entry, 0, 1).messages(),
-                  HasSubstr(std::to_string(entry.outputs.size() + 1) + " outputs, allowed: "));
+                  HasSubstr(std::to_string(entry.outputs.size() + 1) + " outputs; expected "));
     }
   });
 }
@@ -238,7 +238,7 @@ TEST(OperatorTable, RefusesOperandsOfOtherKinds) {
     const auto expect = [&](const Names &inputs, const Names &outputs = {"y0"}) {
       ++conditions;
       EXPECT_THAT(messagesOf(entry, inputs, outputs),
-                  HasSubstr("requires: " + requirements[next].sentence + "; found "));
+                  HasSubstr(": " + requirements[next].sentence + "; found "));
     };
     for (size_t i = 0; i < entry.inputs.size(); ++i) {
       const InputSpec &input = entry.inputs[i];

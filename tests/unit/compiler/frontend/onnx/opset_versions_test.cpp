@@ -120,7 +120,7 @@ std::string operandsOf(const std::vector<onnx::OpSchema::FormalParameter> &all, 
     out += fmt::format("{}'{}'{}", out.empty() ? "" : " ", one.GetName(),
                        option == onnx::OpSchema::Optional     ? " (optional)"
                        : option != onnx::OpSchema::Variadic   ? ""
-                       : least < static_cast<int>(all.size()) ? " (any number)"
+                       : least < static_cast<int>(all.size()) ? " (zero or more)"
                                                               : " (one or more)");
   }
   return out;
@@ -132,7 +132,7 @@ template <typename Spec> std::string operandsOf(const std::vector<Spec> &all) {
     out += fmt::format("{}'{}'{}", out.empty() ? "" : " ", one.name,
                        one.presence == Presence::Optional    ? " (optional)"
                        : one.presence == Presence::Variadic  ? " (one or more)"
-                       : one.presence == Presence::AnyNumber ? " (any number)"
+                       : one.presence == Presence::AnyNumber ? " (zero or more)"
                        : one.presence == Presence::Refused   ? " (refused)"
                                                              : "");
   return out;

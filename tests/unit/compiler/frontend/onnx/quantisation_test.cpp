@@ -23,19 +23,19 @@ TEST(QuantizeLinear, RefusesWhatIsNoByte) {
   };
   EXPECT_EQ(over({}, TensorProto::INT8), "");
   EXPECT_EQ(over({}, TensorProto::INT16),
-            "E0205 input 'y_zero_point' is int8 or uint8; found int16");
+            "E0205 input 'y_zero_point' must be int8 or uint8; found int16");
   EXPECT_EQ(over({3}, TensorProto::INT8),
-            "E0206 input 'y_zero_point' has the shape of 'y_scale'; found [3] and []");
+            "E0206 input 'y_zero_point' must have the shape of 'y_scale'; found [3] and []");
   EXPECT_EQ(over({}, TensorProto::INT8, 0),
-            "E0206 every element of input 'y_scale' is above 0; found 0");
+            "E0206 every element of input 'y_scale' must be finite and above 0; found 0");
   EXPECT_EQ(One("QuantizeLinear").input({2, 3}).floats({2}, {1, 1}).problem(),
-            "E0206 input 'y_scale' has one element, or one per place along 'axis'; found [2] for "
-            "[2 3]");
+            "E0206 input 'y_scale' must have one element, or one per position of 'axis'; found [2] "
+            "for [2 3]");
   EXPECT_EQ(One("QuantizeLinear").input({3}).floats({3}, {1, 1, 1}).problem(),
-            "E0206 attribute 'axis' is in [-rank, rank-1] of input 'x' unless the scale is one "
-            "number; found axis 1 at rank 1");
+            "E0206 attribute 'axis' must be in [-rank, rank-1] of input 'x' unless the scale has "
+            "one element; found axis 1 for rank 1");
   EXPECT_EQ(One("DequantizeLinear").input({3}).floats({}, {1}).problem(),
-            "E0205 input 'x' is int8, uint8 or, where it is known at import, int32; found float");
+            "E0205 input 'x' must be int8, uint8 or, if known at compile time, int32; found float");
 }
 
 TEST(QuantizeLinear, RoundsToEvenAndSaturates) {
@@ -58,14 +58,14 @@ TEST(QuantizeLinear, NamesItsTypeFromOpset21On) {
     EXPECT_EQ(quantised(onnx::TensorProto::INT8), (std::vector<double>{-64, 1, 63.5}));
     const auto by = [&] { return OneNodeModel("QuantizeLinear", opset).input({3}); };
     EXPECT_EQ(by().floats({}, {1}).with("output_dtype", int64_t{5}).problem(),
-              "E0203 attribute 'output_dtype' is 0, 2 or 3, 0 by default; found 5");
+              "E0203 attribute 'output_dtype' must be 0, 2 or 3 (default 0); found 5");
     EXPECT_EQ(by().floats({}, {1}).with("block_size", int64_t{2}).problem(),
-              "E0203 attribute 'block_size' is 0, 0 by default; found 2");
+              "E0203 attribute 'block_size' must be 0 (default 0); found 2");
     EXPECT_EQ(by().floats({}, {1})
                   .ints({}, {3}, onnx::TensorProto::UINT8)
                   .with("output_dtype", int64_t{3})
                   .problem(),
-              "E0206 attribute 'output_dtype' is 0, or the type of 'y_zero_point' where that is "
+              "E0206 attribute 'output_dtype' must be 0 or the type of 'y_zero_point', if that is "
               "given; found 3 and uint8");
   }
 }
@@ -87,10 +87,9 @@ TEST(DequantizeLinear, NamesItsTypeFromOpset23On) {
   EXPECT_EQ(restored(23, 0), "");
   EXPECT_EQ(restored(21, 1),
             "E0203 node 0 (DequantizeLinear): attribute 'output_dtype' of DequantizeLinear is not "
-            "supported in opset 21, known are 'axis', 'block_size'");
-  EXPECT_EQ(restored(23, 11),
-            "E0203 node 0 (DequantizeLinear): DequantizeLinear requires: attribute 'output_dtype' "
-            "is 0, 1, 10 or 16, 0 by default; found 11");
+            "supported in opset 21; known attributes: 'axis', 'block_size'");
+  EXPECT_EQ(restored(23, 11), "E0203 node 0 (DequantizeLinear): DequantizeLinear: attribute "
+                              "'output_dtype' must be 0, 1, 10 or 16 (default 0); found 11");
 }
 
 TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
@@ -106,12 +105,12 @@ TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
         .ints(b, count(b), TensorProto::UINT8)
         .problem();
   };
-  EXPECT_EQ(over({2, 3}, {4, 2}), "E0206 the contracted extents are equal and the axes before the "
-                                  "last two broadcast; found [2 3] and [4 2]");
-  EXPECT_EQ(over({2, 3}, {}), "E0206 the contracted extents are equal and the axes before the last "
-                              "two broadcast; found [2 3] and []");
+  EXPECT_EQ(over({2, 3}, {4, 2}), "E0206 the contracted extents must be equal, and the leading "
+                                  "axes must broadcast; found [2 3] and [4 2]");
+  EXPECT_EQ(over({2, 3}, {}), "E0206 the contracted extents must be equal, and the leading axes "
+                              "must broadcast; found [2 3] and []");
   EXPECT_EQ(over({2, 3}, {3, 2}, TensorProto::INT32),
-            "E0205 input 'A' is int8 or uint8; found int32");
+            "E0205 input 'A' must be int8 or uint8; found int32");
 }
 
 /// x [1 4 7 7] of bytes that are computed, and weights of zeros.
@@ -130,20 +129,20 @@ One convInteger(const Ints &weights, int type = TensorProto::INT8) {
 TEST(QuantisedConvolutions, RefuseWhatDoesNotFit) {
   EXPECT_EQ(convInteger({5, 4, 3, 3}).problem(), "");
   EXPECT_EQ(convInteger({5, 4, 3, 3}, TensorProto::INT32).problem(),
-            "E0205 input 'w' is int8 or uint8; found int32");
-  EXPECT_EQ(convInteger({5, 4, 3}).problem(),
-            "E0206 input 'w' has the rank of 'x' and no extent of "
-            "0; found [5 4 3] for [1 4 7 7]");
+            "E0205 input 'w' must be int8 or uint8; found int32");
+  EXPECT_EQ(
+      convInteger({5, 4, 3}).problem(),
+      "E0206 input 'w' must have the rank of 'x' and no extent 0; found [5 4 3] for [1 4 7 7]");
   EXPECT_EQ(convInteger({5, 3, 3, 3}).problem(),
-            "E0206 attribute 'group' divides the features of 'w', and 'x' has as many channels as "
-            "'w' times 'group'; found group 1, [1 4 7 7] of 'x' and [5 3 3 3] of 'w'");
+            "E0206 'group' must divide the output channels of 'w', and 'x' must have 'group' times "
+            "its channels; found group 1, [1 4 7 7] of 'x' and [5 3 3 3] of 'w'");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).with("kernel_shape", Ints{2, 2}).problem(),
-            "E0206 attribute 'kernel_shape' is that of 'w'; found [2 2] for [5 4 3 3]");
+            "E0206 attribute 'kernel_shape' must be the kernel of 'w'; found [2 2] for [5 4 3 3]");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).none().ints({3}, {0, 0, 0}, TensorProto::INT8).problem(),
-            "E0206 the zero points of the second operand are one, or one per feature of 'w', and "
-            "have its type; found int8 [3]");
+            "E0206 the second operand must have one zero point, or one per output channel of 'w', "
+            "of its own type; found int8 [3]");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).ints({4}, {0, 0, 0, 0}, TensorProto::UINT8).problem(),
-            "E0205 input 'x_zero_point' has one element; found [4]");
+            "E0205 input 'x_zero_point' must have one element; found [4]");
 }
 
 /// x [1 4 7 7], weights [5 4 3 3], scales and zero points of these shapes, and a bias.
@@ -167,14 +166,16 @@ One qLinearConv(const Ints &scales, float scale, const Ints &bias, int type = Te
 TEST(QuantisedConvolutions, CheckScalesAndBias) {
   EXPECT_EQ(qLinearConv({}, 1, {}).problem(), "");
   EXPECT_EQ(qLinearConv({5}, 1, {5}).problem(), "");
-  EXPECT_EQ(qLinearConv({4}, 1, {}).problem(), "E0206 input 'w_scale' has one element, or one per "
-                                               "feature of 'w'; found [4] for [5 4 3 3]");
+  EXPECT_EQ(qLinearConv({4}, 1, {}).problem(),
+            "E0206 input 'w_scale' must have one element, or one per output channel of 'w'; found "
+            "[4] for [5 4 3 3]");
   EXPECT_EQ(qLinearConv({}, -1, {}).problem(),
-            "E0206 every element of input 'w_scale' is above 0; found -1");
-  EXPECT_EQ(qLinearConv({}, 1, {4}).problem(),
-            "E0206 input 'B' has one element per feature of 'w'; found [4] for [5 4 3 3]");
+            "E0206 every element of input 'w_scale' must be finite and above 0; found -1");
+  EXPECT_EQ(
+      qLinearConv({}, 1, {4}).problem(),
+      "E0206 input 'B' must have one element per output channel of 'w'; found [4] for [5 4 3 3]");
   EXPECT_EQ(qLinearConv({}, 1, {5}, TensorProto::INT8).problem(),
-            "E0205 input 'B' is int32 or int64; found int8");
+            "E0205 input 'B' must be int32 or int64; found int8");
 }
 
 TEST(Integers, AreComputedAtImport) {
@@ -198,35 +199,35 @@ TEST(Integers, AreComputedAtImport) {
 
 TEST(Integers, RefuseWhatHasNoResult) {
   EXPECT_EQ(One("Mod").ints({1}, {1}).ints({1}, {0}).problem(),
-            "E0206 node 0 (Mod): Mod: an integer is divided by 0");
+            "E0206 node 0 (Mod): Mod: integer division by 0");
   EXPECT_EQ(One("Mod").input({1}).floats({1}, {2}).problem(),
-            "E0206 attribute 'fmod' is 1 for floating-point inputs; found 0");
+            "E0206 attribute 'fmod' must be 1 for floating-point inputs; found 0");
   const auto shifted = [](int type, const char *direction) {
     return One("BitShift").ints({1}, {1}, type).ints({1}, {1}, type).with("direction", direction);
   };
   EXPECT_EQ(shifted(TensorProto::UINT16, "LEFT").problem(), "");
   EXPECT_EQ(shifted(TensorProto::UINT16, "UP").problem(),
-            "E0206 attribute 'direction' is 'LEFT' or 'RIGHT'; found 'UP'");
+            "E0206 attribute 'direction' must be 'LEFT' or 'RIGHT'; found 'UP'");
   EXPECT_EQ(shifted(TensorProto::INT32, "LEFT").problem(),
-            "E0206 the inputs are uint8, uint16, uint32 or uint64; found int32");
+            "E0206 the inputs must be uint8, uint16, uint32 or uint64; found int32");
   for (const char *op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) {
     EXPECT_EQ(
         One(op).ints({1}, {1}, TensorProto::INT16).ints({1}, {1}, TensorProto::INT16).problem(),
         "");
     EXPECT_EQ(One(op).floats({1}, {1}).floats({1}, {1}).problem(),
-              "E0206 the inputs are int8, int16, int32, int64, uint8, uint16, uint32 or uint64; "
-              "found float");
+              "E0206 the inputs must be int8, int16, int32, int64, uint8, uint16, uint32 or "
+              "uint64; found float");
   }
   EXPECT_EQ(One("BitwiseNot").ints({1}, {1}, TensorProto::BOOL).problem(),
-            "E0206 the input is int8, int16, int32, int64, uint8, uint16, uint32 or uint64; found "
-            "bool");
+            "E0206 the input must be int8, int16, int32, int64, uint8, uint16, uint32 or uint64; "
+            "found bool");
 }
 
 TEST(Lrn, NeedsChannels) {
   EXPECT_EQ(One("LRN").input({3}).with("size", int64_t{3}).problem(),
-            "E0206 input 'X' has rank 2 or more; found [3]");
+            "E0206 input 'X' must have rank 2 or more; found [3]");
   EXPECT_EQ(One("LRN").input({1, 3}).with("size", int64_t{0}).problem(),
-            "E0206 attribute 'size' is at least 1; found 0");
+            "E0206 attribute 'size' must be at least 1; found 0");
 }
 
 TEST(EarlyOpsets, RepeatTheSecondOperandOnRequest) {
@@ -242,9 +243,8 @@ TEST(EarlyOpsets, RepeatTheSecondOperandOnRequest) {
   EXPECT_EQ(over({2, 3}, 1, 0), "");
   EXPECT_EQ(over({3}, 1, 1), "");
   EXPECT_EQ(over({}, 1), "");
-  const std::string sentence =
-      "E0206 the inputs have the same shape, or attribute 'broadcast' is 1 and input 1 has the "
-      "extents of input 0 from 'axis' on, or 1; found ";
+  const std::string sentence = "E0206 the shapes must be equal, or, with 'broadcast' 1, input 1 "
+                               "have extents of 1 or of input 0 from 'axis'; found ";
   EXPECT_EQ(over({4}, 0), sentence + "[2 3 4] and [4], 'broadcast' 0");
   EXPECT_EQ(over({3}, 1), sentence + "[2 3 4] and [3], 'broadcast' 1");
   EXPECT_EQ(over({3, 4}, 1, 2), sentence + "[2 3 4] and [3 4], 'broadcast' 1, 'axis' 2");
@@ -261,22 +261,23 @@ TEST(EarlyOpsets, PlaceTheSecondOperandAlongAnyAxes) {
 TEST(EarlyOpsets, RefuseTraining) {
   for (const int64_t opset : {1, 6}) {
     EXPECT_EQ(One("Dropout", opset).input({2}).problem(),
-              "E0203 attribute 'is_test' is 1, and is given; found none");
+              "E0203 attribute 'is_test' must be 1 (required); found none");
     EXPECT_EQ(One("Dropout", opset).input({2}).with("is_test", int64_t{1}).problem(), "");
   }
 }
 
 TEST(EarlyOpsets, HaveChecksOfTheirOwn) {
   EXPECT_EQ(One("PRelu", 6).input({1, 3, 2}).floats({2}, {1, 1}).problem(),
-            "E0206 input 'slope' has one element, or one per channel (axis 1); found [1 3 2] and "
-            "[2]");
+            "E0206 input 'slope' must have one element, or one per channel (axis 1); found [1 3 2] "
+            "and [2]");
   EXPECT_EQ(One("Cast", 1).input({1}).with("to", "FLOAT").problem(), "");
   EXPECT_EQ(One("Cast", 1).input({1}).with("to", "REAL").problem(),
-            "E0205 attribute 'to' is a float, integer or bool type; found 'REAL'");
+            "E0205 attribute 'to' must be a float, integer or bool type; found 'REAL'");
   EXPECT_EQ(One("Tile", 1).input({2}).floats({1}, {2.5F}).floats({1}, {0}).problem(),
-            "E0206 inputs 'tiles' and 'axis' have one element, a whole number; found 2.5");
-  EXPECT_EQ(One("Tile", 1).input({2}).floats({1}, {2}).floats({1}, {1}).problem(),
-            "E0206 input 'axis' is in [-rank, rank-1] of input 'input'; found axis 1 at rank 1");
+            "E0206 inputs 'tiles' and 'axis' must have one element, a whole number; found 2.5");
+  EXPECT_EQ(
+      One("Tile", 1).input({2}).floats({1}, {2}).floats({1}, {1}).problem(),
+      "E0206 input 'axis' must be in [-rank, rank-1] of input 'input'; found axis 1 for rank 1");
 }
 
 } // namespace

@@ -84,11 +84,11 @@ TEST(RandomLike, HasTheShapeAndTypeOfItsInput) {
 TEST(Random, WithoutASeedIsRefusedUnlessFixed) {
   OneNodeModel node = normal();
   EXPECT_EQ(import(node.model).messages(),
-            "E0208 node 0 (RandomNormal): RandomNormal: without a seed its random numbers differ "
-            "from inference to inference, those of a program are always the same");
+            "E0208 node 0 (RandomNormal): RandomNormal: random numbers without a seed differ in "
+            "every inference, but a program always has the same ones");
   const Fix fix = import(node.model).problems[0].fixes[0];
-  EXPECT_EQ(fix.text, "where the same numbers will do in every inference, --fixed-random takes "
-                      "them; else make them an input of the model");
+  EXPECT_EQ(fix.text,
+            "make the numbers an input of the model, or accept the same ones in every inference");
   EXPECT_EQ(fix.flag, "--fixed-random");
   EXPECT_EQ(import(node.model, fixed()).messages(), "");
 }
@@ -110,10 +110,10 @@ TEST(Random, WithoutASeedDiffersByName) {
   const auto results = evaluate(imported, {reference::Tensor({64})});
   EXPECT_THAT(results[0].values, testing::Each(testing::Ne(0)));
   EXPECT_THAT(results[1].values, testing::Each(0)) << "one seed is one field";
-  EXPECT_THAT(imported.info.notes,
-              testing::ElementsAre("every inference has the same random numbers: node 0 "
-                                   "(RandomUniform), node 1 (RandomUniform), node 2 "
-                                   "(RandomUniform) and 1 more"));
+  EXPECT_THAT(
+      imported.info.notes,
+      testing::ElementsAre("every inference uses the same random numbers: node 0 (RandomUniform), "
+                           "node 1 (RandomUniform), node 2 (RandomUniform) and 1 more"));
 }
 
 TEST(Random, InALoopNeedsASeed) {
@@ -128,8 +128,8 @@ TEST(Random, InALoopNeedsASeed) {
   onnx::NodeProto *random = addNode(body, "RandomNormalLike", {"e"}, {"r"}).proto;
   addNode(body, "Add", {"e", "r"}, {"n"});
   EXPECT_THAT(import(model, fixed()).messages(),
-              testing::HasSubstr("without a seed its random numbers differ from trip to trip of "
-                                 "the loop around it, those of a body are always the same"));
+              testing::HasSubstr("random numbers without a seed differ in every iteration, but a "
+                                 "loop body always has the same ones"));
   Node(random).attribute("seed", 1.0F);
   const Imported imported = import(model);
   ASSERT_EQ(imported.messages(), "");
@@ -141,29 +141,30 @@ TEST(Random, InALoopNeedsASeed) {
 TEST(Random, RefusesWhatItCannotMake) {
   const auto problem = [](OneNodeModel &&node) { return node.problem(); };
   EXPECT_EQ(problem(std::move(OneNodeModel("RandomNormal").with("shape", Ints{4097, 4096}))),
-            "E0205 there are at most 16777216 random numbers; found [4097 4096]");
+            "E0205 there must be at most 16777216 random numbers; found [4097 4096]");
   EXPECT_EQ(problem(std::move(OneNodeModel("RandomUniform").with("shape", Ints{2, -1}))),
-            "E0206 attribute 'shape' has no negative extent; found [2 -1]");
+            "E0206 attribute 'shape' must have no negative extent; found [2 -1]");
   EXPECT_EQ(problem(std::move(normal().with("dtype", int64_t{Proto::INT32}))),
-            "E0205 attribute 'dtype' is a floating-point type; found 6 (int32)");
-  EXPECT_EQ(problem(std::move(OneNodeModel("RandomNormalLike").ints({1}, {1}))),
-            "E0205 attribute 'dtype' or input 'input' is of a floating-point type; found int64");
+            "E0205 attribute 'dtype' must be a floating-point type; found 6 (int32)");
+  EXPECT_EQ(
+      problem(std::move(OneNodeModel("RandomNormalLike").ints({1}, {1}))),
+      "E0205 attribute 'dtype' or input 'input' must be of a floating-point type; found int64");
   EXPECT_EQ(problem(std::move(OneNodeModel("RandomUniformLike").input({8192, 4096}))),
-            "E0205 there are at most 16777216 random numbers; found [8192 4096]");
+            "E0205 there must be at most 16777216 random numbers; found [8192 4096]");
   EXPECT_EQ(problem(std::move(OneNodeModel("Bernoulli").input({8192, 4096}))),
-            "E0205 there are at most 16777216 random numbers; found [8192 4096]");
+            "E0205 there must be at most 16777216 random numbers; found [8192 4096]");
   EXPECT_EQ(problem(std::move(OneNodeModel("Bernoulli").floats({2}, {0.5F, 1.5F}))),
-            "E0206 probabilities that are known are in [0, 1]; found 1.5");
+            "E0206 probabilities known at compile time must be in [0, 1]; found 1.5");
   EXPECT_EQ(problem(std::move(OneNodeModel("Bernoulli").input({2}).with("dtype", int64_t{8}))),
-            "E0205 attribute 'dtype' is a float, integer or bool type; found 8 (string)");
+            "E0205 attribute 'dtype' must be a float, integer or bool type; found 8 (string)");
   EXPECT_EQ(problem(std::move(OneNodeModel("Multinomial").input({2}))),
-            "E0206 input 'input' has rank 2; found [2]");
+            "E0206 input 'input' must have rank 2; found [2]");
   EXPECT_EQ(
       problem(std::move(OneNodeModel("Multinomial").input({2, 3}).with("sample_size", int64_t{0}))),
-      "E0206 attribute 'sample_size' is at least 1; found 0");
+      "E0206 attribute 'sample_size' must be at least 1; found 0");
   EXPECT_EQ(problem(std::move(
                 OneNodeModel("Multinomial").input({2, 8192}).with("sample_size", int64_t{8192}))),
-            "E0205 there are at most 16777216 random numbers; found [2 8192 8192]");
+            "E0205 there must be at most 16777216 random numbers; found [2 8192 8192]");
 }
 
 TEST(Bernoulli, HappensWithItsProbability) {
@@ -228,9 +229,9 @@ TEST(Dropout, InTrainingScalesWhatItKeeps) {
 }
 
 TEST(Dropout, InTrainingRefusesWhatItCannotMake) {
-  EXPECT_EQ(import(dropout(1.0F, 1)).messages(),
-            "E0206 node 2 (Dropout): Dropout requires: in training mode input 'ratio' is in [0, "
-            "1); found 1");
+  EXPECT_EQ(
+      import(dropout(1.0F, 1)).messages(),
+      "E0206 node 2 (Dropout): Dropout: input 'ratio' must be in [0, 1) in training mode; found 1");
   EXPECT_EQ(import(dropout(1.0F, 0)).messages(), "");
   Model unseeded = dropout(0.5F, 1), atRunTime = dropout(0.5F, 1);
   unseeded.graph().mutable_node(2)->clear_attribute();
@@ -240,7 +241,7 @@ TEST(Dropout, InTrainingRefusesWhatItCannotMake) {
   atRunTime.input("q", {});
   atRunTime.graph().mutable_node(2)->set_input(1, "q");
   EXPECT_EQ(import(atRunTime).messages(),
-            "E0205 node 2 (Dropout): Dropout requires: input 'ratio' is known at import in "
+            "E0205 node 2 (Dropout): Dropout: input 'ratio' must be known at compile time in "
             "training mode; found a run-time tensor");
 }
 

@@ -50,53 +50,55 @@ std::string messages(const Recurrence &of, int64_t opset = 14) {
   return import(model(of, opset)).messages();
 }
 
-/// "E0206 node 0 (LSTM): LSTM requires: " and what follows.
+/// "E0206 node 0 (LSTM): LSTM: " and what follows.
 std::string refusal(const std::string &text, const std::string &op = "LSTM") {
-  return "E0206 node 0 (" + op + "): " + op + " requires: " + text;
+  return "E0206 node 0 (" + op + "): " + op + ": " + text;
 }
 
 TEST(Recurrences, RefuseShapesThatDisagree) {
   EXPECT_EQ(messages({}), "");
-  EXPECT_EQ(messages({.x = {3, 2}}),
-            refusal("inputs 'X', 'W' and 'R' have rank 3 and no extent 0; found [3 2] and [1 20 4] "
-                    "and [1 20 5]"));
+  EXPECT_EQ(messages({.x = {3, 2}}), refusal("inputs 'X', 'W' and 'R' must have rank 3 and no "
+                                             "extent 0; found [3 2] and [1 20 4] and [1 20 5]"));
   EXPECT_EQ(messages({.w = {1, 20, 0}}),
-            refusal("inputs 'X', 'W' and 'R' have rank 3 and no extent 0; found [3 2 4] and "
+            refusal("inputs 'X', 'W' and 'R' must have rank 3 and no extent 0; found [3 2 4] and "
                     "[1 20 0] and [1 20 5]"));
-  EXPECT_EQ(messages({.w = {1, 20, 3}}),
-            refusal("input 'W' is [directions, 4 * hidden size, input size]; found [1 20 3] for "
-                    "[1 20 4]"));
+  EXPECT_EQ(messages({.w = {1, 20, 3}}), refusal("input 'W' must be [directions, 4 * hidden size, "
+                                                 "input size]; found [1 20 3], expected [1 20 4]"));
   EXPECT_EQ(messages({.r = {1, 15, 5}}),
-            refusal("input 'R' is [directions, 4 * hidden size, hidden size]; found [1 15 5] for "
-                    "[1 20 5]"));
-  EXPECT_EQ(messages({.op = "GRU"}),
-            refusal("input 'W' is [directions, 3 * hidden size, input size]; found [1 20 4] for "
-                    "[1 15 4]",
-                    "GRU"));
+            refusal("input 'R' must be [directions, 4 * hidden size, hidden size]; found [1 15 5], "
+                    "expected [1 20 5]"));
+  EXPECT_EQ(messages({.op = "GRU"}), refusal("input 'W' must be [directions, 3 * hidden size, "
+                                             "input size]; found [1 20 4], expected [1 15 4]",
+                                             "GRU"));
+  EXPECT_EQ(messages({.op = "RNN", .w = {1, 5, 4}, .r = {2, 5, 5}}),
+            refusal("input 'R' must be [directions, hidden size, hidden size]; found [2 5 5], "
+                    "expected [1 5 5]",
+                    "RNN"));
   EXPECT_EQ(
-      messages({.op = "RNN", .w = {1, 5, 4}, .r = {2, 5, 5}}),
-      refusal("input 'R' is [directions, hidden size, hidden size]; found [2 5 5] for [1 5 5]",
-              "RNN"));
-  EXPECT_EQ(messages({.b = Ints{1, 20}}),
-            refusal("input 'B' is [directions, 8 * hidden size]; found [1 20] for [1 40]"));
+      messages({.b = Ints{1, 20}}),
+      refusal("input 'B' must be [directions, 8 * hidden size]; found [1 20], expected [1 40]"));
   EXPECT_EQ(messages({.lengths = Ints{3}}),
-            refusal("input 'sequence_lens' is [batch size]; found [1] for [2]"));
-  EXPECT_EQ(messages({.lengths = Ints{3, 4}}),
-            refusal("every element of input 'sequence_lens' is in [0, steps]; found 4 of 3 steps"));
+            refusal("input 'sequence_lens' must be [batch size]; found [1], expected [2]"));
+  EXPECT_EQ(
+      messages({.lengths = Ints{3, 4}}),
+      refusal("every element of input 'sequence_lens' must be in [0, steps]; found 4 for 3 steps"));
   EXPECT_EQ(
       messages({.lengths = Ints{-1, 3}}),
-      refusal("every element of input 'sequence_lens' is in [0, steps]; found -1 of 3 steps"));
+      refusal(
+          "every element of input 'sequence_lens' must be in [0, steps]; found -1 for 3 steps"));
   EXPECT_EQ(messages({.h = Ints{1, 5}}),
-            refusal("input 'initial_h' is [directions, batch size, hidden size], the first two "
-                    "exchanged where 'layout' is 1; found [1 5] for [1 2 5]"));
+            refusal("input 'initial_h' must be [directions, batch size, hidden size], with the "
+                    "first two exchanged for 'layout' 1; found [1 5], expected [1 2 5]"));
   EXPECT_EQ(messages({.c = Ints{2, 2, 5}}),
-            refusal("input 'initial_c' is of the shape of 'initial_h'; found [2 2 5] for [1 2 5]"));
-  EXPECT_EQ(messages({.p = Ints{1, 20}}),
-            refusal("input 'P' is [directions, 3 * hidden size]; found [1 20] for [1 15]"));
+            refusal("input 'initial_c' must be of the shape of 'initial_h'; found [2 2 5], "
+                    "expected [1 2 5]"));
+  EXPECT_EQ(
+      messages({.p = Ints{1, 20}}),
+      refusal("input 'P' must be [directions, 3 * hidden size]; found [1 20], expected [1 15]"));
   const auto batchFirst = [](Node &node) { node.attribute("layout", int64_t{1}); };
   EXPECT_EQ(messages({.h = Ints{1, 2, 5}, .attributes = batchFirst}),
-            refusal("input 'initial_h' is [directions, batch size, hidden size], the first two "
-                    "exchanged where 'layout' is 1; found [1 2 5] for [3 1 5]"));
+            refusal("input 'initial_h' must be [directions, batch size, hidden size], with the "
+                    "first two exchanged for 'layout' 1; found [1 2 5], expected [3 1 5]"));
 }
 
 TEST(Recurrences, RefuseAttributesThatMeanNothing) {
@@ -104,23 +106,22 @@ TEST(Recurrences, RefuseAttributesThatMeanNothing) {
     return messages({.attributes = [&](Node &node) { node.attribute(name, value); }});
   };
   EXPECT_EQ(with("direction", std::string("sideways")),
-            refusal("attribute 'direction' is 'forward', 'reverse' or 'bidirectional'; found "
+            refusal("attribute 'direction' must be 'forward', 'reverse' or 'bidirectional'; found "
                     "'sideways'"));
   for (const int64_t size : {-5, 0, 4})
     EXPECT_EQ(with("hidden_size", size),
-              refusal("attribute 'hidden_size', if given, is the last extent of 'R'; found " +
+              refusal("attribute 'hidden_size', if given, must be the last extent of 'R'; found " +
                       std::to_string(size) + " for [1 20 5]"));
-  EXPECT_EQ(with("clip", 0.0F), refusal("attribute 'clip', if given, is above 0; found 0"));
-  EXPECT_EQ(with("input_forget", int64_t{2}),
-            "E0203 node 0 (LSTM): LSTM requires: attribute 'input_forget' is 0 or 1, 0 by default; "
-            "found 2");
+  EXPECT_EQ(with("clip", 0.0F), refusal("attribute 'clip', if given, must be above 0; found 0"));
+  EXPECT_EQ(
+      with("input_forget", int64_t{2}),
+      "E0203 node 0 (LSTM): LSTM: attribute 'input_forget' must be 0 or 1 (default 0); found 2");
   EXPECT_EQ(with("layout", int64_t{-1}),
-            "E0203 node 0 (LSTM): LSTM requires: attribute 'layout' is 0 or 1, 0 by default; found "
-            "-1");
+            "E0203 node 0 (LSTM): LSTM: attribute 'layout' must be 0 or 1 (default 0); found -1");
   EXPECT_EQ(messages({.attributes = [](Node &node) { node.attribute("layout", int64_t{1}); }}, 13),
-            "E0203 node 0 (LSTM): attribute 'layout' of LSTM is not supported in opset 13, known "
-            "are 'activation_alpha', 'activation_beta', 'activations', 'clip', 'direction', "
-            "'hidden_size', 'input_forget'");
+            "E0203 node 0 (LSTM): attribute 'layout' of LSTM is not supported in opset 13; known "
+            "attributes: 'activation_alpha', 'activation_beta', 'activations', 'clip', "
+            "'direction', 'hidden_size', 'input_forget'");
 }
 
 /// The message for `activations` with these numbers.
@@ -136,21 +137,18 @@ std::string activations(const Names &names, const Floats &alphas = {}, const Flo
 
 TEST(Recurrences, RefuseActivationsThatAreNone) {
   const std::string sentence = refusal(
-      "attribute 'activations' has 3 names for each direction, each one of Relu, Tanh, "
-      "Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, "
-      "Softplus; the numbers of 'activation_alpha' and 'activation_beta' go to those that "
-      "take one, in their order; found ");
+      "attribute 'activations' must have 3 names per direction, out of Relu, Tanh, Sigmoid, "
+      "Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus, with "
+      "parameters in 'activation_alpha' and 'activation_beta'; found ");
   EXPECT_EQ(activations({"sigmoid", "TANH", "Softsign"}), "");
-  EXPECT_EQ(activations({"Sigmoid", "Tanh"}), sentence + "2 of 3");
+  EXPECT_EQ(activations({"Sigmoid", "Tanh"}), sentence + "2 names, expected 3");
   EXPECT_EQ(activations({"Sigmoid", "Tanh", "Gelu"}), sentence + "'Gelu'");
   EXPECT_EQ(activations({"Sigmoid", "Tanh", "Affine"}, {2}),
             sentence + "no beta for Affine, which has no default");
   EXPECT_EQ(activations({"Sigmoid", "ScaledTanh", "Affine"}, {2}, {1, 1}),
             sentence + "no alpha for Affine, which has no default");
-  EXPECT_EQ(activations({"Sigmoid", "Elu", "Tanh"}, {2, 3}),
-            sentence + "1 more alpha than the functions take");
-  EXPECT_EQ(activations({"Sigmoid", "Elu", "Tanh"}, {2}, {3}),
-            sentence + "1 more beta than the functions take");
+  EXPECT_EQ(activations({"Sigmoid", "Elu", "Tanh"}, {2, 3}), sentence + "1 alpha too many");
+  EXPECT_EQ(activations({"Sigmoid", "Elu", "Tanh"}, {2}, {3}), sentence + "1 beta too many");
 }
 
 TEST(Recurrences, NeedTheirWeightsAndLengthsAtImport) {
@@ -160,19 +158,17 @@ TEST(Recurrences, NeedTheirWeightsAndLengthsAtImport) {
       .floats("r", {1, 5, 5}, Floats(25))
       .output("y");
   weights.node("RNN", {"x", "w", "r"}, {"y"});
-  EXPECT_EQ(
-      import(weights).messages(),
-      "E0205 node 0 (RNN): RNN requires: input 'W' is known at import (a constant, or computed "
-      "from constants and shapes); found a run-time tensor float [1 5 4]");
+  EXPECT_EQ(import(weights).messages(),
+            "E0205 node 0 (RNN): RNN: input 'W' must be known at compile time (a constant, or "
+            "computed from constants and shapes); found a run-time tensor float [1 5 4]");
   Model lengths(14);
   lengths.input("x", {3, 2, 4}).input("lens", {2}).output("y");
   lengths.floats("w", {1, 5, 4}, Floats(20)).floats("r", {1, 5, 5}, Floats(25));
   lengths.node("Cast", {"lens"}, {"whole"}).attribute("to", int64_t{onnx::TensorProto::INT32});
   lengths.node("RNN", {"x", "w", "r", "", "whole"}, {"y"});
-  EXPECT_EQ(
-      import(lengths).messages(),
-      "E0205 node 1 (RNN): RNN requires: input 'sequence_lens' is known at import (a constant, "
-      "or computed from constants and shapes); found a run-time tensor int32 [2]");
+  EXPECT_EQ(import(lengths).messages(),
+            "E0205 node 1 (RNN): RNN: input 'sequence_lens' must be known at compile time (a "
+            "constant, or computed from constants and shapes); found a run-time tensor int32 [2]");
 }
 
 TEST(Recurrences, AreLoopsOfTheirCells) {

@@ -75,9 +75,8 @@ TEST(ArgReductions, CheckTheirAxis) {
   Model model(13);
   model.input("x", {2, 4}).output("y");
   model.node("ArgMax", {"x"}, {"y"}).attribute("axis", int64_t{2});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (ArgMax): ArgMax requires: attribute 'axis' is in [-rank, rank-1] of "
-            "input 'data'; found axis 2 at rank 2");
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (ArgMax): ArgMax: attribute 'axis' must be in "
+                                      "[-rank, rank-1] of input 'data'; found axis 2 for rank 2");
 }
 
 TEST(Reductions, SumTakesAxesAsInputFrom13On) {
@@ -106,18 +105,19 @@ TEST(Reductions, WithoutAxesMayBeNothing) {
 
 TEST(Reductions, RefuseAxesOutOfRangeOrTwice) {
   EXPECT_EQ(import(reducing("ReduceMean", 13, {2}, 1)).messages(),
-            "E0206 node 0 (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
-            "'data'; found axis 2 at rank 2");
+            "E0206 node 0 (ReduceMean): ReduceMean: 'axes' must be distinct axes of 'data'; found "
+            "axis 2 for rank 2");
   EXPECT_EQ(import(reducing("ReduceMean", 18, {1, -1}, 1)).messages(),
-            "E0206 node 0 (ReduceMean): ReduceMean requires: 'axes' are distinct axes of "
-            "'data'; found axis -1 twice");
+            "E0206 node 0 (ReduceMean): ReduceMean: 'axes' must be distinct axes of 'data'; found "
+            "axis -1 twice");
 }
 
 TEST(Reductions, RefuseAxesThatAreNotKnown) {
   Model model(18);
   model.input("x", {2, 3}).input("axes", {1}).output("y");
   model.node("ReduceMean", {"x", "axes"}, {"y"});
-  EXPECT_THAT(import(model).messages(), HasSubstr("input 'axes' is int32 or int64"));
+  EXPECT_THAT(import(model).messages(), HasSubstr("E0205 node 0 (ReduceMean): ReduceMean: input "
+                                                  "'axes' must be int32 or int64; found float"));
 }
 
 TEST(Reductions, OfKnownIntegersAreKnown) {
@@ -143,8 +143,9 @@ TEST(Reductions, OfKnownIntegersHaveNoExtremeOfNothing) {
   Model model(13);
   model.ints("i", {0}, {}).input("unused", {1}).output("y");
   model.node("ReduceMax", {"i"}, {"y"});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (ReduceMax): ReduceMax: a minimum or maximum of no elements");
+  EXPECT_EQ(
+      import(model).messages(),
+      "E0206 node 0 (ReduceMax): ReduceMax: the minimum or maximum of no elements is undefined");
 }
 
 } // namespace

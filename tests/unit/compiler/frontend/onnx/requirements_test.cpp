@@ -17,7 +17,7 @@ Floats zeros(size_t count) { return Floats(count, 0); }
 TEST(Requirements, OfNormalisations) {
   EXPECT_EQ(One("LRN").input({1, 8192, 1, 1}).with("size", int64_t{3}).problem(), "");
   EXPECT_EQ(One("LRN").input({1, 8193, 1, 1}).with("size", int64_t{3}).problem(),
-            "E0205 there are at most 8192 channels (axis 1); found 8193");
+            "E0205 there must be at most 8192 channels (axis 1); found 8193");
 }
 
 TEST(Requirements, OfRecurrences) {
@@ -31,34 +31,33 @@ TEST(Requirements, OfRecurrences) {
         .problem();
   };
   EXPECT_EQ(node("RNN", 1, {1, 5, 4}, {1, 10}), "");
-  EXPECT_EQ(node("RNN", 1, {1, 5, 3}, {1, 10}),
-            "E0206 input 'W' is [directions, hidden size, input size]; found [1 5 3] for [1 5 4]");
+  EXPECT_EQ(node("RNN", 1, {1, 5, 3}, {1, 10}), "E0206 input 'W' must be [directions, hidden size, "
+                                                "input size]; found [1 5 3], expected [1 5 4]");
   EXPECT_EQ(node("RNN", 1, {1, 5, 4}, {1, 9}),
-            "E0206 input 'B' is [directions, 2 * hidden size]; found [1 9] for [1 10]");
+            "E0206 input 'B' must be [directions, 2 * hidden size]; found [1 9], expected [1 10]");
   EXPECT_EQ(node("GRU", 3, {1, 15, 4}, {1, 29}),
-            "E0206 input 'B' is [directions, 6 * hidden size]; found [1 29] for [1 30]");
+            "E0206 input 'B' must be [directions, 6 * hidden size]; found [1 29], expected [1 30]");
 }
 
 TEST(Requirements, OfSequences) {
   EXPECT_EQ(One("SplitToSequence").input({1, 4097}).with("axis", int64_t{1}).problem(),
-            "E0205 axis 'axis' has at most 4096 elements where input 'split' does not give the "
-            "parts; found 4097");
+            "E0205 axis 'axis' must have at most 4096 elements if 'split' is left out; found 4097");
 }
 
 TEST(Requirements, OfLosses) {
   const auto loss = [] { return One("SoftmaxCrossEntropyLoss").input({2, 3}); };
   EXPECT_EQ(loss().ints({2}, {0, 2}).floats({3}, {1, 1, 1}).problem(), "");
   EXPECT_EQ(loss().ints({2}, {0, 3}).problem(),
-            "E0206 every element of input 'labels' is in [0, classes-1], or is 'ignore_index'; "
-            "found 3 of 3 classes");
+            "E0206 every element of input 'labels' must be in [0, classes-1], or 'ignore_index'; "
+            "found 3 for 3 classes");
   EXPECT_EQ(loss().ints({2}, {0, 2}).floats({2}, {1, 1}).problem(),
-            "E0206 input 'weights' has one element per class; found [2] for 3 classes");
+            "E0206 input 'weights' must have one element per class; found [2] for 3 classes");
 }
 
 TEST(Requirements, OfTransforms) {
   EXPECT_EQ(One("STFT").input({1, 16}).ints({}, {4}).problem(),
-            "E0206 input 'signal' has rank 3, its last extent is 1 (real) or 2 (real and "
-            "imaginary); found [1 16]");
+            "E0206 input 'signal' must have rank 3 and last extent 1 (real) or 2 (complex); found "
+            "[1 16]");
 }
 
 TEST(Requirements, OfQuantisation) {
@@ -75,17 +74,16 @@ TEST(Requirements, OfQuantisation) {
   };
   EXPECT_EQ(dequantised({1, 1, 1}, {0, 0, 0}), "");
   EXPECT_EQ(dequantised({1, 0, 1}, {0, 0, 0}),
-            "E0206 every element of input 'x_scale' is above 0; found 0");
-  EXPECT_EQ(dequantised({1, 1}, {0, 0}),
-            "E0206 input 'x_scale' has one element, or one per place along 'axis'; found [2] for "
-            "[2 3]");
+            "E0206 every element of input 'x_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(dequantised({1, 1}, {0, 0}), "E0206 input 'x_scale' must have one element, or one per "
+                                         "position of 'axis'; found [2] for [2 3]");
   EXPECT_EQ(dequantised({1, 1, 1}, {0, 0}),
-            "E0206 input 'x_zero_point' has the shape of 'x_scale'; found [2] and [3]");
+            "E0206 input 'x_zero_point' must have the shape of 'x_scale'; found [2] and [3]");
   EXPECT_EQ(bytes("MatMulInteger", {1, 4})
                 .ints({4, 1}, {1, 1, 1, 1}, TensorProto::UINT8)
                 .ints({2}, {1, 1}, TensorProto::UINT8)
                 .problem(),
-            "E0205 input 'a_zero_point' has one element; found [2]");
+            "E0205 input 'a_zero_point' must have one element; found [2]");
 }
 
 TEST(Requirements, OfResizing) {
@@ -96,11 +94,11 @@ TEST(Requirements, OfResizing) {
                 .floats({2}, {1, 1})
                 .with("coordinate_transformation_mode", "tf_crop_and_resize")
                 .problem(),
-            "E0206 with 'tf_crop_and_resize' the region is finite; found inf");
+            "E0206 'roi' must be finite with 'tf_crop_and_resize'; found inf");
 }
 
 TEST(Requirements, OfOperandsThatBroadcast) {
-  constexpr const char *kBroadcast = "E0206 the inputs broadcast to one shape; found [2] and [3]";
+  constexpr const char *kBroadcast = "E0206 the input shapes must broadcast; found [2] and [3]";
   for (const char *op : {"Max", "Min", "Sum"})
     EXPECT_EQ(One(op).input({2}).input({3}).problem(), kBroadcast);
   for (const char *op : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"})
@@ -127,7 +125,7 @@ TEST(Requirements, OfWindows) {
                   .with("auto_pad", "SAME_UPPER")
                   .with("pads", Ints{1, 1, 1, 1})
                   .problem(),
-              "E0206 attribute 'pads' is left out or 0 where 'auto_pad' is not NOTSET; found "
+              "E0206 attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET; found "
               "[1 1 1 1] and SAME_UPPER");
 }
 
@@ -143,7 +141,7 @@ TEST(Requirements, OfQuantisedProducts) {
                 .floats({}, {1})
                 .ints({}, {0}, TensorProto::UINT8)
                 .problem(),
-            "E0206 the contracted extents are equal and the axes before the last two broadcast; "
+            "E0206 the contracted extents must be equal, and the leading axes must broadcast; "
             "found [2 3] and [2 3]");
 }
 
@@ -152,7 +150,7 @@ TEST(Requirements, OfBoxes) {
                 .floats({1, 16385, 4}, zeros(16385 * 4))
                 .floats({1, 1, 16385}, zeros(16385))
                 .problem(),
-            "E0205 at most 268435456 pairs of boxes are compared; found [1 1 16385]");
+            "E0205 there must be at most 268435456 pairs of boxes; found [1 1 16385]");
 }
 
 } // namespace

@@ -36,8 +36,8 @@ TEST(Reshape, FollowsTheShape) {
 }
 
 TEST(Reshape, RefusesWhatDoesNotFit) {
-  const std::string sentence = "E0206 node 0 (Reshape): Reshape requires: input 'shape' names as "
-                               "many elements as 'data' has, with at most one -1; found ";
+  const std::string sentence = "E0206 node 0 (Reshape): Reshape: input 'shape' must have as many "
+                               "elements as 'data', with at most one -1; found ";
   EXPECT_EQ(import(reshape({2, 6}, {5, 2})).messages(),
             sentence + "[5 2] for [2 6], 10 elements for 12");
   EXPECT_EQ(import(reshape({2, 6}, {-1, -1})).messages(), sentence + "[-1 -1] for [2 6]");
@@ -45,7 +45,7 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
             sentence + "[-1 5] for [2 6], 12 elements in parts of 5");
   EXPECT_EQ(import(reshape({2, 6}, {-2, -6})).messages(), sentence + "[-2 -6] for [2 6]");
   EXPECT_EQ(import(reshape({2, 6}, {2, 6, 0})).messages(),
-            sentence + "[2 6 0] for [2 6], which has no axis 2 for a 0 to copy");
+            sentence + "[2 6 0] for [2 6], but there is no axis 2 for a 0 to copy");
   Ints overflow = {int64_t{1} << 62, int64_t{1} << 62, -1};
   EXPECT_EQ(import(reshape({2, 6}, overflow)).messages(),
             sentence + "[4611686018427387904 4611686018427387904 -1] for [2 6]");
@@ -62,11 +62,9 @@ TEST(Reshape, NeedsAKnownShape) {
   model.node("Reshape", {"x", "s"}, {"c"});
   model.output("a").output("b").output("c");
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 0 (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
-            "float\n"
-            "E0205 node 1 (Reshape): Reshape requires: input 'shape' is int32 or int64; found "
-            "float\n"
-            "E0206 node 2 (Reshape): Reshape requires: input 'shape' has rank 1; found [1 1]");
+            "E0205 node 0 (Reshape): Reshape: input 'shape' must be int32 or int64; found float\n"
+            "E0205 node 1 (Reshape): Reshape: input 'shape' must be int32 or int64; found float\n"
+            "E0206 node 2 (Reshape): Reshape: input 'shape' must have rank 1; found [1 1]");
 }
 
 Ints flattened(const Ints &shape, std::optional<int64_t> axis, int64_t opset = 13) {
@@ -87,9 +85,8 @@ TEST(Flatten, MakesAMatrix) {
   Model model;
   model.input("x", {2}).output("y");
   model.node("Flatten", {"x"}, {"y"}).attribute("axis", int64_t{2});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Flatten): Flatten requires: attribute 'axis' is in [-rank, rank] of "
-            "input 'input'; found axis 2 at rank 1");
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (Flatten): Flatten: attribute 'axis' must be "
+                                      "in [-rank, rank] of input 'input'; found axis 2 for rank 1");
 }
 
 /// Squeeze or Unsqueeze with axes as attribute or input.
@@ -116,11 +113,11 @@ TEST(Squeeze, RemovesAxes) {
     EXPECT_EQ(shapeOf(withAxes("Squeeze", {3, 2}, std::nullopt, opset)), (Ints{3, 2}));
   }
   EXPECT_EQ(import(withAxes("Squeeze", {1, 3}, Ints{1}, 13)).messages(),
-            "E0206 node 0 (Squeeze): Squeeze requires: the axes of 'data' in 'axes' have extent "
-            "1; found axis 1 of [1 3]");
+            "E0206 node 0 (Squeeze): Squeeze: the axes of 'data' in 'axes' must have extent 1; "
+            "found axis 1 of [1 3]");
   EXPECT_EQ(import(withAxes("Squeeze", {1, 3}, Ints{0, -2}, 11)).messages(),
-            "E0206 node 0 (Squeeze): Squeeze requires: 'axes' are distinct axes of 'data'; found "
-            "axis -2 twice");
+            "E0206 node 0 (Squeeze): Squeeze: 'axes' must be distinct axes of 'data'; found axis "
+            "-2 twice");
 }
 
 TEST(Unsqueeze, AddsAxes) {
@@ -130,13 +127,13 @@ TEST(Unsqueeze, AddsAxes) {
     EXPECT_EQ(shapeOf(withAxes("Unsqueeze", {3, 2}, Ints{-1}, opset)), (Ints{3, 2, 1}));
   }
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, Ints{2}, 13)).messages(),
-            "E0206 node 0 (Unsqueeze): Unsqueeze requires: 'axes' are distinct axes of the "
-            "result; found axis 2 at rank 2");
+            "E0206 node 0 (Unsqueeze): Unsqueeze: 'axes' must be distinct axes of the result; "
+            "found axis 2 for rank 2");
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 11)).messages(),
-            "E0203 node 0 (Unsqueeze): Unsqueeze requires: attribute 'axes' is a list of ints, "
-            "and is given; found none");
+            "E0203 node 0 (Unsqueeze): Unsqueeze: attribute 'axes' must be a list of ints "
+            "(required); found none");
   EXPECT_EQ(import(withAxes("Unsqueeze", {3}, std::nullopt, 13)).messages(),
-            "E0204 node 0 (Unsqueeze): Unsqueeze has 1 inputs, allowed: 2");
+            "E0204 node 0 (Unsqueeze): Unsqueeze has 1 inputs; expected 2");
 }
 
 TEST(Identity, IsNothing) {
@@ -190,23 +187,21 @@ TEST(Tile, OfAConstantIsKnown) {
 }
 
 TEST(Tile, RefusesOtherRepeats) {
-  const std::string whose = "node 0 (Tile): Tile requires: ";
+  const std::string whose = "node 0 (Tile): Tile: ";
   EXPECT_EQ(import(tile({2, 1}, {2})).messages(),
             "E0206 " + whose +
-                "input 'repeats' has one element per axis of 'input', none of them "
-                "negative; found [2] for [2 1] and [1]");
+                "input 'repeats' must have one element of at least 0 per axis of 'input'; found "
+                "[2] for [2 1] and [1]");
   EXPECT_EQ(import(tile({2}, {-1})).messages(),
             "E0206 " + whose +
-                "input 'repeats' has one element per axis of 'input', none of them "
-                "negative; found [-1] for [2] and [1]");
+                "input 'repeats' must have one element of at least 0 per axis of 'input'; found "
+                "[-1] for [2] and [1]");
   EXPECT_EQ(import(tile({2}, {0})).messages(),
-            "E0205 " + whose +
-                "the result has at least one element and at most 268435456; found "
-                "[2] times [0]");
-  EXPECT_EQ(import(tile({2}, {INT64_MAX})).messages(),
-            "E0205 " + whose +
-                "the result has at least one element and at most 268435456; found "
-                "[2] times [9223372036854775807]");
+            "E0205 " + whose + "the result must have 1 to 268435456 elements; found [2] times [0]");
+  EXPECT_EQ(
+      import(tile({2}, {INT64_MAX})).messages(),
+      "E0205 " + whose +
+          "the result must have 1 to 268435456 elements; found [2] times [9223372036854775807]");
 }
 
 } // namespace

@@ -32,16 +32,18 @@ struct Computed {
   Model model;
 };
 
-constexpr const char *kExact = "what is computed of integers that are not known at import is in "
-                               "[-256, 256], where bf16 has every one, and of their type; found ";
+constexpr const char *kExact = "integers computed at run time must fit their type and lie in "
+                               "[-256, 256], where bf16 is exact; found ";
 
-/// What a message has behind 'requires: ', or all of it.
+/// What a message has behind the operator, or all of it.
 std::string refused(const std::string &text) {
-  const size_t start = text.find("requires: ");
-  return start == std::string::npos ? text : text.substr(start + 10);
+  const size_t node = text.find("): ");
+  if (node == std::string::npos || text.find("; found ") == std::string::npos)
+    return text;
+  return text.substr(text.find(": ", node + 3) + 2);
 }
 
-/// What the import requires of a node `op`, with E0205, and found instead.
+/// The condition that a node `op` violates, with E0205, and what was found instead.
 std::string imported(Computed one, const std::string &op, const Names &inputs = {"n"}) {
   one.model.node(op, inputs, {"y"});
   const Imported result = import(one.model);
@@ -55,7 +57,7 @@ TEST(RunTimeIntegers, AreAddedWhereTheSumIsExact) {
   EXPECT_EQ(imported(Computed({4}, -100, 156).known("one", {1}, {101}), "Add", {"n", "one"}),
             std::string(kExact) + "int64 in [1, 257]");
   EXPECT_EQ(imported(Computed({4}).known("one", {1}, {1}), "Add", {"n", "one"}),
-            std::string(kExact) + "int64 of any size");
+            std::string(kExact) + "int64 of any value");
   EXPECT_EQ(imported(Computed({4}, 0, 256).known("one", {1}, {256}), "Sub", {"n", "one"}), "");
   EXPECT_EQ(imported(Computed({4}, 0, 256).known("one", {1}, {257}), "Sub", {"n", "one"}),
             std::string(kExact) + "int64 in [-257, -1]");
@@ -63,14 +65,14 @@ TEST(RunTimeIntegers, AreAddedWhereTheSumIsExact) {
   EXPECT_EQ(imported(Computed({4}, -17, 9), "Mul", {"n", "n"}),
             std::string(kExact) + "int64 in [-153, 289]");
   EXPECT_EQ(imported(Computed({4}, 0, 9).known("one", {1}, {3}), "Div", {"n", "one"}),
-            "integers are known at import; found int64 at run time");
+            "integers must be known at compile time; found int64 at run time");
 }
 
 TEST(RunTimeIntegers, AreReducedWhereTheResultIsExact) {
   EXPECT_EQ(imported(Computed({2, 128}, -1, 1), "ReduceSum"), "");
   EXPECT_EQ(imported(Computed({2, 129}, -1, 1), "ReduceSum"),
             std::string(kExact) + "int64 in [-258, 258]");
-  EXPECT_EQ(imported(Computed({4}), "ReduceSum"), std::string(kExact) + "int64 of any size");
+  EXPECT_EQ(imported(Computed({4}), "ReduceSum"), std::string(kExact) + "int64 of any value");
   EXPECT_EQ(imported(Computed({4}, -8, 3), "ReduceSumSquare"), "");
   EXPECT_EQ(imported(Computed({4}, -9, 3), "ReduceSumSquare"),
             std::string(kExact) + "int64 in [0, 324]");
@@ -82,7 +84,7 @@ TEST(RunTimeIntegers, AreReducedWhereTheResultIsExact) {
   EXPECT_EQ(imported(Computed({4}), "ReduceMax"), "");
   EXPECT_EQ(imported(Computed({4}), "ReduceMin"), "");
   EXPECT_EQ(imported(Computed({4}, 0, 1), "ReduceMean"),
-            "integers are known at import; found int64 at run time");
+            "integers must be known at compile time; found int64 at run time");
 }
 
 TEST(RunTimeIntegers, AreSummedOverPrefixesAndMultipliedWhereThatIsExact) {
@@ -116,8 +118,8 @@ TEST(RunTimeIntegers, AreScatteredWhereThatIsExact) {
         .attribute("reduction", std::string(reduction));
     return refused(import(one.model).messages());
   };
-  constexpr const char *kSums = "sums and products of integers that are not known at import are in "
-                                "[-256, 256], where bf16 has every one, and of their type; found ";
+  constexpr const char *kSums = "run-time sums and products of integers must fit their type and "
+                                "lie in [-256, 256], where bf16 is exact; found ";
   EXPECT_EQ(scattered("none", 1024), "");
   EXPECT_EQ(scattered("max", 1024), "");
   EXPECT_EQ(scattered("add", 78), "");
@@ -127,8 +129,7 @@ TEST(RunTimeIntegers, AreScatteredWhereThatIsExact) {
 }
 
 TEST(RunTimeIntegers, OfBytesStayBytes) {
-  constexpr const char *kOfType = "what is computed of integers of 8 bits that are not known at "
-                                  "import is of their type; found ";
+  constexpr const char *kOfType = "8-bit integers computed at run time must fit their type; found ";
   EXPECT_EQ(imported(Computed({4}, Proto::INT8), "Neg"),
             std::string(kOfType) + "int8 in [-127, 128]");
   EXPECT_EQ(imported(Computed({4}, Proto::INT8), "Abs"), std::string(kOfType) + "int8 in [0, 128]");
@@ -147,9 +148,8 @@ TEST(RunTimeIntegers, SayWhatCouldBeDone) {
   const Imported result = import(one.model);
   ASSERT_EQ(result.problems.size(), 1U);
   ASSERT_EQ(result.problems[0].fixes.size(), 1U);
-  EXPECT_EQ(result.problems[0].fixes[0].text,
-            "limit what it is computed of (Clip, fewer elements), or cast it to a floating-point "
-            "type before, in which results are rounded");
+  EXPECT_EQ(result.problems[0].fixes[0].text, "limit the range (Clip, fewer elements), or cast to "
+                                              "a floating-point type first, which rounds results");
 }
 
 /// Ranges go along with what is selected, and come from what is counted.
@@ -188,7 +188,7 @@ TEST(RunTimeIntegers, KeepTheirRanges) {
             "");
   EXPECT_EQ(sum([](Model &m) { m.node("Sign", {"m"}, {"s"}); }), "");
   EXPECT_EQ(sum([](Model &m) { m.node("Max", {"n", "m"}, {"s"}); }),
-            std::string(kExact) + "int64 of any size");
+            std::string(kExact) + "int64 of any value");
   EXPECT_EQ(sum([](Model &m) {
               m.node("Equal", {"n", "m"}, {"t"});
               m.node("Cast", {"t"}, {"s"}).attribute("to", int64_t{Proto::INT64});
@@ -204,27 +204,21 @@ TEST(RunTimeIntegers, MeetKnownOnesThatAreExact) {
     return import(one.model).messages();
   };
   EXPECT_EQ(with("Max", {1000, 1 << 20}), "");
-  EXPECT_EQ(
-      with("Max", {1000, 1001}),
-      "E0205 node 1 (Max): Max: a tensor of int64 [2] would be needed on the accelerator, and "
-      "its element 1001 is no bf16 number");
-  EXPECT_EQ(
-      with("Min", {1001}),
-      "E0205 node 1 (Min): Min: a tensor of int64 [1] would be needed on the accelerator, and "
-      "its element 1001 is no bf16 number");
-  EXPECT_EQ(
-      with("Equal", {1000, 1001}),
-      "E0205 node 1 (Equal): Equal: a tensor of int64 [2] would be needed on the accelerator, "
-      "and its element 1001 is no bf16 number");
+  EXPECT_EQ(with("Max", {1000, 1001}), "E0205 node 1 (Max): Max: element 1001 of the int64 tensor "
+                                       "[2] is not exact in bf16, the accelerator's format");
+  EXPECT_EQ(with("Min", {1001}), "E0205 node 1 (Min): Min: element 1001 of the int64 tensor [1] is "
+                                 "not exact in bf16, the accelerator's format");
+  EXPECT_EQ(with("Equal", {1000, 1001}),
+            "E0205 node 1 (Equal): Equal: element 1001 of the int64 tensor [2] is not exact in "
+            "bf16, the accelerator's format");
   EXPECT_EQ(with("Less", {1001}), ""); // stays fp32
   EXPECT_EQ(with("Less", {(1 << 24) + 1}),
-            "E0205 node 1 (Less): Less: the integer 16777217 is compared at run time, which is no "
-            "fp32 number");
+            "E0205 node 1 (Less): Less: the comparison needs 16777217, which is not exact in fp32");
   Computed one({2});
   one.known("pads", {2}, {1, 0}).known("v", {}, {1001});
   one.model.node("Pad", {"n", "pads", "v"}, {"y"});
   EXPECT_EQ(import(one.model).messages(),
-            "E0205 node 1 (Pad): Pad: a border of 1001 is no bf16 number");
+            "E0205 node 1 (Pad): Pad: border value 1001 is not exact in bf16");
 }
 
 TEST(RunTimeIntegers, OfOneHotVectorsAreBf16Numbers) {
@@ -233,9 +227,8 @@ TEST(RunTimeIntegers, OfOneHotVectorsAreBf16Numbers) {
                     {"n", "d", "v"});
   };
   EXPECT_EQ(hot(1000), "");
-  EXPECT_EQ(hot(1001),
-            "integers in 'values' are bf16 numbers where 'indices' is not known at import; found "
-            "1001");
+  EXPECT_EQ(hot(1001), "integers in 'values' must be exact in bf16 if 'indices' is computed at run "
+                       "time; found 1001");
 }
 
 TEST(RunTimeIntegers, AreClippedToBf16Numbers) {
@@ -245,8 +238,8 @@ TEST(RunTimeIntegers, AreClippedToBf16Numbers) {
   };
   EXPECT_EQ(clipped(-1000, 1 << 20), "");
   EXPECT_EQ(clipped(INT64_MIN, INT64_MAX), "");
-  constexpr const char *kBounds = "the bounds of integers that are not known at import are bf16 "
-                                  "numbers, or the least and greatest of their type; found ";
+  constexpr const char *kBounds = "bounds of run-time integers must be exact in bf16, or the least "
+                                  "or greatest of their type; found ";
   EXPECT_EQ(clipped(-1001, 5), std::string(kBounds) + "-1001");
   EXPECT_EQ(clipped(0, 257), std::string(kBounds) + "257");
 }
@@ -259,9 +252,8 @@ TEST(RunTimeIntegers, PlacesAreCountedExactly) {
     return import(model).messages();
   };
   EXPECT_EQ(argMax(256), "");
-  EXPECT_EQ(argMax(257),
-            "E0205 node 0 (ArgMax): ArgMax requires: 'axis' has at most 256 elements, up to which "
-            "bf16 has every integer, or 'data' is known at import; found 257");
+  EXPECT_EQ(argMax(257), "E0205 node 0 (ArgMax): ArgMax: at run time 'axis' must have at most 256 "
+                         "elements, the range of exact bf16 integers; found 257");
 }
 
 /// Every entry that takes integers which may be computed says what it computes of them, refuses
@@ -275,7 +267,7 @@ TEST(RunTimeIntegers, HaveARuleWhereverTheyAreTaken) {
       });
       const bool refuses =
           std::ranges::any_of(entry.requirements, [](const Requirement &requirement) {
-            return requirement.sentence == "integers are known at import";
+            return requirement.sentence == "integers must be known at compile time";
           });
       if (takes && !refuses && !entry.integers)
         without.insert(key.second);

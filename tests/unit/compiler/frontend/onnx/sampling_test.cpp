@@ -12,15 +12,15 @@ using onnx::TensorProto;
 
 TEST(SignalWindow, RefusesSizesAndTypes) {
   EXPECT_EQ(One("HannWindow").ints({2}, {3, 4}).problem(),
-            "E0206 every input has one element; found [2]");
+            "E0206 every input must have one element; found [2]");
   EXPECT_EQ(One("HammingWindow").ints({}, {-1}).problem(),
-            "E0206 input 'size' is in [0, 268435456]; found -1");
+            "E0206 input 'size' must be in [0, 268435456]; found -1");
   EXPECT_EQ(One("BlackmanWindow").ints({}, {4}).with("output_datatype", int64_t{8}).problem(),
-            "E0205 attribute 'output_datatype' is a float or integer type; found 8 (string)");
+            "E0205 attribute 'output_datatype' must be a float or integer type; found 8 (string)");
   EXPECT_EQ(One("BlackmanWindow").ints({}, {4}).with("periodic", int64_t{2}).problem(),
-            "E0203 attribute 'periodic' is 0 or 1, 1 by default; found 2");
+            "E0203 attribute 'periodic' must be 0 or 1 (default 1); found 2");
   EXPECT_EQ(One("HannWindow").input({}).problem(),
-            "E0205 input 'size' is int32 or int64; found float");
+            "E0205 input 'size' must be int32 or int64; found float");
 }
 
 TEST(MelWeightMatrix, RefusesWhatHasNoBins) {
@@ -34,11 +34,10 @@ TEST(MelWeightMatrix, RefusesWhatHasNoBins) {
         .problem();
   };
   EXPECT_EQ(over(0, 16, 0, 4096),
-            "E0206 'num_mel_bins', 'dft_length' and 'sample_rate' are at least 1, and the result "
-            "has at most 268435456 elements; found 0, 16 and 8192");
-  const std::string sentence =
-      "E0206 'lower_edge_hertz' is at least 0 and at most 'upper_edge_hertz', and the last bin "
-      "peaks inside the spectrum; found ";
+            "E0206 'num_mel_bins', 'dft_length' and 'sample_rate' must be at least 1, and the "
+            "result at most 268435456 elements; found 0, 16 and 8192");
+  const std::string sentence = "E0206 'lower_edge_hertz' must be in [0, 'upper_edge_hertz'], and "
+                               "the last bin peak inside the spectrum; found ";
   EXPECT_EQ(over(8, 16, 10, 5), sentence + "10 and 5");
   EXPECT_EQ(over(8, 16, 0, 90000), sentence + "0 and 90000");
   EXPECT_EQ(over(2, 8, 4700, 4700), sentence + "4700 and 4700"); // one line behind the last
@@ -50,26 +49,26 @@ TEST(Dft, RefusesAxesAndLengths) {
     return One("DFT", 17).input(shape).with("axis", axis).problem();
   };
   EXPECT_EQ(over({2, 4, 1}, 1), "");
-  EXPECT_EQ(over({2, 4, 3}, 1),
-            "E0206 input 'input' has rank 2 or more, its last extent is 1 (real) or 2 (real and "
-            "imaginary); found [2 4 3]");
+  EXPECT_EQ(over({2, 4, 3}, 1), "E0206 input 'input' must have rank 2 or more and last extent 1 "
+                                "(real) or 2 (complex); found [2 4 3]");
   EXPECT_EQ(over({2, 4, 1}, 2),
-            "E0206 'axis' is an axis of 'input' other than the last; found axis 2 at rank 3");
+            "E0206 'axis' must be an axis of 'input' other than the last; found axis 2 for rank 3");
   EXPECT_EQ(One("DFT", 17).input({2, 4, 1}).ints({}, {0}).problem(),
-            "E0205 'dft_length' is at least 1, and the matrix of the transform has at most "
-            "67108864 elements; found 0 for [2 4 1]");
+            "E0205 'dft_length' must be at least 1, and the transform matrix at most 67108864 "
+            "elements; found 0 for [2 4 1]");
   EXPECT_EQ(One("DFT", 17).input({2, 4, 1}).ints({}, {int64_t{1} << 40}).problem(),
-            "E0205 'dft_length' is at least 1, and the matrix of the transform has at most "
-            "67108864 elements; found 1099511627776 for [2 4 1]");
+            "E0205 'dft_length' must be at least 1, and the transform matrix at most 67108864 "
+            "elements; found 1099511627776 for [2 4 1]");
   EXPECT_EQ(One("DFT", 17)
                 .input({2, 4, 1})
                 .with("onesided", int64_t{1})
                 .with("inverse", int64_t{1})
                 .problem(),
-            "E0206 where attribute 'onesided' is 1, 'inverse' is 0 and the last extent of 'input' "
-            "is 1; found inverse 1 and [2 4 1]");
-  EXPECT_EQ(One("DFT", 20).input({2, 4, 1}).none().ints({2}, {0, 1}).problem(),
-            "E0206 inputs 'dft_length' and 'axis', if given, have one element each; found [2]");
+            "E0206 with 'onesided' 1, 'inverse' must be 0 and the last extent of 'input' 1; found "
+            "'inverse' 1 and [2 4 1]");
+  EXPECT_EQ(
+      One("DFT", 20).input({2, 4, 1}).none().ints({2}, {0, 1}).problem(),
+      "E0206 inputs 'dft_length' and 'axis', if given, must have one element each; found [2]");
 }
 
 TEST(Stft, RefusesFramesThatDoNotFit) {
@@ -82,19 +81,18 @@ TEST(Stft, RefusesFramesThatDoNotFit) {
         .problem();
   };
   EXPECT_EQ(over(2, {4}, 4), "");
-  EXPECT_EQ(over(0, {4}, 4),
-            "E0206 inputs 'frame_step' and 'frame_length' have one element each, at least 1; "
-            "found [0]");
-  EXPECT_EQ(over(2, {3}, 4), "E0206 input 'window' has rank 1 and as many elements as a frame; it "
-                             "or 'frame_length' is given; found [3]");
-  EXPECT_EQ(over(2, {9}, 9),
-            "E0206 the signal is at least as long as a frame; found 9 for [1 8 1]");
+  EXPECT_EQ(over(0, {4}, 4), "E0206 inputs 'frame_step' and 'frame_length' must have one element "
+                             "each, at least 1; found [0]");
+  EXPECT_EQ(over(2, {3}, 4), "E0206 'window' must be a vector of one frame's length; it or "
+                             "'frame_length' must be given; found [3]");
+  EXPECT_EQ(
+      over(2, {9}, 9),
+      "E0206 the signal must be at least as long as a frame; found frame length 9 for [1 8 1]");
   EXPECT_EQ(One("STFT").input({1, 8, 1}).ints({}, {2}).problem(),
-            "E0206 input 'window' has rank 1 and as many elements as a frame; it or "
-            "'frame_length' is given; found neither");
+            "E0206 'window' must be a vector of one frame's length; it or 'frame_length' must be "
+            "given; found neither");
   EXPECT_EQ(One("STFT").input({1, 8, 2}).ints({}, {2}).none().ints({}, {4}).problem(),
-            "E0206 where attribute 'onesided' is 1, the last extent of 'signal' is 1; found "
-            "[1 8 2]");
+            "E0206 with 'onesided' 1, the last extent of 'signal' must be 1; found [1 8 2]");
 }
 
 TEST(GridSample, RefusesGridsAndModes) {
@@ -108,20 +106,21 @@ TEST(GridSample, RefusesGridsAndModes) {
   };
   EXPECT_EQ(over({1, 5, 6, 2}, "bilinear", "zeros"), "");
   EXPECT_EQ(over({1, 5, 6, 3}, "bilinear", "zeros"),
-            "E0206 input 'X' has rank 4, and 'grid' its batch, two axes, and 2 numbers; found "
+            "E0206 input 'X' must have rank 4, and 'grid' must be [batch, height, width, 2]; found "
             "[1 2 3 4] and [1 5 6 3]");
   EXPECT_EQ(over({2, 5, 6, 2}, "bilinear", "zeros"),
-            "E0206 input 'X' has rank 4, and 'grid' its batch, two axes, and 2 numbers; found "
+            "E0206 input 'X' must have rank 4, and 'grid' must be [batch, height, width, 2]; found "
             "[1 2 3 4] and [2 5 6 2]");
   EXPECT_EQ(over({1, 5, 6, 2}, "cubic", "zeros"),
-            "E0206 attribute 'mode' is 'bilinear', 'nearest' or 'bicubic'; found 'cubic'");
-  EXPECT_EQ(over({1, 5, 6, 2}, "nearest", "wrap"),
-            "E0206 attribute 'padding_mode' is 'zeros', 'border' or 'reflection'; found 'wrap'");
+            "E0206 attribute 'mode' must be 'bilinear', 'nearest' or 'bicubic'; found 'cubic'");
+  EXPECT_EQ(
+      over({1, 5, 6, 2}, "nearest", "wrap"),
+      "E0206 attribute 'padding_mode' must be 'zeros', 'border' or 'reflection'; found 'wrap'");
   EXPECT_EQ(over({1, 5, 6, 2}, "bicubic", "border"),
-            "E0205 a cubic 'mode' has 'padding_mode' 'zeros'; found 'border'");
+            "E0205 a cubic 'mode' must have 'padding_mode' 'zeros'; found 'border'");
   EXPECT_EQ(over({1, 5000, 5000, 2}, "bilinear", "zeros"),
-            "E0205 there are at most 67108864 weights, one per element of 'X' and place of 'grid' "
-            "but for its channels; found [1 2 3 4] and [1 5000 5000 2]");
+            "E0205 there must be at most 67108864 weights: elements per channel of 'X' times "
+            "positions of 'grid'; found [1 2 3 4] and [1 5000 5000 2]");
 }
 
 TEST(RoiAlign, RefusesRegionsAndModes) {
@@ -134,37 +133,36 @@ TEST(RoiAlign, RefusesRegionsAndModes) {
   };
   EXPECT_EQ(over({1, 4}, 0).problem(), "");
   EXPECT_EQ(over({1, 5}, 0).problem(),
-            "E0206 input 'X' has rank 4, 'rois' is [regions 4], and 'batch_indices' [regions], at "
-            "least one; found [1 2 6 6] and [1 5] and [1]");
-  EXPECT_EQ(over({1, 4}, 1).problem(),
-            "E0206 'batch_indices' are in [0, batch-1] of 'X', and 'rois' are finite; found 1 at "
-            "batch 1");
-  EXPECT_EQ(over({1, 4}, 0, "max").problem(), "E0205 attribute 'mode' is 'avg'; found 'max'");
+            "E0206 'X' must have rank 4, 'rois' be [regions 4] and 'batch_indices' [regions], with "
+            "a region or more; found [1 2 6 6] and [1 5] and [1]");
+  EXPECT_EQ(over({1, 4}, 1).problem(), "E0206 'batch_indices' must be in [0, batch-1] of 'X', and "
+                                       "'rois' must be finite; found 1 for batch 1");
+  EXPECT_EQ(over({1, 4}, 0, "max").problem(), "E0205 attribute 'mode' must be 'avg'; found 'max'");
   EXPECT_EQ(over({1, 4}, 0).with("output_height", int64_t{0}).problem(),
-            "E0206 'output_height' and 'output_width' are at least 1, 'sampling_ratio' is in [0, "
-            "1048576], and 'spatial_scale' is finite; found 0, 1, 0 and 1");
+            "E0206 'output_height' and 'output_width' must be at least 1, 'sampling_ratio' in [0, "
+            "1048576], and 'spatial_scale' finite; found 0, 1, 0 and 1");
   EXPECT_EQ(over({1, 4}, 0).with("output_height", int64_t{1} << 30).problem(),
-            "E0205 there are at most 67108864 weights, one per pixel of an image and bin of a "
-            "region; found [1 1073741824 1 6 6]");
+            "E0205 there must be at most 67108864 weights: pixels of an image times bins of the "
+            "regions; found [1 1073741824 1 6 6]");
   EXPECT_EQ(One("RoiAlign")
                 .input({1, 2, 6, 6})
                 .floats({1, 4}, {0, 0, 1e30F, 1e30F})
                 .ints({1}, {0})
                 .with("output_height", int64_t{128})
                 .problem(),
-            "E0206 the bins of all regions have at most 67108864 samples along an axis; found "
+            "E0206 the bins of all regions must have at most 67108864 samples along an axis; found "
             "134217728");
-  EXPECT_EQ(
-      over({1, 4}, 0).with("coordinate_transformation_mode", "half").problem(),
-      "E0206 attribute 'coordinate_transformation_mode' is 'half_pixel' or 'output_half_pixel'; "
-      "found 'half'");
+  EXPECT_EQ(over({1, 4}, 0).with("coordinate_transformation_mode", "half").problem(),
+            "E0206 attribute 'coordinate_transformation_mode' must be 'half_pixel' or "
+            "'output_half_pixel'; found 'half'");
 }
 
 TEST(Det, RefusesLargeMatrices) {
   EXPECT_EQ(One("Det").input({2, 4, 4}).problem(), "");
   EXPECT_EQ(One("Det").input({2, 3}).problem(),
-            "E0206 the last two extents of input 'X' are equal; found [2 3]");
-  EXPECT_EQ(One("Det").input({5, 5}).problem(), "E0205 the matrices have 1 to 4 rows; found 5");
+            "E0206 the last two extents of input 'X' must be equal; found [2 3]");
+  EXPECT_EQ(One("Det").input({5, 5}).problem(),
+            "E0205 the matrices must have 1 to 4 rows; found 5");
 }
 
 TEST(NonMaxSuppression, IsOfKnownBoxes) {
@@ -183,13 +181,13 @@ TEST(NonMaxSuppression, IsOfKnownBoxes) {
         .problem();
   };
   EXPECT_EQ(over({1, 3, 4}, {1, 2, 4}, 0.5F),
-            "E0206 input 'boxes' is [batch boxes 4], and 'scores' [batch classes boxes]; found "
-            "[1 3 4] and [1 2 4]");
+            "E0206 input 'boxes' must be [batch boxes 4], and 'scores' [batch classes boxes]; "
+            "found [1 3 4] and [1 2 4]");
   EXPECT_EQ(over({1, 3, 4}, {1, 2, 3}, 1.5F),
-            "E0206 input 'iou_threshold' is in [0, 1]; found 1.5");
+            "E0206 input 'iou_threshold' must be in [0, 1]; found 1.5");
   EXPECT_EQ(One("NonMaxSuppression").input({1, 3, 4}).input({1, 2, 3}).problem(),
-            "E0205 input 'boxes' is known at import (a constant, or computed from constants and "
-            "shapes); found a run-time tensor float [1 3 4]");
+            "E0205 input 'boxes' must be known at compile time (a constant, or computed from "
+            "constants and shapes); found a run-time tensor float [1 3 4]");
 }
 
 /// Pairs of words after 'ngram_counts' words that stand alone.
@@ -207,20 +205,20 @@ One vectorizer(const Ints &counts, const Ints &indexes, int64_t most = 2) {
 
 TEST(TfIdfVectorizer, RefusesPoolsThatContradictThemselves) {
   const std::string sentence =
-      "E0206 'ngram_counts' ascend from 0 on and are inside of 'pool_int64s', and 'ngram_indexes' "
-      "are from 0 on and as many as there are n-grams; found ";
+      "E0206 'ngram_counts' must ascend from 0 to at most the size of 'pool_int64s', and "
+      "'ngram_indexes' must have one element of at least 0 per n-gram; found ";
   EXPECT_EQ(vectorizer({0, 5}, {0, 1, 2}).problem(), sentence + "[0 5] and [0 1 2]");
   EXPECT_EQ(vectorizer({2, 0}, {0, 1, 2}).problem(), sentence + "[2 0] and [0 1 2]");
   EXPECT_EQ(vectorizer({0, 2}, {0, 1}).problem(), sentence + "[0 2] and [0 1]");
   EXPECT_EQ(vectorizer({0, 2}, {0, 1, -1}).problem(), sentence + "[0 2] and [0 1 -1]");
-  EXPECT_EQ(vectorizer({0, 2}, {0, 1, int64_t{1} << 40}).problem(),
-            "E0205 the result has at most 16777216 elements; found 1 rows and index 1099511627776");
   EXPECT_EQ(
-      vectorizer({0, 2}, {0, 1, 2}, 0).problem(),
-      "E0206 1 <= 'min_gram_length' <= 'max_gram_length', 'max_skip_count' is at least 0, and "
-      "a row is searched in at most 16777216 steps; found 1, 0 and 0");
+      vectorizer({0, 2}, {0, 1, int64_t{1} << 40}).problem(),
+      "E0205 the result must have at most 16777216 elements; found 1 rows and index 1099511627776");
+  EXPECT_EQ(vectorizer({0, 2}, {0, 1, 2}, 0).problem(),
+            "E0206 'min_gram_length' must be in [1, 'max_gram_length'], 'max_skip_count' at least "
+            "0, and the search at most 16777216 steps; found 1, 0 and 0");
   EXPECT_EQ(vectorizer({0, 2}, {0, 1, 2}).with("weights", Floats{1}).problem(),
-            "E0206 'weights', if given, are as many as 'ngram_indexes'; found 1");
+            "E0206 'weights', if given, must have as many elements as 'ngram_indexes'; found 1");
 }
 
 TEST(BatchNormalization, StatisticsAreOfTraining) {
@@ -234,8 +232,8 @@ TEST(BatchNormalization, StatisticsAreOfTraining) {
     return one.with("training_mode", training).problem();
   };
   EXPECT_EQ(over(1), "");
-  EXPECT_EQ(over(0), "E0206 'running_mean' and 'running_var' are given in training only; found "
-                     "training_mode 0");
+  EXPECT_EQ(over(0), "E0206 outputs 'running_mean' and 'running_var' must be used in training mode "
+                     "only; found 'training_mode' 0");
 }
 
 TEST(Integers, OfPaddingsAndPoolings) {
@@ -243,13 +241,13 @@ TEST(Integers, OfPaddingsAndPoolings) {
                 .ints({1, 1, 4}, {1, 2, 3, 4}, TensorProto::INT32)
                 .with("kernel_shape", Ints{2})
                 .problem(),
-            "E0206 integers are int8 or uint8; found int32");
+            "E0206 integers must be int8 or uint8; found int32");
   EXPECT_EQ(One("Pad", 13)
                 .ints({2}, {1, 2}, TensorProto::INT32)
                 .ints({2}, {1, 1})
                 .ints({}, {7})
                 .problem(),
-            "E0206 input 'constant_value' has the type of 'data'; found int64 for int32");
+            "E0206 input 'constant_value' must have the type of 'data'; found int64 for int32");
   const Model padded = One("Pad", 13).ints({2}, {1, 2}).ints({2}, {1, 2}).ints({}, {7}).model;
   Model model = padded;
   model.input("unused", {1});

@@ -26,8 +26,9 @@ std::string messages(const Model &model) { return import(model).messages(); }
 
 /// "E0206 what is required; found what" of node 1.
 std::string problem(const Model &model, const std::string &op) {
-  const std::string text = messages(model), start = " node 1 (" + op + "): " + op + " requires: ";
-  return text.size() > 5 && text.substr(5).starts_with(start)
+  const std::string text = messages(model), start = " node 1 (" + op + "): " + op + ": ";
+  return text.size() > 5 && text.substr(5).starts_with(start) &&
+                 text.find("; found ") != std::string::npos
              ? text.substr(0, 5) + " " + text.substr(5 + start.size())
              : text;
 }
@@ -36,39 +37,39 @@ TEST(Sequence, PositionsCountFromBothEnds) {
   EXPECT_EQ(import(onSequence("SequenceAt", {"one"})).info.outputs.at(0).shape, (Ints{2, 2}));
   EXPECT_EQ(import(onSequence("SequenceAt", {"minus2"})).info.outputs.at(0).shape, (Ints{2, 3}));
   EXPECT_EQ(problem(onSequence("SequenceAt", {"two"}), "SequenceAt"),
-            "E0206 input 'position' has one element, in [-length, length-1] of the sequence; "
-            "found 2 at length 2");
+            "E0206 input 'position' must have one element, in [-length, length-1] of the sequence; "
+            "found 2 for length 2");
   EXPECT_EQ(problem(onSequence("SequenceAt", {"minus3"}), "SequenceAt"),
-            "E0206 input 'position' has one element, in [-length, length-1] of the sequence; "
-            "found -3 at length 2");
+            "E0206 input 'position' must have one element, in [-length, length-1] of the sequence; "
+            "found -3 for length 2");
   EXPECT_EQ(problem(onSequence("SequenceErase", {"list"}), "SequenceErase"),
-            "E0206 input 'position' has one element, in [-length, length-1] of the sequence; "
+            "E0206 input 'position' must have one element, in [-length, length-1] of the sequence; "
             "found [2]");
   Model inserted = onSequence("SequenceInsert", {"x0", "minus3"});
   EXPECT_EQ(problem(inserted, "SequenceInsert"),
-            "E0206 input 'position' has one element, in [-length, length] of the sequence; "
-            "found -3 at length 2");
+            "E0206 input 'position' must have one element, in [-length, length] of the sequence; "
+            "found -3 for length 2");
 }
 
 TEST(Sequence, IsNoTensorAndATensorIsNoSequence) {
-  EXPECT_EQ(problem(onSequence("Sigmoid"), "Sigmoid"),
-            "E0205 input 'X' is float, float16, bfloat16 or double; found a sequence of 2 tensors");
+  EXPECT_EQ(
+      problem(onSequence("Sigmoid"), "Sigmoid"),
+      "E0205 input 'X' must be float, float16, bfloat16 or double; found a sequence of 2 tensors");
   Model model(18);
   model.input("x", {2}).output("y");
   model.node("SequenceLength", {"x"}, {"y"});
   EXPECT_EQ(messages(model),
-            "E0205 node 0 (SequenceLength): SequenceLength requires: input 'input_sequence' is a "
-            "sequence of tensors, as many as are known at import; found a tensor");
+            "E0205 node 0 (SequenceLength): SequenceLength: input 'input_sequence' must be a "
+            "sequence whose length is known at compile time; found a tensor");
 }
 
 TEST(Sequence, IsNoInputAndNoOutput) {
   const Imported imported = import(onSequence("Identity"));
-  EXPECT_EQ(imported.messages(),
-            "E0110: output 'y' is a sequence of 2 tensors, a tensor is needed");
+  EXPECT_EQ(imported.messages(), "E0110: output 'y' is a sequence of 2 tensors; expected a tensor");
   ASSERT_EQ(imported.problems.front().fixes.size(), 1U);
   EXPECT_EQ(imported.problems.front().fixes.front().text,
-            "give the elements of a sequence as outputs of their own (SequenceAt), and of an "
-            "optional its value (OptionalGetElement)");
+            "output the elements of a sequence (SequenceAt) or the value of an optional "
+            "(OptionalGetElement)");
 }
 
 TEST(Sequence, OfOneType) {
@@ -76,16 +77,17 @@ TEST(Sequence, OfOneType) {
   mixed.input("x", {2}).ints("i", {1}, {1}).output("y");
   mixed.node("SequenceConstruct", {"x", "i"}, {"s"});
   mixed.node("SequenceLength", {"s"}, {"y"});
-  EXPECT_EQ(messages(mixed), "E0206 node 0 (SequenceConstruct): SequenceConstruct requires: all "
-                             "inputs have the same element type; found float, int64");
-  EXPECT_EQ(problem(onSequence("SequenceInsert", {"one"}), "SequenceInsert"),
-            "E0206 input 'tensor' has the element type of the sequence; found int64 for float");
+  EXPECT_EQ(messages(mixed), "E0206 node 0 (SequenceConstruct): SequenceConstruct: all inputs must "
+                             "have the same element type; found float, int64");
+  EXPECT_EQ(
+      problem(onSequence("SequenceInsert", {"one"}), "SequenceInsert"),
+      "E0206 input 'tensor' must have the element type of the sequence; found int64 for float");
   Model typed(18);
   typed.input("x", {2}).output("y");
   typed.node("SequenceEmpty", {}, {"s"}).attribute("dtype", int64_t{8});
   typed.node("SequenceLength", {"s"}, {"y"});
-  EXPECT_EQ(messages(typed), "E0205 node 0 (SequenceEmpty): SequenceEmpty requires: attribute "
-                             "'dtype' is a float, integer or bool type; found 8");
+  EXPECT_EQ(messages(typed), "E0205 node 0 (SequenceEmpty): SequenceEmpty: attribute 'dtype' must "
+                             "be a float, integer or bool type; found 8");
 }
 
 TEST(Sequence, WithoutElementsHasNoneToGive) {
@@ -94,8 +96,8 @@ TEST(Sequence, WithoutElementsHasNoneToGive) {
   model.node("SequenceEmpty", {}, {"s"});
   model.node("SequenceErase", {"s"}, {"t"});
   model.node("SequenceLength", {"t"}, {"y"});
-  EXPECT_EQ(messages(model), "E0206 node 1 (SequenceErase): SequenceErase requires: the sequence "
-                             "has at least one tensor; found none");
+  EXPECT_EQ(messages(model), "E0206 node 1 (SequenceErase): SequenceErase: the sequence must have "
+                             "at least one tensor; found none");
 }
 
 /// SplitToSequence of [2 5], then the length.
@@ -121,15 +123,15 @@ TEST(SplitToSequence, RefusesPartsThatDoNotFit) {
     return messages(split(shape, parts));
   };
   const std::string sentence =
-      "E0206 node 0 (SplitToSequence): SplitToSequence requires: input 'split' is one extent of at "
-      "least 1, or a list of extents of at least 0 that add up to that of 'axis'; found ";
+      "E0206 node 0 (SplitToSequence): SplitToSequence: 'split' must be one extent of at least 1, "
+      "or a list of extents that add up to that of 'axis'; found ";
   EXPECT_EQ(refused({}, {0}), sentence + "[0] of shape [] for extent 5");
   EXPECT_EQ(refused({2}, {3, 3}), sentence + "[3 3] of shape [2] for extent 5");
   EXPECT_EQ(refused({2}, {6, -1}), sentence + "[6 -1] of shape [2] for extent 5");
   EXPECT_EQ(refused({1, 1}, {5}), sentence + "[5] of shape [1 1] for extent 5");
   EXPECT_EQ(messages(split({}, {1}, 2)),
-            "E0206 node 0 (SplitToSequence): SplitToSequence requires: attribute 'axis' is in "
-            "[-rank, rank-1] of input 'input'; found axis 2 at rank 2");
+            "E0206 node 0 (SplitToSequence): SplitToSequence: attribute 'axis' must be in [-rank, "
+            "rank-1] of input 'input'; found axis 2 for rank 2");
 }
 
 TEST(ConcatFromSequence, RefusesShapesThatDiffer) {
@@ -139,12 +141,13 @@ TEST(ConcatFromSequence, RefusesShapesThatDiffer) {
     return problem(model, "ConcatFromSequence");
   };
   EXPECT_EQ(joined(1, 0), "");
-  EXPECT_EQ(joined(0, 0), "E0206 the tensors have equal shapes, apart from 'axis' where it is not "
-                          "new; found [2 3] and [2 2]");
-  EXPECT_EQ(joined(1, 1), "E0206 the tensors have equal shapes, apart from 'axis' where it is not "
-                          "new; found [2 3] and [2 2]");
-  EXPECT_EQ(joined(-3, 0),
-            "E0206 attribute 'axis' is in [-rank, rank-1] of the result; found axis -3 at rank 2");
+  EXPECT_EQ(joined(0, 0), "E0206 the tensors must have equal shapes, except along 'axis' if it is "
+                          "not new; found [2 3] and [2 2]");
+  EXPECT_EQ(joined(1, 1), "E0206 the tensors must have equal shapes, except along 'axis' if it is "
+                          "not new; found [2 3] and [2 2]");
+  EXPECT_EQ(
+      joined(-3, 0),
+      "E0206 attribute 'axis' must be in [-rank, rank-1] of the result; found axis -3 for rank 2");
 }
 
 /// The graph of a SequenceMap.
@@ -161,8 +164,8 @@ TEST(SequenceMap, RefusesABodyOfOtherCounts) {
   body.add_output()->set_name("b");
   addNode(body, "Relu", {"a"}, {"b"});
   EXPECT_EQ(problem(model, "SequenceMap"),
-            "E0206 the body has as many inputs as the node, and as many outputs; found 2 inputs "
-            "and 1 outputs, 1 and 1 of the body");
+            "E0206 the body must have as many inputs and outputs as the node; found 2 inputs and 1 "
+            "outputs; the body has 1 and 1");
 }
 
 TEST(SequenceMap, RefusesSequencesOfOtherLengths) {
@@ -176,8 +179,8 @@ TEST(SequenceMap, RefusesSequencesOfOtherLengths) {
   body.add_output()->set_name("c");
   addNode(body, "Add", {"a", "b"}, {"c"});
   model.node("SequenceLength", {"u"}, {"y"});
-  EXPECT_EQ(messages(model), "E0206 node 2 (SequenceMap): SequenceMap requires: no input is left "
-                             "out, and all sequences have the same length; found 2 and 1");
+  EXPECT_EQ(messages(model), "E0206 node 2 (SequenceMap): SequenceMap: all inputs must be given, "
+                             "and all sequences must have the same length; found 2 and 1");
 }
 
 TEST(Sequence, IsNotStackedUpByALoop) {
@@ -192,8 +195,8 @@ TEST(Sequence, IsNotStackedUpByALoop) {
   addNode(body, "Identity", {"on"}, {"still"});
   addNode(body, "Neg", {"a"}, {"b"});
   addNode(body, "SequenceConstruct", {"b"}, {"all"});
-  EXPECT_EQ(messages(model), "E0206 node 0 (Loop): Loop: a trip gives a sequence of 1 tensor to be "
-                             "stacked up, only tensors are");
+  EXPECT_EQ(messages(model), "E0206 node 0 (Loop): Loop: an iteration gives a sequence of 1 "
+                             "tensor; only tensors can be stacked");
 }
 
 TEST(Optional, HasAValueOrNone) {
@@ -210,18 +213,17 @@ TEST(Optional, HasAValueOrNone) {
     return out;
   };
   EXPECT_EQ(messages(model(true)), "");
-  EXPECT_EQ(messages(model(false)),
-            "E0206 node 1 (OptionalGetElement): OptionalGetElement requires: input 'input' has a "
-            "value; found an empty optional");
+  EXPECT_EQ(messages(model(false)), "E0206 node 1 (OptionalGetElement): OptionalGetElement: input "
+                                    "'input' must have a value; found an empty optional");
   Model neither = model(false);
   neither.graph().mutable_node(0)->clear_attribute();
-  EXPECT_EQ(messages(neither), "E0206 node 0 (Optional): Optional requires: exactly one of input "
-                               "'input' and attribute 'type' is given; found neither");
+  EXPECT_EQ(messages(neither), "E0206 node 0 (Optional): Optional: exactly one of input 'input' "
+                               "and attribute 'type' must be given; found neither");
   Model contradicted = model(false);
   contradicted.graph().mutable_node(0)->mutable_attribute(0)->set_type(
       onnx::AttributeProto::STRING);
-  EXPECT_EQ(messages(contradicted), "E0203 node 0 (Optional): Optional requires: attribute 'type' "
-                                    "is a type, if given; found a string");
+  EXPECT_EQ(messages(contradicted), "E0203 node 0 (Optional): Optional: attribute 'type' must be a "
+                                    "type (optional); found a string");
 }
 
 } // namespace

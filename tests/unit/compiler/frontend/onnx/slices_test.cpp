@@ -63,19 +63,19 @@ TEST(Slice, OfTheWholeIsNothing) {
 
 TEST(Slice, RefusesWhatMakesNoSense) {
   EXPECT_EQ(import(slice({6}, {0}, {6}, {0}, {0})).messages(),
-            "E0206 node 0 (Slice): Slice requires: 'steps' are not 0; found [0]");
+            "E0206 node 0 (Slice): Slice: 'steps' must not be 0; found [0]");
   EXPECT_EQ(import(slice({6}, {0}, {6}, {1}, {1})).messages(),
-            "E0206 node 0 (Slice): Slice requires: 'axes' are distinct axes of 'data'; found axis "
-            "1 at rank 1");
+            "E0206 node 0 (Slice): Slice: 'axes' must be distinct axes of 'data'; found axis 1 for "
+            "rank 1");
   EXPECT_EQ(import(slice({6}, {0, 0}, {6}, {0}, {1})).messages(),
-            "E0206 node 0 (Slice): Slice requires: 'starts', 'ends', 'axes' and 'steps' have the "
-            "same length; found 2, 1, 1 and 1");
+            "E0206 node 0 (Slice): Slice: 'starts', 'ends', 'axes' and 'steps' must have the same "
+            "length; found 2, 1, 1 and 1");
 }
 
 TEST(Slice, WithoutElementsIsKnown) {
   Model model = slice({6}, {3}, {2}, {0}, {1});
   EXPECT_EQ(import(model).messages(),
-            "E0114: output 'y' has the shape [0], a tensor without elements");
+            "E0114: output 'y' has shape [0], which has no elements; at least 1 is needed");
   model.node("Size", {"y"}, {"n"});
   model.node("Cast", {"n"}, {"f"}).attribute("to", int64_t{onnx::TensorProto::FLOAT});
   model.node("Add", {"x", "f"}, {"z"});
@@ -135,12 +135,12 @@ TEST(Split, IntoPartsThatAreFloatsInOpset1) {
   EXPECT_EQ(results[0].values, (Doubles{0, 4}));
   EXPECT_EQ(results[1].values, (Doubles{1, 2, 3, 5, 6, 7}));
 
-  const std::string start = "E0206 node 0 (Split): Split requires: ";
+  const std::string start = "E0206 node 0 (Split): Split: ";
   EXPECT_EQ(import(parts({3, 3})).messages(),
-            start + "the parts are at least 0, one per output, and add up to the extent of 'axis'; "
-                    "found [3 3] for 2 outputs of extent 4");
+            start + "the parts must be at least 0, one per output, and add up to the extent of "
+                    "'axis'; found [3 3] for 2 outputs of extent 4");
   const std::string whole =
-      start + "every element of input 'split' is a whole number in [0, 2147483647]; found ";
+      start + "every element of input 'split' must be a whole number in [0, 2147483647]; found ";
   EXPECT_EQ(import(parts({1.5F, 2.5F})).messages(), whole + "1.5");
   EXPECT_EQ(import(parts({-1, 5})).messages(), whole + "-1");
   EXPECT_EQ(import(parts({std::numeric_limits<float>::quiet_NaN(), 4})).messages(), whole + "nan");
@@ -148,10 +148,10 @@ TEST(Split, IntoPartsThatAreFloatsInOpset1) {
   Model both = parts({1, 3});
   Node(both.graph().mutable_node(0)).attribute("split", Ints{1, 3});
   EXPECT_EQ(import(both).messages(),
-            start + "input 'split' and attribute 'split' are not both given; found both");
+            start + "input 'split' and attribute 'split' must not both be given; found both");
   Model second = parts({1, 3});
   second.proto.mutable_opset_import(0)->set_version(2);
-  EXPECT_EQ(import(second).messages(), "E0204 node 0 (Split): Split has 2 inputs, allowed: 1");
+  EXPECT_EQ(import(second).messages(), "E0204 node 0 (Split): Split has 2 inputs; expected 1");
 }
 
 TEST(Split, IntoACountFromOpset18On) {
@@ -162,19 +162,17 @@ TEST(Split, IntoACountFromOpset18On) {
   EXPECT_EQ(imported.info.outputs[0].shape, (Ints{2, 3}));
   EXPECT_EQ(imported.info.outputs[1].shape, (Ints{2, 2}));
   EXPECT_EQ(import(split(18, 5, 2)).messages(),
-            "E0206 node 0 (Split): Split requires: exactly one of input 'split' and attribute "
-            "'num_outputs' is given; found neither");
+            "E0206 node 0 (Split): Split: exactly one of input 'split' and attribute 'num_outputs' "
+            "must be given; found neither");
   Model wrong = split(18, 6, 2);
   Node(wrong.graph().mutable_node(0)).attribute("num_outputs", int64_t{3});
-  EXPECT_EQ(import(wrong).messages(),
-            "E0206 node 0 (Split): Split requires: attribute 'num_outputs' is the number of "
-            "outputs; found 3 and 2 outputs");
+  EXPECT_EQ(import(wrong).messages(), "E0206 node 0 (Split): Split: attribute 'num_outputs' must "
+                                      "be the number of outputs; found 3 for 2 outputs");
 }
 
 TEST(Split, PartsMustAddUp) {
-  const std::string sentence =
-      "E0206 node 0 (Split): Split requires: the parts are at least 0, one "
-      "per output, and add up to the extent of 'axis'; found ";
+  const std::string sentence = "E0206 node 0 (Split): Split: the parts must be at least 0, one per "
+                               "output, and add up to the extent of 'axis'; found ";
   EXPECT_EQ(import(split(13, 5, 2)).messages(), sentence + "[3 3] for 2 outputs of extent 5");
   for (const Ints &parts : {Ints{1, 2}, Ints{-1, 5}, Ints{4}, Ints{kMost, 1}}) {
     Model model = split(11, 4, 2);
@@ -193,8 +191,8 @@ TEST(Split, AllowsEmptyParts) {
       model.graph().mutable_node(0)->add_input("parts");
     }
     EXPECT_EQ(import(model).messages(),
-              "E0114: output 'y1' has the shape [2 0], a tensor without elements\n"
-              "E0114: output 'y2' has the shape [2 0], a tensor without elements");
+              "E0114: output 'y1' has shape [2 0], which has no elements; at least 1 is needed\n"
+              "E0114: output 'y2' has shape [2 0], which has no elements; at least 1 is needed");
     model.graph().clear_output();
     model.output("z");
     model.node("Concat", {"y1", "y0", "y2"}, {"z"}).attribute("axis", int64_t{1});
@@ -202,7 +200,7 @@ TEST(Split, AllowsEmptyParts) {
     model.output("r");
     model.node("Relu", {"y1"}, {"r"});
     EXPECT_EQ(import(model).messages(), "E0205 node 2 (Relu): Relu: the operand [2 0] has no "
-                                        "elements, at least 1 is needed on the accelerator");
+                                        "elements; the accelerator needs at least 1");
   }
 }
 
@@ -232,11 +230,10 @@ TEST(Concat, ChecksShapes) {
   model.input("x", {2, 1}).input("v", {3, 1}).input("w", {2}).output("y").output("z");
   model.node("Concat", {"x", "v"}, {"y"}).attribute("axis", int64_t{1});
   model.node("Concat", {"x", "w"}, {"z"}).attribute("axis", int64_t{1});
-  EXPECT_EQ(import(model).messages(),
-            "E0206 node 0 (Concat): Concat requires: the inputs have equal shapes apart from "
-            "'axis'; found [2 1] and [3 1]\n"
-            "E0206 node 1 (Concat): Concat requires: the inputs have equal shapes apart from "
-            "'axis'; found [2 1] and [2]");
+  EXPECT_EQ(import(model).messages(), "E0206 node 0 (Concat): Concat: the input shapes must be "
+                                      "equal except along 'axis'; found [2 1] and [3 1]\n"
+                                      "E0206 node 1 (Concat): Concat: the input shapes must be "
+                                      "equal except along 'axis'; found [2 1] and [2]");
 }
 
 } // namespace

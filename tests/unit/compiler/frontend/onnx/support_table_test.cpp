@@ -86,8 +86,8 @@ TEST(SupportTable, HasTheOperatorsOfOnnxOrSaysWhyNot) {
   }
   ASSERT_TRUE(whyUnsupported("imagedecoder"));
   EXPECT_EQ(whyUnsupported("imagedecoder")->message,
-            "operator 'ImageDecoder' is not supported: it decodes files of pictures, the "
-            "accelerator takes numbers");
+            "operator 'ImageDecoder' is not supported: it decodes image files; the accelerator "
+            "computes numbers only");
   EXPECT_FALSE(whyUnsupported("Frobnicate"));
 }
 
@@ -98,13 +98,13 @@ TEST(SupportTable, HasOneRowPerMeaning) {
   EXPECT_EQ(rows[0].lastOpset, 12);
   EXPECT_EQ(rows[1].firstOpset, 13);
   EXPECT_EQ(rows[1].lastOpset, 26);
-  EXPECT_EQ(
-      supportMarkdown({rows[1]}),
-      "| operator | opsets | becomes | requires |\n|---|---|---|---|\n"
-      "| Softmax | 13 to 26 | reduce max, map exp(x - max), reduce sum, map e / sum; over "
-      "'axis' | inputs: 'input'; outputs: 'output'; attribute 'axis' is an int, -1 by default; "
-      "input 'input' is float, float16, bfloat16 or double; attribute 'axis' is in [-rank, "
-      "rank-1] of input 'input' |\n");
+  EXPECT_EQ(supportMarkdown({rows[1]}),
+            "| operator | opsets | becomes | requires |\n"
+            "|---|---|---|---|\n"
+            "| Softmax | 13 to 26 | reduce max, map exp(x - max), reduce sum, map e / sum; over "
+            "'axis' | inputs: 'input'; outputs: 'output'; attribute 'axis' must be an int (default "
+            "-1); input 'input' must be float, float16, bfloat16 or double; attribute 'axis' must "
+            "be in [-rank, rank-1] of input 'input' |\n");
 }
 
 TEST(SupportTable, SaysWhichOperandsThereAre) {
@@ -114,44 +114,45 @@ TEST(SupportTable, SaysWhichOperandsThereAre) {
               testing::Contains("inputs: 'input', 'min' (optional), 'max' (optional)"));
   EXPECT_THAT(requirements("Constant"), testing::Contains("no inputs"));
   EXPECT_THAT(requirements("Constant"),
-              testing::Contains("attribute 'value_floats' is a list of floats, if given"));
+              testing::Contains("attribute 'value_floats' must be a list of floats (optional)"));
   EXPECT_THAT(requirements("Identity"),
               testing::ElementsAre("inputs: 'input' (a tensor, a sequence or an optional)",
                                    "outputs: 'output'"));
   EXPECT_THAT(requirements("Loop"),
-              testing::Contains("inputs: 'M' (optional), 'cond' (optional), 'v_initial' (any "
-                                "number; a tensor, a sequence or an optional)"));
+              testing::Contains("inputs: 'M' (optional), 'cond' (optional), 'v_initial' (zero "
+                                "or more; a tensor, a sequence or an optional)"));
   EXPECT_THAT(requirements("Upsample"),
               testing::ElementsAre(
                   "inputs: 'X', 'scales'", "outputs: 'Y'",
-                  "attribute 'mode' is a string, 'nearest' by default",
-                  "input 'X' is float, float16, bfloat16 or double, or integers or bool",
-                  "input 'scales' is float, float16, bfloat16 or double",
-                  "input 'scales' is known at import (a constant, or computed from constants and "
-                  "shapes)",
-                  "attribute 'mode' is nearest or linear",
-                  "integers and bools are resized by mode 'nearest'",
-                  "'scales' has one element per axis of 'X'", "'scales' are finite numbers above 0",
-                  "every extent of the result is at least 1, and it has at most 2147483647 "
-                  "elements"));
+                  "attribute 'mode' must be a string (default 'nearest')",
+                  "input 'X' must be float, float16, bfloat16, double, an integer type or bool",
+                  "input 'scales' must be float, float16, bfloat16 or double",
+                  "input 'scales' must be known at compile time (a constant, or computed from "
+                  "constants and shapes)",
+                  "attribute 'mode' must be nearest or linear",
+                  "integers and bools must be resized with mode 'nearest'",
+                  "'scales' must have one element per axis of 'X'",
+                  "'scales' must be finite and above 0",
+                  "the result must have extents of at least 1 and at most 2147483647 elements"));
 }
 
 /// What must be known at import is not called so of its integers alone.
 TEST(SupportTable, SaysOnceWhatMustBeKnown) {
-  EXPECT_THAT(
-      supportTable("NonZero").back().requirements,
-      testing::ElementsAre("inputs: 'X'", "outputs: 'Y'",
-                           "input 'X' is float, float16, bfloat16 or double, or integers or bool",
-                           "input 'X' is known at import (a constant, or computed from constants "
-                           "and shapes)"));
+  EXPECT_THAT(supportTable("NonZero").back().requirements,
+              testing::ElementsAre(
+                  "inputs: 'X'", "outputs: 'Y'",
+                  "input 'X' must be float, float16, bfloat16, double, an integer type or bool",
+                  "input 'X' must be known at compile time (a constant, or computed from constants "
+                  "and shapes)"));
   for (const SupportRow &row : supportTable())
     for (const std::string &known : row.requirements) {
-      const size_t tail = known.find(" is known at import");
+      const size_t tail = known.find(" must be known at compile time");
       if (!known.starts_with("input '") || tail == std::string::npos)
         continue;
       for (const std::string &other : row.requirements)
-        if (other.starts_with(known.substr(0, tail) + " is float"))
-          EXPECT_EQ(other.find("known at import"), std::string::npos) << row.op << ": " << other;
+        if (other.starts_with(known.substr(0, tail) + " must be float"))
+          EXPECT_EQ(other.find("known at compile time"), std::string::npos)
+              << row.op << ": " << other;
     }
 }
 

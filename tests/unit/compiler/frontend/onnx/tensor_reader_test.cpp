@@ -102,51 +102,51 @@ TEST(TensorReader, RefusesSizesThatLie) {
   Proto proto = raw<float>(Proto::FLOAT, {1, 2, 3});
   proto.set_dims(0, 4);
   EXPECT_EQ(error(proto),
-            "E0105: initializer 'w' has 12 bytes of raw data, float of shape [4] needs 16");
+            "E0105: initializer 'w' has 12 bytes of raw data, but float of shape [4] needs 16");
   proto = tensor(Proto::FLOAT, {4});
   proto.add_float_data(1);
   EXPECT_EQ(error(proto),
-            "E0105: initializer 'w' has 1 values in float_data, its shape [4] needs 4");
-  EXPECT_EQ(error(tensor(Proto::FLOAT, {4})),
-            "E0105: initializer 'w' has the shape [4] and no data");
+            "E0105: initializer 'w' has 1 values in float_data, but its shape [4] needs 4");
+  EXPECT_EQ(error(tensor(Proto::FLOAT, {4})), "E0105: initializer 'w' has shape [4], but no data");
   EXPECT_EQ(error(tensor(Proto::FLOAT, {2, -1})),
-            "E0105: initializer 'w' has the negative extent -1 in its shape [2 -1]");
+            "E0105: initializer 'w' has a negative extent, -1, in its shape [2 -1]");
   EXPECT_EQ(error(tensor(Proto::FLOAT, {int64_t{1} << 40, int64_t{1} << 40})),
-            "E0105: initializer 'w' has the shape [1099511627776 1099511627776], more than "
-            "268435456 elements");
+            "E0105: initializer 'w' has shape [1099511627776 1099511627776], more than 268435456 "
+            "elements");
 }
 
 TEST(TensorReader, RefusesWrongEncodings) {
   Proto proto = raw<float>(Proto::FLOAT, {1});
   proto.add_float_data(1);
   EXPECT_EQ(error(proto),
-            "E0105: initializer 'w' has both float_data and raw_data, one is allowed");
+            "E0105: initializer 'w' has both float_data and raw_data; only one is allowed");
   proto = tensor(Proto::FLOAT, {1});
   proto.add_int64_data(1);
-  EXPECT_EQ(error(proto), "E0105: initializer 'w' has its values in int64_data, float is stored "
+  EXPECT_EQ(error(proto), "E0105: initializer 'w' has its values in int64_data, but float must be "
                           "in raw_data or float_data");
   EXPECT_EQ(error(tensor(Proto::UNDEFINED, {})), "E0105: initializer 'w' has no data type");
   proto = tensor(Proto::FLOAT, {});
   proto.add_external_data();
-  EXPECT_EQ(error(proto), "E0105: initializer 'w' refers to external data, but is not marked as "
-                          "stored there");
+  EXPECT_EQ(
+      error(proto),
+      "E0105: initializer 'w' refers to external data, but its data_location is not EXTERNAL");
   proto = tensor(Proto::FLOAT, {});
   proto.set_data_location(Proto::EXTERNAL);
   proto.add_float_data(1);
   EXPECT_EQ(error(proto),
-            "E0105: initializer 'w' has both external data and float_data, one is allowed");
+            "E0105: initializer 'w' has both external data and float_data; only one is allowed");
 }
 
 TEST(TensorReader, RefusesKindsOfData) {
   EXPECT_EQ(error(tensor(Proto::STRING, {1})),
-            "E0114: initializer 'w' has elements of type string, allowed are float, float16, "
-            "bfloat16, double, bool and integers of 8 to 64 bits");
+            "E0114: initializer 'w' has type string; sluice supports float, float16, bfloat16, "
+            "double, bool and 8- to 64-bit integers");
   EXPECT_EQ(error(tensor(17, {1})),
-            "E0114: initializer 'w' has elements of type float8e4m3fn, allowed are float, float16, "
-            "bfloat16, double, bool and integers of 8 to 64 bits");
+            "E0114: initializer 'w' has type float8e4m3fn; sluice supports float, float16, "
+            "bfloat16, double, bool and 8- to 64-bit integers");
   EXPECT_EQ(error(tensor(99, {1})),
-            "E0114: initializer 'w' has elements of type number 99, allowed are float, float16, "
-            "bfloat16, double, bool and integers of 8 to 64 bits");
+            "E0114: initializer 'w' has type number 99; sluice supports float, float16, bfloat16, "
+            "double, bool and 8- to 64-bit integers");
   Proto proto = tensor(Proto::FLOAT, {});
   proto.mutable_segment()->set_begin(0);
   EXPECT_EQ(error(proto), "E0114: initializer 'w' is stored in segments, which are not supported");
@@ -156,10 +156,10 @@ TEST(TensorReader, RefusesValuesOutOfRange) {
   EXPECT_EQ(error(raw<double>(Proto::DOUBLE, {1e300})),
             "E0105: initializer 'w' holds 1e+300, which is outside the range of fp32");
   EXPECT_EQ(error(raw<uint64_t>(Proto::UINT64, {uint64_t{1} << 63})),
-            "E0105: initializer 'w' holds 9223372036854775808, at most 9223372036854775807 is "
-            "supported");
+            "E0105: initializer 'w' holds 9223372036854775808; the largest supported integer is "
+            "9223372036854775807");
   EXPECT_EQ(error(raw<uint8_t>(Proto::BOOL, {2})),
-            "E0105: initializer 'w' holds 2 as a bool, 0 or 1 is allowed");
+            "E0105: initializer 'w' holds 2 as a bool; only 0 and 1 are allowed");
   Proto proto = tensor(Proto::INT8, {1});
   proto.add_int32_data(200);
   EXPECT_EQ(error(proto), "E0105: initializer 'w' holds 200 in int32_data, which is outside the "

@@ -150,7 +150,7 @@ void recordConditions(const Problems &problems) {
   static std::ofstream file(path);
   static std::set<std::string> seen;
   for (const Problem &problem : problems) {
-    const std::string start = problem.node ? problem.node->op + " requires: " : "";
+    const std::string start = problem.node ? problem.node->op + ": " : "";
     const size_t end = problem.message.rfind("; found ");
     if (start.empty() || !problem.message.starts_with(start) || end == std::string::npos)
       continue;

@@ -39,8 +39,10 @@ struct Case {
   /// What is required, and what was found instead; or "".
   std::string problem(const std::string &code = "E0206") const {
     const std::string text = import(model).messages();
-    const std::string start = code + " node 0 (" + op + "): " + op + " requires: ";
-    return text.starts_with(start) ? text.substr(start.size()) : text;
+    const std::string start = code + " node 0 (" + op + "): " + op + ": ";
+    return text.starts_with(start) && text.find("; found ") != std::string::npos
+               ? text.substr(start.size())
+               : text;
   }
   Model model;
   std::string op;
@@ -57,17 +59,17 @@ TEST(Pooling, ChecksItsAttributes) {
   for (const char *op : {"MaxPool", "AveragePool", "LpPool"}) {
     EXPECT_EQ(pooling(op).problem(), "");
     EXPECT_EQ(Case(op, {3, 4}).with("kernel_shape", Ints{2}).problem(),
-              "input 'X' has rank 3 or more: batch, channels and spatial axes; found [3 4]");
-    EXPECT_EQ(pooling(op, {2}).problem(), "attribute 'kernel_shape' has one element per spatial "
-                                          "axis, in [1, 2147483647]; found [2] for [1 3 5 6]");
-    EXPECT_EQ(pooling(op, {6, 1}).problem(),
-              "the window fits into the padded input; found 6 elements from first to last for 5 "
-              "along axis 2");
+              "input 'X' must have rank 3 or more: batch, channels and spatial axes; found [3 4]");
+    EXPECT_EQ(pooling(op, {2}).problem(),
+              "attribute 'kernel_shape' must have one element per spatial axis, in [1, "
+              "2147483647]; found [2] for [1 3 5 6]");
+    EXPECT_EQ(pooling(op, {6, 1}).problem(), "the window must fit into the padded input; found a "
+                                             "window of 6 for 5 elements along axis 2");
     EXPECT_EQ(pooling(op).with("pads", Ints{0, 0, 0, 2}).problem(),
-              "the pads of an axis are smaller than the window; found 0 and 2 for 2 elements from "
-              "first to last along axis 3");
+              "the pads of an axis must be smaller than the window; found pads 0 and 2 for a "
+              "window over 2 elements of axis 3");
     EXPECT_EQ(Case(op, {1, 3, 5, 6}).problem("E0203"),
-              "attribute 'kernel_shape' is a list of ints, and is given; found none");
+              "attribute 'kernel_shape' must be a list of ints (required); found none");
   }
 }
 
@@ -76,19 +78,19 @@ TEST(Pooling, ANormIsOfOrderOneOrTwo) {
     Case one(op, {1, 3, 5, 6});
     if (std::string(op) == "LpPool")
       one.with("kernel_shape", Ints{2, 2});
-    EXPECT_EQ(one.with("p", int64_t{3}).problem("E0205"), "attribute 'p' is 1 or 2; found 3");
+    EXPECT_EQ(one.with("p", int64_t{3}).problem("E0205"), "attribute 'p' must be 1 or 2; found 3");
   }
 }
 
 TEST(Pooling, AnAverageIsOfSomething) {
   Case gaps("AveragePool", {1, 1, 1});
   gaps.with("kernel_shape", Ints{2}).with("dilations", Ints{2}).with("pads", Ints{1, 1});
-  EXPECT_EQ(gaps.problem(), "the average is of at least one element at every position; found none "
-                            "at position 0 along axis 2");
+  EXPECT_EQ(gaps.problem(), "the average must include at least one element at every position; "
+                            "found none at position 0 along axis 2");
   EXPECT_EQ(gaps.with("count_include_pad", int64_t{1}).problem(), "");
   Case many("AveragePool", {1, 1, 20000000});
   EXPECT_EQ(many.with("kernel_shape", Ints{2}).problem("E0205"),
-            "the window has at most 16777216 positions; found [19999999]");
+            "the window must have at most 16777216 positions; found [19999999]");
 }
 
 TEST(Pooling, DividesByWhatItSees) {
@@ -110,35 +112,36 @@ TEST(ConvTranspose, ChecksShapes) {
   };
   EXPECT_EQ(node({4, 2, 3}).problem(), "");
   EXPECT_EQ(node({4, 2, 3, 3}).problem(),
-            "input 'W' has the rank of 'X' and no extent of 0; found [4 2 3 3] for [1 4 6]");
+            "input 'W' must have the rank of 'X' and no extent 0; found [4 2 3 3] for [1 4 6]");
   EXPECT_EQ(node({3, 2, 3}).problem(),
-            "attribute 'group' divides the channels, of which 'W' has as many as 'X'; found group "
-            "1, [1 4 6] of 'X' and [3 2 3] of 'W'");
+            "attribute 'group' must divide the channels, and 'W' must have as many channels as "
+            "'X'; found group 1, [1 4 6] of 'X' and [3 2 3] of 'W'");
   EXPECT_EQ(node({4, 2, 3}).with("group", int64_t{3}).problem(),
-            "attribute 'group' divides the channels, of which 'W' has as many as 'X'; found group "
-            "3, [1 4 6] of 'X' and [4 2 3] of 'W'");
+            "attribute 'group' must divide the channels, and 'W' must have as many channels as "
+            "'X'; found group 3, [1 4 6] of 'X' and [4 2 3] of 'W'");
   EXPECT_EQ(node({4, 2, 3}).with("group", int64_t{2}).zeros("b", {2}).problem(),
-            "input 'B' has one element per feature of 'W' and group; found [2] for [4 2 3] and "
-            "group 2");
+            "input 'B' must have one element per output channel of 'W' and group; found [2] for [4 "
+            "2 3] and group 2");
   EXPECT_EQ(node({4, 2, 3}).with("kernel_shape", Ints{4}).problem(),
-            "attribute 'kernel_shape' is that of 'W'; found [4] for [4 2 3]");
+            "attribute 'kernel_shape' must be the kernel of 'W'; found [4] for [4 2 3]");
   EXPECT_EQ(node({4, 2, 3}).with("output_padding", Ints{2}).with("strides", Ints{2}).problem(),
-            "attribute 'output_padding' has one element per spatial axis, below its stride or "
+            "'output_padding' must have one element per spatial axis, below its stride or "
             "dilation; found [2], strides [2] and dilations [1]");
   EXPECT_EQ(node({4, 2, 3}).with("output_shape", Ints{15}).with("strides", Ints{2}).problem(),
-            "attribute 'output_shape' is at most what the window reaches with the largest "
-            "'output_padding'; found [15] of [14]");
+            "'output_shape' must be at most the result with the largest 'output_padding'; found "
+            "[15], at most [14]");
   EXPECT_EQ(node({4, 2, 3}).with("output_shape", Ints{14}).with("strides", Ints{2}).problem(), "");
   EXPECT_EQ(node({4, 2, 3}).with("pads", Ints{4, 4}).problem(),
-            "the result has an extent in [1, 2147483647] along every axis; found [0]");
-  EXPECT_EQ(node({4, 2, 3}).with("strides", Ints{2147483647}).problem(),
-            "the result has an extent in [1, 2147483647] along every axis; found [10737418238]");
+            "the result must have an extent in [1, 2147483647] along every axis; found [0]");
+  EXPECT_EQ(
+      node({4, 2, 3}).with("strides", Ints{2147483647}).problem(),
+      "the result must have an extent in [1, 2147483647] along every axis; found [10737418238]");
   EXPECT_EQ(node({4, 2, 3}).with("strides", Ints{5000}).problem("E0205"),
-            "the strides make at most 1024 phases; found [5000]");
+            "the strides must make at most 1024 phases; found [5000]");
   Case groups = node({8192, 2, 3}, {1, 8192, 6});
   EXPECT_EQ(groups.with("group", int64_t{8192}).problem("E0205"),
-            "known weights written out over all groups have at most 67108864 elements; found [8192 "
-            "16384 3]");
+            "constant weights, expanded over all groups, must have at most 67108864 elements; "
+            "found [8192 16384 3]");
 }
 
 TEST(ConvTranspose, TakesWeightsThatAreComputed) {
@@ -174,26 +177,27 @@ Case pad(const Ints &pads, const char *mode = "constant", const Ints &x = {2, 5}
 TEST(Pad, ChecksItsOperands) {
   EXPECT_EQ(pad({0, 1, 0, 2}).problem(), "");
   EXPECT_EQ(pad({0, 1, 0, 2}, "mirror").problem(),
-            "attribute 'mode' is constant, reflect, edge or wrap; found 'mirror'");
+            "attribute 'mode' must be constant, reflect, edge or wrap; found 'mirror'");
   EXPECT_EQ(Case("Pad", {2, 5}, 13).ints("p", {0, 0, 0, 0}).with("mode", "wrap").problem(),
-            "attribute 'mode' is constant, reflect or edge; found 'wrap'");
+            "attribute 'mode' must be constant, reflect or edge; found 'wrap'");
   const std::string two =
-      "'pads' has two elements per padded axis, in [-2147483647, 2147483647]; found ";
+      "'pads' must have two elements per padded axis, in [-2147483647, 2147483647]; found ";
   EXPECT_EQ(pad({0, 1, 0}).problem(), two + "[0 1 0] for [2 5]");
   EXPECT_EQ(pad({0, INT64_MIN, 0, 0}).problem(), two + "[0 -9223372036854775808 0 0] for [2 5]");
-  EXPECT_EQ(pad({0, -3, 0, -2}).problem(),
-            "negative 'pads' leave at least one element of an axis; found [0 -3 0 -2] for [2 5]");
+  EXPECT_EQ(
+      pad({0, -3, 0, -2}).problem(),
+      "negative 'pads' must leave at least one element of an axis; found [0 -3 0 -2] for [2 5]");
   EXPECT_EQ(pad({0, 0, 0, 0}).zeros("v", {2}).problem(),
-            "input 'constant_value' has one element; found [2]");
+            "input 'constant_value' must have one element; found [2]");
   EXPECT_EQ(pad({1, 1}).zeros("v", {1}).ints("a", {2}).problem(),
-            "'axes' are distinct axes of 'data'; found axis 2 at rank 2");
-  const std::string most = "'pads' are at most as many as an axis has further elements where they "
-                           "reflect it, and as it has elements where they wrap around it; found ";
+            "'axes' must be distinct axes of 'data'; found axis 2 for rank 2");
+  const std::string most = "'pads' must be below the extent of their axis to reflect it, and at "
+                           "most the extent to wrap it; found ";
   EXPECT_EQ(pad({0, 0, 0, 4}, "reflect").problem(), "");
-  EXPECT_EQ(pad({0, 0, 0, 5}, "reflect").problem("E0205"), most + "0 and 5 at extent 5 of axis 1");
-  EXPECT_EQ(pad({2, 0, 0, 0}, "reflect").problem("E0205"), most + "2 and 0 at extent 2 of axis 0");
+  EXPECT_EQ(pad({0, 0, 0, 5}, "reflect").problem("E0205"), most + "0 and 5 for extent 5 of axis 1");
+  EXPECT_EQ(pad({2, 0, 0, 0}, "reflect").problem("E0205"), most + "2 and 0 for extent 2 of axis 0");
   EXPECT_EQ(pad({0, 5, 0, 5}, "wrap").problem(), "");
-  EXPECT_EQ(pad({0, 6, 0, 0}, "wrap").problem("E0205"), most + "6 and 0 at extent 5 of axis 1");
+  EXPECT_EQ(pad({0, 6, 0, 0}, "wrap").problem("E0205"), most + "6 and 0 for extent 5 of axis 1");
   EXPECT_EQ(pad({0, 2147483647, 0, 2147483647}).problem(),
             "E0206 node 0 (Pad): Pad: the result has more than 2147483647 elements");
   EXPECT_EQ(pad({0, 2147483647, 0, 0}, "edge").problem(),
@@ -207,9 +211,9 @@ TEST(Pad, NeedsKnownPads) {
   model.node("Pad", {"x", "q"}, {"y"});
   model.node("Pad", {"x", "p", "v"}, {"z"});
   EXPECT_EQ(import(model).messages(),
-            "E0205 node 1 (Pad): Pad requires: input 'pads' is known at import (a constant, or "
+            "E0205 node 1 (Pad): Pad: input 'pads' must be known at compile time (a constant, or "
             "computed from constants and shapes); found a run-time tensor int64 [2 1]\n"
-            "E0205 node 2 (Pad): Pad requires: input 'constant_value' is known at import (a "
+            "E0205 node 2 (Pad): Pad: input 'constant_value' must be known at compile time (a "
             "constant, or computed from constants and shapes); found a run-time tensor float [1]");
 }
 
@@ -230,16 +234,16 @@ TEST(DepthToSpace, ChecksTheBlocks) {
   };
   EXPECT_EQ(node("DepthToSpace", 2, {1, 8, 3, 3}).problem(), "");
   EXPECT_EQ(node("DepthToSpace", 2, {8, 3, 3}).problem(),
-            "input 'input' has rank 4: batch, channels, height and width; found [8 3 3]");
+            "input 'input' must have rank 4: batch, channels, height and width; found [8 3 3]");
   for (const int64_t size : {int64_t{0}, int64_t{3}, INT64_MAX})
     EXPECT_EQ(node("DepthToSpace", size, {1, 8, 3, 3}).problem(),
-              "the square of attribute 'blocksize' divides the channels; found blocksize " +
+              "the square of attribute 'blocksize' must divide the channels; found blocksize " +
                   std::to_string(size) + " for [1 8 3 3]");
   EXPECT_EQ(node("DepthToSpace", 2, {1, 8, 3, 3}).with("mode", "RCD").problem(),
-            "attribute 'mode' is DCR or CRD; found 'RCD'");
+            "attribute 'mode' must be DCR or CRD; found 'RCD'");
   for (const int64_t size : {int64_t{-2}, int64_t{4}})
     EXPECT_EQ(node("SpaceToDepth", size, {1, 8, 4, 6}).problem(),
-              "attribute 'blocksize' divides height and width; found blocksize " +
+              "attribute 'blocksize' must divide height and width; found blocksize " +
                   std::to_string(size) + " for [1 8 4 6]");
 }
 
