@@ -12,7 +12,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   ModelChoice choice;
   std::string engine = "rtl", spacing = "both";
   std::optional<uint32_t> clockMhz;
@@ -36,7 +36,7 @@ struct Measured {
 
 class Bench {
 public:
-  Bench(const Options &options, const Common &common) : options(options), report(common) {}
+  Bench(const BenchOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
     auto loaded = ModelHandle::load(options.choice);
@@ -160,7 +160,7 @@ private:
                : Usage;
   }
 
-  const Options &options;
+  const BenchOptions &options;
   const Report report;
   ModelHandle model;
   std::vector<Measured> engines;
@@ -170,7 +170,7 @@ private:
 
 void addBench(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("bench", "measure the cycles of an inference on an engine");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   options->choice.add(*command);
   command
       ->add_option("--engine", options->engine,

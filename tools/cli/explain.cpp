@@ -47,7 +47,7 @@ std::string_view errorTitle(std::string_view code) {
 
 namespace {
 
-int run(std::string code, const Common &common) {
+int printPage(std::string code, const Common &common) {
   const Report report(common);
   const auto &pages = explainPages();
   Json list = Json::array();
@@ -107,10 +107,10 @@ void addExplain(CLI::App &app, const Common &common, int &exitCode) {
       model->compile.modelPath = *spacesOf;
     exitCode = spaces->count() != 0 ? explainSpaces(*model, *node, common)
                : wantsModel         ? explainPlan(*model, common)
-                                    : run(*code, common);
+                                    : printPage(*code, common);
   });
 #else
-  command->callback([code, &common, &exitCode] { exitCode = run(*code, common); });
+  command->callback([code, &common, &exitCode] { exitCode = printPage(*code, common); });
 #endif
 }
 

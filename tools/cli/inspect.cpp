@@ -21,7 +21,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string file;
   bool sections = false, io = false, memory = false, assembly = false, map = false;
   std::optional<uint32_t> core;
@@ -325,7 +325,7 @@ std::variant<Element, std::string> elementOf(const std::string &text,
   return element;
 }
 
-int run(Options options, const Common &common) {
+int printContents(InspectOptions options, const Common &common) {
   const Report report(common);
   auto bytes = io::readAll(options.file, format::kMagic);
   if (const auto *wrong = std::get_if<io::Error>(&bytes))
@@ -387,7 +387,7 @@ int run(Options options, const Common &common) {
 
 void addInspect(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("inspect", "print the contents of a program file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   command->add_option("file", options->file, "program file; - is standard input")->required();
   command->add_flag("--sections", options->sections, "print sections with offsets and hashes");
   command->add_flag("--io", options->io, "print models, inputs and outputs");
@@ -406,7 +406,7 @@ void addInspect(CLI::App &app, const Common &common, int &exitCode) {
       ->add_option("--element", options->elements,
                    "print the rows and lanes that hold an element: TENSOR[INDEX,...]")
       ->allow_extra_args(false);
-  command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
+  command->callback([options, &common, &exitCode] { exitCode = printContents(*options, common); });
 }
 
 } // namespace sluice::cli

@@ -19,7 +19,7 @@ std::string anyCase(const std::string &op) {
   return op;
 }
 
-int run(const std::string &op, bool markdown, const Common &common) {
+int printOperators(const std::string &op, bool markdown, const Common &common) {
   const Report report(common);
   if (markdown && report.wantsJson())
     return report.fail("E0601", "--markdown cannot be used with --json");
@@ -56,7 +56,8 @@ void addOps(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--op", *op, "print what one operator requires, or why it is not supported")
       ->type_name("NAME");
   command->add_flag("--markdown", *markdown, "print a Markdown table");
-  command->callback([op, markdown, &common, &exitCode] { exitCode = run(*op, *markdown, common); });
+  command->callback(
+      [op, markdown, &common, &exitCode] { exitCode = printOperators(*op, *markdown, common); });
 }
 
 } // namespace sluice::cli

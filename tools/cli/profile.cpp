@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Options {
+struct ProfileOptions {
   ModelChoice choice;
   std::string engine = "rtl", spacing = "spaced", by = "layer", csv, trace;
 };
@@ -20,7 +20,7 @@ constexpr unsigned kBeforeSpaced = 1, kBeforeContiguous = 4;
 
 class Profile {
 public:
-  Profile(const Options &options, const Common &common) : options(options), report(common) {}
+  Profile(const ProfileOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
     if (const auto wrong = report.checkStdout({{"--csv", options.csv}, {"--trace", options.trace}}))
@@ -105,7 +105,7 @@ private:
                : Usage;
   }
 
-  const Options &options;
+  const ProfileOptions &options;
   const Report report;
   ModelHandle model;
   std::vector<Activity> activities; ///< by engine
@@ -116,7 +116,7 @@ private:
 void addProfile(CLI::App &app, const Common &common, int &exitCode) {
   auto *command =
       app.add_subcommand("profile", "show what every unit does in every cycle of an inference");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileOptions>();
   options->choice.add(*command);
   command
       ->add_option("--engine", options->engine,

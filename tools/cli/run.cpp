@@ -19,7 +19,7 @@ namespace {
 /// Of a run, of all its streams: their inputs are all in memory.
 constexpr uint64_t kMostInferences = uint64_t{1} << 20;
 
-struct Options {
+struct RunOptions {
   ModelChoice choice;
   std::string engine = "rtl", dataSet, waves, trace;
   std::vector<std::string> inputs, outputs, expect;
@@ -33,7 +33,7 @@ struct Options {
 
 class Run {
 public:
-  Run(const Options &options, const Common &common) : options(options), report(common) {}
+  Run(const RunOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
     if (const auto wrong = checkStdin())
@@ -361,7 +361,7 @@ private:
     return comparison.ok ? "ok" : "too large";
   }
 
-  const Options &options;
+  const RunOptions &options;
   const Report report;
   ModelHandle model;
   std::vector<DataSet> sets;
@@ -376,7 +376,7 @@ private:
 
 void addRun(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("run", "run a program file on an engine");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   options->choice.add(*command);
   command
       ->add_option("--engine", options->engine,

@@ -10,7 +10,7 @@ namespace {
 
 uint64_t peak(const format::Geometry &g) { return uint64_t{g.cores} * g.lanes * g.lanes; }
 
-int run(const std::string &show, const Common &common) {
+int printTargets(const std::string &show, const Common &common) {
   const Report report(common);
   if (!show.empty()) {
     auto loaded = format::loadTarget(show);
@@ -44,7 +44,7 @@ void addTargets(CLI::App &app, const Common &common, int &exitCode) {
   auto show = std::make_shared<std::string>();
   command->add_option("--show", *show, "print one target: a preset or a .json file")
       ->type_name("TARGET");
-  command->callback([show, &common, &exitCode] { exitCode = run(*show, common); });
+  command->callback([show, &common, &exitCode] { exitCode = printTargets(*show, common); });
 }
 
 } // namespace sluice::cli

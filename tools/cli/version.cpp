@@ -11,7 +11,7 @@
 namespace sluice::cli {
 namespace {
 
-int run(const Common &common) {
+int printVersion(const Common &common) {
   const Report report(common);
   report.text(versionText());
   Json rtl = Json::array();
@@ -39,7 +39,7 @@ std::string versionText() {
 
 void addVersion(CLI::App &app, const Common &common, int &exitCode) {
   auto *command = app.add_subcommand("version", "print the versions and the engines of this build");
-  command->callback([&common, &exitCode] { exitCode = run(common); });
+  command->callback([&common, &exitCode] { exitCode = printVersion(common); });
 }
 
 } // namespace sluice::cli
