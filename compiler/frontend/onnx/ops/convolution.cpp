@@ -188,8 +188,8 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at, bool hasAutoPad) 
   std::vector<Requirement> out = {
       hasSpatialAxes(at.x),
       weightsHaveRank(at),
-      {fmt::format("'group' must divide the output channels of '{1}', and '{0}' must have 'group' "
-                   "times its channels",
+      {fmt::format("'group' must divide the output channels of '{1}'; '{0}' must have 'group' "
+                   "times its input channels",
                    at.x, at.w),
        [at](const NodeView &node) -> std::string {
          const int64_t group = node.integer("group"), channels = node.in(0).shape[1];

@@ -1,4 +1,5 @@
 // Conditions of the support table, each broken by a node that breaks no other before it.
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -118,7 +119,10 @@ TEST(Conditions, OfConvolutions) {
     check({{Convolution{op}.node(), ""},
            {Convolution{op}.node().with("auto_pad", "SAME_UPPER").with("pads", Ints{1, 1}),
             "E0206 attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET; found [1 1] "
-            "and SAME_UPPER"}});
+            "and SAME_UPPER"},
+           {Convolution{op}.node().with("auto_pad", "SAME"),
+            "E0206 attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID; found "
+            "'SAME'"}});
   for (const char *op : {"ConvInteger", "QLinearConv"})
     check({{Convolution{op, {1, 4}}.node(), "E0206 input 'x' must have rank 3 or more: batch, "
                                             "channels and spatial axes; found [1 4]"},
@@ -148,6 +152,45 @@ TEST(Conditions, OfQuantisation) {
   check({{along(-1), ""},
          {along(2), "E0206 attribute 'axis' must be in [-rank, rank-1] of input 'x' unless the "
                     "scale has one element; found axis 2 for rank 2"}});
+}
+
+TEST(Conditions, OfQuantisedMatrices) {
+  const auto product = [](const Ints &shape, const Floats &scales) {
+    One one("QLinearMatMul");
+    const auto scaled = [&](const Ints &of, const Floats &by) {
+      one.floats(of, by).ints({}, {0}, TensorProto::UINT8);
+    };
+    one.ints({2, 3}, ones(6), TensorProto::UINT8);
+    scaled({}, {1});
+    one.ints({3, 2}, ones(6), TensorProto::UINT8);
+    scaled(shape, scales);
+    scaled({}, {1});
+    return one;
+  };
+  check({{product({2}, {1, 2}), ""},
+         {product({3}, {1, 2, 3}), "E0206 input 'b_scale' must have one element, or one per column "
+                                   "of 'b'; found [3] for [3 2]"}});
+}
+
+TEST(Conditions, OfNumbersThatAreGiven) {
+  const auto response = [](float beta) {
+    return One("LRN").input({1, 3}).with("size", int64_t{3}).with("beta", beta);
+  };
+  const auto mel = [](const Ints &bins) {
+    return One("MelWeightMatrix")
+        .ints({static_cast<int64_t>(bins.size())}, bins)
+        .ints({}, {16})
+        .ints({}, {8192})
+        .floats({}, {0})
+        .floats({}, {4096});
+  };
+  check({{response(0.5F), ""},
+         {response(std::numeric_limits<float>::quiet_NaN()),
+          "E0206 attribute 'beta' must not be NaN; found NaN"},
+         {mel({8, 8}), "E0206 every input must have one element; found [2] and [] and [] and [] "
+                       "and []"},
+         {One("RandomNormalLike").input({16777217}).with("seed", 0.5F),
+          "E0205 there must be at most 16777216 random numbers; found [16777217]"}});
 }
 
 TEST(Conditions, OfTrainingAndLosses) {

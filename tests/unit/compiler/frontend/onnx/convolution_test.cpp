@@ -50,8 +50,8 @@ TEST(Conv, ChecksShapes) {
             "input 'W' must have the rank of 'X' and no extent 0; found [2 4 3 3] for [1 4 6]");
   EXPECT_EQ(Conv({2, 4, 0}).problem(),
             "input 'W' must have the rank of 'X' and no extent 0; found [2 4 0] for [1 4 6]");
-  const std::string group = "'group' must divide the output channels of 'W', and 'X' must have "
-                            "'group' times its channels; found group ";
+  const std::string group = "'group' must divide the output channels of 'W'; 'X' must have 'group' "
+                            "times its input channels; found group ";
   EXPECT_EQ(Conv({2, 3, 3}).problem(), group + "1, [1 4 6] of 'X' and [2 3 3] of 'W'");
   EXPECT_EQ(Conv({3, 2, 3}).with("group", int64_t{2}).problem(),
             group + "2, [1 4 6] of 'X' and [3 2 3] of 'W'");

@@ -134,8 +134,8 @@ TEST(QuantisedConvolutions, RefuseWhatDoesNotFit) {
       convInteger({5, 4, 3}).problem(),
       "E0206 input 'w' must have the rank of 'x' and no extent 0; found [5 4 3] for [1 4 7 7]");
   EXPECT_EQ(convInteger({5, 3, 3, 3}).problem(),
-            "E0206 'group' must divide the output channels of 'w', and 'x' must have 'group' times "
-            "its channels; found group 1, [1 4 7 7] of 'x' and [5 3 3 3] of 'w'");
+            "E0206 'group' must divide the output channels of 'w'; 'x' must have 'group' times its "
+            "input channels; found group 1, [1 4 7 7] of 'x' and [5 3 3 3] of 'w'");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).with("kernel_shape", Ints{2, 2}).problem(),
             "E0206 attribute 'kernel_shape' must be the kernel of 'w'; found [2 2] for [5 4 3 3]");
   EXPECT_EQ(convInteger({5, 4, 3, 3}).none().ints({3}, {0, 0, 0}, TensorProto::INT8).problem(),
