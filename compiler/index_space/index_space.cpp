@@ -29,7 +29,7 @@ public:
   bool run() {
     for (auto [index, loop] : llvm::enumerate(space.loops))
       if (loop.extent < 1)
-        return refuse("IS-EMPTY", "loop {0} has the extent {1}, it must be at least 1", index,
+        return refuse("IS-EMPTY", "loop {0} has extent {1}; it must be at least 1", index,
                       loop.extent);
     for (auto [index, operand] : llvm::enumerate(space.operands))
       if (!projection(operand, llvm::formatv("operand {0}", index)))
@@ -55,20 +55,20 @@ private:
   /// What holds for operands and results.
   bool projection(const Projection &one, const std::string &name) {
     if (one.loops() != space.loops.size())
-      return refuse("IS-AFFINE", "the map of {0} has {1} loops, the index space has {2}", name,
+      return refuse("IS-AFFINE", "the map of {0} has {1} loops; the index space has {2}", name,
                     one.loops(), space.loops.size());
     if (!isAffine(one.map))
-      return refuse("IS-AFFINE", "the map of {0} is {1}, divisions and symbols are not allowed",
+      return refuse("IS-AFFINE", "the map of {0} is {1}; divisions and symbols are not allowed",
                     name, one.map);
     if (one.region.size() != one.rank() || one.tensor.size() != one.rank())
-      return refuse("IS-SHAPE",
-                    "the map of {0} has {1} axes, its region {2} and its tensor {3}, they must "
-                    "agree",
-                    name, one.rank(), one.region.size(), one.tensor.size());
+      return refuse(
+          "IS-SHAPE",
+          "the map of {0} has {1} axes, its region {2} and its tensor {3}; they must be equal",
+          name, one.rank(), one.region.size(), one.tensor.size());
     for (unsigned axis = 0; axis < one.rank(); ++axis)
       if (one.region[axis] < 1)
         return refuse("IS-EMPTY",
-                      "the region of {0} has the extent {1} along axis {2}, it must be at least 1",
+                      "the region of {0} has extent {1} along axis {2}; it must be at least 1",
                       name, one.region[axis], axis);
     return inside(one, name) && coherent(one, name);
   }
@@ -81,14 +81,12 @@ private:
         (reach < 0 ? low : high) += reach;
       }
       if (low < -kFarthest || high > kFarthest)
-        return refuse("IS-INSIDE", "{0} is asked for elements beyond 2^62 along axis {1}", name,
-                      axis);
+        return refuse("IS-INSIDE", "{0} is indexed beyond 2^62 along axis {1}", name, axis);
       if (!one.outside && (low < 0 || high >= one.tensor[axis]))
-        return refuse("IS-INSIDE",
-                      "{0} is asked for elements {1} to {2} along axis {3} of extent {4}, and "
-                      "nothing lies outside",
-                      name, static_cast<int64_t>(low), static_cast<int64_t>(high), axis,
-                      one.tensor[axis]);
+        return refuse(
+            "IS-INSIDE",
+            "{0} is indexed from {1} to {2} along axis {3} of extent {4} and has no value outside",
+            name, static_cast<int64_t>(low), static_cast<int64_t>(high), axis, one.tensor[axis]);
     }
     return true;
   }
@@ -97,10 +95,10 @@ private:
     for (auto [loop, of] : llvm::enumerate(space.loops)) {
       const Extents steps = delta(one, loop);
       if (of.extent > 1 && llvm::count_if(steps, [](int64_t step) { return step != 0; }) > 1)
-        return refuse("IS-COHERENT",
-                      "a step of loop {0} moves the region of {1} along {2} axes, "
-                      "at most 1 is allowed",
-                      loop, name, llvm::count_if(steps, [](int64_t step) { return step != 0; }));
+        return refuse(
+            "IS-COHERENT",
+            "a step of loop {0} moves the region of {1} along {2} axes, allowed: at most 1", loop,
+            name, llvm::count_if(steps, [](int64_t step) { return step != 0; }));
     }
     return true;
   }
@@ -109,13 +107,13 @@ private:
   /// in the order of their steps, each step is what all before it cover.
   bool covers(const Projection &result, const std::string &name) {
     if (result.outside)
-      return refuse("IS-COVER", "{0} is written, nothing may lie outside it", name);
+      return refuse("IS-COVER", "{0} is written and must not have a value outside", name);
     for (auto [loop, of] : llvm::enumerate(space.loops)) {
       if (of.extent == 1)
         continue;
       const bool moves = result.moves(loop);
       if (of.kind == LoopKind::Reduced && moves)
-        return refuse("IS-REDUCED", "loop {0} is reduced and moves {1}", loop, name);
+        return refuse("IS-REDUCED", "loop {0} is reduced and must not move {1}", loop, name);
       if (of.kind != LoopKind::Reduced && !moves)
         return refuse("IS-COVER", "every step of loop {0} writes the same elements of {1}", loop,
                       name);
@@ -135,15 +133,14 @@ private:
           return refuse("IS-COVER",
                         step < covered ? "elements of {0} are written more than once along axis "
                                          "{1}: a step of {2} over {3} elements"
-                                       : "elements of {0} are left out along axis {1}: a step of "
-                                         "{2} over {3} elements",
+                                       : "elements of {0} are never written along axis {1}: a step "
+                                         "of {2} over {3} elements",
                         name, axis, step, covered);
         covered *= extent;
       }
       if (first != 0 || covered != result.tensor[axis])
         return refuse("IS-COVER",
-                      "elements {0} to {1} of {2} are written along axis {3} of extent {4}, all "
-                      "must be",
+                      "only elements {0} to {1} of {2} are written along axis {3} of extent {4}",
                       first, first + covered - 1, name, axis, result.tensor[axis]);
     }
     return true;

@@ -126,14 +126,14 @@ std::optional<Part> partOf(const IndexSpace &space, unsigned loop, const Share &
                            std::string &why) {
   const Loop &whole = space.loops[loop];
   if (whole.kind == LoopKind::Ordered) {
-    why = llvm::formatv("loop {0} is ordered, its steps cannot be shared out", loop);
+    why = llvm::formatv("loop {0} is ordered and cannot be partitioned", loop);
     return std::nullopt;
   }
   if (share.count < 1 || share.first < 0 || share.stride < 1 ||
       share.first + (share.count - 1) * share.stride >= whole.extent) {
-    why = llvm::formatv("a share of {0} steps from {1} on, {2} apart, is not one of loop {3}, "
-                        "which has {4}",
-                        share.count, share.first, share.stride, loop, whole.extent);
+    why =
+        llvm::formatv("a part of {0} steps from {1}, {2} apart, does not fit loop {3} of {4} steps",
+                      share.count, share.first, share.stride, loop, whole.extent);
     return std::nullopt;
   }
   Part part{share, space, {}, {}};

@@ -109,7 +109,7 @@ public:
       result.text = printed(*module);
       return {};
     }
-    stage("making rows");
+    stage("lowering to rows");
     const auto forms = conversion::formsOf(*module, geometry, modelInfo(), options.onlyLoops,
                                            result.notes, problems);
     if (options.stage == Stage::Rows) {
@@ -183,8 +183,8 @@ private:
 
   static std::string constantsText(const std::vector<std::string> &names) {
     return names.size() == 1
-               ? fmt::format("output {} is a constant, it depends on no input", names[0])
-               : fmt::format("outputs {} are constants, they depend on no input",
+               ? fmt::format("output {} is a constant; it depends on no input", names[0])
+               : fmt::format("outputs {} are constants; they depend on no input",
                              fmt::join(names, ", "));
   }
 
@@ -192,13 +192,11 @@ private:
   void refuseConstant() {
     Problem problem;
     problem.code = "E0118";
-    problem.message =
-        "the model is valid and there is nothing to compile: an inference begins with "
-        "its first input row, and the model has no input at run time";
+    problem.message = "nothing to compile: the model is valid, but it has no input at run time";
     problem.notes = {result.notes.back()};
     Fix fix;
     fix.text = options.bindings.empty()
-                   ? "take the outputs from any ONNX runtime, once"
+                   ? "compute the outputs once, with any ONNX runtime"
                    : "bind only the inputs that are the same in every inference (--bind)";
     problem.fixes.push_back(fix);
     problems.push_back(std::move(problem));
@@ -246,13 +244,12 @@ private:
       problems.push_back(std::move(problem));
     };
     if (!options.inputShapes.empty())
-      refuse("E0112", "the inputs of textual IR have the shapes of their types, only those of an "
-                      "ONNX model are given others");
+      refuse("E0112", "--input-shape needs an ONNX model; in textual IR the types give the shapes");
     if (!options.states.empty())
-      refuse("E0119", "textual IR says by sluice.state and sluice.keep what is kept, only inputs "
-                      "and outputs of an ONNX model become states");
+      refuse("E0119",
+             "--state needs an ONNX model; in textual IR use sluice.state and sluice.keep");
     if (!options.bindings.empty())
-      refuse("E0117", "the inputs of textual IR are given no values, only those of an ONNX model");
+      refuse("E0117", "--bind needs an ONNX model; in textual IR use sluice.constant");
     return problems.empty();
   }
 
@@ -323,13 +320,14 @@ private:
     if (!whole) {
       Problem problem;
       problem.code = "E0207";
-      problem.message = "the model is not one of a sequence whose steps come one after the other";
+      problem.message = "cannot stream: the model does not process a sequence step by step";
       problems.push_back(std::move(problem));
       return false;
     }
     StepsTaken steps;
     steps.together = whole->options.inputs.front().steps;
     steps.trips = whole->trips;
+    int64_t extent = 0;
     for (const frontend::ImportedTensor &input : info.inputs) {
       steps.inputShapes.push_back(input.shape);
       const auto streamed = llvm::find_if(whole->options.inputs,
@@ -337,6 +335,8 @@ private:
       steps.inputAxes.push_back(streamed == whole->options.inputs.end()
                                     ? std::nullopt
                                     : std::optional(static_cast<unsigned>(streamed->axis)));
+      if (steps.inputAxes.back())
+        extent = input.shape[*steps.inputAxes.back()];
     }
     for (const frontend::ImportedTensor &output : info.outputs)
       steps.outputShapes.push_back(output.shape);
@@ -352,10 +352,10 @@ private:
         steps.parts.push_back(one.name);
     std::vector<std::string> axes;
     for (const streaming::StreamedInput &input : whole->options.inputs)
-      axes.push_back(fmt::format("axis {} of input '{}'", input.axis, input.name));
-    steps.text = fmt::format("{} {} taken in {} trips through one program, {} position{} in each",
-                             fmt::join(axes, " and "), axes.size() == 1 ? "is" : "are", steps.trips,
-                             steps.together, steps.together == 1 ? "" : "s");
+      axes.push_back(fmt::format("'{}' (axis {})", input.name, input.axis));
+    steps.text = fmt::format(
+        "the {} steps of {} do not fit unrolled; the program runs {} times, {} step{} each", extent,
+        fmt::join(axes, " and "), steps.trips, steps.together, steps.together == 1 ? "" : "s");
     note({steps.text});
     result.steps = std::move(steps);
     return true;

@@ -240,7 +240,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
     options.progress->stage("writing the program");
   if (!emit(plan, options.stage, result, problems)) {
     if (problems.empty())
-      problems.push_back(internalError("the program was not written"));
+      problems.push_back(internalError("the program could not be written"));
     return false;
   }
   if (options.stage == Stage::Core)
@@ -357,7 +357,7 @@ private:
   [[nodiscard]] std::string nameOf(const CompileOptions &how, const CompileResult &other) const {
     if (other.steps)
       return other.steps->text;
-    std::string text = "that is the layout which comes closest to fitting, that of";
+    std::string text = "the layout that comes closest to fitting is";
     for (size_t i = options.dataDims.size(); i < how.dataDims.size(); ++i)
       text += fmt::format(" --data-dim {}={}", how.dataDims[i].first, how.dataDims[i].second);
     return text;

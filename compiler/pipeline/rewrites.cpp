@@ -69,8 +69,8 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
       continue;
     Problem problem;
     problem.code = "E0601";
-    problem.message = fmt::format("--without-rewrite '{}' is none of the rewrites, allowed: {}",
-                                  one, fmt::join(known, ", "));
+    problem.message =
+        fmt::format("--without-rewrite '{}' is unknown, allowed: {}", one, fmt::join(known, ", "));
     problem.fixes = suggestion(one, known);
     problems.push_back(std::move(problem));
   }

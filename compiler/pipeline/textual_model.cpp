@@ -76,8 +76,8 @@ private:
     }
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
     if (functions.size() != 1 || functions.front().isExternal()) {
-      refuse(
-          fmt::format("the file has {} functions, it must have one with a body", functions.size()));
+      refuse(fmt::format("the file has {} functions; it must have exactly one, with a body",
+                         functions.size()));
       return false;
     }
     func::FuncOp function = functions.front();
@@ -138,7 +138,7 @@ private:
     for (Operation &op : function.getBody().front().without_terminator()) {
       for (const NodeRef &node : ir::nodesOf(op.getLoc())) {
         if (node.index < 0 || node.index > kMaxNode) {
-          refuse(fmt::format("a node has index {}, allowed are 0 to {}", node.index, kMaxNode),
+          refuse(fmt::format("a node has index {}, allowed: 0 to {}", node.index, kMaxNode),
                  node.source);
           return false;
         }

@@ -42,11 +42,10 @@ Value Steps::operandInBand(ir::IndexSpaceInterface op, unsigned operand,
   // Several rows of an inference are those of one stretch of others, and cannot be later by some.
   if (time.band && time.sequence.behind != pairing.behind && pairing.count > 1) {
     refuse(op->getLoc(),
-           fmt::format("it combines pairs that are {} behind with what is {} behind, {} in each "
-                       "inference",
+           fmt::format("the operands lag by {} and {}; they must lag equally at {} per inference",
                        counted(time.sequence.behind, "position"),
                        counted(pairing.behind, "position"), counted(pairing.count, "position")),
-           {fix("take one position in each inference")});
+           {fix("stream one position per inference")});
     return nullptr;
   }
   if (time.kind == Timing::Pairs)
@@ -99,13 +98,13 @@ Value Steps::constantInBand(Location where, Value value, unsigned own, unsigned 
                             const Pairing &pairing) {
   const auto constant = known(value);
   if (!constant) {
-    refuse(where, "it has a value for each pair of positions that is given with each inference");
+    refuse(where, "an operand with a value for each pair of positions must be a constant");
     return nullptr;
   }
   const ByPair whole(constant->shape, own, others);
   const int64_t older = pairing.band.older, newer = pairing.band.newer;
   if (!dependsOnDistance(*constant, whole)) {
-    refuse(where, "it has values for pairs of positions that differ for pairs as far apart");
+    refuse(where, "a constant over pairs of positions must depend on their distance alone");
     return nullptr;
   }
   // Other axes along which it is the same have one element, until the end.

@@ -18,7 +18,8 @@ bool Steps::loopReads(ir::LoopOp op, std::vector<Read> &reads) {
   for (auto [i, sequence] : llvm::enumerate(op.getSequences())) {
     const Timing time = timing(sequence);
     if (time.kind == Timing::AsOfNow)
-      refuse(op.getLoc(), fmt::format("sequence {} of the loop depends on all steps", i));
+      refuse(op.getLoc(),
+             fmt::format("sequence {} of the loop depends on all steps at once at once", i));
     if (time.kind != Timing::Stream)
       continue;
     otherAxis |= time.sequence.axis != slices[i].axis;
@@ -33,18 +34,18 @@ bool Steps::loopReads(ir::LoopOp op, std::vector<Read> &reads) {
   for (auto [i, stack] : llvm::enumerate(op.stacks()))
     backwards |= stack.reversed && !op.getResult(carried + i).use_empty();
   if (otherAxis)
-    refuse(op.getLoc(), "its trips run along another axis than the sequence");
+    refuse(op.getLoc(), "the loop runs along another axis than the streamed one");
   else if (backwards)
-    refuse(op.getLoc(), "its trips run from the end of the sequence");
+    refuse(op.getLoc(), "the loop runs from the end of the sequence to its start");
   else if (llvm::any_of(captured, [&](Value value) { return timing(value).kind != Timing::Fixed; }))
-    refuse(op.getLoc(), "a trip reads more of the sequence than its own step");
+    refuse(op.getLoc(), "an iteration reads other steps of the sequence than its own");
   else if (llvm::any_of(op.getInitial(),
                         [&](Value value) { return timing(value).kind == Timing::Stream; }))
-    refuse(op.getLoc(), "it begins with all positions of a sequence");
+    refuse(op.getLoc(), "the initial value of the loop is a whole sequence");
   else if (llvm::any_of(reads, [&](const Read &read) {
              return read.timing.sequence.every != reads.front().timing.sequence.every;
            }))
-    refuse(op.getLoc(), "its sequences have different numbers of positions for a step");
+    refuse(op.getLoc(), "the loop reads sequences with different numbers of positions per step");
   return result.problems.size() == before;
 }
 
@@ -54,10 +55,10 @@ Value Steps::initial(ir::LoopOp op, unsigned index) {
     return now(value); // a state of the model itself, by --state
   const auto first = known(value);
   if (!first) {
-    refuse(op.getLoc(),
-           fmt::format("carried value {} begins with what is given with each inference", index),
-           {fix("keep it on the chip, if it is an input with an output for its last value (--state "
-                "IN=OUT), or make it a constant (--bind NAME=0)")});
+    refuse(
+        op.getLoc(), fmt::format("carried value {} starts from an input of each inference", index),
+        {fix(
+            "keep the input on the chip (--state IN=OUT), or make it a constant (--bind NAME=0)")});
     return nullptr;
   }
   const bool zero = llvm::all_of(first->values, [](double one) { return one == 0; });

@@ -77,8 +77,8 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
   if (const auto shape = ir::shapeOf(op->getResult(0));
       reference::elements({shape.begin(), shape.end()}) > kMostPairs) {
     refuse(op->getLoc(),
-           fmt::format("its mask has more than {} elements, which are not looked at", kMostPairs),
-           {fix("export fewer positions: the streamed network takes any number")});
+           fmt::format("the mask has more than {} elements, the limit of the analysis", kMostPairs),
+           {fix("export the model with fewer positions; the streamed network takes any number")});
     return std::nullopt;
   }
   std::map<unsigned, Tensor> constants;
@@ -87,7 +87,7 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
       continue;
     auto constant = known(op->getOperand(i));
     if (!constant) {
-      refuse(op->getLoc(), "its mask is given with each inference, so no window is known",
+      refuse(op->getLoc(), "the mask is an input, so its window is unknown",
              {fix("make the mask a constant (--bind NAME=@FILE.npy)")});
       return std::nullopt;
     }
@@ -120,11 +120,9 @@ std::optional<Band> Steps::maskOf(ir::IndexSpaceInterface op, const IndexSpace &
           band->nearest = std::max(band->nearest, value);
   }
   if (!band)
-    refuse(
-        op->getLoc(),
-        "its mask does not leave each position a window: the same number of positions before it, "
-        "fewer than all",
-        {fix(kMaskWindow)});
+    refuse(op->getLoc(),
+           "the mask must leave each position the same number of earlier positions, and not all",
+           {fix(kMaskWindow)});
   return band;
 }
 

@@ -19,8 +19,7 @@ using space::LoopKind;
 /// Values that anything may have.
 constexpr std::array kAnything{-1e30, -0.5, 1.0, 1e30};
 
-constexpr const char *kUnknownOutside =
-    "what it makes of positions outside of the window is not known";
+constexpr const char *kUnknownOutside = "the result for positions outside the window is unknown";
 
 /// Whether a loop over others may leave out those that are `outside`.
 bool mayLeaveOut(ir::IndexSpaceInterface op, const space::Loop &loop, double outside) {
@@ -51,13 +50,15 @@ void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::Arra
   };
   if (reads.size() != 2 || !axis || !others || !isPlain(one) || !isPlain(other) ||
       options.beyond != 0)
-    return no("it combines each position of a sequence with each of another");
+    return no(
+        "the operation combines every position of one sequence with every position of another");
   if (!mayBePaired(op, one.timing) || !mayBePaired(op, other.timing))
     return giveUp(*op);
   if (one.timing.sequence.every != other.timing.sequence.every)
     return refuseRates(op, one.timing.sequence.every, other.timing.sequence.every);
   if (one.timing.length != other.timing.length)
-    return no(fmt::format("it pairs {} positions with {}", one.timing.length, other.timing.length));
+    return no(fmt::format("the operation pairs sequences of different lengths, {} and {} positions",
+                          one.timing.length, other.timing.length));
   const bool inOrder = *axis < *others;
   const Timing &first = inOrder ? one.timing : other.timing,
                &second = inOrder ? other.timing : one.timing;
@@ -74,13 +75,14 @@ void Steps::pair(ir::IndexSpaceInterface op, const IndexSpace &space, llvm::Arra
 bool Steps::mayBePaired(ir::IndexSpaceInterface op, const Timing &time) {
   if (time.sequence.behind >= 0)
     return true;
-  refuse(op->getLoc(), "it pairs positions of a sequence with a border in front");
+  refuse(op->getLoc(), "the operation pairs positions of a sequence that is padded at its start");
   return false;
 }
 
 void Steps::refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other) {
-  refuse(op->getLoc(), fmt::format("its operands have a position for every {} and for every {}",
-                                   counted(one, "step"), counted(other, "step")));
+  refuse(op->getLoc(),
+         fmt::format("the operands have different rates: a position every {} and every {}",
+                     counted(one, "step"), counted(other, "step")));
   giveUp(*op);
 }
 
@@ -154,10 +156,10 @@ void Steps::pairs(ir::IndexSpaceInterface op) {
   Pairing pairing = *loops;
   if (!time.band) {
     if (!other || space.loops[pairing.across].kind != LoopKind::Parallel)
-      return no(fmt::format("it takes all {} positions together for each: no mask leaves each "
-                            "position those of a window",
-                            time.length),
-                {fix(kMaskWindow)});
+      return no(
+          fmt::format("each position reads all {} positions; a mask must limit it to a window",
+                      time.length),
+          {fix(kMaskWindow)});
     time.sequence.axis = *axis;
     time.others = *other;
     const size_t before = result.problems.size();

@@ -28,7 +28,7 @@ bool Steps::takeInputs() {
   for (const StreamedInput &input : options.inputs) {
     const auto place = llvm::find(names, input.name);
     if (place == names.end()) {
-      refuseOption(fmt::format("no input of the model is called '{}'", input.name)).fixes =
+      refuseOption(fmt::format("the model has no input '{}'", input.name)).fixes =
           suggestion(input.name, names);
       continue;
     }
@@ -36,21 +36,21 @@ bool Steps::takeInputs() {
     const BlockArgument argument = function.getArgument(index);
     const auto type = llvm::cast<RankedTensorType>(argument.getType());
     if (input.axis < 0 || input.axis >= type.getRank()) {
-      refuseOption(fmt::format("input '{}' has rank {}, there is no axis {} to stream along",
-                               input.name, type.getRank(), input.axis));
+      refuseOption(fmt::format("input '{}' has rank {} and no axis {} to stream along", input.name,
+                               type.getRank(), input.axis));
       continue;
     }
     const int64_t extent = type.getDimSize(input.axis);
     if (input.steps < 1 || input.steps > extent) {
-      refuseOption(
-          fmt::format("input '{}' has {} along axis {}, which are not streamed {} at a time",
-                      input.name, counted(extent, "step"), input.axis, input.steps));
+      refuseOption(fmt::format("input '{}': {} per inference along axis {}, allowed: 1 to {}",
+                               input.name, counted(input.steps, "step"), input.axis, extent));
       continue;
     }
     if (total != 0 && (extent != total || input.steps != steps)) {
-      refuseOption(fmt::format("input '{}' has {}, {} at a time, and another one {}, {} at a time: "
-                               "inputs are streamed together",
-                               input.name, counted(extent, "step"), input.steps, total, steps));
+      refuseOption(
+          fmt::format("input '{}' has {}, {} per inference; another streamed input has {}, "
+                      "{} per inference",
+                      input.name, counted(extent, "step"), input.steps, total, steps));
       continue;
     }
     total = extent;
@@ -81,7 +81,7 @@ void Steps::outputs() {
     const Timing time = timing(value);
     OutputPart &part = result.outputs.emplace_back();
     if (time.kind == Timing::Pairs)
-      refuse(value.getLoc(), "an output has a value for each pair of positions");
+      refuse(value.getLoc(), "an output has a value for each pair of positions of the sequence");
     if (time.kind != Timing::Stream)
       continue;
     part = {time.sequence.axis, std::max<int64_t>(0, time.sequence.behind)};
@@ -91,9 +91,9 @@ void Steps::outputs() {
     mayBeLate(time, name);
     const auto &[axis, every, behind] = time.sequence;
     if (behind > 0)
-      result.notes.push_back(
-          fmt::format("{} is {} behind the input: before its position {} it has no meaning", name,
-                      counted(behind * every, "step"), behind));
+      result.notes.push_back(fmt::format("{} lags the input by {}; ignore its first {}", name,
+                                         counted(behind * every, "step"),
+                                         counted(behind, "position")));
     if (behind < 0) { // what is to come is kept for its step
       Timing inTime = time;
       inTime.sequence.behind = 0;

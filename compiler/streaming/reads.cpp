@@ -57,14 +57,14 @@ std::optional<Steps::Read> Steps::readOf(ir::IndexSpaceInterface op, const Index
     return std::nullopt;
   };
   if (!found || projection.region[axis] != 1)
-    return no(fmt::format("it takes all {} positions of its operand {} together",
+    return no(fmt::format("the operation needs all {} positions of operand {} at once",
                           read.timing.length, operand));
   if (space.loops[read.loop].kind != LoopKind::Parallel)
-    return no(
-        fmt::format("it merges all {} positions of its operand {}", read.timing.length, operand),
-        {fix("merge a window of fixed length instead, by a pooling or a convolution")});
+    return no(fmt::format("the operation reduces all {} positions of operand {}",
+                          read.timing.length, operand),
+              {fix("reduce a window of fixed length instead, with a pooling or a convolution")});
   if (read.stride < 0)
-    return no("it reads the sequence from its end");
+    return no("the operation reads the sequence from its end");
   return read;
 }
 
@@ -133,11 +133,12 @@ Value Steps::repeated(Value value, unsigned axis, int64_t count) {
 Value Steps::alongTime(Location where, Value value, std::optional<unsigned> axis, int64_t count) {
   const Value changed = axis ? repeated(value, *axis, count) : nullptr;
   if (!changed)
-    refuse(where,
-           "it combines the sequence with a tensor that is not streamed and has a position "
-           "for each of its own",
-           {fix("if that is an input of the model, stream it too; a constant must be the same at "
-                "all positions")});
+    refuse(
+        where,
+        "the operation combines the sequence with a tensor that varies by position and is not "
+        "streamed",
+        {fix(
+            "stream the tensor too if it is an input; a constant must be equal at all positions")});
   return changed;
 }
 

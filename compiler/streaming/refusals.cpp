@@ -9,7 +9,7 @@ namespace sluice::streaming {
 Problem refusal(mlir::Location where, std::string message, std::vector<Fix> fixes) {
   Problem problem;
   problem.code = "E0207";
-  problem.message = "cannot be streamed: " + std::move(message);
+  problem.message = "cannot stream: " + std::move(message);
   problem.fixes = std::move(fixes);
   if (const NodeRef node = ir::nodeOf(where); node.index >= 0)
     problem.node = node;

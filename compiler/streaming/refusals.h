@@ -9,9 +9,9 @@
 namespace sluice::streaming {
 
 inline constexpr const char *kOtherPairs =
-    "it combines pairs of positions with something else than pairs of the same";
+    "the operation combines pairs of positions with values of other positions";
 inline constexpr const char *kMaskWindow =
-    "mask what is older than a window, by minus infinity in front of the softmax"; ///< a fix
+    "set positions older than a window to minus infinity before the softmax"; ///< a fix
 
 /// A problem of the operation at `where`.
 Problem refusal(mlir::Location where, std::string message, std::vector<Fix> fixes = {});

@@ -59,9 +59,9 @@ bool Steps::mayBeLate(const Timing &timing, const std::string &what) {
   if (late <= options.delay)
     return true;
   refuse(*timing.reader,
-         fmt::format("it reads {} beyond the newest, which {} would have to wait for",
+         fmt::format("the operation reads {} ahead, and {} would have to wait",
                      counted(late, "step"), what),
-         {fixByFlag(fmt::format("let the outputs be {} late", counted(late, "step")),
+         {fixByFlag(fmt::format("delay the outputs by {}", counted(late, "step")),
                     fmt::format("--stream-delay {}", late))});
   return false;
 }
@@ -136,8 +136,8 @@ void Steps::operation(Operation &op) {
     return loop(loopOp);
   if (spaced)
     return streamed(spaced);
-  refuse(op.getLoc(), pairsOf ? "it takes pairs of positions apart"
-                              : "it keeps all positions of the sequence as a state");
+  refuse(op.getLoc(), pairsOf ? "the operation splits pairs of positions"
+                              : "a state keeps all positions of the sequence");
   giveUp(op);
 }
 
@@ -175,7 +175,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     reads.push_back(*read);
   }
   if (asOfNow && !reads.empty())
-    return no("it combines positions of a sequence with a value that depends on all of them");
+    return no("the operation combines single positions with a value that depends on all of them");
   if (reads.empty()) {
     if (llvm::is_contained(operands, nullptr))
       return giveUp(*op);
@@ -195,7 +195,7 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
       return refuseRates(op, every, read.timing.sequence.every * read.stride);
   const auto axis = axisAlong(space.results.front(), along);
   if (!axis)
-    return no("its result has the positions of the sequence and other elements in one axis");
+    return no("one axis of the result mixes positions of the sequence with other elements");
 
   // A slice of the last position.
   if (reads.size() == 1 && length == 1 && one.timing.length > 1 && one.first == one.last &&
@@ -210,9 +210,9 @@ void Steps::streamed(ir::IndexSpaceInterface op) {
     const StreamedInput &input = options.inputs.front();
     const int64_t together = std::lcm(steps, every);
     result.together = every;
-    return no(fmt::format("it gives a position for every {}, and an inference takes {}",
+    return no(fmt::format("the operation writes a position every {}, but an inference takes {}",
                           counted(every, "step"), counted(steps, "step")),
-              {fixByFlag(fmt::format("take {} in each inference", counted(together, "step")),
+              {fixByFlag(fmt::format("take {} per inference", counted(together, "step")),
                          fmt::format("--stream {}={}:{}", input.name, input.axis, together))});
   }
 

@@ -39,7 +39,7 @@ struct Timing {
 std::optional<unsigned> axisAlong(const space::Projection &projection, unsigned loop);
 
 /// What waits for a stream that is read ahead: an output, or
-inline constexpr const char *kAsOfNow = "what depends on all steps";
+inline constexpr const char *kAsOfNow = "the values that depend on all steps";
 
 class Steps {
 public:

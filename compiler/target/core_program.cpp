@@ -58,7 +58,7 @@ bool emitInstructions(ProgramOp source, format::Program &program) {
   if (!geometry)
     return false;
   if (*geometry != program.geometry) {
-    source.emitOpError("is for another machine than the program");
+    source.emitOpError("is for a different machine than the program");
     return false;
   }
   program.cores.resize(geometry->cores);
@@ -78,7 +78,8 @@ bool emitInstructions(ProgramOp source, format::Program &program) {
       format::SourceEntry entry{list, index, {}};
       for (int64_t node : nodes.asArrayRef()) {
         if (node < 0 || static_cast<size_t>(node) >= program.nodes.size()) {
-          op.emitOpError() << "names node " << node << ", the program has " << program.nodes.size();
+          op.emitOpError() << "refers to node " << node << "; the program has "
+                           << program.nodes.size() << " nodes";
           return false;
         }
         entry.nodes.push_back(static_cast<uint32_t>(node));
@@ -138,7 +139,7 @@ std::optional<std::string> assembleText(const std::string &text, format::Program
         return "the instructions that save the state do not fit";
       return std::nullopt;
     }
-  return error.empty() ? "the text is no core.program" : error;
+  return error.empty() ? "the text is not a core.program" : error;
 }
 
 } // namespace sluice::core

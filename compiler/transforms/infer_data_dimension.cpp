@@ -47,7 +47,7 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     if (function.isExternal())
       return;
     if (!function.getFunctionBody().hasOneBlock()) {
-      function.emitError("a function of several blocks has no data dimensions");
+      function.emitError("a function with several blocks cannot be laid out");
       return signalPassFailure();
     }
     layout::DataDimensionOptions options;

@@ -161,11 +161,9 @@ found 1 and 1 outputs for 2
                            [models.tensor("x", 8192, 1, 8)], [models.tensor("y", 8192, 1, 1, 4)],
                            [models.constant("W", models.values(1, 4, 8)), models.constant("R", models.values(1, 4, 4))])
         self.compile_refused(TOO_BIG, """
-            error[E0415]: the loop makes 8192 trips of 2 operations, and is written out trip by trip, which is done \
-for at most 10000 operations
+            error[E0415]: the loop has 8192 iterations of 2 operations; at most 10000 operations can be unrolled
               --> m.onnx: node 0 "rnn" (RNN)
-             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by \
-part
+             help: shorten the sequence, make the states inputs and outputs, and run the model part by part
             """, rnn)
         body = helper.make_graph([helper.make_node("Cast", ["i"], ["number"], to=1),
                                   helper.make_node("Add", ["v", "number"], ["w"])], "body",
@@ -174,11 +172,10 @@ part
         loop = models.model([helper.make_node("Loop", ["M", "", "x"], ["y"], name="count", body=body)],
                             [models.tensor("x", 8)], [models.tensor("y", 8)], [models.constant("M", np.int64(10**12))])
         self.compile_refused(TOO_BIG, """
-            error[E0415]: Loop: the loop makes 1000000000000 trips of 2 operations, and is written out trip by trip, \
-which is done for at most 10000 operations
+            error[E0415]: Loop: the loop has 1000000000000 iterations of 2 operations; at most 10000 operations can \
+be unrolled
               --> m.onnx: node 0 "count" (Loop)
-             help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by \
-part
+             help: shorten the sequence, make the states inputs and outputs, and run the model part by part
             """, loop)
 
     def test_attributes(self):
@@ -210,7 +207,7 @@ broadcast; found [1 8] and [9 6]
         """Constants that are added behind a product become its bias."""
         for numbers in ((3e38, 3e37, 3e37), (-3e38, -3e38)):
             self.compile_refused(REFUSED, """
-                error[E0408]: a bias is not finite, biases must be below 3.4e38
+                error[E0408]: a bias is not finite; its magnitude must be below 3.4e38
                   --> m.onnx: node 0 "fc" (MatMul)
                 """, models.biased(*numbers))
 
@@ -218,8 +215,8 @@ broadcast; found [1 8] and [9 6]
         self.compile_refused(TOO_BIG, """
             error[E0401]: the model does not fit c2b8: core 0 needs 2176 weight blocks, 128 more than its 2048
               --> m.onnx
-             note: node 0 'wide' (MatMul) takes 2048 weight blocks of core 0
-             note: node 1 'narrow' (MatMul) takes 128 weight blocks of core 0
+             note: node 0 'wide' (MatMul) uses 2048 weight blocks on core 0
+             note: node 1 'narrow' (MatMul) uses 128 weight blocks on core 0
              help: use a target with more weight blocks or more cores
             """, models.too_big())
 

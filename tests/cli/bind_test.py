@@ -146,8 +146,7 @@ with a given value bool and integers
         if proto is not None:
             onnx.save(proto, self.dir / "m.onnx")
         error = f"""
-            error[E0118]: the model is valid and there is nothing to compile: an inference begins with its first input \
-row, and the model has no input at run time
+            error[E0118]: nothing to compile: the model is valid, but it has no input at run time
               --> m.onnx
              note: {note}
              help: {help}
@@ -168,13 +167,13 @@ row, and the model has no input at run time
         """A graph of constants is valid, and none that could be run."""
         relu = helper.make_node("Relu", ["c"], ["y"], name="act")
         constants = [models.constant("c", models.values(1, 8))]
-        help = "take the outputs from any ONNX runtime, once"
-        self.nothing_left(help, "output 'y' is a constant, it depends on no input", 1,
+        help = "compute the outputs once, with any ONNX runtime"
+        self.nothing_left(help, "output 'y' is a constant; it depends on no input", 1,
                           models.model([relu], [], [models.tensor("y", 1, 8)], constants))
-        self.nothing_left(help, "outputs 'y', 'c' are constants, they depend on no input", 1,
+        self.nothing_left(help, "outputs 'y', 'c' are constants; they depend on no input", 1,
                           models.model([relu], [], [models.tensor("y", 1, 8), models.tensor("c", 1, 8)], constants))
         self.nothing_left("bind only the inputs that are the same in every inference (--bind)",
-                          "output 'y' is a constant, it depends on no input", 3, rated(), self.flags("sr=16000", "x=0"))
+                          "output 'y' is a constant; it depends on no input", 3, rated(), self.flags("sr=16000", "x=0"))
         self.compile_refused(REFUSED, """
             error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 0 "act" (Frobnicate)
@@ -189,9 +188,9 @@ row, and the model has no input at run time
         nodes = [helper.make_node("Relu", ["x"], ["y"], name="act"),
                  helper.make_node("Abs", ["c"], ["k"], name="magnitude")]
         outputs = {"y": np.maximum(x, 0), "k": np.abs(c), "c": c}
-        for names, note in ((("y", "k"), "output 'k' is a constant, it depends on no input"),
-                            (("c", "y", "k"), "outputs 'c', 'k' are constants, they depend on no input"),
-                            (("k", "c"), "outputs 'k', 'c' are constants, they depend on no input")):
+        for names, note in ((("y", "k"), "output 'k' is a constant; it depends on no input"),
+                            (("c", "y", "k"), "outputs 'c', 'k' are constants; they depend on no input"),
+                            (("k", "c"), "outputs 'k', 'c' are constants; they depend on no input")):
             with self.subTest(outputs=names):
                 onnx.save(models.model(nodes, [models.tensor("x", 1, 8)], [models.tensor(n, 1, 8) for n in names],
                                        [models.constant("c", c)]), self.dir / "m.onnx")
@@ -204,9 +203,9 @@ row, and the model has no input at run time
 
     def test_textual_ir(self):
         self.save("m.mlir", b"func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> { return %x : tensor<1x8xf32> }")
-        shapes = ("error[E0112]: the inputs of textual IR have the shapes of their types, only those of an ONNX model "
-                  "are given others\n  --> m.mlir\n")
-        values = ("error[E0117]: the inputs of textual IR are given no values, only those of an ONNX model\n"
+        shapes = ("error[E0112]: --input-shape needs an ONNX model; in textual IR the types give the shapes\n"
+                  "  --> m.mlir\n")
+        values = ("error[E0117]: --bind needs an ONNX model; in textual IR use sluice.constant\n"
                   "  --> m.mlir\n")
         for error, flags in ((values, self.flags("x=1")), (shapes, ["--input-shape", "x=1,8"]),
                              (shapes + values, ["--input-shape", "x=1,8", *self.flags("x=1")])):

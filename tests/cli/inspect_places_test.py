@@ -113,7 +113,7 @@ class InspectPlaces(Folder):
         recurrence = helper.make_node("RNN", ["x", "w", "r"], ["states"], hidden_size=4)
         whole = [tensor("x", 3000, 1, 4)], [tensor("states", 3000, 1, 1, 4)], [constant("w", 1, 4, 4), constant("r", 1, 4, 4)]
         said = self.compiled([recurrence], *whole)
-        self.assertRegex(said["notes"][0], "^axis 0 of input 'x' is taken in [0-9]+ trips through one program, ")
+        self.assertRegex(said["notes"][0], r"^the 3000 steps of 'x' \(axis 0\) do not fit unrolled; the program runs [0-9]+ times, ")
         steps = int(said["notes"][0].split(", ")[1].split()[0])
         for name, shape in (("x", [steps, 1, 4]), ("states", [steps, 1, 1, 4])):
             index = ", ".join(str(extent - 1) for extent in shape)

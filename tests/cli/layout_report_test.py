@@ -323,15 +323,15 @@ weights' axis
                 self.assertTrue(err.startswith("error[E0116]: "), err)
                 self.assertEqual(err.splitlines()[1], message)
         for text, message in (
-                (TEXT + TEXT.replace("@mix", "@b"), "the file has 2 functions, it must have one with a body\n"
+                (TEXT + TEXT.replace("@mix", "@b"), "the file has 2 functions; it must have exactly one, with a body\n"
                                                     "  --> m.mlir"),
-                ("func.func private @f(tensor<4xf32>)", "the file has 1 functions, it must have one with a body\n"
+                ("func.func private @f(tensor<4xf32>)", "the file has 1 functions; it must have exactly one, with a body\n"
                                                         "  --> m.mlir"),
                 ("func.func @f(%x: tensor<4xf32>) {\n return\n}",
                  "the function must have one block, and tensors of f32 as arguments and results\n  --> m.mlir:1"),
                 ('#n = #sluice.node<-1, "n", "Relu">\n' + TEXT.replace(" -> tensor<5x4xf32>\n",
                                                                      ' -> tensor<5x4xf32> loc(fused<#n>["a.py":7:0])\n'),
-                 "a node has index -1, allowed are 0 to 100000\n  --> a.py:7")):
+                 "a node has index -1, allowed: 0 to 100000\n  --> a.py:7")):
             with self.subTest(text=text[:40]):
                 self.save("m.mlir", text.encode())
                 self.refused(MALFORMED, f"error[E0116]: {message}\n", "check", "m.mlir", "--target", "c2b8")

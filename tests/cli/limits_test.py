@@ -51,7 +51,7 @@ class Memories(Refusal):
             error[E0401]: the model does not fit small: core 0 needs 8 weight blocks, 4 more than its 4
               --> m.onnx
              note: core 1 needs 8 weight blocks, 4 more than its 4
-             note: node 0 'fc0' (Gemm) takes 8 weight blocks of core 0
+             note: node 0 'fc0' (Gemm) uses 8 weight blocks on core 0
              help: use a target with more weight blocks or more cores
             """, layers(32, 32))
 
@@ -60,18 +60,18 @@ class Memories(Refusal):
             error[E0402]: the model does not fit small: core 0 needs 17 inbox rows, 9 more than its 8
               --> m.onnx
              note: core 1 needs 17 inbox rows, 9 more than its 8
-             note: node 0 'fc0' (Gemm) takes 8 inbox rows of core 0
-             note: node 2 'fc1' (Gemm) takes 8 inbox rows of core 0
-             note: node 4 'fc2' (Gemm) takes 2 inbox rows of core 0
+             note: node 0 'fc0' (Gemm) uses 8 inbox rows on core 0
+             note: node 2 'fc1' (Gemm) uses 8 inbox rows on core 0
+             note: node 4 'fc2' (Gemm) uses 2 inbox rows on core 0
              help: use a target with more inbox rows or more lanes
             """, layers(8, 64, 64, 16))
 
     def test_input_rows(self):
         """Counted before anything is planned."""
         self.too_small("inbox_rows", 2, """
-            error[E0402]: the model does not fit small: its inputs take 3 inbox rows, 1 more than its 2
+            error[E0402]: the model does not fit small: its inputs need 3 inbox rows, 1 more than its 2
               --> m.onnx
-             note: input 'x' takes 3
+             note: input 'x' needs 3 rows
              help: use a target with more inbox rows or more lanes
             """, layers(24, 32, 16))
 
@@ -89,7 +89,7 @@ class Memories(Refusal):
             error[E0404]: the model does not fit small: core 0 needs 4 preload rows, 2 more than its 2
               --> m.onnx
              note: core 1 needs 4 preload rows, 2 more than its 2
-             note: node 0 'fc0' (Gemm) takes 4 preload rows of core 0
+             note: node 0 'fc0' (Gemm) uses 4 preload rows on core 0
              help: use a target with more preload rows or more cores
             """, layers(8, 64))
 
@@ -97,9 +97,9 @@ class Memories(Refusal):
         self.too_small("tables", 1, """
             error[E0405]: the model does not fit small: core 0 needs 3 function tables, 2 more than its 1
               --> m.onnx
-             note: node 0 'fc0' (Gemm) takes 1 function table of core 0
-             note: node 2 'fc1' (Gemm) takes 1 function table of core 0
-             note: node 4 'fc2' (Gemm) takes 1 function table of core 0
+             note: node 0 'fc0' (Gemm) uses 1 function table on core 0
+             note: node 2 'fc1' (Gemm) uses 1 function table on core 0
+             note: node 4 'fc2' (Gemm) uses 1 function table on core 0
              help: use fewer different activation functions
             """, layers(8, 8, 8, 8, 8, activations=("Sigmoid", "Tanh", "Softplus")))
 
@@ -136,8 +136,8 @@ class Memories(Refusal):
         """A loop makes 65,535 at most: the positions are then taken a few at a time, if that fits."""
         node = helper.make_node("Relu", ["x"], ["y"], name="relu")
         x = models.values(65536, 8) - np.float32(0.5)
-        for positions, note in ((65535, ""), (65536, "note: axis 0 of input 'x' is taken in 16384 trips through one "
-                                                     "program, 4 positions in each\n")):
+        for positions, note in ((65535, ""), (65536, "note: the 65536 steps of 'x' (axis 0) do not fit unrolled; the "
+                                                     "program runs 16384 times, 4 steps each\n")):
             onnx.save(models.model([node], [models.tensor("x", positions, 8)], [models.tensor("y", positions, 8)]),
                       self.dir / "m.onnx")
             code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
@@ -147,9 +147,9 @@ class Memories(Refusal):
             self.right("m.sluice")
         mean = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0])
         self.compile_refused(TOO_BIG, """
-            error[E0402]: the model does not fit c2b8: its inputs take 65536 inbox rows, 64512 more than its 1024
+            error[E0402]: the model does not fit c2b8: its inputs need 65536 inbox rows, 64512 more than its 1024
               --> m.onnx
-             note: input 'x' takes 65536
+             note: input 'x' needs 65536 rows
              help: use a target with more inbox rows or more lanes
             """, models.model([mean], [models.tensor("x", 65536, 8)], [models.tensor("y", 1, 8)]))
 
@@ -160,16 +160,16 @@ class Memories(Refusal):
         self.compile_refused(TOO_BIG, """
             error[E0404]: the model does not fit c2b8: core 0 needs 270 preload rows, 14 more than its 256
               --> m.onnx
-             note: axis 2 of input 'x' is taken in 50 trips through one program, 6 positions in each
+             note: the 300 steps of 'x' (axis 2) do not fit unrolled; the program runs 50 times, 6 steps each
              note: core 1 needs 270 preload rows, 14 more than its 256
-             note: node 0 'pool' (MaxPool) takes 90 preload rows of core 0
+             note: node 0 'pool' (MaxPool) uses 90 preload rows on core 0
              help: use a target with more preload rows or more cores
             """, models.model([pool], [models.tensor("x", 1, 1, 300, 300)], [models.tensor("y", 1, 1, 45, 45)]))
 
     def test_sums_over_positions(self):
         node = helper.make_node("ReduceMean", ["x"], ["y"], name="mean", axes=[0], keepdims=0)
         self.compile_refused(REFUSED, """
-            error[E0414]: sums over 700 positions of 32 rows each, at most 31 are allowed: every core keeps them in accumulators, and one is for other products
+            error[E0414]: sums over 700 positions need 32 accumulators on every core, available: 31
               --> m.onnx: node 0 "mean" (ReduceMean)
              help: use a target with more accumulators or more lanes
             """, models.model([node], [models.tensor("x", 700, 256)], [models.tensor("y", 256)]))
@@ -181,7 +181,7 @@ class Memories(Refusal):
             weights[2, 3] = value
             model.graph.initializer[0].CopyFrom(models.constant("W0", weights))
             self.compile_refused(REFUSED, """
-                error[E0412]: a weight is not finite in bf16, weights must be below 3.4e38
+                error[E0412]: a weight is not finite in bf16; its magnitude must be below 3.4e38
                   --> m.onnx: node 0 "fc0" (Gemm)
                 """, model)
 

@@ -128,18 +128,17 @@ class Partition(Refusal):
     def test_nodes(self):
         onnx.save(layers(16, 24, 8)[0], self.dir / "m.onnx")
         for node in ("fc9", "9", "-1", "fc"):
-            self.refuses(f"error[E0418]: --core-partition '{node}=0': no operation on the accelerator comes from a node "
-                         f"'{node}', "
-                         "its number or name is allowed\n"
+            self.refuses(f"error[E0418]: --core-partition '{node}=0': no operation on the accelerator comes from node '{node}'; "
+                         "give the number or name of a node\n"
                          "  --> m.onnx\n", f"{node}=0")
-        self.refuses("error[E0418]: --core-partition keeps node 0 'fc0' (MatMul) on core 0 and node 1 'act0' (Relu) on core 1, "
-                     "and they have rows that one core computes\n"
+        self.refuses("error[E0418]: --core-partition pins node 0 'fc0' (MatMul) on core 0 and node 1 'act0' (Relu) on core 1, "
+                     "but they share rows that one core computes\n"
                      "  --> m.onnx\n", "fc0=0", "act0=1")
         onnx.save(models.model([helper.make_node("Transpose", ["x"], ["t"], name="turn", perm=[1, 0, 2]),
                                 helper.make_node("Relu", ["t"], ["y"], name="act")],
                                [models.tensor("x", 2, 3, 8)], [models.tensor("y", 3, 2, 8)]), self.dir / "m.onnx")
-        self.refuses("error[E0418]: --core-partition 'turn=1': no row is computed for node 0 'turn' (Transpose), it is part of "
-                     "what others read\n"
+        self.refuses("error[E0418]: --core-partition 'turn=1': no row is computed for node 0 'turn' (Transpose); other operations "
+                     "absorb it\n"
                      "  --> m.onnx\n", "turn=1", "act=0")
 
     def test_positions_of_loops(self):
@@ -183,18 +182,18 @@ class Partition(Refusal):
 
     def test_what_loops_refuse(self):
         onnx.save(layers(32, 32, 16, rows=4000)[0], self.dir / "m.onnx")
-        self.refuses("error[E0418]: --core-partition keeps node 0 'fc0' (MatMul) on core 0 and node 2 'fc1' (MatMul) on core 1, "
-                     "and a position of the loop is computed by one core\n"
+        self.refuses("error[E0418]: --core-partition pins node 0 'fc0' (MatMul) on core 0 and node 2 'fc1' (MatMul) on core 1, "
+                     "but one core computes each position of the loop\n"
                      "  --> m.onnx\n", "fc0=0", "fc1=1")
-        self.refuses("error[E0418]: --core-partition 'fc9=0': no operation on the accelerator comes from a node 'fc9', "
-                     "its number or name is allowed\n"
+        self.refuses("error[E0418]: --core-partition 'fc9=0': no operation on the accelerator comes from node 'fc9'; "
+                     "give the number or name of a node\n"
                      "  --> m.onnx\n", "fc9=0")
         onnx.save(models.model([helper.make_node("MatMul", ["x", "w"], ["h"], name="fc"),
                                 helper.make_node("ReduceMean", ["h"], ["y"], name="mean", axes=[0], keepdims=0)],
                                [models.tensor("x", 4000, 32)], [models.tensor("y", 16)],
                                [models.constant("w", np.ones((32, 16), np.float32))]), self.dir / "m.onnx")
-        self.refuses("error[E0418]: --core-partition keeps node 0 'fc' (MatMul) on core 0, and the loop merges what all of its "
-                     "positions give, to which every core has a part; allowed: 0,1\n"
+        self.refuses("error[E0418]: --core-partition pins node 0 'fc' (MatMul) on core 0, but the loop reduces over all "
+                     "positions and needs every core; allowed: 0,1\n"
                      "  --> m.onnx\n", "fc=0")
 
     def test_lines_of_loops_that_do_not_fit(self):
@@ -208,9 +207,9 @@ class Partition(Refusal):
             error[E0402]: the model does not fit c2b8: core 0 needs 1928 inbox rows, 904 more than its 1024
               --> m.onnx
              note: core 1 needs 1928 inbox rows, 904 more than its 1024
-             note: 'x', of 900 rows in all, takes its share of the inbox rows of core 0
+             note: 'x' (900 rows in total) uses inbox rows on core 0
              help: use a target with more inbox rows or more lanes
-             help: leave out --core-partition, so that all cores share the positions
+             help: remove --core-partition, so that all cores can compute the positions
             """, "conv0=0", "conv1=1", code=TOO_BIG)
 
     def test_what_does_not_fit_is_said_with_numbers(self):
@@ -219,9 +218,9 @@ class Partition(Refusal):
         self.refuses("""
             error[E0401]: the model does not fit c2b8: core 1 needs 3968 weight blocks, 1920 more than its 2048
               --> m.onnx
-             note: node 0 'fc0' (MatMul) takes 3968 weight blocks of core 1
+             note: node 0 'fc0' (MatMul) uses 3968 weight blocks on core 1
              help: use a target with more weight blocks or more cores
-             help: leave out --core-partition, so that all cores share the rows
+             help: remove --core-partition, so that all cores can compute the rows
             """, "fc0=1", "fc1=0", code=TOO_BIG, flags=("--effort", "fast"))
 
 

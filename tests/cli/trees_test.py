@@ -31,10 +31,10 @@ class Trees(Refusal):
     def test_the_fastest_is_taken_and_the_others_are_listed(self):
         model = reduction("ReduceMax", [16, 32], 0)
         plan = self.planned(model)
-        self.assertTrue(plan["choice"].startswith("trees of 2 rows a pass, of rows at even distances, stages "), plan["choice"])
+        self.assertTrue(plan["choice"].startswith("trees of 2 rows per pass, of evenly spaced rows, stages "), plan["choice"])
         forms = {one["choice"].split(":")[0]: one["cycles"] for one in plan["losers"] if "another form of the model" in one["why"]}
-        self.assertEqual(set(forms), {"row by row", "row by row, trees of 2 rows a pass",
-                                      "row by row, trees of rows at even distances"})
+        self.assertEqual(set(forms), {"row by row", "row by row, trees of 2 rows per pass",
+                                      "row by row, trees of evenly spaced rows"})
         self.assertLess(plan["spaced"], min(forms.values()))
         self.assertEqual([one["derivation"] for one in plan["stages"][1:]],
                          [["max of up to 2 rows, 32 rows on 2 cores"], ["max of up to 2 rows, 16 rows on 2 cores"],
@@ -78,8 +78,8 @@ class Trees(Refusal):
         plan = self.planned(reduction("ReduceMax", [3000, 8], 0))
         self.assertRegex(plan["choice"], "3000 positions in groups of ")
         others = {one["choice"].split(", ")[-1] for one in plan["losers"]} | {plan["choice"].split(", ")[-1]}
-        for words in ("trees of 3 neighbours", "trees of 2 neighbours", "trees of 2 at even distances"):
-            self.assertIn(f"positions become one in {words}", others)
+        for words in ("trees of 3 adjacent", "trees of 2 adjacent", "trees of 2 evenly spaced"):
+            self.assertIn(f"positions reduced in {words} positions", others)
 
 
 if __name__ == "__main__":

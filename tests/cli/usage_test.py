@@ -117,7 +117,7 @@ class Flags(Refusal):
                  "slice-of-product", "concat-of-concat", "concat-of-slices", "interleaved-phases", "interleave-of-phases",
                  "concat-of-rotation", "pad-of-pad", "broadcast-of-broadcast", "squeeze-of-unsqueeze", "slices-before-products",
                  "maps-before-views", "hoist-scalars", "merge-axes", "choose-in-pairs"]
-        self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is none of the rewrites, allowed: "
+        self.refused(USAGE, "error[E0601]: --without-rewrite 'slice-of-conct' is unknown, allowed: "
                      + ", ".join(names) + "\n  --> m.onnx\n help: did you mean 'slice-of-concat'\n",
                      "check", "m.onnx", "--target", "c2b8", "--without-rewrite", "slice-of-conct")
         # What is computed does not depend on them.
@@ -272,8 +272,8 @@ class TooManyRows(Refusal):
         code, _, err = self.sluice("check", "m.onnx", "--target", "c2b8")
         self.assertEqual(code, 4)
         self.assertTrue(err.startswith(
-            "error[E0402]: the model does not fit c2b8: its inputs take 16777216 inbox rows, 16776192 more than its "
-            "1024\n  --> m.onnx\n note: input 'x' takes 16777216\n"
+            "error[E0402]: the model does not fit c2b8: its inputs need 16777216 inbox rows, 16776192 more than its "
+            "1024\n  --> m.onnx\n note: input 'x' needs 16777216 rows\n"
             " help: use a target with more inbox rows or more lanes\n"), err)
 
     def test_a_tensor(self):

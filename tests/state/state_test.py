@@ -303,7 +303,8 @@ func.func @main(%x: tensor<1x4xf32> {{sluice.name = "x"}}) -> (tensor<1x4xf32> {
   %w = sluice.constant dense<{text(w)}> : tensor<4x4xf32>
   %h = sluice.state initial dense<{text(h)}> : tensor<1x4xf32> : tensor<1x4xf32>
   %p = sluice.matmul %h, %w : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
-  %n = sluice.map (%a = %p, %b = %x, %c = %h) : (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32> {{
+  %n = sluice.map (%a = %p, %b = %x, %c = %h) : (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> \
+tensor<1x4xf32> {{
     %0 = arith.addf %a, %b : f32
     %1 = arith.mulf %0, %c : f32
     %2 = math.tanh %1 : f32
@@ -362,9 +363,9 @@ func.func @main(%x: tensor<1x4xf32> {{sluice.name = "x"}}) -> (tensor<1x4xf32> {
         onnx.save(network.model(), self.dir / "m.onnx")
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *network.flags())
         self.assertEqual((code, err), (3, """\
-error[E0417]: state 'h_in_0' becomes nothing but states, in a circle, and products read it: its values are those it has in the beginning
+error[E0417]: state 'h_in_0' is updated only from states, so it keeps its initial values
   --> m.onnx
- help: bind the input to its value (--bind), or let the state become something that depends on an input
+ help: bind the input to its value (--bind), or update the state from an input
 """))
 
 

@@ -10,6 +10,7 @@ kept are bf16, of 8 significant bits, and errors of a step go on to the next.
 import io
 import json
 import os
+import re
 import sys
 import warnings
 
@@ -130,11 +131,11 @@ class WholeTest(Folder):
                 said = self.compile("--effort", "fast") if trips is None else self.compile()
                 self.assertEqual(len(said["notes"]), 1)
                 long = [(one, shape) for one, shape in zip(names, shapes) if max(shape) == max(map(max, shapes))]
-                axes = " and ".join(f"axis {shape.index(max(shape))} of input '{one}'" for one, shape in long)
-                taken = f"{axes} {'is' if len(long) == 1 else 'are'} taken in "
-                self.assertRegex(said["notes"][0], f"^{taken}[0-9]+ trips through one program, [0-9]+ positions in each$")
+                axes = " and ".join(f"'{one}' (axis {shape.index(max(shape))})" for one, shape in long)
+                taken = f"the {max(long[0][1])} steps of {axes} do not fit unrolled; the program runs "
+                self.assertRegex(said["notes"][0], f"^{re.escape(taken)}[0-9]+ times, [0-9]+ steps each$")
                 if trips is not None:
-                    self.assertEqual(said["notes"][0], taken + "{} trips through one program, {} positions in each".format(*trips))
+                    self.assertEqual(said["notes"][0], taken + "{} times, {} steps each".format(*trips))
                 self.check(said, names, expected)
 
     def check(self, said, names, expected):

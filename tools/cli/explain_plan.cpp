@@ -168,7 +168,7 @@ private:
       text += fmt::format("  {}{}{}\n", one.choice, one.why.empty() ? "" : ": ", one.why);
     }
     if (sorted.size() > shown)
-      text += fmt::format("{} more, listed by --json\n", sorted.size() - shown);
+      text += fmt::format("{} more (--json lists them)\n", sorted.size() - shown);
     return text;
   }
 };

@@ -17,8 +17,7 @@ std::optional<Problem> tooManySums(uint32_t rows, int64_t positions, Operation *
   Problem problem;
   problem.code = "E0414";
   problem.message =
-      fmt::format("sums over {} positions of {} rows each, at most {} are allowed: every core "
-                  "keeps them in accumulators, and one is for other products",
+      fmt::format("sums over {} positions need {} accumulators on every core, available: {}",
                   positions, rows, geometry.accumulators - 1);
   if (const NodeRef node = ir::nodeOf(first->getLoc()); node.index >= 0)
     problem.node = node;

@@ -385,7 +385,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
       for (Problem &problem : problems)
         if (!options.pins.empty())
           problem.fixes.push_back(
-              {"leave out --core-partition, so that all cores share the positions", std::nullopt,
+              {"remove --core-partition, so that all cores can compute the positions", std::nullopt,
                false, std::nullopt});
       return false;
     }
@@ -393,7 +393,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     problem.code = "E0499";
     problem.message =
         "internal error: " + (search.wrong ? "the plan failed its proof: " + *search.wrong
-                                           : "the bodies cannot be planned");
+                                           : "the loop bodies cannot be planned");
     problems.push_back(std::move(problem));
     return false;
   }

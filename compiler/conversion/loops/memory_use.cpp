@@ -56,8 +56,7 @@ Problems fitProblems(const rows::Program &program, const std::vector<plan::Memor
     families.resize(std::min<size_t>(families.size(), 3));
     std::vector<std::string> users;
     for (const auto &[rows, name] : families)
-      users.push_back(
-          fmt::format("'{}', of {} rows in all, takes its share of the {}", name, rows, memory));
+      users.push_back(fmt::format("'{}' ({} rows in total) uses {}", name, rows, memory));
     return users;
   });
 }

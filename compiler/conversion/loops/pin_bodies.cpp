@@ -94,11 +94,10 @@ Problems pinBodies(rows::Program &program, const std::vector<plan::Pin> &pins) {
     Problem &problem = problems.emplace_back();
     problem.code = "E0418";
     problem.message = fmt::format(
-        "--core-partition keeps {}, {}", fmt::join(names, " and "),
+        "--core-partition pins {}, but {}", fmt::join(names, " and "),
         masks[group] == 0
-            ? "and a position of the loop is computed by one core"
-            : fmt::format("and the loop merges what all of its positions give, to which every "
-                          "core has a part; allowed: {}",
+            ? "one core computes each position of the loop"
+            : fmt::format("the loop reduces over all positions and needs every core; allowed: {}",
                           plan::coreList(all)));
   }
   if (!problems.empty())

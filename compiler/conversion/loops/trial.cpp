@@ -19,22 +19,22 @@ std::string runsText(const Choice &choice) {
 }
 
 std::string textOf(const rows::Program &program, const Choice &choice) {
-  return fmt::format("{} positions {}round the cores{}{}", positionsOf(program),
+  return fmt::format("{} positions {}round-robin over the cores{}{}", positionsOf(program),
                      choice.lines == 0 ? fmt::format("in groups of {}, ", choice.group) : "",
                      choice.runs == 1 ? "" : ", " + runsText(choice),
                      choice.trees == Choice().trees
                          ? ""
-                         : fmt::format(", positions become one in trees of {} {}",
+                         : fmt::format(", positions reduced in trees of {} {} positions",
                                        choice.trees.arity,
-                                       choice.trees.apart ? "at even distances" : "neighbours"));
+                                       choice.trees.apart ? "evenly spaced" : "adjacent"));
 }
 
 plan::Loser loserOf(const rows::Program &program, const Trial &trial) {
   std::string why = plan::excessText(trial.use);
   if (why.empty())
     why = !trial.cycles ? "stalls"
-          : trial.wrong ? "not proved sound: " + *trial.wrong
-                        : fmt::format("{:.1f} cycles a position", *trial.cycles);
+          : trial.wrong ? "failed its proof: " + *trial.wrong
+                        : fmt::format("{:.1f} cycles per position", *trial.cycles);
   return {textOf(program, trial.choice), std::nullopt, std::move(why)};
 }
 

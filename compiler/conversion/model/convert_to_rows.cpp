@@ -57,11 +57,11 @@ struct ConvertSluiceToRows : impl::ConvertSluiceToRowsBase<ConvertSluiceToRows> 
     if (const auto *wrong = std::get_if<format::FileProblem>(&geometry))
       return fail(module, wrong->message);
     if (functions.size() != 1 || !functions[0].getBody().hasOneBlock())
-      return fail(module, "the module must have one function, of one block");
+      return fail(module, "the module must have one function with one block");
     func::FuncOp function = functions[0];
     for (const Type type : function.getArgumentTypes())
       if (!llvm::isa_and_present<ir::DimAttr>(llvm::cast<RankedTensorType>(type).getEncoding()))
-        return fail(function, "the function must be laid out");
+        return fail(function, "the function has no layout; run sluice-infer-data-dimension first");
     const rows::ModelInfo model = modelOf(function);
     function.setName("main");
     Problems problems;

@@ -133,7 +133,7 @@ private:
     } else if (best) {
       losers.push_back(loserOf(possible ? &other : nullptr, form, why));
       if (possible && other.timing && plan.timing && other.timing->spaced < plan.timing->spaced)
-        losers.back().why += fmt::format(", takes {:.0f} and {:.0f} cycles per inference in a row",
+        losers.back().why += fmt::format(", {:.0f} and {:.0f} cycles per inference back to back",
                                          other.timing->contiguous, other.timing->period);
     }
   }

@@ -187,7 +187,7 @@ private:
     }
     Problem problem;
     problem.code = "E0499";
-    problem.message = "internal error: the rows of the model are no program";
+    problem.message = "internal error: the rows of the model are not a valid program";
     problem.notes = std::move(errors);
     problems.push_back(std::move(problem));
   }

@@ -30,13 +30,13 @@ Problem tooManyInputRows(const Graph &graph, size_t rows) {
   Problem problem;
   problem.code = "E0409";
   problem.message =
-      fmt::format("the model's inputs take {} rows at once, and tokens announce at most {} before "
-                  "the first of them is used",
-                  rows, kMostInputRows);
+      fmt::format("the inputs need {} rows at once; the hardware can announce at most {}", rows,
+                  kMostInputRows);
   for (const rows::Port &port : graph.inputs)
-    problem.notes.push_back(fmt::format("input '{}' takes {}", port.tensor.name, port.rows.size()));
-  problem.fixes.push_back({"let the first axis of the inputs be one that the model treats index by "
-                           "index: then it is computed in a loop",
+    problem.notes.push_back(fmt::format("input '{}' needs {} row{}", port.tensor.name,
+                                        port.rows.size(), port.rows.size() == 1 ? "" : "s"));
+  problem.fixes.push_back({"make the first axis of the inputs one that the model processes index "
+                           "by index; it then runs as a loop",
                            std::nullopt, false, std::nullopt});
   return problem;
 }
@@ -44,13 +44,12 @@ Problem tooManyInputRows(const Graph &graph, size_t rows) {
 Problem inACircle(const Graph &graph, uint32_t state) {
   Problem problem;
   problem.code = "E0417";
-  problem.message = fmt::format(
-      "state '{}' becomes nothing but states, in a circle, and products read it: its values are "
-      "those it has in the beginning",
-      graph.states[state].name);
-  problem.fixes.push_back({"bind the input to its value (--bind), or let the state become "
-                           "something that depends on an input",
-                           std::nullopt, false, std::nullopt});
+  problem.message =
+      fmt::format("state '{}' is updated only from states, so it keeps its initial values",
+                  graph.states[state].name);
+  problem.fixes.push_back(
+      {"bind the input to its value (--bind), or update the state from an input", std::nullopt,
+       false, std::nullopt});
   return problem;
 }
 
@@ -63,7 +62,7 @@ std::string describe(const Graph &graph, const Work &work, const Candidate &cand
       const auto kind = graph.rows[row].kind;
       text += fmt::format("  row {} {}", row,
                           kind == rows::RowKind::Input    ? "input"
-                          : graph.rows[row].ahead         ? "sum ahead"
+                          : graph.rows[row].ahead         ? "precomputed sum"
                           : kind == rows::RowKind::Linear ? "linear"
                                                           : "vector");
       if (place.core != kNone)
@@ -121,12 +120,12 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
   if (best.stuck != Stuck::No) {
-    found.push_back(internalError("the rows of the graph cannot be ordered"));
+    found.push_back(internalError("no order of the rows exists"));
   } else if (!best.fits) {
     Problems fit = fitProblems(planned, plannedWork, best.placement, best.use);
     for (Problem &problem : fit)
       if (!pins.empty())
-        problem.fixes.push_back({"leave out --core-partition, so that all cores share the rows",
+        problem.fixes.push_back({"remove --core-partition, so that all cores can compute the rows",
                                  std::nullopt, false, std::nullopt});
     found.insert(found.end(), fit.begin(), fit.end());
   } else if (const auto changed = whole.states.empty() ? std::nullopt : verifyAhead(whole, graph)) {

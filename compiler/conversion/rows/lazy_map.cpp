@@ -337,10 +337,9 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
   }
   if (!plan)
     return lowering.fail(result.getDefiningOp(), "E0411",
-                         "no vector instruction and no function table computes '" + why + "'",
-                         {"a function of one variable fits a table if it is constant, a power of "
-                          "two times its argument, or its logarithm outside a window of 16 "
-                          "exponents"});
+                         "no vector instruction or function table computes '" + why + "'",
+                         {"limit the argument with clip: outside 16 exponents a table holds only "
+                          "constants, 2^k * x or log(x)"});
   return emitPlan(lowering, *plan, rows);
 }
 

@@ -93,13 +93,14 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
   for (BlockArgument argument : block.getArguments()) {
     const int64_t rows = lowering.layoutOf(argument).rows();
     inputRows += rows;
-    large.notes.push_back(
-        fmt::format("input '{}' takes {}", info.inputs[argument.getArgNumber()].name, rows));
+    large.notes.push_back(fmt::format("input '{}' needs {} row{}",
+                                      info.inputs[argument.getArgNumber()].name, rows,
+                                      rows == 1 ? "" : "s"));
   }
   if (inputRows > geometry.inboxRows) {
     large.code = "E0402";
     large.message =
-        fmt::format("the model does not fit {}: its inputs take {} inbox rows, {} more than its {}",
+        fmt::format("the model does not fit {}: its inputs need {} inbox rows, {} more than its {}",
                     geometry.name, inputRows, inputRows - geometry.inboxRows, geometry.inboxRows);
     large.fixes.push_back(
         {"use a target with more inbox rows or more lanes", std::nullopt, false, std::nullopt});

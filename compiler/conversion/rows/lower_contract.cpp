@@ -182,7 +182,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       });
       if (!row.finite)
         return lowering.fail(op, "E0412",
-                             "a weight is not finite in bf16, weights must be below 3.4e38");
+                             "a weight is not finite in bf16; its magnitude must be below 3.4e38");
       if (!after.offset.empty()) {
         row.bias.resize(lanes);
         for (size_t j = 0; j < count; ++j)

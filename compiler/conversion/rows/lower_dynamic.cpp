@@ -89,7 +89,8 @@ RowTensor LazyDynamic::constantSide(Lowering &lowering, Value value,
     return std::isfinite(bf16ToDouble(roundToBf16(element)));
   });
   if (!finite)
-    lowering.fail(op, "E0412", "a weight is not finite in bf16, weights must be below 3.4e38");
+    lowering.fail(op, "E0412",
+                  "a weight is not finite in bf16; its magnitude must be below 3.4e38");
   return lowering.constantRows(
       RowLayout({shape.begin(), shape.end()}, axis, lowering.graph.lanes()), tensor);
 }
@@ -97,9 +98,9 @@ RowTensor LazyDynamic::constantSide(Lowering &lowering, Value value,
 RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
   const std::optional<Form> form = formOf(op, loops);
   if (!form)
-    return lowering.fail(op, "E0413",
-                         "the data dimensions of the product are none that the rules "
-                         "DD-MM-DYN-1 to DD-MM-DYN-4 allow");
+    return lowering.fail(
+        op, "E0413",
+        "no rule of DD-MM-DYN-1 to DD-MM-DYN-4 allows the data dimensions of the product");
   GraphBuilder &graph = lowering.graph;
   const int64_t lanes = graph.lanes();
   const Value xValue = op->getOperand(form->weightsLeft ? 1 : 0),

@@ -155,16 +155,16 @@ struct ReduceModel : RowsInterface::ExternalModel<ReduceModel, ir::ReduceOp> {
                                  std::make_unique<LazySum>(reduce, monoid == ir::Monoid::Mean));
     const Reduction reduction(reduce);
     if (monoid == ir::Monoid::LogSumExp)
-      return lowering.define(result, lowering.fail(op, "E0414",
-                                                   "reduce logsumexp is not expanded, run "
-                                                   "sluice-expand-reductions first"));
-    if (monoid == ir::Monoid::ArgMax && reduction.count > kMostIndices)
       return lowering.define(
           result,
           lowering.fail(op, "E0414",
-                        llvm::formatv("arg max over {0} elements, at most {1} are allowed: larger "
-                                      "indices are no bf16 values",
-                                      reduction.count, kMostIndices)));
+                        "reduce logsumexp must be expanded first; run sluice-expand-reductions"));
+    if (monoid == ir::Monoid::ArgMax && reduction.count > kMostIndices)
+      return lowering.define(
+          result, lowering.fail(op, "E0414",
+                                llvm::formatv("arg max over {0} elements, allowed: at most {1} "
+                                              "(larger indices are not exact in bf16)",
+                                              reduction.count, kMostIndices)));
     const RowTensor rows = monoid == ir::Monoid::Variance ? variance(lowering, reduce, reduction)
                                                           : foldRows(lowering, reduce, reduction);
     lowering.define(result, relabel(lowering.graph, rows, lowering.layoutOf(result)));

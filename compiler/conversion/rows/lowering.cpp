@@ -72,8 +72,7 @@ reference::Tensor Lowering::nominalOf(Operation *op) {
   if (sampled.sampled < sampled.positions) {
     const NodeRef node = ir::nodeOf(op->getLoc());
     notes.push_back(fmt::format(
-        "typical values of {}, by which biases make up for rounded weights, are those of {} of its "
-        "{} positions",
+        "the bias correction for rounded weights of {} samples {} of {} positions",
         node.index < 0 ? "a product" : nodeText(node), sampled.sampled, sampled.positions));
   }
   return std::move(sampled.result);

@@ -9,15 +9,15 @@ std::string textOf(const TreeShape &shape) {
   const TreeShape plain;
   std::vector<std::string> words;
   if (shape.arity != plain.arity)
-    words.push_back(fmt::format("of {} rows a pass", shape.arity));
+    words.push_back(fmt::format("of {} rows per pass", shape.arity));
   if (shape.apart != plain.apart)
-    words.emplace_back("of rows at even distances");
+    words.emplace_back("of evenly spaced rows");
   if (shape.lanes == TreeShape::Lanes::InParts)
     words.emplace_back("with lanes of each core's rows first");
   if (shape.lanes == TreeShape::Lanes::Last)
     words.emplace_back("with lanes last");
   if (shape.lanesPerRound != plain.lanesPerRound)
-    words.push_back(fmt::format("of {} lanes a round", shape.lanesPerRound));
+    words.push_back(fmt::format("of {} lanes per round", shape.lanesPerRound));
   return words.empty() ? "" : fmt::format("trees {}", fmt::join(words, ", "));
 }
 

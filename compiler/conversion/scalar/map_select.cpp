@@ -314,7 +314,7 @@ std::string Selector::culprit(NodeId node) const {
     if (expr[part].op == ScalarOp::Call && failed && name.empty())
       name = reference::nameOf(expr[part].function);
   }
-  return name.empty() ? "the operands are the same element in every lane" : name;
+  return name.empty() ? "an operand with the same element in every lane" : name;
 }
 
 Source Selector::source(NodeId node, const std::map<NodeId, uint32_t> &steps) const {

@@ -55,7 +55,7 @@ mlir::ParseResult parseScalar(mlir::OpAsmParser &parser, const isa::FieldInfo &f
     return mlir::failure();
   const std::optional<unsigned> code = isa::enumValue(field.enumName, {word.data(), word.size()});
   if (!code)
-    return parser.emitError(loc) << "'" << word << "' is no value of " << ref(field.enumName);
+    return parser.emitError(loc) << "'" << word << "' is not a value of " << ref(field.enumName);
   value = *code;
   return mlir::success();
 }
@@ -109,7 +109,7 @@ std::optional<isa::Words> encodeFields(mlir::Operation *op, std::string &problem
     }
   }
   if (!isa::decode(words)) {
-    problem = "an enumerated field has no such value";
+    problem = "an enumerated field has an invalid value";
     return std::nullopt;
   }
   return words;

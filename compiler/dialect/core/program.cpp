@@ -109,7 +109,7 @@ std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::Strin
     geometry.*field.member = static_cast<uint32_t>(value.getInt());
   }
   if (fields.size() != std::size(kGeometryFields) + 1)
-    return bad("geometry has a field that targets do not have");
+    return bad("geometry has an unknown field");
   if (const auto problem = format::checkGeometry(geometry))
     return bad(*problem);
   return geometry;
@@ -168,8 +168,8 @@ mlir::LogicalResult ProgramOp::verifyRegions() {
   for (mlir::Operation &op : getBody().front()) {
     auto core = llvm::dyn_cast<CoreOp>(op);
     if (host || (!core && !llvm::isa<HostOp>(op)))
-      return op.emitOpError("stands where core.program has one core.core per core and then one "
-                            "core.host");
+      return op.emitOpError(
+          "is misplaced; core.program has one core.core per core and then one core.host");
     if (core && core.getNumber() != program.cores.size())
       return op.emitOpError() << "is number " << core.getNumber() << ", expected "
                               << program.cores.size();

@@ -20,19 +20,20 @@ std::optional<int64_t> rowsOf(llvm::ArrayRef<int64_t> shape, int64_t dim, int64_
 template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {
   const auto type = llvm::dyn_cast<mlir::RankedTensorType>(op.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
-    return op.emitOpError("has a type that is no static tensor with elements");
+    return op.emitOpError("must have the type of a non-empty static tensor");
   const mlir::Type element = type.getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16() && !element.isF64())
     return op.emitOpError() << "has elements of " << element << ", allowed: f32, bf16, f16, f64";
   const llvm::ArrayRef<int64_t> shape = op.getPacked().value_or(type.getShape());
   if (!isShapeOf(shape, type.getNumElements()))
-    return op.emitOpError() << "is packed as [" << shape << "], it has " << type.getNumElements()
+    return op.emitOpError() << "is packed as [" << shape << "] but has " << type.getNumElements()
                             << " elements";
   const auto rows = rowsOf(shape, op.getDataDim(), lanesOf(op));
   if (!rows)
-    return op.emitOpError() << "lies along axis " << op.getDataDim() << " of " << shape.size();
+    return op.emitOpError() << "has data dimension " << op.getDataDim() << " but rank "
+                            << shape.size();
   if (*rows != static_cast<int64_t>(op.getRows()))
-    return op.emitOpError() << "has " << op.getRows() << " rows, its shape takes " << *rows;
+    return op.emitOpError() << "has " << op.getRows() << " rows but its shape needs " << *rows;
   return mlir::success();
 }
 
@@ -94,10 +95,10 @@ mlir::LogicalResult TableOp::verify() {
 
 mlir::LogicalResult FamilyOp::verify() {
   if (getTrips() == 0 || getRows() == 0 || getTrips() > UINT16_MAX || getRows() > UINT32_MAX)
-    return emitOpError() << "has " << getRows() << " rows in " << getTrips()
-                         << " trips, allowed: 1 and more, and 1 to 65535";
+    return emitOpError() << "has " << getRows() << " rows and trip count " << getTrips()
+                         << ", allowed: at least 1, and 1 to 65535";
   if (getInputAttr() && getConstantAttr())
-    return emitOpError("is both an input and constant");
+    return emitOpError("cannot be both an input and a constant");
   const auto total = static_cast<int64_t>(getTrips() * getRows());
   if (getConstantAttr() && !checkElements(*this, *getConstant(), {total, lanesOf(*this)},
                                           mlir::BFloat16Type::get(getContext())))
@@ -113,7 +114,7 @@ mlir::LogicalResult FamilyOp::verifySymbolUses(mlir::SymbolTableCollection &symb
     return mlir::failure();
   const auto total = static_cast<int64_t>(getTrips() * getRows());
   if (static_cast<int64_t>(input.getRows()) != total)
-    return emitOpError() << "has " << total << " rows, its input has " << input.getRows();
+    return emitOpError() << "has " << total << " rows but its input has " << input.getRows();
   return mlir::success();
 }
 

@@ -20,11 +20,11 @@ public:
     for (auto output : program.getBody().getOps<OutputOp>())
       for (uint64_t row = 0; row < output.getRows(); ++row)
         if (!sent.contains(output.getFirstRow() + row))
-          return output.emitOpError() << "has no row " << row << ": nothing writes it";
+          return output.emitOpError() << "row " << row << " is never written";
     for (auto state : program.getBody().getOps<StateOp>())
       for (const auto &[uses, how] : {std::pair(&recalled, "recalled"), std::pair(&kept, "kept")})
         if (const unsigned times = uses->lookup(state.getSymNameAttr()); times != 1)
-          return state.emitOpError() << "is " << how << " " << times << " times, not once";
+          return state.emitOpError() << "is " << how << " " << times << " times, expected 1";
     return mlir::success();
   }
 
@@ -32,7 +32,7 @@ private:
   mlir::LogicalResult check(mlir::Operation &op) {
     if (op.getDialect() != program->getDialect() || !op.getParentOp() ||
         (!llvm::isa<BodyOp>(op) && !llvm::isa<mlir::SymbolOpInterface>(op)))
-      return op.emitOpError("is neither a body nor an object of a program");
+      return op.emitOpError("is neither a loop body nor an object of the program");
     if (auto block = llvm::dyn_cast<BlockOp>(op); block && !block.getDynamic())
       return distinct(op, block.getElements());
     if (auto bias = llvm::dyn_cast<BiasOp>(op))
@@ -55,8 +55,8 @@ private:
     const auto [known, added] = objects.try_emplace({op.getName(), value}, &op);
     if (added)
       return mlir::success();
-    mlir::InFlightDiagnostic error = op.emitOpError("is there twice");
-    error.attachNote(known->second->getLoc()) << "the first one";
+    mlir::InFlightDiagnostic error = op.emitOpError("is a duplicate");
+    error.attachNote(known->second->getLoc()) << "first defined here";
     return error;
   }
 
@@ -68,21 +68,23 @@ private:
       if (auto read = llvm::dyn_cast<ReadOp>(op);
           read && !written.contains(read.getFamilyAttr().getAttr()))
         return op.emitOpError() << "reads " << read.getFamilyAttr()
-                                << ", which no body before writes";
+                                << ", which no earlier body writes";
       if (auto recall = llvm::dyn_cast<RecallOp>(op))
         ++recalled[recall.getStateAttr().getAttr()];
       if (auto keep = llvm::dyn_cast<KeepOp>(op))
         ++kept[keep.getStateAttr().getAttr()];
       if (llvm::isa<RecallOp, KeepOp>(op) && body.getTrips() != 1)
-        return op.emitOpError() << "is in a body of " << body.getTrips() << " trips, not of one";
+        return op.emitOpError() << "is in a body with trip count " << body.getTrips()
+                                << ", expected 1";
       if (auto fill = llvm::dyn_cast<FillOp>(op);
           fill && !filled.try_emplace(fill.getBlockAttr().getAttr(), true).second)
-        return op.emitOpError() << "fills " << fill.getBlockAttr() << " a second time";
+        return op.emitOpError() << "fills " << fill.getBlockAttr() << " twice";
       if (auto linear = llvm::dyn_cast<LinearOp>(op); linear && !areFilled(linear, filled))
         return mlir::failure();
       if (auto own = op.getAttrOfType<mlir::IntegerAttr>("group")) {
         if (own.getValue().ult(group))
-          return op.emitOpError() << "is of group " << own.getInt() << ", behind group " << group;
+          return op.emitOpError() << "is in group " << own.getInt() << " but comes after group "
+                                  << group;
         group = own.getValue().getZExtValue();
       }
       if (auto write = llvm::dyn_cast<WriteOp>(op)) {
@@ -94,7 +96,7 @@ private:
         const bool whole = !write.getFirst();
         if (written.contains(name) || llvm::is_contained(families, name) ||
             (whole && places.contains(name)))
-          return op.emitOpError() << "writes " << write.getFamilyAttr() << " a second time";
+          return op.emitOpError() << "writes " << write.getFamilyAttr() << " twice";
         if (whole)
           families.push_back(name);
         else if (mlir::failed(place(write, body.getTrips())))
@@ -118,11 +120,11 @@ private:
         const int64_t row =
             first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
         if (row < 0 || row >= total)
-          return write.emitOpError() << "writes place " << row << " in trip " << trip
+          return write.emitOpError() << "writes index " << row << " in iteration " << trip
                                      << " of a family of " << total << " rows";
         if (!places[name].insert(static_cast<uint64_t>(row)).second)
           return write.emitOpError()
-                 << "writes place " << row << " of " << write.getFamilyAttr() << " a second time";
+                 << "writes index " << row << " of " << write.getFamilyAttr() << " twice";
       }
     return mlir::success();
   }
@@ -150,11 +152,11 @@ private:
             first + static_cast<int64_t>(trip) * static_cast<int64_t>(write.getStride());
         const auto start = static_cast<int64_t>(output.getFirstRow());
         if (row < start || row >= start + static_cast<int64_t>(output.getRows()))
-          return write.emitOpError()
-                 << "writes host row " << row << " in trip " << trip << ", the output has " << start
-                 << " to " << start + static_cast<int64_t>(output.getRows()) - 1;
+          return write.emitOpError() << "writes host row " << row << " in iteration " << trip
+                                     << "; the output has rows " << start << " to "
+                                     << start + static_cast<int64_t>(output.getRows()) - 1;
         if (!sent.insert(static_cast<uint64_t>(row)).second)
-          return write.emitOpError() << "writes host row " << row << " a second time";
+          return write.emitOpError() << "writes host row " << row << " twice";
       }
     return mlir::success();
   }
@@ -199,7 +201,7 @@ mlir::LogicalResult ProgramOp::verify() {
     for (const mlir::Attribute entry : getTensorsAttr())
       if (!isTensor(entry))
         return emitOpError() << "has a tensor " << entry
-                             << ", expected {name, shape, data_dim} and maybe packed";
+                             << ", expected {name, shape, data_dim} and optionally packed";
   return mlir::success();
 }
 

@@ -41,9 +41,9 @@ std::optional<std::string> stepProblem(mlir::DictionaryAttr step, bool b, bool c
     const auto *const field =
         llvm::find_if(kFields, [&](const StepField &one) { return entry.getName() == one.name; });
     if (field == std::end(kFields))
-      return "has no step '" + entry.getName().str() + "'";
+      return "has unknown step '" + entry.getName().str() + "'";
     if (!isValueOf(*field, entry.getValue()))
-      return "has a step '" + entry.getName().str() + "' with a value it cannot have";
+      return "has an invalid value for step '" + entry.getName().str() + "'";
   }
   // Operand b is what an arithmetic unit takes unless it is told otherwise.
   const auto needs = [&](llvm::StringRef alu, llvm::StringRef rhs, llvm::StringRef operand,
@@ -52,9 +52,9 @@ std::optional<std::string> stepProblem(mlir::DictionaryAttr step, bool b, bool c
     return !word.empty() && word != "pass" && (right.empty() ? byDefault : right == operand);
   };
   if (!b && (needs("alu1", "rhs1", "b", true) || needs("alu2", "rhs2", "b", false)))
-    return "has a step that reads operand b, which is not given";
+    return "has a step that reads operand b, which is missing";
   if (!c && needs("alu2", "rhs2", "c", true))
-    return "has a step that reads operand c, which is not given";
+    return "has a step that reads operand c, which is missing";
   return std::nullopt;
 }
 

@@ -21,20 +21,21 @@ int64_t rowsOf(mlir::DictionaryAttr tensor, int64_t lanes) {
 /// Whether a row is one of a tensor that there is, in every trip.
 template <typename Computed> mlir::LogicalResult verifyElements(Computed op) {
   if (op.getElements() && op.getPartOf())
-    return op.emitOpError("is both elements and part of some");
+    return op.emitOpError("cannot have both 'elements' and 'part_of'");
   const auto list = op.getElements() ? op.getElements() : op.getPartOf();
   if (!list)
     return mlir::success();
   const auto tensors = programOf(op).getTensorsAttr();
   const auto count = static_cast<int64_t>(tensors ? tensors.size() : 0);
   if (list->size() != 3 || (*list)[0] < 0 || (*list)[0] >= count)
-    return op.emitOpError() << "says its elements by [" << *list << "], expected a tensor of "
+    return op.emitOpError() << "has elements [" << *list << "], expected a tensor index below "
                             << count << ", a row and a step";
   const int64_t rows = rowsOf(llvm::cast<mlir::DictionaryAttr>(tensors[(*list)[0]]), lanesOf(op));
   const auto trips = static_cast<int64_t>(op->template getParentOfType<BodyOp>().getTrips());
   for (const int64_t row : {(*list)[1], (*list)[1] + (trips - 1) * (*list)[2]})
     if (row < 0 || row >= rows)
-      return op.emitOpError() << "is row " << row << " of a tensor of " << rows;
+      return op.emitOpError() << "is row " << row << ", but the row count of the tensor is "
+                              << rows;
   return mlir::success();
 }
 
@@ -45,7 +46,8 @@ template <typename Computed> mlir::LogicalResult verifyComputed(Computed op) {
   const auto count = static_cast<int64_t>(programOf(op).getNodes().size());
   for (const int64_t node : op.getNodes())
     if (node < 0 || node >= count)
-      return op.emitOpError() << "names node " << node << ", the program has " << count;
+      return op.emitOpError() << "refers to node " << node << "; the program has " << count
+                              << " nodes";
   return verifyElements(op);
 }
 
@@ -57,13 +59,13 @@ mlir::LogicalResult verifyTable(mlir::SymbolTableCollection &symbols, Computed o
 mlir::LogicalResult verifyFold(WriteOp op, FamilyOp family) {
   const llvm::StringRef fold = *op.getFold();
   if (!llvm::is_contained({"sum", "max", "min", "product"}, fold))
-    return op.emitOpError() << "folds by '" << fold << "', allowed: sum, max, min, product";
+    return op.emitOpError() << "reduces by '" << fold << "', allowed: sum, max, min, product";
   const uint64_t trips = op->getParentOfType<BodyOp>().getTrips();
   const size_t rows = op.getRows().size() * (fold == "sum" ? 2 : 1);
   if (family.getTrips() > trips || family.getRows() != rows)
-    return op.emitOpError() << "folds " << trips << " trips to " << rows
-                            << " rows a part, the family has " << family.getRows() << " in "
-                            << family.getTrips();
+    return op.emitOpError() << "reduces " << trips << " iterations to " << rows
+                            << " rows each; the family has " << family.getRows()
+                            << " rows and trip count " << family.getTrips();
   return mlir::success();
 }
 
@@ -80,10 +82,10 @@ std::optional<int64_t> badIndex(llvm::ArrayRef<int64_t> indices, int64_t limit) 
 
 mlir::LogicalResult BodyOp::verify() {
   if (getTrips() == 0 || getTrips() > UINT16_MAX)
-    return emitOpError() << "has " << getTrips() << " trips, allowed: 1 to 65535";
+    return emitOpError() << "has trip count " << getTrips() << ", allowed: 1 to 65535";
   for (mlir::Operation &op : getRows().front())
     if (op.getDialect() != getOperation()->getDialect())
-      return op.emitOpError("is no operation on rows");
+      return op.emitOpError("is not an operation on rows");
   return mlir::success();
 }
 
@@ -96,23 +98,23 @@ mlir::LogicalResult ReadOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
   const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
   if (!getAt()) {
     if (getStep() != 0)
-      return emitOpError("steps through a family without saying where it begins");
+      return emitOpError("has a step but no start index");
     if (family.getTrips() != trips)
-      return emitOpError() << "reads a family of " << family.getTrips() << " trips in a body of "
-                           << trips;
+      return emitOpError() << "reads a family of trip count " << family.getTrips()
+                           << " in a body of trip count " << trips;
     if (static_cast<int64_t>(family.getRows()) != results)
-      return emitOpError() << "has " << results << " results, the family has " << family.getRows()
-                           << " rows in a trip";
+      return emitOpError() << "has " << results << " results but the family has "
+                           << family.getRows() << " rows per iteration";
     return mlir::success();
   }
   const llvm::ArrayRef<int64_t> places = *getAt();
   if (static_cast<int64_t>(places.size()) != results)
-    return emitOpError() << "has " << results << " results for " << places.size() << " places";
+    return emitOpError() << "has " << results << " results for " << places.size() << " indices";
   const auto way = static_cast<int64_t>(trips - 1) * static_cast<int64_t>(getStep());
   for (const int64_t first : places)
     for (const int64_t place : {first, first + way})
       if (place < 0 || place >= total)
-        return emitOpError() << "reads place " << place << " of a family of " << total << " rows";
+        return emitOpError() << "reads index " << place << " of a family of " << total << " rows";
   return mlir::success();
 }
 
@@ -131,8 +133,8 @@ mlir::LogicalResult ConstantOp::verify() {
 
 mlir::LogicalResult LinearOp::verify() {
   if (getTerms().empty() || getTerms().size() != getBlocks().size())
-    return emitOpError() << "has " << getTerms().size() << " rows by " << getBlocks().size()
-                         << " weight blocks, expected as many, and at least one";
+    return emitOpError() << "has " << getTerms().size() << " rows and " << getBlocks().size()
+                         << " weight blocks, expected equal numbers, at least 1";
   return verifyComputed(*this);
 }
 
@@ -147,11 +149,11 @@ mlir::LogicalResult LinearOp::verifySymbolUses(mlir::SymbolTableCollection &symb
 
 mlir::LogicalResult VectorOp::verify() {
   if (getA().empty())
-    return emitOpError("has no row to compute from");
+    return emitOpError("has no operand row");
   const auto reduce =
       getStepAttr() ? getStepAttr().getAs<mlir::StringAttr>("reduce") : mlir::StringAttr();
   if (getA().size() > 1 && (!reduce || reduce.getValue() == "none"))
-    return emitOpError() << "has " << getA().size() << " rows to accumulate and no reduction";
+    return emitOpError() << "has " << getA().size() << " rows to accumulate but no reduction";
   return verifyComputed(*this);
 }
 
@@ -171,29 +173,29 @@ mlir::LogicalResult FillOp::verifySymbolUses(mlir::SymbolTableCollection &symbol
 mlir::LogicalResult FillOp::verify() {
   if (getAt().empty() || getAt().size() != getRows().size())
     return emitOpError() << "has " << getRows().size() << " rows for " << getAt().size()
-                         << " places, expected as many, and at least one";
+                         << " indices, expected equal numbers, at least 1";
   if (const auto bad = badIndex(getAt(), lanesOf(*this)))
-    return emitOpError() << "writes place " << *bad << " twice or outside of the block";
+    return emitOpError() << "writes index " << *bad << " twice or outside the block";
   return mlir::success();
 }
 
 mlir::LogicalResult WriteOp::verify() {
   if (!getFamilyAttr() && !getOutputAttr())
-    return emitOpError("goes nowhere, neither to a family nor to an output");
+    return emitOpError("writes neither to a family nor to an output");
   for (const auto [i, row] : llvm::enumerate(getRows())) {
     mlir::Operation *made = row.getDefiningOp();
     if (!llvm::isa<LinearOp, VectorOp>(made))
       return emitOpError() << "writes row " << i << ", which is not computed";
   }
   if ((getOutputAttr() || getFirst()) && (!getFirst() || getFirst()->size() != getRows().size()))
-    return emitOpError() << "says where " << (getFirst() ? getFirst()->size() : 0) << " of "
-                         << getRows().size() << " rows go";
+    return emitOpError() << "has indices for " << (getFirst() ? getFirst()->size() : 0) << " of "
+                         << getRows().size() << " rows";
   if (getFold() && !getFamilyAttr())
-    return emitOpError("folds rows that are no family");
+    return emitOpError("reduces rows but writes no family");
   if (getFirst() && getFold())
-    return emitOpError("folds rows and says where they go");
+    return emitOpError("cannot both reduce rows and give their indices");
   if (getOutputAttr() && getFamilyAttr())
-    return emitOpError("goes both to a family and to an output");
+    return emitOpError("cannot write both to a family and to an output");
   return mlir::success();
 }
 
@@ -211,8 +213,8 @@ mlir::LogicalResult WriteOp::verifySymbolUses(mlir::SymbolTableCollection &symbo
     return mlir::success(); // the program knows who else writes it
   const uint64_t trips = (*this)->getParentOfType<BodyOp>().getTrips();
   if (family.getTrips() != trips || family.getRows() != getRows().size())
-    return emitOpError() << "writes " << getRows().size() << " rows in " << trips
-                         << " trips, the family has " << family.getRows() << " in "
+    return emitOpError() << "writes " << getRows().size() << " rows with trip count " << trips
+                         << "; the family has " << family.getRows() << " with trip count "
                          << family.getTrips();
   return mlir::success();
 }

@@ -19,7 +19,7 @@ Object objectNamed(mlir::SymbolTableCollection &symbols, mlir::Operation *op,
                    mlir::FlatSymbolRefAttr name) {
   auto found = symbols.lookupSymbolIn<Object>(programOf(op), name.getAttr());
   if (!found)
-    op->emitOpError() << "refers to " << name << ", which is no " << Object::getOperationName()
+    op->emitOpError() << "refers to " << name << ", which is not a " << Object::getOperationName()
                       << " of the program";
   return found;
 }

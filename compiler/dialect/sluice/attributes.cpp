@@ -70,7 +70,7 @@ Attribute SluiceDialect::parseAttribute(DialectAsmParser &parser, Type type) con
   if (auto parsed = generatedAttributeParser(parser, &mnemonic, type, attribute);
       parsed.has_value())
     return attribute;
-  parser.emitError(parser.getNameLoc()) << "unknown attribute '" << mnemonic << "' of sluice";
+  parser.emitError(parser.getNameLoc()) << "unknown sluice attribute '" << mnemonic << "'";
   return {};
 }
 
@@ -88,8 +88,8 @@ LogicalResult DimAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
   if (carried.empty())
     carried.push_back(1);
   if (!getExtents().empty() && getExtents() != llvm::ArrayRef<int64_t>(carried))
-    return emitError() << "the data dimension is of a tensor " << notation(getExtents(), getAxis())
-                       << ", this one is " << notation(shape, std::nullopt);
+    return emitError() << "the data dimension is for a tensor " << notation(getExtents(), getAxis())
+                       << ", but this tensor is " << notation(shape, std::nullopt);
   const auto rank = static_cast<int64_t>(carried.size());
   if (getAxis() >= 0 && getAxis() < rank)
     return success();

@@ -52,13 +52,13 @@ llvm::SmallVector<LoopAxis> LoopOp::stacks() {
 
 LogicalResult LoopOp::verify() {
   if (getTripsAttr().getInt() < 1)
-    return emitOpError("makes ") << getTripsAttr().getInt() << " trips, it must make at least 1";
+    return emitOpError("has trip count ") << getTripsAttr().getInt() << "; it must be at least 1";
   const auto checkLists = [&](const char *what, size_t axes, size_t directions,
                               size_t tensors) -> LogicalResult {
     if (axes == tensors && directions == tensors)
       return success();
     return emitOpError("has ") << tensors << ' ' << what << ", " << axes << " axes and "
-                               << directions << " directions of them";
+                               << directions << " directions; the numbers must be equal";
   };
   const size_t carried = getInitial().size();
   if (getNumResults() < carried)
@@ -72,7 +72,7 @@ LogicalResult LoopOp::verify() {
   for (auto [i, value] : llvm::enumerate(getInitial()))
     if (withShape(value.getType(), shapeOf(value)) != getResult(i).getType())
       return emitOpError("result ") << i << " is " << getResult(i).getType()
-                                    << ", the carried value begins as " << value.getType();
+                                    << ", but the initial value is " << value.getType();
   std::string why;
   for (auto [sequence, slice] : llvm::zip_equal(getSequences(), slices()))
     if (failed(inferElement(shapeOf(sequence), slice.axis, static_cast<int64_t>(getTrips()), why)))
@@ -91,17 +91,17 @@ LogicalResult LoopOp::verifyRegions() {
                                                     static_cast<int64_t>(getTrips()), why)));
   if (block.getArgumentTypes() != TypeRange(arguments))
     return emitOpError("body takes ")
-           << block.getArgumentTypes() << ", the loop gives it " << arguments;
+           << block.getArgumentTypes() << ", but the loop passes " << arguments;
   for (Operation &op : block.without_terminator())
     if (!llvm::isa<ReferenceInterface, ConstantOp>(op) || !isMemoryEffectFree(&op))
-      return emitOpError("'") << op.getName() << "' is no operation on tensors";
+      return emitOpError("'") << op.getName() << "' is not an operation on tensors";
   auto next = llvm::dyn_cast<NextOp>(block.getTerminator());
   if (!next)
     return emitOpError("body ends with '")
            << block.getTerminator()->getName() << "', it must end with 'sluice.next'";
   if (next.getNumOperands() != getNumResults())
-    return next.emitOpError("hands on ")
-           << next.getNumOperands() << " values, the loop has " << getNumResults() << " results";
+    return next.emitOpError("passes on ") << next.getNumOperands() << " values, but the loop has "
+                                          << getNumResults() << " results";
   const auto stacks = this->stacks();
   for (auto [i, value] : llvm::enumerate(next.getValues())) {
     const RankedTensorType result = llvm::cast<RankedTensorType>(getResult(i).getType());
@@ -112,8 +112,9 @@ LogicalResult LoopOp::verifyRegions() {
     if (failed(shape))
       return emitOpError(why);
     if (withShape(value.getType(), *shape) != result)
-      return next.emitOpError("value ") << i << " is " << value.getType() << ", for a "
-                                        << (i < carried ? "carried value " : "stack ") << result;
+      return next.emitOpError("value ")
+             << i << " is " << value.getType() << ", but the "
+             << (i < carried ? "carried value is " : "stack is ") << result;
   }
   return success();
 }

@@ -26,7 +26,7 @@ LogicalResult verifyResult(Operation *op, const ShapeOr &inferred, const std::st
   ExtentsRef found = shapeOf(op->getResult(0));
   if (found != ExtentsRef(*inferred))
     return op->emitOpError("result has shape ")
-           << text(found) << ", the operands give " << text(*inferred);
+           << text(found) << ", but the operands give " << text(*inferred);
   return verifyIndexSpace(op);
 }
 
@@ -70,11 +70,11 @@ LogicalResult MapOp::verify() {
     return failure();
   Block &block = getBody().front();
   if (block.getNumArguments() != getInputs().size())
-    return emitOpError("body takes ") << block.getNumArguments() << " scalars, the map has "
+    return emitOpError("body takes ") << block.getNumArguments() << " scalars, but the map has "
                                       << getInputs().size() << " operands";
   for (BlockArgument argument : block.getArguments())
     if (!argument.getType().isF32())
-      return emitOpError("body takes a ") << argument.getType() << ", only f32 is allowed";
+      return emitOpError("body takes a ") << argument.getType() << ", allowed: f32";
   for (Operation &op : block.without_terminator())
     if (!reference::isScalarOperation(&op)) {
       auto diagnostic = emitOpError("'") << op.getName() << "' is not a scalar operation of a map";
@@ -364,20 +364,20 @@ LogicalResult WindowOp::verify() {
 LogicalResult StateOp::verify() {
   if (getInitial() && llvm::cast<ShapedType>(getInitial()->getType()).getShape() !=
                           llvm::cast<ShapedType>(getResult().getType()).getShape())
-    return emitOpError("has an initial value of another shape");
+    return emitOpError("has an initial value of a different shape");
   unsigned kept = 0;
   for (OpOperand &use : getResult().getUses())
     if (auto keep = llvm::dyn_cast<KeepOp>(use.getOwner()))
       kept += &use == &keep.getStateMutable();
-  return kept == 1 ? success() : emitOpError("is kept ") << kept << " times, not once";
+  return kept == 1 ? success() : emitOpError("is kept ") << kept << " times, expected 1";
 }
 
 LogicalResult KeepOp::verify() {
   if (!getState().getDefiningOp<StateOp>())
-    return emitOpError("keeps a value in what is no state");
+    return emitOpError("keeps a value in an operand that is not a state");
   std::string why;
   if (shapeOf(getValue()) != shapeOf(getState()))
-    return emitOpError("keeps a value of another shape than the state's");
+    return emitOpError("keeps a value whose shape differs from the state's");
   return verifyResult(*this, inferReverse(shapeOf(getState()), {}, why), why);
 }
 

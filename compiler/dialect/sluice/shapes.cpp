@@ -66,7 +66,7 @@ ShapeOr inferMap(ArrayRef<ExtentsRef> inputs, std::string &why) {
     return refuse(why, "a map needs at least one operand");
   for (ExtentsRef input : inputs)
     if (input != inputs.front())
-      return refuse(why, "operands have shapes {0} and {1}, they must be equal",
+      return refuse(why, "operands have shapes {0} and {1}; they must be equal",
                     text(inputs.front()), text(input));
   return Extents(inputs.front());
 }
@@ -213,8 +213,8 @@ ShapeOr inferSlice(ExtentsRef input, ExtentsRef starts, ExtentsRef sizes, Extent
       return refuse(why, "the size along axis {0} is {1}, it must be at least 1", axis, size);
     const __int128 last = static_cast<__int128>(start) + static_cast<__int128>(size - 1) * step;
     if (start < 0 || start >= input[axis] || last < 0 || last >= input[axis])
-      return refuse(why, "start {0}, size {1}, step {2} leave axis {3} of extent {4}", start, size,
-                    step, axis, input[axis]);
+      return refuse(why, "start {0}, size {1}, step {2} go outside axis {3} of extent {4}", start,
+                    size, step, axis, input[axis]);
   }
   return Extents(sizes);
 }
@@ -232,7 +232,7 @@ ShapeOr inferBroadcast(ExtentsRef input, ExtentsRef shape, std::string &why) {
     return refuse(why, "{0} and {1} do not have the same rank", text(input), text(shape));
   for (size_t axis = 0; axis < input.size(); ++axis)
     if (input[axis] != 1 && input[axis] != shape[axis])
-      return refuse(why, "axis {0} of extent {1} cannot become {2}, only extent 1 is repeated",
+      return refuse(why, "axis {0} of extent {1} cannot become {2}; only extent 1 can be broadcast",
                     axis, input[axis], shape[axis]);
   return Extents(shape);
 }
@@ -251,7 +251,8 @@ ShapeOr inferSqueeze(ExtentsRef input, ExtentsRef axes, std::string &why) {
     return failure();
   for (int64_t axis : axes)
     if (input[axis] != 1)
-      return refuse(why, "axis {0} has extent {1}, only extent 1 is removed", axis, input[axis]);
+      return refuse(why, "axis {0} has extent {1}; only extent 1 can be removed", axis,
+                    input[axis]);
   return inferReduce(input, axes, false, why);
 }
 
@@ -266,7 +267,8 @@ ShapeOr inferConcat(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &why)
     if (input.size() == result.size())
       expected[axis] = input[axis];
     if (ExtentsRef(expected) != input)
-      return refuse(why, "operands have shapes {0} and {1}, they must be equal but for axis {2}",
+      return refuse(why,
+                    "operands have shapes {0} and {1}; they must be equal except along axis {2}",
                     text(inputs.front()), text(input), axis);
     result[axis] += input[axis];
   }
@@ -289,10 +291,9 @@ ShapeOr inferRepeat(ExtentsRef input, ExtentsRef counts, std::string &why) {
   Extents result(input);
   for (size_t axis = 0; axis < input.size(); ++axis)
     if (counts[axis] < 1 || __builtin_mul_overflow(input[axis], counts[axis], &result[axis]))
-      return refuse(why,
-                    "axis {0} of extent {1} is repeated {2} times, it must be 1 or more and "
-                    "have a result that can be counted",
-                    axis, input[axis], counts[axis]);
+      return refuse(
+          why, "axis {0} of extent {1} is repeated {2} times, allowed: 1 or more, without overflow",
+          axis, input[axis], counts[axis]);
   return result;
 }
 
@@ -301,7 +302,7 @@ ShapeOr inferInterleave(ArrayRef<ExtentsRef> inputs, int64_t axis, std::string &
     return refuse(why, "an interleaving needs at least one operand");
   for (ExtentsRef input : inputs)
     if (input != inputs.front())
-      return refuse(why, "operands have shapes {0} and {1}, they must be equal",
+      return refuse(why, "operands have shapes {0} and {1}; they must be equal",
                     text(inputs.front()), text(input));
   if (failed(checkAxes(axis, rank(inputs.front()), why)))
     return failure();
@@ -315,13 +316,13 @@ ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::stri
   for (const reference::Shape *list :
        {&window.sizes, &window.counts, &window.starts, &window.strides, &window.dilations})
     if (list->size() != count)
-      return refuse(why, "{0} axes have windows, every list must have as many elements", count);
+      return refuse(why, "{0} axes have windows; every list must have {0} elements", count);
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   int64_t last = -1;
   for (size_t i = 0; i < count; ++i) {
     const int64_t axis = window.axes[i];
     if (axis <= last || axis >= rank(input))
-      return refuse(why, "axis {0} of a window is not above {1} and below the rank {2}", axis, last,
+      return refuse(why, "window axis {0} must be above {1} and below rank {2}", axis, last,
                     rank(input));
     last = axis;
     for (const auto &[name, list] : {std::pair("size", &window.sizes),
@@ -329,10 +330,10 @@ ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::stri
                                      {"stride", &window.strides},
                                      {"dilation", &window.dilations}})
       if ((*list)[i] < 1 || (*list)[i] > kMost)
-        return refuse(why, "the {0} of the window along axis {1} is {2}, it must be in [1, {3}]",
+        return refuse(why, "the {0} of the window along axis {1} is {2}; it must be in [1, {3}]",
                       name, axis, (*list)[i], kMost);
     if (window.starts[i] < -kMost || window.starts[i] > kMost)
-      return refuse(why, "the window along axis {0} starts at {1}, it must be in [{2}, {3}]", axis,
+      return refuse(why, "the window along axis {0} starts at {1}; it must be in [{2}, {3}]", axis,
                     window.starts[i], -kMost, kMost);
   }
   const reference::Shape shape = reference::windowShape({input.begin(), input.end()}, window);
@@ -340,13 +341,13 @@ ShapeOr inferWindow(ExtentsRef input, const reference::Window &window, std::stri
 }
 
 ShapeOr inferPad(ExtentsRef input, ExtentsRef low, ExtentsRef high, std::string &why) {
-  if (failed(checkCount(low, rank(input), "low borders", why)) ||
-      failed(checkCount(high, rank(input), "high borders", why)))
+  if (failed(checkCount(low, rank(input), "low pads", why)) ||
+      failed(checkCount(high, rank(input), "high pads", why)))
     return failure();
   Extents result(input);
   for (size_t axis = 0; axis < input.size(); ++axis) {
     if (low[axis] < 0 || high[axis] < 0)
-      return refuse(why, "the border of axis {0} is {1} and {2}, it must not be negative", axis,
+      return refuse(why, "the padding of axis {0} is {1} and {2}; it must not be negative", axis,
                     low[axis], high[axis]);
     result[axis] += low[axis] + high[axis];
   }
@@ -357,7 +358,8 @@ ShapeOr inferElement(ExtentsRef sequence, int64_t axis, int64_t trips, std::stri
   if (failed(checkAxes(axis, rank(sequence), why)))
     return failure();
   if (sequence[axis] != trips)
-    return refuse(why, "a sequence {0} has {1} elements along axis {2}, the loop makes {3} trips",
+    return refuse(why,
+                  "sequence {0} has {1} elements along axis {2}, but the loop has trip count {3}",
                   text(sequence), sequence[axis], axis, trips);
   return inferReduce(sequence, axis, false, why);
 }

@@ -24,13 +24,11 @@ Problem tooLongToUnroll(const std::string &trips, int64_t operationsPerTrip) {
   Problem problem;
   problem.code = "E0415";
   problem.message = fmt::format(
-      "the loop makes {} trips of {} operations, and is written out trip by trip, which "
-      "is done for at most {} operations",
-      trips, operationsPerTrip, kMostUnrolledOperations);
+      "the loop has {} iterations of {} operations; at most {} operations can be unrolled", trips,
+      operationsPerTrip, kMostUnrolledOperations);
   Fix fix;
   fix.text =
-      "give the model a shorter sequence, and what it carries as inputs and outputs: it then "
-      "runs part by part";
+      "shorten the sequence, make the states inputs and outputs, and run the model part by part";
   problem.fixes.push_back(fix);
   return problem;
 }

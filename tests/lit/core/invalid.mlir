@@ -48,7 +48,7 @@ core.program "one" geometry {
     local_rows = 4, accumulators = 4, preload_rows = 4, instructions = 8,
     host_instructions = 4, tables = 4, clock_mhz = 300} output_rows 1 {
   core.core 0 {
-    // expected-error @+1 {{'divide' is no value of alu}}
+    // expected-error @+1 {{'divide' is not a value of alu}}
     core.vec(alu1 = divide)
     core.halt
   }
@@ -166,7 +166,7 @@ core.host { core.halt }
 
 // -----
 
-// expected-error @+1 {{'core.program' op geometry has a field that targets do not have}}
+// expected-error @+1 {{'core.program' op geometry has an unknown field}}
 core.program "one" geometry {
     rtl = "c2b8", cores = 1, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 8,
     local_rows = 4, accumulators = 4, preload_rows = 4, instructions = 8,
@@ -205,6 +205,6 @@ core.program "one" geometry {
     host_instructions = 4, tables = 4, clock_mhz = 300} output_rows 1 {
   core.core 0 { core.halt }
   core.host { core.halt }
-  // expected-error @+1 {{stands where core.program has one core.core per core}}
+  // expected-error @+1 {{is misplaced; core.program has one core.core per core}}
   core.host { core.halt }
 }

@@ -63,7 +63,7 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>, %y: tensor<1xf32>) {
-  // expected-error @+1 {{operands have shapes [2] and [1], they must be equal}}
+  // expected-error @+1 {{operands have shapes [2] and [1]; they must be equal}}
   %0 = sluice.map (%a = %x, %b = %y) : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32> {
     sluice.yield %a
   }
@@ -73,7 +73,7 @@ func.func @f(%x: tensor<2xf32>, %y: tensor<1xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{result has shape [3], the operands give [2]}}
+  // expected-error @+1 {{result has shape [3], but the operands give [2]}}
   %0 = sluice.map (%a = %x) : (tensor<2xf32>) -> tensor<3xf32> {
     sluice.yield %a
   }
@@ -83,7 +83,7 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{body takes 2 scalars, the map has 1 operands}}
+  // expected-error @+1 {{body takes 2 scalars, but the map has 1 operands}}
   %0 = "sluice.map"(%x) ({
   ^bb0(%a: f32, %b: f32):
     sluice.yield %a
@@ -94,7 +94,7 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{body takes a 'bf16', only f32 is allowed}}
+  // expected-error @+1 {{body takes a 'bf16', allowed: f32}}
   %0 = "sluice.map"(%x) ({
   ^bb0(%a: bf16):
     %c = arith.constant 1.0 : f32
@@ -150,7 +150,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{result has shape [2 1], the operands give [2]}}
+  // expected-error @+1 {{result has shape [2 1], but the operands give [2]}}
   %0 = sluice.reduce sum %x axes [1] : (tensor<2x3xf32>) -> tensor<2x1xf32>
   return
 }
@@ -278,7 +278,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{start 2, size 2, step 1 leave axis 1 of extent 3}}
+  // expected-error @+1 {{start 2, size 2, step 1 go outside axis 1 of extent 3}}
   %0 = sluice.slice %x starts [0, 2] sizes [1, 2] steps [1, 1] : (tensor<2x3xf32>) -> tensor<1x2xf32>
   return
 }
@@ -286,7 +286,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{start 1, size 3, step -1 leave axis 1 of extent 3}}
+  // expected-error @+1 {{start 1, size 3, step -1 go outside axis 1 of extent 3}}
   %0 = sluice.slice %x starts [0, 1] sizes [1, 3] steps [1, -1] : (tensor<2x3xf32>) -> tensor<1x3xf32>
   return
 }
@@ -294,7 +294,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{start 0, size 9223372036854775807, step 9223372036854775807 leave axis 0 of extent 2}}
+  // expected-error @+1 {{start 0, size 9223372036854775807, step 9223372036854775807 go outside axis 0 of extent 2}}
   %0 = sluice.slice %x starts [0] sizes [9223372036854775807] steps [9223372036854775807] : (tensor<2xf32>) -> tensor<1xf32>
   return
 }
@@ -326,7 +326,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 1 has extent 3, only extent 1 is removed}}
+  // expected-error @+1 {{axis 1 has extent 3; only extent 1 can be removed}}
   %0 = sluice.squeeze %x axes [1] : (tensor<2x3xf32>) -> tensor<2xf32>
   return
 }
@@ -342,7 +342,7 @@ func.func @f(%x: tensor<3xf32>) {
 // -----
 
 func.func @f(%x: tensor<3xf32>) {
-  // expected-error @+1 {{axis 0 of extent 3 cannot become 6, only extent 1 is repeated}}
+  // expected-error @+1 {{axis 0 of extent 3 cannot become 6; only extent 1 can be broadcast}}
   %0 = sluice.broadcast %x : (tensor<3xf32>) -> tensor<6xf32>
   return
 }
@@ -366,7 +366,7 @@ func.func @f(%x: tensor<3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) {
-  // expected-error @+1 {{operands have shapes [2 3] and [3 2], they must be equal but for axis 0}}
+  // expected-error @+1 {{operands have shapes [2 3] and [3 2]; they must be equal except along axis 0}}
   %0 = sluice.concat %x, %y axis 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<5x3xf32>
   return
 }
@@ -398,7 +398,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{result has shape [3 2], the operands give [2 3]}}
+  // expected-error @+1 {{result has shape [3 2], but the operands give [2 3]}}
   %0 = sluice.rotate %x by [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return
 }
@@ -414,7 +414,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 1 of extent 3 is repeated 0 times, it must be 1 or more and have a result that can be counted}}
+  // expected-error @+1 {{axis 1 of extent 3 is repeated 0 times, allowed: 1 or more, without overflow}}
   %0 = sluice.tile %x counts [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -422,7 +422,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 1 of extent 3 is repeated 9223372036854775807 times, it must be 1 or more and have a result that can be counted}}
+  // expected-error @+1 {{axis 1 of extent 3 is repeated 9223372036854775807 times, allowed: 1 or more, without overflow}}
   %0 = sluice.repeat %x counts [1, 9223372036854775807] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -430,7 +430,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{result has shape [2 3], the operands give [2 6]}}
+  // expected-error @+1 {{result has shape [2 3], but the operands give [2 6]}}
   %0 = sluice.repeat %x counts [1, 2] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -447,7 +447,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 
 func.func @f(%x: tensor<2x3xf32>) {
   %y = sluice.transpose %x [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
-  // expected-error @+1 {{operands have shapes [2 3] and [3 2], they must be equal}}
+  // expected-error @+1 {{operands have shapes [2 3] and [3 2]; they must be equal}}
   %0 = sluice.interleave %x, %y axis 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
   return
 }
@@ -463,7 +463,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{1 low borders for a tensor of rank 2}}
+  // expected-error @+1 {{1 low pads for a tensor of rank 2}}
   %0 = sluice.pad %x low [0] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -471,7 +471,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{1 high borders for a tensor of rank 2}}
+  // expected-error @+1 {{1 high pads for a tensor of rank 2}}
   %0 = sluice.pad %x low [0, 0] high [0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -479,7 +479,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the border of axis 1 is -1 and 0, it must not be negative}}
+  // expected-error @+1 {{the padding of axis 1 is -1 and 0; it must not be negative}}
   %0 = sluice.pad %x low [0, -1] high [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2xf32>
   return
 }
@@ -487,7 +487,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{1 axes have windows, every list must have as many elements}}
+  // expected-error @+1 {{1 axes have windows; every list must have 1 elements}}
   %0 = sluice.window %x axes [1] sizes [2, 2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -495,7 +495,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{1 axes have windows, every list must have as many elements}}
+  // expected-error @+1 {{1 axes have windows; every list must have 1 elements}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [1] dilations [] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -503,7 +503,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 2 of a window is not above -1 and below the rank 2}}
+  // expected-error @+1 {{window axis 2 must be above -1 and below rank 2}}
   %0 = sluice.window %x axes [2] sizes [2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -511,7 +511,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis -1 of a window is not above -1 and below the rank 2}}
+  // expected-error @+1 {{window axis -1 must be above -1 and below rank 2}}
   %0 = sluice.window %x axes [-1] sizes [2] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -519,7 +519,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{axis 1 of a window is not above 1 and below the rank 2}}
+  // expected-error @+1 {{window axis 1 must be above 1 and below rank 2}}
   %0 = sluice.window %x axes [1, 1] sizes [2, 2] counts [2, 2] starts [0, 0] strides [1, 1] dilations [1, 1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -527,7 +527,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the size of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  // expected-error @+1 {{the size of the window along axis 1 is 0; it must be in [1, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [0] counts [2] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -535,7 +535,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the count of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  // expected-error @+1 {{the count of the window along axis 1 is 0; it must be in [1, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [0] starts [0] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -543,7 +543,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the stride of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  // expected-error @+1 {{the stride of the window along axis 1 is 0; it must be in [1, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [0] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -551,7 +551,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the dilation of the window along axis 1 is 0, it must be in [1, 2147483647]}}
+  // expected-error @+1 {{the dilation of the window along axis 1 is 0; it must be in [1, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [1] dilations [0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -559,7 +559,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the stride of the window along axis 1 is 2147483648, it must be in [1, 2147483647]}}
+  // expected-error @+1 {{the stride of the window along axis 1 is 2147483648; it must be in [1, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [0] strides [2147483648] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -567,7 +567,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the window along axis 1 starts at -2147483648, it must be in [-2147483647, 2147483647]}}
+  // expected-error @+1 {{the window along axis 1 starts at -2147483648; it must be in [-2147483647, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [-2147483648] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
@@ -575,14 +575,14 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{the window along axis 1 starts at 2147483648, it must be in [-2147483647, 2147483647]}}
+  // expected-error @+1 {{the window along axis 1 starts at 2147483648; it must be in [-2147483647, 2147483647]}}
   %0 = sluice.window %x axes [1] sizes [2] counts [2] starts [2147483648] strides [1] dilations [1] value 0.0 : (tensor<2x3xf32>) -> tensor<2x2x2xf32>
   return
 }
 
 // -----
 
-// expected-error @+1 {{the data dimension is of a tensor [2 4!], this one is [2 3]}}
+// expected-error @+1 {{the data dimension is for a tensor [2 4!], but this tensor is [2 3]}}
 func.func private @f(tensor<2x3xf32, #sluice<[2 4!]>>)
 
 // -----
@@ -602,13 +602,13 @@ func.func private @f(tensor<2x3xf32, #sluice<[2 x!]>>)
 
 // -----
 
-// expected-error @+1 {{unknown attribute 'lane' of sluice}}
+// expected-error @+1 {{unknown sluice attribute 'lane'}}
 func.func private @f(tensor<2x3xf32, #sluice.lane<1>>)
 
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'sluice.state' op is kept 0 times, not once}}
+  // expected-error @+1 {{'sluice.state' op is kept 0 times, expected 1}}
   %h = sluice.state : tensor<4xf32>
   return
 }
@@ -616,7 +616,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op makes 0 trips, it must make at least 1}}
+  // expected-error @+1 {{'sluice.loop' op has trip count 0; it must be at least 1}}
   %0 = sluice.loop 0 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
     sluice.next %s : tensor<4xf32>
   }
@@ -626,7 +626,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'sluice.state' op is kept 2 times, not once}}
+  // expected-error @+1 {{'sluice.state' op is kept 2 times, expected 1}}
   %h = sluice.state : tensor<4xf32>
   %0 = sluice.keep %x in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = sluice.keep %h in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -636,7 +636,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op a sequence [3 4] has 4 elements along axis 1, the loop makes 3 trips}}
+  // expected-error @+1 {{'sluice.loop' op sequence [3 4] has 4 elements along axis 1, but the loop has trip count 3}}
   %0 = sluice.loop 3 slice (%e = %x axis 1 : tensor<3x4xf32>) stack [0] -> (tensor<3x3xf32>) {
     sluice.next %e : tensor<3xf32>
   }
@@ -646,7 +646,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'sluice.state' op has an initial value of another shape}}
+  // expected-error @+1 {{'sluice.state' op has an initial value of a different shape}}
   %h = sluice.state initial dense<0.0> : tensor<5xf32> : tensor<4xf32>
   %0 = sluice.keep %x in %h : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
@@ -665,7 +665,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'sluice.keep' op keeps a value in what is no state}}
+  // expected-error @+1 {{'sluice.keep' op keeps a value in an operand that is not a state}}
   %0 = sluice.keep %x in %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -684,7 +684,7 @@ func.func @f(%h: tensor<4xf32>, %f: f32) {
 
 func.func @f(%x: tensor<5xf32>) {
   %h = sluice.state : tensor<4xf32>
-  // expected-error @+1 {{'sluice.keep' op keeps a value of another shape than the state's}}
+  // expected-error @+1 {{'sluice.keep' op keeps a value whose shape differs from the state's}}
   %0 = sluice.keep %x in %h : (tensor<5xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -704,7 +704,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op has 1 sequences, 0 axes and 0 directions of them}}
+  // expected-error @+1 {{'sluice.loop' op has 1 sequences, 0 axes and 0 directions; the numbers must be equal}}
   %0 = "sluice.loop"(%h) <{trips = 1, slice_axes = array<i64>, slice_reversed = array<i1>, stack_axes = array<i64: 0>,
       stack_reversed = array<i1: false>, operandSegmentSizes = array<i32: 0, 1>}> ({
   ^bb0(%s: tensor<4xf32>):
@@ -716,7 +716,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op has 1 stacks, 0 axes and 0 directions of them}}
+  // expected-error @+1 {{'sluice.loop' op has 1 stacks, 0 axes and 0 directions; the numbers must be equal}}
   %0 = sluice.loop 3 -> (tensor<3x4xf32>) {
     sluice.next %h : tensor<4xf32>
   }
@@ -726,7 +726,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op result 0 is 'tensor<3xf32>', the carried value begins as 'tensor<4xf32>'}}
+  // expected-error @+1 {{'sluice.loop' op result 0 is 'tensor<3xf32>', but the initial value is 'tensor<4xf32>'}}
   %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<3xf32>) {
     sluice.next %s : tensor<4xf32>
   }
@@ -736,7 +736,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op body takes 'tensor<3xf32>', the loop gives it 'tensor<4xf32>'}}
+  // expected-error @+1 {{'sluice.loop' op body takes 'tensor<3xf32>', but the loop passes 'tensor<4xf32>'}}
   %0 = "sluice.loop"(%h) <{trips = 1, slice_axes = array<i64>, slice_reversed = array<i1>, stack_axes = array<i64>,
       stack_reversed = array<i1>, operandSegmentSizes = array<i32: 1, 0>}> ({
   ^bb0(%s: tensor<3xf32>):
@@ -748,7 +748,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op 'math.exp' is no operation on tensors}}
+  // expected-error @+1 {{'sluice.loop' op 'math.exp' is not an operation on tensors}}
   %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
     %n = math.exp %s : tensor<4xf32>
     sluice.next %n : tensor<4xf32>
@@ -760,7 +760,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
   %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
-    // expected-error @+1 {{'sluice.next' op hands on 2 values, the loop has 1 results}}
+    // expected-error @+1 {{'sluice.next' op passes on 2 values, but the loop has 1 results}}
     sluice.next %s, %s : tensor<4xf32>, tensor<4xf32>
   }
   return
@@ -770,7 +770,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
   %0 = sluice.loop 3 slice (%e = %x axis 0 : tensor<3x4xf32>) stack [1] -> (tensor<3x4xf32>) {
-    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<4xf32>', for a stack 'tensor<3x4xf32>'}}
+    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<4xf32>', but the stack is 'tensor<3x4xf32>'}}
     sluice.next %e : tensor<4xf32>
   }
   return
@@ -780,7 +780,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 
 func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
   %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) slice (%e = %x axis 0 : tensor<3x4xf32>) -> (tensor<4xf32>) {
-    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<3x4xf32>', for a carried value 'tensor<4xf32>'}}
+    // expected-error @+1 {{'sluice.next' op value 0 is 'tensor<3x4xf32>', but the carried value is 'tensor<4xf32>'}}
     sluice.next %x : tensor<3x4xf32>
   }
   return
@@ -799,7 +799,7 @@ func.func @f(%h: tensor<4xf32>, %x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%h: tensor<4xf32>) {
-  // expected-error @+1 {{'sluice.loop' op 'sluice.state' is no operation on tensors}}
+  // expected-error @+1 {{'sluice.loop' op 'sluice.state' is not an operation on tensors}}
   %0 = sluice.loop 3 carry (%s = %h : tensor<4xf32>) -> (tensor<4xf32>) {
     %n = sluice.state : tensor<4xf32>
     %k = sluice.keep %s in %n : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -8,7 +8,7 @@ func.func @other(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// expected-error @+1 {{a function of several blocks has no data dimensions}}
+// expected-error @+1 {{a function with several blocks cannot be laid out}}
 func.func @blocks(%x: tensor<2xf32>) -> tensor<2xf32> {
   "sluice_test.branch"()[^bb1] : () -> ()
 ^bb1:

@@ -23,7 +23,7 @@ rows.program "m" for "c2b8" attributes {
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
   rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
-  // expected-error @+1 {{'rows.output' op has no row 1: nothing writes it}}
+  // expected-error @+1 {{'rows.output' op row 1 is never written}}
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 1 attributes {macs = 0} {
@@ -40,9 +40,9 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-note @+1 {{the first one}}
+  // expected-note @+1 {{first defined here}}
   rows.block @w0 dense<1.0> : tensor<8x8xbf16>
-  // expected-error @+1 {{'rows.block' op is there twice}}
+  // expected-error @+1 {{'rows.block' op is a duplicate}}
   rows.block @w1 dense<1.0> : tensor<8x8xbf16>
 }
 
@@ -53,9 +53,9 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-note @+1 {{the first one}}
+  // expected-note @+1 {{first defined here}}
   rows.bias @b0 dense<1.0> : tensor<8xf32>
-  // expected-error @+1 {{'rows.bias' op is there twice}}
+  // expected-error @+1 {{'rows.bias' op is a duplicate}}
   rows.bias @b1 dense<1.0> : tensor<8xf32>
 }
 
@@ -66,7 +66,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.input' op has a type that is no static tensor with elements}}
+  // expected-error @+1 {{'rows.input' op must have the type of a non-empty static tensor}}
   rows.input @x : tensor<?x8xf32> along 1 rows 4 from 0
 }
 
@@ -88,7 +88,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.input' op lies along axis 2 of 2}}
+  // expected-error @+1 {{'rows.input' op has data dimension 2 but rank 2}}
   rows.input @x : tensor<4x8xf32> along 2 rows 4 from 0
 }
 
@@ -99,7 +99,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.output' op has 5 rows, its shape takes 4}}
+  // expected-error @+1 {{'rows.output' op has 5 rows but its shape needs 4}}
   rows.output @x : tensor<4x8xf32> along 1 rows 5 from 0
 }
 
@@ -154,7 +154,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.family' op has 1 rows in 0 trips, allowed: 1 and more, and 1 to 65535}}
+  // expected-error @+1 {{'rows.family' op has 1 rows and trip count 0, allowed: at least 1, and 1 to 65535}}
   rows.family @f 0 x 1
 }
 
@@ -167,7 +167,7 @@ rows.program "m" for "c2b8" attributes {
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
   rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
-  // expected-error @+1 {{'rows.family' op is both an input and constant}}
+  // expected-error @+1 {{'rows.family' op cannot be both an input and a constant}}
   rows.family @fx 4 x 1 input @x constant dense<0.0> : tensor<4x8xbf16>
 }
 
@@ -191,7 +191,7 @@ rows.program "m" for "c2b8" attributes {
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
   rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
-  // expected-error @+1 {{'rows.family' op has 8 rows, its input has 4}}
+  // expected-error @+1 {{'rows.family' op has 8 rows but its input has 4}}
   rows.family @fx 4 x 2 input @x
 }
 
@@ -202,7 +202,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.family' op refers to @z, which is no rows.input of the program}}
+  // expected-error @+1 {{'rows.family' op refers to @z, which is not a rows.input of the program}}
   rows.family @f 4 x 1 input @z
 }
 
@@ -216,7 +216,7 @@ rows.program "m" for "c2b8" attributes {
   rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
-  // expected-error @+1 {{'rows.body' op has 0 trips, allowed: 1 to 65535}}
+  // expected-error @+1 {{'rows.body' op has trip count 0, allowed: 1 to 65535}}
   rows.body 0 attributes {macs = 0} {
   }
 }
@@ -232,7 +232,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op refers to @z, which is no rows.family of the program}}
+    // expected-error @+1 {{'rows.read' op refers to @z, which is not a rows.family of the program}}
     %0 = rows.read @z : !rows.row
   }
 }
@@ -248,7 +248,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 3 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op reads a family of 4 trips in a body of 3}}
+    // expected-error @+1 {{'rows.read' op reads a family of trip count 4 in a body of trip count 3}}
     %0 = rows.read @fx : !rows.row
   }
 }
@@ -264,7 +264,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op has 2 results, the family has 1 rows in a trip}}
+    // expected-error @+1 {{'rows.read' op has 2 results but the family has 1 rows per iteration}}
     %0:2 = rows.read @fx : !rows.row, !rows.row
   }
 }
@@ -280,7 +280,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op has 1 results for 2 places}}
+    // expected-error @+1 {{'rows.read' op has 1 results for 2 indices}}
     %0 = rows.read @fx at [0, 1] : !rows.row
   }
 }
@@ -296,7 +296,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op reads place 4 of a family of 4 rows}}
+    // expected-error @+1 {{'rows.read' op reads index 4 of a family of 4 rows}}
     %0 = rows.read @fx at [4] : !rows.row
   }
 }
@@ -313,7 +313,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.family @h 4 x 1
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op reads @h, which no body before writes}}
+    // expected-error @+1 {{'rows.read' op reads @h, which no earlier body writes}}
     %0 = rows.read @h : !rows.row
   }
 }
@@ -347,7 +347,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.linear' op has 1 rows by 2 weight blocks, expected as many, and at least one}}
+    // expected-error @+1 {{'rows.linear' op has 1 rows and 2 weight blocks, expected equal numbers, at least 1}}
     %1 = rows.linear %0 by [@w, @w] {group = 1}
   }
 }
@@ -365,7 +365,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.linear' op refers to @v, which is no rows.block of the program}}
+    // expected-error @+1 {{'rows.linear' op refers to @v, which is not a rows.block of the program}}
     %1 = rows.linear %0 by [@v] {group = 1}
   }
 }
@@ -383,7 +383,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.linear' op refers to @w, which is no rows.bias of the program}}
+    // expected-error @+1 {{'rows.linear' op refers to @w, which is not a rows.bias of the program}}
     %1 = rows.linear %0 by [@w] bias @w {group = 1}
   }
 }
@@ -419,7 +419,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op refers to @w, which is no rows.table of the program}}
+    // expected-error @+1 {{'rows.vector' op refers to @w, which is not a rows.table of the program}}
     %1 = rows.vector %0 table @w {group = 1}
   }
 }
@@ -436,7 +436,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has 2 rows to accumulate and no reduction}}
+    // expected-error @+1 {{'rows.vector' op has 2 rows to accumulate but no reduction}}
     %1 = rows.vector %0, %0 {group = 1}
   }
 }
@@ -453,7 +453,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has a step that reads operand b, which is not given}}
+    // expected-error @+1 {{'rows.vector' op has a step that reads operand b, which is missing}}
     %1 = rows.vector %0 step {alu1 = "add"} {group = 1}
   }
 }
@@ -470,7 +470,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has a step that reads operand c, which is not given}}
+    // expected-error @+1 {{'rows.vector' op has a step that reads operand c, which is missing}}
     %1 = rows.vector %0 step {alu2 = "mul", rhs2 = "c"} {group = 1}
   }
 }
@@ -487,7 +487,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has no step 'alu3'}}
+    // expected-error @+1 {{'rows.vector' op has unknown step 'alu3'}}
     %1 = rows.vector %0 step {alu3 = "add"} {group = 1}
   }
 }
@@ -504,7 +504,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has a step 'alu1' with a value it cannot have}}
+    // expected-error @+1 {{'rows.vector' op has an invalid value for step 'alu1'}}
     %1 = rows.vector %0 step {alu1 = "pow"} {group = 1}
   }
 }
@@ -521,7 +521,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op has a step 'imm1' with a value it cannot have}}
+    // expected-error @+1 {{'rows.vector' op has an invalid value for step 'imm1'}}
     %1 = rows.vector %0 step {alu1 = "add", rhs1 = "imm", imm1 = 1.0 : f64} {group = 1}
   }
 }
@@ -538,7 +538,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op names node 1, the program has 1}}
+    // expected-error @+1 {{'rows.vector' op refers to node 1; the program has 1 nodes}}
     %1 = rows.vector %0 {group = 1, nodes = array<i64: 1>}
   }
 }
@@ -556,7 +556,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %2 = rows.vector %0 {group = 2}
-    // expected-error @+1 {{'rows.vector' op is of group 1, behind group 2}}
+    // expected-error @+1 {{'rows.vector' op is in group 1 but comes after group 2}}
     %1 = rows.vector %0 {group = 1}
   }
 }
@@ -592,7 +592,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.fill' op has 1 rows for 2 places, expected as many, and at least one}}
+    // expected-error @+1 {{'rows.fill' op has 1 rows for 2 indices, expected equal numbers, at least 1}}
     rows.fill @w with %0 at [0, 1]
   }
 }
@@ -610,7 +610,7 @@ rows.program "m" for "c2b8" attributes {
   rows.block dynamic @w dense<1.0> : tensor<8x8xbf16>
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.fill' op writes place 0 twice or outside of the block}}
+    // expected-error @+1 {{'rows.fill' op writes index 0 twice or outside the block}}
     rows.fill @w with %0, %0 at [0, 0]
   }
 }
@@ -629,7 +629,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     rows.fill @w with %0 at [0]
-    // expected-error @+1 {{'rows.fill' op fills @w a second time}}
+    // expected-error @+1 {{'rows.fill' op fills @w twice}}
     rows.fill @w with %0 at [1]
   }
 }
@@ -647,7 +647,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op goes nowhere, neither to a family nor to an output}}
+    // expected-error @+1 {{'rows.write' op writes neither to a family nor to an output}}
     rows.write %1
   }
 }
@@ -682,7 +682,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op says where 2 of 1 rows go}}
+    // expected-error @+1 {{'rows.write' op has indices for 2 of 1 rows}}
     rows.write %1 output @y from [0, 1] {stride = 1}
   }
 }
@@ -700,7 +700,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op refers to @x, which is no rows.output of the program}}
+    // expected-error @+1 {{'rows.write' op refers to @x, which is not a rows.output of the program}}
     rows.write %1 output @x from [0] {stride = 1}
   }
 }
@@ -719,7 +719,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op writes 1 rows in 4 trips, the family has 2 in 4}}
+    // expected-error @+1 {{'rows.write' op writes 1 rows with trip count 4; the family has 2 with trip count 4}}
     rows.write %1 family @h
   }
 }
@@ -739,7 +739,7 @@ rows.program "m" for "c2b8" attributes {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
     rows.write %1 family @h
-    // expected-error @+1 {{'rows.write' op writes @h a second time}}
+    // expected-error @+1 {{'rows.write' op writes @h twice}}
     rows.write %1 family @h
   }
 }
@@ -757,7 +757,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op writes host row 4 in trip 2, the output has 0 to 3}}
+    // expected-error @+1 {{'rows.write' op writes host row 4 in iteration 2; the output has rows 0 to 3}}
     rows.write %1 output @y from [0] {stride = 2}
   }
 }
@@ -775,7 +775,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op writes host row 0 a second time}}
+    // expected-error @+1 {{'rows.write' op writes host row 0 twice}}
     rows.write %1 output @y from [0]
   }
 }
@@ -793,7 +793,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op folds rows that are no family}}
+    // expected-error @+1 {{'rows.write' op reduces rows but writes no family}}
     rows.write %1 fold "sum" output @y from [0] {stride = 1}
   }
 }
@@ -812,7 +812,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op folds by 'mean', allowed: sum, max, min, product}}
+    // expected-error @+1 {{'rows.write' op reduces by 'mean', allowed: sum, max, min, product}}
     rows.write %1 family @h fold "mean"
   }
 }
@@ -831,7 +831,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op folds 4 trips to 2 rows a part, the family has 1 in 2}}
+    // expected-error @+1 {{'rows.write' op reduces 4 iterations to 2 rows each; the family has 1 rows and trip count 2}}
     rows.write %1 family @h fold "sum"
   }
 }
@@ -847,7 +847,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.vector' op has no row to compute from}}
+    // expected-error @+1 {{'rows.vector' op has no operand row}}
     %1 = "rows.vector"() {group = 1, operandSegmentSizes = array<i32: 0, 0, 0>} : () -> !rows.row
   }
 }
@@ -864,7 +864,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'arith.constant' op is no operation on rows}}
+    // expected-error @+1 {{'arith.constant' op is not an operation on rows}}
     %1 = arith.constant 1.0 : f32
   }
 }
@@ -879,7 +879,7 @@ rows.program "m" for "c2b8" attributes {
   rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
-  // expected-error @+1 {{'func.func' op is neither a body nor an object of a program}}
+  // expected-error @+1 {{'func.func' op is neither a loop body nor an object of the program}}
   func.func private @f()
 }
 
@@ -894,7 +894,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op steps through a family without saying where it begins}}
+    // expected-error @+1 {{'rows.read' op has a step but no start index}}
     %0 = rows.read @fx {step = 1} : !rows.row
   }
 }
@@ -910,7 +910,7 @@ rows.program "m" for "c2b8" attributes {
   rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
   rows.family @fx 4 x 1 input @x
   rows.body 3 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op reads place 5 of a family of 4 rows}}
+    // expected-error @+1 {{'rows.read' op reads index 5 of a family of 4 rows}}
     %0 = rows.read @fx at [1] {step = 2} : !rows.row
   }
 }
@@ -929,7 +929,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op goes both to a family and to an output}}
+    // expected-error @+1 {{'rows.write' op cannot write both to a family and to an output}}
     rows.write %1 family @h output @y from [0] {stride = 1}
   }
 }
@@ -948,7 +948,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op folds rows and says where they go}}
+    // expected-error @+1 {{'rows.write' op cannot both reduce rows and give their indices}}
     rows.write %1 family @h fold "max" from [0]
   }
 }
@@ -967,7 +967,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op writes place 4 in trip 3 of a family of 4 rows}}
+    // expected-error @+1 {{'rows.write' op writes index 4 in iteration 3 of a family of 4 rows}}
     rows.write %1 family @h from [1] {stride = 1}
   }
 }
@@ -987,7 +987,7 @@ rows.program "m" for "c2b8" attributes {
     %0 = rows.read @fx at [0] {step = 1} : !rows.row
     %1 = rows.vector %0 {group = 1}
     rows.write %1 family @h from [0] {stride = 1}
-    // expected-error @+1 {{'rows.write' op writes place 1 of @h a second time}}
+    // expected-error @+1 {{'rows.write' op writes index 1 of @h twice}}
     rows.write %1 family @h from [1] {stride = 1}
   }
 }
@@ -1009,7 +1009,7 @@ rows.program "m" for "c2b8" attributes {
     rows.write %1 family @h from [0] {stride = 1}
   }
   rows.body 2 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.read' op reads @h, which no body before writes}}
+    // expected-error @+1 {{'rows.read' op reads @h, which no earlier body writes}}
     %0 = rows.read @h at [0] {step = 1} : !rows.row
   }
 }
@@ -1029,7 +1029,7 @@ rows.program "m" for "c2b8" attributes {
     %0 = rows.read @fx at [0] {step = 1} : !rows.row
     %1 = rows.vector %0 {group = 1}
     rows.write %1 family @h from [0] {stride = 1}
-    // expected-error @+1 {{'rows.write' op writes @h a second time}}
+    // expected-error @+1 {{'rows.write' op writes @h twice}}
     rows.write %1, %1 family @h
   }
 }
@@ -1052,7 +1052,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.state' op is kept 0 times, not once}}
+  // expected-error @+1 {{'rows.state' op is kept 0 times, expected 1}}
   rows.state @h dense<0.0> : tensor<8xbf16>
   rows.output @y : tensor<8xf32> along 0 rows 1 from 0
   rows.body 1 attributes {macs = 0} {
@@ -1069,7 +1069,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.state' op is recalled 2 times, not once}}
+  // expected-error @+1 {{'rows.state' op is recalled 2 times, expected 1}}
   rows.state @h dense<0.0> : tensor<8xbf16>
   rows.output @y : tensor<8xf32> along 0 rows 1 from 0
   rows.body 1 attributes {macs = 0} {
@@ -1090,7 +1090,7 @@ rows.program "m" for "c2b8" attributes {
     macs = 0, parameters = 0, nodes = []} {
   rows.state @h dense<0.0> : tensor<8xbf16>
   rows.body 2 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.recall' op is in a body of 2 trips, not of one}}
+    // expected-error @+1 {{'rows.recall' op is in a body with trip count 2, expected 1}}
     %0 = rows.recall @h
     rows.keep %0 in @h
   }
@@ -1104,14 +1104,14 @@ rows.program "m" for "c2b8" attributes {
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
   rows.body 1 attributes {macs = 0} {
-    // expected-error @+1 {{'rows.recall' op refers to @h, which is no rows.state of the program}}
+    // expected-error @+1 {{'rows.recall' op refers to @h, which is not a rows.state of the program}}
     %0 = rows.recall @h
   }
 }
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+// expected-error @+1 {{'rows.program' op has a tensor {name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and optionally packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1122,7 +1122,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 2 : i64, name = "h", shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and optionally packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1133,7 +1133,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", shape = array<i64: 0>}, expected {name, shape, data_dim} and maybe packed}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", shape = array<i64: 0>}, expected {name, shape, data_dim} and optionally packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1155,7 +1155,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op is both elements and part of some}}
+    // expected-error @+1 {{'rows.vector' op cannot have both 'elements' and 'part_of'}}
     %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 0, 0, 2>, part_of = array<i64: 0, 0, 2>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
@@ -1174,7 +1174,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op says its elements by [1, 0, 2], expected a tensor of 1, a row and a step}}
+    // expected-error @+1 {{'rows.vector' op has elements [1, 0, 2], expected a tensor index below 1, a row and a step}}
     %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 1, 0, 2>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
@@ -1193,7 +1193,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op says its elements by [0, 0], expected a tensor of 1, a row and a step}}
+    // expected-error @+1 {{'rows.vector' op has elements [0, 0], expected a tensor index below 1, a row and a step}}
     %1 = rows.vector %0 {group = 1 : i64, part_of = array<i64: 0, 0>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
@@ -1212,7 +1212,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op is row 8 of a tensor of 8}}
+    // expected-error @+1 {{'rows.vector' op is row 8, but the row count of the tensor is 8}}
     %1 = rows.vector %0 {group = 1 : i64, elements = array<i64: 0, 2, 2>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
@@ -1231,7 +1231,7 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
-    // expected-error @+1 {{'rows.vector' op is row -2 of a tensor of 8}}
+    // expected-error @+1 {{'rows.vector' op is row -2, but the row count of the tensor is 8}}
     %1 = rows.vector %0 {group = 1 : i64, part_of = array<i64: 0, 1, -1>}
     rows.write %1 output @y from [0] {stride = 1 : i64}
   }
@@ -1244,7 +1244,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.input' op is packed as [16], it has 32 elements}}
+  // expected-error @+1 {{'rows.input' op is packed as [16] but has 32 elements}}
   rows.input @x : tensor<4x8xf32> as [16] along 0 rows 2 from 0
 }
 
@@ -1255,7 +1255,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.input' op is packed as [-4, -8], it has 32 elements}}
+  // expected-error @+1 {{'rows.input' op is packed as [-4, -8] but has 32 elements}}
   rows.input @x : tensor<4x8xf32> as [-4, -8] along 0 rows 2 from 0
 }
 
@@ -1266,7 +1266,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.input' op lies along axis 1 of 1}}
+  // expected-error @+1 {{'rows.input' op has data dimension 1 but rank 1}}
   rows.input @x : tensor<4x8xf32> as [32] along 1 rows 4 from 0
 }
 
@@ -1277,13 +1277,13 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = []} {
-  // expected-error @+1 {{'rows.input' op has 32 rows, its shape takes 4}}
+  // expected-error @+1 {{'rows.input' op has 32 rows but its shape needs 4}}
   rows.input @x : tensor<4x8xf32> as [32] along 0 rows 32 from 0
 }
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 4, 4>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 4, 4>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and optionally packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
@@ -1294,7 +1294,7 @@ rows.program "m" for "c2b8" attributes {
 
 // -----
 
-// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 0>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and maybe packed}}
+// expected-error @+1 {{'rows.program' op has a tensor {data_dim = 0 : i64, name = "h", packed = array<i64: 0>, shape = array<i64: 4, 8>}, expected {name, shape, data_dim} and optionally packed}}
 rows.program "m" for "c2b8" attributes {
     geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,

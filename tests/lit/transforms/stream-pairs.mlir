@@ -3,8 +3,8 @@
 func.func @no_mask(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: it takes all 3 positions together for each: no mask leaves each position those of a window}}
-  // expected-note @+1 {{help: mask what is older than a window, by minus infinity in front of the softmax}}
+  // expected-error @+2 {{E0207: cannot stream: each position reads all 3 positions; a mask must limit it to a window}}
+  // expected-note @+1 {{help: set positions older than a window to minus infinity before the softmax}}
   %m = sluice.reduce max %s axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
   return %m : tensor<3x1xf32>
 }
@@ -15,8 +15,8 @@ func.func @all_before(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf3
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
   %c = sluice.constant dense<[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: its mask does not leave each position a window: the same number of positions before it, fewer than all}}
-  // expected-note @+1 {{help: mask what is older than a window, by minus infinity in front of the softmax}}
+  // expected-error @+2 {{E0207: cannot stream: the mask must leave each position the same number of earlier positions, and not all}}
+  // expected-note @+1 {{help: set positions older than a window to minus infinity before the softmax}}
   %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
@@ -30,7 +30,7 @@ func.func @all_before(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf3
 func.func @given(%x: tensor<3x4xf32> {sluice.name = "x"}, %c: tensor<3x3xf32>) -> (tensor<3x1xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: its mask is given with each inference, so no window is known}}
+  // expected-error @+2 {{E0207: cannot stream: the mask is an input, so its window is unknown}}
   // expected-note @+1 {{help: make the mask a constant (--bind NAME=@FILE.npy)}}
   %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
@@ -47,7 +47,7 @@ func.func @by_place(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
   %p = sluice.constant dense<[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]> : tensor<3x3xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it has values for pairs of positions that differ for pairs as far apart}}
+  // expected-error @+1 {{E0207: cannot stream: a constant over pairs of positions must depend on their distance alone}}
   %b = sluice.map (%a = %s, %b = %p) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
@@ -66,14 +66,14 @@ func.func @by_place(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>
 // A mean over all positions counts those outside of the window.
 func.func @mean(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>, tensor<3x3xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: an output has a value for each pair of positions}}
+  // expected-error @+1 {{E0207: cannot stream: an output has a value for each pair of positions of the sequence}}
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
   %c = sluice.constant dense<[[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]> : tensor<3x3xf32>
   %m = sluice.map (%a = %s, %b = %c) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.mulf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: what it makes of positions outside of the window is not known}}
+  // expected-error @+1 {{E0207: cannot stream: the result for positions outside the window is unknown}}
   %r = sluice.reduce mean %m axes [1] keepdims : (tensor<3x3xf32>) -> tensor<3x1xf32>
   return %r, %s : tensor<3x1xf32>, tensor<3x3xf32>
 }
@@ -91,7 +91,7 @@ func.func @others(%x: tensor<3x4xf32> {sluice.name = "x"}, %z: tensor<3x1xf32>) 
   }
   %one = sluice.slice %t starts [0, 0] sizes [1, 3] steps [1, 1] : (tensor<4x3xf32>) -> tensor<1x3xf32>
   %each = sluice.broadcast %one : (tensor<1x3xf32>) -> tensor<3x3xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  // expected-error @+1 {{E0207: cannot stream: the operation combines pairs of positions with values of other positions}}
   %w = sluice.map (%a = %m, %b = %each) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
@@ -111,7 +111,7 @@ func.func @cut(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x1xf32>) {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  // expected-error @+1 {{E0207: cannot stream: the operation combines pairs of positions with values of other positions}}
   %p = sluice.slice %m starts [0, 0] sizes [3, 2] steps [1, 1] : (tensor<3x3xf32>) -> tensor<3x2xf32>
   %r = sluice.reduce max %p axes [1] keepdims : (tensor<3x2xf32>) -> tensor<3x1xf32>
   return %r : tensor<3x1xf32>
@@ -123,7 +123,7 @@ func.func @transposed_too(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
   %st = sluice.transpose %s [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it combines pairs of positions with something else than pairs of the same}}
+  // expected-error @+1 {{E0207: cannot stream: the operation combines pairs of positions with values of other positions}}
   %m = sluice.map (%a = %s, %b = %st) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
@@ -142,7 +142,7 @@ func.func @scaled(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) 
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: what it makes of positions outside of the window is not known}}
+  // expected-error @+1 {{E0207: cannot stream: the result for positions outside the window is unknown}}
   %e = sluice.map (%a = %m) : (tensor<3x3xf32>) -> tensor<3x3xf32> {
     %k = arith.constant 2.0e3 : f32
     %0 = arith.divf %a, %k : f32
@@ -157,7 +157,7 @@ func.func @scaled(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) 
 func.func @lengths(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x2xf32>) {
   %h = sluice.slice %x starts [0, 0] sizes [2, 4] steps [1, 1] : (tensor<3x4xf32>) -> tensor<2x4xf32>
   %t = sluice.transpose %h [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it pairs 3 positions with 2}}
+  // expected-error @+1 {{E0207: cannot stream: the operation pairs sequences of different lengths, 3 and 2 positions}}
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   return %s : tensor<3x2xf32>
 }
@@ -167,7 +167,7 @@ func.func @lengths(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x2xf32>)
 func.func @border(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf32>) {
   %p = sluice.pad %x low [1, 0] high [0, 0] value 0.0 : (tensor<3x4xf32>) -> tensor<4x4xf32>
   %t = sluice.transpose %p [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it pairs positions of a sequence with a border in front}}
+  // expected-error @+1 {{E0207: cannot stream: the operation pairs positions of a sequence that is padded at its start}}
   %s = sluice.matmul %p, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
@@ -183,7 +183,7 @@ func.func @given_bias(%x: tensor<3x4xf32> {sluice.name = "x"}, %g: tensor<3x3xf3
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: it has a value for each pair of positions that is given with each inference}}
+  // expected-error @+1 {{E0207: cannot stream: an operand with a value for each pair of positions must be a constant}}
   %w = sluice.map (%a = %m, %b = %g) : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
@@ -197,7 +197,7 @@ func.func @given_bias(%x: tensor<3x4xf32> {sluice.name = "x"}, %g: tensor<3x3xf3
 func.func @by_loop(%x: tensor<3x4xf32> {sluice.name = "x"}) -> (tensor<3x3xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
   %s = sluice.matmul %x, %t : (tensor<3x4xf32>, tensor<4x3xf32>) -> tensor<3x3xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it takes pairs of positions apart}}
+  // expected-error @+1 {{E0207: cannot stream: the operation splits pairs of positions}}
   %z = sluice.loop 3 carry () slice (%a = %s axis 0 : tensor<3x3xf32>) stack [0] -> (tensor<3x3xf32>) {
     sluice.next %a : tensor<3xf32>
   }
@@ -210,8 +210,8 @@ func.func @many(%x: tensor<4097x4xf32> {sluice.name = "x"}) -> (tensor<4097x4097
   %t = sluice.transpose %x [1, 0] : (tensor<4097x4xf32>) -> tensor<4x4097xf32>
   %s = sluice.matmul %x, %t : (tensor<4097x4xf32>, tensor<4x4097xf32>) -> tensor<4097x4097xf32>
   %c = sluice.constant dense<0.0> : tensor<4097x4097xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: its mask has more than 16777216 elements, which are not looked at}}
-  // expected-note @+1 {{help: export fewer positions: the streamed network takes any number}}
+  // expected-error @+2 {{E0207: cannot stream: the mask has more than 16777216 elements, the limit of the analysis}}
+  // expected-note @+1 {{help: export the model with fewer positions; the streamed network takes any number}}
   %m = sluice.map (%a = %s, %b = %c) : (tensor<4097x4097xf32>, tensor<4097x4097xf32>) -> tensor<4097x4097xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0

@@ -4,12 +4,12 @@
 func.func @halves(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   %h = sluice.slice %x starts [0, 0] sizes [8, 4] steps [2, 1] : (tensor<16x4xf32>) -> tensor<8x4xf32>
   %f = sluice.slice %x starts [0, 0] sizes [8, 4] steps [1, 1] : (tensor<16x4xf32>) -> tensor<8x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: its operands have a position for every 2 steps and for every 1 step}}
+  // expected-error @+1 {{E0207: cannot stream: the operands have different rates: a position every 2 steps and every 1 step}}
   %y = sluice.map (%a = %h, %b = %f) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: its sequences have different numbers of positions for a step}}
+  // expected-error @+1 {{E0207: cannot stream: the loop reads sequences with different numbers of positions per step}}
   %z = sluice.loop 8 carry () slice (%a = %h axis 0 : tensor<8x4xf32>, %b = %f axis 0 : tensor<8x4xf32>)
       stack [0] -> (tensor<8x4xf32>) {
     sluice.next %a : tensor<4xf32>
@@ -24,7 +24,7 @@ func.func @pairs_of_rates(%x: tensor<8x4xf32> {sluice.name = "x"}) -> (tensor<4x
   %h = sluice.slice %x starts [0, 0] sizes [4, 4] steps [2, 1] : (tensor<8x4xf32>) -> tensor<4x4xf32>
   %f = sluice.slice %x starts [0, 0] sizes [4, 4] steps [1, 1] : (tensor<8x4xf32>) -> tensor<4x4xf32>
   %t = sluice.transpose %f [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: its operands have a position for every 2 steps and for every 1 step}}
+  // expected-error @+1 {{E0207: cannot stream: the operands have different rates: a position every 2 steps and every 1 step}}
   %s = sluice.matmul %h, %t : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
@@ -45,8 +45,8 @@ func.func @late_values(%x: tensor<4x4xf32> {sluice.name = "x"}) -> (tensor<4x4xf
   %w = sluice.window %x axes [0] sizes [2] counts [4] starts [0] strides [1] dilations [1]
       value 0.0 : (tensor<4x4xf32>) -> tensor<4x4x2xf32>
   %v = sluice.reduce max %w axes [2] : (tensor<4x4x2xf32>) -> tensor<4x4xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: it combines pairs that are 0 positions behind with what is 1 position behind, 2 positions in each inference}}
-  // expected-note @+1 {{help: take one position in each inference}}
+  // expected-error @+2 {{E0207: cannot stream: the operands lag by 0 positions and 1 position; they must lag equally at 2 positions per inference}}
+  // expected-note @+1 {{help: stream one position per inference}}
   %y = sluice.matmul %e, %v : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }

@@ -67,8 +67,8 @@ func.func @meet(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<14x4xf32> {
 // -----
 
 func.func @ahead(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x4x3xf32> {sluice.name = "y"}) {
-  // expected-error @+2 {{E0207: cannot be streamed: it reads 1 step beyond the newest, which output 'y' would have to wait for}}
-  // expected-note @+1 {{help: let the outputs be 1 step late (--stream-delay 1)}}
+  // expected-error @+2 {{E0207: cannot stream: the operation reads 1 step ahead, and output 'y' would have to wait}}
+  // expected-note @+1 {{help: delay the outputs by 1 step (--stream-delay 1)}}
   %v = sluice.window %x axes [0] sizes [3] counts [16] starts [-1] strides [1] dilations [1]
       value 0.0 : (tensor<16x4xf32>) -> tensor<16x4x3xf32>
   return %v : tensor<16x4x3xf32>
@@ -77,12 +77,12 @@ func.func @ahead(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x4x3xf32
 // -----
 
 func.func @whole(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, tensor<64xf32>, tensor<16x4xf32>) {
-  // expected-error @+2 {{E0207: cannot be streamed: it merges all 16 positions of its operand 0}}
-  // expected-note @+1 {{help: merge a window of fixed length instead, by a pooling or a convolution}}
+  // expected-error @+2 {{E0207: cannot stream: the operation reduces all 16 positions of operand 0}}
+  // expected-note @+1 {{help: reduce a window of fixed length instead, with a pooling or a convolution}}
   %s = sluice.reduce mean %x axes [0] : (tensor<16x4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  // expected-error @+1 {{E0207: cannot stream: one axis of the result mixes positions of the sequence with other elements}}
   %f = sluice.reshape %x : (tensor<16x4xf32>) -> tensor<64xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it reads the sequence from its end}}
+  // expected-error @+1 {{E0207: cannot stream: the operation reads the sequence from its end}}
   %r = sluice.reverse %x axes [0] : (tensor<16x4xf32>) -> tensor<16x4xf32>
   return %s, %f, %r : tensor<4xf32>, tensor<64xf32>, tensor<16x4xf32>
 }
@@ -91,9 +91,9 @@ func.func @whole(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
 
 func.func @pairs(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x16xf32>, tensor<32x4xf32>) {
   %t = sluice.transpose %x [1, 0] : (tensor<16x4xf32>) -> tensor<4x16xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: an output has a value for each pair of positions}}
+  // expected-error @+1 {{E0207: cannot stream: an output has a value for each pair of positions of the sequence}}
   %m = sluice.matmul %x, %t : (tensor<16x4xf32>, tensor<4x16xf32>) -> tensor<16x16xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it takes all 16 positions of its operand 0 together}}
+  // expected-error @+1 {{E0207: cannot stream: the operation needs all 16 positions of operand 0 at once}}
   %c = sluice.concat %x, %x axis 0 : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<32x4xf32>
   return %m, %c : tensor<16x16xf32>, tensor<32x4xf32>
 }
@@ -101,13 +101,13 @@ func.func @pairs(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<16x16xf32>
 // -----
 
 func.func @rates(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<8x4xf32>, tensor<16x4xf32>) {
-  // expected-error @+2 {{E0207: cannot be streamed: it gives a position for every 2 steps, and an inference takes 1 step}}
-  // expected-note @+1 {{help: take 2 steps in each inference (--stream x=0:2)}}
+  // expected-error @+2 {{E0207: cannot stream: the operation writes a position every 2 steps, but an inference takes 1 step}}
+  // expected-note @+1 {{help: take 2 steps per inference (--stream x=0:2)}}
   %h = sluice.slice %x starts [0, 0] sizes [8, 4] steps [2, 1] : (tensor<16x4xf32>) -> tensor<8x4xf32>
   %p = sluice.constant dense<[[1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0], [10.0], [11.0], [12.0], [13.0], [14.0], [15.0], [16.0]]> : tensor<16x1xf32>
   %b = sluice.broadcast %p : (tensor<16x1xf32>) -> tensor<16x4xf32>
-  // expected-error @+2 {{E0207: cannot be streamed: it combines the sequence with a tensor that is not streamed and has a position for each of its own}}
-  // expected-note @+1 {{help: if that is an input of the model, stream it too; a constant must be the same at all positions}}
+  // expected-error @+2 {{E0207: cannot stream: the operation combines the sequence with a tensor that varies by position and is not streamed}}
+  // expected-note @+1 {{help: stream the tensor too if it is an input; a constant must be equal at all positions}}
   %y = sluice.map (%a = %x, %c = %b) : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32> {
     %0 = arith.addf %a, %c : f32
     sluice.yield %0
@@ -118,8 +118,8 @@ func.func @rates(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<8x4xf32>, 
 // -----
 
 func.func @loops(%x: tensor<16x4xf32> {sluice.name = "x"}, %h: tensor<4xf32>) -> (tensor<4xf32>, tensor<16x4xf32>) {
-  // expected-error @+2 {{E0207: cannot be streamed: carried value 0 begins with what is given with each inference}}
-  // expected-note @+1 {{help: keep it on the chip, if it is an input with an output for its last value (--state IN=OUT), or make it a constant (--bind NAME=0)}}
+  // expected-error @+2 {{E0207: cannot stream: carried value 0 starts from an input of each inference}}
+  // expected-note @+1 {{help: keep the input on the chip (--state IN=OUT), or make it a constant (--bind NAME=0)}}
   %last = sluice.loop 16 carry (%s = %h : tensor<4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
       stack [] -> (tensor<4xf32>) {
     %n = sluice.map (%a = %s, %b = %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
@@ -129,12 +129,12 @@ func.func @loops(%x: tensor<16x4xf32> {sluice.name = "x"}, %h: tensor<4xf32>) ->
     sluice.next %n : tensor<4xf32>
   }
   %z = sluice.constant dense<0.0> : tensor<4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: its trips run from the end of the sequence}}
+  // expected-error @+1 {{E0207: cannot stream: the loop runs from the end of the sequence to its start}}
   %first = sluice.loop 16 carry (%s = %z : tensor<4xf32>) slice (%e = %x axis 0 reversed : tensor<16x4xf32>)
       stack [] -> (tensor<4xf32>) {
     sluice.next %e : tensor<4xf32>
   }
-  // expected-error @+1 {{E0207: cannot be streamed: its trips run along another axis than the sequence}}
+  // expected-error @+1 {{E0207: cannot stream: the loop runs along another axis than the streamed one}}
   %columns = sluice.loop 4 carry () slice (%e = %x axis 1 : tensor<16x4xf32>) stack [1] -> (tensor<16x4xf32>) {
     sluice.next %e : tensor<16xf32>
   }
@@ -143,14 +143,14 @@ func.func @loops(%x: tensor<16x4xf32> {sluice.name = "x"}, %h: tensor<4xf32>) ->
 
 // -----
 
-// expected-error @+1 {{E0120: no input of the model is called 'x'}}
+// expected-error @+1 {{E0120: the model has no input 'x'}}
 func.func @name(%y: tensor<16x4xf32> {sluice.name = "y"}) -> tensor<16x4xf32> {
   return %y : tensor<16x4xf32>
 }
 
 // -----
 
-// expected-error @+1 {{E0120: input 'x' has rank 0, there is no axis 0 to stream along}}
+// expected-error @+1 {{E0120: input 'x' has rank 0 and no axis 0 to stream along}}
 func.func @scalar(%x: tensor<f32> {sluice.name = "x"}) -> tensor<f32> {
   return %x : tensor<f32>
 }
@@ -165,12 +165,12 @@ func.func @later(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
   }
   %row = sluice.unsqueeze %last axes [0] : (tensor<4xf32>) -> tensor<1x4xf32>
   %all = sluice.broadcast %row : (tensor<1x4xf32>) -> tensor<16x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it combines positions of a sequence with a value that depends on all of them}}
+  // expected-error @+1 {{E0207: cannot stream: the operation combines single positions with a value that depends on all of them}}
   %y = sluice.map (%a = %x, %b = %all) : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32> {
     %0 = arith.addf %a, %b : f32
     sluice.yield %0
   }
-  // expected-error @+1 {{E0207: cannot be streamed: a trip reads more of the sequence than its own step}}
+  // expected-error @+1 {{E0207: cannot stream: an iteration reads other steps of the sequence than its own}}
   %more = sluice.loop 16 carry () slice (%e = %x axis 0 : tensor<16x4xf32>) stack [0] -> (tensor<16x4xf32>) {
     %0 = sluice.map (%a = %e, %b = %last) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
       %1 = arith.addf %a, %b : f32
@@ -178,13 +178,13 @@ func.func @later(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
     }
     sluice.next %0 : tensor<4xf32>
   }
-  // expected-error @+1 {{E0207: cannot be streamed: sequence 1 of the loop depends on all steps}}
+  // expected-error @+1 {{E0207: cannot stream: sequence 1 of the loop depends on all steps at once}}
   %both = sluice.loop 16 carry () slice (%e = %x axis 0 : tensor<16x4xf32>, %f = %all axis 0 : tensor<16x4xf32>)
       stack [0] -> (tensor<16x4xf32>) {
     sluice.next %f : tensor<4xf32>
   }
   %four = sluice.slice %x starts [0, 0] sizes [16, 4] steps [1, 1] : (tensor<16x4xf32>) -> tensor<16x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it begins with all positions of a sequence}}
+  // expected-error @+1 {{E0207: cannot stream: the initial value of the loop is a whole sequence}}
   %begun, %rest = sluice.loop 16 carry (%s = %four : tensor<16x4xf32>) slice (%e = %x axis 0 : tensor<16x4xf32>)
       stack [0] -> (tensor<16x4xf32>, tensor<16x4xf32>) {
     sluice.next %s, %e : tensor<16x4xf32>, tensor<4xf32>
@@ -196,7 +196,7 @@ func.func @later(%x: tensor<16x4xf32> {sluice.name = "x"}) -> (tensor<4xf32>, te
 
 func.func @kept(%x: tensor<16x4xf32> {sluice.name = "x"}) -> tensor<16x4xf32> {
   %s = sluice.state : tensor<16x4xf32>
-  // expected-error @+1 {{E0207: cannot be streamed: it keeps all positions of the sequence as a state}}
+  // expected-error @+1 {{E0207: cannot stream: a state keeps all positions of the sequence}}
   %k = sluice.keep %x in %s : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xf32>
   return %x : tensor<16x4xf32>
 }
@@ -222,7 +222,7 @@ func.func @routes(%x: tensor<12x3x4xf32> {sluice.name = "x"}) -> (tensor<12x6x8x
 // -----
 
 func.func @rotated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<12x3xf32> {
-  // expected-error @+1 {{E0207: cannot be streamed: it takes all 12 positions of its operand 0 together}}
+  // expected-error @+1 {{E0207: cannot stream: the operation needs all 12 positions of operand 0 at once}}
   %0 = sluice.rotate %x by [5, 0] : (tensor<12x3xf32>) -> tensor<12x3xf32>
   return %0 : tensor<12x3xf32>
 }
@@ -230,7 +230,7 @@ func.func @rotated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<12x3xf32>
 // -----
 
 func.func @repeated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<24x3xf32> {
-  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  // expected-error @+1 {{E0207: cannot stream: one axis of the result mixes positions of the sequence with other elements}}
   %0 = sluice.repeat %x counts [2, 1] : (tensor<12x3xf32>) -> tensor<24x3xf32>
   return %0 : tensor<24x3xf32>
 }
@@ -238,7 +238,7 @@ func.func @repeated(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<24x3xf32
 // -----
 
 func.func @interleaved(%x: tensor<12x3xf32> {sluice.name = "x"}) -> tensor<24x3xf32> {
-  // expected-error @+1 {{E0207: cannot be streamed: its result has the positions of the sequence and other elements in one axis}}
+  // expected-error @+1 {{E0207: cannot stream: one axis of the result mixes positions of the sequence with other elements}}
   %0 = sluice.interleave %x, %x axis 0 : (tensor<12x3xf32>, tensor<12x3xf32>) -> tensor<24x3xf32>
   return %0 : tensor<24x3xf32>
 }

@@ -74,8 +74,8 @@ func.func @nested(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
 
 // Counted with all their trips: 101 x 100 of one operation each.
 func.func @long(%a: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @below {{E0415: the loop makes 101 trips of 100 operations, and is written out trip by trip, which is done for at most 10000 operations}}
-  // expected-note @below {{help: give the model a shorter sequence, and what it carries as inputs and outputs: it then runs part by part}}
+  // expected-error @below {{E0415: the loop has 101 iterations of 100 operations; at most 10000 operations can be unrolled}}
+  // expected-note @below {{help: shorten the sequence, make the states inputs and outputs, and run the model part by part}}
   %p = sluice.loop 101 carry (%s = %a : tensor<2xf32>) -> (tensor<2xf32>) {
     %q = sluice.loop 100 carry (%t = %s : tensor<2xf32>) -> (tensor<2xf32>) {
       %n = sluice.reverse %t axes [0] : (tensor<2xf32>) -> tensor<2xf32>

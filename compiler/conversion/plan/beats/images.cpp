@@ -132,7 +132,7 @@ Problems biasProblems(const Graph &graph, const Work &work,
       continue;
     Problem problem;
     problem.code = "E0408";
-    problem.message = "a bias is not finite, biases must be below 3.4e38";
+    problem.message = "a bias is not finite; its magnitude must be below 3.4e38";
     if (!row.nodes.empty()) {
       const format::SourceNode &node = nodes[row.nodes.front()];
       problem.node = NodeRef{node.index, node.name, node.op};

@@ -60,9 +60,9 @@ void findConflicts(const Graph &graph, const Work &work, const NodeCores &cores,
       continue;
     Problem problem;
     problem.code = "E0418";
-    problem.message = fmt::format("--core-partition keeps {}, and they have rows that one core "
-                                  "computes",
-                                  fmt::join(kept, " and "));
+    problem.message =
+        fmt::format("--core-partition pins {}, but they share rows that one core computes",
+                    fmt::join(kept, " and "));
     problems.push_back(std::move(problem));
   }
 }
@@ -96,14 +96,13 @@ NodeCores coresOfNodes(const std::vector<format::SourceNode> &nodes,
       cores[node] &= pin.cores;
       if (!hasRows[node])
         problems.push_back(
-            refusal(pin, fmt::format("no row is computed for {}, it is part of what others read",
+            refusal(pin, fmt::format("no row is computed for {}; other operations absorb it",
                                      nodeName(nodes[node]))));
     }
     if (!found)
-      problems.push_back(
-          refusal(pin, fmt::format("no operation on the accelerator comes from a node '{}', its "
-                                   "number or name is allowed",
-                                   pin.node)));
+      problems.push_back(refusal(pin, fmt::format("no operation on the accelerator comes from node "
+                                                  "'{}'; give the number or name of a node",
+                                                  pin.node)));
   }
   return cores;
 }

@@ -273,11 +273,11 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
     if (split.rows[id].wide)
       continue;
     if (next == graph.rows.size())
-      return "there are more rows than before";
+      return "there are more rows than before the split";
     original[id] = next++;
   }
   if (next != graph.rows.size())
-    return "there are fewer rows than before";
+    return "there are fewer rows than before the split";
   using Terms = std::multiset<std::pair<RowId, uint32_t>>;
   const auto add = [&](Terms &to, const Row &row, bool rename) {
     for (const rows::Term &term : row.terms)
@@ -291,7 +291,7 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
       sum.alu1 = row.b != kNoRow ? isa::Alu::Add : isa::Alu::Pass;
       sum.bBroadcast = row.step.bBroadcast;
       if (row.kind != RowKind::Linear || row.step != sum || row.c != kNoRow || !row.bias.empty())
-        return fmt::format("part {} is more than a sum", id);
+        return fmt::format("part {} is not a plain sum", id);
       continue;
     }
     const Row &before = graph.rows[original[id]];
@@ -301,7 +301,7 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
     if (row.b != kNoRow && split.rows[row.b].wide) {
       if (row.kind != RowKind::Linear || row.step.alu1 != isa::Alu::Add ||
           row.step.rhs1 != isa::Rhs1::B || row.c != kNoRow)
-        return fmt::format("row {} does not add its other part", original[id]);
+        return fmt::format("row {} does not add its second part", original[id]);
       const Row &part = split.rows[row.b];
       add(now, part, true);
       row.step.alu1 = part.step.alu1;
@@ -318,25 +318,25 @@ std::optional<std::string> verifySplit(const Graph &graph, const Graph &split) {
     if (now != then || row.kind != before.kind || start != before.start ||
         row.ahead != before.ahead || row.step != before.step || row.bias != before.bias ||
         row.a != before.a || row.b != before.b || row.c != before.c)
-      return fmt::format("row {} is another than before", original[id]);
+      return fmt::format("row {} has changed", original[id]);
   }
   for (const auto &[now, then] :
        {std::pair(&split.inputs, &graph.inputs), std::pair(&split.outputs, &graph.outputs)})
     for (size_t port = 0; port < then->size(); ++port)
       for (size_t i = 0; i < (*then)[port].rows.size(); ++i)
         if (original[(*now)[port].rows[i]] != (*then)[port].rows[i])
-          return fmt::format("row {} of port {} is another than before", i, port);
+          return fmt::format("row {} of port {} has changed", i, port);
   for (size_t i = 0; i < graph.states.size(); ++i)
     if (original[split.states[i].row] != graph.states[i].row ||
         original[split.states[i].next] != graph.states[i].next)
-      return fmt::format("state {} is another than before", i);
+      return fmt::format("state {} has changed", i);
   std::map<uint32_t, rows::DynamicBlock> written = split.dynamic;
   for (auto &[block, dynamic] : written)
     for (rows::BlockWrite &write : dynamic.writes)
       write.row = original[write.row];
   for (uint32_t block = 0; block < graph.blocks.size(); ++block)
     if (!sameWrites(written, graph.dynamic, block))
-      return fmt::format("other rows than before are written to block {}", block);
+      return fmt::format("the rows written to block {} have changed", block);
   return std::nullopt;
 }
 

@@ -367,7 +367,7 @@ std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
     if (products != productsOf(graph, id) || now.kind != before.kind || now.step != before.step ||
         bias != before.bias || now.a != before.a || now.b != before.b || now.c != before.c ||
         now.ahead)
-      return fmt::format("row {} is another than before", id);
+      return fmt::format("row {} has changed", id);
   }
   for (const State &state : ahead.states) {
     const auto was = std::ranges::find(graph.states, state.row, &State::row);
@@ -376,7 +376,7 @@ std::optional<std::string> verifyAhead(const Graph &graph, const Graph &ahead) {
            ahead.rows[next].step == rows::VectorStep{} && ahead.rows[next].a.size() == 1)
       next = ahead.rows[next].a[0];
     if (was == graph.states.end() || next != was->next || state.initial != was->initial)
-      return fmt::format("state {} becomes another row than before", state.row);
+      return fmt::format("state {} is updated differently", state.row);
   }
   return std::nullopt;
 }

@@ -159,9 +159,9 @@ private:
       state.active = unroll(one.instruction, planned.form);
       for (uint32_t i = 0; i < one.beats && i < state.active.size(); ++i)
         if (state.active[i] != state.planned->beats[one.firstBeat + i])
-          return fail(u, "the instruction is not the planned beat"), false;
+          return fail(u, "the instruction differs from the planned beat"), false;
       if (state.active.size() != one.beats)
-        return fail(u, "the instruction is not the planned number of beats"), false;
+        return fail(u, "the instruction differs from the planned number of beats"), false;
     }
     const Beat &beat = state.active[state.next];
     const BeatOrigin &origin = state.planned->origins[one.firstBeat + state.next];
@@ -242,7 +242,7 @@ private:
     UnitState &state = units[u];
     const size_t index = static_cast<size_t>(beat.address[2]);
     if (index >= accumulators[state.core].size())
-      return fail(u, "accumulator does not exist");
+      return fail(u, "the accumulator does not exist");
     Accumulator &acc = accumulators[state.core][index];
     if (beat.init != isa::Init::Keep)
       acc = {origin.row, beat.init, static_cast<uint32_t>(beat.address[3]), {}};
@@ -252,7 +252,7 @@ private:
       fail(u, preloads.begin(state.core, acc.preload, now(state)));
     if (acc.row != origin.row)
       return fail(u,
-                  fmt::format("adds to row {} in an accumulator of row {}", origin.row, acc.row));
+                  fmt::format("adds to row {} in the accumulator of row {}", origin.row, acc.row));
     const std::vector<uint32_t> &weights = beats.weights[state.core];
     const size_t w = static_cast<size_t>(beat.address[1]);
     if (w >= weights.size() || weights[w] != origin.block)
@@ -268,10 +268,10 @@ private:
     fail(u, values.sum(state.core, acc));
     if (mm.emit != isa::Emit::Fp32 &&
         (values.isWide(acc.row) || values.isWide(graph.rows[acc.row].b)))
-      fail(u, fmt::format("rounds row {}, a part of a sum", acc.row));
+      fail(u, fmt::format("rounds row {}, which is part of a sum", acc.row));
     const bool raw = mm.emit == isa::Emit::Raw;
     if (raw != graph.rows[acc.row].ahead)
-      return fail(u, fmt::format("row {} goes where it does not belong", acc.row));
+      return fail(u, fmt::format("row {} goes to the wrong destination", acc.row));
     if (raw) {
       changeState(u);
       fail(u,
@@ -289,7 +289,7 @@ private:
     if (vec.aSrc != isa::Source::Ram || vec.alu1 != pass.alu1 || vec.tableEn != 0 ||
         vec.reduce != pass.reduce || vec.alu2 != pass.alu2 || vec.post != pass.post ||
         vec.part != pass.part)
-      fail(u, fmt::format("row {} changes on its way into a weight block", origin.row));
+      fail(u, fmt::format("row {} is modified before it reaches a weight block", origin.row));
     writeBlock(u, vec, beat, origin.row);
   }
 
@@ -324,7 +324,7 @@ private:
         results[state.core].pop_front();
       state.clock.merge(result.clock);
       if (result.row != origin.row)
-        return fail(u, fmt::format("takes row {}, needs row {}", result.row, origin.row));
+        return fail(u, fmt::format("reads row {}, expected row {}", result.row, origin.row));
     } else {
       if (state.reducing != origin.row)
         state.reduced = 0;
@@ -342,7 +342,7 @@ private:
       return;
     if (row.kind == RowKind::Vector) {
       if (state.reduced != row.a.size())
-        fail(u, fmt::format("row {} misses operands", origin.row));
+        fail(u, fmt::format("row {} lacks operands", origin.row));
       state.reducing = kNoRow;
     }
     deliver(u, vec, beat, origin.row);

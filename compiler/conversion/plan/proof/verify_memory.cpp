@@ -30,7 +30,7 @@ std::optional<std::string> MemoryProof::read(const Access &by, uint32_t core, in
   cell.lastRead[by.unit >= cores] = by.now.beat;
   if (expected == kNoRow) {
     if (cell.value != kNoRow)
-      return fmt::format("reads row {} at {} where zeros are needed", cell.value, address);
+      return fmt::format("reads row {} at {}, expected zeros", cell.value, address);
     return std::nullopt;
   }
   const Row &what = graph.rows[expected];
@@ -38,7 +38,7 @@ std::optional<std::string> MemoryProof::read(const Access &by, uint32_t core, in
   if (isState)
     expected = graph.states[what.state].next;
   if (cell.value != expected || cell.low != low)
-    return fmt::format("reads row {} at {}, needs row {}", cell.value, address, expected);
+    return fmt::format("reads row {} at {}, expected row {}", cell.value, address, expected);
   if (cell.writer < 0 && !cell.initial)
     return std::nullopt;
   if (cell.inference != by.now.inference - (isState ? 1 : 0))

@@ -18,7 +18,7 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
   std::sort(expected.begin(), expected.end());
   std::sort(accumulator.products.begin(), accumulator.products.end());
   if (row.kind != RowKind::Linear || expected != accumulator.products)
-    return fmt::format("row {} is another sum of products", accumulator.row);
+    return fmt::format("row {} is the wrong sum of products", accumulator.row);
   const bool begins = beginsWithPreload(row);
   const std::vector<RowId> &preloads = placement.cores[core].preloads;
   const auto mayBegin = [&](RowId with) {
@@ -27,7 +27,7 @@ std::optional<std::string> RowProof::sum(uint32_t core, Accumulator &accumulator
   if (begins != (accumulator.init == isa::Init::Preload) ||
       (begins &&
        (accumulator.preload >= preloads.size() || !mayBegin(preloads[accumulator.preload]))))
-    return fmt::format("row {} starts from another bias", accumulator.row);
+    return fmt::format("row {} starts from the wrong bias", accumulator.row);
   return std::nullopt;
 }
 
@@ -50,7 +50,7 @@ std::optional<std::string> RowProof::step(uint32_t core, const isa::Vec &vec, Ro
                    : vec.aSrc == isa::Source::Peek ? isa::Part::High
                                                    : isa::Part::Low);
   if (!same)
-    return fmt::format("another operation than that of row {}", id);
+    return fmt::format("differs from the operation of row {}", id);
   return std::nullopt;
 }
 

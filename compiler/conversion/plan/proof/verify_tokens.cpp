@@ -46,7 +46,7 @@ std::optional<std::string> TokenProof::give(uint32_t giver, uint32_t unit, uint3
   token.given.push_back({giver, clock});
   ++token.gives;
   if (!shared && token.gives - taken > isa::kTokenMax)
-    return fmt::format("token {} may count to {}, at most {} fit", index, token.gives - taken,
+    return fmt::format("token {} may count to {}, allowed: at most {}", index, token.gives - taken,
                        isa::kTokenMax);
   return std::nullopt;
 }
@@ -54,7 +54,7 @@ std::optional<std::string> TokenProof::give(uint32_t giver, uint32_t unit, uint3
 std::optional<std::string> TokenProof::unbalanced(uint32_t unit) const {
   for (uint32_t index = 0; index < isa::kTokens; ++index)
     if (const Token &token = banks[unit][index]; token.gives != token.takes)
-      return fmt::format("token {} is given {} times and taken {} times", index, token.gives,
+      return fmt::format("token {} is signaled {} times and consumed {} times", index, token.gives,
                          token.takes);
   return std::nullopt;
 }

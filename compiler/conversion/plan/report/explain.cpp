@@ -183,14 +183,14 @@ std::vector<std::string> derivationOf(const Graph &graph, const Work &work,
   const std::string where = counted(cores, "core");
   std::vector<std::string> rules;
   if (sums != 0)
-    rules.push_back(fmt::format("matmul by rows of results, {} on {}, sums of up to {}",
+    rules.push_back(fmt::format("matmul by result rows, {} on {}, up to {} per sum",
                                 counted(sums, "row"), where, counted(products, "product")));
   if (parts != 0)
-    rules.push_back(fmt::format("by contraction, {} in two parts", counted(parts, "row")));
+    rules.push_back(fmt::format("contraction split in two, {}", counted(parts, "row")));
   if (biased != 0)
-    rules.push_back(fmt::format("sum with a bias, {} with it", counted(biased, "row")));
+    rules.push_back(fmt::format("bias added, {}", counted(biased, "row")));
   for (const auto &[reduce, tree] : trees)
-    rules.push_back(fmt::format("{} of up to {} and its lanes, {} on {}", nameOf(reduce),
+    rules.push_back(fmt::format("{} of up to {} and their lanes, {} on {}", nameOf(reduce),
                                 counted(tree.second, "row"), counted(tree.first, "row"), where));
   for (const auto &[merge, tree] : merges)
     rules.push_back(fmt::format("{} of up to {}, {} on {}", nameOf(merge),

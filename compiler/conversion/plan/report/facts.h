@@ -62,7 +62,7 @@ struct ExplainedStage {
   std::optional<uint64_t> start, end;
   CoreCycles idle{};  ///< of matrix units before products of this stage
   bool ahead = false; ///< sums for the next inference
-  /// How its operations became its rows: "matmul by rows of results, 12 rows on 2 cores".
+  /// How its operations became its rows: "matmul by result rows, 12 rows on 2 cores".
   std::vector<std::string> derivation;
 };
 

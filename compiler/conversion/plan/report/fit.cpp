@@ -136,7 +136,7 @@ std::string excessText(const std::vector<MemoryUse> &use) {
   const auto first =
       std::find_if(use.begin(), use.end(), [](const auto &one) { return one.used > one.capacity; });
   return first == use.end() ? ""
-                            : fmt::format("needs {} {}, there are {}", first->used, first->memory,
+                            : fmt::format("needs {} {}, available: {}", first->used, first->memory,
                                           first->capacity);
 }
 
@@ -165,7 +165,7 @@ Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryU
                                             placeOf(geometry, one->core), one->used, one->memory,
                                             one->used - one->capacity, one->capacity));
     for (const std::string &user : largest(worst->memory, worst->core))
-      problem.notes.push_back(fmt::format("{} of {}", user, placeOf(geometry, worst->core)));
+      problem.notes.push_back(fmt::format("{} on {}", user, placeOf(geometry, worst->core)));
     problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
     problems.push_back(std::move(problem));
   }
@@ -177,7 +177,7 @@ Problems fitProblems(const Graph &graph, const Work &work, const Placement &plac
   return fitProblems(graph.geometry, use, [&](const std::string &memory, uint32_t core) {
     std::vector<std::string> users;
     for (const auto &[amount, node] : Shares(graph, work, placement, core).largest(memory))
-      users.push_back(fmt::format("{} takes {} {}", nodeName(graph.nodes[node]), amount,
+      users.push_back(fmt::format("{} uses {} {}", nodeName(graph.nodes[node]), amount,
                                   amount == 1 ? singular(memory) : memory));
     return users;
   });

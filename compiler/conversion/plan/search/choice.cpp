@@ -16,41 +16,41 @@ std::string Choice::text() const {
   if (std::adjacent_find(late.begin(), late.end(), std::not_equal_to<>()) == late.end())
     late.resize(1);
   std::string text = fmt::format(
-      "stages up to {} products on one core, {} per producer, late operands {}",
+      "stages of up to {} products on one core, {} per producer, deferred operands {}",
       placement.keepTogether, manySlots ? "several tokens" : "one token", fmt::join(late, " "));
   if (placement.inputsEverywhere)
-    text += ", inputs to all cores";
+    text += ", inputs sent to all cores";
   if (placement.reuse != 0)
-    text += fmt::format(", rows' places free {} stages behind their readers", placement.reuse);
+    text += fmt::format(", row addresses reused {} stages after their last read", placement.reuse);
   if (placement.spread)
     text += ", rows spread over the cores";
   if (placement.tablesApart)
-    text += ", functions shared out over the cores";
+    text += ", function tables partitioned over the cores";
   if (!split.stages.empty())
     text += fmt::format(", rows of stages {} split", fmt::join(split.stages, " "));
   if (split.skew != 0)
-    text += ", cores end in turn";
+    text += ", cores finish one after the other";
   if (placement.copies > 1)
-    text += fmt::format(", {} copies of written weights", placement.copies);
+    text += fmt::format(", {} copies of dynamic weights", placement.copies);
   if (!placement.byOperand)
-    text += ", written weights apart";
+    text += ", dynamic weights kept apart";
   if (placement.follow)
-    text += ", rows where their operands are";
+    text += ", rows placed with their operands";
   if (placement.byCell)
-    text += ", rows that are computed of each other together";
+    text += ", dependent rows kept together";
   if (placement.lateApart)
-    text += ", but for those that are needed last";
+    text += ", except the rows needed last";
   if (placement.byArrival)
-    text += ", rows in the order of their operands";
+    text += ", rows ordered by the arrival of their operands";
   if (placement.runs != 0)
-    text += fmt::format(", {} {} of neighbouring rows on a core", placement.runs,
+    text += fmt::format(", {} {} of adjacent rows per core", placement.runs,
                         placement.runs == 1 ? "run" : "runs");
   if (takeArrived)
-    text += ", waits for all that is there";
+    text += ", each wait takes all rows that have arrived";
   if (entry.release != kNone)
-    text += fmt::format(", next inference after stage {}", entry.release);
+    text += fmt::format(", next inference starts after stage {}", entry.release);
   if (entry.beforeSums)
-    text += ", next inference before the sums ahead are done";
+    text += ", next inference starts before the precomputed sums finish";
   return text;
 }
 

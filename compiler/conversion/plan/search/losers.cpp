@@ -12,7 +12,7 @@ namespace sluice::plan {
 void Losers::add(const Choice &choice, const Candidate &candidate, std::optional<Explanation> run) {
   std::string why;
   if (candidate.stuck != Stuck::No) {
-    why = "its rows cannot be ordered";
+    why = "the rows cannot be ordered";
   } else if (!candidate.fits) {
     why = excessText(candidate.use);
   } else if (!run) {
@@ -33,7 +33,7 @@ void Losers::describe(const Choice &chosen, Explanation &explanation) const {
     if (one.run) {
       loser.cycles = one.run->cycles;
       if (loser.why.empty() && *loser.cycles < explanation.cycles)
-        loser.why = fmt::format("not among the {} at most that were run in a row", kFinalists);
+        loser.why = fmt::format("not among the {} finalists that ran back to back", kFinalists);
       const std::string change = difference(explanation, *one.run);
       loser.why += (loser.why.empty() || change.empty() ? "" : ", ") + change;
     }

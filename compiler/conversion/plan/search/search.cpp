@@ -342,7 +342,7 @@ private:
         return;
       if (explaining && now)
         losers.add(bestChoice, make.explain(best),
-                   fmt::format("takes {:.0f} and {:.0f} cycles per inference in a row",
+                   fmt::format("{:.0f} and {:.0f} cycles per inference back to back",
                                now->contiguous, now->period));
     }
     best = std::move(kept);
@@ -437,7 +437,7 @@ private:
       return false;
     if (const auto wrong = make.verify(candidate)) {
       if (explaining)
-        losers.add(choice, std::nullopt, "not proved sound: " + *wrong);
+        losers.add(choice, std::nullopt, "failed its proof: " + *wrong);
       return false;
     }
     const vm::Timing &before = *best.timing;

@@ -300,9 +300,9 @@ TEST_F(IndexSpaces, ABrokenProjectionIsAnError) {
   const mlir::OwningOpRef<mlir::arith::ConstantOp> op =
       builder.create<mlir::arith::ConstantOp>(builder.getUnknownLoc(), builder.getF32FloatAttr(1));
   EXPECT_TRUE(mlir::failed(verifyIndexSpace(*op)));
-  EXPECT_EQ(errors, std::vector<std::string>{
-                        "'arith.constant' op index space: elements 0 to 2 of result 0 are written "
-                        "along axis 0 of extent 4, all must be (IS-COVER)"});
+  EXPECT_EQ(errors,
+            std::vector<std::string>{"'arith.constant' op index space: only elements 0 to 2 of "
+                                     "result 0 are written along axis 0 of extent 4 (IS-COVER)"});
 }
 
 } // namespace

@@ -56,51 +56,50 @@ TEST_F(Spaces, EveryRuleHasItsSentence) {
   IndexSpace space = window(1, 1);
   ASSERT_TRUE(verify(space, why)) << why;
   space.loops[1].extent = 0;
-  EXPECT_EQ(sentence(space), "loop 1 has the extent 0, it must be at least 1 (IS-EMPTY)");
+  EXPECT_EQ(sentence(space), "loop 1 has extent 0; it must be at least 1 (IS-EMPTY)");
 
   space = window(1, 0);
   space.operands[0].region[0] = 0;
-  EXPECT_EQ(sentence(space), "the region of operand 0 has the extent 0 along axis 0, it must be at "
-                             "least 1 (IS-EMPTY)");
+  EXPECT_EQ(sentence(space),
+            "the region of operand 0 has extent 0 along axis 0; it must be at least 1 (IS-EMPTY)");
 
   space = window(1, 0);
   space.operands[0].map = map("(y) -> (y)");
-  EXPECT_EQ(sentence(space), "the map of operand 0 has 1 loops, the index space has 2 (IS-AFFINE)");
+  EXPECT_EQ(sentence(space), "the map of operand 0 has 1 loops; the index space has 2 (IS-AFFINE)");
 
   space = window(1, 0);
   space.operands[0].map = map("(y, k) -> (y floordiv 2 + k)");
-  EXPECT_EQ(sentence(space), "the map of operand 0 is (d0, d1) -> (d0 floordiv 2 + d1), divisions "
+  EXPECT_EQ(sentence(space), "the map of operand 0 is (d0, d1) -> (d0 floordiv 2 + d1); divisions "
                              "and symbols are not allowed (IS-AFFINE)");
 
   space = window(1, 0);
   space.operands[0].region.push_back(1);
-  EXPECT_EQ(sentence(space), "the map of operand 0 has 1 axes, its region 2 and its tensor 1, they "
-                             "must agree (IS-SHAPE)");
+  EXPECT_EQ(sentence(space), "the map of operand 0 has 1 axes, its region 2 and its tensor 1; they "
+                             "must be equal (IS-SHAPE)");
 
   space = window(1, 1);
   space.operands[0].outside = std::nullopt;
-  EXPECT_EQ(sentence(space), "operand 0 is asked for elements -1 to 9 along axis 0 of extent 9, "
-                             "and nothing lies outside (IS-INSIDE)");
+  EXPECT_EQ(sentence(space), "operand 0 is indexed from -1 to 9 along axis 0 of extent 9 and has "
+                             "no value outside (IS-INSIDE)");
 
   space = window(1, 1);
   space.operands[0].map = map("(y, k) -> (y * 4611686018427387904 + k)");
-  EXPECT_EQ(sentence(space),
-            "operand 0 is asked for elements beyond 2^62 along axis 0 (IS-INSIDE)");
+  EXPECT_EQ(sentence(space), "operand 0 is indexed beyond 2^62 along axis 0 (IS-INSIDE)");
 
   space = linear();
   space.operands[0].map = map("(i, n, k) -> (k, k)");
   space.operands[0].tensor = {6, 6};
   EXPECT_EQ(sentence(space),
-            "a step of loop 2 moves the region of operand 0 along 2 axes, at most 1 is allowed "
+            "a step of loop 2 moves the region of operand 0 along 2 axes, allowed: at most 1 "
             "(IS-COHERENT)");
 
   space = linear();
   space.results[0].outside = 0;
-  EXPECT_EQ(sentence(space), "result 0 is written, nothing may lie outside it (IS-COVER)");
+  EXPECT_EQ(sentence(space), "result 0 is written and must not have a value outside (IS-COVER)");
 
   space = linear();
   space.loops[1].kind = LoopKind::Reduced;
-  EXPECT_EQ(sentence(space), "loop 1 is reduced and moves result 0 (IS-REDUCED)");
+  EXPECT_EQ(sentence(space), "loop 1 is reduced and must not move result 0 (IS-REDUCED)");
 
   space = linear();
   space.loops[2].kind = LoopKind::Parallel;
@@ -116,13 +115,13 @@ TEST_F(Spaces, EveryRuleHasItsSentence) {
   space = linear();
   space.results[0].map = map("(i, n, k) -> (i, n * 2)");
   space.results[0].tensor[1] = 15;
-  EXPECT_EQ(sentence(space), "elements of result 0 are left out along axis 1: a step of 2 over 1 "
-                             "elements (IS-COVER)");
+  EXPECT_EQ(sentence(space), "elements of result 0 are never written along axis 1: a step of 2 "
+                             "over 1 elements (IS-COVER)");
 
   space = linear();
   space.results[0].tensor[0] = 5;
-  EXPECT_EQ(sentence(space), "elements 0 to 3 of result 0 are written along axis 0 of extent 5, "
-                             "all must be (IS-COVER)");
+  EXPECT_EQ(sentence(space),
+            "only elements 0 to 3 of result 0 are written along axis 0 of extent 5 (IS-COVER)");
 }
 
 // A product reads what its operand is a view of, by composition of both maps: the same elements
@@ -226,17 +225,17 @@ TEST_F(Spaces, SplitsThatAreNoneSaySo) {
   IndexSpace ordered = window(1, 0);
   ordered.loops[0].kind = LoopKind::Ordered;
   EXPECT_FALSE(split(ordered, 0, 3, Shares::Contiguous, why));
-  EXPECT_EQ(why, "loop 0 is ordered, its steps cannot be shared out");
+  EXPECT_EQ(why, "loop 0 is ordered and cannot be partitioned");
 
   EXPECT_FALSE(partOf(linear(), 0, {2, 3, 1}, why));
-  EXPECT_EQ(why, "a share of 3 steps from 2 on, 1 apart, is not one of loop 0, which has 4");
+  EXPECT_EQ(why, "a part of 3 steps from 2, 1 apart, does not fit loop 0 of 4 steps");
 
   // i * 4 + j: half of every four elements is no slice.
   IndexSpace digits;
   digits.loops = {{3}, {4}};
   digits.results = {Projection::elements(map("(i, j) -> (i * 4 + j)"), {12})};
   EXPECT_FALSE(split(digits, 1, 2, Shares::Contiguous, why));
-  EXPECT_EQ(why, "elements of result 0 are left out along axis 0: a step of 4 over 2 elements "
+  EXPECT_EQ(why, "elements of result 0 are never written along axis 0: a step of 4 over 2 elements "
                  "(IS-COVER)");
   EXPECT_TRUE(split(digits, 0, 3, Shares::Contiguous, why)) << why;
 }

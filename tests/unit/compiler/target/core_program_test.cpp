@@ -90,7 +90,7 @@ TEST(CoreProgram, EveryFieldSurvives) {
 
 TEST(CoreProgram, RefusesWhatIsNotAProgram) {
   format::Program program = plannedProgram("c2b8");
-  EXPECT_EQ(assembleText("", program), "the text is no core.program");
+  EXPECT_EQ(assembleText("", program), "the text is not a core.program");
   EXPECT_THAT(*assembleText("core.program", program), HasSubstr("expected"));
   const std::string text = disassembleText(program);
   std::string changed = text;
@@ -98,10 +98,11 @@ TEST(CoreProgram, RefusesWhatIsNotAProgram) {
   EXPECT_THAT(*assembleText(changed, program), HasSubstr("instruction"));
   format::Program other = program;
   other.geometry.localRows = 100;
-  EXPECT_EQ(assembleText(text, other), "'core.program' op is for another machine than the program");
+  EXPECT_EQ(assembleText(text, other),
+            "'core.program' op is for a different machine than the program");
   other = program;
   other.nodes.clear();
-  EXPECT_THAT(*assembleText(text, other), HasSubstr("names node 0, the program has 0"));
+  EXPECT_THAT(*assembleText(text, other), HasSubstr("refers to node 0; the program has 0 nodes"));
 }
 
 } // namespace

@@ -48,7 +48,7 @@ TEST(Loops, RefuseABiasThatIsNotFinite) {
   EXPECT_FALSE(makeLoopPlan(program, {}, plan, problems));
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code, "E0408");
-  EXPECT_EQ(problems[0].message, "a bias is not finite, biases must be below 3.4e38");
+  EXPECT_EQ(problems[0].message, "a bias is not finite; its magnitude must be below 3.4e38");
   ASSERT_TRUE(problems[0].node);
   EXPECT_EQ(problems[0].node->name, "Gemm_1");
 }

@@ -17,14 +17,14 @@ TEST(Trial, LosesForTheFirstThingThatIsWrong) {
       {0, "inbox rows", 64, 64}, {0, "local rows", 70, 64}, {1, "instructions", 600, 512}};
   const auto why = [&](const Trial &trial) {
     const plan::Loser loser = loserOf(program, trial);
-    EXPECT_EQ(loser.choice, "13 positions in groups of 4, round the cores");
+    EXPECT_EQ(loser.choice, "13 positions in groups of 4, round-robin over the cores");
     EXPECT_EQ(loser.cycles, std::nullopt);
     return loser.why;
   };
-  EXPECT_EQ(why({{4}, large, 12.5, "a row is late"}), "needs 70 local rows, there are 64");
+  EXPECT_EQ(why({{4}, large, 12.5, "a row is late"}), "needs 70 local rows, available: 64");
   EXPECT_EQ(why({{4}, fits, std::nullopt, std::nullopt}), "stalls");
-  EXPECT_EQ(why({{4}, fits, 12.5, "a row is late"}), "not proved sound: a row is late");
-  EXPECT_EQ(why({{4}, fits, 12.44, std::nullopt}), "12.4 cycles a position");
+  EXPECT_EQ(why({{4}, fits, 12.5, "a row is late"}), "failed its proof: a row is late");
+  EXPECT_EQ(why({{4}, fits, 12.44, std::nullopt}), "12.4 cycles per position");
 }
 
 plan::Plan explained(const rows::Program &program) {
@@ -46,11 +46,12 @@ TEST(Trial, EverySizeIsChosenOrLoses) {
   std::vector<std::string> sizes{plain.choice};
   for (const plan::Loser &loser : plain.losers) {
     sizes.push_back(loser.choice);
-    EXPECT_THAT(loser.why, testing::MatchesRegex("[0-9]+\\.[0-9] cycles a position"));
+    EXPECT_THAT(loser.why, testing::MatchesRegex("[0-9]+\\.[0-9] cycles per position"));
   }
   std::vector<std::string> expected;
   for (const char *size : {"1", "2", "3", "4", "6"})
-    expected.push_back(std::string("13 positions in groups of ") + size + ", round the cores");
+    expected.push_back(std::string("13 positions in groups of ") + size +
+                       ", round-robin over the cores");
   EXPECT_THAT(sizes, testing::UnorderedElementsAreArray(expected));
 
   // Two rows a position, of groups of one and of six on the first core.
@@ -60,8 +61,8 @@ TEST(Trial, EverySizeIsChosenOrLoses) {
   for (const plan::Loser &loser : small.explanation->losers)
     if (loser.why.starts_with("needs"))
       tooLarge.push_back(loser.choice + ": " + loser.why);
-  EXPECT_THAT(tooLarge, testing::ElementsAre("13 positions in groups of 6, round the cores: needs "
-                                             "18 local rows, there are 13"));
+  EXPECT_THAT(tooLarge, testing::ElementsAre("13 positions in groups of 6, round-robin over the "
+                                             "cores: needs 18 local rows, available: 13"));
 }
 
 TEST(LoopPlan, WhatDoesNotFitNamesItsFamilies) {
@@ -76,7 +77,7 @@ TEST(LoopPlan, WhatDoesNotFitNamesItsFamilies) {
             "E0402: the model does not fit c2b8: core 0 needs 14 inbox rows, 6 more than its 8");
   EXPECT_THAT(problems[0].notes,
               testing::ElementsAre("core 1 needs 14 inbox rows, 6 more than its 8",
-                                   "'x', of 26 rows in all, takes its share of the inbox rows of "
+                                   "'x' (26 rows in total) uses inbox rows on "
                                    "core 0"));
 }
 
@@ -93,7 +94,7 @@ TEST(LoopPlan, WeightsOfOnePositionAlone) {
   EXPECT_FALSE(makeLoopPlan(builder.program, {}, plan, problems));
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code + ": " + problems[0].message,
-            "E0499: internal error: the bodies cannot be planned");
+            "E0499: internal error: the loop bodies cannot be planned");
 }
 
 } // namespace

@@ -47,10 +47,10 @@ TEST(FastestPlan, AFormThatLosesInARowSaysSo) {
       forms.push_back(loser);
   ASSERT_THAT(forms, SizeIs(1));
   EXPECT_EQ(forms[0].cycles, own.timing->spaced);
-  EXPECT_EQ(forms[0].why,
-            fmt::format("another form of the model, takes {:.0f} and {:.0f} cycles per inference "
-                        "in a row",
-                        own.timing->contiguous, own.timing->period));
+  EXPECT_EQ(
+      forms[0].why,
+      fmt::format("another form of the model, {:.0f} and {:.0f} cycles per inference back to back",
+                  own.timing->contiguous, own.timing->period));
 }
 
 TEST(FastestPlan, AFormThatIsFasterInEveryWayIsTaken) {

@@ -72,8 +72,8 @@ TEST(RowsText, StraightLines) {
 TEST(RowsText, TreesOfAForm) {
   rows::Program program = rows::straightLine(plan::test::perceptron("c2b8", {3, 2}, 5));
   EXPECT_EQ(reread(program).trees, "");
-  program.trees = "trees of 2 rows a pass";
-  EXPECT_EQ(reread(program).trees, "trees of 2 rows a pass");
+  program.trees = "trees of 2 rows per pass";
+  EXPECT_EQ(reread(program).trees, "trees of 2 rows per pass");
   EXPECT_FALSE(planned(program).empty()); // though it is no other form's
 }
 

@@ -235,7 +235,7 @@ TEST_F(BlockProofs, AnotherValueThanTheRow) {
   auto form = std::get<isa::Vec>(unit.forms[beat.form]);
   form.post = isa::Post::Relu;
   beat.form = unit.formOf(form);
-  EXPECT_THAT(verdict(), HasSubstr("changes on its way into a weight block"));
+  EXPECT_THAT(verdict(), HasSubstr("is modified before it reaches a weight block"));
 }
 
 /// Rows that arrive while the vector unit that is to copy them reduces others.

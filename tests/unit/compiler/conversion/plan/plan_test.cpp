@@ -254,9 +254,9 @@ TEST(Plan, SaysWhatDoesNotFit) {
                                  "470 more than its 2000");
   EXPECT_THAT(problems[0].notes,
               testing::ElementsAre("core 1 needs 2470 weight blocks, 470 more than its 2000",
-                                   "node 1 'Gemm_1' (Gemm) takes 2100 weight blocks of core 0",
-                                   "node 0 'Gemm_0' (Gemm) takes 300 weight blocks of core 0",
-                                   "node 2 'Gemm_2' (Gemm) takes 70 weight blocks of core 0"));
+                                   "node 1 'Gemm_1' (Gemm) uses 2100 weight blocks on core 0",
+                                   "node 0 'Gemm_0' (Gemm) uses 300 weight blocks on core 0",
+                                   "node 2 'Gemm_2' (Gemm) uses 70 weight blocks on core 0"));
   EXPECT_EQ(problems[1].code, "E0404");
 }
 
@@ -364,12 +364,11 @@ TEST(Plan, RefusesMoreInputRowsThanTokensAnnounce) {
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].code, "E0409");
   EXPECT_EQ(problems[0].message,
-            "the model's inputs take 1216 rows at once, and tokens announce at "
-            "most 1200 before the first of them is used");
-  EXPECT_THAT(problems[0].notes, testing::ElementsAre("input 'x0' takes 1216"));
+            "the inputs need 1216 rows at once; the hardware can announce at most 1200");
+  EXPECT_THAT(problems[0].notes, testing::ElementsAre("input 'x0' needs 1216 rows"));
   ASSERT_EQ(problems[0].fixes.size(), 1U);
-  EXPECT_EQ(problems[0].fixes[0].text, "let the first axis of the inputs be one that the model "
-                                       "treats index by index: then it is computed in a loop");
+  EXPECT_EQ(problems[0].fixes[0].text, "make the first axis of the inputs one that the model "
+                                       "processes index by index; it then runs as a loop");
 }
 
 TEST(Plan, RefusesABiasThatIsNotFinite) {
@@ -380,7 +379,7 @@ TEST(Plan, RefusesABiasThatIsNotFinite) {
   ASSERT_EQ(problems.size(), 1U); // for each node once
   EXPECT_EQ(problems[0].code, "E0408");
   EXPECT_EQ(problems[0].node->name, "Gemm_0");
-  EXPECT_EQ(problems[0].message, "a bias is not finite, biases must be below 3.4e38");
+  EXPECT_EQ(problems[0].message, "a bias is not finite; its magnitude must be below 3.4e38");
 }
 
 } // namespace

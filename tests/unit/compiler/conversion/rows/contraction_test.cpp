@@ -247,9 +247,9 @@ TEST(Contraction, TypicalValuesAreSampledBeyondTheBudget) {
   ASSERT_TRUE(exact.graph);
   ASSERT_TRUE(sampled.graph);
   EXPECT_TRUE(exact.notes.empty());
-  EXPECT_EQ(sampled.notes, std::vector<std::string>{
-                               "typical values of node 0 \"fc\" (Gemm), by which biases make up "
-                               "for rounded weights, are those of 2 of its 6 positions"});
+  EXPECT_EQ(sampled.notes,
+            std::vector<std::string>{"the bias correction for rounded weights of node 0 \"fc\" "
+                                     "(Gemm) samples 2 of 6 positions"});
   EXPECT_EQ(biasesOf(exact), biasesOf(sampled));
 }
 

@@ -193,8 +193,9 @@ std::string codeOf(const Model &model) {
 TEST(DynamicWeights, RefusesWhatNoRuleAllows) {
   Model model(product({{5, 12}, 0}, {{12, 9}, 1}, {{5, 9}, 0}));
   EXPECT_FALSE(model.graph);
-  EXPECT_EQ(codeOf(model), "E0413: the data dimensions of the product are none that the rules "
-                           "DD-MM-DYN-1 to DD-MM-DYN-4 allow");
+  EXPECT_EQ(
+      codeOf(model),
+      "E0413: no rule of DD-MM-DYN-1 to DD-MM-DYN-4 allows the data dimensions of the product");
 }
 
 TEST(DynamicWeights, RefusesConstantsThatAreNotFinite) {
@@ -206,7 +207,8 @@ TEST(DynamicWeights, RefusesConstantsThatAreNotFinite) {
     return %y : tensor<2x4xbf16, #sluice.dim<1>>
   })");
   EXPECT_FALSE(model.graph);
-  EXPECT_EQ(codeOf(model), "E0412: a weight is not finite in bf16, weights must be below 3.4e38");
+  EXPECT_EQ(codeOf(model),
+            "E0412: a weight is not finite in bf16; its magnitude must be below 3.4e38");
 }
 
 } // namespace

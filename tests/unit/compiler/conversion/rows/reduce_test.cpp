@@ -159,7 +159,7 @@ TEST(Reductions, RefusesWhatTheMachineLacks) {
   ASSERT_EQ(model.problems.size(), 1U);
   EXPECT_EQ(model.problems[0].code, "E0414");
   EXPECT_EQ(model.problems[0].message,
-            "reduce logsumexp is not expanded, run sluice-expand-reductions first");
+            "reduce logsumexp must be expanded first; run sluice-expand-reductions");
 }
 
 /// One reduction of the vector unit, as long as the elements are in one row.
@@ -183,7 +183,7 @@ TEST(Reductions, RefusesIndicesBeyondBf16) {
   EXPECT_EQ(model.problems[0].code, "E0414");
   EXPECT_EQ(
       model.problems[0].message,
-      "arg max over 257 elements, at most 256 are allowed: larger indices are no bf16 values");
+      "arg max over 257 elements, allowed: at most 256 (larger indices are not exact in bf16)");
 }
 
 std::string softmax(const std::string &extent) {

@@ -155,12 +155,12 @@ TEST(Trees, OnlyWhatMattersIsTried) {
   EXPECT_EQ(seenBy("sum", {"16x8", "0", "1x8", 16}), Texts());
   EXPECT_EQ(seenBy("max", {"1x8", "1", "1x1", 8}), Texts());
   EXPECT_EQ(seenBy("min", {"4x8", "0", "1x8", 4}),
-            (Texts{"trees of 2 rows a pass", "trees of rows at even distances",
-                   "trees of 2 rows a pass, of rows at even distances"}));
+            (Texts{"trees of 2 rows per pass", "trees of evenly spaced rows",
+                   "trees of 2 rows per pass, of evenly spaced rows"}));
   EXPECT_EQ(seenBy("max", {"1x16", "1", "1x1", 16}),
             (Texts{"trees with lanes of each core's rows first", "trees with lanes last",
-                   "trees of 2 rows a pass, with lanes last"}));
-  EXPECT_EQ(seenBy("product", {"1x8", "1", "1x1", 8}), Texts{"trees of 4 lanes a round"});
+                   "trees of 2 rows per pass, with lanes last"}));
+  EXPECT_EQ(seenBy("product", {"1x8", "1", "1x1", 8}), Texts{"trees of 4 lanes per round"});
   EXPECT_EQ(textOf(TreeShape{}), "");
 }
 

@@ -101,7 +101,7 @@ TEST(Conv, BoundsItsWork) {
             "most 67108864 elements; found [16384 16384 1]");
   const Ints far = {2147483647, 2147483647};
   EXPECT_EQ(Conv({2, 4, 3}).with("pads", far).problem(),
-            "E0206 node 0 (Conv): Conv: the count of the window along axis 2 is 4294967298, it "
+            "E0206 node 0 (Conv): Conv: the count of the window along axis 2 is 4294967298; it "
             "must be in [1, 2147483647]");
   EXPECT_EQ(Conv({2, 4, 1}).with("pads", far).problem(),
             "E0206 node 0 (Conv): Conv: the result has more than 2147483647 elements");

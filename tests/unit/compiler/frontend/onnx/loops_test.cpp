@@ -219,11 +219,11 @@ TEST(Loop, WithoutTripsGivesWhatItBeginsWith) {
 TEST(Loop, RefusesWhatDoesNotEndAtImport) {
   const auto next = [](onnx::GraphProto &graph) { addNode(graph, "Neg", {"v"}, {"w"}); };
   EXPECT_EQ(import(loop({}, {"last"}, {"c", "w"}, next)).messages(),
-            "E0415 node 0 (Loop): Loop: the loop makes at least 5001 trips of 1 operations, and is "
-            "written out trip by trip, which is done for at most 10000 operations");
+            "E0415 node 0 (Loop): Loop: the loop has at least 5001 iterations of 1 operations; at "
+            "most 10000 operations can be unrolled");
   EXPECT_EQ(import(loop(int64_t{1} << 60, {"last"}, {"c", "i"}, next)).messages(),
-            "E0415 node 0 (Loop): Loop: the loop makes 1152921504606846976 trips of 1 operations, "
-            "and is written out trip by trip, which is done for at most 10000 operations");
+            "E0415 node 0 (Loop): Loop: the loop has 1152921504606846976 iterations of 1 "
+            "operations; at most 10000 operations can be unrolled");
   EXPECT_EQ(
       import(loop(5, {"last"}, {"go", "w"},
                   [](onnx::GraphProto &graph) {

@@ -96,16 +96,16 @@ TEST(SplitContractions, ProofOfTheRewrite) {
   const size_t at = static_cast<size_t>(wide - good.rows.begin());
   rows::Graph bad = good;
   bad.rows[at].terms.pop_back();
-  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("another than before"));
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("has changed"));
   bad = good;
   bad.rows[at].step.post = isa::Post::Relu;
-  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("more than a sum"));
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("not a plain sum"));
   bad = good;
   bad.rows[at + 1].step.alu1 = isa::Alu::Max;
   EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("does not add"));
   bad = good;
   bad.rows[at + 1].bias = {};
-  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("another than before"));
+  EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("has changed"));
   bad = good;
   std::swap(bad.outputs[0].rows[0], bad.outputs[0].rows[1]);
   EXPECT_THAT(verifySplit(graph, bad).value_or(""), HasSubstr("port 0"));
@@ -127,7 +127,7 @@ TEST(SplitContractions, NotWhereRowsAreWrittenToWeights) {
     change(bad.dynamic);
     return verifySplit(graph, bad).value_or("sound");
   };
-  const std::string other = "other rows than before are written to block 24";
+  const std::string other = "the rows written to block 24 have changed";
   EXPECT_EQ(verdict([](auto &dynamic) { dynamic.clear(); }), other);
   EXPECT_EQ(verdict([](auto &dynamic) { dynamic.begin()->second.columns = true; }), other);
   EXPECT_EQ(verdict([](auto &dynamic) { dynamic.begin()->second.writes.pop_back(); }), other);
@@ -221,7 +221,7 @@ TEST_F(SplitProof, ARoundedPart) {
     if (auto *mm = std::get_if<isa::Mm>(&form); mm && mm->emit == isa::Emit::Fp32)
       mm->emit = isa::Emit::Bf16;
   });
-  EXPECT_THAT(verdict(), HasSubstr("a part of a sum"));
+  EXPECT_THAT(verdict(), HasSubstr("which is part of a sum"));
 }
 
 TEST_F(SplitProof, TheSameHalfTwice) {
@@ -229,7 +229,7 @@ TEST_F(SplitProof, TheSameHalfTwice) {
     if (auto *vec = std::get_if<isa::Vec>(&form); vec && vec->part == isa::Part::Low)
       vec->part = isa::Part::High;
   });
-  EXPECT_THAT(verdict(), HasSubstr("another operation"));
+  EXPECT_THAT(verdict(), HasSubstr("differs from the operation"));
 }
 
 TEST_F(SplitProof, HalvesInTheWrongOrder) {
@@ -237,7 +237,7 @@ TEST_F(SplitProof, HalvesInTheWrongOrder) {
     for (Beat &beat : unit.beats)
       if (std::get<isa::Vec>(unit.forms[beat.form]).bWide != 0)
         std::swap(beat.address[1], beat.address[2]);
-  EXPECT_THAT(verdict(), HasSubstr("needs row"));
+  EXPECT_THAT(verdict(), HasSubstr("expected row"));
 }
 
 } // namespace

@@ -111,8 +111,8 @@ TEST_F(StateProof, AStateThatDoesNotRest) {
 TEST_F(StateProof, ASumInAnotherPlace) {
   UnitBeats &unit = summing();
   unit.beats[firstRaw(unit)].address[3] += 1;
-  EXPECT_THAT(verdict(), AnyOf(HasSubstr("where none begins with it"), HasSubstr("does not exist"),
-                               HasSubstr("leaves row")));
+  EXPECT_THAT(verdict(), AnyOf(HasSubstr("which no sum of it starts from"),
+                               HasSubstr("does not exist"), HasSubstr("leaves row")));
 }
 
 TEST_F(StateProof, ASumThatIsRounded) {
@@ -122,7 +122,7 @@ TEST_F(StateProof, ASumThatIsRounded) {
   for (Beat &beat : unit.beats)
     if (std::get<isa::Mm>(unit.forms[beat.form]).emit == isa::Emit::Raw)
       beat.form = unit.formOf(form);
-  EXPECT_THAT(verdict(), HasSubstr("goes where it does not belong"));
+  EXPECT_THAT(verdict(), HasSubstr("goes to the wrong destination"));
 }
 
 TEST_F(StateProof, ASumThatDoesNotBegin) {
@@ -130,7 +130,7 @@ TEST_F(StateProof, ASumThatDoesNotBegin) {
   std::ranges::find_if(unit.beats, [](const Beat &beat) {
     return beat.init == isa::Init::Preload;
   })->init = isa::Init::Zero;
-  EXPECT_THAT(verdict(), HasSubstr("starts from another bias"));
+  EXPECT_THAT(verdict(), HasSubstr("starts from the wrong bias"));
 }
 
 TEST_F(StateProof, WhenAPreloadRowIsWrittenAndRead) {
@@ -145,7 +145,7 @@ TEST_F(StateProof, WhenAPreloadRowIsWrittenAndRead) {
   PreloadProof proof(graph, placement);
   EXPECT_THAT(proof.leave(core, address, sum, {0, 1}), Optional(HasSubstr("before its sum")));
   EXPECT_EQ(proof.begin(core, address, {0, 2}), std::nullopt);
-  EXPECT_THAT(proof.begin(core, address, {0, 3}), Optional(HasSubstr("a second time")));
+  EXPECT_THAT(proof.begin(core, address, {0, 3}), Optional(HasSubstr("twice")));
   EXPECT_EQ(proof.leave(core, address, sum, {0, 10}), std::nullopt);
   PreloadProof late = proof;
   EXPECT_THAT(proof.begin(core, address, {1, 12}), Optional(HasSubstr("before it is written")));
@@ -156,7 +156,7 @@ TEST_F(StateProof, WhenAPreloadRowIsWrittenAndRead) {
 TEST_F(StateProof, TheVectorUnitDoesNotWaitForTheSums) {
   UnitBeats &unit = summing();
   unit.beats.back().signal = {};
-  EXPECT_THAT(verdict(), AnyOf(HasSubstr("deadlocks"), HasSubstr("is given")));
+  EXPECT_THAT(verdict(), AnyOf(HasSubstr("deadlocks"), HasSubstr("is signaled")));
 }
 
 TEST_F(StateProof, TheNextInferenceEntersBeforeTheSums) {
@@ -197,7 +197,7 @@ TEST_F(StateProof, AReaderBehindWhatTheStateBecomes) {
         if (const RowId read = unit.origins[i].read[s];
             read != rows::kNoRow && graph.rows[read].kind == RowKind::State)
           unit.beats[i].address[s] += 1;
-  EXPECT_THAT(verdict(), AnyOf(HasSubstr("needs row"), HasSubstr("of another inference")));
+  EXPECT_THAT(verdict(), AnyOf(HasSubstr("expected row"), HasSubstr("of another inference")));
 }
 
 TEST_F(StateProof, AStateThatIsNotKept) {

@@ -58,7 +58,7 @@ TEST_F(Proof, AReadWithoutAWait) {
 
 TEST_F(Proof, AWrongOperand) {
   beats.matrix[1].beats[1].address[0] += 1;
-  EXPECT_THAT(verdict(), HasSubstr("needs row"));
+  EXPECT_THAT(verdict(), HasSubstr("expected row"));
 }
 
 TEST_F(Proof, AWrongWeight) {
@@ -74,13 +74,13 @@ TEST_F(Proof, AWrongAccumulator) {
 TEST_F(Proof, AMissingBias) {
   Beat &beat = find(beats.matrix[0], [](const Beat &b) { return b.init == isa::Init::Preload; });
   beat.init = isa::Init::Zero;
-  EXPECT_THAT(verdict(), HasSubstr("another bias"));
+  EXPECT_THAT(verdict(), HasSubstr("the wrong bias"));
 }
 
 TEST_F(Proof, ARowOverAnother) {
   // Two neighbouring rows of the first layer to one address.
   beats.vector[0].beats[1].address[3] = beats.vector[0].beats[0].address[3];
-  EXPECT_THAT(verdict(), testing::AnyOf(HasSubstr("needs row"), HasSubstr("last read")));
+  EXPECT_THAT(verdict(), testing::AnyOf(HasSubstr("expected row"), HasSubstr("last read")));
 }
 
 TEST_F(Proof, AnInputOverRowsStillRead) {
@@ -124,13 +124,13 @@ TEST_F(Proof, AnOutputInTheWrongPlace) {
 TEST_F(Proof, AnotherOperation) {
   for (isa::Instruction &form : beats.vector[0].forms)
     std::get<isa::Vec>(form).post = isa::Post::None;
-  EXPECT_THAT(verdict(), HasSubstr("another operation"));
+  EXPECT_THAT(verdict(), HasSubstr("differs from the operation"));
 }
 
 TEST_F(Proof, AnInstructionThatIsNotItsBeats) {
   Schedule schedule = *makeSchedule(graph, beats);
   std::get<isa::Mm>(schedule.lists[0][0].instruction).x += 1;
-  EXPECT_THAT(verdictOf(schedule), HasSubstr("not the planned beat"));
+  EXPECT_THAT(verdictOf(schedule), HasSubstr("differs from the planned beat"));
 }
 
 TEST_F(Proof, AnOrderThatDeadlocks) {

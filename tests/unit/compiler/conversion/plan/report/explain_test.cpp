@@ -119,13 +119,13 @@ TEST(Explain, ReductionsAndVectorChains) {
   const auto map = ElementsAre("map, 1 row on 1 core");
   EXPECT_THAT(
       derivation,
-      ElementsAre(
-          IsEmpty(),
-          ElementsAre("matmul by rows of results, 3 rows on 1 core, sums of up to 2 products",
-                      "sum with a bias, 3 rows with it"),
-          ElementsAre("max of up to 3 rows and its lanes, 1 row on 1 core"), map, map, map,
-          ElementsAre("matmul by rows of results, 2 rows on 1 core, sums of up to 3 products",
-                      "sum with a bias, 2 rows with it")));
+      ElementsAre(IsEmpty(),
+                  ElementsAre("matmul by result rows, 3 rows on 1 core, up to 2 products per sum",
+                              "bias added, 3 rows"),
+                  ElementsAre("max of up to 3 rows and their lanes, 1 row on 1 core"), map, map,
+                  map,
+                  ElementsAre("matmul by result rows, 2 rows on 1 core, up to 3 products per sum",
+                              "bias added, 2 rows")));
 }
 
 // One row in, one product, one row out on c2b8: the way of one row, cycle by
@@ -149,9 +149,9 @@ TEST(Explain, NamesWhatLost) {
   ASSERT_THAT(explanation.losers, Not(IsEmpty()));
   bool slower = false;
   for (const Loser &loser : explanation.losers) {
-    EXPECT_THAT(loser.choice, HasSubstr("late operands"));
+    EXPECT_THAT(loser.choice, HasSubstr("deferred operands"));
     EXPECT_TRUE(!loser.cycles || *loser.cycles >= explanation.cycles ||
-                loser.why.find(" in a row") != std::string::npos);
+                loser.why.find(" back to back") != std::string::npos);
     slower |= loser.cycles && *loser.cycles > explanation.cycles && !loser.why.empty();
   }
   EXPECT_TRUE(slower);
