@@ -1,4 +1,4 @@
-// How an operation of the sluice dialect is divided over the trips of a loop.
+// Tiling of operations of the sluice dialect over the iterations of a loop.
 #ifndef SLUICE_BODIES_INTERFACE_TD
 #define SLUICE_BODIES_INTERFACE_TD
 
@@ -7,45 +7,45 @@ include "mlir/IR/OpBase.td"
 def Sluice_CutInterface : OpInterface<"CutInterface"> {
   let cppNamespace = "::sluice::bodies";
   let description = [{
-    An operation whose result is cut into blocks computes block t from blocks t of some operands and
-    all of others. Both directions follow from its projections.
+    An operation whose result is tiled computes tile t from tile t of some operands and all of the
+    others. Both directions follow from its projections.
   }];
   let methods = [
-    InterfaceMethod<"the cut of the result that follows from one of an operand, if there is one",
+    InterfaceMethod<"the tiling of the result that follows from the tiling of an operand, if any",
       "std::optional<::sluice::bodies::Cut>", "resultCut",
       (ins "unsigned":$operand, "const ::sluice::bodies::Cut &":$cut)>,
     InterfaceMethod<[{
-        What a block of the result reads of every operand. False if the blocks of the result do not
-        come from blocks of the operands.
+        Determines what a tile of the result reads from every operand. Returns false if tiles of
+        the result do not come from tiles of the operands.
       }],
       "bool", "operandCuts",
       (ins "const ::sluice::bodies::Cut &":$cut, "::sluice::bodies::OperandCuts &":$operands)>,
     InterfaceMethod<[{
-        The operation that makes a block of the result, of this type. With `missing` its operand is
-        the slab it needs without so many elements at the beginning, and perhaps some at the end:
-        those that lie outside. Otherwise operands are what operandCuts says; a slab that lies
-        within its trip's block of the operand may be that block.
+        Builds the operation for one tile of the result, of this type. With `missing`, the operand
+        is the tile with its halo, without that many elements at the start that lie outside (and
+        perhaps some at the end). Otherwise the operands are as operandCuts describes them; a halo
+        that lies within the tile of the iteration may be that tile.
       }],
       "::mlir::Operation *", "makeBlock",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
            "::mlir::RankedTensorType":$type, "const ::sluice::bodies::Cut &":$cut,
            "std::optional<int64_t>":$missing)>,
     InterfaceMethod<[{
-        The axes along which a trip reads a slab of the first operand, not a block: some of it may
-        be read by other trips too, or lie outside.
+        The axes along which an iteration reads a tile of the first operand with a halo. Other
+        iterations may read the halo too, or it may lie outside.
       }],
       "::llvm::SmallVector<int64_t, 2>", "slabAxes", (ins), "", "return {};">,
     InterfaceMethod<[{
-        How the result of all blocks of an operand follows from results of single blocks; nothing if
-        it does not.
+        The reduction that combines the results of single tiles of an operand into the result of
+        all; nothing if there is none.
       }],
       "std::optional<::sluice::rows::Fold>", "foldOf",
       (ins "unsigned":$operand, "const ::sluice::bodies::Cut &":$cut), "",
       "return std::nullopt;">,
-    InterfaceMethod<"what is folded: the result of one block of the operand, of the result's type",
+    InterfaceMethod<"the partial result of one tile of the operand, of the type of the result",
       "::mlir::Value", "makePart", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$block), "",
       "return nullptr;">,
-    InterfaceMethod<"the result, of parts that are folded already, along a first axis",
+    InterfaceMethod<"combines partial results, stacked along a first axis, into the result",
       "::mlir::Value", "mergeParts", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$parts),
       "", "return nullptr;">
   ];

@@ -5,27 +5,27 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertSluiceToRows : Pass<"convert-sluice-to-rows", "::mlir::ModuleOp"> {
-  let summary = "make the rows of a function that is laid out";
+  let summary = "lower a function with a layout to rows";
   let description = [{
-    Replaces the module's function by a `rows.program` for each of its forms that the planner would
-    try: row by row, with factors behind products, as loops over positions.
+    Replaces the function of the module by one `rows.program` for each form that the planner tries:
+    row by row, with factors applied after products, and as loops over positions.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"c2b8\"", "preset of the machine">,
-    Option<"loops", "loops", "bool", "false", "make loops, however small the model is">
+    Option<"target", "target", "std::string", "\"c2b8\"", "preset of the target">,
+    Option<"loops", "loops", "bool", "false", "also use loops for small models">
   ];
   let dependentDialects = ["::sluice::rows::RowsDialect"];
 }
 
 def PlanRows : Pass<"plan-rows", "::mlir::ModuleOp"> {
-  let summary = "say who computes which row, where and when";
+  let summary = "assign rows to cores and schedule them";
   let description = [{
-    Replaces the module's `rows.program` operations, which are forms of one model, by the
-    `core.program` of the one whose plan is fastest.
+    Replaces the `rows.program` operations of the module, which are forms of one model, by the
+    `core.program` of the form with the fastest plan.
   }];
   let options = [
     Option<"work", "work", "uint64_t", "::sluice::plan::kDefaultWork",
-           "beats that may be looked at; 0 takes the first schedule that fits">
+           "search budget in beats; 0 takes the first schedule that fits">
   ];
   let dependentDialects = ["::sluice::core::CoreDialect", "::sluice::rows::RowsDialect"];
 }

@@ -1,4 +1,4 @@
-// What an operation of the sluice dialect does to become rows.
+// Lowering of operations of the sluice dialect to rows.
 #ifndef SLUICE_ROWS_INTERFACE_TD
 #define SLUICE_ROWS_INTERFACE_TD
 
@@ -7,11 +7,11 @@ include "mlir/IR/OpBase.td"
 def Sluice_RowsInterface : OpInterface<"RowsInterface"> {
   let cppNamespace = "::sluice::rows";
   let description = [{
-    Lowering of one operation whose result depends on the model's inputs. Operations on constants
-    alone are evaluated by their reference interface instead.
+    Lowers one operation whose result depends on inputs of the model. Operations on constants alone
+    are evaluated by their reference interface instead.
   }];
   let methods = [
-    InterfaceMethod<"defines the result in the lowering, at once or when it is needed",
+    InterfaceMethod<"defines the result in the lowering, now or on first use",
       "void", "lowerToRows", (ins "::sluice::rows::Lowering &":$lowering)>,
     InterfaceMethod<"whether the operands may be scaled and shifted elements of rows",
       "bool", "takesAffine", (ins "::sluice::rows::Lowering &":$lowering)>

@@ -1,4 +1,4 @@
-// The core dialect: what every unit of every core is told to do.
+// The core dialect: the instructions of every unit of every core.
 #ifndef SLUICE_CORE_OPS_TD
 #define SLUICE_CORE_OPS_TD
 
@@ -8,16 +8,16 @@ include "mlir/IR/RegionKindInterface.td"
 def Core_Dialect : Dialect {
   let name = "core";
   let cppNamespace = "::sluice::core";
-  let summary = "programs of the machine: one region per core, one operation per instruction";
+  let summary = "programs for the hardware: one region per core, one operation per instruction";
   let description = [{
-    The instructions and their fields come from hw/isa/isa.json; what they do, cycle by cycle, is in
-    docs/machine.md. An instruction prints every field that is not at its default, by name, with
-    enumerated values as words:
+    hw/isa/isa.json defines the instructions and their fields; docs/machine.md defines their effect,
+    cycle by cycle. An instruction prints the name and value of every field that differs from its
+    default, with enumerated values as words:
 
         core.mm(n = [1, 1, 3, 16], x = 4, x_stride = [0, 0, 0, 1], init = zero, nodes = [0])
 
-    `nodes` are the source nodes it serves, as numbers of the program's node table. Memory images are
-    not part of the dialect; they are sections of the program file.
+    `nodes` lists the source nodes that the instruction implements, as indices into the node table
+    of the program. Memory images are sections of the program file, not part of the dialect.
   }];
 }
 
@@ -25,11 +25,11 @@ class Core_Op<string mnemonic, list<Trait> traits = []> : Op<Core_Dialect, mnemo
 
 def Core_ProgramOp : Core_Op<"program", [IsolatedFromAbove, NoRegionArguments, NoTerminator,
                                          SingleBlock]> {
-  let summary = "instruction lists of a machine";
+  let summary = "instruction lists for a target";
   let description = [{
-    Holds one `core.core` per core in order and one `core.host`. `geometry` names every number of
-    the target (hw/targets). `output_rows` is how many rows the host port delivers per inference.
-    The verifier knows the machine's limits: field widths, memories, loops, masks.
+    Contains one `core.core` per core, in order, and one `core.host`. `geometry` gives every number
+    of the target (hw/targets). `output_rows` is the number of rows that the host port delivers per
+    inference. The verifier checks the limits of the target: field widths, memories, loops, masks.
   }];
   let arguments = (ins StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$output_rows);
   let regions = (region SizedRegion<1>:$body);

@@ -1,4 +1,4 @@
-// The rows dialect: a model as bodies and families of rows, what the planner plans.
+// The rows dialect: a model as loop bodies and families of rows, the input of the planner.
 #ifndef SLUICE_ROWS_OPS_TD
 #define SLUICE_ROWS_OPS_TD
 
@@ -10,13 +10,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Rows_Dialect : Dialect {
   let name = "rows";
   let cppNamespace = "::sluice::rows";
-  let summary = "a model as bodies with trip counts and families of rows";
+  let summary = "a model as loop bodies and families of rows";
   let description = [{
-    A row is what the machine moves and computes as one: as many bf16 elements as it has lanes. A
-    body is a loop over trips, its region the rows of one trip; a model without positions is one
-    body with one trip. A family is the rows that a write makes, the same number in every trip.
-    Weight blocks, biases and tables are objects of the program that rows refer to: each distinct
-    one is there once.
+    A row is the unit that the hardware moves and computes: one bf16 element per lane. A body is a
+    loop; its region computes the rows of one iteration. A model without loops is one body with trip
+    count 1. A family holds the rows that a write produces, the same number in every iteration. Rows
+    refer to weight blocks, biases and tables by name; the program holds each distinct one once.
 
         rows.body 64 {
           %0 = rows.read @x
@@ -29,7 +28,7 @@ def Rows_Dialect : Dialect {
 
 def Rows_RowType : TypeDef<Rows_Dialect, "Row"> {
   let mnemonic = "row";
-  let summary = "one row: an element for every lane";
+  let summary = "one row: one element per lane";
 }
 
 /// There is one such type, so texts need not name it.
@@ -40,13 +39,13 @@ class Rows_Op<string mnemonic, list<Trait> traits = []> : Op<Rows_Dialect, mnemo
 
 def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, NoTerminator,
                                          SingleBlock, SymbolTable]> {
-  let summary = "a model for a machine";
+  let summary = "a model for a target";
   let description = [{
-    `geometry` is that of the core dialect. `nodes` are the source nodes, each a dictionary of
-    `index`, `name` and `op`; rows name them by their place in that list. `macs` are the
-    multiply-accumulates of one inference, without padding. `trees` says in words how rows are
-    merged, if this is the program before it with other trees. `tensors` are those of the model that
-    rows are elements of, each a dictionary of `name`, `shape`, `data_dim`.
+    `geometry` is as in the core dialect. `nodes` lists the source nodes, each a dictionary of
+    `index`, `name` and `op`; rows refer to them by their position in the list. `macs` counts the
+    multiply-accumulates of one inference, without padding. If this program differs from the one
+    before it only in its reduction trees, `trees` describes them. `tensors` lists the tensors of
+    the model whose elements the rows hold, each a dictionary of `name`, `shape` and `data_dim`.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$macs,
                        I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$trees,
@@ -57,15 +56,15 @@ def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
   let hasRegionVerifier = 1;
 }
 
-/// What names it refers to is verified with the program's table of names.
+/// The symbol table of the program verifies the names that an operation refers to.
 defvar Rows_RefersToNames = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 
 /// A named object of a program.
 class Rows_Object<string mnemonic, list<Trait> traits = []>
     : Rows_Op<mnemonic, !listconcat(traits, [Symbol, HasParent<"ProgramOp">])>;
 
-/// A tensor at the host port: `rows` rows from `first_row` on. Neighbouring axes may be one in
-/// them: `as` is the shape then, and the data dimension an axis of it.
+/// A tensor at the host port: `rows` rows, starting at `first_row`. If adjacent axes are merged,
+/// `as` gives the merged shape, and the data dimension is an axis of that shape.
 class Rows_HostTensor<string mnemonic> : Rows_Object<mnemonic> {
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$name, TypeAttr:$type,
                        OptionalAttr<DenseI64ArrayAttr>:$packed, I64Attr:$data_dim,
@@ -82,8 +81,8 @@ def Rows_OutputOp : Rows_HostTensor<"output"> { let summary = "an output of the 
 def Rows_BlockOp : Rows_Object<"block"> {
   let summary = "a weight block";
   let description = [{
-    [output lane][input position]. No two blocks are equal, except those marked `dynamic`, which
-    `rows.fill` writes rows to in every inference: their elements are what is not written.
+    Indexed by [output lane][input position]. No two blocks are equal, except `dynamic` blocks:
+    `rows.fill` writes rows to them in every inference, and `elements` gives the rest.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$elements, UnitAttr:$dynamic);
   let assemblyFormat = "(`dynamic` $dynamic^)? $sym_name $elements attr-dict";
@@ -91,23 +90,23 @@ def Rows_BlockOp : Rows_Object<"block"> {
 }
 
 def Rows_BiasOp : Rows_Object<"bias"> {
-  let summary = "what sums of products start from, an fp32 for every lane";
+  let summary = "the initial value of sums of products, one fp32 per lane";
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$elements);
   let assemblyFormat = "$sym_name $elements attr-dict";
   let hasVerifier = 1;
 }
 
 def Rows_TableOp : Rows_Object<"table"> {
-  let summary = "a function table: its header words and entries (docs/machine.md)";
+  let summary = "a function table: header words and entries (docs/machine.md)";
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$header, ElementsAttr:$entries);
   let assemblyFormat = "$sym_name $header $entries attr-dict";
   let hasVerifier = 1;
 }
 
 def Rows_StateOp : Rows_Object<"state"> {
-  let summary = "a row that passes from one inference to the next, and what it is in the first";
+  let summary = "a row that passes from one inference to the next, with its initial value";
   let description = [{
-    A body recalls it once and keeps it once.
+    One `rows.recall` reads it and one `rows.keep` writes it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$initial);
   let assemblyFormat = "$sym_name $initial attr-dict";
@@ -115,9 +114,9 @@ def Rows_StateOp : Rows_Object<"state"> {
 }
 
 def Rows_FamilyOp : Rows_Object<"family", [Rows_RefersToNames]> {
-  let summary = "`rows` rows for each of `trips` trips";
+  let summary = "`rows` rows for each of `trips` iterations";
   let description = [{
-    Those of an input, of constants (trip by trip), or else what one body writes.
+    Holds the rows of an input, constants (by iteration), or the rows that one body writes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$name, I64Attr:$trips,
                        I64Attr:$rows, OptionalAttr<FlatSymbolRefAttr>:$input,
@@ -130,22 +129,23 @@ def Rows_FamilyOp : Rows_Object<"family", [Rows_RefersToNames]> {
 
 def Rows_BodyOp : Rows_Op<"body", [HasParent<"ProgramOp">, NoRegionArguments, NoTerminator,
                                    SingleBlock]> {
-  let summary = "a loop of `trips` trips over the rows of one";
+  let summary = "a loop over the rows of one iteration";
   let arguments = (ins I64Attr:$trips, I64Attr:$macs);
   let regions = (region SizedRegion<1>:$rows);
   let assemblyFormat = "$trips attr-dict-with-keyword $rows";
   let hasVerifier = 1;
 }
 
-/// An operation of a trip.
+/// An operation of one iteration.
 class Rows_TripOp<string mnemonic, list<Trait> traits = []>
     : Rows_Op<mnemonic, !listconcat(traits, [HasParent<"BodyOp">])>;
 
 def Rows_ReadOp : Rows_TripOp<"read", [Rows_RefersToNames]> {
-  let summary = "rows of a family: those of this trip, or from any trip";
+  let summary = "rows of a family, of this iteration or of any";
   let description = [{
-    With `at` result i of trip t is row `at[i]` + t * `step` of the family, counted trip by trip:
-    what windows see overlaps. Without, the results are the rows of this trip.
+    With `at`, result i of iteration t is row `at[i]` + t * `step` of the family, numbered iteration
+    by iteration, so that windows can overlap. Without `at`, the results are the rows of this
+    iteration.
   }];
   let arguments = (ins FlatSymbolRefAttr:$family, OptionalAttr<DenseI64ArrayAttr>:$at,
                        DefaultValuedAttr<I64Attr, "0">:$step);
@@ -154,7 +154,7 @@ def Rows_ReadOp : Rows_TripOp<"read", [Rows_RefersToNames]> {
 }
 
 def Rows_ConstantOp : Rows_TripOp<"constant", [Pure]> {
-  let summary = "a row that is known";
+  let summary = "a row known at compile time";
   let arguments = (ins ElementsAttr:$lanes);
   let results = (outs Rows_Row:$row);
   let assemblyFormat = "$lanes attr-dict";
@@ -162,14 +162,14 @@ def Rows_ConstantOp : Rows_TripOp<"constant", [Pure]> {
 }
 
 def Rows_RecallOp : Rows_TripOp<"recall", [Rows_RefersToNames]> {
-  let summary = "a state, as the inference before kept it";
+  let summary = "the value of a state from the previous inference";
   let arguments = (ins FlatSymbolRefAttr:$state);
   let results = (outs Rows_Row:$row);
   let assemblyFormat = "$state attr-dict";
 }
 
 def Rows_KeepOp : Rows_TripOp<"keep", [Rows_RefersToNames]> {
-  let summary = "what a state is in the next inference";
+  let summary = "the value of a state for the next inference";
   let arguments = (ins Rows_Row:$row, FlatSymbolRefAttr:$state);
   let assemblyFormat = "$row `in` $state attr-dict";
 }
@@ -185,11 +185,11 @@ class Rows_Computed<string mnemonic, list<Trait> traits = []>
 def Rows_LinearOp : Rows_Computed<"linear"> {
   let summary = "step(bias + sum of block * row)";
   let description = [{
-    `step` has what differs from passing the sum on: `alu1`, `rhs1`, `imm1`, `reduce`, `alu2`,
-    `rhs2`, `imm2`, `post`, `b_broadcast`, `c_broadcast`, with the words of the instruction set.
-    Rows of one operation share a `group`; groups ascend. `elements` [tensor, row, step] says that
-    the lanes are those of a row of a tensor of the model, `step` rows on with every trip; `part_of`
-    that they are summed up to it with others.
+    `step` lists the fields that differ from passing the sum on: `alu1`, `rhs1`, `imm1`, `reduce`,
+    `alu2`, `rhs2`, `imm2`, `post`, `b_broadcast`, `c_broadcast`, with values as in the instruction
+    set. Rows of one operation share a `group`; groups ascend. `elements` [tensor, row, step] says
+    that the result is this row of a tensor of the model, `step` rows further in every iteration.
+    `part_of` says the same of a partial sum of the row.
   }];
   let arguments = (ins Variadic<Rows_Row>:$terms, Optional<Rows_Row>:$b, Optional<Rows_Row>:$c,
                        TypedArrayAttrBase<FlatSymbolRefAttr, "weight blocks">:$blocks,
@@ -205,7 +205,7 @@ def Rows_LinearOp : Rows_Computed<"linear"> {
 }
 
 def Rows_VectorOp : Rows_Computed<"vector"> {
-  let summary = "step(a); with a reduction, of one or more rows `a` accumulated";
+  let summary = "step(a), or step of the accumulated rows `a` with a reduction";
   let arguments = (ins Variadic<Rows_Row>:$a, Optional<Rows_Row>:$b, Optional<Rows_Row>:$c,
                        OptionalAttr<DictionaryAttr>:$step, OptionalAttr<FlatSymbolRefAttr>:$table,
                        I64Attr:$group, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$nodes,
@@ -217,10 +217,10 @@ def Rows_VectorOp : Rows_Computed<"vector"> {
 }
 
 def Rows_FillOp : Rows_TripOp<"fill", [Rows_RefersToNames]> {
-  let summary = "rows become part of a dynamic weight block";
+  let summary = "write rows to a dynamic weight block";
   let description = [{
-    Row i is input position `at[i]` of every output lane with `columns`, else the weights of
-    output lane `at[i]`.
+    With `columns`, row i becomes input position `at[i]` of every output lane. Otherwise it becomes
+    the weights of output lane `at[i]`.
   }];
   let arguments = (ins FlatSymbolRefAttr:$block, UnitAttr:$columns, Variadic<Rows_Row>:$rows,
                        DenseI64ArrayAttr:$at,
@@ -230,13 +230,13 @@ def Rows_FillOp : Rows_TripOp<"fill", [Rows_RefersToNames]> {
 }
 
 def Rows_WriteOp : Rows_TripOp<"write", [Rows_RefersToNames]> {
-  let summary = "rows of this trip become those of a family, or rows of an output";
+  let summary = "write rows of this iteration to a family or an output";
   let description = [{
-    Row r of trip t becomes host row `first[r]` + t * `stride` of the outputs, or of a family with
-    `first` that row of it: several bodies may then write parts of a family. With `fold` (`sum`,
-    `max`, `min`, `product`) the rows of trips that are folded into one are a family's: its trips
-    are parts of the body's. Of a sum there are twice as many rows: after the rounded ones what
-    rounding has left of each.
+    Row r of iteration t becomes host row `first[r]` + t * `stride` of the outputs, or, with `first`,
+    that row of the family. Several bodies may then write parts of one family. With `fold` (`sum`,
+    `max`, `min`, `product`) the rows are reduced over iterations, and the family holds the partial
+    results: its trip count is the number of parts. A sum has twice as many rows: after the rounded
+    sums come their rounding errors.
   }];
   let arguments = (ins Variadic<Rows_Row>:$rows, OptionalAttr<FlatSymbolRefAttr>:$family,
                        OptionalAttr<StrAttr>:$fold,

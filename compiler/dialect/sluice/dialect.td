@@ -10,19 +10,18 @@ include "mlir/IR/TensorEncoding.td"
 def Sluice_Dialect : Dialect {
   let name = "sluice";
   let cppNamespace = "::sluice::ir";
-  let summary = "what a network computes: maps, monoids, contractions and selections of tensors";
+  let summary = "networks as maps, reductions, contractions and views of tensors";
   let description = [{
-    Tensors are static, of rank 0 or more, every extent at least 1. Before layout they are
-    `tensor<..xf32>`. After layout a runtime tensor is `tensor<2x3x4xbf16, #sluice<[2 3! 4]>>`,
-    where the axis marked `!` is its data dimension; constants stay f32 and have none. A runtime
-    tensor of rank 0 keeps its type `tensor<bf16, #sluice<[1!]>>` and is carried as if its shape
-    were [1].
+    Tensors have static shapes, rank 0 or more, and extents of at least 1. Before layout their type
+    is `tensor<..xf32>`. After layout a runtime tensor has the type
+    `tensor<2x3x4xbf16, #sluice<[2 3! 4]>>`, where `!` marks the data dimension. Constants stay f32
+    and have no data dimension. A runtime tensor of rank 0 has the type
+    `tensor<bf16, #sluice<[1!]>>` and is treated as if its shape were [1].
 
-    Before layout an encoding on a type is a pin: the solver must give that tensor that data
-    dimension.
+    Before layout, an encoding on a type is a pin: the solver must choose that data dimension.
 
-    Function arguments and results carry the name of the ONNX tensor as the attribute
-    `sluice.name`. Locations carry `#sluice.node` attributes; see node.h.
+    The attribute `sluice.name` gives arguments and results of the function the names of the ONNX
+    tensors. Locations carry `#sluice.node` attributes; see node.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let extraClassDeclaration = [{
@@ -42,11 +41,10 @@ class Sluice_Attr<string name, string attrMnemonic, list<Trait> traits = []>
 
 def Sluice_DimAttr : Sluice_Attr<"Dim", "dim",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
-  let summary = "data dimension of a runtime tensor, as its type's encoding";
+  let summary = "data dimension of a runtime tensor, as the encoding of its type";
   let description = [{
-    The axis whose elements lie along the lanes of a row of tensor RAM. It is written with the
-    extents, as `#sluice<[2 3! 4]>`, which must be those of the tensor; as a pin also without
-    them, as `#sluice.dim<1>`.
+    The axis whose elements lie along the lanes of a row of tensor RAM. The syntax includes the
+    extents of the tensor, `#sluice<[2 3! 4]>`. A pin may leave them out: `#sluice.dim<1>`.
   }];
   let parameters = (ins "int64_t":$axis,
                         OptionalArrayRefParameter<"int64_t", "may be empty">:$extents);
@@ -57,17 +55,17 @@ def Sluice_DimAttr : Sluice_Attr<"Dim", "dim",
 }
 
 def Sluice_NodeAttr : Sluice_Attr<"Node", "node"> {
-  let summary = "node of the ONNX graph, as the metadata of a fused location";
+  let summary = "ONNX node, as the metadata of a fused location";
   let description = [{
-    Position in the graph's node list, name (may be empty) and operator. An operation made from
-    several nodes has a location that fuses theirs; see node.h.
+    Holds the index in the node list of the graph, the name (may be empty) and the operator. The
+    location of an operation made from several nodes fuses their locations; see node.h.
   }];
   let parameters = (ins "int64_t":$index, "::mlir::StringAttr":$nodeName,
                         "::mlir::StringAttr":$opType);
   let assemblyFormat = "`<` $index `,` $nodeName `,` $opType `>`";
 }
 
-def Sluice_MonoidAttr : I32EnumAttr<"Monoid", "how a reduction merges elements", [
+def Sluice_MonoidAttr : I32EnumAttr<"Monoid", "how a reduction combines elements", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Product", 1, "product">,
     I32EnumAttrCase<"Max", 2, "max">,

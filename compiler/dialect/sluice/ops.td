@@ -15,7 +15,7 @@ def Sluice_Tensor : Type<CPred<"::sluice::ir::isSluiceTensor($_self)">,
 class Sluice_Op<string mnemonic, list<Trait> traits = []>
     : Op<Sluice_Dialect, mnemonic, traits>;
 
-/// An operation on tensors: pure, and owner of its rules.
+/// A pure operation on tensors that implements its own rules.
 class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = [],
                       list<string> spaceMethods = []>
     : Sluice_Op<mnemonic, [
@@ -26,7 +26,7 @@ class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> lay
   let hasVerifier = 1;
 }
 
-/// A selection: one tensor in, its elements rearranged.
+/// A view: rearranges or selects the elements of one tensor.
 class Sluice_View<string mnemonic, list<string> layoutMethods = [], list<string> viewMethods = [],
                   list<string> spaceMethods = []>
     : Sluice_TensorOp<mnemonic, [DeclareOpInterfaceMethods<Sluice_ViewInterface, viewMethods>],
@@ -45,7 +45,7 @@ class Sluice_Rearrangement<string mnemonic, list<string> layoutMethods = []>
 def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
     AllTypesMatch<["value", "result"]>]> {
   let summary = "tensor known at compile time";
-  let description = "Has no data dimension, before and after layout.";
+  let description = "A constant has no data dimension, neither before nor after layout.";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Sluice_Tensor:$result);
   let assemblyFormat = "$value attr-dict";
@@ -57,10 +57,10 @@ def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
     SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"],
     ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "scalar function of the elements at the same place of equal shapes";
+  let summary = "elementwise function of tensors of one shape";
   let description = [{
-    The body takes one f32 per operand and yields one f32; it holds scalar `arith` and `math`
-    operations only. Elements are widened before and rounded after the body.
+    The body takes one f32 per operand and yields one f32. It contains only scalar `arith` and `math`
+    operations. Elements are widened to f32 before the body and rounded after it.
 
     ```mlir
     %y = sluice.map (%x = %a, %w = %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
@@ -79,7 +79,7 @@ def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
 }
 
 def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::ir::MapOp">]> {
-  let summary = "result of a map's body";
+  let summary = "the result of the body of a map";
   let arguments = (ins F32:$value);
   let assemblyFormat = "$value attr-dict";
   // The implicit terminator's builder; a yield without a value does not verify.
@@ -89,11 +89,11 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
 def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"],
                                       ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "merge of the elements along axes by a monoid";
+  let summary = "reduction along axes by a monoid";
   let description = [{
-    `mean` and `variance` (of the population) divide by the number of elements. `argmax` is the
-    row-major index of the first maximum among the elements that become one. Axes are ascending.
-    With `keepdims` they stay, with extent 1.
+    `mean` and `variance` (of the population) divide by the number of elements. `argmax` returns the
+    row-major index of the first maximum among the reduced elements. Axes are ascending. With
+    `keepdims` they stay in the result with extent 1.
   }];
   let arguments = (ins Sluice_MonoidAttr:$monoid, Sluice_Tensor:$input,
                        DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
@@ -106,10 +106,10 @@ def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFix
 
 def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
     ["summedAxes", "layoutRefusal", "rewriteLayout"]> {
-  let summary = "matrix product with numpy's rules";
+  let summary = "matrix product by the rules of numpy";
   let description = [{
-    The last two axes are matrices, the others broadcast. A rank-1 operand is a vector and its axis
-    is not in the result.
+    The last two axes form matrices; the others broadcast. A rank-1 operand is a vector, whose axis
+    does not appear in the result.
   }];
   let arguments = (ins Sluice_Tensor:$lhs, Sluice_Tensor:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
@@ -118,12 +118,12 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
 
 def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"],
                                         ["canMergeAxes", "merged"]> {
-  let summary = "sum of products over a space of loops";
+  let summary = "sum of products over a loop nest";
   let description = [{
-    `indexing_maps` are the maps of lhs, rhs and result from the loops to their axes; each axis is
-    one loop. A loop that is not in the result is summed over. One that is `banded` may keep the
-    data dimension of the operand that is no constant (DD-MM-BAND): its weight blocks are then
-    banded or diagonal, each of few products. Convolutions are.
+    `indexing_maps` maps the loops to the axes of lhs, rhs and result; each axis is one loop. Loops
+    that are not in the result are summed over. A `banded` contraction, such as a convolution, may
+    keep the data dimension of the operand that is not constant (DD-MM-BAND). Its weight blocks are
+    then banded or diagonal, and few of them are needed.
 
     ```mlir
     %y = sluice.contract [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
@@ -140,7 +140,7 @@ def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRe
 }
 
 def Sluice_TransposeOp : Sluice_Rearrangement<"transpose"> {
-  let summary = "axes in another order";
+  let summary = "permutes the axes";
   let description = "Axis i of the result is axis `permutation[i]` of the input.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = [{
@@ -152,7 +152,7 @@ def Sluice_TransposeOp : Sluice_Rearrangement<"transpose"> {
 }
 
 def Sluice_ReverseOp : Sluice_View<"reverse"> {
-  let summary = "elements along axes in the opposite order";
+  let summary = "reverses the elements along axes";
   let description = "Axes are ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
   let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
@@ -162,10 +162,10 @@ def Sluice_ReverseOp : Sluice_View<"reverse"> {
 
 def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "every step-th element from a start, along each axis";
+  let summary = "every step-th element from a start along each axis";
   let description = [{
-    Element i of the result along an axis is element `start + i * step` of the input; steps may be
-    negative, never 0.
+    Along each axis, element i of the result is element `start + i * step` of the input. Steps may be
+    negative but not 0.
   }];
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$steps);
@@ -180,7 +180,7 @@ def Sluice_SliceOp : Sluice_View<"slice", [], [], ["resized", "canMergeAxes", "m
 }
 
 def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layoutFixes"]> {
-  let summary = "the same elements in row-major order under another shape";
+  let summary = "changes the shape and keeps the row-major order of elements";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
@@ -188,7 +188,7 @@ def Sluice_ReshapeOp : Sluice_Rearrangement<"reshape", ["layoutRefusal", "layout
 }
 
 def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze"> {
-  let summary = "new axes of extent 1";
+  let summary = "inserts axes of extent 1";
   let description = "`axes` are positions in the result, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
   let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
@@ -196,7 +196,7 @@ def Sluice_UnsqueezeOp : Sluice_Rearrangement<"unsqueeze"> {
 }
 
 def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
-  let summary = "axes of extent 1 removed";
+  let summary = "removes axes of extent 1";
   let description = "`axes` are positions in the input, ascending.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$axes);
   let assemblyFormat = "$input `axes` $axes attr-dict `:` functional-type(operands, results)";
@@ -205,8 +205,8 @@ def Sluice_SqueezeOp : Sluice_Rearrangement<"squeeze", ["layoutRefusal"]> {
 
 def Sluice_BroadcastOp : Sluice_View<"broadcast", [], [], ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "axes of extent 1 repeated";
-  let description = "The result has the input's rank; new axes come from `sluice.unsqueeze`.";
+  let summary = "repeats axes of extent 1";
+  let description = "The result has the rank of the input; use `sluice.unsqueeze` to add axes.";
   let arguments = (ins Sluice_Tensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$shape)>];
@@ -214,10 +214,10 @@ def Sluice_BroadcastOp : Sluice_View<"broadcast", [], [], ["canMergeAxes", "merg
 }
 
 def Sluice_RelayoutOp : Sluice_View<"relayout"> {
-  let summary = "the same tensor along another data dimension";
+  let summary = "moves a tensor to another data dimension";
   let description = [{
-    Layout rewriting inserts it. Its elements are selected by 0/1 matrices, or with `dynamic`
-    written as weights that unit vectors are multiplied with.
+    Layout rewriting inserts this operation. It multiplies by 0/1 matrices. With `dynamic` it writes
+    the tensor as weights and multiplies unit vectors by them.
   }];
   let arguments = (ins Sluice_Tensor:$input, UnitAttr:$dynamic);
   let assemblyFormat = [{
@@ -227,7 +227,7 @@ def Sluice_RelayoutOp : Sluice_View<"relayout"> {
 
 def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"], [], ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "tensors one after the other along an axis";
+  let summary = "concatenates tensors along an axis";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{
     $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
@@ -237,10 +237,10 @@ def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"], [], ["canMergeAxe
 }
 
 def Sluice_RotateOp : Sluice_View<"rotate"> {
-  let summary = "elements along axes moved round";
+  let summary = "rotates the elements along axes";
   let description = [{
-    `by` has a number for each axis: element i of the result along it is element `i + by` of the
-    input, counted on from the first one behind the last.
+    `by` has one number per axis. Along each axis, element i of the result is element `i + by` of the
+    input, modulo the extent.
   }];
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$by);
   let assemblyFormat = "$input `by` $by attr-dict `:` functional-type(operands, results)";
@@ -249,8 +249,8 @@ def Sluice_RotateOp : Sluice_View<"rotate"> {
 }
 
 def Sluice_TileOp : Sluice_View<"tile"> {
-  let summary = "the whole tensor several times, one behind the other";
-  let description = "`counts` has a number for each axis; `sluice.repeat` repeats elements.";
+  let summary = "repeats the whole tensor along each axis";
+  let description = "`counts` has one number per axis; `sluice.repeat` repeats single elements.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
   let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
@@ -258,8 +258,8 @@ def Sluice_TileOp : Sluice_View<"tile"> {
 }
 
 def Sluice_RepeatOp : Sluice_View<"repeat"> {
-  let summary = "every element several times, behind itself";
-  let description = "`counts` has a number for each axis; `sluice.tile` repeats the tensor.";
+  let summary = "repeats every element along each axis";
+  let description = "`counts` has one number per axis; `sluice.tile` repeats the whole tensor.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$counts);
   let assemblyFormat = "$input `counts` $counts attr-dict `:` functional-type(operands, results)";
   let builders = [OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$counts)>];
@@ -267,8 +267,8 @@ def Sluice_RepeatOp : Sluice_View<"repeat"> {
 }
 
 def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
-  let summary = "tensors of one shape in turns along an axis";
-  let description = "Element i * n + k of the result along the axis is element i of operand k of n.";
+  let summary = "interleaves tensors of one shape along an axis";
+  let description = "With n operands, element i * n + k of the result along the axis is element i of operand k.";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
   let assemblyFormat = [{
     $inputs `axis` $axis attr-dict `:` functional-type(operands, results)
@@ -279,8 +279,8 @@ def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
 
 def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
-  let summary = "a border of one value";
-  let description = "`low` and `high` are the elements added before and after, along each axis.";
+  let summary = "pads a tensor with one value";
+  let description = "`low` and `high` give the number of elements to add before and after, along each axis.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        F32Attr:$value);
   let assemblyFormat = [{
@@ -293,15 +293,15 @@ def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized", "canMergeAxes", "merge
 }
 
 def Sluice_WindowOp : Sluice_View<"window", [], [], ["resized"]> {
-  let summary = "what a window sees at each of its positions";
+  let summary = "the elements of a sliding window at each of its positions";
   let description = [{
-    A window of `sizes` elements runs along `axes` (ascending), from `starts`, which may be
-    negative, in steps of `strides`; its elements are `dilations` apart. Those axes of the result are
-    the `counts` positions, and one axis for each of them follows behind all others: the elements of
-    the window. Outside the input they are `value`.
+    A window of `sizes` elements slides along `axes` (ascending). It starts at `starts`, which may be
+    negative, and moves by `strides`; its elements are `dilations` apart. In the result these axes
+    hold the `counts` positions, and one axis for each of them, after all others, holds the elements
+    of the window. Elements outside the input are `value`.
 
-    A convolution is a contraction of a window, a pooling a reduction of one: position `i` and
-    element `k` are element `start + i * stride + k * dilation` of the input.
+    Element `k` at position `i` is element `start + i * stride + k * dilation` of the input. A
+    convolution is a contraction of a window, a pooling is a reduction of a window.
 
     ```mlir
     %v = sluice.window %x axes [2] sizes [3] counts [8] starts [-1] strides [1] dilations [1]
@@ -323,8 +323,8 @@ def Sluice_WindowOp : Sluice_View<"window", [], [], ["resized"]> {
   let hasFolder = 1;
 }
 
-/// What passes from one inference to the next: it has an effect, so that it is neither folded
-/// nor dropped.
+/// Access to a value that passes from one inference to the next. It has a memory effect, so that
+/// it is neither folded nor removed.
 class Sluice_StateAccess<string mnemonic, list<MemoryEffect> effects, list<string> layoutMethods = []>
     : Sluice_Op<mnemonic, [MemoryEffects<effects>,
     DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
@@ -334,10 +334,10 @@ class Sluice_StateAccess<string mnemonic, list<MemoryEffect> effects, list<strin
 }
 
 def Sluice_StateOp : Sluice_StateAccess<"state", [MemRead]> {
-  let summary = "what the inference before kept";
+  let summary = "the value that the previous inference kept";
   let description = [{
-    In the first inference, and in the one after a reset, it is `initial`: zeros where it is not
-    given. `sluice.keep` says what it is in the next.
+    In the first inference, and in the first after a reset, the value is `initial` (zeros by
+    default). `sluice.keep` sets the value for the next inference.
 
     ```mlir
     %h = sluice.state : tensor<1x128xf32>
@@ -348,9 +348,10 @@ def Sluice_StateOp : Sluice_StateAccess<"state", [MemRead]> {
 }
 
 def Sluice_KeepOp : Sluice_StateAccess<"keep", [MemWrite], ["layoutRefusal"]> {
-  let summary = "what a state is in the next inference";
+  let summary = "sets the value of a state for the next inference";
   let description = [{
-    `state` is a `sluice.state`, and every one is kept once. The result is the value itself.
+    `state` is the result of a `sluice.state`. Every state is kept exactly once. The result is
+    `value` itself.
 
     ```mlir
     %k = sluice.keep %new in %h : (tensor<1x128xf32>, tensor<1x128xf32>) -> tensor<1x128xf32>
@@ -362,15 +363,16 @@ def Sluice_KeepOp : Sluice_StateAccess<"keep", [MemWrite], ["layoutRefusal"]> {
 
 def Sluice_LoopOp : Sluice_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Sluice_ReferenceInterface>]> {
-  let summary = "an ordered loop whose iterations hand values on";
+  let summary = "an ordered loop with loop-carried values";
   let description = [{
-    The body runs `trips` times. It takes the carried values, which begin as those of `carry`, then
-    one element of each sequence of `slice` along its axis, from the first to the last or, `reversed`,
-    from the last to the first; the axis is gone. It may read values from around the loop. `sluice.next`
-    ends it with the next carried values, then what the iteration adds to each stack.
+    The body runs `trips` times. Its arguments are the carried values, which start as the values of
+    `carry`, and then one element of each sequence of `slice` along its axis, without that axis. The
+    elements come from first to last or, if `reversed`, from last to first. The body may read values
+    defined outside the loop. `sluice.next` ends the body with the next carried values and then the
+    element that the iteration adds to each stack.
 
-    Results are the last carried values, then the stacks: along a new axis, in the order of the
-    iterations or, `reversed`, against it.
+    The results are the last carried values and then the stacks. A stack has a new axis in the order
+    of the iterations or, if `reversed`, in the opposite order.
 
     ```mlir
     %h, %all = sluice.loop 5 carry (%s = %zero : tensor<1x4xf32>)
@@ -384,7 +386,7 @@ def Sluice_LoopOp : Sluice_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegmen
     }
     ```
 
-    `sluice-unroll-loops` replaces it before layout, so it has no data dimensions.
+    `sluice-unroll-loops` replaces the loop before layout, so it has no data dimensions.
   }];
   let arguments = (ins I64Attr:$trips, Variadic<Sluice_Tensor>:$initial,
                        Variadic<Sluice_Tensor>:$sequences, DenseI64ArrayAttr:$slice_axes,
@@ -402,7 +404,7 @@ def Sluice_LoopOp : Sluice_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegmen
 }
 
 def Sluice_NextOp : Sluice_Op<"next", [Pure, Terminator, HasParent<"::sluice::ir::LoopOp">]> {
-  let summary = "what an iteration of a loop hands on, then what it adds to the stacks";
+  let summary = "the next carried values and stack elements of an iteration";
   let arguments = (ins Variadic<Sluice_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
