@@ -11,6 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
+#include "compiler/check/check_program.h"
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
@@ -68,8 +69,8 @@ public:
   Front(const CompileOptions &options, const format::Geometry &geometry, CompileResult &result,
         Problems &problems)
       : options(options), geometry(geometry), result(result), problems(problems),
-        context(mlir::MLIRContext::Threading::DISABLED),
-        handler(&context, [this](mlir::Diagnostic &diagnostic) {
+        ownContext(std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)),
+        context(*ownContext), handler(&context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
             errors.push_back(diagnostic.str());
         }) {
@@ -85,6 +86,8 @@ public:
     if (!module)
       return {};
     auto main = mainOf(*module);
+    if (main && options.check && options.stage == Stage::Program)
+      result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
       return {};
     if (options.stage == Stage::Graph) {
@@ -136,7 +139,8 @@ private:
   const format::Geometry &geometry;
   CompileResult &result;
   Problems &problems;
-  mlir::MLIRContext context;
+  std::shared_ptr<mlir::MLIRContext> ownContext; ///< shared with the oracle
+  mlir::MLIRContext &context;
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
   frontend::ImportedModel info;
@@ -308,8 +312,11 @@ private:
       return true;
     stage("streaming");
     const auto streamed = streamBy(main, options.streaming);
-    if (streamed)
+    if (streamed) {
       note(streamed->notes);
+      result.streamed = std::make_shared<const check::Streamed>(options.streaming.inputs,
+                                                                streamed->outputs, streamed->late);
+    }
     return streamed.has_value();
   }
 

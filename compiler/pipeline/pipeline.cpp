@@ -9,6 +9,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
+#include "compiler/check/check_program.h"
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/to_core.h"
 #include "compiler/conversion/plan/report/fit.h"
@@ -80,6 +81,10 @@ std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geome
   }
   return pins;
 }
+
+/// What checking may cost, in nanoseconds: of every compilation, and for each beat that the planner
+/// looks at.
+constexpr uint64_t kWorkToCheck = 10'000'000, kCheckedPerBeat = 30;
 
 /// What the search for a plan may cost.
 uint64_t workOf(Effort effort) {
@@ -368,9 +373,8 @@ private:
   Problems &problems;
 };
 
-} // namespace
-
-bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+/// Compiles in the first way in which the model fits.
+bool compileSomehow(const CompileOptions &options, CompileResult &result, Problems &problems) {
   if (compileOnce(options, result, problems))
     return true;
   // Loops that are too long to be written out are refused before anything is laid out.
@@ -389,7 +393,27 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   writtenOut.writeOut = true;
   result = {};
   problems.clear();
-  return compileModel(writtenOut, result, problems);
+  return compileSomehow(writtenOut, result, problems);
+}
+
+/// Compares the finished program with the graph as it was imported.
+bool checkResult(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  if (!options.check || !result.oracle || options.stage != Stage::Program || result.constant)
+    return true;
+  check::Options how = *options.check;
+  how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;
+  result.checked = check::checkProgram(*result.oracle, result.program, result.streamed.get(), how,
+                                       options.progress);
+  if (!result.checked->problem)
+    return true;
+  problems.push_back(*result.checked->problem);
+  return false;
+}
+
+} // namespace
+
+bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  return compileSomehow(options, result, problems) && checkResult(options, result, problems);
 }
 
 } // namespace sluice::pipeline

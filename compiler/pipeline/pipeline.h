@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/check/outcome.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/frontend/onnx/bound_value.h"
 #include "compiler/pipeline/operation_space.h"
@@ -15,6 +17,11 @@
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
+
+namespace sluice::check {
+class Oracle;
+struct Streamed;
+} // namespace sluice::check
 
 namespace sluice::pipeline {
 
@@ -64,8 +71,11 @@ struct CompileOptions {
   Effort effort = Effort::Default;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
   bool measure = true;    ///< run the finished program on the vm for the cycle counts
-  bool explain = false;   ///< fill CompileResult::explanation
-  bool spaces = false;    ///< fill CompileResult::spaces and splits
+  /// Run the finished program and compare it with the model; a program that computes something else
+  /// is the problem E0498.
+  std::optional<check::Options> check;
+  bool explain = false; ///< fill CompileResult::explanation
+  bool spaces = false;  ///< fill CompileResult::spaces and splits
   /// A model whose outputs are all constants, of which there is no program, is a result too and
   /// not the problem E0118.
   bool allowConstant = false;
@@ -128,11 +138,15 @@ struct CompileResult {
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs; ///< name, shape, type and data dimension
   std::vector<Rewrite> rewrites;
-  std::vector<OperationSpace> spaces; ///< if asked for
-  std::vector<TakenSplit> splits;     ///< if spaces are asked for and the model was planned
-  std::vector<std::string> notes;     ///< what was accepted that may not be meant
-  bool constant = false;              ///< nothing to compile: every output is a constant
-  std::optional<StepsTaken> steps;    ///< if there are several
+  std::vector<OperationSpace> spaces;    ///< if asked for
+  std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
+  std::vector<std::string> notes;        ///< what was accepted that may not be meant
+  bool constant = false;                 ///< nothing to compile: every output is a constant
+  std::optional<StepsTaken> steps;       ///< if there are several
+  std::optional<check::Outcome> checked; ///< if CompileOptions::check
+  /// If CompileOptions::check: the graph as it was imported, and how it is streamed.
+  std::shared_ptr<const check::Oracle> oracle;
+  std::shared_ptr<const check::Streamed> streamed;
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };
 

@@ -28,6 +28,63 @@ int64_t offsetOf(const Shape &index, const Shape &stride) {
   return std::inner_product(index.begin(), index.end(), stride.begin(), int64_t{0});
 }
 
+/// `to` += `left` * `right` for every step of a loop, with these distances of neighbours.
+void accumulateRun(const double *left, int64_t l, const double *right, int64_t r, double *to,
+                   int64_t o, int64_t count) {
+  if (o == 0) {
+    double sum = *to;
+    for (int64_t i = 0; i < count; ++i)
+      sum += left[i * l] * right[i * r];
+    *to = sum;
+  } else if (l == 0 && r == 1 && o == 1) {
+    const double factor = *left;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] += factor * right[i];
+  } else if (r == 0 && l == 1 && o == 1) {
+    const double factor = *right;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] += left[i] * factor;
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      to[i * o] += left[i * l] * right[i * r];
+  }
+}
+
+/// Sums products over loops, with the distances of neighbours along each loop. The order of the
+/// loops that are summed over is kept, so each sum is in ascending order. The innermost loop is one
+/// whose elements are neighbours in the result and in an operand, if there is one.
+void accumulate(const double *left, const double *right, double *to, Shape l, Shape r, Shape o,
+                Shape extents) {
+  if (elements(extents) == 0)
+    return;
+  for (size_t loop = extents.size(); loop-- > 0;) {
+    if (extents[loop] != 1)
+      continue;
+    for (Shape *of : {&l, &r, &o, &extents})
+      of->erase(of->begin() + static_cast<std::ptrdiff_t>(loop));
+  }
+  if (extents.empty()) {
+    *to += *left * *right;
+    return;
+  }
+  const auto isRun = [&](size_t loop) {
+    return o[loop] == 1 && ((l[loop] == 0 && r[loop] == 1) || (l[loop] == 1 && r[loop] == 0));
+  };
+  for (size_t loop = 0; loop < extents.size(); ++loop)
+    if (isRun(loop)) {
+      for (Shape *of : {&l, &r, &o, &extents})
+        std::rotate(of->begin() + static_cast<std::ptrdiff_t>(loop),
+                    of->begin() + static_cast<std::ptrdiff_t>(loop) + 1, of->end());
+      break;
+    }
+  const int64_t count = extents.back(), lastL = l.back(), lastR = r.back(), lastO = o.back();
+  extents.pop_back();
+  forEach(extents, [&](const Shape &index) {
+    accumulateRun(left + offsetOf(index, l), lastL, right + offsetOf(index, r), lastR,
+                  to + offsetOf(index, o), lastO, count);
+  });
+}
+
 /// The elements that a view of the input selects.
 Tensor read(const Tensor &input, const Addressing &view) {
   Tensor result(view.shape());
@@ -70,9 +127,14 @@ Tensor reduce(const Tensor &input, Monoid monoid, const Shape &axes, bool keepdi
   const MonoidDefinition &rules = definition(monoid);
   std::vector<Partial> partials(elements(kept), rules.zero);
   auto element = input.values.begin();
-  forEach(input.shape, [&](const Shape &index) {
-    Partial &partial = partials[offsetOf(index, stride)];
-    partial = rules.merge(partial, rules.wrap(*element++, partial.count));
+  Shape rows = input.shape;
+  const int64_t count = rows.empty() ? 1 : rows.back(), step = rows.empty() ? 0 : stride.back();
+  if (!rows.empty())
+    rows.back() = std::min<int64_t>(count, 1);
+  forEach(rows, [&](const Shape &index) {
+    Partial *partial = &partials[offsetOf(index, stride)];
+    for (int64_t i = 0; i < count; ++i, partial += step)
+      *partial = rules.merge(*partial, rules.wrap(*element++, partial->count));
   });
   Tensor result(kept);
   std::transform(partials.begin(), partials.end(), result.values.begin(), rules.unwrap);
@@ -104,10 +166,7 @@ Tensor contract(const Tensor &lhs, const Shape &lhsMap, const Tensor &rhs, const
   const Shape l = loopStrides(lhs.shape, lhsMap);
   const Shape r = loopStrides(rhs.shape, rhsMap);
   const Shape o = loopStrides(shape, resultMap);
-  forEach(extents, [&](const Shape &index) {
-    result.values[offsetOf(index, o)] +=
-        lhs.values[offsetOf(index, l)] * rhs.values[offsetOf(index, r)];
-  });
+  accumulate(lhs.values.data(), rhs.values.data(), result.values.data(), l, r, o, extents);
   return result;
 }
 
@@ -235,19 +294,36 @@ Shape windowShape(const Shape &input, const Window &window) {
 }
 
 Tensor window(const Tensor &input, const Window &window, double outside) {
+  if (window.axes.empty())
+    return input;
   Tensor result(windowShape(input.shape, window));
   const Shape stride = strides(input.shape);
   const size_t rank = input.shape.size();
+  // Along the last axis of the result neighbours are evenly apart, or outside.
+  Shape rows = result.shape;
+  const int64_t count = rows.back();
+  rows.back() = 1;
+  const auto axis = static_cast<size_t>(window.axes.back());
+  const int64_t apart = window.dilations.back();
   auto element = result.values.begin();
-  forEach(result.shape, [&](const Shape &index) {
+  forEach(rows, [&](const Shape &index) {
     Shape place(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank));
     bool inside = true;
     for (size_t i = 0; i < window.axes.size(); ++i) {
       int64_t &at = place[window.axes[i]];
       at = window.starts[i] + at * window.strides[i] + index[rank + i] * window.dilations[i];
-      inside &= at >= 0 && at < input.shape[window.axes[i]];
+      // The last axis of the result is that of the last axis of the window.
+      inside &= i + 1 == window.axes.size() || (at >= 0 && at < input.shape[window.axes[i]]);
     }
-    *element++ = inside ? input.values[offsetOf(place, stride)] : outside;
+    const int64_t from = place[axis];
+    place[axis] = 0;
+    const int64_t begin = offsetOf(place, stride);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = from + i * apart;
+      *element++ = inside && at >= 0 && at < input.shape[axis]
+                       ? input.values[begin + at * stride[axis]]
+                       : outside;
+    }
   });
   return result;
 }

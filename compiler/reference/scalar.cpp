@@ -30,6 +30,12 @@ std::optional<Function> functionOf(mlir::Operation *op) {
   return functionNamed(op->getName().getStringRef());
 }
 
+double constantOf(mlir::arith::ConstantOp op) {
+  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(op.getValue()))
+    return real.getValueAsDouble();
+  return llvm::cast<mlir::IntegerAttr>(op.getValue()).getValue().isZero() ? 0 : 1;
+}
+
 ScalarProgram::ScalarProgram(mlir::Region &body) {
   mlir::Block &block = body.front();
   llvm::DenseMap<mlir::Value, unsigned> slots;
@@ -40,11 +46,7 @@ ScalarProgram::ScalarProgram(mlir::Region &body) {
     for (auto [i, operand] : llvm::enumerate(op.getOperands()))
       step.operands[i] = slots.at(operand);
     if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op)) {
-      if (auto real = llvm::dyn_cast<mlir::FloatAttr>(constant.getValue()))
-        step.constant = real.getValueAsDouble();
-      else
-        step.constant =
-            llvm::cast<mlir::IntegerAttr>(constant.getValue()).getValue().isZero() ? 0 : 1;
+      step.constant = constantOf(constant);
     } else {
       const std::optional<Function> function = functionOf(&op);
       assert(function && "verified by the map");

@@ -13,6 +13,9 @@
 namespace mlir {
 class Operation;
 class Region;
+namespace arith {
+class ConstantOp;
+} // namespace arith
 } // namespace mlir
 
 namespace sluice::reference {
@@ -24,6 +27,9 @@ bool isScalarOperation(mlir::Operation *op);
 /// What a scalar operation computes; nothing for a constant and for operations that are not
 /// scalar operations.
 std::optional<Function> functionOf(mlir::Operation *op);
+
+/// Returns the value of a scalar constant; booleans are 0 and 1.
+double constantOf(mlir::arith::ConstantOp op);
 
 /// A map's body, decoded once and evaluated for many inputs. Holds no pointer
 /// into the region.

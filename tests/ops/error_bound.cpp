@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/conversion/scalar/table_builder.h"
+#include "compiler/check/bound.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
 #include "test_model.h"
 
@@ -17,9 +17,6 @@ namespace onnx_test = frontend::test;
 
 namespace {
 
-/// How often the machine rounds where the model has one value.
-constexpr double kRoundings = 3;
-
 /// The largest magnitude among finite numbers.
 double magnitude(const std::vector<double> &values) {
   double most = 0;
@@ -28,30 +25,17 @@ double magnitude(const std::vector<double> &values) {
   return most;
 }
 
-/// The bf16 number nearest to a value, or the next one in the direction `towards` (0, or an
-/// infinity) where that lies on the other side of the value.
-double rounded(double value, double towards) {
-  constexpr int kFractionBits = 7;
-  const double nearest = rows::bf16ToDouble(rows::roundToBf16(value));
-  const bool isThere = towards == 0 || nearest == value || nearest == 0 ||
-                       !std::isfinite(nearest) || (nearest < value) == (towards < 0);
-  return isThere ? nearest
-                 : nearest +
-                       std::copysign(std::ldexp(1.0, std::ilogb(nearest) - kFractionBits), towards);
-}
-
 /// How far rounding moves each output at the element that it moves most.
 std::vector<double> movedByRounding(const onnx_test::Imported &imported,
                                     std::vector<reference::Tensor> inputs,
                                     const std::vector<reference::Tensor> &expected) {
   for (reference::Tensor &tensor : inputs)
     for (double &value : tensor.values)
-      value = rounded(value, 0);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      value = check::nearestBf16(value);
   std::vector<double> moved(expected.size());
-  for (const double towards : {0.0, kInfinity, -kInfinity}) {
+  for (check::Rounding rounding : check::allDirections()) {
     const auto outputs = onnx_test::evaluateRounded(
-        imported, inputs, [towards](double value) { return rounded(value, towards); });
+        imported, inputs, [&rounding](double value) { return rounding(value); });
     for (size_t i = 0; i < expected.size(); ++i) {
       std::vector<double> changes = outputs[i].values;
       std::ranges::transform(changes, expected[i].values, changes.begin(), std::minus<>());
@@ -103,7 +87,7 @@ Expectation::Expectation(const fs::path &folder, const std::vector<reference::Te
     : expected(readTensors(folder / "test_data_set_0", "output")) {
   const std::string path = (folder / "model.onnx").string();
   for (const double moved : movedByRounding(onnx_test::importFile(path), inputs, expected))
-    bounds.push_back(kRoundings * moved);
+    bounds.push_back(check::kTimesMoved * moved);
   onnx::ModelProto model;
   EXPECT_TRUE(model.ParseFromString(onnx_test::readFile(path))) << path;
   if (isQuantised(model))

@@ -1,4 +1,5 @@
 // sluice compile: a model becomes a program file.
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/fault_bundle.h"
 #include "tools/cli/model_options.h"
 
 namespace sluice::cli {
@@ -20,7 +22,10 @@ struct Options {
   ModelOptions model;
   std::optional<std::string> output;
   std::string emit;
+  std::string check = "off";
 };
+
+constexpr uint64_t kMostChecked = 10'000; ///< inputs
 
 Stage stageOf(const std::string &emit) {
   static const std::map<std::string, Stage> stages{{"graph", Stage::Graph},
@@ -30,6 +35,54 @@ Stage stageOf(const std::string &emit) {
                                                    {"core", Stage::Core}};
   const auto found = stages.find(emit);
   return found == stages.end() ? Stage::Program : found->second;
+}
+
+/// --check: a number of inputs, "auto" or "off"; E0601 if it is something else.
+std::optional<Problem> readCheck(const std::string &text, std::optional<check::Options> &check) {
+  check.reset();
+  if (text == "off")
+    return std::nullopt;
+  check.emplace();
+  if (text == "auto")
+    return std::nullopt;
+  uint64_t count = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || count == 0 ||
+      count > kMostChecked)
+    return problem(
+        "E0601", fmt::format("--check is '{}', allowed: 1 to {}, auto or off", text, kMostChecked));
+  check->inputs = count;
+  return std::nullopt;
+}
+
+/// "4 inputs of 8 steps, largest error 0.41 % of the range, 3.2 % unchecked"
+std::string checkedText(const check::Outcome &checked) {
+  std::string text = fmt::format("{} input{}", checked.inputs, checked.inputs == 1 ? "" : "s");
+  if (checked.steps > 0)
+    text += fmt::format(" of {} step{}", checked.steps, checked.steps == 1 ? "" : "s");
+  text += fmt::format(", largest error {:.2g} % of the range", 100 * checked.largestError);
+  if (checked.unchecked > 0)
+    text += fmt::format(", {:.2g} % unchecked", 100 * checked.uncheckedShare());
+  return text;
+}
+
+Json checkedJson(const std::optional<check::Outcome> &checked) {
+  if (!checked)
+    return nullptr;
+  return {{"inputs", checked->inputs},
+          {"steps", checked->steps > 0 ? Json(checked->steps) : Json(nullptr)},
+          {"max_error_percent", 100 * checked->largestError},
+          {"unchecked_percent", 100 * checked->uncheckedShare()}};
+}
+
+/// Warns where most of the outputs could not be checked.
+void warnUnchecked(const check::Outcome &checked) {
+  constexpr double kMost = 0.5;
+  if (checked.uncheckedShare() > kMost)
+    Report::say(
+        fmt::format("warning: {:.0f} % of the outputs are unchecked: rounding to bf16 alone "
+                    "moves them by more than 10 % of their range\n",
+                    100 * checked.uncheckedShare()));
 }
 
 std::string coreName(uint32_t core, uint32_t cores) {
@@ -85,6 +138,8 @@ std::string summary(const CompileResult &result, const std::string &target, doub
                         possible > 0 ? 100 * static_cast<double>(result.macs) / possible : 0.0,
                         result.peakMacsPerCycle, result.macs);
   }
+  if (result.checked)
+    text += fmt::format("checked             {}\n", checkedText(*result.checked));
   return text + fmt::format("compile time        {:.2f} s\n", seconds);
 }
 
@@ -115,6 +170,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},
           {"planning_work", result.planningWork},
+          {"checked", checkedJson(result.checked)},
           {"seconds", seconds},
           {"output", output}};
 }
@@ -140,6 +196,22 @@ std::optional<Problem> checkPath(const std::string &path, const std::string &mod
   return checkOutput(path);
 }
 
+/// Writes what a report of the fault needs beside the program's path, and says where.
+void addBundle(const CompileResult &result, const pipeline::CompileOptions &options,
+               const std::string &path, Problems &problems) {
+  const std::string folder =
+      std::filesystem::path(path == "-" ? defaultOutput(options.modelPath) : path)
+          .replace_extension("E0498")
+          .string();
+  const auto wrong =
+      writeBundle(folder, *result.checked, options, options.check->seed, result.program);
+  if (wrong)
+    problems.push_back(*wrong);
+  else
+    problems.front().notes.push_back(
+        fmt::format("'{}' has what a report needs: model, flags, versions and inputs", folder));
+}
+
 int run(Options options, const Common &common) {
   const Report report(common);
   Problems problems;
@@ -147,6 +219,8 @@ int run(Options options, const Common &common) {
   pipeline::CompileOptions &compile = options.model.compile;
   compile.stage = stageOf(options.emit);
   const bool program = compile.stage == Stage::Program;
+  if (auto wrong = readCheck(options.check, compile.check))
+    problems.push_back(*wrong);
   if (!program && report.wantsJson())
     problems.push_back(problem("E0601", "--emit cannot be used with --json: its result is text"));
   if (!problems.empty())
@@ -157,9 +231,13 @@ int run(Options options, const Common &common) {
   if (const auto wrong = checkPath(path, compile.modelPath, program, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
+  if (result.checked && result.checked->problem)
+    addBundle(result, compile, path, problems);
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
   Report::notes(result.notes);
+  if (result.checked)
+    warnUnchecked(*result.checked);
 
   if (!program) {
     if (const auto wrong = writeOutput(path, result.text))
@@ -199,6 +277,11 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
   command->add_option("--emit", options->emit, "stop after this stage and print its result as text")
       ->type_name("STAGE")
       ->check(CLI::IsMember({"graph", "layout", "rows", "plan", "core"}));
+  command
+      ->add_option("--check", options->check,
+                   "inputs that the program is checked with before it is written: a number, auto "
+                   "or off (off)")
+      ->type_name("N|auto|off");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

@@ -1,0 +1,81 @@
+#include "compiler/check/bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sluice::check {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Below that share of the largest magnitude, the range is no measure of errors.
+constexpr double kNearConstant = 0.2;
+/// Zero stands for what is below the range of bf16.
+constexpr double kVanishes = 0x1p-126;
+
+} // namespace
+
+double scaleOf(std::span<const double> values) {
+  double low = kInfinity, high = -kInfinity;
+  for (const double value : values)
+    if (std::isfinite(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  if (low > high)
+    return 0;
+  const double range = high - low, magnitude = std::max(std::abs(low), std::abs(high));
+  return range < kNearConstant * magnitude ? magnitude : range;
+}
+
+std::vector<double> boundsOf(std::span<const double> moved, std::span<const double> exact) {
+  const double most = kMostMoved * scaleOf(exact);
+  double squares = 0;
+  size_t count = 0;
+  for (const double one : moved)
+    if (one <= most) {
+      squares += one * one;
+      ++count;
+    }
+  const double usual = count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0;
+  std::vector<double> bounds;
+  bounds.reserve(moved.size());
+  for (const double one : moved)
+    bounds.push_back(kTimesMoved * std::max(one, usual));
+  return bounds;
+}
+
+Judgement judge(std::span<const double> found, const Spread &wanted) {
+  const std::vector<double> &exact = wanted.exact().values, moved = wanted.moved(),
+                            bounds = boundsOf(moved, exact);
+  const double scale = scaleOf(exact);
+  Judgement judgement;
+  judgement.elements = exact.size();
+  double farthest = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    if (!std::isfinite(moved[i]) || moved[i] > kMostMoved * scale) {
+      ++judgement.unchecked;
+      continue;
+    }
+    // Beyond the range of bf16 the result is infinite.
+    const double nearest = nearestBf16(exact[i]);
+    const double one = std::isfinite(nearest) ? exact[i] : nearest;
+    if (found[i] == one || (std::isnan(found[i]) && !std::isfinite(one)))
+      continue;
+    const double error = std::abs(found[i] - one);
+    const double finite = std::isfinite(error) ? error : kInfinity;
+    if (finite <= bounds[i] + kVanishes) {
+      judgement.largestError = std::max(judgement.largestError, scale > 0 ? finite / scale : 0);
+      continue;
+    }
+    ++judgement.beyond;
+    const double beyond = finite / (bounds[i] + kVanishes);
+    if (!judgement.worst || beyond > farthest) {
+      farthest = beyond;
+      judgement.worst = Wrong{i, found[i], exact[i], bounds[i]};
+    }
+  }
+  return judgement;
+}
+
+} // namespace sluice::check

@@ -1,0 +1,411 @@
+#include "compiler/check/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/check/bound.h"
+#include "compiler/check/rounded_body.h"
+#include "compiler/dialect/sluice/monoids.h"
+#include "compiler/dialect/sluice/operations.h"
+#include "compiler/reference/ops.h"
+
+using namespace mlir;
+
+namespace sluice::check {
+namespace {
+
+using reference::Monoid;
+using reference::Tensor;
+using reference::Tensors;
+using Shared = std::shared_ptr<const Tensor>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargestBf16 = 0x1.FEp127;
+/// Constants of so many elements all together are kept from one run to the next.
+constexpr int64_t kMostKept = 1 << 21;
+
+Shared shared(Tensor tensor) { return std::make_shared<const Tensor>(std::move(tensor)); }
+
+/// A tensor that somebody else owns.
+Shared borrowed(const Tensor *tensor) { return {Shared(), tensor}; }
+
+bool isFinite(const Tensor &tensor) {
+  return std::ranges::all_of(tensor.values, [](double value) { return std::isfinite(value); });
+}
+
+/// A number that is not finite makes the sums that it enters NaN.
+Shared poisoned(const Shared &tensor) {
+  if (isFinite(*tensor))
+    return tensor;
+  Tensor copy = *tensor;
+  for (double &value : copy.values)
+    value = std::isfinite(value) ? value : kNaN;
+  return shared(std::move(copy));
+}
+
+/// An unspecified tensor: no two variants agree about it.
+Tensor unspecified(const reference::Shape &shape, const Rounding &rounding) {
+  Tensor tensor(shape);
+  const double value = rounding.direction() == Rounding::Direction::Up     ? kInfinity
+                       : rounding.direction() == Rounding::Direction::Down ? -kInfinity
+                                                                           : kNaN;
+  std::ranges::fill(tensor.values, value);
+  return tensor;
+}
+
+/// What an operation makes of one variant of its operands.
+Tensors evaluateOne(Operation &op, const std::vector<Shared> &operands) {
+  llvm::SmallVector<const Tensor *> pointers;
+  for (const Shared &operand : operands)
+    pointers.push_back(operand.get());
+  return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers);
+}
+
+bool isConstant(Value value) { return value.getDefiningOp<ir::ConstantOp>() != nullptr; }
+
+/// Whether a view puts a number that is rounded where its input has no element.
+bool hasRoundedValue(Operation &op) {
+  const auto isRounded = [](const llvm::APFloat &value) {
+    const double exact = value.convertToDouble();
+    return nearestBf16(exact) != exact;
+  };
+  if (auto pad = llvm::dyn_cast<ir::PadOp>(op))
+    return isRounded(pad.getValue());
+  auto window = llvm::dyn_cast<ir::WindowOp>(op);
+  return window && isRounded(window.getValue());
+}
+
+/// An operand of a product that is written as weights when it is computed must be finite.
+bool isUnspecified(Operation &op, const std::vector<Shared> &operands) {
+  return llvm::isa<ir::MatmulOp, ir::ContractOp>(op) &&
+         llvm::none_of(op.getOperands(), isConstant) &&
+         !llvm::all_of(operands, [](const Shared &tensor) { return isFinite(*tensor); });
+}
+
+double largestOf(const Tensor &tensor) {
+  double most = 0;
+  for (const double value : tensor.values)
+    most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
+  return most;
+}
+
+/// Adds to sums what the machine truncates: products that are far below the largest of a sum.
+void truncate(const std::vector<Shared> &operands, Rounding &rounding, Tensor &sums) {
+  double most = 0x1p-24; // of the value of 1
+  for (const Shared &operand : operands)
+    most *= largestOf(*operand);
+  for (double &value : sums.values)
+    if (nearestBf16(value) != value) // exact sums stay exact
+      value += rounding.choice() * most;
+}
+
+/// Adds to the rounded result of a reduction what the machine rounds within it.
+void roundWithin(Monoid monoid, ir::ReduceOp op, const Shared &input, Rounding &rounding,
+                 Tensor &result) {
+  const auto elements = static_cast<double>(input->values.size()) /
+                        static_cast<double>(std::max<size_t>(result.values.size(), 1));
+  constexpr double kUnit = 0x1p-8; // of the value of 1
+  const reference::Shape axes(op.getAxes().begin(), op.getAxes().end());
+  if (monoid == Monoid::Product) {
+    // In another order what is finite may overflow or vanish on the way.
+    Tensor growing = *input, shrinking = *input;
+    for (size_t i = 0; i < input->values.size(); ++i) {
+      growing.values[i] = std::max(std::abs(input->values[i]), 1.0);
+      shrinking.values[i] = std::min(std::abs(input->values[i]), 1.0);
+    }
+    const Tensor most = reference::reduce(growing, monoid, axes, op.getKeepdims()),
+                 least = reference::reduce(shrinking, monoid, axes, op.getKeepdims());
+    // An infinity is moved between lanes by sums, which it makes NaN.
+    const bool mayOverflow =
+        !llvm::all_of(most.values, [](double value) { return std::isfinite(nearestBf16(value)); });
+    for (size_t i = 0; i < result.values.size(); ++i) {
+      double &value = result.values[i];
+      value *= 1 + rounding.choice() * (elements - 1) * kUnit / 2;
+      if (mayOverflow || (value != 0 && nearestBf16(least.values[i]) == 0))
+        value = kNaN;
+    }
+  } else if (monoid == Monoid::LogSumExp || monoid == Monoid::Variance) {
+    const Tensor other = reference::reduce(
+        *input, monoid == Monoid::Variance ? Monoid::Mean : Monoid::Max, axes, op.getKeepdims());
+    for (size_t i = 0; i < result.values.size(); ++i) {
+      const double by = rounding.choice() * kUnit / 2;
+      if (!std::isfinite(other.values[i]) || !std::isfinite(result.values[i]))
+        continue;
+      if (monoid == Monoid::Variance)
+        result.values[i] += by * by * other.values[i] * other.values[i] + by * result.values[i];
+      else
+        result.values[i] += by * (std::abs(other.values[i]) + std::log(elements));
+    }
+  }
+}
+
+/// The index of the largest element, in rounded variants another one whose element may be the
+/// largest once it is rounded: the last one upwards, the first one downwards.
+std::vector<Tensor> argMax(ir::ReduceOp op, const Spread &input, std::span<Rounding> roundings) {
+  const std::vector<double> moved = input.moved(), bounds = boundsOf(moved, input.exact().values);
+  const reference::Shape axes(op.getAxes().begin(), op.getAxes().end());
+  const Tensor &exact = input.exact();
+  Tensor low(exact.shape), high(exact.shape);
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    low.values[i] = exact.values[i] - bounds[i];
+    high.values[i] = exact.values[i] + bounds[i];
+  }
+  const Tensor least = reference::reduce(low, Monoid::Max, axes, true);
+  const Tensor reached = reference::broadcast(least, exact.shape);
+  std::vector<Tensor> results;
+  results.push_back(reference::reduce(exact, Monoid::ArgMax, axes, op.getKeepdims()));
+  for (size_t variant = 0; variant < roundings.size(); ++variant) {
+    Rounding &rounding = roundings[variant];
+    Tensor rank(exact.shape); // the largest of them is chosen
+    for (size_t i = 0; i < rank.values.size(); ++i) {
+      const bool may = high.values[i] >= reached.values[i];
+      double order = input.variants[variant + 1]->values[i];
+      if (rounding.direction() == Rounding::Direction::Up)
+        order = static_cast<double>(i);
+      else if (rounding.direction() == Rounding::Direction::Down)
+        order = -static_cast<double>(i);
+      else if (rounding.direction() == Rounding::Direction::Random)
+        order = rounding.choice();
+      rank.values[i] = std::isnan(reached.values[i]) ? kNaN : may ? order : -kInfinity;
+    }
+    results.push_back(reference::reduce(rank, Monoid::ArgMax, axes, op.getKeepdims()));
+    // The index of a NaN depends on the layout.
+    const Tensor hasNaN = reference::reduce(rank, Monoid::Max, axes, op.getKeepdims());
+    for (size_t i = 0; i < hasNaN.values.size(); ++i)
+      if (std::isnan(hasNaN.values[i]))
+        results.back().values[i] = kNaN;
+  }
+  return results;
+}
+
+} // namespace
+
+std::vector<double> Spread::moved() const {
+  const std::vector<double> &exact = variants.front()->values;
+  std::vector<double> moved(exact.size());
+  for (size_t variant = 1; variant < variants.size(); ++variant) {
+    const std::vector<double> &rounded = variants[variant]->values;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      const double one = std::isfinite(nearestBf16(exact[i])) ? exact[i] : nearestBf16(exact[i]);
+      if (one == rounded[i] || (std::isnan(one) && std::isnan(rounded[i])))
+        continue;
+      const double change = std::abs(rounded[i] - one);
+      moved[i] = std::max(moved[i], std::isnan(change) ? kInfinity : change);
+    }
+  }
+  return moved;
+}
+
+std::vector<Rounding> allDirections() {
+  return {Rounding(Rounding::Direction::Nearest), Rounding(Rounding::Direction::Up),
+          Rounding(Rounding::Direction::Down)};
+}
+
+std::vector<Rounding> randomDirections(size_t count, uint64_t seed) {
+  std::vector<Rounding> roundings;
+  for (size_t i = 0; i < count; ++i)
+    roundings.emplace_back(Rounding::Direction::Random, seed + i * 0xD1B54A32D192ED03);
+  return roundings;
+}
+
+Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundings)
+    : function(function), roundings(std::move(roundings)) {}
+Evaluator::~Evaluator() = default;
+
+std::vector<Spread> Evaluator::run(const Tensors &arguments) {
+  Block &block = function.getFunctionBody().front();
+  Values values;
+  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments)) {
+    Tensor rounded = tensor;
+    Rounding(Rounding::Direction::Nearest).round(rounded);
+    const bool same = rounded.values == tensor.values;
+    Spread spread;
+    spread.variants.push_back(shared(tensor));
+    spread.variants.resize(1 + roundings.size(),
+                           same ? spread.variants.front() : shared(std::move(rounded)));
+    if (tap)
+      tap(argument, spread);
+    values[argument] = std::move(spread);
+  }
+  return runBlock(block, std::move(values), true);
+}
+
+Spread Evaluator::constant(Operation &op) {
+  if (const auto kept = constants.find(&op); kept != constants.end())
+    return kept->second;
+  Spread spread;
+  spread.variants.push_back(shared(ir::toTensor(llvm::cast<ir::ConstantOp>(op).getValue())));
+  for (Rounding &rounding : roundings) {
+    Tensor rounded = spread.exact();
+    rounding.round(rounded);
+    for (size_t i = 0; i < rounded.values.size(); ++i) // a constant stays finite
+      if (std::isinf(rounded.values[i]) && std::isfinite(spread.exact().values[i]))
+        rounded.values[i] = std::copysign(kLargestBf16, rounded.values[i]);
+    const bool same = rounded.values == spread.exact().values;
+    spread.variants.push_back(same ? spread.variants.front() : shared(std::move(rounded)));
+  }
+  int64_t kept = static_cast<int64_t>(spread.exact().values.size());
+  for (const auto &[other, tensor] : constants)
+    kept += static_cast<int64_t>(tensor.exact().values.size());
+  if (kept <= kMostKept)
+    constants[&op] = spread;
+  return spread;
+}
+
+std::vector<Spread> Evaluator::runBlock(Block &block, Values values, bool isOutermost) {
+  llvm::DenseMap<Value, unsigned> readers; // that are still to come
+  const auto readOf = [](Operation &op) {
+    return op.hasTrait<OpTrait::IsTerminator>() ? llvm::SmallVector<Value>(op.getOperands())
+                                                : ir::readValues(&op);
+  };
+  for (Operation &op : block)
+    for (Value value : readOf(op))
+      ++readers[value];
+  for (Operation &op : block.without_terminator()) {
+    if (llvm::isa<ir::ConstantOp>(op))
+      continue; // made where it is read
+    const llvm::SmallVector<Value> read = readOf(op);
+    std::vector<Spread> operands;
+    for (Value value : read) {
+      const auto known = values.find(value);
+      if (known == values.end())
+        values[value] = constant(*value.getDefiningOp());
+      operands.push_back(values[value]);
+    }
+    for (Value value : read)
+      if (--readers[value] == 0)
+        values.erase(value);
+    std::vector<Spread> results = runOperation(op, operands);
+    for (auto [value, spread] : llvm::zip_equal(op.getResults(), results)) {
+      if (tap && isOutermost)
+        tap(value, spread);
+      if (readers.lookup(value) > 0)
+        values[value] = std::move(spread);
+    }
+  }
+  std::vector<Spread> results;
+  for (Value value : block.getTerminator()->getOperands()) {
+    const auto known = values.find(value);
+    results.push_back(known == values.end() ? constant(*value.getDefiningOp()) : known->second);
+  }
+  return results;
+}
+
+std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spread> &operands) {
+  const size_t variants = 1 + roundings.size();
+  if (auto state = llvm::dyn_cast<ir::StateOp>(op)) {
+    Spread &kept = states[state.getResult()];
+    if (kept.variants.empty()) {
+      Tensor initial = llvm::cast<ir::ReferenceInterface>(op).evaluate({}).front();
+      kept.variants.push_back(shared(initial));
+      Rounding(Rounding::Direction::Nearest).round(initial);
+      kept.variants.resize(variants, shared(std::move(initial)));
+    }
+    return {kept};
+  }
+  if (auto keep = llvm::dyn_cast<ir::KeepOp>(op)) {
+    states[keep.getState()] = operands[0];
+    return {operands[0]};
+  }
+  if (auto loop = llvm::dyn_cast<ir::LoopOp>(op)) {
+    // All variants of a tensor are carried together.
+    std::vector<const Tensor *> initial, sequences;
+    std::vector<reference::LoopAxis> slices, stacks;
+    const size_t carried = loop.getInitial().size(), sliced = loop.getSequences().size();
+    for (size_t i = 0; i < carried + sliced; ++i)
+      for (const Shared &variant : operands[i].variants)
+        (i < carried ? initial : sequences).push_back(variant.get());
+    for (const reference::LoopAxis &axis : loop.slices())
+      slices.insert(slices.end(), variants, axis);
+    for (const reference::LoopAxis &axis : loop.stacks())
+      stacks.insert(stacks.end(), variants, axis);
+    Values around;
+    for (auto [value, spread] : llvm::zip_equal(ir::readValues(&op), operands))
+      around[value] = spread;
+    Block &body = loop.getBody().front();
+    Tensors results = reference::loop(
+        static_cast<int64_t>(loop.getTrips()), initial, sequences, slices, stacks,
+        [&](const std::vector<const Tensor *> &arguments) {
+          Values values = around;
+          for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
+            Spread spread;
+            for (size_t variant = 0; variant < variants; ++variant)
+              spread.variants.push_back(borrowed(arguments[i * variants + variant]));
+            values[argument] = std::move(spread);
+          }
+          Tensors next;
+          for (const Spread &spread : runBlock(body, std::move(values), false))
+            for (const Shared &variant : spread.variants)
+              next.push_back(*variant);
+          return next;
+        });
+    std::vector<Spread> spreads(results.size() / variants);
+    for (size_t i = 0; i < results.size(); ++i)
+      spreads[i / variants].variants.push_back(shared(std::move(results[i])));
+    return spreads;
+  }
+  Spread result;
+  if (auto map = llvm::dyn_cast<ir::MapOp>(op)) {
+    std::vector<Tensor> made(variants, Tensor(operands[0].exact().shape));
+    std::vector<std::vector<const double *>> inputs(variants);
+    std::vector<double *> outputs;
+    for (size_t variant = 0; variant < variants; ++variant) {
+      for (const Spread &operand : operands)
+        inputs[variant].push_back(operand.variants[variant]->values.data());
+      outputs.push_back(made[variant].values.data());
+    }
+    RoundedBody(map.getBody()).run(made[0].values.size(), inputs, roundings, outputs);
+    for (size_t variant = 1; variant < variants; ++variant)
+      roundings[variant - 1].round(made[variant]);
+    for (Tensor &tensor : made)
+      result.variants.push_back(shared(std::move(tensor)));
+    return {result};
+  }
+  auto reduce = llvm::dyn_cast<ir::ReduceOp>(op);
+  const std::optional<Monoid> monoid =
+      reduce ? std::optional(ir::definedBy(reduce.getMonoid())) : std::nullopt;
+  if (monoid == Monoid::ArgMax) {
+    for (Tensor &tensor : argMax(reduce, operands[0], roundings))
+      result.variants.push_back(shared(std::move(tensor)));
+    return {result};
+  }
+  const bool sums = llvm::isa<ir::MatmulOp, ir::ContractOp>(op) || monoid == Monoid::Sum ||
+                    monoid == Monoid::Mean || monoid == Monoid::Variance;
+  const bool isView = llvm::isa<ir::ViewInterface>(op) && !hasRoundedValue(op);
+  for (size_t variant = 0; variant < variants; ++variant) {
+    std::vector<Shared> inputs;
+    for (const Spread &operand : operands)
+      inputs.push_back(variant > 0 && sums ? poisoned(operand.variants[variant])
+                                           : operand.variants[variant]);
+    // A view rounds nothing.
+    const bool same = variant > 0 && isView && llvm::all_of(operands, [&](const Spread &operand) {
+                        return operand.variants[variant] == operand.variants[0];
+                      });
+    if (same) {
+      result.variants.push_back(result.variants.front());
+      continue;
+    }
+    if (variant == 0) {
+      result.variants.push_back(shared(std::move(evaluateOne(op, inputs).front())));
+      continue;
+    }
+    Rounding &rounding = roundings[variant - 1];
+    if (isUnspecified(op, inputs)) {
+      result.variants.push_back(shared(unspecified(result.exact().shape, rounding)));
+      continue;
+    }
+    Tensor made = std::move(evaluateOne(op, inputs).front());
+    if (sums && !llvm::all_of(op.getOperands(), isConstant))
+      truncate(inputs, rounding, made);
+    if (reduce)
+      roundWithin(*monoid, reduce, inputs[0], rounding, made);
+    if (!isView)
+      rounding.round(made);
+    result.variants.push_back(shared(std::move(made)));
+  }
+  return {result};
+}
+
+} // namespace sluice::check

@@ -1,0 +1,70 @@
+#include "compiler/check/inputs.h"
+
+#include <cmath>
+
+#include "compiler/check/rounding.h"
+#include "compiler/reference/random_field.h"
+
+namespace sluice::check {
+
+Kind kindOf(size_t number) { return static_cast<Kind>(number % kKinds); }
+
+std::string textOf(Kind kind) {
+  switch (kind) {
+  case Kind::Unit:
+    return "normal, deviation 1";
+  case Kind::Positive:
+    return "positive, deviation 1";
+  case Kind::OneHot:
+    return "one-hot";
+  case Kind::Large:
+    return "normal, deviation 100";
+  case Kind::Small:
+    return "normal, deviation 0.01";
+  case Kind::Constant:
+    return "constant";
+  case Kind::Offset:
+    return "normal, offset of 64 deviations";
+  }
+  return "";
+}
+
+reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
+                              uint32_t stream) {
+  constexpr double kLarge = 100, kSmall = 0.01, kOffset = 64;
+  reference::Tensor tensor(shape);
+  const reference::RandomField field({seed, stream});
+  const size_t last = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    const double normal = field.normal(i);
+    double value = normal;
+    switch (kind) {
+    case Kind::Unit:
+      break;
+    case Kind::Positive:
+      value = std::abs(normal);
+      break;
+    case Kind::OneHot: {
+      const size_t row = i / last;
+      value = i % last == static_cast<size_t>(field.uniform(row) * static_cast<double>(last));
+      break;
+    }
+    case Kind::Large:
+      value = kLarge * normal;
+      break;
+    case Kind::Small:
+      value = kSmall * normal;
+      break;
+    case Kind::Constant:
+      value = field.normal(0);
+      break;
+    case Kind::Offset:
+      value = normal + kOffset;
+      break;
+    }
+    tensor.values[i] = nearestBf16(value);
+  }
+  return tensor;
+}
+
+} // namespace sluice::check

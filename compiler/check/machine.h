@@ -1,0 +1,47 @@
+// Inferences of a program on the `vm` engine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/device/device.h"
+#include "runtime/format/program.h"
+
+namespace sluice::check {
+
+class Machine {
+public:
+  /// Loads the program, of which the first model runs. It has passed the loader's checks.
+  explicit Machine(const format::Program &program);
+
+  using Arrays = std::vector<std::vector<double>>;
+  /// Runs one inference on row-major inputs. Returns the row-major outputs; nothing if the machine
+  /// makes no progress, `stall` then says why.
+  std::optional<Arrays> infer(const Arrays &inputs);
+
+  /// Puts the machine back to its initial state.
+  void reset();
+
+  [[nodiscard]] const std::string &stall() const { return why; }
+  [[nodiscard]] uint64_t cycles() const { return passed; }
+
+  /// Called after every cycle.
+  std::function<void(const device::Device &)> watch;
+
+private:
+  using Row = std::vector<uint16_t>;
+
+  [[nodiscard]] std::vector<Row> rowsOf(const Arrays &inputs) const;
+  [[nodiscard]] Arrays outputsOf(const std::vector<std::vector<Row>> &steps) const;
+  device::Device::Cycle step(const uint16_t *row);
+
+  const format::Program &program;
+  std::unique_ptr<device::Device> engine;
+  std::string why;
+  uint64_t passed = 0;
+};
+
+} // namespace sluice::check

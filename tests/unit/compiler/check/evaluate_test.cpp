@@ -1,0 +1,171 @@
+// Emulated rounding on small graphs.
+#include "compiler/check/evaluate.h"
+
+#include <cmath>
+#include <limits>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/check/bound.h"
+#include "compiler/dialect/sluice/dialect.h"
+
+namespace sluice::check {
+namespace {
+
+using reference::Tensor;
+using testing::Each;
+using testing::ElementsAre;
+
+class Evaluated : public testing::Test {
+protected:
+  Evaluated() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<ir::SluiceDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
+                        mlir::math::MathDialect>();
+  }
+
+  Evaluator &graph(const std::string &text) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module);
+    return evaluator.emplace(module->lookupSymbol<mlir::func::FuncOp>("main"), allDirections());
+  }
+
+  /// A function of one operand, element by element.
+  Evaluator &map(const std::string &body, int extent) {
+    const std::string type = "tensor<" + std::to_string(extent) + "xf32>";
+    return graph("func.func @main(%x: " + type + ") -> " + type +
+                 " {\n  %y = sluice.map (%a = %x) : (" + type + ") -> " + type + " {\n" + body +
+                 "    sluice.yield %r\n  }\n  return %y : " + type + "\n}");
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::optional<Evaluator> evaluator;
+};
+
+TEST_F(Evaluated, MovesByARoundingOfEachValue) {
+  const Spread y = map("    %c = arith.constant 0.1 : f32\n    %r = arith.mulf %a, %c : f32\n", 3)
+                       .run({Tensor({3}, {0, 1, 10})})
+                       .front();
+  const double tenth = static_cast<double>(0.1F);
+  EXPECT_THAT(y.exact().values, ElementsAre(0, tenth, 10 * tenth));
+  const std::vector<double> moved = y.moved();
+  EXPECT_EQ(moved[0], 0);
+  EXPECT_GT(moved[1], 0);
+  EXPECT_LE(moved[1], 0x1p-11);
+}
+
+TEST_F(Evaluated, PassesAJumpThatRoundingMayPass) {
+  // 0.1 * 10 is a little more than 1 in fp32; rounded it may be less. 0.1 * 15 is far from a jump.
+  const Spread y = map("    %c = arith.constant 0.1 : f32\n    %p = arith.mulf %a, %c : f32\n"
+                       "    %r = math.floor %p : f32\n",
+                       2)
+                       .run({Tensor({2}, {10, 15})})
+                       .front();
+  EXPECT_THAT(y.exact().values, ElementsAre(1, 1));
+  EXPECT_THAT(y.moved(), ElementsAre(1, 0));
+}
+
+TEST_F(Evaluated, KeepsJumpsOfWhatIsExact) {
+  const Spread y = map("    %r = math.floor %a : f32\n", 3).run({Tensor({3}, {1, 1.5, 2})}).front();
+  EXPECT_THAT(y.moved(), Each(0));
+}
+
+TEST_F(Evaluated, RoundsTheReciprocalOfAQuotient) {
+  const Spread y =
+      graph(
+          "func.func @main(%x: tensor<1xf32>, %z: tensor<1xf32>) -> tensor<1xf32> {\n"
+          "  %y = sluice.map (%a = %x, %b = %z) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32> "
+          "{\n    %r = arith.divf %a, %b : f32\n    sluice.yield %r\n  }\n"
+          "  return %y : tensor<1xf32>\n}")
+          .run({Tensor({1}, {6}), Tensor({1}, {3})})
+          .front();
+  EXPECT_EQ(y.exact().values[0], 2);
+  EXPECT_GT(y.moved()[0], 0); // 1/3 is no bf16 number
+}
+
+TEST_F(Evaluated, ChoosesAnotherIndexWhereRoundingMay) {
+  const std::string text =
+      "func.func @main(%x: tensor<3xf32>, %w: tensor<3xf32>) -> tensor<1xf32> {\n"
+      "  %p = sluice.map (%a = %x, %b = %w) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32> {\n"
+      "    %r = arith.mulf %a, %b : f32\n    sluice.yield %r\n  }\n"
+      "  %i = sluice.reduce argmax %p axes [0] keepdims : (tensor<3xf32>) -> tensor<1xf32>\n"
+      "  return %i : tensor<1xf32>\n}";
+  // 1.0078125 ^ 2 is 1.01568603515625, a little more than 1.015625.
+  const Spread near =
+      graph(text)
+          .run({Tensor({3}, {1.0078125, 1.015625, 0}), Tensor({3}, {1.0078125, 1, 1})})
+          .front();
+  EXPECT_EQ(near.exact().values[0], 0);
+  EXPECT_EQ(near.moved()[0], 1);
+  const Spread far =
+      evaluator->run({Tensor({3}, {1.0078125, 1, 0}), Tensor({3}, {1.0078125, 0.5, 1})}).front();
+  EXPECT_EQ(far.moved()[0], 0);
+}
+
+TEST_F(Evaluated, PoisonsSums) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Spread y =
+      graph("func.func @main(%x: tensor<2x2xf32>) -> tensor<2xf32> {\n"
+            "  %y = sluice.reduce sum %x axes [1] : (tensor<2x2xf32>) -> tensor<2xf32>\n"
+            "  return %y : tensor<2xf32>\n}")
+          .run({Tensor({2, 2}, {1, kInfinity, 1, 2})})
+          .front();
+  EXPECT_EQ(y.exact().values[0], kInfinity);
+  EXPECT_TRUE(std::isnan(y.variants[1]->values[0]));
+  EXPECT_THAT(y.moved(), ElementsAre(kInfinity, 0));
+}
+
+TEST_F(Evaluated, CarriesStatesAndForgetsThemAtAReset) {
+  Evaluator &sum = graph(
+      "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n"
+      "  %s = sluice.state : tensor<1xf32>\n"
+      "  %n = sluice.map (%a = %s, %b = %x) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32> "
+      "{\n    %r = arith.addf %a, %b : f32\n    sluice.yield %r\n  }\n"
+      "  %k = sluice.keep %n in %s : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>\n"
+      "  return %k : tensor<1xf32>\n}");
+  EXPECT_EQ(sum.run({Tensor({1}, {256})}).front().exact().values[0], 256);
+  const Spread second = sum.run({Tensor({1}, {1})}).front();
+  EXPECT_EQ(second.exact().values[0], 257);
+  EXPECT_EQ(second.moved()[0], 1); // to 256 or 258
+  sum.reset();
+  EXPECT_EQ(sum.run({Tensor({1}, {3})}).front().exact().values[0], 3);
+}
+
+TEST_F(Evaluated, RunsLoopsInAllVariants) {
+  const Spread y =
+      graph("func.func @main(%x: tensor<4x1xf32>) -> tensor<1xf32> {\n"
+            "  %zero = sluice.constant dense<0.0> : tensor<1xf32>\n"
+            "  %h = sluice.loop 4 carry (%s = %zero : tensor<1xf32>)\n"
+            "      slice (%e = %x axis 0 : tensor<4x1xf32>) -> (tensor<1xf32>) {\n"
+            "    %n = sluice.map (%a = %s, %b = %e) : (tensor<1xf32>, tensor<1xf32>) -> "
+            "tensor<1xf32> {\n      %r = arith.addf %a, %b : f32\n      sluice.yield %r\n    }\n"
+            "    sluice.next %n : tensor<1xf32>\n  }\n  return %h : tensor<1xf32>\n}")
+          .run({Tensor({4, 1}, {256, 1, 1, 1})})
+          .front();
+  EXPECT_EQ(y.exact().values[0], 259);
+  EXPECT_EQ(y.variants[2]->values[0], 262); // upwards, each step
+  EXPECT_EQ(y.variants[3]->values[0], 256); // downwards
+}
+
+TEST_F(Evaluated, TapsTheValuesOnTheWay) {
+  Evaluator &twice =
+      graph("func.func @main(%x: tensor<2x3xf32>) -> tensor<2xf32> {\n"
+            "  %t = sluice.transpose %x [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n"
+            "  %y = sluice.reduce max %t axes [0] : (tensor<3x2xf32>) -> tensor<2xf32>\n"
+            "  return %y : tensor<2xf32>\n}");
+  std::vector<reference::Shape> shapes;
+  twice.tap = [&](mlir::Value, const Spread &spread) { shapes.push_back(spread.exact().shape); };
+  twice.run({Tensor({2, 3}, {1, 2, 3, 4, 5, 6})});
+  EXPECT_THAT(shapes,
+              ElementsAre(reference::Shape{2, 3}, reference::Shape{3, 2}, reference::Shape{2}));
+}
+
+} // namespace
+} // namespace sluice::check
