@@ -7,7 +7,7 @@
 namespace sluice::check {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Below that share of the largest magnitude, the range is no measure of errors.
 constexpr double kNearConstant = 0.2;
 /// Zero stands for what is below the range of bf16.
@@ -16,7 +16,7 @@ constexpr double kVanishes = 0x1p-126;
 } // namespace
 
 double scaleOf(std::span<const double> values) {
-  double low = kInfinity, high = -kInfinity;
+  double low = kUnbounded, high = -kUnbounded;
   for (const double value : values)
     if (std::isfinite(value)) {
       low = std::min(low, value);
@@ -63,7 +63,7 @@ Judgement judge(std::span<const double> found, const Spread &wanted) {
     if (found[i] == one || (std::isnan(found[i]) && !std::isfinite(one)))
       continue;
     const double error = std::abs(found[i] - one);
-    const double finite = std::isfinite(error) ? error : kInfinity;
+    const double finite = std::isfinite(error) ? error : kUnbounded;
     if (finite <= bounds[i] + kVanishes) {
       judgement.largestError = std::max(judgement.largestError, scale > 0 ? finite / scale : 0);
       continue;
