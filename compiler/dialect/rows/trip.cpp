@@ -195,7 +195,7 @@ mlir::LogicalResult WriteOp::verify() {
   if (getFirst() && getFold())
     return emitOpError("cannot both reduce rows and give their indices");
   if (getOutputAttr() && getFamilyAttr())
-    return emitOpError("cannot write both to a family and to an output");
+    return emitOpError("writes to a family and to an output; only one is allowed");
   return mlir::success();
 }
 

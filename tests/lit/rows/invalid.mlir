@@ -929,7 +929,7 @@ rows.program "m" for "c2b8" attributes {
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
     %1 = rows.vector %0 {group = 1}
-    // expected-error @+1 {{'rows.write' op cannot write both to a family and to an output}}
+    // expected-error @+1 {{'rows.write' op writes to a family and to an output; only one is allowed}}
     rows.write %1 family @h output @y from [0] {stride = 1}
   }
 }

@@ -73,8 +73,8 @@ Operator loss(const char *name, const char *form, const char *input, const char 
          return found == "none" || found == "mean" || found == "sum" ? "" : inQuotes(found);
        },
        "E0206"},
-      {fmt::format("input '{}' must have rank 2 or more, and '{}' its shape without axis 1", input,
-                   labels),
+      {fmt::format("input '{}' must have rank 2 or more; '{}' must have its shape without axis 1",
+                   input, labels),
        [](const NodeView &node) -> std::string {
          Shape wanted = node.in(0).shape;
          if (wanted.size() >= 2)

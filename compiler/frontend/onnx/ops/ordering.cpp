@@ -161,7 +161,7 @@ Operator topK(bool hasInput, bool hasOrder) {
   }
   entry.requirements = {
       axisInRange("X"),
-      {"'k' must be one number in [1, extent of 'axis']",
+      {"'k' must be a single number from 1 to the extent of 'axis'",
        [](const NodeView &node) -> std::string {
          if (!node.given("k") && node.in(1).known->size() != 1)
            return "shape " + shapeText(node.in(1).shape);

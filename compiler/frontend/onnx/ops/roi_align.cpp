@@ -141,8 +141,8 @@ Operator roiAlign(bool hasCoordinates) {
          return mode == "half_pixel" || mode == "output_half_pixel" ? "" : inQuotes(mode);
        },
        "E0206"},
-      {"'X' must have rank 4, 'rois' be [regions 4] and 'batch_indices' [regions], with a region "
-       "or more",
+      {"'X' must have rank 4, 'rois' the shape [regions 4] and 'batch_indices' the shape "
+       "[regions], for 1 region or more",
        [](const NodeView &node) -> std::string {
          const Shape &regions = node.in(kRegions).shape, &batches = node.in(kBatches).shape;
          const bool fits = node.in(kImages).rank() == 4 && batches.size() == 1 && batches[0] > 0 &&

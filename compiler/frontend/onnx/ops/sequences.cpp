@@ -344,7 +344,7 @@ Operator optional() {
   entry.inputs = {{"input", Types::Value, Presence::Optional}};
   entry.outputs = {{"output"}};
   entry.attributes = {{"type", AttributeKind::Type}};
-  entry.requirements = {{"exactly one of input 'input' and attribute 'type' must be given",
+  entry.requirements = {{"either input 'input' or attribute 'type' must be given, not both",
                          [](const NodeView &node) -> std::string {
                            if (node.has(0) != node.given("type"))
                              return "";

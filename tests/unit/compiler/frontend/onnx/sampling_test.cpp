@@ -133,8 +133,8 @@ TEST(RoiAlign, RefusesRegionsAndModes) {
   };
   EXPECT_EQ(over({1, 4}, 0).problem(), "");
   EXPECT_EQ(over({1, 5}, 0).problem(),
-            "E0206 'X' must have rank 4, 'rois' be [regions 4] and 'batch_indices' [regions], with "
-            "a region or more; found [1 2 6 6] and [1 5] and [1]");
+            "E0206 'X' must have rank 4, 'rois' the shape [regions 4] and 'batch_indices' the "
+            "shape [regions], for 1 region or more; found [1 2 6 6] and [1 5] and [1]");
   EXPECT_EQ(over({1, 4}, 1).problem(), "E0206 'batch_indices' must be in [0, batch-1] of 'X', and "
                                        "'rois' must be finite; found 1 for batch 1");
   EXPECT_EQ(over({1, 4}, 0, "max").problem(), "E0205 attribute 'mode' must be 'avg'; found 'max'");

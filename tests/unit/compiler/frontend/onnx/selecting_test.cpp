@@ -120,12 +120,14 @@ TEST(TopK, RefusesMoreThanThereIs) {
     return One("TopK").input(x).ints({static_cast<int64_t>(k.size())}, k).problem();
   };
   EXPECT_EQ(over({2, 3}, {3}), "");
-  EXPECT_EQ(over({2, 3}, {4}),
-            "E0206 'k' must be one number in [1, extent of 'axis']; found 4 for extent 3");
-  EXPECT_EQ(over({2, 3}, {0}),
-            "E0206 'k' must be one number in [1, extent of 'axis']; found 0 for extent 3");
+  EXPECT_EQ(
+      over({2, 3}, {4}),
+      "E0206 'k' must be a single number from 1 to the extent of 'axis'; found 4 for extent 3");
+  EXPECT_EQ(
+      over({2, 3}, {0}),
+      "E0206 'k' must be a single number from 1 to the extent of 'axis'; found 0 for extent 3");
   EXPECT_EQ(over({2, 3}, {1, 1}),
-            "E0206 'k' must be one number in [1, extent of 'axis']; found shape [2]");
+            "E0206 'k' must be a single number from 1 to the extent of 'axis'; found shape [2]");
   EXPECT_EQ(over({257}, {1}), "E0205 at run time 'axis' must have at most 256 elements, the range "
                               "of exact bf16 integers; found 257");
   EXPECT_EQ(
@@ -146,15 +148,15 @@ TEST(Losses, RefuseLabelsThatAreNone) {
   EXPECT_EQ(over({0, 3}).with("ignore_index", int64_t{3}).problem(), "");
   EXPECT_EQ(over({3, 3}).with("ignore_index", int64_t{3}).problem(),
             "E0206 the weights of a mean must not add up to 0; found 0");
-  EXPECT_EQ(over({0, 1, 2}).problem(), "E0206 input 'input' must have rank 2 or more, and 'target' "
-                                       "its shape without axis 1; found [2 3] and [3]");
+  EXPECT_EQ(over({0, 1, 2}).problem(), "E0206 input 'input' must have rank 2 or more; 'target' "
+                                       "must have its shape without axis 1; found [2 3] and [3]");
   EXPECT_EQ(over({0, 1}, {1, 1}).problem(),
             "E0206 input 'weight' must have one element per class; found [2] for 3 classes");
   EXPECT_EQ(over({0, 1}).with("reduction", "max").problem(),
             "E0206 attribute 'reduction' must be 'none', 'mean' or 'sum'; found 'max'");
   EXPECT_EQ(One("SoftmaxCrossEntropyLoss").input({2}).ints({2}, {0, 0}).problem(),
-            "E0206 input 'scores' must have rank 2 or more, and 'labels' its shape without axis 1; "
-            "found [2] and [2]");
+            "E0206 input 'scores' must have rank 2 or more; 'labels' must have its shape without "
+            "axis 1; found [2] and [2]");
 }
 
 One resize(const Floats &scales, const Ints &sizes = {}) {

@@ -217,8 +217,8 @@ TEST(Optional, HasAValueOrNone) {
                                     "'input' must have a value; found an empty optional");
   Model neither = model(false);
   neither.graph().mutable_node(0)->clear_attribute();
-  EXPECT_EQ(messages(neither), "E0206 node 0 (Optional): Optional: exactly one of input 'input' "
-                               "and attribute 'type' must be given; found neither");
+  EXPECT_EQ(messages(neither), "E0206 node 0 (Optional): Optional: either input 'input' "
+                               "or attribute 'type' must be given, not both; found neither");
   Model contradicted = model(false);
   contradicted.graph().mutable_node(0)->mutable_attribute(0)->set_type(
       onnx::AttributeProto::STRING);
