@@ -54,7 +54,7 @@ std::string sharedText(const SpaceLoop::Shared &shared) {
                                         : fmt::format("{} of {}", shared.elements, shared.of);
 }
 
-std::string costText(const OperationSpace &op, const space::Cost &cost) {
+std::string spaceCostText(const OperationSpace &op, const space::Cost &cost) {
   std::string text = fmt::format("reads {} rows, writes {}", cost.rowsRead, cost.rowsWritten);
   if (!op.unit.empty())
     text += fmt::format(", {} {}", cost.beats, op.unit);
@@ -109,7 +109,8 @@ std::string spaceText(const CompileResult &result, const OperationSpace &op) {
     text += tensorText(fmt::format("operand {}", index++), operand);
   for (const SpaceTensor &one : op.results)
     text += tensorText("result", one);
-  text += fmt::format("  a block {}; all {}\n", costText(op, op.block), costText(op, op.whole));
+  text += fmt::format("  a block {}; all {}\n", spaceCostText(op, op.block),
+                      spaceCostText(op, op.whole));
   if (!op.loops.empty())
     text += fmt::format("  {:<5}{:>7} {:<19}{:>5}{:>6}{:>7}{:>9}{:>9}  {}\n", "loop", "extent",
                         "kind", "step", "reads", "writes", op.unit.empty() ? "" : op.unit,
