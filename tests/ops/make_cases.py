@@ -15,7 +15,7 @@ import sys
 
 from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, placing,
                    positions, random_fields, reductions, sampling, selecting, selections, shared_values,
-                   window_exports, windows)
+                   unread_lanes, window_exports, windows)
 from cases.common import Cases
 
 # Random values are drawn in this order.
@@ -34,7 +34,7 @@ FAMILIES = (
     arithmetic.seldom, placing.blocks, placing.borders, placing.products, placing.affine_grids, placing.caches,
     placing.deformations, placing.region_maxima, placing.bits,
     integers.counts, integers.ranges, integers.selections,
-    shared_values.products)
+    shared_values.products, unread_lanes.beyond, unread_lanes.slices)
 
 
 def main():

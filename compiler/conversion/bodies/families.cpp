@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "compiler/conversion/rows/lower.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
+#include "hw/numerics/numerics.h"
 
 using namespace mlir;
 
@@ -66,17 +68,32 @@ uint32_t Families::partsOf(Operation *op) {
   return entry->second;
 }
 
-rows::Padding Families::paddingOf(uint32_t family) const {
-  const auto found = padding.find(family);
-  return found == padding.end() ? rows::Padding::known(0) : found->second;
+rows::TensorLanes Families::lanesOf(uint32_t family, const rows::TensorLanes &given) const {
+  if (const auto found = lanes.find(family); found != lanes.end())
+    return found->second;
+  const std::vector<uint16_t> &constant = program.families[family].constant;
+  const auto isFinite = [](uint16_t lane) { return numerics::isFinite(lane); };
+  return constant.empty() ? given : rows::hostLanes(!std::ranges::all_of(constant, isFinite));
 }
 
-void Families::setPadding(const rows::Write &write, const rows::Padding &written) {
+void Families::addLanes(const rows::Write &write, const rows::TensorLanes &written) {
   if (!write.family)
     return;
-  // Sums are products, with zeros; a product of what is beyond is something else.
-  const bool open = write.fold == rows::Fold::Product && written != rows::Padding::known(0);
-  padding.emplace(*write.family, open ? rows::Padding::open() : written);
+  rows::TensorLanes made = written;
+  if (write.fold == rows::Fold::Sum) // of products, with zeros beyond
+    made = {rows::LaneValues::finite(), written.padding};
+  else if (write.fold == rows::Fold::Product)
+    made = {rows::LaneValues::anything(),
+            written.padding.isZero() ? written.padding : rows::LaneValues::anything()};
+  else if (write.fold) // a maximum of some positions hides what is not finite in others
+    made = {alu(isa::Alu::Max, written.elements, written.elements, rows::LaneValues::known(0),
+                rows::LaneValues::known(0)),
+            alu(isa::Alu::Max, written.padding, written.padding, rows::LaneValues::known(0),
+                rows::LaneValues::known(0))};
+  const auto [known, added] = lanes.emplace(*write.family, made);
+  if (!added)
+    known->second = {either(known->second.elements, made.elements),
+                     either(known->second.padding, made.padding)};
 }
 
 } // namespace sluice::bodies

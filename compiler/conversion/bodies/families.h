@@ -29,17 +29,17 @@ public:
   [[nodiscard]] uint32_t partsPerCore(mlir::Operation *op) const;
   uint32_t add(rows::Family family);
 
-  /// Beyond the elements of a family's rows.
-  [[nodiscard]] rows::Padding paddingOf(uint32_t family) const;
-  /// That of the rows that a body writes to a family.
-  void setPadding(const rows::Write &write, const rows::Padding &written);
+  /// What the rows of a family hold; `given` is of the host's.
+  [[nodiscard]] rows::TensorLanes lanesOf(uint32_t family, const rows::TensorLanes &given) const;
+  /// Takes in what the rows hold that a body writes to a family.
+  void addLanes(const rows::Write &write, const rows::TensorLanes &written);
 
 private:
   const Partition &partition;
   rows::Program &program;
   llvm::DenseMap<mlir::Value, uint32_t> known;
   llvm::DenseMap<mlir::Operation *, uint32_t> parts; ///< of what an operation is folded of
-  std::map<uint32_t, rows::Padding> padding;         ///< of families that bodies make
+  std::map<uint32_t, rows::TensorLanes> lanes;       ///< of families that bodies make
 
   void setExtent(rows::Family &family, mlir::Value value) const;
 };

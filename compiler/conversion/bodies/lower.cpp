@@ -167,7 +167,8 @@ private:
     tensor.name = name;
     tensor.shape = {type.getShape().begin(), type.getShape().end()};
     outline.info.inputs.push_back(std::move(tensor));
-    outline.info.padding.push_back(families.paddingOf(read.family));
+    outline.info.lanes.push_back(
+        families.lanesOf(read.family, rows::hostLanes(rows::takesLanes(function))));
     outline.reads.push_back(std::move(read));
     return outline.function.getBody().front().addArgument(type, function.getLoc());
   }
@@ -392,15 +393,16 @@ private:
     if (!folds.empty())
       if (const auto many = tooManySums(sums, part.trips, folds.front(), geometry))
         return problems.push_back(*many), false;
-    std::vector<rows::Padding> beyond;
+    std::vector<rows::TensorLanes> lanes;
     Problems ignored; // the function as a whole has them too
     rows::LoweringOptions trip = options;
-    trip.padding = &beyond;
+    trip.lanes = &lanes;
+    trip.clearsUnread = rows::takesLanes(function);
     auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored, trip);
     if (!graph || !canFold(*graph, writes))
       return false;
-    for (const auto &[write, one] : llvm::zip_equal(writes, beyond))
-      families.setPadding(write, one);
+    for (const auto &[write, one] : llvm::zip_equal(writes, lanes))
+      families.addLanes(write, one);
     rows::Body body;
     body.trips = static_cast<uint32_t>(part.trips);
     body.trip = std::move(*graph);

@@ -58,10 +58,32 @@ struct Part {
   uint32_t used;
 };
 
-/// Largest (or smallest) lane of the parts, in every lane. Lanes without
-/// elements are masked in the step that reduces them. A minimum is the negated
+/// What a maximum or minimum of lanes of the parts may be.
+LaneValues extremeOf(const GraphBuilder &graph, const std::vector<Part> &parts) {
+  LaneValues values = graph.facts(parts[0].row, parts[0].used).elements;
+  for (const auto [row, used] : parts)
+    values = either(values, graph.facts(row, used).elements);
+  return alu(isa::Alu::Max, values, values, values, values);
+}
+
+/// Whether a minimum with minus infinity keeps the lanes beyond the elements out of a maximum: it
+/// does not where they may be NaN.
+bool hasNumbersBeyond(const GraphBuilder &graph, const Part &part) {
+  return graph.facts(part.row, part.used).padding.keepMaxima();
+}
+
+/// The part with this value in the lanes beyond its elements.
+RowId withBeyond(GraphBuilder &graph, const Part &part, double value) {
+  VectorStep choose;
+  choose.alu2 = isa::Alu::Select;
+  return graph.vectorOnce(choose, {graph.mask(part.used, 1, 0)}, part.row, graph.splat(value),
+                          graph.lanes());
+}
+
+/// Largest (or smallest) lane of the parts, in every lane. Lanes without elements are masked in the
+/// step that reduces them; where they may be NaN, in a step before. A minimum is the negated
 /// maximum of the negated lanes.
-RowId acrossLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &parts) {
+RowId reduceLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &parts) {
   GraphBuilder &graph = lowering.graph;
   const bool smallest = alu == isa::Alu::Min;
   std::vector<RowId> full, partial;
@@ -86,9 +108,16 @@ RowId acrossLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &par
     last.rhs2 = isa::Rhs2::Imm;
     last.imm2 = -1;
   }
+  RowId row = kNoRow;
+  if (!partial.empty()) {
+    row = fold(lowering, alu, partial, lastUsed);
+    if (!hasNumbersBeyond(graph, {row, lastUsed})) {
+      full.push_back(withBeyond(graph, {row, lastUsed}, smallest ? kInfinity : -kInfinity));
+      partial.clear();
+    }
+  }
   if (partial.empty())
     return alongLanes(lowering, last, alu, alu, full);
-  const RowId row = fold(lowering, alu, partial, lastUsed);
   const RowId bound = smallest ? graph.mask(lastUsed, -kInfinity, kInfinity)
                                : graph.mask(lastUsed, kInfinity, -kInfinity);
   const auto masked = [&](VectorStep masking) {
@@ -106,6 +135,13 @@ RowId acrossLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &par
   VectorStep negation;
   negation.table = negate;
   return graph.vectorOnce(negation, {extreme}, kNoRow, kNoRow, 1);
+}
+
+RowId acrossLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &parts) {
+  const LaneValues values = extremeOf(lowering.graph, parts);
+  const RowId row = reduceLanes(lowering, alu, parts);
+  lowering.graph.setUniform(row, 1, values);
+  return row;
 }
 
 /// Product of all used lanes of the rows, in every lane: in each round a lane is
@@ -138,7 +174,7 @@ RowId productAcrossLanes(Lowering &lowering, const std::vector<Part> &parts) {
     product =
         four ? graph.vector(twice, {rotated(3 * left)}, pair, rotated(2 * left), lanes) : pair;
   }
-  graph.setUniform(product, 1);
+  graph.setUniform(product, 1, LaneValues::anything());
   return product;
 }
 
@@ -192,6 +228,8 @@ RowId firstMaximumOfLanes(GraphBuilder &graph, const Part &part) {
   step.reduce = isa::Reduce::Argmax;
   if (part.used == graph.lanes())
     return graph.vector(step, {part.row}, kNoRow, kNoRow, 1);
+  if (!hasNumbersBeyond(graph, part))
+    return graph.vector(step, {withBeyond(graph, part, -kInfinity)}, kNoRow, kNoRow, 1);
   step.alu1 = isa::Alu::Min;
   return graph.vector(step, {part.row}, graph.mask(part.used, kInfinity, -kInfinity), kNoRow, 1);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/conversion/rows/steps.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "hw/numerics/numerics.h"
 
@@ -18,58 +19,36 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Of all inputs of a table.
 TableFacts factsOf(const format::TableImage &image) {
   const numerics::Table table(image);
-  TableFacts facts{Padding::live(), true};
+  TableFacts facts{LaneValues::finite(), LaneValues::finite(), LaneValues::finite(), true};
+  const auto take = [](LaneValues &of, uint32_t value) {
+    if (!isFinite(value))
+      of = either(of, LaneValues::known(numerics::toFloat(value)));
+  };
   for (uint32_t bits = 0; bits < 65536; ++bits) {
-    const uint32_t value = table(bits << 16);
-    const bool isNaN = numerics::isNaN(value);
-    facts.notNegative &= isNaN || value >> 31 == 0;
-    if (!isFinite(bits << 16))
-      continue;
-    if (isNaN)
-      facts.padding = Padding::open();
-    else if (!isFinite(value) && facts.padding.kind == Padding::Kind::Live)
-      facts.padding = Padding::large();
+    const uint32_t input = bits << 16, value = table(input);
+    facts.notNegative &= numerics::isNaN(value) || value >> 31 == 0;
+    take(facts.ofAll, value);
+    if (!numerics::isNaN(input))
+      take(facts.ofNumbers, value);
+    if (isFinite(input))
+      take(facts.ofFinite, value);
   }
   return facts;
 }
 
-} // namespace
-
-Padding Padding::known(float value) { return {Kind::Known, numerics::toBits(value)}; }
-
-bool Padding::finite() const {
-  return kind == Kind::Live || (kind == Kind::Known && isFinite(value));
-}
-
-Padding either(const Padding &left, const Padding &right) {
-  if (left == right)
-    return left;
-  if (left.finite() && right.finite())
-    return Padding::live();
-  const auto isOpen = [](const Padding &one) {
-    return one.kind == Padding::Kind::Open ||
-           (one.kind == Padding::Kind::Known && numerics::isNaN(one.value));
-  };
-  return isOpen(left) || isOpen(right) ? Padding::open() : Padding::large();
-}
-
-bool RowFacts::zeroBeyond(uint32_t lanes) const {
-  return used == lanes ||
-         (padding.kind == Padding::Kind::Known && numerics::toFloat(padding.value) == 0);
-}
-
-namespace {
-
-/// What lanes [used, B) of a constant row hold.
-Padding paddingOf(const std::vector<uint16_t> &lanes, uint32_t used) {
-  const auto isFiniteLane = [](uint16_t lane) { return isFinite(lane); };
-  if (std::all_of(lanes.begin() + used, lanes.end(),
-                  [&](uint16_t lane) { return lane == lanes.back(); }))
-    return {Padding::Kind::Known, numerics::widen(lanes.back())};
-  return std::all_of(lanes.begin(), lanes.end(), isFiniteLane) ? Padding::live() : Padding::open();
+/// What the lanes from `first` on hold of a constant row.
+LaneValues valuesOf(const std::vector<uint16_t> &lanes, uint32_t first, uint32_t last) {
+  LaneValues values = LaneValues::known(0);
+  for (uint32_t lane = first; lane < last; ++lane) {
+    const LaneValues one = LaneValues::known(numerics::toFloat(numerics::widen(lanes[lane])));
+    values = lane == first ? one : either(values, one);
+  }
+  return values;
 }
 
 } // namespace
+
+bool RowFacts::zeroBeyond(uint32_t lanes) const { return used == lanes || padding.isZero(); }
 
 GraphBuilder::GraphBuilder(const format::Geometry &geometry) { graph.geometry = geometry; }
 
@@ -89,20 +68,25 @@ RowId GraphBuilder::push(Row row, RowFacts facts) {
 
 RowFacts GraphBuilder::facts(RowId row, uint32_t used) const {
   RowFacts facts = rowFacts[row];
-  if (graph.rows[row].kind == RowKind::Constant)
-    facts.padding = paddingOf(graph.rows[row].lanes, used);
-  else if (facts.used > used)
-    facts.padding = Padding::live();
+  if (graph.rows[row].kind == RowKind::Constant) {
+    facts.elements = valuesOf(graph.rows[row].lanes, 0, used);
+    facts.padding = valuesOf(graph.rows[row].lanes, used, lanes());
+  } else if (facts.used > used) {
+    facts.padding = facts.used == lanes() ? facts.elements : either(facts.elements, facts.padding);
+  } else if (facts.used < used) {
+    facts.elements = either(facts.elements, facts.padding);
+  }
   facts.used = used;
   return facts;
 }
 
-RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used, Padding beyond) {
+RowId GraphBuilder::input(uint32_t port, uint32_t index, uint32_t used, const LaneValues &elements,
+                          const LaneValues &beyond) {
   Row row;
   row.kind = RowKind::Input;
   row.input = port;
   row.inputRow = index;
-  return push(std::move(row), {used, false, beyond});
+  return push(std::move(row), {used, false, elements, beyond});
 }
 
 RowId GraphBuilder::state(std::string name, std::vector<double> initial) {
@@ -110,7 +94,7 @@ RowId GraphBuilder::state(std::string name, std::vector<double> initial) {
   row.kind = RowKind::State;
   row.state = static_cast<uint32_t>(graph.states.size());
   const auto used = static_cast<uint32_t>(initial.size());
-  const RowId id = push(std::move(row), {used, false, Padding::known(0)});
+  const RowId id = push(std::move(row), {used, false, LaneValues::finite(), LaneValues::known(0)});
   initial.resize(lanes());
   State &state = graph.states.emplace_back();
   state.name = std::move(name);
@@ -132,7 +116,8 @@ RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
   row.kind = RowKind::Constant;
   row.lanes = lanes;
   const bool uniform = std::equal(lanes.begin() + 1, lanes.end(), lanes.begin());
-  const RowId id = push(std::move(row), {used, uniform, paddingOf(lanes, used)});
+  const RowId id = push(std::move(row), {used, uniform, valuesOf(lanes, 0, used),
+                                         valuesOf(lanes, used, this->lanes())});
   constants.emplace(std::move(lanes), id);
   return id;
 }
@@ -169,7 +154,7 @@ RowId GraphBuilder::recalled(RowId row) {
 }
 
 RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
-                           bool uniform, Padding beyond) {
+                           bool uniform, const LaneValues &beyond) {
   // Products with what is written in this inference cannot be done in the one before.
   for (Term &term : terms) {
     if (graph.dynamic.contains(term.block))
@@ -180,7 +165,8 @@ RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uin
   row.kind = RowKind::Linear;
   row.terms = std::move(terms);
   row.bias = std::move(bias);
-  return push(std::move(row), {used, uniform, uniform ? Padding::live() : beyond});
+  return push(std::move(row),
+              {used, uniform, LaneValues::finite(), uniform ? LaneValues::finite() : beyond});
 }
 
 RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c,
@@ -189,11 +175,27 @@ RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b
     return id == kNoRow || broadcast || rowFacts[id].uniform;
   };
   const bool reduces = step.reduce != isa::Reduce::None;
+  const bool secondReadsB =
+      usesB(step) && (step.alu2 == isa::Alu::Select || step.rhs2 == isa::Rhs2::B);
   RowFacts facts;
   facts.used = used;
-  facts.uniform =
-      (reduces || same(a[0], false)) && same(b, step.bBroadcast) && same(c, step.cBroadcast);
-  facts.padding = facts.uniform ? Padding::live() : paddingAfter(step, a[0], b, c, used);
+  facts.uniform = (reduces ? !readsA(step) : same(a[0], false)) &&
+                  (!reduces || secondReadsB ? same(b, step.bBroadcast) : true) &&
+                  same(c, step.cBroadcast);
+  const auto of = [&](RowId id, bool broadcast, LaneValues RowFacts::*lanesOf) {
+    if (id == kNoRow)
+      return LaneValues::known(0);
+    const RowFacts known = this->facts(id, used);
+    if (!broadcast && !known.uniform)
+      return known.*lanesOf;
+    return facts.uniform ? known.elements : known.elements.spread();
+  };
+  const auto result = [&](LaneValues RowFacts::*lanesOf) {
+    return after(step, of(a[0], false, lanesOf), of(b, step.bBroadcast, lanesOf),
+                 of(c, step.cBroadcast, lanesOf));
+  };
+  facts.elements = result(&RowFacts::elements);
+  facts.padding = facts.uniform ? facts.elements : result(&RowFacts::padding);
   for (const RowId operand : a)
     isRead[operand] = true;
   for (const RowId operand : {b, c})
@@ -232,8 +234,8 @@ void GraphBuilder::setElements(RowId id, const Elements &elements) {
     row.elements = elements;
 }
 
-void GraphBuilder::setUniform(RowId row, uint32_t used) {
-  rowFacts[row] = {used, true, Padding::live()};
+void GraphBuilder::setUniform(RowId row, uint32_t used, const LaneValues &elements) {
+  rowFacts[row] = {used, true, elements, elements};
 }
 
 uint32_t GraphBuilder::table(const std::shared_ptr<const format::TableImage> &image) {
@@ -291,63 +293,60 @@ bool GraphBuilder::isComputed(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
 }
 
-Padding GraphBuilder::paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
-                                   uint32_t used) const {
-  using Kind = Padding::Kind;
-  const auto of = [&](RowId id, bool broadcast) {
-    if (id == kNoRow)
-      return Padding::known(0);
-    return broadcast || rowFacts[id].uniform ? Padding::live() : facts(id, used).padding;
-  };
-  const Padding pa = of(a, false), pb = of(b, step.bBroadcast), pc = of(c, step.cBroadcast);
-  // One operation on what is known about its operands.
-  const auto apply = [](isa::Alu op, Padding l, Padding r, Padding ifTrue, Padding ifFalse) {
-    switch (op) {
-    case isa::Alu::Pass:
-      return l;
-    case isa::Alu::Select:
-      if (l.kind == Kind::Known)
-        return numerics::toFloat(l.value) != 0 ? ifTrue : ifFalse;
-      return ifTrue.finite() && ifFalse.finite() ? Padding::live() : Padding::open();
-    default:
-      break;
-    }
-    if (l.kind == Kind::Known && r.kind == Kind::Known)
-      return Padding{Kind::Known, numerics::alu(op, l.value, r.value, 0, 0)};
-    if (op == isa::Alu::Mul) {
-      // A product of finite values may overflow where no element does.
-      const auto shrinks = [](Padding p) {
-        return p.kind == Kind::Known && std::fabs(numerics::toFloat(p.value)) <= 1;
-      };
-      if (!l.finite() || !r.finite())
-        return Padding::open();
-      return shrinks(l) || shrinks(r) ? Padding::live() : Padding::large();
-    }
-    return l.finite() && r.finite() ? Padding::live() : Padding::open();
-  };
-  const auto right1 = step.rhs1 == isa::Rhs1::B     ? pb
-                      : step.rhs1 == isa::Rhs1::Imm ? Padding::known(step.imm1)
-                                                    : pa;
-  Padding value = apply(step.alu1, pa, right1, pb, pc);
+LaneValues GraphBuilder::after(const VectorStep &step, const LaneValues &a, const LaneValues &b,
+                               const LaneValues &c) const {
+  const auto right1 = step.rhs1 == isa::Rhs1::B     ? b
+                      : step.rhs1 == isa::Rhs1::Imm ? LaneValues::known(step.imm1)
+                                                    : a;
+  LaneValues value = alu(step.alu1, a, right1, b, c);
   if (step.table) {
-    if (value.kind == Kind::Known)
-      value.value = numerics::Table(graph.tables[*step.table])(value.value);
+    const TableFacts &table = tableFacts[*step.table];
+    if (const auto bits = value.value())
+      value =
+          LaneValues::known(numerics::toFloat(numerics::Table(graph.tables[*step.table])(*bits)));
     else
-      value = value.finite() ? tableFacts[*step.table].padding : Padding::open();
+      value = value.isFinite()     ? table.ofFinite
+              : value.keepMaxima() ? table.ofNumbers
+                                   : table.ofAll;
   }
-  const auto right2 = step.rhs2 == isa::Rhs2::C     ? pc
-                      : step.rhs2 == isa::Rhs2::Imm ? Padding::known(step.imm2)
-                      : step.rhs2 == isa::Rhs2::A   ? pa
-                                                    : pb;
-  value = apply(step.alu2, value, right2, pb, pc);
-  if (value.kind == Kind::Known)
-    value.value = static_cast<uint32_t>(numerics::finish(step.post, value.value)) << 16;
-  return value;
+  if (step.reduce == isa::Reduce::Argmax)
+    value = LaneValues::finite();
+  else if (step.reduce != isa::Reduce::None)
+    value = LaneValues::anything(); // depends on what is beyond the elements, too
+  const auto right2 = step.rhs2 == isa::Rhs2::C     ? c
+                      : step.rhs2 == isa::Rhs2::Imm ? LaneValues::known(step.imm2)
+                      : step.rhs2 == isa::Rhs2::A   ? a
+                                                    : b;
+  return post(step.post, alu(step.alu2, value, right2, b, c));
 }
 
-RowId GraphBuilder::withFinitePadding(RowId id) {
+RowId GraphBuilder::forProduct(RowId id, const std::vector<bool> &read) {
+  if (read.empty())
+    return id;
   const RowFacts facts = rowFacts[id];
-  return facts.used == lanes() || facts.padding.finite() ? id : withZeroPadding(id, facts.used);
+  const auto reads = [&](uint32_t lane) { return lane < read.size() && read[lane]; };
+  bool readsElements = true, readsAll = true;
+  for (uint32_t lane = 0; lane < lanes(); ++lane) {
+    readsElements &= lane >= facts.used || reads(lane);
+    readsAll &= reads(lane);
+  }
+  if (readsAll || facts.uniform)
+    return id;
+  if (graph.rows[id].kind == RowKind::Constant) {
+    std::vector<uint16_t> kept = graph.rows[id].lanes;
+    for (uint32_t lane = 0; lane < lanes(); ++lane)
+      kept[lane] = reads(lane) || isFinite(kept[lane]) ? kept[lane] : 0;
+    return constantRow(std::move(kept), facts.used);
+  }
+  if (readsElements || !clearsUnread || facts.elements.keepProducts())
+    return facts.used == lanes() || facts.padding.keepProducts() ? id
+                                                                 : withZeroPadding(id, facts.used);
+  std::vector<double> chosen;
+  for (uint32_t lane = 0; lane < lanes(); ++lane)
+    chosen.push_back(reads(lane) ? 1 : 0);
+  VectorStep choose;
+  choose.alu2 = isa::Alu::Select;
+  return copyOf(id, vectorOnce(choose, {constant(chosen)}, id, splat(0), facts.used));
 }
 
 RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
@@ -355,16 +354,15 @@ RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
   if (facts.zeroBeyond(lanes()))
     return id;
   const VectorStep &step = graph.rows[id].step;
-  const bool known = facts.padding.kind == Padding::Kind::Known;
+  const std::optional<uint32_t> value = facts.padding.value();
   // Changed in place only if nothing that is known of other rows rests on it, and
   // what lies beyond is nobody's element.
-  const bool ours = rowFacts[id].used <= used && !facts.uniform && !(known && isRead[id]);
+  const bool ours = rowFacts[id].used <= used && !facts.uniform && !(value && isRead[id]);
   if (ours && isComputed(id) && step.alu2 == isa::Alu::Pass && step.reduce == isa::Reduce::None) {
     // A free second unit clears lanes whose sign is known, unless they are NaN:
     // min(x, 0) where x >= 0, and min(x, inf) elsewhere.
-    const bool knownSign = known && !numerics::isNaN(facts.padding.value);
-    const bool negative = knownSign && facts.padding.value >> 31;
-    const bool number = facts.padding.finite() || facts.padding.kind == Padding::Kind::Large;
+    const bool number = facts.padding.keepMaxima(), knownSign = value && number;
+    const bool negative = knownSign && *value >> 31;
     if (knownSign || (number && step.table && tableFacts[*step.table].notNegative)) {
       const RowId bound = mask(used, negative ? -kUnbounded : kUnbounded, 0);
       isRead[bound] = true;
@@ -372,7 +370,7 @@ RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
       row.step.alu2 = negative ? isa::Alu::Max : isa::Alu::Min;
       row.step.rhs2 = isa::Rhs2::C;
       row.c = bound;
-      rowFacts[id].padding = Padding::known(0);
+      rowFacts[id].padding = LaneValues::known(0);
       return id;
     }
   }

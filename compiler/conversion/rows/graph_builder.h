@@ -10,40 +10,17 @@
 #include <vector>
 
 #include "compiler/conversion/row_graph.h"
+#include "compiler/conversion/rows/lane_values.h"
 
 namespace sluice::rows {
 
-/// What the lanes beyond a row's elements hold. A matrix product multiplies
-/// them by zero weights, and a lane that is infinite or NaN would poison it.
-struct Padding {
-  enum class Kind : uint8_t {
-    Known, ///< `value` in every such lane
-    Live,  ///< depends on the input, and is not finite only if an element is not
-    Large, ///< may be infinite although the elements are finite, but not NaN
-    Open,  ///< may be infinite or NaN although the elements are finite
-  };
-  Kind kind = Kind::Known;
-  uint32_t value = 0; ///< Known: fp32 bits
-
-  static Padding known(float value);
-  static Padding live() { return {Kind::Live, 0}; }
-  static Padding large() { return {Kind::Large, 0}; }
-  static Padding open() { return {Kind::Open, 0}; }
-  /// Known and finite, or Live.
-  [[nodiscard]] bool finite() const;
-
-  bool operator==(const Padding &) const = default;
-};
-
-/// What is known of lanes that are beyond the elements of one row or another.
-Padding either(const Padding &left, const Padding &right);
-
-/// What is known of a row. The first lanes of a row can be a row of another
-/// tensor: beyond them, that one has its padding where this one has elements.
+/// What is known of a row. The first lanes of a row can be a row of another tensor: beyond them,
+/// that one has its padding where this one has elements and padding of its own.
 struct RowFacts {
   uint32_t used = 0;    ///< lanes with elements, from lane 0
   bool uniform = false; ///< every one of the B lanes holds the same value
-  Padding padding;
+  LaneValues elements = LaneValues::anything();
+  LaneValues padding = LaneValues::known(0); ///< beyond the elements; as they are, if uniform
 
   /// The lanes beyond the elements are zero, or there are none.
   [[nodiscard]] bool zeroBeyond(uint32_t lanes) const;
@@ -51,7 +28,7 @@ struct RowFacts {
 
 /// What is known of the values of a function table.
 struct TableFacts {
-  Padding padding;          ///< of finite arguments
+  LaneValues ofFinite = LaneValues::anything(), ofNumbers = ofFinite, ofAll = ofFinite;
   bool notNegative = false; ///< no value has a minus sign, but for NaN
 };
 
@@ -62,11 +39,17 @@ public:
   [[nodiscard]] uint32_t lanes() const { return graph.geometry.lanes; }
   [[nodiscard]] uint32_t cores() const { return graph.geometry.cores; }
 
+  /// Whether products clear elements that they do not read and that may be harmful. Views that read
+  /// all elements need not: a harmful element poisons the sums of its row as it is.
+  bool clearsUnread = true;
+
   /// Rows made from now on belong to a new group and come from these nodes.
   void beginGroup(std::vector<uint32_t> nodes);
 
-  RowId input(uint32_t port, uint32_t row, uint32_t used, Padding beyond);
-  /// What the inference before kept: in the first one these first lanes. The others are zero.
+  RowId input(uint32_t port, uint32_t row, uint32_t used, const LaneValues &elements,
+              const LaneValues &beyond);
+  /// What the inference before kept: in the first one these first lanes. The others are zero. What
+  /// is kept is taken for finite: an element that is not poisons the state when it is moved.
   RowId state(std::string name, std::vector<double> initial);
   /// What a state is in the next inference.
   void keep(RowId state, RowId next);
@@ -77,7 +60,7 @@ public:
   RowId mask(uint32_t used, double inside, double outside);
   /// `beyond` is what the lanes beyond `used` hold, if they are not uniform.
   RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform,
-               Padding beyond = Padding::known(0));
+               const LaneValues &beyond = LaneValues::known(0));
   /// b and c may be kNoRow. Step.table indexes tables of this graph.
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
   /// The same row again where it was asked for before; it then serves the nodes of this group too.
@@ -93,14 +76,16 @@ public:
   void setElements(RowId row, const Elements &elements);
   /// Of a row whose elements are the first `used` lanes.
   [[nodiscard]] RowFacts facts(RowId row, uint32_t used) const;
-  /// Says that every lane of a row holds the same value.
-  void setUniform(RowId row, uint32_t used);
+  /// Says that every lane of a row holds the same value, one of these.
+  void setUniform(RowId row, uint32_t used, const LaneValues &elements);
   /// A matrix product whose step is still empty.
   [[nodiscard]] bool isPlainLinear(RowId row) const;
   /// Neither an input nor a constant.
   [[nodiscard]] bool isComputed(RowId row) const;
-  /// `row`, or a copy, with padding that cannot poison a matrix product.
-  RowId withFinitePadding(RowId row);
+  /// `row`, or a copy, that cannot poison a matrix product by the lanes that the product does not
+  /// read. `read` says so by lane; lanes behind its end are not read. Empty: all
+  /// lanes are.
+  RowId forProduct(RowId row, const std::vector<bool> &read);
   /// `row`, or a copy, with zeros beyond the first `used` lanes.
   RowId withZeroPadding(RowId row, uint32_t used);
 
@@ -116,8 +101,9 @@ private:
   /// Adds the nodes of this group to those of a row or a block.
   void serve(std::vector<uint32_t> &all) const;
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
-  [[nodiscard]] Padding paddingAfter(const VectorStep &step, RowId a, RowId b, RowId c,
-                                     uint32_t used) const;
+  /// What a step makes of lanes whose operands are known so far.
+  [[nodiscard]] LaneValues after(const VectorStep &step, const LaneValues &a, const LaneValues &b,
+                                 const LaneValues &c) const;
 
   Graph graph;
   std::vector<RowFacts> rowFacts;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "compiler/conversion/scalar/table_builder.h"
 
@@ -16,9 +17,10 @@ void LinearSum::add(uint32_t lane, const Element &element, double weight, double
     const auto [known, added] = places.try_emplace(element.row, sources.size());
     last = known->second;
     if (added)
-      sources.push_back({element.row, {}, std::vector<double>(lanes)});
+      sources.push_back({element.row, {}, std::vector<double>(lanes), std::vector<bool>(lanes)});
   }
   Source &source = sources[last];
+  source.reads[element.lane] = true;
   if (nominal != 0 && element.scale != 0)
     source.nominal[element.lane] = (nominal - element.offset) / element.scale;
   const double scaled = weight * element.scale, offset = weight * element.offset;
@@ -71,6 +73,8 @@ LinearSum::Rounded LinearSum::round() {
       continue;
     result.sources.push_back(source.row);
     result.blocks.push_back(graph.block(weights));
+    const bool readsAll = std::ranges::all_of(source.reads, std::identity());
+    result.reads.push_back(readsAll ? std::vector<bool>() : source.reads);
   }
   if (std::any_of(bias.begin(), bias.end(), [](double value) { return value != 0; }))
     result.bias.assign(bias.begin(), bias.end());
@@ -78,6 +82,22 @@ LinearSum::Rounded LinearSum::round() {
     result.correction = std::move(correction);
   result.finite &= std::all_of(result.bias.begin(), result.bias.end(), isFinite);
   return result;
+}
+
+void uniteReads(std::vector<LinearSum::Rounded> &sums) {
+  std::unordered_map<RowId, std::vector<bool>> all;
+  for (const LinearSum::Rounded &sum : sums)
+    for (size_t i = 0; i < sum.sources.size(); ++i) {
+      const auto [known, added] = all.try_emplace(sum.sources[i], sum.reads[i]);
+      if (sum.reads[i].empty())
+        known->second.clear();
+      for (size_t lane = 0; !added && lane < known->second.size(); ++lane)
+        known->second[lane] = known->second[lane] || sum.reads[i][lane];
+    }
+  for (LinearSum::Rounded &sum : sums)
+    for (size_t i = 0; i < sum.sources.size(); ++i)
+      if (!sum.reads[i].empty())
+        sum.reads[i] = all.at(sum.sources[i]);
 }
 
 RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform) {
@@ -88,7 +108,7 @@ RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t us
   }
   std::vector<Term> terms;
   for (size_t i = 0; i < sum.sources.size(); ++i)
-    terms.push_back({graph.withFinitePadding(sum.sources[i]), sum.blocks[i]});
+    terms.push_back({graph.forProduct(sum.sources[i], sum.reads[i]), sum.blocks[i]});
   return graph.linear(std::move(terms), sum.bias, used, uniform);
 }
 

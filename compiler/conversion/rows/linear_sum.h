@@ -27,7 +27,9 @@ public:
   struct Rounded {
     std::vector<RowId> sources;
     std::vector<uint32_t> blocks; ///< of GraphBuilder, one per source
-    std::vector<float> bias;      ///< empty if zero
+    /// By source and lane, whether it reads an element there; empty: in every lane.
+    std::vector<std::vector<bool>> reads;
+    std::vector<float> bias; ///< empty if zero
     /// What rounding the weights takes away from the sum of nominal elements, by
     /// output lane; empty if nothing.
     std::vector<double> correction;
@@ -48,6 +50,7 @@ private:
     RowId row;
     std::vector<Cell> cells;     ///< [output lane][source lane]; none while all weights are zero
     std::vector<double> nominal; ///< by source lane
+    std::vector<bool> reads;     ///< by source lane
   };
 
   GraphBuilder &graph;
@@ -57,6 +60,10 @@ private:
   std::vector<double> bias;
   uint32_t lanes;
 };
+
+/// Sums of one operation read, of each source, what any of them reads: elements poison every sum of
+/// their row, but lanes that the operation does not read poison none.
+void uniteReads(std::vector<LinearSum::Rounded> &sums);
 
 /// The row for a rounded sum: Linear, or Constant if no source is left.
 RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t used, bool uniform);

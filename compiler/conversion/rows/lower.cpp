@@ -11,6 +11,7 @@
 #include "compiler/dialect/sluice/dialect.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/support/problem.h"
 
@@ -30,14 +31,15 @@ void registerRowLowering(MLIRContext &context) {
 namespace {
 
 Port inputPort(Lowering &lowering, BlockArgument argument, const format::HostTensor &tensor,
-               const Padding &beyond) {
+               const TensorLanes &lanes) {
   const RowLayout layout = lowering.layoutOf(argument);
   Port port{tensor, {}};
   setPacking(port.tensor, argument);
   RowTensor rows{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row) {
     port.rows.push_back(lowering.graph.input(argument.getArgNumber(), static_cast<uint32_t>(row),
-                                             static_cast<uint32_t>(layout.used(row)), beyond));
+                                             static_cast<uint32_t>(layout.used(row)),
+                                             lanes.elements, lanes.padding));
     rows.rows.push_back({port.rows.back(), false, {}});
   }
   lowering.define(argument, std::move(rows));
@@ -67,17 +69,20 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
   return port;
 }
 
-Padding paddingOf(const Lowering &lowering, Value value, const Port &port) {
+TensorLanes lanesOf(const Lowering &lowering, Value value, const Port &port) {
   const RowLayout layout = lowering.layoutOf(value);
-  std::optional<Padding> padding;
+  std::optional<LaneValues> elements, padding;
+  const auto take = [](std::optional<LaneValues> &all, const LaneValues &one) {
+    all = all ? either(*all, one) : one;
+  };
   for (int64_t row = 0; row < layout.rows(); ++row) {
     const auto used = static_cast<uint32_t>(layout.used(row));
-    if (used == lowering.graph.lanes())
-      continue;
-    const Padding one = lowering.graph.facts(port.rows[row], used).padding;
-    padding = padding ? either(*padding, one) : one;
+    const RowFacts facts = lowering.graph.facts(port.rows[row], used);
+    take(elements, facts.elements);
+    if (used != lowering.graph.lanes())
+      take(padding, facts.padding);
   }
-  return padding.value_or(Padding::known(0));
+  return {*elements, padding.value_or(LaneValues::known(0))};
 }
 
 /// Beyond this no target has room; it bounds the time spent on finding that out.
@@ -139,6 +144,31 @@ void nameTensors(func::FuncOp function, ModelInfo &info) {
   }
 }
 
+bool takesLanes(func::FuncOp function) {
+  const auto takes = [](ir::SliceOp slice) {
+    const auto dim = ir::dataDim(slice.getInput());
+    if (!dim)
+      return false;
+    if (slice.getSizes()[*dim] < ir::shapeOf(slice.getInput())[*dim])
+      return true;
+    // Lines of a tensor whose rows other views have rearranged lie in parts of rows.
+    Operation *view = slice.getInput().getDefiningOp();
+    while (llvm::isa_and_nonnull<ir::TransposeOp, ir::SliceOp, ir::ReverseOp, ir::UnsqueezeOp,
+                                 ir::SqueezeOp, ir::BroadcastOp>(view))
+      view = view->getOperand(0).getDefiningOp();
+    return llvm::isa_and_nonnull<ir::ReshapeOp, ir::RelayoutOp>(view);
+  };
+  return function
+      .walk([&](ir::SliceOp slice) {
+        return takes(slice) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+TensorLanes hostLanes(bool anything) {
+  return {anything ? LaneValues::anything() : LaneValues::finite(), LaneValues::known(0)};
+}
+
 std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
                                  const ModelInfo &info, Problems &problems,
                                  const LoweringOptions &options) {
@@ -146,6 +176,7 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   const size_t before = problems.size();
   Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
   lowering.elements = &info.values;
+  lowering.graph.clearsUnread = options.clearsUnread.value_or(takesLanes(function));
   for (size_t i = 0; i < info.nodes.size(); ++i)
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
@@ -156,9 +187,9 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   }
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
-                               argument.getArgNumber() < info.padding.size()
-                                   ? info.padding[argument.getArgNumber()]
-                                   : Padding::known(0)));
+                               argument.getArgNumber() < info.lanes.size()
+                                   ? info.lanes[argument.getArgNumber()]
+                                   : hostLanes(lowering.graph.clearsUnread)));
   for (Operation &op : block.without_terminator())
     if (!Lowering::isConstant(op.getResult(0)))
       llvm::cast<RowsInterface>(op).lowerToRows(lowering);
@@ -169,9 +200,9 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     return std::nullopt;
   if (options.notes)
     options.notes->insert(options.notes->end(), lowering.notes.begin(), lowering.notes.end());
-  if (options.padding)
+  if (options.lanes)
     for (const auto &[value, port] : llvm::zip_equal(block.getTerminator()->getOperands(), outputs))
-      options.padding->push_back(paddingOf(lowering, value, port));
+      options.lanes->push_back(lanesOf(lowering, value, port));
   if (options.treesSeen)
     options.treesSeen->add(lowering.treesSeen);
   Graph graph = lowering.graph.take();

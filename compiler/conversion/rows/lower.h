@@ -35,8 +35,8 @@ struct ModelInfo {
   /// As the host sees them, in the order of the function's arguments and
   /// results: name, shape and type. The data dimension comes from the function.
   std::vector<format::HostTensor> inputs, outputs;
-  /// By input, what is beyond the elements of its rows; zeros where it is not said.
-  std::vector<Padding> padding;
+  /// What the rows of each input hold. Inputs without an entry come from the host (hostLanes).
+  std::vector<TensorLanes> lanes;
   std::vector<format::SourceNode> nodes;
   uint64_t parameters = 0;
   std::vector<format::ModelTensor> tensors; ///< that values are
@@ -59,11 +59,21 @@ struct LoweringOptions {
   /// rounded weights; contractions beyond them are sampled.
   int64_t nominalProducts = 50'000'000;
   std::vector<std::string> *notes = nullptr; ///< what was sampled is added; may be null
-  /// What is beyond the elements of the rows of each output is added; may be null.
-  std::vector<Padding> *padding = nullptr;
+  /// Whether products clear elements that views do not read (GraphBuilder::clearsUnread), and
+  /// inputs from the host may hold anything in them; else they are taken for finite. By default, if
+  /// slices of the function leave out lanes: of the whole function, for a part of one.
+  std::optional<bool> clearsUnread = std::nullopt;
+  /// What the rows of each output hold is added; may be null.
+  std::vector<TensorLanes> *lanes = nullptr;
   TreeShape trees = {};           ///< in which rows are merged
   TreesSeen *treesSeen = nullptr; ///< gets what of the shape mattered; may be null
 };
+
+/// What the rows of inputs from the host hold: anything in their elements, or finite values.
+TensorLanes hostLanes(bool anything);
+
+/// Whether slices of a function leave out lanes.
+bool takesLanes(mlir::func::FuncOp function);
 
 /// Attaches the lowering of every operation to the context. Idempotent; done by
 /// lowerToRows as well.

@@ -155,7 +155,12 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
   const std::vector<double> means = typical(lowering, bases, sums);
 
-  RowTensor result{layout, std::vector<RowRef>(layout.rows())};
+  struct Place {
+    int64_t row;
+    uint32_t used;
+  };
+  std::vector<Place> places;
+  std::vector<LinearSum::Rounded> made;
   const bool shared = features.back().x == features.front().x; // lanes read the same elements
   std::vector<Element> elements; // [lane, unless they are shared][trip of the summed loops]
   KnownSums known(bases);
@@ -195,10 +200,16 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       if (!row.bias.empty() && !row.correction.empty())
         for (size_t j = 0; j < count; ++j)
           row.bias[j] += static_cast<float>(row.correction[j]);
-      const RowId id = emitLinear(lowering.graph, row, static_cast<uint32_t>(count), false);
-      result.rows[layout.place(base.out + features[first].out).row] = {id, false, {}};
+      places.push_back(
+          {layout.place(base.out + features[first].out).row, static_cast<uint32_t>(count)});
+      made.push_back(std::move(row));
     }
   }
+  uniteReads(made);
+  RowTensor result{layout, std::vector<RowRef>(layout.rows())};
+  for (size_t i = 0; i < made.size(); ++i)
+    result.rows[places[i].row] = {
+        emitLinear(lowering.graph, made[i], places[i].used, false), false, {}};
   return result;
 }
 

@@ -157,7 +157,7 @@ RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
           // Beyond the elements, columns leave zero weights; rows only if their
           // sources do.
           operand = form->columns || zeroBeyond
-                        ? graph.withFinitePadding(operand)
+                        ? graph.forProduct(operand, std::vector<bool>(countIn, true))
                         : graph.withZeroPadding(operand, static_cast<uint32_t>(countIn));
           clean &= !form->columns || zeroBeyond;
           terms.push_back({operand, graph.dynamicBlock(form->columns, std::move(writes))});
@@ -170,7 +170,7 @@ RowTensor LazyDynamic::emitWith(Lowering &lowering, const OutputAffine &after) {
       }
       const RowId id =
           graph.linear(std::move(terms), std::move(bias), static_cast<uint32_t>(countOut), false,
-                       clean ? Padding::known(0) : Padding::open());
+                       clean ? LaneValues::known(0) : LaneValues::anything());
       result.rows[result.layout.place(firstResult).row] = {id, false, {}};
     }
   return result;

@@ -65,9 +65,13 @@ RowTensor sum(Lowering &lowering, const RowTensor &x, const Reduction &reduction
   scale.alu1 = isa::Alu::Mul;
   scale.rhs1 = isa::Rhs1::Imm;
   scale.imm1 = static_cast<float>(weight);
+  std::vector<LinearSum::Rounded> rounded;
+  for (LinearSum &one : sums)
+    rounded.push_back(one.round());
+  uniteReads(rounded);
   for (int64_t row = 0; row < layout.rows(); ++row) {
     const auto used = static_cast<uint32_t>(layout.used(row));
-    RowId id = emitLinear(graph, sums[row].round(), used, uniform);
+    RowId id = emitLinear(graph, rounded[row], used, uniform);
     if (!inBlocks)
       id = graph.vector(scale, {id}, kNoRow, kNoRow, used);
     result.rows.push_back({id, false, {}});

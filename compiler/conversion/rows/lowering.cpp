@@ -134,7 +134,18 @@ RowTensor Lowering::constantRows(const RowLayout &layout, const reference::Tenso
   return result;
 }
 
-RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast) {
+namespace {
+
+/// No element of a row is computed.
+bool isConstantRow(const RowRef &ref) {
+  return ref.row == kNoRow &&
+         std::ranges::all_of(ref.gather, [](const Element &e) { return e.row == kNoRow; });
+}
+
+} // namespace
+
+RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast,
+                            const LinearSum::Rounded &selection) {
   if (ref.row != kNoRow) {
     if (!ref.broadcast || keepBroadcast)
       return ref.row;
@@ -144,24 +155,31 @@ RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast
     spread.bBroadcast = true;
     return graph.vector(spread, {graph.splat(-0.0)}, ref.row, kNoRow, used);
   }
-  if (std::all_of(ref.gather.begin(), ref.gather.end(),
-                  [](const Element &e) { return e.row == kNoRow; })) {
-    std::vector<double> values;
-    for (const Element &element : ref.gather)
-      values.push_back(element.offset);
-    return graph.constant(values);
-  }
-  LinearSum selection(graph);
-  for (uint32_t lane = 0; lane < used; ++lane)
-    selection.add(lane, ref.gather[lane], 1);
-  return emitLinear(graph, selection.round(), used, false);
+  if (!isConstantRow(ref))
+    return emitLinear(graph, selection, used, false);
+  std::vector<double> values;
+  for (const Element &element : ref.gather)
+    values.push_back(element.offset);
+  return graph.constant(values);
 }
 
 RowTensor Lowering::materialise(RowTensor tensor, bool keepBroadcast) {
+  std::vector<LinearSum::Rounded> selections(tensor.rows.size());
+  for (size_t row = 0; row < tensor.rows.size(); ++row) {
+    const RowRef &ref = tensor.rows[row];
+    if (ref.row != kNoRow || isConstantRow(ref))
+      continue;
+    LinearSum selection(graph);
+    for (uint32_t lane = 0; lane < tensor.layout.used(static_cast<int64_t>(row)); ++lane)
+      selection.add(lane, ref.gather[lane], 1);
+    selections[row] = selection.round();
+  }
+  uniteReads(selections);
   for (size_t row = 0; row < tensor.rows.size(); ++row) {
     RowRef &ref = tensor.rows[row];
     const auto used = static_cast<uint32_t>(tensor.layout.used(static_cast<int64_t>(row)));
-    ref = {materialise(ref, used, keepBroadcast), keepBroadcast && ref.broadcast, {}};
+    ref = {
+        materialise(ref, used, keepBroadcast, selections[row]), keepBroadcast && ref.broadcast, {}};
     if (tensor.elements && !ref.broadcast)
       graph.setElements(ref.row, tensor.elements->of(static_cast<uint32_t>(row)));
   }

@@ -126,7 +126,9 @@ private:
     std::unique_ptr<Lazy> lazy;
     std::optional<reference::Tensor> nominal;
   };
-  RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast);
+  /// `selection` is of the elements, if they lie in several lanes or rows.
+  RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast,
+                    const LinearSum::Rounded &selection);
 
   reference::Tensor nominalOf(mlir::Operation *op);
 

@@ -168,7 +168,8 @@ std::vector<std::vector<float>> interpret(const Graph &graph,
   return values;
 }
 
-Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options)
+Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options,
+             const TensorLanes &inputs)
     : lanes(lanes), context(std::make_unique<mlir::MLIRContext>()) {
   context->loadDialect<ir::SluiceDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
                        mlir::math::MathDialect>();
@@ -189,6 +190,7 @@ Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options)
   };
   for (mlir::Type type : function.getArgumentTypes())
     info.inputs.push_back(describe(type));
+  info.lanes.assign(info.inputs.size(), inputs);
   for (mlir::Type type : function.getResultTypes())
     info.outputs.push_back(describe(type));
   options.notes = &notes;

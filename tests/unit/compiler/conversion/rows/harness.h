@@ -25,7 +25,9 @@ std::vector<std::vector<float>> interpret(const Graph &graph,
 class Model {
 public:
   /// Parses a function @main after layout. Tensors are `lanes` wide on rows.
-  explicit Model(const std::string &text, uint32_t lanes = 8, LoweringOptions options = {});
+  /// `inputs` is what its inputs hold: by default finite elements, and zeros beyond them.
+  explicit Model(const std::string &text, uint32_t lanes = 8, LoweringOptions options = {},
+                 const TensorLanes &inputs = {LaneValues::finite(), LaneValues::known(0)});
   ~Model();
 
   std::optional<Graph> graph;

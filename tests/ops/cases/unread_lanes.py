@@ -1,0 +1,74 @@
+"""Lanes beyond the extent, and lanes that a view does not read, never reach a result, whatever they hold."""
+import numpy as np
+
+from cases.common import node, normal
+
+AXIS = {"a": np.int64([1])}
+
+
+def softmax(x, axis=1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def beyond(cases):
+    """Rows of 5 elements, beyond which a quotient, a logarithm or a root is NaN or infinite."""
+    x, z = normal(2, 5), np.float32(0.5 + np.abs(normal(2, 5))) * np.where(normal(2, 5) < 0, -1, 1).astype(np.float32)
+    length, scale = np.sqrt((x ** 2 + 1) @ np.full((5, 5), 0.25)), np.full((5, 5), 0.25, np.float32)
+    rows = {"quotient": ([node("Div", "x z", "t")], x / z, {}),
+            "x_log_x": ([node("Abs", "x", "m"), node("Log", "m", "l"), node("Mul", "x l", "t")],
+                        x * np.log(np.abs(x)), {}),
+            "by_a_root": ([node("Mul", "x x", "q"), node("Add", "q one", "p"), node("MatMul", "p w", "s"),
+                           node("Sqrt", "s", "r"), node("Div", "x r", "t")], x / length,
+                          {"w": scale, "one": np.float32(1)})}
+    readers = {"max": (node("ReduceMax", "t", axes=[1]), lambda t: t.max(1, keepdims=True), {}),
+               "min": (node("ReduceMin", "t", axes=[1]), lambda t: t.min(1, keepdims=True), {}),
+               "argmax": (node("ArgMax", "t", "i", axis=1), lambda t: t.argmax(1)[:, None], {}),
+               "logsumexp": (node("ReduceLogSumExp", "t", axes=[1]),
+                             lambda t: np.log(np.exp(t).sum(1, keepdims=True)), {}),
+               "softmax": (node("Softmax", "t", axis=1), softmax, {})}
+    for name, (nodes, t, constants) in rows.items():
+        inputs = {"x": x, "z": z} if name == "quotient" else {"x": x}
+        for reader, (last, function, more) in readers.items():
+            if reader == "argmax":
+                last = [last, node("Cast", "i", to=1)]
+            cases.add(f"unread_beyond_{name}_{reader}", nodes + (last if isinstance(last, list) else [last]), inputs,
+                      {"y": function(t)}, {**constants, **more})
+    p = softmax(x, 0) * x
+    cases.add("unread_beyond_shares_of_columns", [node("Softmax", "x", "s", axis=0), node("Mul", "s x", "t"),
+                                                  node("LogSoftmax", "t", axis=1)], {"x": x}, {"y": np.log(softmax(p))})
+    block = normal(6, 3)
+    distance = block - block.mean(1, keepdims=True)
+    normed = distance / np.sqrt((distance ** 2).mean(1, keepdims=True) + 1e-5)
+    for reader, last, y in (("max", node("ReduceMax", "v", axes=[0]), normed.max(0, keepdims=True)),
+                            ("softmax", node("Softmax", "v", axis=0), softmax(normed, 0))):
+        cases.add(f"unread_beyond_norm_{reader}_of_positions", [node("LayerNormalization", "x g", "v", axis=1), last],
+                  {"x": block}, {"y": y}, {"g": np.ones(3, np.float32)})
+
+
+def slices(cases):
+    """The first lanes of rows whose others are infinite, and every second one."""
+    x = np.float32([[0.5, -1, 2, 0.25, 4]])
+    for name, head, t in (("log", [node("Abs", "x", "q"), node("Log", "q", "t")], np.log(np.abs(x))),
+                          ("reciprocal", [node("Reciprocal", "x", "t")], 1 / x)):
+        u = -t[:, :2]
+        part = [*head, node("Slice", "t i j a", "u"), node("Neg", "u", "v")]
+        bounds = {"i": np.int64([0]), "j": np.int64([2]), **AXIS}
+        cases.add(f"unread_slice_of_{name}_sum", [*part, node("ReduceSum", "v a", "s"), node("Add", "s t")], {"x": x},
+                  {"y": u.sum(1, keepdims=True) + t}, bounds)
+        w = normal(2, 3)
+        cases.add(f"unread_slice_of_{name}_product", [*part, node("MatMul", "v w"), ], {"x": x}, {"y": u @ w},
+                  {**bounds, "w": w})
+        cases.add(f"unread_slice_of_{name}_scattered", [*part, node("ScatterElements", "t k v", axis=1)], {"x": x},
+                  {"y": np.concatenate([u[:, ::-1], t[:, 2:]], 1)}, {**bounds, "k": np.int64([[1, 0]])})
+    whole = np.float32(normal(4, 16))
+    whole[:, ::2] = np.inf
+    whole[1, ::4], whole[2, ::4] = np.nan, -np.inf
+    every = {"i": np.int64([1]), "j": np.int64([16]), "s": np.int64([2]), **AXIS}
+    odd = whole[:, 1::2]
+    pick = node("Slice", "x i j a s", "v")
+    for name, last, y in (("tanh", node("Tanh", "v"), np.tanh(odd)),
+                          ("sum", node("ReduceSum", "v a"), odd.sum(1, keepdims=True)),
+                          ("max", node("ReduceMax", "v", axes=[1]), odd.max(1, keepdims=True)),
+                          ("softmax", node("Softmax", "v", axis=1), softmax(odd))):
+        cases.add(f"unread_every_second_{name}", [pick, last], {"x": whole}, {"y": y}, every)
