@@ -126,7 +126,7 @@ void LazyMap::foldConstantParts(Lowering &lowering) {
   folded.result = folded.splice(expr, [&](NodeId node, const auto &copy) -> std::optional<NodeId> {
     const ScalarNode &n = expr[node];
     if (isPart(node)) {
-      // Only the largest such parts are wanted; the others stay unused.
+      // Only the largest such parts are wanted, or the result itself; the others stay unused.
       const auto wanted = [&](NodeId user) {
         const auto &args = expr[user].args;
         return user > node && !dependsOnConstantsOnly(user) &&
@@ -134,7 +134,9 @@ void LazyMap::foldConstantParts(Lowering &lowering) {
                    args.begin() + expr[user].count;
       };
       const auto all = expr.reachable(expr.result);
-      return std::any_of(all.begin(), all.end(), wanted) ? operandFor(node) : folded.constant(0);
+      return node == expr.result || std::any_of(all.begin(), all.end(), wanted)
+                 ? operandFor(node)
+                 : folded.constant(0);
     }
     if (n.op == ScalarOp::Input) {
       kept.push_back(operands[n.input]);

@@ -72,3 +72,11 @@ def slices(cases):
                           ("max", node("ReduceMax", "v", axes=[1]), odd.max(1, keepdims=True)),
                           ("softmax", node("Softmax", "v", axis=1), softmax(odd))):
         cases.add(f"unread_every_second_{name}", [pick, last], {"x": whole}, {"y": y}, every)
+def constants(cases):
+    """Results that are constants, element by element."""
+    x, c = normal(1, 3), normal(1, 3)
+    cases.add("constant_where_all", node("Where", "m c x"), {"x": x}, {"y": c}, {"m": np.ones((1, 3), bool), "c": c})
+    cases.add("constant_where_none", [node("Where", "m x c", "t"), node("Tanh", "t")], {"x": x}, {"y": np.tanh(c)},
+              {"m": np.zeros((1, 3), bool), "c": c})
+    cases.add("constant_scattered_everywhere", node("ScatterND", "x i c"), {"x": x}, {"y": c},
+              {"i": np.int64([[0]]), "c": c})

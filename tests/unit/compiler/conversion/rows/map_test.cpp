@@ -75,6 +75,21 @@ TEST(Map, ConstantTensorsAreRows) {
   EXPECT_LT(model.error(), 0.008);
 }
 
+/// A result that depends on constants alone has a value for every element.
+TEST(Map, ResultsOfConstantsAreConstants) {
+  Model model(body(R"(
+    %c = sluice.constant dense<[[1.,2.,3.,4.,5.,6.,7.,8.,9.,10.,11.],
+                                [2.,3.,4.,5.,6.,7.,8.,9.,10.,11.,12.]]> : tensor<2x11xf32>
+    %y = sluice.map (%l = %x, %r = %c, %q = %z) : (T, tensor<2x11xf32>, T) -> T {
+      %true = arith.constant true
+      %0 = arith.mulf %r, %r : f32
+      %1 = arith.select %true, %0, %l : f32
+      sluice.yield %1
+    })"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LT(model.error(), 0.004);
+}
+
 TEST(Map, SelectBetweenOperands) {
   Model model(body(R"(
     %y = sluice.map (%l = %x, %r = %z) : (T, T) -> T {
