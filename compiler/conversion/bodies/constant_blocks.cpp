@@ -1,5 +1,6 @@
 #include "compiler/conversion/bodies/constant_blocks.h"
 
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/node.h"
 
@@ -47,9 +48,10 @@ rows::Family constantFamily(ir::ConstantOp constant, const Cut &cut, int64_t dim
     for (int64_t row = 0; row < made.rows; ++row) {
       const int64_t from = where.rowOf(part.first + trip, row);
       for (int64_t lane = 0; lane < lanes; ++lane)
-        made.constant.push_back(lane < layout.used(from)
-                                    ? rows::roundToBf16(values.values[layout.flat(from, lane)])
-                                    : uint16_t{0});
+        made.constant.push_back(
+            lane < layout.used(from)
+                ? rows::roundToBf16(rows::withinBf16(values.values[layout.flat(from, lane)]))
+                : uint16_t{0});
     }
   return made;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/conversion/rows/steps.h"
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/table_builder.h"
 #include "hw/numerics/numerics.h"
 
@@ -100,7 +101,7 @@ RowId GraphBuilder::state(std::string name, std::vector<double> initial) {
   state.name = std::move(name);
   state.row = id;
   std::ranges::transform(initial, std::back_inserter(state.initial),
-                         [](double value) { return roundToBf16(value); });
+                         [](double value) { return roundToBf16(withinBf16(value)); });
   return id;
 }
 
@@ -125,12 +126,12 @@ RowId GraphBuilder::constantRow(std::vector<uint16_t> lanes, uint32_t used) {
 RowId GraphBuilder::constant(const std::vector<double> &values) {
   std::vector<uint16_t> bits(lanes());
   std::transform(values.begin(), values.end(), bits.begin(),
-                 [](double value) { return roundToBf16(value); });
+                 [](double value) { return roundToBf16(withinBf16(value)); });
   return constantRow(std::move(bits), static_cast<uint32_t>(values.size()));
 }
 
 RowId GraphBuilder::splat(double value) {
-  return constantRow(std::vector<uint16_t>(lanes(), roundToBf16(value)), lanes());
+  return constantRow(std::vector<uint16_t>(lanes(), roundToBf16(withinBf16(value))), lanes());
 }
 
 RowId GraphBuilder::mask(uint32_t used, double inside, double outside) {

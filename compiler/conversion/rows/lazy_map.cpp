@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/conversion/scalar/constants.h"
+
 using namespace mlir;
 
 namespace sluice::rows {
@@ -54,6 +56,7 @@ NodeId LazyMap::addOperand(Lowering &lowering, Value value) {
   Operation *op = result.getDefiningOp();
   if (Lowering::isConstant(value)) {
     std::vector<double> values = lowering.constant(value).values;
+    std::ranges::transform(values, values.begin(), withinBf16);
     if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values[0]; }))
       return expr.constant(values[0]);
     operands.push_back({{}, std::move(values), {}});

@@ -1,6 +1,7 @@
 // Maps: the body becomes an expression, whose rows are made when needed.
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/rows/models.h"
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/reference/scalar.h"
 
@@ -66,7 +67,7 @@ std::optional<ScalarOp> binaryOf(Operation &op, std::optional<Function> function
 NodeId importOperation(Expr &expr, Operation &op, const std::vector<NodeId> &args) {
   if (auto constant = llvm::dyn_cast<arith::ConstantOp>(op)) {
     if (auto real = llvm::dyn_cast<FloatAttr>(constant.getValue()))
-      return expr.constant(real.getValueAsDouble());
+      return expr.constant(withinBf16(real.getValueAsDouble()));
     return expr.constant(llvm::cast<IntegerAttr>(constant.getValue()).getValue().isZero() ? 0 : 1);
   }
   const std::optional<Function> function = reference::functionOf(&op);

@@ -5,6 +5,7 @@
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
@@ -63,7 +64,7 @@ template <typename View> struct ViewModel : RowsInterface::ExternalModel<ViewMod
           elements.push_back(
               operands[operand - firsts.begin()].element(static_cast<int64_t>(*number - *operand)));
         } else {
-          elements.push_back({kNoRow, 0, 1, static_cast<float>(value)});
+          elements.push_back({kNoRow, 0, 1, static_cast<float>(withinBf16(value))});
         }
       }
       result.rows.push_back(makeRef(lowering.graph, std::move(elements)));

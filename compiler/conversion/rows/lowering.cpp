@@ -8,6 +8,7 @@
 
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lazy_map.h"
+#include "compiler/conversion/scalar/constants.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/support/problem_text.h"
@@ -128,7 +129,7 @@ RowTensor Lowering::constantRows(const RowLayout &layout, const reference::Tenso
     RowRef ref;
     for (int64_t lane = 0; lane < layout.used(row); ++lane)
       ref.gather.push_back(
-          {kNoRow, 0, 1, static_cast<float>(tensor.values[layout.flat(row, lane)])});
+          {kNoRow, 0, 1, static_cast<float>(withinBf16(tensor.values[layout.flat(row, lane)]))});
     result.rows.push_back(std::move(ref));
   }
   return result;

@@ -73,10 +73,31 @@ def slices(cases):
                           ("softmax", node("Softmax", "v", axis=1), softmax(odd))):
         cases.add(f"unread_every_second_{name}", [pick, last], {"x": whole}, {"y": y}, every)
 def constants(cases):
-    """Results that are constants, element by element."""
+    """Results that are constants, element by element, and constants that bf16 would round to infinity."""
     x, c = normal(1, 3), normal(1, 3)
     cases.add("constant_where_all", node("Where", "m c x"), {"x": x}, {"y": c}, {"m": np.ones((1, 3), bool), "c": c})
     cases.add("constant_where_none", [node("Where", "m x c", "t"), node("Tanh", "t")], {"x": x}, {"y": np.tanh(c)},
               {"m": np.zeros((1, 3), bool), "c": c})
     cases.add("constant_scattered_everywhere", node("ScatterND", "x i c"), {"x": x}, {"y": c},
               {"i": np.int64([[0]]), "c": c})
+    lowest = np.finfo(np.float32).min
+    scores = normal(3, 5)
+    mask = np.zeros((3, 5), np.float32)
+    mask[0], mask[1, 2:] = lowest, lowest
+    masked = np.where(mask == 0, scores.astype(float), lowest)
+    shares = softmax(masked)
+    cases.add("lowest_added", [node("Add", "x m", "t"), node("Softmax", "t", axis=1)], {"x": scores}, {"y": shares},
+              {"m": mask})
+    cases.add("lowest_selected", [node("Where", "m x l", "t"), node("Softmax", "t", axis=1)], {"x": scores},
+              {"y": shares}, {"m": mask == 0, "l": np.float32(lowest)})
+    cases.add("lowest_padded", [node("Pad", "x p l", "t"), node("Softmax", "t", axis=1)], {"x": scores},
+              {"y": softmax(np.pad(scores.astype(float), ((0, 1), (0, 2)), constant_values=lowest))},
+              {"p": np.int64([0, 0, 1, 2]), "l": np.float32(lowest)})
+    seen = (mask == 0).astype(np.float32)
+    cases.add("lowest_times_the_mask",
+              [node("Sub", "one m", "u"), node("Mul", "u l", "v"), node("Add", "x v", "t"), node("Softmax", "t", axis=1)],
+              {"x": scores, "m": seen}, {"y": shares}, {"one": np.float32(1), "l": np.float32(lowest)})
+    cases.add("lowest_through_a_product", [node("MatMul", "x w", "s"), node("Add", "s m", "t"),
+                                           node("Softmax", "t", axis=1)], {"x": scores},
+              {"y": softmax(np.where(mask == 0, scores.astype(float) @ np.eye(5), lowest))},
+              {"w": np.eye(5, dtype=np.float32), "m": mask})

@@ -90,6 +90,31 @@ TEST(Map, ResultsOfConstantsAreConstants) {
   EXPECT_LT(model.error(), 0.004);
 }
 
+/// What fp32 holds and bf16 would round to infinity is the largest bf16: as a row, as an immediate
+/// and as the bias of a sum.
+TEST(Map, ConstantsThatFp32HoldsStayFinite) {
+  Model model(body(R"(
+    %c = sluice.constant dense<[[-3.40282347E+38,0.,1.,2.,3.,4.,5.,6.,7.,8.,9.],
+                                [0.,3.40282347E+38,1.,2.,3.,4.,5.,6.,7.,8.,9.]]> : tensor<2x11xf32>
+    %y = sluice.map (%l = %x, %r = %c, %q = %z) : (T, tensor<2x11xf32>, T) -> T {
+      %lowest = arith.constant -3.40282347E+38 : f32
+      %zero = arith.constant 0.0 : f32
+      %0 = arith.addf %l, %r : f32
+      %1 = arith.cmpf ogt, %q, %zero : f32
+      %2 = arith.select %1, %lowest, %0 : f32
+      sluice.yield %2
+    })"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LT(model.error(), 0.005);
+  Model padded(R"(func.func @main(%x: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x5xbf16, #sluice.dim<1>> {
+    %y = sluice.pad %x low [0, 1] high [0, 1] value -3.40282347E+38
+      : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x5xbf16, #sluice.dim<1>>
+    return %y : tensor<2x5xbf16, #sluice.dim<1>>
+  })");
+  ASSERT_TRUE(padded.graph);
+  EXPECT_LT(padded.error(), 0.005);
+}
+
 TEST(Map, SelectBetweenOperands) {
   Model model(body(R"(
     %y = sluice.map (%l = %x, %r = %z) : (T, T) -> T {
