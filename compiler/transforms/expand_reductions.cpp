@@ -23,7 +23,12 @@ public:
 
   void logSumExp() {
     const Value x = op.getInput();
-    const Value peak = reduce(Monoid::Max, x);
+    // Where all elements are minus infinity, their distances from a finite number are, too.
+    const Value peak =
+        map(reduce(Monoid::Max, x), [](OpBuilder &b, Location where, ValueRange v) -> Value {
+          return b.create<arith::MaximumFOp>(
+              where, v[0], b.create<arith::ConstantOp>(where, b.getF32FloatAttr(-0x1.FEp127F)));
+        });
     const Value power =
         map({x, broadcast(peak)}, [](OpBuilder &b, Location where, ValueRange v) -> Value {
           return b.create<math::ExpOp>(where, b.create<arith::SubFOp>(where, v[0], v[1]));

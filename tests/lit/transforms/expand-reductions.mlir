@@ -2,7 +2,13 @@
 
 // CHECK-LABEL: func.func @kept(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xbf16, #sluice<[2 3!]>>)
-// CHECK-NEXT: %[[M:.*]] = sluice.reduce max %[[X]] axes [1] keepdims : {{.*}} -> tensor<2x1xbf16, #sluice<[2 1!]>>
+// CHECK-NEXT: %[[R:.*]] = sluice.reduce max %[[X]] axes [1] keepdims : {{.*}} -> tensor<2x1xbf16, #sluice<[2 1!]>>
+// Distances from a finite number: exp of them is 0 where all elements are minus infinity.
+// CHECK-NEXT: %[[M:.*]] = sluice.map (%[[P:.*]] = %[[R]]) : {{.*}} -> tensor<2x1xbf16, #sluice<[2 1!]>>
+// CHECK-NEXT: %[[C:.*]] = arith.constant -3.38953139E+38 : f32
+// CHECK-NEXT: %[[A:.*]] = arith.maximumf %[[P]], %[[C]]
+// CHECK-NEXT: sluice.yield %[[A]]
+// CHECK-NEXT: }
 // CHECK-NEXT: %[[B:.*]] = sluice.broadcast %[[M]] : {{.*}} -> tensor<2x3xbf16, #sluice<[2 3!]>>
 // CHECK-NEXT: %[[E:.*]] = sluice.map (%[[P:.*]] = %[[X]], %[[Q:.*]] = %[[B]]) : {{.*}} -> tensor<2x3xbf16, #sluice<[2 3!]>>
 // CHECK-NEXT: %[[D:.*]] = arith.subf %[[P]], %[[Q]]

@@ -72,6 +72,15 @@ def slices(cases):
                           ("max", node("ReduceMax", "v", axes=[1]), odd.max(1, keepdims=True)),
                           ("softmax", node("Softmax", "v", axis=1), softmax(odd))):
         cases.add(f"unread_every_second_{name}", [pick, last], {"x": whole}, {"y": y}, every)
+    rows = np.float32(normal(4, 16))
+    rows[2] = -np.inf
+    kept = np.full((4, 1), -np.inf)
+    finite = [0, 1, 3]
+    kept[finite] = np.log(np.exp(rows[finite].astype(float)).sum(1, keepdims=True))
+    cases.add("unread_logsumexp_of_minus_infinity", node("ReduceLogSumExp", "x", axes=[1]), {"x": rows}, {"y": kept},
+              flags=["--data-dim", "x=0"])
+
+
 def constants(cases):
     """Results that are constants, element by element, and constants that bf16 would round to infinity."""
     x, c = normal(1, 3), normal(1, 3)
