@@ -1,4 +1,5 @@
 // Contractions with one constant side: weight blocks on the matrix unit.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
@@ -195,11 +196,14 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       }
       if (std::all_of(row.bias.begin(), row.bias.end(), [](float v) { return v == 0; }))
         row.bias.clear();
-      // Where there is a bias, it costs nothing to take back what rounding the
-      // weights does to a typical input: errors of a row share their sign.
+      // Where there is a bias, it costs nothing to take back what rounding the weights does to a
+      // typical input: errors of a row share their sign. But an input need not be typical: where
+      // all elements are 0, the bias is the result, and is off by 2^-8 of itself at most.
       if (!row.bias.empty() && !row.correction.empty())
-        for (size_t j = 0; j < count; ++j)
-          row.bias[j] += static_cast<float>(row.correction[j]);
+        for (size_t j = 0; j < count; ++j) {
+          const double most = std::fabs(row.bias[j]) * 0x1p-8;
+          row.bias[j] += static_cast<float>(std::clamp(row.correction[j], -most, most));
+        }
       places.push_back(
           {layout.place(base.out + features[first].out).row, static_cast<uint32_t>(count)});
       made.push_back(std::move(row));

@@ -110,3 +110,11 @@ def constants(cases):
                                            node("Softmax", "t", axis=1)], {"x": scores},
               {"y": softmax(np.where(mask == 0, scores.astype(float) @ np.eye(5), lowest))},
               {"w": np.eye(5, dtype=np.float32), "m": mask})
+
+
+def typical(cases):
+    """A layer whose typical values are large, and which is 0 for the input."""
+    x, w = np.float32(1 + np.abs(normal(1, 8))), np.full((8, 64), -1000, np.float32)
+    v, b = np.float32(0.005 + 0.01 * np.abs(normal(64, 1))), np.float32(300 * np.ones(64))
+    cases.add("typical_layer_of_zero", [node("Gemm", "x w b", "h"), node("Relu", "h", "r"), node("Gemm", "r v c")],
+              {"x": x}, {"y": np.full((1, 1), 0.5)}, {"w": w, "b": b, "v": v, "c": np.float32([0.5])})

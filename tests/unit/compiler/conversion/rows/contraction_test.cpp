@@ -240,6 +240,36 @@ std::vector<std::vector<float>> biasesOf(const Model &model) {
   return biases;
 }
 
+/// A hidden layer whose typical values are large, and which is 0 for an input: the result is the
+/// bias, but for 2^-8 of it, whatever the weights of the typical values are rounded to.
+TEST(Contraction, TypicalValuesLeaveABiasWhereALayerIsZero) {
+  Model model(function("%x: tensor<1x8xbf16, #sluice.dim<1>>", R"(
+    %w = sluice.constant dense<-1000.0> : tensor<8x8xf32>
+    %b = sluice.constant dense<300.0> : tensor<1x8xf32>
+    %v = sluice.constant dense<0.0100250244> : tensor<8x2xf32>
+    %c = sluice.constant dense<0.5> : tensor<1x2xf32>
+    %p = sluice.matmul %x, %w : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<8x8xf32>)
+           -> tensor<1x8xbf16, #sluice.dim<1>>
+    %h = sluice.map (%l = %p, %r = %b) : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<1x8xf32>)
+           -> tensor<1x8xbf16, #sluice.dim<1>> {
+      %zero = arith.constant 0.0 : f32
+      %0 = arith.addf %l, %r : f32
+      %1 = arith.maximumf %0, %zero : f32
+      sluice.yield %1
+    }
+    %q = sluice.matmul %h, %v : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<8x2xf32>)
+           -> tensor<1x2xbf16, #sluice.dim<1>>
+    %y = sluice.map (%l = %q, %r = %c) : (tensor<1x2xbf16, #sluice.dim<1>>, tensor<1x2xf32>)
+           -> tensor<1x2xbf16, #sluice.dim<1>> {
+      %0 = arith.addf %l, %r : f32
+      sluice.yield %0
+    })",
+                       "%y", "tensor<1x2xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LT(model.error(1, 2), 0.004);  // the layer is 0
+  EXPECT_LT(model.error(-2, 2), 0.008); // and is not
+}
+
 /// Beyond the budget typical values come from some positions, which is said; where all
 /// positions are alike, that changes nothing.
 TEST(Contraction, TypicalValuesAreSampledBeyondTheBudget) {
