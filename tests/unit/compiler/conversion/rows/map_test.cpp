@@ -106,7 +106,8 @@ TEST(Map, ConstantsThatFp32HoldsStayFinite) {
     })"));
   ASSERT_TRUE(model.graph);
   EXPECT_LT(model.error(), 0.005);
-  Model padded(R"(func.func @main(%x: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x5xbf16, #sluice.dim<1>> {
+  Model padded(
+      R"(func.func @main(%x: tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x5xbf16, #sluice.dim<1>> {
     %y = sluice.pad %x low [0, 1] high [0, 1] value -3.40282347E+38
       : (tensor<2x3xbf16, #sluice.dim<1>>) -> tensor<2x5xbf16, #sluice.dim<1>>
     return %y : tensor<2x5xbf16, #sluice.dim<1>>
