@@ -11,6 +11,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 
 def masks_of_table(path):
@@ -38,10 +39,12 @@ def masks_of_verilog(package, fields, work):
     work.mkdir(parents=True, exist_ok=True)
     probe = work / "probe.sv"
     probe.write_text("\n".join(lines) + "\n")
-    subprocess.run(["verilator", "--binary", "-fno-const-bit-op-tree", "--compiler", "clang", "-MAKEFLAGS", "CXX=clang++-19 LINK=clang++-19",
-                    "-Wno-fatal", "--top-module", "probe", "--Mdir", str(work / "obj"), str(package), str(probe)],
-                   check=True, stdout=subprocess.DEVNULL)
-    return parse(subprocess.run([str(work / "obj" / "Vprobe")], check=True, capture_output=True, text=True).stdout)
+    # Not in the build folder, whose path may have a space: make cannot build there.
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["verilator", "--binary", "-fno-const-bit-op-tree", "--compiler", "clang", "-MAKEFLAGS",
+                        "CXX=clang++-19 LINK=clang++-19", "-Wno-fatal", "--top-module", "probe", "--Mdir", folder,
+                        str(package), str(probe)], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        return parse(subprocess.run([f"{folder}/Vprobe"], check=True, capture_output=True, text=True).stdout)
 
 
 def parse(text):
