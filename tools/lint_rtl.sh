@@ -7,21 +7,24 @@
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-package=${1:-$folder/isa_pkg.sv}
+package=$folder/isa_pkg.sv
 if [ $# -eq 0 ]; then
   python3 "$root/tools/gen_isa.py" "$root/hw/isa/isa.json" --sv "$package" || exit 1
+else
+  cp "$1" "$package" || exit 1
 fi
 
-rtl=$root/hw/rtl
-packages="$package $(ls "$rtl"/*_pkg.sv)"
-modules=$(ls "$rtl"/*.sv | grep -v '_pkg\.sv$')
+# Relative names: the path of the checkout may have a space.
+cd "$root/hw/rtl" || exit 1
+packages="$package $(ls ./*_pkg.sv)"
+modules=$(ls ./*.sv | grep -v '_pkg\.sv$')
 failed=0
 
 # Package constants and the fields of shared structs are not all used by one module.
 for file in $modules; do
   module=$(basename "$file" .sv)
   if ! verilator --lint-only -Wall -Wno-UNUSED -Wno-DECLFILENAME -fno-const-bit-op-tree \
-      -I"$rtl" $packages "$file" --top-module "$module" > "$folder/log" 2>&1; then
+      -I. $packages "$file" --top-module "$module" > "$folder/log" 2>&1; then
     echo "verilator: $module"
     cat "$folder/log"
     failed=1
@@ -36,7 +39,7 @@ fi
 
 # One run elaborates all modules with their default parameters. Where yosys 0.23 does not
 # know a name, as of a struct declared in a block or in a generate loop, it makes one up.
-if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -I$rtl $packages $(echo "$modules" | tr '\n' ' '); hierarchy -check; \
+if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -I. $packages $(echo "$modules" | tr '\n' ' '); hierarchy -check; \
     proc; select -assert-none t:\$dlatch t:\$adlatch t:\$dlatchsr; opt_clean; check -assert" \
     > "$folder/log" 2>&1; then
   echo "yosys:"
@@ -45,12 +48,12 @@ if ! yosys -q -e "implicitly declared" -e "out of bounds" -p "read_verilog -sv -
 fi
 
 # Both tools must reject a parameter with a wrong value.
-if verilator --lint-only -I"$rtl" "$rtl/fifo_pointers.sv" -GDepth=6 > "$folder/log" 2>&1 ||
+if verilator --lint-only -I. fifo_pointers.sv -GDepth=6 > "$folder/log" 2>&1 ||
     ! grep -q "a parameter has a wrong value" "$folder/log"; then
   echo "error: verilator accepts fifo_pointers with Depth 6, allowed: powers of two"
   failed=1
 fi
-if yosys -q -p "read_verilog -sv -I$rtl $rtl/fifo_pointers.sv; chparam -set Depth 6 fifo_pointers; \
+if yosys -q -p "read_verilog -sv -I. fifo_pointers.sv; chparam -set Depth 6 fifo_pointers; \
     hierarchy -check -top fifo_pointers" > "$folder/log" 2>&1 ||
     ! grep -q "a parameter has a wrong value" "$folder/log"; then
   echo "error: yosys accepts fifo_pointers with Depth 6, allowed: powers of two"

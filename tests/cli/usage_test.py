@@ -6,6 +6,7 @@ usage: usage_test.py SLUICE [unittest arguments]
 """
 import json
 import os
+import shlex
 import pty
 import re
 import subprocess
@@ -176,7 +177,7 @@ class Flags(Refusal):
                                      ("targets", ">&- 2>&-", USAGE), ("run - --input x=zeros", "<&-", MALFORMED),
                                      ("compile good.onnx --target c2b8 -o p.sluice", "<&- 2>&-", 0)):
             with self.subTest(command=command, close=close):
-                done = subprocess.run(f"{SLUICE} {command} {close}", shell=True, cwd=self.dir, stdout=subprocess.DEVNULL,
+                done = subprocess.run(f"{shlex.quote(SLUICE)} {command} {close}", shell=True, cwd=self.dir, stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL, check=False)
                 self.assertEqual(done.returncode, code)
         self.assertEqual((self.dir / "p.sluice").read_bytes()[:8], b"\x9dSluice\n")

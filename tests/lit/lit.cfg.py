@@ -6,12 +6,15 @@
 #   source      root of the repository (%source)
 #   shared      models of others (%shared); the feature "shared" says whether it exists
 import os
-
-import lit.formats
+import sys
 
 params = lit_config.params
 config.name = "sluice"
-config.test_format = lit.formats.ShTest(execute_external=False)
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here)
+from spaceless import SpacelessTest, without_space  # noqa: E402
+
+config.test_format = SpacelessTest(here, params["exec_root"])
 config.suffixes = [".mlir", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = params["exec_root"]
@@ -21,8 +24,8 @@ config.environment["PATH"] = os.pathsep.join(
 shared = os.path.normpath(params["shared"])
 config.substitutions += [
     ("%python", params["python"]),
-    ("%source", params["source"]),
-    ("%shared", shared),
+    ("%source", without_space(params["source"])),
+    ("%shared", without_space(shared) if os.path.isdir(shared) else shared),
 ]
 if os.path.isdir(shared):
     config.available_features.add("shared")
