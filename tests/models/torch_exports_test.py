@@ -234,15 +234,15 @@ class EncoderLayer(nn.Module):
 
 
 class EncoderOver16(EncoderLayer):
-    shape, most = (1, 16, 64), 578
+    shape, most = (1, 16, 64), 611
 
 
 class EncoderOver48(EncoderLayer):
-    shape, most = (1, 48, 64), 1741
+    shape, most = (1, 48, 64), 1803
 
 
 class EncoderOver128(EncoderLayer):
-    shape, most = (1, 128, 64), 4835
+    shape, most = (1, 128, 64), 4979
 
 
 KINDS = [Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM, BidirectionalLSTM, GRU,
