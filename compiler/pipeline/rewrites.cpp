@@ -23,9 +23,6 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
                  const std::vector<std::string> &without) {
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
   perFunction.addPass(ir::createExpandReductions());
-  ir::CentreMeansOptions means;
-  means.lanes = lanes;
-  perFunction.addPass(ir::createCentreMeans(means));
   if (wanted(kChooseInPairs))
     perFunction.addPass(ir::createChooseInPairs());
   ir::SimplifyViewsOptions views;

@@ -85,17 +85,6 @@ def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def CentreMeans : InterfacePass<"sluice-centre-means", "::mlir::FunctionOpInterface"> {
-  let summary = "keep distances from means exact where the mean is large";
-  let description = [{
-    mean(x * x) - mean(x) * mean(x) becomes the mean of the squared distances from the mean. Where
-    x - mean(x) would read a rounded mean, it becomes x - m - r: m is the rounded mean, r the rest
-    of it, sum(x) / n - m, which a pass behind the sum computes before it rounds.
-  }];
-  let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInterface"> {
   let summary = "compute functions of a broadcast operand before the broadcast";
   let description = [{
