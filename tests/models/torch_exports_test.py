@@ -234,15 +234,15 @@ class EncoderLayer(nn.Module):
 
 
 class EncoderOver16(EncoderLayer):
-    shape, most = (1, 16, 64), 611
+    shape, most = (1, 16, 64), 578
 
 
 class EncoderOver48(EncoderLayer):
-    shape, most = (1, 48, 64), 1803
+    shape, most = (1, 48, 64), 1741
 
 
 class EncoderOver128(EncoderLayer):
-    shape, most = (1, 128, 64), 4979
+    shape, most = (1, 128, 64), 4835
 
 
 KINDS = [Residual, MobileNet, UNet, TemporalNetwork, WaveNet, KeywordSpotting, TwoLayerLSTM, BidirectionalLSTM, GRU,
