@@ -15,6 +15,7 @@
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
+#include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
@@ -86,6 +87,10 @@ public:
     if (!module)
       return {};
     auto main = mainOf(*module);
+    if (main)
+      llvm::append_range(problems, ir::foldingProblems(main));
+    if (!problems.empty())
+      return {};
     if (main && options.check && options.stage == Stage::Program)
       result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))

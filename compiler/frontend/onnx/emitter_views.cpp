@@ -22,6 +22,13 @@ std::function<int64_t(int64_t)> strided(Shape shape, Shape strides, int64_t offs
   };
 }
 
+/// Whether a known tensor may be computed, before it takes memory.
+void checkFolded(const Shape &shape) {
+  if (elementCount(shape, kMostFoldedElements) < 0)
+    throw NodeError{"E0206", "the result " + shapeText(shape) + " has more than " +
+                                 std::to_string(kMostFoldedElements) + " elements"};
+}
+
 HostTensor withShape(const HostTensor &tensor, Shape shape) {
   HostTensor out = tensor;
   out.shape = std::move(shape);
@@ -116,6 +123,7 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
     shape[axis] = 0;
     for (const Tensor &input : inputs)
       shape[axis] += input.shape[axis];
+    checkFolded(shape);
     HostTensor out{inputs.front().type, shape, {}, {}};
     int64_t outer =
         std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
@@ -170,6 +178,7 @@ Tensor Emitter::repeat(const Tensor &input, int64_t axis, int64_t count) {
   const ir::Extents shape = checked(ir::inferRepeat(input.shape, counts, why), why);
   if (!input.known)
     return selected({input}, builder.create<ir::RepeatOp>(location, input.value, counts));
+  checkFolded({shape.begin(), shape.end()});
   const int64_t run = stridesOf(input.shape)[axis];
   return Tensor::ofKnown(input.known->select({shape.begin(), shape.end()}, [&](int64_t flat) {
     return flat / (run * count) * run + flat % run;

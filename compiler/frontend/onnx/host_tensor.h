@@ -11,6 +11,7 @@
 
 #include "compiler/frontend/onnx/onnx_proto.h"
 #include "compiler/frontend/onnx/report.h"
+#include "compiler/support/fold_limits.h"
 
 namespace sluice::format {
 enum class HostType : uint8_t;
@@ -32,7 +33,8 @@ bool isIntegerType(DataType type);
 /// The element type the host sees, for the floating-point types.
 std::optional<format::HostType> hostType(DataType type);
 
-/// Most elements of a tensor known at import: 1 GiB of fp32, beyond any target.
+/// Most elements of a tensor that is in the file: 1 GiB of fp32, beyond any target. Tensors that
+/// are computed at import have at most kMostFoldedElements.
 inline constexpr int64_t kMaxKnownElements = int64_t{1} << 28;
 
 /// A dense tensor, row-major. Floating-point types hold their values as fp32 in

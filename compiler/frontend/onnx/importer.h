@@ -120,8 +120,10 @@ private:
   std::map<const Operator *, std::vector<Requirement>> requirements;
   std::map<const onnx::GraphProto *, ReadGraph> read;
   std::vector<std::string> randomNodes;
-  int64_t importedInGraphs = 0; ///< nodes of bodies and branches
-  int64_t depth = 0;            ///< of bodies around the node that is imported
+  std::set<const HostTensor *> counted; ///< in computedElements
+  int64_t computedElements = 0;         ///< of the tensors that nodes gave
+  int64_t importedInGraphs = 0;         ///< nodes of bodies and branches
+  int64_t depth = 0;                    ///< of bodies around the node that is imported
 };
 
 } // namespace sluice::frontend

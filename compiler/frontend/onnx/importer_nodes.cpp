@@ -72,8 +72,16 @@ void Importer::build(const GraphNode &node, const Operator &entry, NodeView view
 }
 
 void Importer::define(const std::string &output, Tensor tensor) {
-  if (tensor.known)
+  if (tensor.known) {
     tensor.name = output;
+    if (counted.insert(tensor.known.get()).second)
+      computedElements += tensor.known->size();
+    if (computedElements > kMostComputedElements)
+      throw NodeError{"E0205",
+                      fmt::format("the constants that the model computes have more than {} "
+                                  "elements in total",
+                                  kMostComputedElements)};
+  }
   if (depth == 0 && tensor.isTensor()) // those of a body are as many as there are trips
     info.tensors.push_back({output, tensor.shape, tensor.value});
   tensors.emplace(output, std::move(tensor));

@@ -47,10 +47,10 @@ const Binary kDiv = {create<arith::DivFOp>, [](float l, float r) { return l / r;
 void evaluate(NodeBuilder &node, const Binary &function) {
   const HostTensor &l = *node.in(0).known, &r = *node.in(1).known;
   HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
-  int64_t count = elementCount(out.shape, kMaxKnownElements);
+  int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0206", fmt::format("the result {} has more than {} elements",
-                                         shapeText(out.shape), kMaxKnownElements)};
+                                         shapeText(out.shape), kMostFoldedElements)};
   for (int64_t i = 0; i < count; ++i) {
     int64_t li = broadcastIndex(l.shape, out.shape, i);
     int64_t ri = broadcastIndex(r.shape, out.shape, i);

@@ -16,10 +16,10 @@ Tensor withBorder(Emitter &emit, const Tensor &x, const Shape &low, const Shape 
   Shape shape = x.shape;
   for (size_t axis = 0; axis < shape.size(); ++axis)
     shape[axis] += low[axis] + high[axis];
-  const int64_t count = elementCount(shape, kMaxKnownElements);
+  const int64_t count = elementCount(shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0206",
-                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                    fmt::format("the result has more than {} elements", kMostFoldedElements)};
   HostTensor out{x.type, shape, {}, std::vector<int64_t>(count, integer)};
   const Shape strides = stridesOf(shape), from = stridesOf(x.shape);
   for (int64_t i = 0; i < x.known->size(); ++i) {

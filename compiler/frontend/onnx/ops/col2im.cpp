@@ -222,13 +222,13 @@ std::vector<Requirement> requirements() {
                                    shapeText(block), shapeText(positions));
        },
        "E0206"},
-      {fmt::format("the image must have at most {} elements", kMaxKnownElements),
+      {fmt::format("the image must have at most {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          Shape image = node.knownInts(kImage);
          image.push_back(node.in(kColumns).shape[0]);
          image.push_back(node.in(kColumns).shape[1]);
-         return elementCount(image, kMaxKnownElements) >= 0 ? ""
-                                                            : shapeText(node.knownInts(kImage));
+         return elementCount(image, kMostFoldedElements) >= 0 ? ""
+                                                              : shapeText(node.knownInts(kImage));
        }},
       knownIntegers(),
       {fmt::format("at most {} blocks must overlap along an axis", kMostGroups),

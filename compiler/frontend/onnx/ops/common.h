@@ -8,7 +8,7 @@
 namespace sluice::frontend::ops {
 
 /// The most elements of a matrix that an operator makes of its attributes or indices.
-inline constexpr int64_t kMostWeights = int64_t{1} << 26;
+inline constexpr int64_t kMostWeights = kMostFoldedElements;
 
 /// "all inputs have the same element type" (E0206).
 Requirement sameTypes();

@@ -204,9 +204,9 @@ std::function<bool(int64_t, int64_t)> triangle(const NodeView &node) {
 void buildTrilu(NodeBuilder &node) {
   const Shape &shape = node.in(0).shape;
   const Shape matrix(shape.end() - 2, shape.end());
-  if (elementCount(matrix, kMaxKnownElements) < 0)
+  if (elementCount(matrix, kMostFoldedElements) < 0)
     throw NodeError{"E0206", "a matrix " + shapeText(matrix) + " has more than " +
-                                 std::to_string(kMaxKnownElements) + " elements"};
+                                 std::to_string(kMostFoldedElements) + " elements"};
   const auto kept = triangle(node);
   std::vector<float> mask;
   for (int64_t row = 0; row < matrix[0]; ++row)

@@ -70,10 +70,10 @@ Operator constantOfShape() {
   entry.attributes = {{"value", AttributeKind::Tensor}};
   entry.requirements = {
       {fmt::format("the shape must have no negative extent and at most {} elements",
-                   kMaxKnownElements),
+                   kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.knownInts(0);
-         return elementCount(shape, kMaxKnownElements) >= 0 ? "" : shapeText(shape);
+         return elementCount(shape, kMostFoldedElements) >= 0 ? "" : shapeText(shape);
        },
        "E0206"},
       {"attribute 'value' must have one element",
@@ -160,10 +160,10 @@ Operator range() {
       {"input 'delta' must not be 0",
        [](const NodeView &node) -> std::string { return rangeValue(node, 2) != 0 ? "" : "0"; },
        "E0206"},
-      {fmt::format("the result must have at most {} elements", kMaxKnownElements),
+      {fmt::format("the result must have at most {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          const double count = rangeCount(node); // not finite where an input is not
-         return count <= static_cast<double>(kMaxKnownElements) ? "" : fmt::format("{}", count);
+         return count <= static_cast<double>(kMostFoldedElements) ? "" : fmt::format("{}", count);
        },
        "E0206"}};
   entry.build = [](NodeBuilder &node) {

@@ -12,7 +12,7 @@ namespace sluice::frontend::ops {
 namespace {
 
 /// Most elements of known weights that are written out over all groups.
-constexpr int64_t kMaxDenseWeights = int64_t{1} << 26;
+constexpr int64_t kMaxDenseWeights = kMostFoldedElements;
 
 /// Extents from `from` on.
 Shape behind(const Shape &shape, size_t from) { return {shape.begin() + from, shape.end()}; }

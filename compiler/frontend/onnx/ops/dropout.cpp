@@ -9,10 +9,10 @@ namespace {
 
 /// The mask of a Dropout that drops nothing; of the input's type up to opset 9.
 Tensor keepsAll(const Shape &shape, int64_t opset) {
-  const int64_t count = elementCount(shape, kMaxKnownElements);
+  const int64_t count = elementCount(shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0205", fmt::format("the mask {} has more than {} elements", shapeText(shape),
-                                         kMaxKnownElements)};
+                                         kMostFoldedElements)};
   if (opset < 10)
     return Tensor::ofKnown(HostTensor::ofFloats(shape, std::vector<float>(count, 1)));
   return Tensor::ofKnown({onnx::TensorProto::BOOL, shape, {}, std::vector<int64_t>(count, 1)});

@@ -291,10 +291,10 @@ void evaluateIntegers(NodeBuilder &node) {
       }
       extents[labels.find(label)] = node.in(i).shape[axis];
     }
-  const int64_t count = elementCount(extents, kMaxKnownElements);
+  const int64_t count = elementCount(extents, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0205", fmt::format("the product of the integers {} has more than {} terms",
-                                         inputShapes(node), kMaxKnownElements)};
+                                         inputShapes(node), kMostFoldedElements)};
   std::vector<Shape> strides; // of every operand, by label
   for (size_t i = 0; i < equation.operands.size(); ++i) {
     const Shape own = stridesOf(node.in(i).shape);
@@ -304,7 +304,7 @@ void evaluateIntegers(NodeBuilder &node) {
   }
   HostTensor out{node.in(0).type, {}, {}, {}};
   out.shape.assign(extents.begin(), extents.begin() + static_cast<int64_t>(equation.result.size()));
-  const int64_t results = elementCount(out.shape, kMaxKnownElements);
+  const int64_t results = elementCount(out.shape, kMostFoldedElements);
   for (int64_t result = 0; result < results; ++result) {
     uint64_t sum = 0;
     for (int64_t term = 0; term < count / results; ++term) {

@@ -41,10 +41,10 @@ Operator gather() {
     Shape to(from.begin(), from.begin() + axis);
     to.insert(to.end(), indexShape.begin(), indexShape.end());
     to.insert(to.end(), from.begin() + axis + 1, from.end());
-    const int64_t elements = elementCount(to, kMaxKnownElements);
+    const int64_t elements = elementCount(to, kMostFoldedElements);
     if (elements < 0)
       throw NodeError{"E0206", fmt::format("the result {} has more than {} elements", shapeText(to),
-                                           kMaxKnownElements)};
+                                           kMostFoldedElements)};
     if (node.in(0).known) {
       const int64_t inner = extentProduct(from, axis + 1, from.size());
       const auto count = static_cast<int64_t>(indices.size());

@@ -179,10 +179,10 @@ Operator mod() {
       return;
     }
     HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
-    const int64_t count = elementCount(out.shape, kMaxKnownElements);
+    const int64_t count = elementCount(out.shape, kMostFoldedElements);
     if (count < 0)
       throw NodeError{"E0206",
-                      fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                      fmt::format("the result has more than {} elements", kMostFoldedElements)};
     for (int64_t i = 0; i < count; ++i)
       out.floats.push_back(roundToType(std::fmod(l.floats[broadcastIndex(l.shape, out.shape, i)],
                                                  r.floats[broadcastIndex(r.shape, out.shape, i)]),

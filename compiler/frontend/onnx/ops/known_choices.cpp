@@ -147,11 +147,12 @@ Operator eyeLike() {
     return static_cast<DataType>(type >= 0 && type <= 100 ? type : 0);
   };
   entry.requirements = {
-      {fmt::format("input 'input' must have rank 2 and at most {} elements", kMaxKnownElements),
+      {fmt::format("input 'input' must have rank 2 and at most {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          const Shape &shape = node.in(0).shape;
-         return shape.size() == 2 && elementCount(shape, kMaxKnownElements) >= 0 ? ""
-                                                                                 : shapeText(shape);
+         return shape.size() == 2 && elementCount(shape, kMostFoldedElements) >= 0
+                    ? ""
+                    : shapeText(shape);
        },
        "E0206"},
       {"attribute 'dtype', if given, must be a float, integer or bool type",

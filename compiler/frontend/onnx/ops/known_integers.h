@@ -15,10 +15,10 @@ void resultOfIntegers(NodeBuilder &node, DataType type, Function function) {
   for (size_t i = 0; i < node.inputCount(); ++i)
     shapes.push_back(node.in(i).shape);
   HostTensor out{type, *broadcastShape(shapes), {}, {}};
-  const int64_t count = elementCount(out.shape, kMaxKnownElements);
+  const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0206",
-                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                    fmt::format("the result has more than {} elements", kMostFoldedElements)};
   std::vector<int64_t> at(shapes.size());
   for (int64_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < shapes.size(); ++k)

@@ -28,7 +28,7 @@ Shape pooledFrom(const NodeView &node) {
 std::string indexProblem(const NodeView &node) {
   if (node.in(1).shape != node.in(0).shape)
     return shapeText(node.in(1).shape) + " for " + shapeText(node.in(0).shape);
-  const int64_t count = elementCount(pooledFrom(node), kMaxKnownElements);
+  const int64_t count = elementCount(pooledFrom(node), kMostFoldedElements);
   if (count < 0)
     return shapeText(pooledFrom(node));
   std::set<int64_t> seen;
@@ -46,7 +46,7 @@ std::string outputProblem(const NodeView &node) {
     return "";
   const Shape from = pooledFrom(node), &to = node.knownInts(2);
   bool fits = to.size() == from.size() && to[0] == from[0] && to[1] == from[1] &&
-              elementCount(to, kMaxKnownElements) >= 0;
+              elementCount(to, kMostFoldedElements) >= 0;
   for (size_t i = 0; fits && i < to.size(); ++i)
     fits = to[i] >= from[i];
   return fits ? "" : shapeText(to) + " for " + shapeText(from);

@@ -54,10 +54,10 @@ void evaluateIntegers(NodeBuilder &node) {
   const HostTensor places = *asFloats(node.in(0)).known;
   HostTensor out{node.in(2).type, indices, {}, {}};
   out.shape.insert(out.shape.begin() + axis, depth);
-  const int64_t count = elementCount(out.shape, kMaxKnownElements);
+  const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0206",
-                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                    fmt::format("the result has more than {} elements", kMostFoldedElements)};
   const int64_t inner = extentProduct(indices, axis, indices.size());
   for (int64_t i = 0; i < count; ++i) {
     const auto place = static_cast<float>(i / inner % depth);

@@ -116,10 +116,10 @@ double numberAt(const HostTensor &tensor, int64_t i) {
 void evaluatePow(NodeBuilder &node) {
   const HostTensor &x = *node.in(0).known, &y = *node.in(1).known;
   HostTensor out{x.type, *broadcastShape({x.shape, y.shape}), {}, {}};
-  const int64_t count = elementCount(out.shape, kMaxKnownElements);
+  const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
     throw NodeError{"E0206",
-                    fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                    fmt::format("the result has more than {} elements", kMostFoldedElements)};
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::pow(numberAt(x, broadcastIndex(x.shape, out.shape, i)),
                                   numberAt(y, broadcastIndex(y.shape, out.shape, i)));

@@ -61,7 +61,7 @@ void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
     if (node.integer("keepdims") != 0 ||
         !std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(axis)))
       dropped.push_back(kept[axis]);
-  std::vector<std::optional<int64_t>> values(elementCount(kept, kMaxKnownElements), r.neutral);
+  std::vector<std::optional<int64_t>> values(elementCount(kept, kMostFoldedElements), r.neutral);
   for (int64_t i = 0; i < x.size(); ++i) {
     std::optional<int64_t> &to = values[broadcastIndex(kept, x.shape, i)];
     to = to ? r.merge(*to, element(i)) : element(i);

@@ -15,9 +15,6 @@ namespace {
 
 using namespace resizing;
 
-/// Most weights along an axis.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
-
 bool flag(const NodeView &node, const char *name) {
   return node.given(name) && node.integer(name) != 0;
 }

@@ -65,11 +65,12 @@ Operator window(const char *name, double a0, double a1, double a2) {
                       {"periodic", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {oneElementEach(),
                         outputTypeIsNumeric(),
-                        {fmt::format("input 'size' must be in [0, {}]", kMaxKnownElements),
+                        {fmt::format("input 'size' must be in [0, {}]", kMostFoldedElements),
                          [](const NodeView &node) -> std::string {
                            const int64_t size = node.knownInts(0)[0];
-                           return size >= 0 && size <= kMaxKnownElements ? ""
-                                                                         : fmt::format("{}", size);
+                           return size >= 0 && size <= kMostFoldedElements
+                                      ? ""
+                                      : fmt::format("{}", size);
                          },
                          "E0206"}};
   entry.build = [=](NodeBuilder &node) {
@@ -151,12 +152,12 @@ Operator melWeightMatrix() {
       outputTypeIsNumeric(),
       {fmt::format("'num_mel_bins', 'dft_length' and 'sample_rate' must be at least 1, and the "
                    "result at most {} elements",
-                   kMaxKnownElements),
+                   kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          const int64_t bins = node.knownInts(kBins)[0], length = node.knownInts(kLength)[0],
                        rate = node.knownInts(kRate)[0];
          const bool positive = bins >= 1 && length >= 1 && rate >= 1;
-         return positive && elementCount({length / 2 + 1, bins}, kMaxKnownElements) >= 0
+         return positive && elementCount({length / 2 + 1, bins}, kMostFoldedElements) >= 0
                     ? ""
                     : fmt::format("{}, {} and {}", bins, length, rate);
        },

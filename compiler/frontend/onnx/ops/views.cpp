@@ -70,9 +70,9 @@ Operator expand() {
       build(node);
       return;
     }
-    if (elementCount(to, kMaxKnownElements) < 0)
+    if (elementCount(to, kMostFoldedElements) < 0)
       throw NodeError{"E0206",
-                      fmt::format("the result has more than {} elements", kMaxKnownElements)};
+                      fmt::format("the result has more than {} elements", kMostFoldedElements)};
     node.result(Tensor::ofKnown(
         x.select(to, [&](int64_t flat) { return broadcastIndex(x.shape, to, flat); })));
   };
@@ -118,11 +118,11 @@ Operator tile() {
          return fits ? "" : fmt::format("{} for {}", shapeText(repeats), inputShapes(node));
        },
        "E0206"},
-      {fmt::format("the result must have 1 to {} elements", kMaxKnownElements),
+      {fmt::format("the result must have 1 to {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          Shape factors = node.in(0).shape;
          factors.insert(factors.end(), node.knownInts(1).begin(), node.knownInts(1).end());
-         return elementCount(factors, kMaxKnownElements) > 0
+         return elementCount(factors, kMostFoldedElements) > 0
                     ? ""
                     : fmt::format("{} times {}", shapeText(node.in(0).shape),
                                   shapeText(node.knownInts(1)));
@@ -140,7 +140,7 @@ std::optional<int64_t> wholeNumber(const NodeView &node, size_t input) {
   if (!known.isFloat())
     return known.ints.front();
   const float value = known.floats.front();
-  if (value != std::trunc(value) || std::abs(value) > static_cast<float>(kMaxKnownElements))
+  if (value != std::trunc(value) || std::abs(value) > static_cast<float>(kMostFoldedElements))
     return std::nullopt;
   return static_cast<int64_t>(value);
 }

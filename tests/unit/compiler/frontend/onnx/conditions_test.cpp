@@ -75,11 +75,11 @@ TEST(Conditions, OfIntegersAtRunTime) {
 TEST(Conditions, OfSignals) {
   for (const char *op : {"HannWindow", "HammingWindow", "BlackmanWindow"})
     check({{One(op).ints({2}, {4, 4}), "E0206 every input must have one element; found [2]"},
-           {One(op).ints({}, {-1}), "E0206 input 'size' must be in [0, 268435456]; found -1"},
+           {One(op).ints({}, {-1}), "E0206 input 'size' must be in [0, 16777216]; found -1"},
            {One(op).ints({}, {268435457}),
-            "E0206 input 'size' must be in [0, 268435456]; found 268435457"}});
+            "E0206 input 'size' must be in [0, 16777216]; found 268435457"}});
   check({{One("STFT").input({1, 8192, 1}).ints({}, {1}).none().ints({}, {8192}),
-          "E0205 the transform matrix must have at most 67108864 elements; found 8192 points"}});
+          "E0205 the transform matrix must have at most 16777216 elements; found 8192 points"}});
 }
 
 /// A convolution over [1, 1, 4] with a window of 2, whose inputs are given as each operator has
@@ -138,7 +138,7 @@ TEST(Conditions, OfConvolutions) {
   constexpr int64_t kGroups = 8193;
   for (const char *op : {"ConvInteger", "QLinearConv", "DeformConv"})
     check({{Convolution{op, {1, kGroups, 1}, {kGroups, 1, 1}, 19}.node().with("group", kGroups),
-            "E0205 constant weights, expanded over all groups, must have at most 67108864 "
+            "E0205 constant weights, expanded over all groups, must have at most 16777216 "
             "elements; found [8193 8193 1]"}});
 }
 

@@ -155,7 +155,7 @@ TEST(ShapeArithmetic, RefusesWhatItCannotKnow) {
             "E0206 node 2 (Gather): Gather: the indices must be in [-extent, extent-1] of 'axis'; "
             "found 5 for extent 1\n"
             "E0206 node 3 (ConstantOfShape): ConstantOfShape: the shape must have no negative "
-            "extent and at most 268435456 elements; found [-1]\n"
+            "extent and at most 16777216 elements; found [-1]\n"
             "E0206 node 4 (Cast): Cast: 1e+30 is out of range for a cast to int64\n"
             "E0205 node 5 (Cast): Cast: attribute 'to' must be a float, integer or bool type; "
             "found 8 (string)");
@@ -214,7 +214,7 @@ TEST(Range, RefusesWhatDoesNotEnd) {
   EXPECT_EQ(import(range({0, 1, 0})).messages(), sentence + "input 'delta' must not be 0; found 0");
   EXPECT_EQ(import(range({0, INT64_MAX, 1})).messages(),
             sentence +
-                "the result must have at most 268435456 elements; found 9.223372036854776e+18");
+                "the result must have at most 16777216 elements; found 9.223372036854776e+18");
   Model model = range({0, 3, 1});
   model.graph().mutable_initializer(1)->add_dims(2);
   model.graph().mutable_initializer(1)->add_int64_data(4);

@@ -98,7 +98,7 @@ TEST(Conv, BoundsItsWork) {
   Conv groups({16384, 1, 1}, {}, {1, 16384, 6});
   EXPECT_EQ(groups.with("group", int64_t{16384}).problem(),
             "E0205 node 0 (Conv): Conv: constant weights, expanded over all groups, must have at "
-            "most 67108864 elements; found [16384 16384 1]");
+            "most 16777216 elements; found [16384 16384 1]");
   const Ints far = {2147483647, 2147483647};
   EXPECT_EQ(Conv({2, 4, 3}).with("pads", far).problem(),
             "E0206 node 0 (Conv): Conv: the count of the window along axis 2 is 4294967298; it "

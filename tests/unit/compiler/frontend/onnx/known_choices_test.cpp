@@ -72,7 +72,7 @@ TEST(EyeLike, HasOnesOnADiagonal) {
   EXPECT_EQ(over(INT64_MIN), Doubles(6, 0));
   EXPECT_EQ(over(INT64_MAX), Doubles(6, 0));
   EXPECT_EQ(One("EyeLike").input({3}).problem(),
-            "E0206 input 'input' must have rank 2 and at most 268435456 elements; found [3]");
+            "E0206 input 'input' must have rank 2 and at most 16777216 elements; found [3]");
   EXPECT_EQ(
       One("EyeLike").input({2, 2}).with("dtype", int64_t{8}).problem(),
       "E0205 attribute 'dtype', if given, must be a float, integer or bool type; found string");

@@ -49,7 +49,7 @@ TEST(KnownIntegers, Expanded) {
   EXPECT_EQ(y.values, (Doubles{7, 7, 7, -2, -2, -2, 7, 7, 7, -2, -2, -2}));
   EXPECT_EQ(
       import(OneNodeModel("Expand").ints({1}, {1}).ints({2}, {1 << 20, 1 << 20}).model).messages(),
-      "E0206 node 0 (Expand): Expand: the result has more than 268435456 elements");
+      "E0206 node 0 (Expand): Expand: the result has more than 16777216 elements");
 }
 
 TEST(KnownIntegers, SummedOverPrefixes) {
@@ -315,7 +315,7 @@ TEST(KnownIntegers, SummedByAnEquation) {
                        .model)
                 .messages(),
             "E0205 node 0 (Einsum): Einsum: the product of the integers [32768] and [32768] has "
-            "more than 268435456 terms");
+            "more than 16777216 terms");
 }
 
 TEST(KnownIntegers, Resized) {

@@ -105,7 +105,7 @@ TEST(Microsoft, ChecksWindows) {
       "E0206 attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET; found [1 1] "
       "and SAME_UPPER");
   EXPECT_EQ(conv({1, 8193, 1}, {8193, 1, 1}).with("group", int64_t{8193}).problem(),
-            "E0205 constant weights, expanded over all groups, must have at most 67108864 "
+            "E0205 constant weights, expanded over all groups, must have at most 16777216 "
             "elements; found [8193 8193 1]");
 }
 

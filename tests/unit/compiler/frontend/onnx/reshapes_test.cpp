@@ -161,7 +161,7 @@ TEST(Dropout, IsForInference) {
   large.input("x", {32768, 32768}).output("m");
   large.node("Dropout", {"x"}, {"", "m"});
   EXPECT_EQ(import(large).messages(), "E0205 node 0 (Dropout): Dropout: the mask [32768 32768] has "
-                                      "more than 268435456 elements");
+                                      "more than 16777216 elements");
 }
 
 Model tile(const Ints &shape, const Ints &repeats) {
@@ -197,11 +197,11 @@ TEST(Tile, RefusesOtherRepeats) {
                 "input 'repeats' must have one element of at least 0 per axis of 'input'; found "
                 "[-1] for [2] and [1]");
   EXPECT_EQ(import(tile({2}, {0})).messages(),
-            "E0205 " + whose + "the result must have 1 to 268435456 elements; found [2] times [0]");
+            "E0205 " + whose + "the result must have 1 to 16777216 elements; found [2] times [0]");
   EXPECT_EQ(
       import(tile({2}, {INT64_MAX})).messages(),
       "E0205 " + whose +
-          "the result must have 1 to 268435456 elements; found [2] times [9223372036854775807]");
+          "the result must have 1 to 16777216 elements; found [2] times [9223372036854775807]");
 }
 
 } // namespace

@@ -140,7 +140,7 @@ TEST(ConvTranspose, ChecksShapes) {
             "the strides must make at most 1024 phases; found [5000]");
   Case groups = node({8192, 2, 3}, {1, 8192, 6});
   EXPECT_EQ(groups.with("group", int64_t{8192}).problem("E0205"),
-            "constant weights, expanded over all groups, must have at most 67108864 elements; "
+            "constant weights, expanded over all groups, must have at most 16777216 elements; "
             "found [8192 16384 3]");
 }
 

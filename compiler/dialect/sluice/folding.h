@@ -1,0 +1,20 @@
+// What a function computes from constants, counted before anything is computed.
+#pragma once
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <optional>
+
+#include "compiler/reference/tensor.h"
+#include "compiler/support/problem_fwd.h"
+
+namespace sluice::ir {
+
+/// Problems (E0205) of operations on constants whose results are too large, and of the first one
+/// with which all of them together take too long. In time linear in the operations.
+Problems foldingProblems(mlir::FunctionOpInterface function);
+
+/// What a value is, if constants alone make it.
+std::optional<reference::Tensor> constantValue(mlir::Value value);
+
+} // namespace sluice::ir
