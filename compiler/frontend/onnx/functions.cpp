@@ -112,8 +112,9 @@ void FunctionInliner::declare(const onnx::FunctionProto &proto) {
 void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
   if (graph.nodes.size() >= kMaxNodes) {
     stopped = true;
-    report.add("E0113", ref,
-               fmt::format("inlining the functions produces more than {} nodes", kMaxNodes));
+    report.add(
+        "E0113", ref,
+        fmt::format("with its functions inlined, the graph has more than {} nodes", kMaxNodes));
     return;
   }
   std::string domain = normalDomain(node.domain());
@@ -131,9 +132,13 @@ void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets
 void FunctionInliner::call(const onnx::NodeProto &node, const NodeRef &ref,
                            const Function &function) {
   const onnx::FunctionProto &proto = *function.proto;
-  if (!active.insert(&proto).second || active.size() > kMaxCallDepth) {
+  const bool callsItself = !active.insert(&proto).second;
+  if (callsItself || active.size() > kMaxCallDepth) {
     stopped = true;
-    report.add("E0113", ref, function.name + " calls itself");
+    report.add("E0113", ref,
+               callsItself
+                   ? function.name + " calls itself"
+                   : fmt::format("function calls are nested more than {} deep", kMaxCallDepth));
     return;
   }
   if (checkCall(node, ref, function))
