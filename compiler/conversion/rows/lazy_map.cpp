@@ -231,7 +231,24 @@ void LazyMap::absorbIntoProducts(Lowering &lowering) {
   }
 }
 
-std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
+void LazyMap::addReads(Lowering &lowering, llvm::SmallVectorImpl<Value> &reads) {
+  std::vector<bool> wanted(operands.size());
+  for (const NodeId node : expr.reachable(expr.result))
+    if (expr[node].op == ScalarOp::Input)
+      wanted[expr[node].input] = true;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Value value = operands[k].value;
+    if (!wanted[k] || !value)
+      continue;
+    Lazy *pending = ownsAllUses(value) ? lowering.lazy(value) : nullptr;
+    if (LazyLinear *product = pending ? pending->asLinear() : nullptr)
+      product->addReads(lowering, reads);
+    else
+      reads.push_back(value);
+  }
+}
+
+std::optional<LazyMap::Affine> LazyMap::affine(Lowering &lowering) {
   foldConstantParts(lowering);
   std::optional<uint32_t> input;
   for (const NodeId node : expr.reachable(expr.result)) {
@@ -272,15 +289,29 @@ std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
     if (shared <= i && parts[shared].scale != parts[i].scale)
       return std::nullopt;
   }
-  const RowTensor &base = lowering.rows(value);
+  Affine result{value, {}, {}};
+  for (const AffineValue &part : parts) {
+    result.scale.push_back(part.scale);
+    result.offset.push_back(part.offset);
+  }
+  return result;
+}
+
+std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
+  const std::optional<Affine> affine = this->affine(lowering);
+  if (!affine)
+    return std::nullopt;
+  const RowLayout layout = lowering.layoutOf(result);
+  const RowTensor &base = lowering.rows(affine->base);
   RowTensor scaled{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row) {
     std::vector<Element> elements;
     for (int64_t lane = 0; lane < layout.used(row); ++lane) {
-      const AffineValue &part = parts[layout.flat(row, lane)];
+      const int64_t at = layout.flat(row, lane);
+      const double scale = affine->scale[at], offset = affine->offset[at];
       Element element = base.rows[row].element(static_cast<uint32_t>(lane));
-      element.offset = static_cast<float>(part.scale * element.offset + part.offset);
-      element.scale = static_cast<float>(element.scale * part.scale);
+      element.offset = static_cast<float>(scale * element.offset + offset);
+      element.scale = static_cast<float>(element.scale * scale);
       elements.push_back(element);
     }
     scaled.rows.push_back(makeRef(lowering.graph, std::move(elements)));

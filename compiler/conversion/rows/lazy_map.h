@@ -12,9 +12,15 @@ public:
 
   RowTensor emit(Lowering &lowering) override;
   LazyMap *asMap() override { return this; }
+  void addReads(Lowering &lowering, llvm::SmallVectorImpl<mlir::Value> &reads) override;
 
-  /// The result as scaled and shifted elements of its operand, if it is an
-  /// affine function of one operand whose rows exist anyway.
+  /// The map as an affine function of one value whose rows exist anyway.
+  struct Affine {
+    mlir::Value base;
+    std::vector<double> scale, offset; ///< by row-major index of the result
+  };
+  std::optional<Affine> affine(Lowering &lowering);
+  /// The result as scaled and shifted elements of its operand, if it is affine.
   std::optional<RowTensor> affineRows(Lowering &lowering);
 
   /// Node of an operand: inlines a pending map that nobody else uses, takes

@@ -185,6 +185,7 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     problems.insert(problems.end(), found.begin(), found.end());
     return std::nullopt;
   }
+  lowering.findAffineUsers(block);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
                                argument.getArgNumber() < info.lanes.size()

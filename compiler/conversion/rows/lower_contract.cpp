@@ -97,6 +97,10 @@ public:
 
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
 
+  void addReads(Lowering &lowering, llvm::SmallVectorImpl<Value> &reads) override {
+    lowering.addAffineReads(op->getOperand(xFirst ? 0 : 1), reads);
+  }
+
 private:
   /// Loops along the result's lanes, over its other axes, and summed over.
   struct Split {

@@ -71,6 +71,12 @@ public:
 
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
 
+  void addReads(Lowering &, llvm::SmallVectorImpl<Value> &reads) override {
+    for (const Value operand : op->getOperands())
+      if (!Lowering::isConstant(operand))
+        reads.push_back(operand);
+  }
+
 private:
   RowTensor constantSide(Lowering &lowering, Value value, const std::vector<size_t> &axes,
                          size_t lanes);
@@ -205,6 +211,10 @@ public:
            {}});
     }
     return result;
+  }
+
+  void addReads(Lowering &, llvm::SmallVectorImpl<Value> &reads) override {
+    reads.push_back(op->getOperand(0));
   }
 
 private:

@@ -94,6 +94,10 @@ public:
                mean ? 1.0 / static_cast<double>(reduction.count) : 1, after.offset);
   }
 
+  void addReads(Lowering &, llvm::SmallVectorImpl<Value> &reads) override {
+    reads.push_back(op.getInput());
+  }
+
 private:
   ir::ReduceOp op;
   bool mean;

@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/scalar/constants.h"
+#include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/support/problem_text.h"
@@ -21,18 +24,7 @@ namespace sluice::rows {
 
 bool Lowering::isConstant(Value value) { return !ir::dataDim(value); }
 
-reference::Tensor Lowering::constant(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = llvm::dyn_cast<ir::ConstantOp>(op))
-    return ir::toTensor(constant.getValue());
-  std::vector<reference::Tensor> operands;
-  std::vector<const reference::Tensor *> pointers;
-  for (Value operand : op->getOperands())
-    operands.push_back(constant(operand));
-  for (const reference::Tensor &operand : operands)
-    pointers.push_back(&operand);
-  return llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers).front();
-}
+reference::Tensor Lowering::constant(Value value) { return *ir::constantValue(value); }
 
 RowLayout Lowering::layoutOf(Value value) const {
   const auto shape = ir::carriedShape(value);
@@ -40,13 +32,28 @@ RowLayout Lowering::layoutOf(Value value) const {
 }
 
 const reference::Tensor &Lowering::nominal(Value value) {
-  State &known = state(value);
-  if (!known.nominal) {
-    const auto shape = ir::shapeOf(value);
-    Operation *op = value.getDefiningOp();
+  // A stack of its own: the depth of a model is not bounded.
+  llvm::SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    const Value next = pending.back();
+    State &known = state(next);
+    if (known.nominal) {
+      pending.pop_back();
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    const size_t before = pending.size();
+    if (op)
+      for (Value operand : llvm::reverse(op->getOperands()))
+        if (!isConstant(operand) && !state(operand).nominal)
+          pending.push_back(operand);
+    if (pending.size() != before)
+      continue;
+    const auto shape = ir::shapeOf(next);
     known.nominal = op ? nominalOf(op) : reference::Tensor({shape.begin(), shape.end()});
+    pending.pop_back();
   }
-  return *known.nominal;
+  return *state(value).nominal;
 }
 
 reference::Tensor Lowering::nominalOf(Operation *op) {
@@ -55,7 +62,7 @@ reference::Tensor Lowering::nominalOf(Operation *op) {
   std::vector<const reference::Tensor *> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isConstant(operand) ? &constants.emplace_back(constant(operand))
-                                           : &nominal(operand));
+                                           : &*state(operand).nominal);
   auto space = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
   if (operands.size() != 2 || !space || space.indexSpace().work != space::Work::Product)
     return llvm::cast<ir::ReferenceInterface>(op).evaluate(operands).front();
@@ -84,11 +91,39 @@ Lazy *Lowering::lazy(Value value) {
   return known.rows ? nullptr : known.lazy.get();
 }
 
+/// Calls of rows() within each other, from which on operands are made before they are asked for. A
+/// bound for the stack; the order of rows, on which plans depend, stays as it is in networks that
+/// are not as deep.
+constexpr uint32_t kDeep = 256;
+
 const RowTensor &Lowering::rows(Value value) {
   if (Lazy *pending = lazy(value)) {
+    const llvm::SaveAndRestore<uint32_t> deeper(nesting, nesting + 1);
+    if (nesting > kDeep)
+      emitOperands(value);
     define(value, pending->emit(*this));
   }
   return *state(value).rows;
+}
+
+void Lowering::emitOperands(Value value) {
+  llvm::SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> entered; // whose operands are made, or above it on the stack
+  while (!pending.empty()) {
+    const Value next = pending.back();
+    Lazy *const lazy = this->lazy(next);
+    if (lazy && entered.insert(next).second) {
+      llvm::SmallVector<Value> reads;
+      lazy->addReads(*this, reads);
+      for (Value read : llvm::reverse(reads))
+        if (this->lazy(read))
+          pending.push_back(read);
+      continue;
+    }
+    pending.pop_back();
+    if (lazy && next != value)
+      define(next, lazy->emit(*this));
+  }
 }
 
 const TensorRows *Lowering::elementsOf(Value value) const {
@@ -112,11 +147,24 @@ RowTensor Lowering::affineRows(Value value) {
   return rows(value);
 }
 
-bool Lowering::usersTakeAffine(Value value) {
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    auto rows = llvm::dyn_cast<RowsInterface>(user);
-    return rows && rows.takesAffine(*this);
-  });
+void Lowering::addAffineReads(Value value, llvm::SmallVectorImpl<Value> &reads) {
+  Lazy *const pending = lazy(value);
+  LazyMap *const map = pending && usersTakeAffine(value) ? pending->asMap() : nullptr;
+  const auto affine = map ? map->affine(*this) : std::nullopt;
+  reads.push_back(affine ? affine->base : value);
+}
+
+void Lowering::findAffineUsers(Block &block) {
+  const auto find = [&](Value value) {
+    if (!isConstant(value) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+          auto rows = llvm::dyn_cast<RowsInterface>(user);
+          return rows && rows.takesAffine(*this);
+        }))
+      affineUsers.insert(value);
+  };
+  for (Operation &op : llvm::reverse(block))
+    llvm::for_each(op.getResults(), find);
+  llvm::for_each(block.getArguments(), find);
 }
 
 RowTensor Lowering::heldRows(Value value, const RowLayout &layout) {

@@ -12,6 +12,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 #include "compiler/conversion/rows/graph_builder.h"
@@ -34,6 +35,9 @@ class Lazy {
 public:
   virtual ~Lazy() = default;
   virtual RowTensor emit(Lowering &lowering) = 0;
+  /// Adds the values whose rows `emit` reads, apart from those of the products that it emits
+  /// itself: of these it adds the values that they read.
+  virtual void addReads(Lowering &lowering, llvm::SmallVectorImpl<mlir::Value> &reads) = 0;
   virtual LazyMap *asMap() { return nullptr; }
   virtual LazyLinear *asLinear() { return nullptr; }
 
@@ -96,6 +100,8 @@ public:
   /// The same where elements may be scaled and shifted: before a matrix
   /// product, if all users of the value are such.
   RowTensor affineRows(mlir::Value value);
+  /// Adds the value whose rows affineRows reads.
+  void addAffineReads(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &reads);
   /// Every row held by a row of the graph, lane by lane. Lane broadcasts stay
   /// if `keepBroadcast`.
   RowTensor materialise(RowTensor tensor, bool keepBroadcast = false);
@@ -114,7 +120,11 @@ public:
   /// Number of an ONNX node in Graph::nodes, by its index.
   llvm::DenseMap<int64_t, uint32_t> nodeNumbers;
 
-  [[nodiscard]] bool usersTakeAffine(mlir::Value value);
+  /// Computes usersTakeAffine of all values of a block, users before their operands.
+  void findAffineUsers(mlir::Block &block);
+  [[nodiscard]] bool usersTakeAffine(mlir::Value value) const {
+    return affineUsers.contains(value);
+  }
   /// Records a problem of an operation. Rows of zeros stand for its result, so
   /// that the rest is still checked.
   RowTensor fail(mlir::Operation *op, const std::string &code, std::string message,
@@ -130,7 +140,10 @@ private:
   RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast,
                     const LinearSum::Rounded &selection);
 
+  /// The operands that are not constant have their nominal values.
   reference::Tensor nominalOf(mlir::Operation *op);
+  /// Makes the rows of every pending value that `value` depends on, operands first.
+  void emitOperands(mlir::Value value);
 
   State &state(mlir::Value value) {
     auto &slot = values[value];
@@ -141,6 +154,8 @@ private:
 
   Problems &problems;
   int64_t nominalProducts; ///< left
+  uint32_t nesting = 0;    ///< calls of rows() under way
+  llvm::DenseSet<mlir::Value> affineUsers;
   // Looked up by key only: its order never reaches the output. Pointers, so
   // that references to rows stay valid.
   llvm::DenseMap<mlir::Value, std::unique_ptr<State>> values;
