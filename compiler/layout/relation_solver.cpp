@@ -248,27 +248,46 @@ private:
   /// Depth first, greatest value first, so the first of equal solutions is the
   /// one to keep.
   void search(llvm::ArrayRef<VariableId> component, bool any) {
-    const auto *next = llvm::find_if(component, [&](VariableId v) { return open(v); });
-    if (next == component.end()) {
-      best = total;
-      assignment.clear();
-      for (VariableId variable : component)
-        assignment.push_back(domains[variable]);
-      return;
-    }
-    const bool found = best != std::numeric_limits<int64_t>::max();
-    if (exhausted() || (any && found))
-      return;
-    for (Domain left = domains[*next]; left != 0;) {
-      const Domain value = std::bit_floor(left);
-      left ^= value;
-      const size_t mark = trail.size();
-      narrow(*next, value, 0);
+    // Variables that have values so far, on a stack of its own: there are as many as a model has
+    // tensors.
+    struct Level {
+      const VariableId *variable;
+      Domain left;
+      std::optional<size_t> mark = std::nullopt; ///< of the trail, while a value is tried
+    };
+    std::vector<Level> levels;
+    const auto stops = [&] {
+      return exhausted() || (any && best != std::numeric_limits<int64_t>::max());
+    };
+    // Variables before `from` have one value each.
+    const auto descend = [&](const VariableId *from) {
+      const VariableId *next =
+          std::find_if(from, component.end(), [&](VariableId v) { return open(v); });
+      if (next == component.end()) {
+        best = total;
+        assignment.clear();
+        for (VariableId variable : component)
+          assignment.push_back(domains[variable]);
+      } else if (!stops()) {
+        levels.push_back({next, domains[*next]});
+      }
+    };
+    descend(component.begin());
+    while (!levels.empty()) {
+      Level &level = levels.back();
+      if (level.mark)
+        undo(*level.mark);
+      if ((level.mark && stops()) || level.left == 0) {
+        levels.pop_back();
+        continue;
+      }
+      const Domain value = std::bit_floor(level.left);
+      level.left ^= value;
+      level.mark = trail.size();
+      const VariableId *variable = level.variable;
+      narrow(*variable, value, 0);
       if (propagate() && total < best)
-        search(component, any);
-      undo(mark);
-      if (exhausted() || (any && best != std::numeric_limits<int64_t>::max()))
-        return;
+        descend(variable + 1); // moves `level`
     }
   }
 

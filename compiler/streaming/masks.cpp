@@ -2,11 +2,14 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "compiler/streaming/known.h"
 #include "compiler/streaming/steps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -43,22 +46,32 @@ std::vector<Tensor> evaluated(Operation *op, llvm::function_ref<Tensor(unsigned,
 
 /// Whether what follows merges pairs along an axis, and not along the other one: then its positions
 /// are those that the other ones read.
-bool isMergedAlong(Value value, unsigned axis, unsigned other) {
-  for (OpOperand &use : value.getUses()) {
-    auto user = llvm::dyn_cast<ir::IndexSpaceInterface>(use.getOwner());
-    if (!user)
-      continue;
-    const IndexSpace space = user.indexSpace();
-    const Projection &read = space.operands[use.getOperandNumber()];
-    const auto along = read.loopAlong(axis), across = read.loopAlong(other);
-    if (!along || !across)
-      continue;
-    if (space.loops[*along].kind == LoopKind::Reduced)
-      return true;
-    const auto next = axisAlong(space.results.front(), *along),
-               nextOther = axisAlong(space.results.front(), *across);
-    if (next && nextOther && isMergedAlong(user->getResult(0), *next, *nextOther))
-      return true;
+bool isMergedAlong(Value first, unsigned firstAxis, unsigned firstOther) {
+  using Place = std::tuple<Value, unsigned, unsigned>; // value, axis, other axis
+  std::vector<Place> pending{{first, firstAxis, firstOther}};
+  llvm::DenseSet<Place> seen{pending.front()};
+  while (!pending.empty()) {
+    const auto [value, axis, other] = pending.back();
+    pending.pop_back();
+    for (OpOperand &use : value.getUses()) {
+      auto user = llvm::dyn_cast<ir::IndexSpaceInterface>(use.getOwner());
+      if (!user)
+        continue;
+      const IndexSpace space = user.indexSpace();
+      const Projection &read = space.operands[use.getOperandNumber()];
+      const auto along = read.loopAlong(axis), across = read.loopAlong(other);
+      if (!along || !across)
+        continue;
+      if (space.loops[*along].kind == LoopKind::Reduced)
+        return true;
+      const auto next = axisAlong(space.results.front(), *along),
+                 nextOther = axisAlong(space.results.front(), *across);
+      if (!next || !nextOther)
+        continue;
+      const Place place{user->getResult(0), *next, *nextOther};
+      if (seen.insert(place).second)
+        pending.push_back(place);
+    }
   }
   return false;
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/reference/ops.h"
 #include "compiler/streaming/steps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -108,26 +109,49 @@ Value Steps::newest(Value value) {
 }
 
 Value Steps::repeated(Value value, unsigned axis, int64_t count) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = llvm::dyn_cast_if_present<ir::ConstantOp>(op))
-    return shortened(builder, constant, axis, count);
-  auto spaced = llvm::dyn_cast_if_present<ir::IndexSpaceInterface>(op);
-  if (!spaced)
-    return nullptr;
-  const IndexSpace space = spaced.indexSpace();
-  const auto along = space.results.front().loopAlong(axis);
-  if (!along)
-    return nullptr;
-  llvm::SmallVector<Value> operands(op->getOperands());
-  for (auto [operand, projection] : llvm::zip_equal(operands, space.operands)) {
-    if (!projection.moves(*along))
+  using Place = std::pair<Value, unsigned>; // value and axis
+  llvm::DenseMap<Place, Value> made;
+  llvm::SmallVector<Place> pending{{value, axis}};
+  while (!pending.empty()) {
+    const Place place = pending.back();
+    if (made.contains(place)) {
+      pending.pop_back();
       continue;
-    const auto moved = axisAlong(projection, *along);
-    operand = moved ? repeated(operand, *moved, count) : nullptr;
-    if (!operand)
+    }
+    Operation *op = place.first.getDefiningOp();
+    if (auto constant = llvm::dyn_cast_if_present<ir::ConstantOp>(op)) {
+      const Value shorter = shortened(builder, constant, place.second, count);
+      if (!shorter)
+        return nullptr;
+      made[place] = shorter;
+      continue;
+    }
+    auto spaced = llvm::dyn_cast_if_present<ir::IndexSpaceInterface>(op);
+    if (!spaced)
       return nullptr;
+    const IndexSpace space = spaced.indexSpace();
+    const auto along = space.results.front().loopAlong(place.second);
+    if (!along)
+      return nullptr;
+    llvm::SmallVector<Value> operands(op->getOperands());
+    const size_t before = pending.size();
+    for (auto [operand, projection] : llvm::zip_equal(operands, space.operands)) {
+      if (!projection.moves(*along))
+        continue;
+      const auto moved = axisAlong(projection, *along);
+      if (!moved)
+        return nullptr;
+      if (const auto known = made.find({operand, *moved}); known != made.end())
+        operand = known->second;
+      else
+        pending.push_back({operand, *moved});
+    }
+    if (pending.size() != before)
+      continue; // operands first
+    made[place] = spaced.resized(builder, operands, place.second, count)->getResult(0);
+    pending.pop_back();
   }
-  return spaced.resized(builder, operands, axis, count)->getResult(0);
+  return made.at({value, axis});
 }
 
 Value Steps::alongTime(Location where, Value value, std::optional<unsigned> axis, int64_t count) {

@@ -25,27 +25,30 @@ struct Factor {
 
 /// Looks for a factor in a value of a map's body through products and quotients
 /// whose results nothing else uses.
-std::optional<Factor> factorOf(MapOp map, Value value) {
-  Operation *op = value.getDefiningOp();
-  const auto function = op ? reference::functionOf(op) : std::nullopt;
-  const bool divides = function == reference::Function::Div;
-  if ((!divides && function != reference::Function::Mul) || !value.hasOneUse())
-    return std::nullopt;
-  for (const unsigned side : {1U, 0U}) {
-    if (divides && side == 0)
+std::optional<Factor> factorOf(MapOp map, Value result) {
+  llvm::SmallVector<Value> pending{result};
+  while (!pending.empty()) {
+    const Value value = pending.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    const auto function = op ? reference::functionOf(op) : std::nullopt;
+    const bool divides = function == reference::Function::Div;
+    if ((!divides && function != reference::Function::Mul) || !value.hasOneUse())
       continue;
-    const auto argument = llvm::dyn_cast<BlockArgument>(op->getOperand(side));
-    if (!argument || !argument.hasOneUse())
-      continue;
-    const unsigned operand = argument.getArgNumber();
-    auto broadcast = map.getInputs()[operand].getDefiningOp<BroadcastOp>();
-    if (broadcast && dataDim(broadcast.getInput()))
-      return Factor{broadcast, operand, op};
+    for (const unsigned side : {1U, 0U}) {
+      if (divides && side == 0)
+        continue;
+      const auto argument = llvm::dyn_cast<BlockArgument>(op->getOperand(side));
+      if (!argument || !argument.hasOneUse())
+        continue;
+      const unsigned operand = argument.getArgNumber();
+      auto broadcast = map.getInputs()[operand].getDefiningOp<BroadcastOp>();
+      if (broadcast && dataDim(broadcast.getInput()))
+        return Factor{broadcast, operand, op};
+    }
+    if (!divides)
+      pending.push_back(op->getOperand(1));
+    pending.push_back(op->getOperand(0)); // first
   }
-  for (const unsigned side : {0U, 1U})
-    if (side == 0 || !divides)
-      if (const auto found = factorOf(map, op->getOperand(side)))
-        return found;
   return std::nullopt;
 }
 

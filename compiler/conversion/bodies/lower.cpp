@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include "compiler/conversion/bodies/constant_blocks.h"
 #include "compiler/conversion/bodies/families.h"
@@ -435,21 +436,25 @@ private:
     return step.has_value();
   }
 
-  /// Whether a body of a later level reads rows of `base` where it reads `value`: itself, or what
-  /// is a view of it.
-  bool isReadLater(Value base, Value value, unsigned level) {
-    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
-      Operation *user = use.getOwner();
-      const auto found = partition.levels.find(user);
-      if (found == partition.levels.end() || partition.foldOf(user))
-        return false;
-      if (found->second > level)
-        return partition.windows || rowsRead(use) == base;
-      const bool through =
-          llvm::isa<ir::ViewInterface>(user) &&
-          (!partition.windows || views.of(user->getResult(0)).of == views.of(base).of);
-      return through && isReadLater(base, user->getResult(0), level);
-    });
+  /// Whether a body of a later level reads rows of `base`, itself or through views of it.
+  bool isReadLater(Value base, unsigned level) {
+    llvm::SetVector<Value> values; // `base`, and views of it
+    values.insert(base);
+    for (size_t i = 0; i < values.size(); ++i)
+      for (OpOperand &use : values[i].getUses()) {
+        Operation *user = use.getOwner();
+        const auto found = partition.levels.find(user);
+        if (found == partition.levels.end() || partition.foldOf(user))
+          continue;
+        if (found->second > level) {
+          if (partition.windows || rowsRead(use) == base)
+            return true;
+        } else if (llvm::isa<ir::ViewInterface>(user) &&
+                   (!partition.windows || views.of(user->getResult(0)).of == views.of(base).of)) {
+          values.insert(user->getResult(0));
+        }
+      }
+    return false;
   }
 
   /// The value whose rows an operation of a later level reads.
@@ -479,7 +484,7 @@ private:
       add(std::move(write), program.outputs[output].name);
       sent[output] = true;
     }
-    if ((partition.windows && views.of(value).of != value) || !isReadLater(value, value, level))
+    if ((partition.windows && views.of(value).of != value) || !isReadLater(value, level))
       return true;
     rows::Write write;
     write.family = families.of(value);

@@ -115,33 +115,62 @@ private:
   }
 
   /// Gives a value a cut, with what it is computed from where that is not cut yet.
+  /// If that is not possible, no cut changes.
   bool demand(Value value, const Cut &cut) {
-    if (hasNoDataDim(value))
-      return true; // every use takes the blocks it needs
-    if (const auto known = partition.cutOf(value))
-      return *known == cut;
+    // On a stack of its own: the depth of a model is not bounded.
+    struct Demand {
+      Value value;
+      Cut cut;
+      bool entered = false; ///< its operands are cut, or above it on the stack
+    };
+    llvm::SmallVector<Demand> pending{{value, cut}};
+    llvm::SmallVector<Value> added;
+    while (!pending.empty()) {
+      const Demand next = pending.back();
+      OperandCuts needed;
+      if (!next.entered && (hasNoDataDim(next.value) || partition.cutOf(next.value))) {
+        // Every use of a constant takes the blocks it needs.
+        if (!hasNoDataDim(next.value) && *partition.cutOf(next.value) != next.cut)
+          break;
+        pending.pop_back();
+      } else if (next.entered) {
+        if (partition.cuts.try_emplace(next.value, next.cut).second)
+          added.push_back(next.value);
+        pending.pop_back();
+      } else if (mayBeCut(next.value, next.cut, needed)) {
+        pending.back().entered = true;
+        if (Operation *op = next.value.getDefiningOp())
+          for (unsigned i = op->getNumOperands(); i-- > 0;) // the first one is the next
+            if (needed[i].cut)
+              pending.push_back({op->getOperand(i), *needed[i].cut});
+      } else {
+        break;
+      }
+    }
+    if (pending.empty())
+      return true;
+    for (const Value one : added)
+      partition.cuts.erase(one);
+    return false;
+  }
+
+  /// Whether a value that is not cut yet can be, if its operands can be as `needed` says.
+  bool mayBeCut(Value value, const Cut &cut, OperandCuts &needed) const {
     if (ir::dataDim(value) == cut.axis || ir::shapeOf(value).empty())
       return false;
     const int64_t extent = ir::shapeOf(value)[cut.axis];
     if (partition.windows ? (extent % cut.block != 0 && !leftovers) || extent < 2 * cut.block
                           : extent != cut.block * trips)
       return false;
-    if (Operation *op = value.getDefiningOp()) {
-      OperandCuts needed;
-      auto divided = llvm::dyn_cast<CutInterface>(op);
-      if (!divided || !divided.operandCuts(cut, needed))
-        return false;
-      for (const auto &[operand, need] : llvm::zip_equal(op->getOperands(), needed))
-        if ((need.cut && !demand(operand, *need.cut)) ||
-            (need.slab && !isRows(operand, *need.slab)))
-          return false;
-    } else if (partition.windows) {
-      // All of it is there, row by row.
-    } else if (!streams(llvm::cast<BlockArgument>(value), cut)) {
-      return false;
-    }
-    partition.cuts[value] = cut;
-    return true;
+    Operation *op = value.getDefiningOp();
+    if (!op) // with windows all of it is there, row by row
+      return partition.windows || streams(llvm::cast<BlockArgument>(value), cut);
+    auto divided = llvm::dyn_cast<CutInterface>(op);
+    return divided && divided.operandCuts(cut, needed) &&
+           llvm::all_of(llvm::zip_equal(op->getOperands(), needed), [&](const auto &one) {
+             const auto &[operand, need] = one;
+             return !need.slab || isRows(operand, *need.slab);
+           });
   }
 
   /// Whether a slab is rows of a value: not where it is some lanes of them.
@@ -172,10 +201,8 @@ private:
         continue;
       if (slabs && wanted->block == 1 && cut->block == 1)
         wanted->block = blockOf(result, wanted->axis);
-      const auto before = partition.cuts;
       if (demand(result, *wanted))
         return;
-      partition.cuts = before;
     }
   }
 
@@ -185,11 +212,7 @@ private:
     const Value input = window->getOperand(0), result = window->getResult(0);
     for (const int64_t axis : window.slabAxes()) {
       const auto attempt = [&](Value value, int64_t size) {
-        const auto before = partition.cuts;
-        if (demand(value, Cut{axis, size}))
-          return true;
-        partition.cuts = before;
-        return false;
+        return demand(value, Cut{axis, size});
       };
       if (input.getDefiningOp())
         attempt(input, blockOf(input, axis));
@@ -201,8 +224,31 @@ private:
   /// Elements along an axis that belong together, because windows that do not overlap make one of
   /// them.
   int64_t blockOf(Value value, int64_t axis) {
-    if (const auto known = blocks.find({value, axis}); known != blocks.end())
-      return known->second; // the ways to the end of a network multiply
+    llvm::SmallVector<std::pair<Value, int64_t>> pending{{value, axis}};
+    while (!pending.empty()) {
+      const auto next = pending.back();
+      const size_t before = pending.size();
+      if (!blocks.contains(next)) { // the ways to the end of a network multiply
+        const int64_t block = blockOf(next.first, next.second, pending);
+        if (pending.size() != before)
+          continue; // users first
+        blocks[next] = block;
+      }
+      pending.pop_back();
+    }
+    return blocks.at({value, axis});
+  }
+
+  /// The same, if the blocks of what users make are known; otherwise adds to `missing` which are
+  /// not.
+  int64_t blockOf(Value value, int64_t axis,
+                  llvm::SmallVectorImpl<std::pair<Value, int64_t>> &missing) const {
+    const auto known = [&](Value result, int64_t along) {
+      const auto found = blocks.find({result, along});
+      if (found == blocks.end())
+        missing.push_back({result, along});
+      return found == blocks.end() ? 1 : found->second;
+    };
     int64_t most = 1;
     for (Operation *user : value.getUsers()) {
       auto divided = llvm::dyn_cast<CutInterface>(user);
@@ -217,15 +263,14 @@ private:
         const Slab &seen = *needs[operand].slab;
         if (seen.step == 1 || !isWithin(seen, Cut{axis, seen.step}))
           continue;
-        here = seen.step * blockOf(user->getResult(0), axis);
+        here = seen.step * known(user->getResult(0), axis);
       } else if (const auto next = divided.resultCut(operand, Cut{axis, 1}); next) {
-        here = next->block == 1 ? blockOf(user->getResult(0), next->axis) : 1;
+        here = next->block == 1 ? known(user->getResult(0), next->axis) : 1;
       }
       most = std::max(most, here);
     }
     const int64_t extent = ir::shapeOf(value)[axis];
-    return blocks[{value, axis}] =
-               extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
+    return extent % most == 0 || (leftovers && extent >= 2 * most) ? most : 1;
   }
 
   /// Of the operation that makes a value; -1 for arguments and constants.

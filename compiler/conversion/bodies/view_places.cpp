@@ -63,16 +63,27 @@ const Places *ViewPlaces::selectedBy(Value value) {
 }
 
 const Places &ViewPlaces::of(Value value) {
-  if (const auto found = known.find(value); found != known.end())
-    return *found->second;
-  Places places = allOf(value, lanes);
-  if (const Places *by = selectedBy(value)) {
-    const Places &base = this->of(by->of);
-    places = {base.of, {}};
-    for (const int64_t row : by->rows)
-      places.rows.push_back(base.rows[row]);
+  llvm::SmallVector<Value> chain; // of views, up to one whose places are known
+  for (Value next = value; !known.contains(next);) {
+    chain.push_back(next);
+    const Places *by = selectedBy(next);
+    if (!by)
+      break;
+    next = by->of;
   }
-  return *(known[value] = std::make_unique<Places>(std::move(places)));
+  for (const Value next : llvm::reverse(chain)) {
+    Places places;
+    if (const Places *by = selectedBy(next)) {
+      const Places &base = *known.at(by->of);
+      places.of = base.of;
+      for (const int64_t row : by->rows)
+        places.rows.push_back(base.rows[row]);
+    } else {
+      places = allOf(next, lanes);
+    }
+    known[next] = std::make_unique<Places>(std::move(places));
+  }
+  return *known.at(value);
 }
 
 Places ViewPlaces::fewest(Value value, llvm::function_ref<bool(Value)> may) {
