@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kFixes = 2;
 
 /// Revisions spent on verifying all fixes.
-constexpr uint64_t kFixBudget = 20'000'000;
+constexpr uint64_t kFixBudget = 2'000'000;
 
 constexpr const char *kDynamic = "--allow-dynamic-weights";
 constexpr const char *kRewrite = "--rewrite-layout";
@@ -168,6 +168,8 @@ private:
 
   [[nodiscard]] bool enough() const { return problem.fixes.size() >= kFixes; }
   [[nodiscard]] bool affordable() const { return finder.budget > active.size(); }
+  /// For a copy of the function, or for its relations made anew.
+  void spendOnModel() { finder.budget -= std::min<uint64_t>(finder.budget, 8 * finder.all.size()); }
   void spend() { finder.budget -= std::min<uint64_t>(finder.budget, 2 * active.size()); }
 
   /// The relations of the whole function first, where there are other conflicts.
@@ -207,6 +209,7 @@ private:
 
   /// Offers an edit of the function that has a layout.
   void offer(std::string text, const Edit &edit, bool model) {
+    spendOnModel();
     Copy copy(finder.function, finder.options);
     Fix fix{std::move(text), std::nullopt, false, std::nullopt};
     if (edit(copy))
@@ -418,7 +421,8 @@ private:
     return problem.fixes.size() > before;
   }
 
-  [[nodiscard]] LayoutSystem withDynamicWeights() const {
+  [[nodiscard]] LayoutSystem withDynamicWeights() {
+    spendOnModel();
     DataDimensionOptions options = finder.options;
     options.allowDynamicWeights = true;
     DataDimensions ignored;
