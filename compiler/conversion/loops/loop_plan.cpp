@@ -346,6 +346,13 @@ rows::Program runnable(const rows::Program &original) {
   return program;
 }
 
+bool isPlannable(const rows::Program &original) {
+  const rows::Program program = runnable(original);
+  return std::ranges::any_of(groupSizes(program, 1), [&](uint32_t size) {
+    return build(program, {size}, Instructions::Always).has_value();
+  });
+}
+
 bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &options,
                   plan::Plan &result, Problems &problems) {
   Problems biases;

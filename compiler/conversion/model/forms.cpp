@@ -9,6 +9,7 @@
 
 #include "compiler/conversion/bodies/lower.h"
 #include "compiler/conversion/bodies/partition.h"
+#include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/rows/late_factors.h"
@@ -94,6 +95,11 @@ public:
     llvm::append_range(notes, plain ? plainNotes : loopNotes);
     if (forms.empty())
       llvm::append_range(problems, inLoops.empty() ? found : inLoops);
+    if (forms.empty() && problems.empty()) {
+      Problem &problem = problems.emplace_back();
+      problem.code = "E0414";
+      problem.message = "the model cannot run as a loop over its positions";
+    }
     return std::move(forms);
   }
 
@@ -121,7 +127,10 @@ private:
     auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options, found);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
-    return loops ? std::move(made) : std::nullopt;
+    if (!loops)
+      return std::nullopt;
+    // Bodies that instructions cannot express are no form of the model; the plain one remains.
+    return loops::isPlannable(*made) ? std::move(made) : std::nullopt;
   }
 
   /// Whether rows may have a plan: without one nobody asks what they are in other trees. Those of
