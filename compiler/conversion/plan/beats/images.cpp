@@ -123,8 +123,9 @@ Problems biasProblems(const Graph &graph, const Work &work,
                       const std::vector<format::SourceNode> &nodes) {
   Problems problems;
   const auto same = [](const Problem &one, const Problem &other) {
-    return one.node && other.node && one.node->index == other.node->index &&
-           one.node->name == other.node->name;
+    return one.node.has_value() == other.node.has_value() &&
+           (!one.node ||
+            (one.node->index == other.node->index && one.node->name == other.node->name));
   };
   for (RowId id = 0; id < graph.rows.size(); ++id) {
     const Row &row = graph.rows[id];
