@@ -49,14 +49,17 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
   };
   entry.requirements.push_back(positive(1, scale));
   entry.requirements.push_back(perTensorOr(1, scale, 0, "position of 'axis'", places));
-  entry.requirements.push_back({fmt::format("input '{}' must have the shape of '{}'", zero, scale),
-                                [](const NodeView &node) -> std::string {
-                                  return !node.has(2) || node.in(2).shape == node.in(1).shape
-                                             ? ""
-                                             : shapeText(node.in(2).shape) + " and " +
-                                                   shapeText(node.in(1).shape);
-                                },
-                                "E0206"});
+  entry.requirements.push_back(
+      {fmt::format("input '{}' must have the shape of '{}'", zero, scale),
+       [](const NodeView &node) -> std::string {
+         const auto isOne = [&](size_t i) {
+           return elementCount(node.in(i).shape, kMaxElements) == 1;
+         };
+         return !node.has(2) || node.in(2).shape == node.in(1).shape || (isOne(1) && isOne(2))
+                    ? ""
+                    : shapeText(node.in(2).shape) + " and " + shapeText(node.in(1).shape);
+       },
+       "E0206"});
   return entry;
 }
 
