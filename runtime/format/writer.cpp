@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hw/isa/isa.h"
@@ -268,6 +269,9 @@ std::optional<FileProblem> writeAtomically(const std::string &path,
       special ? open(path.c_str(), O_WRONLY | O_CLOEXEC) : openTemporary(file, temporary);
   if (descriptor < 0)
     return cannotWrite(path, errno);
+  struct stat old{};
+  if (!special && stat(file.c_str(), &old) == 0)
+    (void)fchmod(descriptor, old.st_mode & 07777); // a file that is replaced keeps its mode
   int error = writeAll(descriptor, bytes);
   if (error == 0 && !special && fsync(descriptor) != 0 && errno != EINVAL)
     error = errno;
