@@ -137,6 +137,8 @@ sluice_rt_status sluice_rt_device_open(const char *name, sluice_rt_device **devi
 void sluice_rt_device_close(sluice_rt_device *device) {
   if (!device)
     return;
+  if (device->session && device->session->isForeign())
+    return; // left behind: it cannot be destroyed without its thread
   if (device->session)
     device->session->close();
   delete device;
@@ -177,6 +179,8 @@ sluice_rt_status sluice_rt_device_load(sluice_rt_device *device, const sluice_rt
     return invalid("null argument");
   return guarded([&] {
     const std::lock_guard lock(device->mutex);
+    if (device->session && !isUsable(device->session.get()))
+      return SLUICE_RT_INVALID_ARGUMENT;
     const format::Geometry &geometry = program->program->geometry;
     auto engine = makeEngine(device->engine, geometry, !device->waves.empty());
     if (!engine)
@@ -212,6 +216,8 @@ sluice_rt_status sluice_rt_device_hold(sluice_rt_device *device, int hold) {
     return invalid("null device");
   return guarded([&] {
     const std::lock_guard lock(device->mutex);
+    if (device->session && !isUsable(device->session.get()))
+      return SLUICE_RT_INVALID_ARGUMENT;
     const bool wanted = hold != 0;
     if (device->session && wanted != device->held)
       wanted ? device->session->hold() : device->session->resume();
@@ -279,18 +285,24 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
 sluice_rt_status sluice_rt_job_poll(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
+  if (!isUsable(job->session.get()))
+    return SLUICE_RT_INVALID_ARGUMENT;
   return guarded([&] { return endStatus(job->session->state(*job->job), job->job->error); });
 }
 
 sluice_rt_status sluice_rt_job_wait(const sluice_rt_job *job) {
   if (!job)
     return invalid("null job");
+  if (!isUsable(job->session.get()))
+    return SLUICE_RT_INVALID_ARGUMENT;
   return guarded([&] { return endStatus(job->session->wait(*job->job), job->job->error); });
 }
 
 sluice_rt_status sluice_rt_job_wait_for(const sluice_rt_job *job, uint32_t timeout_ms) {
   if (!job)
     return invalid("null job");
+  if (!isUsable(job->session.get()))
+    return SLUICE_RT_INVALID_ARGUMENT;
   return guarded(
       [&] { return endStatus(job->session->waitFor(*job->job, timeout_ms), job->job->error); });
 }
@@ -341,5 +353,6 @@ void sluice_rt_job_release(sluice_rt_job *job) {
   if (!job)
     return;
   job->session->forget(job->job);
-  delete job;
+  if (!job->session->isForeign())
+    delete job;
 }

@@ -45,6 +45,8 @@ Session::Session(std::unique_ptr<device::Device> device,
 }
 
 void Session::close() {
+  if (isForeign())
+    return;
   {
     const std::lock_guard lock(mutex);
     stopping = true;
@@ -239,6 +241,8 @@ JobPtr Session::nextEnded(uint32_t milliseconds) {
 }
 
 void Session::forget(const JobPtr &job) {
+  if (isForeign())
+    return;
   const std::lock_guard lock(mutex);
   std::erase(ended, job);
   job->wanted = false;

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 #include "runtime/device/device.h"
 #include "runtime/device/recorder.h"
 #include "runtime/format/program.h"
@@ -90,6 +92,10 @@ public:
   /// Stops the thread and cancels what is pending; later jobs are cancelled at
   /// once. The handles of jobs may outlive it.
   void close();
+
+  /// Whether this is a child of the process that made the session: the thread stayed there. Nothing
+  /// can be asked of the session then, and it cannot be destroyed.
+  bool isForeign() const { return getpid() != owner; }
 
   /// Cancels all jobs and starts anew with the initial state; loads the program again if the
   /// machine could no longer be used.
@@ -180,6 +186,7 @@ private:
   unsigned holds = 0;
   bool stepping = false;
   bool stopping = false;
+  const pid_t owner = getpid();
   std::mutex closing; ///< one closes, the others wait
   std::thread thread; // last: it uses all of the above
 };

@@ -4,6 +4,13 @@
 
 namespace sluice::runtime {
 
+bool isUsable(const Session *session) {
+  if (!session || !session->isForeign())
+    return session != nullptr;
+  invalid("the device was opened before the process forked; open one in the new process");
+  return false;
+}
+
 std::shared_ptr<Session> sessionOf(const sluice_rt_device *device) {
   if (!device) {
     invalid("null device");
@@ -12,7 +19,7 @@ std::shared_ptr<Session> sessionOf(const sluice_rt_device *device) {
   const std::lock_guard lock(device->mutex);
   if (!device->session)
     invalid("the device has no program loaded");
-  return device->session;
+  return isUsable(device->session.get()) ? device->session : nullptr;
 }
 
 sluice_rt_status endStatus(JobState state, const std::string &error) {

@@ -8,6 +8,10 @@
 
 namespace sluice::runtime {
 
+/// Whether a session can be asked: there is one, and this process has its thread. Remembers why not
+/// in the second case.
+bool isUsable(const Session *session);
+
 /// The session of a device, or null (and an error) if nothing is loaded.
 std::shared_ptr<Session> sessionOf(const sluice_rt_device *device);
 
