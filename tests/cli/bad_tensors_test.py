@@ -38,7 +38,7 @@ class Inputs(Refusal):
                 ([], "E0603", "input 'x' [1, 8] is not given"),
                 (["--input", "x=zeros", "--input", "x=zeros"], "E0603", "input 'x' is given twice"),
                 (["--input", "x=zeros", "--output", "z=@z.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
-                (["--input", "x=zeros", "--expect", "z=@y.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
+                (["--input", "x=zeros", "--expect", "z=@z.npy"], "E0602", "the model has no output 'z', allowed: 'y'"),
                 (["--input", "x=ones"], "E0601", "input 'x' is 'ones', allowed: @FILE, zeros, random:SEED"),
                 (["--input", "x=zeros", "--model", "other"], "E0602", "the file has no model 'other', allowed: good")):
             with self.subTest(args=args):

@@ -41,6 +41,8 @@ int run(Options options, const Common &outer) {
   if (options.format != "text" && !common.json)
     common.json = "-";
   const Report report(common);
+  if (const auto wrong = report.checkFiles({{"the model", options.model.compile.modelPath}}, {}))
+    return report.fail({*wrong}, "");
   Problems problems;
   options.model.finish(problems);
   if (!problems.empty())

@@ -181,13 +181,9 @@ std::string defaultOutput(const std::string &model) {
 }
 
 /// Where the result goes must not be where something else comes from or goes.
-std::optional<Problem> checkPath(const std::string &path, const std::string &model, bool binary,
-                                 const Report &report) {
-  std::error_code ignored;
+std::optional<Problem> checkPath(const std::string &path, bool binary, const Report &report) {
   if (path.empty())
     return problem("E0601", "--output is empty, allowed: a file name or -");
-  if (path != "-" && std::filesystem::equivalent(path, model, ignored))
-    return problem("E0601", fmt::format("--output '{}' would overwrite the model", path));
   if (auto wrong = report.checkStdout({{"--output", path}}))
     return wrong;
   if (binary)
@@ -214,11 +210,14 @@ void addBundle(const CompileResult &result, const pipeline::CompileOptions &opti
 
 int run(Options options, const Common &common) {
   const Report report(common);
-  Problems problems;
-  options.model.finish(problems);
   pipeline::CompileOptions &compile = options.model.compile;
   compile.stage = stageOf(options.emit);
   const bool program = compile.stage == Stage::Program;
+  const std::vector<Report::File> reads = {{"the model", compile.modelPath}};
+  if (const auto wrong = report.checkFiles(reads, {{"--output", options.output.value_or("")}}))
+    return report.fail({*wrong}, "");
+  Problems problems;
+  options.model.finish(problems);
   if (auto wrong = readCheck(options.check, compile.check))
     problems.push_back(*wrong);
   if (!program && report.wantsJson())
@@ -228,7 +227,9 @@ int run(Options options, const Common &common) {
   const std::string path = options.output ? *options.output
                            : program      ? defaultOutput(compile.modelPath)
                                           : "-";
-  if (const auto wrong = checkPath(path, compile.modelPath, program, report))
+  if (const auto wrong = report.checkFiles(reads, {{"--output", path}}))
+    return report.fail({*wrong}, "");
+  if (const auto wrong = checkPath(path, program, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
   if (result.checked && result.checked->problem)

@@ -237,6 +237,8 @@ Json planJson(const CompileResult &result) {
 
 int explainPlan(ModelOptions options, const Common &common) {
   const Report report(common);
+  if (const auto wrong = report.checkFiles({{"the model", options.compile.modelPath}}, {}))
+    return report.fail({*wrong}, "");
   Problems problems;
   options.finish(problems);
   if (!problems.empty())

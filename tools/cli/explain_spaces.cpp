@@ -222,6 +222,8 @@ bool isOf(const OperationSpace &op, std::string_view wanted) {
 
 int explainSpaces(ModelOptions options, const std::string &node, const Common &common) {
   const Report report(common);
+  if (const auto wrong = report.checkFiles({{"the model", options.compile.modelPath}}, {}))
+    return report.fail({*wrong}, "");
   Problems problems;
   options.finish(problems);
   if (!problems.empty())

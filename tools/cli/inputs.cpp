@@ -29,13 +29,14 @@ std::string names(const std::vector<Port> &ports) {
 
 std::optional<Problem> checkShape(const io::Tensor &tensor, const Port &port, std::string_view kind,
                                   const Rounds &rounds = {}) {
-  if (tensor.shape == port.shape || hasRounds(tensor, port, rounds.all()))
+  if (tensor.shape == port.shape || hasRounds(tensor, port, rounds))
     return std::nullopt;
   std::string all;
   std::vector<int64_t> shape = port.shape;
-  if (rounds.steps > 1) {
+  if (rounds.steps > 1 || rounds.stacks) {
     shape.insert(shape.begin(), static_cast<int64_t>(rounds.steps));
-    all = fmt::format(", {} for {} steps", shapeText(shape), rounds.steps);
+    all = fmt::format(", {} for {} step{}", shapeText(shape), rounds.steps,
+                      rounds.steps == 1 ? "" : "s");
   }
   if (rounds.streams > 1) {
     shape.insert(shape.begin(), static_cast<int64_t>(rounds.streams));
@@ -81,7 +82,7 @@ io::Tensor roundsFirst(io::Tensor tensor, const Port &port, const Rounds &rounds
   std::vector<io::Tensor> streams;
   for (uint64_t stream = 0; stream < rounds.streams; ++stream) {
     io::Tensor one = stepsFirst(stepOf(tensor, stream), port, rounds.steps);
-    if (rounds.steps > 1 ? !hasRounds(one, port, rounds.steps) : one.shape != port.shape)
+    if (rounds.steps > 1 ? !hasRounds(one, port, {rounds.steps}) : one.shape != port.shape)
       return tensor;
     streams.push_back(std::move(one));
   }
@@ -216,8 +217,9 @@ std::optional<size_t> findPort(const std::string &name, const std::vector<Port> 
   return std::nullopt;
 }
 
-bool hasRounds(const io::Tensor &tensor, const Port &port, uint64_t inferences) {
-  return inferences > 1 && tensor.shape.size() == port.shape.size() + 1 &&
+bool hasRounds(const io::Tensor &tensor, const Port &port, const Rounds &rounds) {
+  const uint64_t inferences = rounds.all();
+  return (inferences > 1 || rounds.stacks) && tensor.shape.size() == port.shape.size() + 1 &&
          tensor.shape[0] == static_cast<int64_t>(inferences) &&
          std::equal(port.shape.begin(), port.shape.end(), tensor.shape.begin() + 1);
 }

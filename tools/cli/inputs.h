@@ -30,6 +30,7 @@ struct DataSet {
 /// all streams first.
 struct Rounds {
   uint64_t steps = 1, streams = 1;
+  bool stacks = false; ///< --steps is given: files may have the steps along a new axis, also one
 
   uint64_t all() const { return steps * streams; }
 };
@@ -56,7 +57,7 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
                                               Problems &problems);
 
 /// Whether a tensor has all inferences of a port's along a new first axis.
-bool hasRounds(const io::Tensor &tensor, const Port &port, uint64_t inferences);
+bool hasRounds(const io::Tensor &tensor, const Port &port, const Rounds &rounds);
 
 /// One of them.
 io::Tensor stepOf(const io::Tensor &tensor, uint64_t step);

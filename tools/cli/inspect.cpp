@@ -327,6 +327,8 @@ std::variant<Element, std::string> elementOf(const std::string &text,
 
 int printContents(InspectOptions options, const Common &common) {
   const Report report(common);
+  if (const auto wrong = report.checkFiles({{"the program", options.file}}, {}))
+    return report.fail({*wrong}, "");
   auto bytes = io::readAll(options.file, format::kMagic);
   if (const auto *wrong = std::get_if<io::Error>(&bytes))
     return report.fail(wrong->code, wrong->message);

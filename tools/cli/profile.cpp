@@ -23,6 +23,9 @@ public:
   Profile(const ProfileOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
+    if (const auto wrong = report.checkFiles({{"the program", options.choice.file}},
+                                             {{"--csv", options.csv}, {"--trace", options.trace}}))
+      return report.fail({*wrong}, "");
     if (const auto wrong = report.checkStdout({{"--csv", options.csv}, {"--trace", options.trace}}))
       return report.fail({*wrong}, "");
     for (const std::string &path : {options.csv, options.trace})

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -94,7 +95,7 @@ int Report::fail(const Problems &problems, const std::string &file) const {
   if (code == Internal && first != "E0610") // memory is the host's
     say(fmt::format("{}; please report it with the model, the command line and the output of "
                     "'sluice version --json'\n",
-                    first == "E0607"
+                    first == "E0607" || first == "E0608"
                         ? "if the program file is as sluice compiled it, this is a bug in sluice"
                         : "this is a bug in sluice"));
   return code;
@@ -118,7 +119,7 @@ void Report::text(std::string_view text) const {
 }
 
 bool Report::json(const Json &value) const {
-  if (!common.json)
+  if (!common.json || keepsJson)
     return true;
   const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (const auto wrong = writeOutput(*common.json, text)) {
@@ -138,6 +139,38 @@ Report::checkStdout(std::vector<std::pair<std::string_view, std::string_view>> r
   return problem("E0601",
                  fmt::format("{} and {} both write to standard output; give one a file name",
                              results[0].first, results[1].first));
+}
+
+std::optional<Problem> Report::checkFiles(const std::vector<File> &reads,
+                                          std::vector<File> writes) const {
+  namespace fs = std::filesystem;
+  if (common.json)
+    writes.push_back({"--json", *common.json});
+  const auto isFile = [](const std::string &path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    return !path.empty() && path != "-" && (fs::is_regular_file(status) || !fs::exists(status));
+  };
+  const auto same = [&](const std::string &left, const std::string &right) {
+    std::error_code ignored;
+    return isFile(left) && isFile(right) &&
+           (fs::equivalent(left, right, ignored) ||
+            fs::weakly_canonical(fs::absolute(left, ignored), ignored) ==
+                fs::weakly_canonical(fs::absolute(right, ignored), ignored));
+  };
+  for (size_t i = 0; i < writes.size(); ++i) {
+    keepsJson = writes[i].what == "--json";
+    for (const File &read : reads)
+      if (same(writes[i].path, read.path))
+        return problem("E0601", fmt::format("{} '{}' would overwrite {}", writes[i].what,
+                                            writes[i].path, read.what));
+    for (size_t j = 0; j < i; ++j)
+      if (same(writes[i].path, writes[j].path))
+        return problem("E0601", fmt::format("{} and {} both write '{}'; give one another file name",
+                                            writes[j].what, writes[i].what, writes[i].path));
+    keepsJson = false;
+  }
+  return std::nullopt;
 }
 
 Problem problem(std::string code, std::string message) {

@@ -76,8 +76,19 @@ public:
   std::optional<Problem>
   checkStdout(std::vector<std::pair<std::string_view, std::string_view>> results) const;
 
+  /// A file of a command: the option or the name of what it is, and its path.
+  struct File {
+    std::string what, path;
+  };
+
+  /// E0601 if a file that the command writes is one that it reads, or writes twice; --json is one
+  /// of those it writes. Empty paths and standard streams are no files. Asked before anything is
+  /// reported: where --json is the file, nothing is written there.
+  std::optional<Problem> checkFiles(const std::vector<File> &reads, std::vector<File> writes) const;
+
 private:
   const Common &common;
+  mutable bool keepsJson = false; ///< the file of --json is one of another purpose
 };
 
 /// One problem without a node.

@@ -1,7 +1,10 @@
 // sluice run: inferences on the engines, compared with each other and with
 // references.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -31,11 +34,34 @@ struct RunOptions {
   bool counters = false;
 };
 
+/// Whether the sections of an FST file follow each other to its end: who writes it tells no errors.
+bool isWhole(const std::string &path) {
+  constexpr uint8_t kUnfinished = 255;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  uint64_t at = 0;
+  std::array<unsigned char, 9> head{}; // type and big-endian length, without the type
+  while (at < size) {
+    file.seekg(static_cast<std::streamoff>(at));
+    if (!file.read(reinterpret_cast<char *>(head.data()), head.size()))
+      return false;
+    uint64_t length = 0;
+    for (size_t i = 1; i < head.size(); ++i)
+      length = length << 8 | head[i];
+    if (head[0] == kUnfinished || length < 8 || length > size - at - 1)
+      return false;
+    at += 1 + length;
+  }
+  return at != 0;
+}
+
 class Run {
 public:
   Run(const RunOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
+    if (const auto wrong = checkFiles())
+      return report.fail({*wrong}, "");
     if (const auto wrong = checkStdin())
       return report.fail({*wrong}, "");
     auto loaded = ModelHandle::load(options.choice);
@@ -48,6 +74,10 @@ public:
     warnOfOverflow();
     if (auto wrong = runEngines())
       return report.fail({*wrong}, options.choice.file);
+    if (!options.waves.empty() && !isWhole(options.waves))
+      return report.fail("E0516", fmt::format("cannot write '{}': the waveforms are incomplete; "
+                                              "is the disk full?",
+                                              options.waves));
     return finish();
   }
 
@@ -63,6 +93,40 @@ private:
     return problem("E0601", fmt::format("standard input is used {} times, allowed: once", readers));
   }
 
+  /// No file may be written that is read, or twice.
+  std::optional<Problem> checkFiles() const {
+    const auto filesOf = [](const char *flag, const std::vector<std::string> &specs) {
+      std::vector<Report::File> files;
+      for (const std::string &spec : specs)
+        if (const size_t at = spec.find('@'); at != std::string::npos)
+          files.push_back({fmt::format("the file of {}", flag), spec.substr(at + 1)});
+      return files;
+    };
+    std::vector<Report::File> reads = {{"the program", options.choice.file},
+                                       {"the file of --load-state", options.loadState}};
+    for (Report::File &file : filesOf("--input", options.inputs))
+      reads.push_back(std::move(file));
+    for (Report::File &file : filesOf("--expect", options.expect))
+      reads.push_back(std::move(file));
+    std::error_code ignored;
+    if (!options.dataSet.empty())
+      for (const auto &entry :
+           std::filesystem::recursive_directory_iterator(options.dataSet, ignored))
+        if (entry.path().extension() == ".pb")
+          reads.push_back({"a file of --data-set", entry.path().string()});
+    // The state may be loaded and saved in one file: it is read before it is written.
+    std::erase_if(reads, [&](const Report::File &file) {
+      return file.path == options.saveState && file.path == options.loadState;
+    });
+    std::vector<Report::File> writes;
+    for (Report::File &file : filesOf("--output", options.outputs))
+      writes.push_back({"--output", std::move(file.path)});
+    writes.insert(writes.end(), {{"--save-state", options.saveState},
+                                 {"--trace", options.trace},
+                                 {"--waves", options.waves}});
+    return report.checkFiles(reads, std::move(writes));
+  }
+
   /// Inputs, references and output files.
   Problems gather() {
     Problems problems;
@@ -75,7 +139,7 @@ private:
     const std::vector<Port> &inputs = model.inputs();
     const std::vector<Port> &outputs = model.outputs();
     if (!options.dataSet.empty()) {
-      if (!options.inputs.empty() || options.rounds.all() != 1)
+      if (!options.inputs.empty() || options.rounds.all() != 1 || options.rounds.stacks)
         problems.push_back(
             problem("E0601", "--data-set cannot be used with --input, --steps or --streams"));
       sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
@@ -94,7 +158,7 @@ private:
     if (!sets.empty())
       for (auto &[index, tensor] :
            gatherReferences(options.expect, outputs, options.rounds, problems)) {
-        const bool all = hasRounds(tensor, outputs[index], options.rounds.all());
+        const bool all = hasRounds(tensor, outputs[index], options.rounds);
         for (size_t step = all ? 0 : sets.size() - 1; step < sets.size(); ++step)
           sets[step].references[index] = all ? stepOf(tensor, step) : tensor;
       }
@@ -155,9 +219,8 @@ private:
         all = gatherInputs(options.inputs, model.inputs(), step, options.rounds, problems);
       DataSet &set = sets.emplace_back();
       for (size_t i = 0; i < all.size() && problems.empty(); ++i)
-        set.inputs.push_back(hasRounds(all[i], model.inputs()[i], options.rounds.all())
-                                 ? stepOf(all[i], step)
-                                 : all[i]);
+        set.inputs.push_back(
+            hasRounds(all[i], model.inputs()[i], options.rounds) ? stepOf(all[i], step) : all[i]);
     }
   }
 
@@ -290,14 +353,15 @@ private:
   /// An output of the last data set, or of all steps, of every stream.
   [[nodiscard]] io::Tensor outputOf(size_t index) const {
     const std::vector<Inference> &inferences = runs.back().inferences;
-    if (options.rounds.all() == 1)
+    if (options.rounds.all() == 1 && !options.rounds.stacks)
       return inferences.back().outputs[index];
     std::vector<io::Tensor> streams;
     for (uint64_t stream = 0; stream < options.rounds.streams; ++stream) {
       std::vector<const io::Tensor *> steps;
       for (size_t i = stream; i < inferences.size(); i += options.rounds.streams)
         steps.push_back(&inferences[i].outputs[index]);
-      streams.push_back(options.rounds.steps > 1 ? stacked(steps) : *steps[0]);
+      streams.push_back(options.rounds.steps > 1 || options.rounds.stacks ? stacked(steps)
+                                                                          : *steps[0]);
     }
     if (streams.size() == 1)
       return streams[0];
@@ -453,7 +517,10 @@ void addRun(CLI::App &app, const Common &common, int &exitCode) {
                    "stop after this many cycles without progress")
       ->type_name("N")
       ->check(CLI::Range(uint64_t{256}, uint64_t{1} << 40).description("256 to 2^40"));
-  command->callback([options, &common, &exitCode] { exitCode = Run(*options, common).run(); });
+  command->callback([options, command, &common, &exitCode] {
+    options->rounds.stacks = command->count("--steps") != 0;
+    exitCode = Run(*options, common).run();
+  });
 }
 
 } // namespace sluice::cli

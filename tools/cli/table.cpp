@@ -17,7 +17,7 @@ std::string cellText(const Json &cell, bool percent) {
   if (cell.is_number_float())
     return percent ? fmt::format("{:.1f} %", 100 * cell.get<double>()) : cell.dump();
   if (!cell.is_array())
-    return cell.dump();
+    return cell.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string text;
   for (const Json &item : cell)
     text += (text.empty() ? "" : " ") + cellText(item, percent);
@@ -69,7 +69,7 @@ std::string Table::csv() const {
   for (const std::vector<Json> &row : rows) {
     std::vector<std::string> cells;
     for (const Json &cell : row)
-      cells.push_back(quoted(cellText(cell, false)));
+      cells.push_back(quoted(printable(cellText(cell, false))));
     all += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return all;
