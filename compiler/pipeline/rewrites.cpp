@@ -23,6 +23,7 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
                  const std::vector<std::string> &without) {
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
   perFunction.addPass(ir::createExpandReductions());
+  perFunction.addPass(ir::createCentreVariances());
   if (wanted(kChooseInPairs))
     perFunction.addPass(ir::createChooseInPairs());
   ir::SimplifyViewsOptions views;

@@ -85,6 +85,15 @@ def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CentreVariances : InterfacePass<"sluice-centre-variances", "::mlir::FunctionOpInterface"> {
+  let summary = "compute variances from distances to the mean";
+  let description = [{
+    Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances from the mean. The
+    difference loses all its digits where the mean is large against the deviations.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInterface"> {
   let summary = "compute functions of a broadcast operand before the broadcast";
   let description = [{

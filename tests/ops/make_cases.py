@@ -34,7 +34,7 @@ FAMILIES = (
     arithmetic.seldom, placing.blocks, placing.borders, placing.products, placing.affine_grids, placing.caches,
     placing.deformations, placing.region_maxima, placing.bits,
     integers.counts, integers.ranges, integers.selections,
-    shared_values.products, unread_lanes.beyond, unread_lanes.slices, unread_lanes.constants,
+    shared_values.products, unread_lanes.beyond, unread_lanes.slices, unread_lanes.constants, unread_lanes.offsets,
     unread_lanes.typical)
 
 

@@ -108,6 +108,10 @@ void fuseSteps(Graph &graph, const std::set<RowId> &merges) {
     if (before.kind != RowKind::Linear &&
         (before.kind != RowKind::Vector || before.step.reduce != isa::Reduce::None))
       continue;
+    // Two operations in one pass behind a row that is read anyway only lengthen the pass.
+    const bool bothFirst = before.step.alu1 != isa::Alu::Pass && row.step.alu1 != isa::Alu::Pass;
+    if (bothFirst && before.kind != RowKind::Linear)
+      continue;
     const auto step = compose(before.step, row.step);
     if (!step)
       continue;

@@ -290,6 +290,29 @@ bool GraphBuilder::isPlainLinear(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear && graph.rows[row].step == VectorStep{};
 }
 
+bool GraphBuilder::isScaledLinear(RowId id) const {
+  const Row &row = graph.rows[id];
+  if (row.kind != RowKind::Vector)
+    return isPlainLinear(id);
+  VectorStep scale;
+  scale.alu1 = isa::Alu::Mul;
+  scale.rhs1 = isa::Rhs1::Imm;
+  scale.imm1 = row.step.imm1;
+  return row.step == scale && isPlainLinear(row.a.front());
+}
+
+size_t GraphBuilder::termsOf(RowId id) const {
+  const Row &row = graph.rows[id];
+  return row.kind == RowKind::Vector ? graph.rows[row.a.front()].terms.size() : row.terms.size();
+}
+
+RowId GraphBuilder::repeated(RowId id) {
+  Row row = graph.rows[id];
+  if (row.kind == RowKind::Vector)
+    row.a = {repeated(row.a.front())};
+  return push(std::move(row), rowFacts[id]);
+}
+
 bool GraphBuilder::isComputed(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
 }

@@ -80,6 +80,12 @@ public:
   void setUniform(RowId row, uint32_t used, const LaneValues &elements);
   /// A matrix product whose step is still empty.
   [[nodiscard]] bool isPlainLinear(RowId row) const;
+  /// A matrix product whose step is empty, or such a product times a number.
+  [[nodiscard]] bool isScaledLinear(RowId row) const;
+  /// Block products of a scaled matrix product.
+  [[nodiscard]] size_t termsOf(RowId row) const;
+  /// Computes a scaled matrix product once more.
+  RowId repeated(RowId row);
   /// Neither an input nor a constant.
   [[nodiscard]] bool isComputed(RowId row) const;
   /// `row`, or a copy, that cannot poison a matrix product by the lanes that the product does not

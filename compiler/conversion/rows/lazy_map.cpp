@@ -14,6 +14,10 @@ namespace {
 /// Larger bodies are not grown by inlining: selection is a search.
 constexpr size_t kMaxNodes = 64;
 
+/// Rows that share a sum, and block products of it, up to which each row computes its own: the
+/// matrix unit then issues twice the beats and the vector unit one pass fewer.
+constexpr size_t kMostRepeated = 2;
+
 /// scale * x + offset; constant if it does not depend on x.
 struct AffineValue {
   double scale = 0, offset = 0;
@@ -48,6 +52,22 @@ std::optional<AffineValue> affineStep(const ScalarNode &node, const AffineValue 
 
 bool allFinite(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+/// Whether every row may be a scaled sum of its own at little cost: nobody shares it, or two rows
+/// share a sum that is the same in all lanes.
+bool canRepeat(const GraphBuilder &graph, const RowTensor &tensor) {
+  std::map<RowId, size_t> readers;
+  for (const RowRef &ref : tensor.rows) {
+    if (ref.broadcast || !graph.isScaledLinear(ref.row))
+      return false;
+    ++readers[ref.row];
+  }
+  return std::ranges::all_of(readers, [&](const auto &entry) {
+    const auto [row, count] = entry;
+    return count == 1 || (count <= kMostRepeated && graph.termsOf(row) <= kMostRepeated &&
+                          graph.facts(row, graph.lanes()).uniform);
+  });
 }
 
 } // namespace
@@ -355,10 +375,10 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
       facts[k].broadcast &= refs[row].broadcast || layout.used(static_cast<int64_t>(row)) == 1;
     if (!facts[k].broadcast)
       rows[k] = lowering.materialise(rows[k]);
-    facts[k].fusable =
-        own && std::all_of(rows[k].rows.begin(), rows[k].rows.end(), [&](const RowRef &ref) {
-          return !ref.broadcast && graph.isPlainLinear(ref.row);
-        });
+    const auto isSum = [&](const RowRef &ref) {
+      return !ref.broadcast && graph.isPlainLinear(ref.row);
+    };
+    facts[k].fusable = own && (std::ranges::all_of(refs, isSum) || canRepeat(graph, rows[k]));
   }
   std::string why;
   auto plan = selectMap(expr, facts, lowering.tables, why);
@@ -377,6 +397,32 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
                          {"limit the argument with clip: outside 16 exponents a table holds only "
                           "constants, 2^k * x or log(x)"});
   return emitPlan(lowering, *plan, rows);
+}
+
+/// Gives each row a sum of its own where a few rows share one and one step alone reads it. The step
+/// then reads the sum before it is rounded, and no pass of the vector unit stores it.
+void LazyMap::repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep &step,
+                         std::vector<RowTensor> &operandRows) {
+  if (step.a.kind != Source::Kind::Operand)
+    return;
+  const auto reads = [&](const MapStep &other) {
+    return static_cast<size_t>(other.a == step.a) + static_cast<size_t>(other.b == step.a) +
+           static_cast<size_t>(other.c == step.a);
+  };
+  size_t uses = 0;
+  for (const MapStep &other : plan.steps)
+    uses += reads(other);
+  const Operand &operand = operands[step.a.index];
+  if (uses != 1 || !operand.value || !ownsAllUses(operand.value))
+    return;
+  GraphBuilder &graph = lowering.graph;
+  RowTensor &tensor = operandRows[step.a.index];
+  if (!canRepeat(graph, tensor))
+    return;
+  std::set<RowId> seen;
+  for (RowRef &ref : tensor.rows)
+    if (!seen.insert(ref.row).second)
+      ref.row = graph.repeated(ref.row);
 }
 
 RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan,
@@ -401,6 +447,7 @@ RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan,
   for (const auto &image : plan.tables)
     tables.push_back(graph.table(image));
   for (const MapStep &planned : plan.steps) {
+    repeatSums(lowering, plan, planned, operandRows);
     lowering.beginGroup(ops);
     VectorStep step = planned.step;
     if (step.table)

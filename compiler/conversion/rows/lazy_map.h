@@ -46,6 +46,8 @@ private:
   void absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product);
   bool ownsAllUses(mlir::Value value) const;
   RowTensor emitSteps(Lowering &lowering);
+  void repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep &step,
+                  std::vector<RowTensor> &operandRows);
   RowTensor emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows);
 
   mlir::Value result;

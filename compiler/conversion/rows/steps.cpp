@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "compiler/conversion/row_graph.h"
 
@@ -36,11 +37,34 @@ std::vector<RowId> operandsOf(const Graph &graph, const Row &row) {
   return operands;
 }
 
-std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &second) {
-  if (second.reduce != isa::Reduce::None)
+namespace {
+
+/// Returns the same step with its first operation in the second unit, which must be free.
+std::optional<VectorStep> inSecondUnit(const VectorStep &step) {
+  if (step.alu1 == isa::Alu::Pass)
+    return step;
+  if (step.alu2 != isa::Alu::Pass || step.table || step.reduce != isa::Reduce::None ||
+      step.rhs1 == isa::Rhs1::A)
+    return std::nullopt;
+  VectorStep moved = step;
+  moved.alu2 = std::exchange(moved.alu1, isa::Alu::Pass);
+  moved.rhs2 =
+      std::exchange(moved.rhs1, isa::Rhs1::B) == isa::Rhs1::Imm ? isa::Rhs2::Imm : isa::Rhs2::B;
+  moved.imm2 = std::exchange(moved.imm1, 0);
+  return moved;
+}
+
+} // namespace
+
+std::optional<VectorStep> compose(const VectorStep &first, const VectorStep &step) {
+  if (step.reduce != isa::Reduce::None)
     return std::nullopt;
   if (first == VectorStep{})
-    return second;
+    return step;
+  const auto moved = inSecondUnit(step);
+  if (!moved)
+    return std::nullopt;
+  const VectorStep &second = *moved;
   // Only the first arithmetic unit is taken, and the second step leaves it free
   // and does not look at its own operand a.
   VectorStep onlyAlu1 = first;

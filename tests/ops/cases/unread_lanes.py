@@ -112,6 +112,21 @@ def constants(cases):
               {"w": np.eye(5, dtype=np.float32), "m": mask})
 
 
+def offsets(cases):
+    """Distances from means that are many deviations away, in values that bf16 has."""
+    for features in (6, 8, 16, 20, 48):
+        x = np.float32(64 + np.round(4 * normal(4, features)) / 2)
+        distance = x - x.mean(1, keepdims=True, dtype=float)
+        squares = (distance ** 2).mean(1, keepdims=True)
+        cases.add(f"offset_layer_norm_{features}", node("LayerNormalization", "x g"), {"x": x},
+                  {"y": distance / np.sqrt(squares + 1e-5)}, {"g": np.ones(features, np.float32)})
+        cases.add(f"offset_variance_{features}",
+                  [node("Mul", "x x", "q"), node("ReduceMean", "q", "e", axes=[1]), node("ReduceMean", "x", "m", axes=[1]),
+                   node("Mul", "m m", "s"), node("Sub", "e s")], {"x": x}, {"y": squares})
+        cases.add(f"offset_distance_{features}", [node("ReduceMean", "x", "m", axes=[1]), node("Sub", "x m")], {"x": x},
+                  {"y": distance})
+
+
 def typical(cases):
     """A layer whose typical values are large, and which is 0 for the input."""
     x, w = np.float32(1 + np.abs(normal(1, 8))), np.full((8, 64), -1000, np.float32)

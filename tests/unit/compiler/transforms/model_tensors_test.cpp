@@ -83,15 +83,16 @@ TEST_F(ModelTensors, ThatARewriteReplacesNameWhatStandsForThem) {
 
 TEST_F(ModelTensors, KeepTheirNamesInEveryPass) {
   for (const char *pass :
-       {"sluice-expand-reductions", "sluice-fold-constants", "sluice-slices-before-products",
-        "sluice-fuse-maps", "sluice-maps-before-views", "sluice-hoist-scalars",
-        "sluice-remove-dead-code"})
+       {"sluice-expand-reductions", "sluice-centre-variances", "sluice-fold-constants",
+        "sluice-slices-before-products", "sluice-fuse-maps", "sluice-maps-before-views",
+        "sluice-hoist-scalars", "sluice-remove-dead-code"})
     afterPasses(pass);
 }
 
 TEST_F(ModelTensors, KeepTheirNamesInAllPassesTogether) {
   const Kept kept = afterPasses(
-      "sluice-expand-reductions,sluice-simplify-views,sluice-fold-constants,"
+      "sluice-expand-reductions,sluice-centre-variances,sluice-simplify-views,sluice-fold-"
+      "constants,"
       "sluice-slices-before-products,sluice-fuse-maps,sluice-maps-before-views,sluice-fuse-maps,"
       "sluice-hoist-scalars,sluice-fuse-maps,sluice-fold-constants,sluice-remove-dead-code");
   // What nobody reads is gone, and a merged operation has the name of the last one.

@@ -1,0 +1,140 @@
+#include "compiler/transforms/passes.h"
+
+#include "compiler/dialect/sluice/model_tensor.h"
+#include "compiler/dialect/sluice/operations.h"
+#include "compiler/reference/scalar.h"
+#include "compiler/transforms/view_patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace sluice::ir {
+
+#define GEN_PASS_DEF_CENTREVARIANCES
+#include "compiler/transforms/passes.h.inc"
+
+namespace {
+
+using reference::Function;
+
+/// Returns the only operation of a map, or null if it has several.
+Operation *onlyOperation(MapOp map) {
+  Block &body = map.getBody().front();
+  Operation *op = body.getTerminator()->getOperand(0).getDefiningOp();
+  // A constant may stand before it.
+  for (Operation &other : body.without_terminator())
+    if (&other != op && !llvm::isa<arith::ConstantOp>(other))
+      return nullptr;
+  return op;
+}
+
+/// Returns the two operands of a map that subtracts them.
+std::optional<std::pair<Value, Value>> differenceOf(MapOp map) {
+  Operation *op = map ? onlyOperation(map) : nullptr;
+  if (!op || reference::functionOf(op) != Function::Sub)
+    return std::nullopt;
+  const auto left = llvm::dyn_cast<BlockArgument>(op->getOperand(0)),
+             right = llvm::dyn_cast<BlockArgument>(op->getOperand(1));
+  if (!left || !right)
+    return std::nullopt;
+  return std::pair<Value, Value>(map.getInputs()[left.getArgNumber()],
+                                 map.getInputs()[right.getArgNumber()]);
+}
+
+/// Returns x if the value is x * x or x to the power of two, else null.
+Value squareOf(Value value) {
+  auto map = value.getDefiningOp<MapOp>();
+  Operation *op = map ? onlyOperation(map) : nullptr;
+  const auto function = op ? reference::functionOf(op) : std::nullopt;
+  if (function != Function::Mul && function != Function::Pow)
+    return nullptr;
+  const auto inputOf = [&](Value operand) -> Value {
+    const auto argument = llvm::dyn_cast<BlockArgument>(operand);
+    return argument ? Value(map.getInputs()[argument.getArgNumber()]) : Value();
+  };
+  const Value x = inputOf(op->getOperand(0));
+  if (function == Function::Mul)
+    return x && x == inputOf(op->getOperand(1)) ? x : nullptr;
+  auto power = op->getOperand(1).getDefiningOp<arith::ConstantOp>();
+  const auto real = power ? llvm::dyn_cast<FloatAttr>(power.getValue()) : FloatAttr();
+  return real && real.getValueAsDouble() == 2 ? x : nullptr;
+}
+
+ReduceOp meanOf(Value value) {
+  auto reduce = value ? value.getDefiningOp<ReduceOp>() : ReduceOp();
+  return reduce && reduce.getMonoid() == Monoid::Mean ? reduce : ReduceOp();
+}
+
+/// Writes operations with the location and the layout of a value.
+class Writer {
+public:
+  using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange)>;
+
+  Writer(Operation *before, Value like)
+      : builder(before), where(before->getLoc()),
+        layout(llvm::cast<RankedTensorType>(like.getType())) {}
+
+  Value reduce(Monoid monoid, Value x, llvm::ArrayRef<int64_t> axes) {
+    return laidOut(builder.create<ReduceOp>(where, monoid, x, axes, /*keepdims=*/true));
+  }
+  Value broadcast(Value x) {
+    return laidOut(builder.create<BroadcastOp>(where, x, layout.getShape()));
+  }
+  Value map(ValueRange operands, Body body) {
+    return laidOut(builder.create<MapOp>(where, operands, body));
+  }
+  Value difference(Value left, Value right) {
+    return map({left, right}, [](OpBuilder &b, Location where, ValueRange v) -> Value {
+      return b.create<arith::SubFOp>(where, v[0], v[1]);
+    });
+  }
+
+private:
+  Value laidOut(Value value) {
+    value.setType(withShape(layout, shapeOf(value), dataDim(layout)));
+    return value;
+  }
+
+  OpBuilder builder;
+  Location where;
+  RankedTensorType layout;
+};
+
+/// Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances. The difference
+/// cancels where the mean is large against the deviations.
+void centreVariance(MapOp map) {
+  const auto difference = differenceOf(map);
+  if (!difference)
+    return;
+  ReduceOp squares = meanOf(difference->first), mean = meanOf(squareOf(difference->second));
+  if (!squares || !mean || squareOf(squares.getInput()) != mean.getInput() ||
+      squares.getAxes() != mean.getAxes() || squares.getKeepdims() != mean.getKeepdims())
+    return;
+  const Value x = mean.getInput();
+  Writer writer(map, x);
+  const Value distance =
+      writer.difference(x, writer.broadcast(writer.reduce(Monoid::Mean, x, mean.getAxes())));
+  const Value square =
+      writer.map(distance, [](OpBuilder &b, Location where, ValueRange v) -> Value {
+        return b.create<arith::MulFOp>(where, v[0], v[0]);
+      });
+  OpBuilder builder(map);
+  Operation *variance = builder.clone(*squares);
+  variance->setOperand(0, square);
+  forgetModelTensor(variance);
+  keepModelTensor(map.getResult(), variance->getResult(0));
+  map.getResult().replaceAllUsesWith(variance->getResult(0));
+  map.erase();
+}
+
+struct CentreVariances : impl::CentreVariancesBase<CentreVariances> {
+  void runOnOperation() override {
+    llvm::SmallVector<MapOp> maps;
+    getOperation()->walk([&](MapOp map) { maps.push_back(map); });
+    llvm::for_each(maps, centreVariance);
+  }
+};
+
+} // namespace
+} // namespace sluice::ir
