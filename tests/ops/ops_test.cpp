@@ -1,9 +1,7 @@
 // Operators end to end: ONNX in, bits out of both engines, compared with the
 // values stored beside the model. SLUICE_OPS_CASES names a folder of further cases,
-// SLUICE_EVALUATED_CASES one of cases for the reference evaluator alone, SLUICE_OPS_FIGURES a
-// file for the errors and bounds of the cases of the ONNX package.
+// SLUICE_OPS_FIGURES a file for the errors and bounds of the cases of the ONNX package.
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -98,41 +96,8 @@ bool hasModel(const std::string &target) {
   return all.find("," + target + ",") != std::string::npos;
 }
 
-/// The reference evaluator against the stored outputs, which are numpy's, rounded to float32.
-void checkEvaluated(const fs::path &folder) {
-  SCOPED_TRACE(folder.filename().string());
-  const onnx_test::Imported imported = onnx_test::importFile((folder / "model.onnx").string());
-  const auto expected = readTensors(folder / "test_data_set_0", "output");
-  const auto found =
-      onnx_test::evaluate(imported, readTensors(folder / "test_data_set_0", "input"));
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(found[i].shape, expected[i].shape);
-    double largest = 0;
-    for (const double value : expected[i].values)
-      largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
-    const double allowed = 0x1p-20 * largest;
-    for (size_t k = 0; k < expected[i].values.size(); ++k)
-      ASSERT_NEAR(found[i].values[k], expected[i].values[k], allowed)
-          << "output " << i << " element " << k;
-  }
-}
-
-void evaluateAll(const char *path, size_t atLeast) {
-  size_t cases = 0;
-  if (fs::exists(path))
-    for (const auto &entry : fs::directory_iterator(path)) {
-      checkEvaluated(entry.path());
-      ++cases;
-    }
-  if (cases == 0)
-    GTEST_SKIP() << "the cases are not made yet; ctest makes them";
-  std::printf("%zu cases evaluated\n", cases);
-  EXPECT_GE(cases, atLeast);
-}
-
 struct Totals {
-  size_t ran = 0, refused = 0, flagged = 0, looped = 0, tooLarge = 0, withoutModel = 0;
+  size_t ran = 0, refused = 0, flagged = 0, looped = 0, withoutModel = 0;
   double worst = 0;
   std::string worstCase;
   std::ofstream figures; ///< of every case that ran: its name, largest number, error and bound
@@ -168,11 +133,6 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
     return;
   }
   std::string codes = compile(options, program, text);
-  // What is drawn may be too large for the machine.
-  if (name.starts_with("random_") && codes.starts_with("E040") && codes < "E0408") {
-    ++totals.tooLarge;
-    return;
-  }
   EXPECT_EQ(codes, expectedCode(refused, name)) << name << ' ' << codes << '\n' << text;
   const bool rewrite = name.starts_with("rewrite_");
   if (rewrite || codes == "E0306" || name.starts_with("dynamic_")) {
@@ -271,12 +231,10 @@ void checkAll(const char *path, size_t atLeast, const char *figures = nullptr,
       ADD_FAILURE() << folder << ": " << wrong.what();
     }
   std::printf("%zu cases on both engines (%zu with a flag, %zu in loops too), %zu refused, "
-              "%zu too large, %zu of a target without its RTL, worst error %.2f of what is allowed "
-              "(%s)\n",
-              totals.ran, totals.flagged, totals.looped, totals.refused, totals.tooLarge,
-              totals.withoutModel, totals.worst, totals.worstCase.c_str());
+              "%zu of a target without its RTL, worst error %.2f of what is allowed (%s)\n",
+              totals.ran, totals.flagged, totals.looped, totals.refused, totals.withoutModel,
+              totals.worst, totals.worstCase.c_str());
   EXPECT_GE(totals.ran, atLeast);
-  EXPECT_LE(totals.tooLarge * 50, folders.size());
 }
 
 TEST(Operators, CasesOfTheOnnxPackage) {
@@ -286,13 +244,6 @@ TEST(Operators, CasesOfOurOwn) {
   const Share share = shareOfCases();
   checkAll(OWN_CASES, 750 / share.of, nullptr, share);
 }
-TEST(Operators, RandomModels) { checkAll(RANDOM_CASES, 180); }
-TEST(Operators, RandomConvolutionNetworks) { checkAll(RANDOM_WINDOW_CASES, 300); }
-TEST(Operators, RandomSelectionsAndTreesOfMerges) { checkAll(RANDOM_ALGEBRA_CASES, 90); }
-TEST(Operators, RandomSelectionsAndTreesOfMergesAreEvaluated) {
-  evaluateAll(RANDOM_ALGEBRA_CASES, 90);
-}
-TEST(Operators, RandomRecurrences) { checkAll(RANDOM_RECURRENCE_CASES, 40); }
 
 /// As many cases as there is time for, by hand.
 TEST(Operators, CasesOfAGivenFolder) {
@@ -300,12 +251,6 @@ TEST(Operators, CasesOfAGivenFolder) {
   if (folder == nullptr)
     GTEST_SKIP() << "SLUICE_OPS_CASES names no folder of cases";
   checkAll(folder, 1, std::getenv("SLUICE_OPS_FIGURES"));
-}
-TEST(Operators, CasesOfAGivenFolderAreEvaluated) {
-  const char *folder = std::getenv("SLUICE_EVALUATED_CASES");
-  if (folder == nullptr)
-    GTEST_SKIP() << "SLUICE_EVALUATED_CASES names no folder of cases";
-  evaluateAll(folder, 1);
 }
 
 } // namespace
