@@ -1,6 +1,7 @@
 #include "compiler/reference/ops.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/addressing/addressing.h"
 
@@ -44,6 +45,10 @@ void accumulateRun(const double *left, int64_t l, const double *right, int64_t r
     const double factor = *right;
     for (int64_t i = 0; i < count; ++i)
       to[i] += left[i] * factor;
+  } else if (r == 0 && o == 1) { // of windows
+    const double factor = *right;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] += left[i * l] * factor;
   } else {
     for (int64_t i = 0; i < count; ++i)
       to[i * o] += left[i * l] * right[i * r];
@@ -52,7 +57,7 @@ void accumulateRun(const double *left, int64_t l, const double *right, int64_t r
 
 /// Sums products over loops, with the distances of neighbours along each loop. The order of the
 /// loops that are summed over is kept, so each sum is in ascending order. The innermost loop is one
-/// whose elements are neighbours in the result and in an operand, if there is one.
+/// whose elements are neighbours in the result and share a factor, if there is one.
 void accumulate(const double *left, const double *right, double *to, Shape l, Shape r, Shape o,
                 Shape extents) {
   if (elements(extents) == 0)
@@ -67,16 +72,21 @@ void accumulate(const double *left, const double *right, double *to, Shape l, Sh
     *to += *left * *right;
     return;
   }
-  const auto isRun = [&](size_t loop) {
-    return o[loop] == 1 && ((l[loop] == 0 && r[loop] == 1) || (l[loop] == 1 && r[loop] == 0));
-  };
-  for (size_t loop = 0; loop < extents.size(); ++loop)
-    if (isRun(loop)) {
-      for (Shape *of : {&l, &r, &o, &extents})
-        std::rotate(of->begin() + static_cast<std::ptrdiff_t>(loop),
-                    of->begin() + static_cast<std::ptrdiff_t>(loop) + 1, of->end());
-      break;
-    }
+  // Neighbours in the result that read neighbours of one operand; elements further apart only where
+  // the innermost loop is short.
+  constexpr int64_t kShort = 16;
+  const bool isShort = extents.back() < kShort;
+  std::optional<size_t> run;
+  for (size_t loop = 0; loop < extents.size(); ++loop) {
+    const bool isFactor = l[loop] == 0 || r[loop] == 0;
+    const bool isUnit = l[loop] + r[loop] == 1;
+    if (o[loop] == 1 && isFactor && (isUnit || (isShort && !run)))
+      run = loop;
+  }
+  if (run)
+    for (Shape *of : {&l, &r, &o, &extents})
+      std::rotate(of->begin() + static_cast<std::ptrdiff_t>(*run),
+                  of->begin() + static_cast<std::ptrdiff_t>(*run) + 1, of->end());
   const int64_t count = extents.back(), lastL = l.back(), lastR = r.back(), lastO = o.back();
   extents.pop_back();
   forEach(extents, [&](const Shape &index) {
