@@ -93,6 +93,10 @@ public:
       return {};
     if (main && options.check && options.stage == Stage::Program)
       result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
+    if (result.oracle && options.calibration)
+      result.calibration = options.calibration(result.oracle->inputs(), problems);
+    if (!problems.empty())
+      return {};
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
       return {};
     if (options.stage == Stage::Graph) {

@@ -402,6 +402,7 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
     return true;
   check::Options how = *options.check;
   how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;
+  how.given = result.calibration;
   result.checked = check::checkProgram(*result.oracle, result.program, result.streamed.get(), how,
                                        options.progress);
   if (!result.checked->problem)

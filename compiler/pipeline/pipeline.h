@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@
 #include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
 #include "runtime/format/program.h"
+
+namespace sluice::frontend {
+struct ImportedTensor;
+} // namespace sluice::frontend
 
 namespace sluice::check {
 class Oracle;
@@ -74,6 +79,10 @@ struct CompileOptions {
   /// Run the finished program and compare it with the model; a program that computes something else
   /// is the problem E0498.
   std::optional<check::Options> check;
+  /// Reads the user's inputs of the check: for each sample, a tensor for every input of the model.
+  std::function<std::vector<reference::Tensors>(const std::vector<frontend::ImportedTensor> &,
+                                                Problems &)>
+      calibration;
   bool explain = false; ///< fill CompileResult::explanation
   bool spaces = false;  ///< fill CompileResult::spaces and splits
   /// A model whose outputs are all constants, of which there is no program, is a result too and
@@ -146,6 +155,7 @@ struct CompileResult {
   std::optional<check::Outcome> checked; ///< if CompileOptions::check
   /// If CompileOptions::check: the graph as it was imported, and how it is streamed.
   std::shared_ptr<const check::Oracle> oracle;
+  std::vector<reference::Tensors> calibration; ///< what CompileOptions::calibration read
   std::shared_ptr<const check::Streamed> streamed;
   std::optional<plan::Explanation> explanation; ///< if asked for; nodes are those of `program`
 };

@@ -8,6 +8,7 @@
 
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
+#include "tools/cli/calibration.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/fault_bundle.h"
 #include "tools/cli/model_options.h"
@@ -22,7 +23,8 @@ struct Options {
   ModelOptions model;
   std::optional<std::string> output;
   std::string emit;
-  std::string check = "off";
+  std::string check = "auto";
+  std::string calibration;
 };
 
 constexpr uint64_t kMostChecked = 10'000; ///< inputs
@@ -213,13 +215,23 @@ int run(Options options, const Common &common) {
   pipeline::CompileOptions &compile = options.model.compile;
   compile.stage = stageOf(options.emit);
   const bool program = compile.stage == Stage::Program;
-  const std::vector<Report::File> reads = {{"the model", compile.modelPath}};
+  const std::vector<Report::File> reads = {{"the model", compile.modelPath},
+                                           {"the --calibrate file", options.calibration}};
   if (const auto wrong = report.checkFiles(reads, {{"--output", options.output.value_or("")}}))
     return report.fail({*wrong}, "");
   Problems problems;
   options.model.finish(problems);
   if (auto wrong = readCheck(options.check, compile.check))
     problems.push_back(*wrong);
+  if (!options.calibration.empty() && options.check == "off")
+    problems.push_back(problem("E0601", "--calibrate cannot be used with --check off"));
+  if (!options.calibration.empty())
+    compile.calibration = [&](const auto &inputs, Problems &wrong) {
+      auto samples = readCalibration(options.calibration, inputs, wrong);
+      for (Problem &one : wrong)
+        one.notes.push_back(fmt::format("read from --calibrate '{}'", options.calibration));
+      return samples;
+    };
   if (!program && report.wantsJson())
     problems.push_back(problem("E0601", "--emit cannot be used with --json: its result is text"));
   if (!problems.empty())
@@ -280,9 +292,14 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
       ->check(CLI::IsMember({"graph", "layout", "rows", "plan", "core"}));
   command
       ->add_option("--check", options->check,
-                   "inputs that the program is checked with before it is written: a number, auto "
-                   "or off (off)")
+                   "random inputs that check the program before it is written: a number, auto or "
+                   "off (auto)")
       ->type_name("N|auto|off");
+  command
+      ->add_option("--calibrate", options->calibration,
+                   "your own inputs, which check the program first: a folder of test data, or an "
+                   ".npz file with a member for each input")
+      ->type_name("DIR|FILE.npz");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

@@ -348,7 +348,7 @@ std::map<size_t, io::Tensor> gatherReferences(const std::vector<std::string> &sp
 }
 
 std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector<Port> &inputs,
-                                    const std::vector<Port> &outputs, Problems &problems) {
+                                    const std::vector<Port> *outputs, Problems &problems) {
   std::vector<fs::path> folders;
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
@@ -377,8 +377,9 @@ std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector
         problems.push_back(problem(
             "E0615", fmt::format("'{}' has no file for input '{}'", set.name, inputs[i].name)));
     }
-    set.references =
-        readNumbered(numbered(path, "output_"), outputs, "reference of output", problems);
+    if (outputs != nullptr)
+      set.references =
+          readNumbered(numbered(path, "output_"), *outputs, "reference of output", problems);
     sets.push_back(std::move(set));
   }
   return sets;

@@ -66,9 +66,9 @@ io::Tensor stepOf(const io::Tensor &tensor, uint64_t step);
 io::Tensor stacked(const std::vector<const io::Tensor *> &tensors);
 
 /// A folder in the layout of the ONNX test data: input_0.pb, output_0.pb, ... in
-/// it, or in folders test_data_set_N in it.
+/// it, or in folders test_data_set_N in it. Without `outputs`, no reference is read.
 std::vector<DataSet> gatherDataSets(const std::string &folder, const std::vector<Port> &inputs,
-                                    const std::vector<Port> &outputs, Problems &problems);
+                                    const std::vector<Port> *outputs, Problems &problems);
 
 /// What the rounding of inputs to bf16 makes infinite: "3 values beyond the range of bf16
 /// (3.38953e+38), which become infinite; the first is 1e+39 at [0, 2]", or "".

@@ -142,7 +142,7 @@ private:
       if (!options.inputs.empty() || options.rounds.all() != 1 || options.rounds.stacks)
         problems.push_back(
             problem("E0601", "--data-set cannot be used with --input, --steps or --streams"));
-      sets = gatherDataSets(options.dataSet, inputs, outputs, problems);
+      sets = gatherDataSets(options.dataSet, inputs, &outputs, problems);
     } else if (options.rounds.all() > kMostInferences) {
       problems.push_back(problem(
           "E0601", fmt::format("--steps {} times --streams {} is {} inferences, allowed: up to {}",

@@ -99,8 +99,8 @@ TEST(CheckProgram, NamesTheOutputThatDiffers) {
   const Outcome outcome = checkProgram(*model.oracle, other.program, nullptr, options, nullptr);
   ASSERT_TRUE(outcome.problem);
   EXPECT_EQ(outcome.problem->code, "E0498");
-  EXPECT_EQ(outcome.problem->message.substr(0, outcome.problem->message.find(", allowed")),
-            "internal error: output 'y' is 2 at [1, 1], the model gives 2.2");
+  EXPECT_EQ(outcome.problem->message,
+            "internal error: output 'y' is 2 at [1, 1], the model gives 2.2, allowed 0.0375");
   EXPECT_THAT(outcome.problem->notes,
               ElementsAre("with inputs: data set 0",
                           "1 of 16 elements of the output are beyond their bounds"));

@@ -1,0 +1,77 @@
+#include "tools/cli/calibration.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "compiler/frontend/onnx/import.h"
+#include "hw/numerics/numerics.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/inputs.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr uint64_t kMostSamples = 64;
+
+reference::Tensor rounded(const io::Tensor &tensor) {
+  std::vector<double> values = io::values(tensor);
+  for (double &value : values)
+    value = numerics::bf16ToDouble(numerics::roundToBf16(value));
+  return {tensor.shape, std::move(values)};
+}
+
+/// Samples along a new first axis of the members; one if they have no such axis.
+uint64_t samplesOf(const std::vector<io::Tensor> &members, const std::vector<Port> &ports,
+                   bool &stacked) {
+  stacked = false;
+  for (const io::Tensor &member : members)
+    for (const Port &port : ports)
+      if (member.name == port.name && member.shape.size() == port.shape.size() + 1) {
+        stacked = true;
+        return std::max<int64_t>(member.shape.front(), 1);
+      }
+  return 1;
+}
+
+std::vector<reference::Tensors> readArchive(const std::string &path, const std::vector<Port> &ports,
+                                            Problems &problems) {
+  const auto read = io::readTensors(path);
+  if (const auto *wrong = std::get_if<io::Error>(&read)) {
+    problems.push_back(problem(wrong->code, wrong->message));
+    return {};
+  }
+  Rounds rounds;
+  rounds.steps = samplesOf(std::get<std::vector<io::Tensor>>(read), ports, rounds.stacks);
+  const std::vector<io::Tensor> all = gatherInputs({"@" + path}, ports, 0, rounds, problems);
+  std::vector<reference::Tensors> samples;
+  if (!problems.empty())
+    return samples;
+  for (uint64_t step = 0; step < std::min(rounds.steps, kMostSamples); ++step) {
+    reference::Tensors &sample = samples.emplace_back();
+    for (const io::Tensor &tensor : all)
+      sample.push_back(rounded(rounds.stacks ? stepOf(tensor, step) : tensor));
+  }
+  return samples;
+}
+
+} // namespace
+
+std::vector<reference::Tensors> readCalibration(const std::string &path,
+                                                const std::vector<frontend::ImportedTensor> &inputs,
+                                                Problems &problems) {
+  std::vector<Port> ports;
+  for (const frontend::ImportedTensor &input : inputs)
+    ports.push_back({input.name, io::Type::Float32, input.shape});
+  if (path.ends_with(".npz"))
+    return readArchive(path, ports, problems);
+  std::vector<DataSet> sets = gatherDataSets(path, ports, nullptr, problems);
+  std::vector<reference::Tensors> samples;
+  if (!problems.empty())
+    return samples;
+  sets.resize(std::min<size_t>(sets.size(), kMostSamples));
+  for (const DataSet &set : sets)
+    std::ranges::transform(set.inputs, std::back_inserter(samples.emplace_back()), rounded);
+  return samples;
+}
+
+} // namespace sluice::cli

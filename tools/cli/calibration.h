@@ -1,0 +1,23 @@
+// The user's inputs that check a program before random ones do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/reference/tensor.h"
+#include "compiler/support/problem.h"
+
+namespace sluice::frontend {
+struct ImportedTensor;
+} // namespace sluice::frontend
+
+namespace sluice::cli {
+
+/// Reads at most 64 samples, each a tensor for every input of the model, rounded to bf16. `path` is
+/// a folder in the layout of the ONNX test data, or an .npz file with one member per input, which
+/// may have the samples along a new first axis. Appends E05xx and E06xx to `problems`.
+std::vector<reference::Tensors> readCalibration(const std::string &path,
+                                                const std::vector<frontend::ImportedTensor> &inputs,
+                                                Problems &problems);
+
+} // namespace sluice::cli
