@@ -21,8 +21,8 @@ void LinearSum::add(uint32_t lane, const Element &element, double weight, double
   }
   Source &source = sources[last];
   source.reads[element.lane] = true;
-  if (nominal != 0 && element.scale != 0)
-    source.nominal[element.lane] = (nominal - element.offset) / element.scale;
+  if (element.scale != 0)
+    source.nominal[element.lane] = nominal / element.scale;
   const double scaled = weight * element.scale, offset = weight * element.offset;
   if (source.cells.empty() && scaled == 0 && offset == 0)
     return;

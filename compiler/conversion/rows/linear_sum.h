@@ -48,9 +48,11 @@ private:
   };
   struct Source {
     RowId row;
-    std::vector<Cell> cells;     ///< [output lane][source lane]; none while all weights are zero
-    std::vector<double> nominal; ///< by source lane
-    std::vector<bool> reads;     ///< by source lane
+    std::vector<Cell> cells; ///< [output lane][source lane]; none while all weights are zero
+    /// By source lane, in units of the row; with the offset, which is multiplied by the rounded
+    /// weight as well.
+    std::vector<double> nominal;
+    std::vector<bool> reads; ///< by source lane
   };
 
   GraphBuilder &graph;

@@ -270,6 +270,38 @@ TEST(Contraction, TypicalValuesLeaveABiasWhereALayerIsZero) {
   EXPECT_LT(model.error(-2, 2), 0.008); // and is not
 }
 
+/// The typical value of a difference is small although that of its row is large: the offset is
+/// multiplied by the same rounded weight as the row.
+TEST(Contraction, TypicalValuesCountOffsets) {
+  Model model(function("%x: tensor<1x8xbf16, #sluice.dim<1>>", R"(
+    %b = sluice.constant dense<300.0> : tensor<1x8xf32>
+    %o = sluice.constant dense<298.0> : tensor<1x8xf32>
+    %v = sluice.constant dense<0.0100250244> : tensor<8x2xf32>
+    %u = sluice.constant dense<0.000244140625> : tensor<8x2xf32>
+    %h = sluice.map (%l = %x, %r = %b) : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<1x8xf32>)
+           -> tensor<1x8xbf16, #sluice.dim<1>> {
+      %0 = arith.maximumf %l, %r : f32
+      sluice.yield %0
+    }
+    %d = sluice.map (%l = %h, %r = %o) : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<1x8xf32>)
+           -> tensor<1x8xbf16, #sluice.dim<1>> {
+      %0 = arith.subf %l, %r : f32
+      sluice.yield %0
+    }
+    %p = sluice.matmul %d, %v : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<8x2xf32>)
+           -> tensor<1x2xbf16, #sluice.dim<1>>
+    %q = sluice.matmul %h, %u : (tensor<1x8xbf16, #sluice.dim<1>>, tensor<8x2xf32>)
+           -> tensor<1x2xbf16, #sluice.dim<1>>
+    %y = sluice.map (%l = %p, %r = %q) : (tensor<1x2xbf16, #sluice.dim<1>>, tensor<1x2xbf16, #sluice.dim<1>>)
+           -> tensor<1x2xbf16, #sluice.dim<1>> {
+      %0 = arith.addf %l, %r : f32
+      sluice.yield %0
+    })",
+                       "%y", "tensor<1x2xbf16, #sluice.dim<1>>"));
+  ASSERT_TRUE(model.graph);
+  EXPECT_LT(model.error(300, 2), 0.004); // the result is 0.16 + 0.59
+}
+
 /// Beyond the budget typical values come from some positions, which is said; where all
 /// positions are alike, that changes nothing.
 TEST(Contraction, TypicalValuesAreSampledBeyondTheBudget) {
