@@ -45,6 +45,15 @@ Shared poisoned(const Shared &tensor) {
   return shared(std::move(copy));
 }
 
+/// Elements are moved from lane to lane by sums with zeros, which an element that is not finite
+/// makes NaN. Which elements lie in one row follows from the layout: one direction of rounding
+/// stands for layouts in which all do, and nothing is demanded of the other elements.
+bool isMixing(const Rounding &rounding) {
+  return rounding.direction() == Rounding::Direction::Down;
+}
+
+void makeNaN(Tensor &tensor) { std::ranges::fill(tensor.values, kNaN); }
+
 /// An unspecified tensor: no two variants agree about it.
 Tensor unspecified(const reference::Shape &shape, const Rounding &rounding) {
   Tensor tensor(shape);
@@ -379,10 +388,14 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
     for (const Spread &operand : operands)
       inputs.push_back(variant > 0 && sums ? poisoned(operand.variants[variant])
                                            : operand.variants[variant]);
+    const bool mixes = variant > 0 && isMixing(roundings[variant - 1]);
     // A view rounds nothing.
-    const bool same = variant > 0 && isView && llvm::all_of(operands, [&](const Spread &operand) {
-                        return operand.variants[variant] == operand.variants[0];
-                      });
+    const bool same = variant > 0 && isView &&
+                      llvm::all_of(operands,
+                                   [&](const Spread &operand) {
+                                     return operand.variants[variant] == operand.variants[0];
+                                   }) &&
+                      (!mixes || isFinite(result.exact()));
     if (same) {
       result.variants.push_back(result.variants.front());
       continue;
@@ -397,6 +410,9 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
       continue;
     }
     Tensor made = std::move(evaluateOne(op, inputs).front());
+    const auto isPoisonous = [](const Shared &operand) { return !isFinite(*operand); };
+    if (mixes && (isView ? !isFinite(made) : (sums || reduce) && llvm::any_of(inputs, isPoisonous)))
+      makeNaN(made);
     if (sums && !llvm::all_of(op.getOperands(), isConstant))
       truncate(inputs, rounding, made);
     if (reduce)
