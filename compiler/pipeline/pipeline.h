@@ -139,7 +139,7 @@ struct CompileResult {
   uint32_t operators = 0;  ///< nodes of the model
   uint32_t accelerated = 0;
   uint64_t parameters = 0;
-  uint64_t macs = 0; ///< of one inference, without padding
+  uint64_t macs = 0; ///< of one inference, with weights that are not 0
   uint64_t peakMacsPerCycle = 0;
   std::vector<plan::MemoryUse> memory;
   uint64_t planningWork = 0;    ///< beats that were looked at (plan/search/budget.h)

@@ -92,7 +92,7 @@ typedef struct sluice_rt_model_info {
   const char *name;
   uint32_t inputs;
   uint32_t outputs;
-  uint64_t macs;       /* multiply-accumulates of one inference */
+  uint64_t macs;       /* multiply-accumulates of one inference, without those by weights of 0 */
   uint64_t parameters; /* constant numbers in the model */
 } sluice_rt_model_info;
 

@@ -22,7 +22,7 @@ struct Model {
   std::string name;
   std::vector<HostTensor> inputs;
   std::vector<HostTensor> outputs;
-  uint64_t macs = 0; ///< multiply-accumulates of one inference, without padding
+  uint64_t macs = 0; ///< multiply-accumulates of one inference, without those by weights of 0
   uint64_t parameters = 0;
   /// How often an inference goes through the program. With more than one it begins with the
   /// program's initial state, and the rows of each step are offered, and arrive, one after the

@@ -60,6 +60,7 @@ LinearSum::Rounded LinearSum::round() {
       const Cell &cell = source.cells[i];
       if (skipsZeros && cell.isPositiveZero())
         continue;
+      result.products += cell.weight != 0 ? 1 : 0;
       block[i] = roundToBf16(cell.weight);
       const double rounded = bf16ToDouble(block[i]);
       result.finite &= std::isfinite(rounded);

@@ -33,7 +33,8 @@ public:
     /// What rounding the weights takes away from the sum of nominal elements, by
     /// output lane; empty if nothing.
     std::vector<double> correction;
-    bool finite = true; ///< no weight or bias overflowed
+    bool finite = true;    ///< no weight or bias overflowed
+    uint64_t products = 0; ///< by weights that are not 0
   };
   [[nodiscard]] Rounded round();
 

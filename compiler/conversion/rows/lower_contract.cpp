@@ -154,8 +154,6 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   lowering.beginGroup(ops);
 
   const auto [feature, outer, inner] = splitLoops(layout);
-  lowering.macs += static_cast<uint64_t>(
-      std::accumulate(loops.extents.begin(), loops.extents.end(), int64_t{1}, std::multiplies<>()));
   const auto trips = [&](const std::vector<size_t> &which) { return loops.trips(which, xFirst); };
   const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
   const std::vector<double> means = typical(lowering, bases, sums);
@@ -190,6 +188,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
         }
         return sum.round();
       });
+      lowering.macs += row.products;
       if (!row.finite)
         return lowering.fail(op, "E0412",
                              "a weight is not finite in bf16; its magnitude must be below 3.4e38");
