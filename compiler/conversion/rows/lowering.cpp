@@ -1,8 +1,10 @@
 #include "compiler/conversion/rows/lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -193,6 +195,23 @@ bool isConstantRow(const RowRef &ref) {
 
 } // namespace
 
+RowId Lowering::emitSelection(const LinearSum::Rounded &selection, uint32_t used) {
+  // A sum has no infinities: a select writes these constants.
+  LinearSum::Rounded sums = selection;
+  std::vector<double> chosen(used), constants(used);
+  for (uint32_t lane = 0; lane < std::min<size_t>(used, sums.bias.size()); ++lane)
+    if (!std::isfinite(sums.bias[lane])) {
+      chosen[lane] = 1;
+      constants[lane] = std::exchange(sums.bias[lane], 0.0F);
+    }
+  const RowId row = emitLinear(graph, sums, used, false);
+  if (std::ranges::find(chosen, 1.0) == chosen.end())
+    return row;
+  VectorStep choose;
+  choose.alu2 = isa::Alu::Select;
+  return graph.vectorOnce(choose, {graph.constant(chosen)}, graph.constant(constants), row, used);
+}
+
 RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast,
                             const LinearSum::Rounded &selection) {
   if (ref.row != kNoRow) {
@@ -205,7 +224,7 @@ RowId Lowering::materialise(const RowRef &ref, uint32_t used, bool keepBroadcast
     return graph.vector(spread, {graph.splat(-0.0)}, ref.row, kNoRow, used);
   }
   if (!isConstantRow(ref))
-    return emitLinear(graph, selection, used, false);
+    return emitSelection(selection, used);
   std::vector<double> values;
   for (const Element &element : ref.gather)
     values.push_back(element.offset);

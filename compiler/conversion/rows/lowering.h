@@ -137,6 +137,8 @@ private:
     std::optional<reference::Tensor> nominal;
   };
   /// `selection` is of the elements, if they lie in several lanes or rows.
+  /// Emits the row of a view: elements of other rows, and constants that may be infinite.
+  RowId emitSelection(const LinearSum::Rounded &selection, uint32_t used);
   RowId materialise(const RowRef &ref, uint32_t used, bool keepBroadcast,
                     const LinearSum::Rounded &selection);
 

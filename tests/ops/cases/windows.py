@@ -277,6 +277,14 @@ def padding(cases):
         both_ways(cases, f"pad_{mode}_negative", node("Pad", "x p", mode=mode), {"x": x},
                   {"y": np.pad(cut, [(0, 0), (0, 0), (0, 2), (3, 0)], mode=mode)},
                   {"p": np.int64([0, 0, -1, 3, 0, 0, 2, -2])}, opset=19)
+    border = [(0, 0), (0, 0), (1, 1), (1, 2)]
+    for name, value in (("minus_infinity", -np.inf), ("infinity", np.inf)):
+        both_ways(cases, f"pad_{name}", node("Pad", "x p v"), {"x": x},
+                  {"y": np.pad(x, border, constant_values=value)},
+                  {"p": np.int64(flat(border)), "v": np.float32(value)}, opset=13)
+    wide = np.lib.stride_tricks.sliding_window_view(np.pad(x, border, constant_values=-np.inf), (3, 3), (2, 3))
+    both_ways(cases, "pad_minus_infinity_pooled", [node("Pad", "x p v", "h"), node("MaxPool", "h", kernel_shape=[3, 3])],
+              {"x": x}, {"y": wide.max((4, 5))}, {"p": np.int64(flat(border)), "v": np.float32(-np.inf)}, opset=13)
     both_ways(cases, "pad_value", node("Pad", "x p v"), {"x": x},
               {"y": np.pad(x, [(0, 0), (0, 0), (0, 0), (1, 2)], constant_values=3)},
               {"p": np.int64([0, 0, 0, 1, 0, 0, 0, 2]), "v": np.float32(3)}, opset=13)
