@@ -15,6 +15,14 @@ def choices(cases):
     cases.add("topk_smallest_ties", [node("TopK", "x k", "v p", axis=1, largest=0),
                                      node("Cast", "p", "i", to=1)], {"x": ties},
               {"v": np.take_along_axis(ties, order, 1), "i": order}, {"k": np.int64([8])})
+    inf = np.float32(np.inf)
+    for name, x0 in (("one", [[1, inf, -3, 2, -0.5]]), ("both", [[1, inf, -inf, 2, -3]]), ("some", [[inf, -inf, inf, 4, -inf]])):
+        for largest in (0, 1):
+            for axis in (0, 1):
+                rows = np.float32(x0) if axis else np.float32(x0).T.copy()
+                order = np.argsort(-rows if largest else rows, axis=axis, kind="stable")
+                cases.add(f"topk_infinity_{name}_{largest}_{axis}", node("TopK", "x k", "v", axis=axis, largest=largest),
+                          {"x": rows}, {"v": np.take_along_axis(rows, order, axis)}, {"k": np.int64([5])})
     cases.add("hardmax_rows", node("Hardmax", "x", axis=1), {"x": x},
               {"y": np.eye(21)[x.argmax(1)]})
     cases.add("onehot_runtime", [node("ArgMax", "x", "i", axis=1, keepdims=0),

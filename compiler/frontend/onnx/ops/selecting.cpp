@@ -1,5 +1,6 @@
 #include "compiler/frontend/onnx/ops/selecting.h"
 
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -13,10 +14,6 @@ namespace arith = mlir::arith;
 
 /// Most elements of a table of what is chosen, more than any target keeps.
 constexpr int64_t kMostChoices = int64_t{1} << 22;
-
-/// The lowest bf16 number. What moves along the lanes is multiplied by 0 where it does not belong,
-/// which an infinity does not survive.
-constexpr float kLowest = -0x1.FEp127F;
 
 /// How often every index is repeated behind itself, if all are equally often.
 int64_t repetition(const std::vector<int64_t> &indices) {
@@ -55,7 +52,7 @@ Tensor countAlong(int64_t axis, int64_t rank, int64_t extent) {
 Tensor chosenAlong(Emitter &emit, const Tensor &chosen, const Tensor &x, int64_t axis) {
   const Tensor kept = emit.pointwise({x, chosen}, [](const Scalars &s, mlir::ValueRange v) {
     const mlir::Value test = s.make<arith::CmpFOp>(arith::CmpFPredicate::UNE, v[1], s.constant(0));
-    return s.make<arith::SelectOp>(test, v[0], s.constant(kLowest));
+    return s.make<arith::SelectOp>(test, v[0], s.constant(-INFINITY));
   });
   return emit.reduce(ir::Monoid::Max, kept, {axis}, false);
 }

@@ -1,5 +1,5 @@
-// Elements chosen by indices: a map that keeps what is chosen and makes everything else the lowest
-// number, then the maximum. -infinity, if it is chosen, becomes the lowest number.
+// Elements selected by indices: a map replaces every other element by minus infinity, and a maximum
+// follows.
 #pragma once
 
 #include <functional>
