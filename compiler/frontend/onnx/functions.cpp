@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMinIr = 3;
 constexpr int64_t kMaxIr = 13;
 /// Bounds for hostile models, whose functions may call each other.
-constexpr size_t kMaxNodes = 100'000;
+constexpr size_t kMaxInlinedNodes = 100'000;
 constexpr size_t kMaxCallDepth = 64;
 
 /// Fields that IR versions after libonnx's added to its messages.
@@ -110,11 +110,10 @@ void FunctionInliner::declare(const onnx::FunctionProto &proto) {
 }
 
 void FunctionInliner::add(const onnx::NodeProto &node, NodeRef ref, const Opsets &opsets) {
-  if (graph.nodes.size() >= kMaxNodes) {
+  if (graph.inlined.size() > kMaxInlinedNodes) {
     stopped = true;
-    report.add(
-        "E0113", ref,
-        fmt::format("with its functions inlined, the graph has more than {} nodes", kMaxNodes));
+    report.add("E0113", ref,
+               fmt::format("inlining the functions produces more than {} nodes", kMaxInlinedNodes));
     return;
   }
   std::string domain = normalDomain(node.domain());
