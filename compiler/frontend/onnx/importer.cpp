@@ -52,7 +52,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
       importNode(node);
   addOutputs(graph, inputs.replaced, function);
   blameReplaced(inputs.replaced, before);
-  noteRandomNodes();
+  noteCautions();
   if (report.count() != before)
     return nullptr;
   if (mlir::failed(mlir::verify(*module)))

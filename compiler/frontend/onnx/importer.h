@@ -95,9 +95,8 @@ private:
   // What is said of the whole model (importer_notes.cpp).
 
   /// Once, though bodies are imported for every trip.
-  void noteRandom(const std::string &node);
-  /// A program has one field of random numbers for all inferences.
-  void noteRandomNodes();
+  void noteCaution(std::string_view caution, const std::string &node);
+  void noteCautions();
   /// Extents that the user replaced are noted; what contradicts itself with them, from
   /// problem `before` on, is a problem of theirs.
   void blameReplaced(const std::vector<Replaced> &replaced, size_t before);
@@ -119,7 +118,8 @@ private:
   std::set<std::string> names;
   std::map<const Operator *, std::vector<Requirement>> requirements;
   std::map<const onnx::GraphProto *, ReadGraph> read;
-  std::vector<std::string> randomNodes;
+  /// What a user may not expect, and the nodes.
+  std::map<std::string, std::vector<std::string>, std::less<>> cautions;
   std::set<const HostTensor *> counted; ///< in computedElements
   int64_t computedElements = 0;         ///< of the tensors that nodes gave
   int64_t importedInGraphs = 0;         ///< nodes of bodies and branches

@@ -64,8 +64,8 @@ void Importer::build(const GraphNode &node, const Operator &entry, NodeView view
     if (auto &result = target.results.front();
         result && !result->known && isIntegerType(result->type))
       result->range = entry.integers->range(target);
-  if (target.isRandom)
-    noteRandom(nodeText(node.ref));
+  if (!target.caution.empty())
+    noteCaution(target.caution, nodeText(node.ref));
   for (int i = 0; i < node.proto->output_size(); ++i)
     if (target.wants(i) && target.results[i])
       define(node.proto->output(i), std::move(*target.results[i]));

@@ -7,21 +7,22 @@
 
 namespace sluice::frontend {
 
-void Importer::noteRandom(const std::string &node) {
-  if (std::ranges::find(randomNodes, node) == randomNodes.end())
-    randomNodes.push_back(node);
+void Importer::noteCaution(std::string_view caution, const std::string &node) {
+  std::vector<std::string> &nodes = cautions[std::string(caution)];
+  if (std::ranges::find(nodes, node) == nodes.end())
+    nodes.push_back(node);
 }
 
-void Importer::noteRandomNodes() {
+void Importer::noteCautions() {
   constexpr size_t kNamed = 3;
-  if (randomNodes.empty())
-    return;
-  const size_t named = std::min(kNamed, randomNodes.size());
-  std::string text = fmt::format("every inference uses the same random numbers: {}",
-                                 fmt::join(randomNodes.begin(), randomNodes.begin() + named, ", "));
-  if (named < randomNodes.size())
-    text += fmt::format(" and {} more", randomNodes.size() - named);
-  info.notes.push_back(std::move(text));
+  for (const auto &[caution, nodes] : cautions) {
+    const size_t named = std::min(kNamed, nodes.size());
+    std::string text =
+        fmt::format("{}: {}", caution, fmt::join(nodes.begin(), nodes.begin() + named, ", "));
+    if (named < nodes.size())
+      text += fmt::format(" and {} more", nodes.size() - named);
+    info.notes.push_back(std::move(text));
+  }
 }
 
 void Importer::blameReplaced(const std::vector<Replaced> &replaced, size_t before) {

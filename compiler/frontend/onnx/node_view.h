@@ -98,7 +98,7 @@ public:
   Emitter &emit;
   BodyImporter &bodies;
   const Unseeded unseeded;
-  bool isRandom = false; ///< set by the entry: the node has random numbers
+  std::string_view caution; ///< set by the entry: what a user may not expect of the node's results
   std::vector<std::optional<Tensor>> results;
 
   /// Has the entry see another tensor as an input: an old version's operand in the form of

@@ -149,9 +149,11 @@ Operator pow() {
                                                                 : dataTypeName(node.in(0).type);
        }}};
   entry.build = [](NodeBuilder &node) {
-    Tensor result = areTakenApart(node)
-                        ? powers(node, exponents(node))
-                        : powerAtRunTime(node.emit, asFloats(node.in(0)), asFloats(node.in(1)));
+    const bool apart = areTakenApart(node);
+    Tensor result = apart ? powers(node, exponents(node))
+                          : powerAtRunTime(node.emit, asFloats(node.in(0)), asFloats(node.in(1)));
+    if (!apart)
+      node.caution = "a power x^y as exp(y log |x|) has an error up to |y log x| / 256 of itself";
     result.type = node.in(0).type;
     node.result(std::move(result));
   };

@@ -27,7 +27,7 @@ static uint64_t givenSeed(const NodeView &node) {
 }
 
 reference::RandomField fieldOf(NodeBuilder &node) {
-  node.isRandom = true;
+  node.caution = "every inference uses the same random numbers";
   if (node.given("seed"))
     return reference::RandomField({givenSeed(node), Given});
   switch (node.unseeded) {

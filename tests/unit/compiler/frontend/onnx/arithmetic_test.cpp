@@ -128,5 +128,20 @@ TEST(Arithmetic, RefusesResultsThatAreTooLarge) {
             "E0206 node 0 (Add): Add: the result has more than 2147483647 elements");
 }
 
+TEST(Pow, SaysHowExactAComputedExponentIs) {
+  const auto notes = [](const char *exponent) {
+    Model model;
+    model.input("x", {4}).input("e", {4}).floats("two", {}, {2}).output("y");
+    model.node("Pow", {"x", exponent}, {"p"});
+    model.node("Add", {"p", "e"}, {"y"});
+    const Imported imported = import(model);
+    EXPECT_EQ(imported.messages(), "");
+    return imported.info.notes;
+  };
+  EXPECT_THAT(notes("two"), testing::IsEmpty());
+  EXPECT_THAT(notes("e"), testing::ElementsAre("a power x^y as exp(y log |x|) has an error up to "
+                                               "|y log x| / 256 of itself: node 0 (Pow)"));
+}
+
 } // namespace
 } // namespace sluice::frontend::test
