@@ -6,13 +6,17 @@ usage: files_test.py SLUICE [unittest arguments]
 """
 import json
 import os
+import resource
+import signal
 import stat
+import subprocess
+import unittest
 
 import numpy as np
 import onnx
 
 import bad_models as models
-from folder import main
+from folder import SLUICE, main
 from refusal import USAGE, Refusal
 
 
@@ -68,6 +72,38 @@ class Files(Refusal):
             program.chmod(mode)
             self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "p.sluice")
             self.assertEqual(stat.S_IMODE(program.stat().st_mode), mode)
+
+    @unittest.skipUnless("c2b8" in json.loads(subprocess.run([SLUICE, "version", "--json"], capture_output=True,
+                                                             check=True).stdout)["engines"]["rtl"],
+                         "this build has no model of c2b8")
+    def test_waves(self):
+        """Waveforms go where links lead, keep modes, replace no device, and say where the disk is full."""
+        run = ("run", "p.sluice", "--engine", "rtl", "--input", "x=@x.npy", "--waves")
+        self.ok(*run, "new.fst")
+        whole = (self.dir / "new.fst").stat().st_size
+        (self.dir / "old.fst").write_bytes(b"")
+        (self.dir / "old.fst").chmod(0o640)
+        (self.dir / "way.fst").symlink_to("old.fst")
+        self.ok(*run, "way.fst")
+        self.assertTrue((self.dir / "way.fst").is_symlink())
+        old = (self.dir / "old.fst").stat()
+        self.assertEqual(stat.S_IMODE(old.st_mode), 0o640)
+        self.assertGreater(old.st_size, whole // 2)
+        os.mkfifo(self.dir / "pipe")
+        for name in ("pipe", "/dev/null"):
+            self.refused(USAGE, f"error[E0516]: cannot write '{name}': waveforms need a regular file\n",
+                         *run, name)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        for size in (0, 100, 4096, whole // 2, whole * 9 // 10):
+            def full(size=size):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing beyond the limit fails, as on a full disk
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            with self.subTest(size=size):
+                done = subprocess.run([SLUICE, *run, "full.fst"], cwd=self.dir, capture_output=True, preexec_fn=full,
+                                      check=False)
+                self.assertEqual((done.returncode, done.stderr.decode()), (
+                    USAGE, "error[E0516]: cannot write 'full.fst': the waveforms are incomplete; is the disk full?\n"))
+                self.assertFalse((self.dir / "full.fst.hier").exists())
 
     def test_one_step(self):
         """Files may have one step along a new axis where --steps is given."""

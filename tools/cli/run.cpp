@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
@@ -18,6 +20,8 @@
 
 namespace sluice::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Of a run, of all its streams: their inputs are all in memory.
 constexpr uint64_t kMostInferences = uint64_t{1} << 20;
@@ -34,26 +38,84 @@ struct RunOptions {
   bool counters = false;
 };
 
-/// Whether the sections of an FST file follow each other to its end: who writes it tells no errors.
-bool isWhole(const std::string &path) {
-  constexpr uint8_t kUnfinished = 255;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
-  uint64_t at = 0;
-  std::array<unsigned char, 9> head{}; // type and big-endian length, without the type
-  while (at < size) {
-    file.seekg(static_cast<std::streamoff>(at));
-    if (!file.read(reinterpret_cast<char *>(head.data()), head.size()))
-      return false;
-    uint64_t length = 0;
-    for (size_t i = 1; i < head.size(); ++i)
-      length = length << 8 | head[i];
-    if (head[0] == kUnfinished || length < 8 || length > size - at - 1)
-      return false;
-    at += 1 + length;
+/// The file of the waveforms. Its writer, part of Verilator, tells no errors, replaces what is
+/// there, and maps files into memory: a full disk is a bus error.
+class Waves {
+public:
+  explicit Waves(const std::string &path) : given(path), target(path) {
+    if (path.empty())
+      return;
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) { // behind links; the file keeps its mode
+      target = fs::canonical(path, ignored).string();
+      mode = fs::status(target, ignored).permissions();
+    }
+    text = fmt::format("error[E0516]: {}\n", problem().message);
+    scratch = target + ".hier";
+    struct sigaction action{};
+    action.sa_handler = [](int) {
+      (void)!write(STDERR_FILENO, text.data(), text.size());
+      unlink(scratch.c_str());
+      _exit(Usage);
+    };
+    sigaction(SIGBUS, &action, nullptr);
   }
-  return at != 0;
-}
+
+  /// Why waveforms cannot be written there, before anything runs.
+  static std::optional<Problem> check(const std::string &path) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored) && !fs::is_directory(path, ignored) &&
+        !fs::is_regular_file(path, ignored))
+      return cli::problem("E0516", fmt::format("cannot write '{}': waveforms need a regular file",
+                                               printable(path)));
+    return checkOutput(path);
+  }
+
+  const std::string &path() const { return target; }
+
+  /// Gives the file its mode again; a problem if it is not whole.
+  std::optional<Problem> finish() const {
+    if (target.empty())
+      return std::nullopt;
+    std::error_code ignored;
+    if (mode)
+      fs::permissions(target, *mode, ignored);
+    return isWhole() ? std::nullopt : std::optional(problem());
+  }
+
+private:
+  /// Whether the sections of the file follow each other to its end.
+  bool isWhole() const {
+    constexpr uint8_t kUnfinished = 255;
+    std::ifstream file(target, std::ios::binary | std::ios::ate);
+    const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+    uint64_t at = 0;
+    std::array<unsigned char, 9> head{}; // type and big-endian length, without the type
+    while (at < size) {
+      file.seekg(static_cast<std::streamoff>(at));
+      if (!file.read(reinterpret_cast<char *>(head.data()), head.size()))
+        return false;
+      uint64_t length = 0;
+      for (size_t i = 1; i < head.size(); ++i)
+        length = length << 8 | head[i];
+      if (head[0] == kUnfinished || length < 8 || length > size - at - 1)
+        return false;
+      at += 1 + length;
+    }
+    return at != 0;
+  }
+
+  Problem problem() const {
+    return cli::problem("E0516",
+                        fmt::format("cannot write '{}': the waveforms are incomplete; is the disk "
+                                    "full?",
+                                    printable(given)));
+  }
+
+  static inline std::string text, scratch; ///< for the handler of the signal
+  std::string given, target;
+  std::optional<fs::perms> mode;
+};
 
 class Run {
 public:
@@ -72,12 +134,11 @@ public:
     if (!problems.empty())
       return report.fail(problems, options.choice.file);
     warnOfOverflow();
-    if (auto wrong = runEngines())
+    const Waves waves(options.waves);
+    if (auto wrong = runEngines(waves.path()))
       return report.fail({*wrong}, options.choice.file);
-    if (!options.waves.empty() && !isWhole(options.waves))
-      return report.fail("E0516", fmt::format("cannot write '{}': the waveforms are incomplete; "
-                                              "is the disk full?",
-                                              options.waves));
+    if (auto wrong = waves.finish())
+      return report.fail({*wrong}, "");
     return finish();
   }
 
@@ -184,7 +245,7 @@ private:
     if (auto wrong = checkBinary("--output", values ? "-" : ""))
       problems.push_back(std::move(*wrong));
     if (!options.waves.empty())
-      if (auto wrong = checkOutput(options.waves))
+      if (auto wrong = Waves::check(options.waves))
         problems.push_back(std::move(*wrong));
     return problems;
   }
@@ -238,13 +299,13 @@ private:
         }
   }
 
-  std::optional<Problem> runEngines() {
+  std::optional<Problem> runEngines(const std::string &wavesPath) {
     for (const std::string name : {"vm", "rtl"}) {
       if (options.engine != name && options.engine != "both")
         continue;
       // With both engines, waves are those of the hardware.
       const bool waves = options.engine != "both" || name == "rtl";
-      auto opened = EngineHandle::open(name, model, waves ? options.waves : "", options.stallLimit);
+      auto opened = EngineHandle::open(name, model, waves ? wavesPath : "", options.stallLimit);
       if (const auto *wrong = std::get_if<Problem>(&opened))
         return *wrong;
       auto &engine = std::get<EngineHandle>(opened);
