@@ -173,6 +173,23 @@ class Run(Python):
             self.assertIs(self.program.run(x=self.inputs(1)[0], out={"y": y})["y"], y)
             self.near(y, self.reference(self.inputs(1)[0]))
 
+    def test_a_forked_child_is_told(self):
+        x = self.inputs(1)[0]
+        expected = self.program.run(x=x)["y"]
+        child = os.fork()
+        if child == 0:  # assertions would run the tests behind this one twice
+            try:
+                self.program.run(x=x)
+                os._exit(1)
+            except sluice.ArgumentError as wrong:
+                told = "E0601: the device was opened before the process forked; open one in the new process"
+                own = sluice.compile(self.model, target="c2b8").run(x=x)["y"]
+                os._exit(0 if str(wrong) == told and (own == expected).all() else 2)
+            finally:
+                os._exit(3)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        np.testing.assert_array_equal(self.program.run(x=x)["y"], expected)
+
     def test_state_and_steps(self):
         program = sluice.compile(models.accumulator(), target="c2b8", state={"h": "h_next"})
         x = np.ones((5, 1, 8), np.float32)

@@ -3,7 +3,11 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 #include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,6 +223,55 @@ TEST(Runtime, JobsOutliveTheirDevice) {
   EXPECT_EQ(sluice_rt_job_wait_for(kept, 0), SLUICE_RT_CANCELLED);
   EXPECT_STREQ(sluice_rt_last_error(), "the device was closed or loaded with another program");
   sluice_rt_job_release(kept);
+}
+
+#if defined(__has_feature)
+constexpr bool kHasThreadSanitizer = __has_feature(thread_sanitizer);
+#else
+constexpr bool kHasThreadSanitizer = false;
+#endif
+
+/// The thread of a device stays in the process that opened it: a child must not wait for it.
+TEST(Runtime, AForkedChildIsTold) {
+  Machine machine;
+  const Values x{1, 2};
+  Values y{};
+  sluice_rt_job *job = machine.submit(x, y);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string_view told =
+        "the device was opened before the process forked; open one in the new process";
+    const sluice_rt_input in{sizeof in, x.data(), sizeof x, SLUICE_RT_FLOAT32};
+    const sluice_rt_output out{sizeof out, y.data(), sizeof y, SLUICE_RT_FLOAT32};
+    sluice_rt_job *other = nullptr;
+    int wrong = 0;
+    const auto check = [&](sluice_rt_status status) {
+      wrong += status != SLUICE_RT_INVALID_ARGUMENT || told != sluice_rt_last_error() ? 1 : 0;
+    };
+    check(sluice_rt_submit(machine.device, 0, &in, 1, &out, 1, nullptr, &other));
+    check(sluice_rt_job_wait(job));
+    check(sluice_rt_job_wait_for(job, 1));
+    check(sluice_rt_job_poll(job));
+    check(sluice_rt_device_load(machine.device, machine.program));
+    check(sluice_rt_device_hold(machine.device, 1));
+    check(sluice_rt_device_reset(machine.device));
+    sluice_rt_job_release(job);
+    sluice_rt_device_close(machine.device);
+    if (!kHasThreadSanitizer) { // which allows no threads after a fork
+      Machine own;
+      sluice_rt_job *mine = own.submit(x, y);
+      wrong += sluice_rt_job_wait(mine) != SLUICE_RT_OK || y != expected(x) ? 1 : 0;
+      sluice_rt_job_release(mine);
+    }
+    _exit(wrong);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ASSERT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK) << sluice_rt_last_error();
+  EXPECT_EQ(y, expected(x));
+  sluice_rt_job_release(job);
 }
 
 TEST(Runtime, BadUse) {

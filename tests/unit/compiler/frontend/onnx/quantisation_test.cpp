@@ -38,6 +38,15 @@ TEST(QuantizeLinear, RefusesWhatIsNoByte) {
             "E0205 input 'x' must be int8, uint8 or, if known at compile time, int32; found float");
 }
 
+TEST(QuantizeLinear, TakesOneScaleAndOneZeroPointOfAnyRank) {
+  for (const Ints &scale : {Ints{}, Ints{1}})
+    for (const Ints &zero : {Ints{}, Ints{1}}) {
+      One one("QuantizeLinear");
+      one.input({2}).floats(scale, {2}).ints(zero, {10}, TensorProto::UINT8);
+      EXPECT_EQ(evaluateModel(one.model, {{{2}, {4, 1000}}}).values, (Doubles{12, 255}));
+    }
+}
+
 TEST(QuantizeLinear, RoundsToEvenAndSaturates) {
   One one("QuantizeLinear");
   one.input({5}).floats({}, {2}).ints({}, {10}, TensorProto::UINT8);
