@@ -53,7 +53,8 @@ struct LayoutRewrite {
   ir::LayoutTuple tuple; ///< of the operation
   std::vector<Relayout> relayouts;
   int64_t cycles = 0; ///< of a rough model, what it costs
-  std::string text;   ///< "relayout of operand 1 'x' from [3 4!] to [3! 4]"
+  std::string text;   ///< "relayout of operand 1 'x' from [3 4!] to [3! 4]"; empty: no change but
+                      ///< axes of extent 1 that swap places (DD-ONE)
   NodeRef node;
 };
 

@@ -29,8 +29,8 @@ struct Wrapped {
 /// few, two of many.
 size_t changesOf(size_t tensors) { return tensors <= 4 ? tensors : 2; }
 
-/// Every way to use an operation with relayouts around it, the cheapest for each
-/// outside; without relayouts if only what is free is allowed.
+/// Every way to use an operation with relayouts around it, the cheapest for each outside. If only
+/// free changes are allowed, a relayout swaps axes of extent 1 (DD-ONE).
 class Wrappings {
 public:
   Wrappings(const Step &step, Rewrites allowed) : step(step) {
@@ -38,13 +38,13 @@ public:
     query.allowRewrites = true;
     ir::LayoutRelation relation;
     llvm::cast<ir::LayoutInterface>(step.op).layouts(query, relation);
-    const bool any = allowed == Rewrites::Any;
+    any = allowed == Rewrites::Any;
     changed = any;
     for (const ir::LayoutTuple &tuple : relation)
       changed |= !tuple.rewrite.empty() && tuple.rewriteCost == 0;
     for (const ir::LayoutTuple &tuple : relation)
       if (any || tuple.rewriteCost == 0)
-        add({tuple.dims, tuple, tuple.cost}, 0, any ? changesOf(tuple.dims.size()) : 0);
+        add({tuple.dims, tuple, tuple.cost}, 0, changesOf(tuple.dims.size()));
   }
 
   /// Whether any of them is a change.
@@ -81,8 +81,9 @@ private:
       const auto &shape = result ? step.query.result : step.query.operands[i];
       for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim) {
         const int64_t inside = wrapped.tuple.dims[i];
-        if (dim == inside)
+        if (dim == inside || (!any && (shape[dim] != 1 || shape[inside] != 1)))
           continue;
+        changed = true;
         Wrapped changed = wrapped;
         changed.outside[i] = static_cast<int8_t>(dim);
         changed.cost +=
@@ -94,6 +95,7 @@ private:
   }
 
   const Step &step;
+  bool any = false; ///< not only what is free
   bool changed = false;
   std::map<std::vector<int8_t>, Wrapped> best;
 };
@@ -128,6 +130,8 @@ std::string describe(const LayoutRewrite &rewrite, const Step &step) {
     const Value value = result ? step.value : step.op->getOperand(one.tensor);
     const std::string name = tensorName(value);
     const auto shape = ir::carriedShape(value);
+    if (shape[one.inside] == 1 && shape[one.outside] == 1)
+      continue;
     parts.push_back(
         llvm::formatv("relayout of {0}{1} from {2} to {3}",
                       result ? std::string("the result") : "operand " + std::to_string(one.tensor),
@@ -220,12 +224,16 @@ std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
 std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites) {
   constexpr size_t kShown = 3;
   std::vector<std::string> texts;
-  for (const LayoutRewrite &rewrite : rewrites.take_front(kShown))
-    texts.push_back(rewrite.text + (rewrite.node.index < 0
-                                        ? std::string()
-                                        : " at node " + std::to_string(rewrite.node.index)));
-  if (rewrites.size() > kShown)
-    texts.push_back("and " + std::to_string(rewrites.size() - kShown) + " more");
+  for (const LayoutRewrite &rewrite : rewrites)
+    if (!rewrite.text.empty())
+      texts.push_back(rewrite.text + (rewrite.node.index < 0
+                                          ? std::string()
+                                          : " at node " + std::to_string(rewrite.node.index)));
+  if (texts.size() > kShown) {
+    const size_t more = texts.size() - kShown;
+    texts.resize(kShown);
+    texts.push_back("and " + std::to_string(more) + " more");
+  }
   return llvm::join(texts, "; ");
 }
 

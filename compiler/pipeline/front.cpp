@@ -471,7 +471,8 @@ private:
     pinTensors(main, layoutOptions);
     const layout::DataDimensions found = layout::layOut(main, layoutOptions);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
-      result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
+      if (!rewrite.text.empty())
+        result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
     if (!found.problems.empty())
       return false;

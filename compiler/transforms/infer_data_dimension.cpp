@@ -66,7 +66,8 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     }
     const layout::DataDimensions found = layout::layOut(function, options);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
-      function.emitRemark(rewrite.text) << ", about " << rewrite.cycles << " cycles";
+      if (!rewrite.text.empty())
+        function.emitRemark(rewrite.text) << ", about " << rewrite.cycles << " cycles";
     for (auto [problem, location] : llvm::zip(found.problems, found.locations))
       emitProblem(location, problem);
     if (!found.problems.empty())

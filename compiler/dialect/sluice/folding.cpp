@@ -38,8 +38,9 @@ Extents loopExtents(Operation *op) {
   return matmulAxes(lhs, rhs, why)->extents;
 }
 
-/// Scalar operations, products or elements of one execution; loops inside do not count.
-uint64_t workOf(Operation *op) {
+} // namespace
+
+uint64_t foldingWork(Operation *op) {
   if (llvm::isa<MatmulOp, ContractOp>(op))
     return volumeOf(loopExtents(op));
   uint64_t work = 0;
@@ -51,6 +52,8 @@ uint64_t workOf(Operation *op) {
     return volumeOf(shapeOf(reduce.getInput()));
   return work;
 }
+
+namespace {
 
 class FoldCounter {
 public:
@@ -121,7 +124,7 @@ private:
                             fmt::join(shape, " "), kMostFoldedElements));
         return false;
       }
-    work = llvm::SaturatingAdd(work, llvm::SaturatingMultiply(workOf(op), executions));
+    work = llvm::SaturatingAdd(work, llvm::SaturatingMultiply(foldingWork(op), executions));
     if (work <= kMostFoldedWork)
       return true;
     add(op, fmt::format("computing the constants of the model takes more than {} operations",

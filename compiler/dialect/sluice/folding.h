@@ -14,6 +14,10 @@ namespace sluice::ir {
 /// with which all of them together take too long. In time linear in the operations.
 Problems foldingProblems(mlir::FunctionOpInterface function);
 
+/// Scalar operations, products or elements of one execution of an operation on constants; loops
+/// inside do not count.
+uint64_t foldingWork(mlir::Operation *op);
+
 /// What a value is, if constants alone make it.
 std::optional<reference::Tensor> constantValue(mlir::Value value);
 

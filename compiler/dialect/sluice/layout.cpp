@@ -45,6 +45,8 @@ int64_t LayoutQuery::rows(llvm::ArrayRef<int64_t> shape, int64_t dim) const {
 
 RelayoutCost relayoutCost(llvm::ArrayRef<int64_t> shape, int64_t from, int64_t to,
                           const LayoutQuery &query) {
+  if (shape[from] == 1 && shape[to] == 1)
+    return {}; // the same rows, of one element each
   // From a first row in to a first row out: matrix unit, vector unit, network.
   constexpr int64_t kPass = 16;
   int64_t elements = 1;

@@ -253,9 +253,15 @@ void BroadcastOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 void RelayoutOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   for (int64_t from = 0; from < rank(query.result); ++from)
     for (int64_t to = 0; to < rank(query.result); ++to)
-      if (from != to)
-        addView(relation, from, to, "DD-RELAYOUT", "moved by --rewrite-layout",
-                relayoutCost(query.result, from, to, query).cycles);
+      if (from != to) {
+        const bool isFree = query.result[from] == 1 && query.result[to] == 1;
+        const int64_t cost = relayoutCost(query.result, from, to, query).cycles;
+        if (isFree)
+          addView(relation, from, to, "DD-ONE", "an axis of extent 1 takes the place of another",
+                  cost);
+        else
+          addView(relation, from, to, "DD-RELAYOUT", "moved by --rewrite-layout", cost);
+      }
 }
 
 //===-- reshapes ------------------------------------------------------------------------------===//

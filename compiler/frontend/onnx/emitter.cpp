@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/checked_shape.h"
+#include "compiler/support/fold_limits.h"
 
 namespace sluice::frontend {
 namespace {
@@ -132,12 +134,47 @@ Shape stridesOf(const Shape &shape) {
   return strides;
 }
 
-Tensor Emitter::computed(DataType type, mlir::Value value) const {
+/// Returns the floats that an operation on constants computes, if that is little work, and erases
+/// the operation. Importers choose forms by values that are known, however a model spells them.
+std::optional<Tensor> Emitter::evaluated(DataType type, mlir::Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  const auto isConstant = [](mlir::Value operand) {
+    if (auto broadcast = operand.getDefiningOp<ir::BroadcastOp>())
+      operand = broadcast.getInput();
+    return operand.getDefiningOp<ir::ConstantOp>() != nullptr;
+  };
+  // Views of constants take no room of their own.
+  if (!isFloatType(type) ||
+      !llvm::isa_and_nonnull<ir::MapOp, ir::ReduceOp, ir::MatmulOp, ir::ContractOp>(op) ||
+      !llvm::all_of(op->getOperands(), isConstant))
+    return std::nullopt;
+  const uint64_t work = ir::foldingWork(op);
+  if (work > kMostFoldedWork / 4 - evaluatedWork)
+    return std::nullopt;
+  evaluatedWork += work;
+  std::vector<reference::Tensor> operands;
+  for (const mlir::Value operand : op->getOperands())
+    operands.push_back(*ir::constantValue(operand));
+  std::vector<const reference::Tensor *> pointers;
+  for (const reference::Tensor &operand : operands)
+    pointers.push_back(&operand);
+  const reference::Tensors results = llvm::cast<ir::ReferenceInterface>(op).evaluate(pointers);
+  const llvm::ArrayRef<int64_t> shape = ir::shapeOf(value);
+  HostTensor out{type, Shape(shape.begin(), shape.end()), {}, {}};
+  for (const double one : results.front().values)
+    out.floats.push_back(roundToType(one, type));
+  op->erase();
+  return Tensor::ofKnown(std::move(out));
+}
+
+Tensor Emitter::computed(DataType type, mlir::Value value) {
+  if (auto known = evaluated(type, value))
+    return *known;
   llvm::ArrayRef<int64_t> shape = ir::shapeOf(value);
   return {type, Shape(shape.begin(), shape.end()), nullptr, value, {}};
 }
 
-Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) const {
+Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) {
   Tensor out = computed(inputs.front().type, value);
   if (isFloatType(out.type) && !inputs.front().range)
     return out;

@@ -143,14 +143,18 @@ public:
 
 private:
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
-  Tensor computed(DataType type, mlir::Value value) const;
+  std::optional<Tensor> evaluated(DataType type, mlir::Value value);
+  Tensor computed(DataType type, mlir::Value value);
+  std::optional<Tensor> asTranspose(const Tensor &input, const Shape &shape);
+  std::optional<Tensor> withKeptAxes(const Tensor &input, const Shape &shape);
   /// Elements of `inputs`, of the type of the first.
-  Tensor selected(const std::vector<Tensor> &inputs, mlir::Value value) const;
+  Tensor selected(const std::vector<Tensor> &inputs, mlir::Value value);
 
   mlir::OpBuilder &builder;
   mlir::Location location;
   mlir::Block *home = nullptr;
   std::map<HostTensorRef, mlir::Value> constants;
+  uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 
 /// The shape that numpy's rule broadcasts `shapes` to, or nothing.

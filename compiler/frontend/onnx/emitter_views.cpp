@@ -35,6 +35,46 @@ HostTensor withShape(const HostTensor &tensor, Shape shape) {
   return out;
 }
 
+/// An axis whose neighbouring elements are `stride` elements apart.
+struct Stride {
+  int64_t extent, stride;
+};
+
+/// Returns the axes of row-major elements of shape `from` that have the extents `to` when the
+/// elements of `axes`, the last fastest, are counted row by row. Nothing if none have.
+std::optional<Shape> permutationOf(const Shape &from, std::vector<Stride> axes, const Shape &to) {
+  if (from.size() != to.size())
+    return std::nullopt;
+  const Shape strides = stridesOf(from);
+  std::vector<bool> isTaken(from.size());
+  Shape permutation(to.size());
+  for (size_t axis = to.size(); axis-- > 0;) {
+    int64_t extent = 1, stride = 0;
+    while (extent < to[axis]) {
+      while (!axes.empty() && axes.back().extent == 1)
+        axes.pop_back();
+      if (axes.empty() || (extent > 1 && axes.back().stride != stride * extent))
+        return std::nullopt;
+      Stride &next = axes.back();
+      const int64_t taken = std::gcd(to[axis] / extent, next.extent);
+      if (taken == 1)
+        return std::nullopt;
+      stride = extent == 1 ? next.stride : stride;
+      extent *= taken;
+      next = {next.extent / taken, next.stride * taken};
+    }
+    size_t found = from.size();
+    while (found-- > 0)
+      if (!isTaken[found] && from[found] == extent && (extent == 1 || strides[found] == stride))
+        break;
+    if (found >= from.size())
+      return std::nullopt;
+    isTaken[found] = true;
+    permutation[axis] = static_cast<int64_t>(found);
+  }
+  return permutation;
+}
+
 } // namespace
 
 Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
@@ -50,11 +90,54 @@ Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
                          input.name.empty() ? "" : input.name + ".T");
 }
 
+/// Returns the reduction of which `input` is the result, with the reduced axes kept, if it then has
+/// this shape. Where the reduced axes come back, they are never away: the data dimension keeps its
+/// place (DD-REDUCE).
+std::optional<Tensor> Emitter::withKeptAxes(const Tensor &input, const Shape &shape) {
+  auto reduce = input.known ? ir::ReduceOp() : input.value.getDefiningOp<ir::ReduceOp>();
+  if (!reduce || reduce.getKeepdims())
+    return std::nullopt;
+  std::string why;
+  const auto kept =
+      ir::inferReduce(ir::shapeOf(reduce.getInput()), reduce.getAxes(), /*keepdims=*/true, why);
+  if (mlir::failed(kept) || llvm::ArrayRef<int64_t>(*kept) != llvm::ArrayRef<int64_t>(shape))
+    return std::nullopt;
+  return computed(input.type, builder.create<ir::ReduceOp>(location, reduce.getMonoid(),
+                                                           reduce.getInput(), reduce.getAxes(),
+                                                           /*keepdims=*/true));
+}
+
+/// Returns one transpose for a reshape to `shape` behind a reshape and a transpose, if the three
+/// only permute axes.
+std::optional<Tensor> Emitter::asTranspose(const Tensor &input, const Shape &shape) {
+  auto transpose = input.value.getDefiningOp<ir::TransposeOp>();
+  auto before = transpose ? transpose.getInput().getDefiningOp<ir::ReshapeOp>() : ir::ReshapeOp();
+  if (!before)
+    return std::nullopt;
+  const auto shapeOf = [](mlir::Value value) {
+    const auto extents = ir::shapeOf(value);
+    return Shape(extents.begin(), extents.end());
+  };
+  const Shape middle = shapeOf(before), strides = stridesOf(middle);
+  std::vector<Stride> axes;
+  for (const int64_t axis : transpose.getPermutation())
+    axes.push_back({middle[axis], strides[axis]});
+  const auto permutation = permutationOf(shapeOf(before.getInput()), axes, shape);
+  if (!permutation)
+    return std::nullopt;
+  return selected({input},
+                  builder.create<ir::TransposeOp>(location, before.getInput(), *permutation));
+}
+
 Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
   if (shape == input.shape)
     return input;
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, shape), input.name);
+  if (auto kept = withKeptAxes(input, shape))
+    return *kept;
+  if (auto transposed = asTranspose(input, shape))
+    return *transposed;
   std::string why;
   checked(ir::inferReshape(input.shape, shape, why), why);
   return selected({input}, builder.create<ir::ReshapeOp>(location, input.value, shape));
@@ -67,6 +150,8 @@ Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  if (auto kept = withKeptAxes(input, Shape(shape.begin(), shape.end())))
+    return *kept;
   return selected({input}, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
 }
 

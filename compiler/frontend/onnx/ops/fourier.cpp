@@ -98,14 +98,12 @@ void buildDft(NodeBuilder &node) {
   node.result(transformed(node.emit, x, static_cast<size_t>(axis), transform, nullptr));
 }
 
-Requirement isComplexOrReal(const char *input, int64_t rank, bool exactly) {
-  return {fmt::format("input '{}' must have rank {}{} and last extent 1 (real) or 2 (complex)",
-                      input, rank, exactly ? "" : " or more"),
-          [rank, exactly](const NodeView &node) -> std::string {
+Requirement isComplexOrReal() {
+  return {"input 'input' must have rank 2 or more and last extent 1 (real) or 2 (complex)",
+          [](const NodeView &node) -> std::string {
             const Shape &shape = node.in(0).shape;
-            const auto found = static_cast<int64_t>(shape.size());
-            const bool fits = exactly ? found == rank : found >= rank;
-            return fits && (shape.back() == 1 || shape.back() == 2) ? "" : shapeText(shape);
+            const bool fits = shape.size() >= 2 && (shape.back() == 1 || shape.back() == 2);
+            return fits ? "" : shapeText(shape);
           },
           "E0206"};
 }
@@ -123,7 +121,7 @@ Operator dft(bool axisIsInput) {
   entry.attributes.push_back({"inverse", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   entry.attributes.push_back({"onesided", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   entry.requirements = {
-      isComplexOrReal("input", 2, false),
+      isComplexOrReal(),
       {"inputs 'dft_length' and 'axis', if given, must have one element each",
        [](const NodeView &node) -> std::string {
          for (size_t i = 1; i < node.inputCount(); ++i)
@@ -168,15 +166,22 @@ int64_t frameLength(const NodeView &node) {
   return node.has(kLength) ? node.knownInts(kLength)[0] : node.in(kWindow).shape[0];
 }
 
+/// Numbers of an element: 2 if the signal is complex. A signal of rank 2 is real, as onnxruntime
+/// reads it.
+int64_t signalParts(const NodeView &node) {
+  const Shape &shape = node.in(kSignal).shape;
+  return shape.size() == 2 ? 1 : shape.back();
+}
+
 Transform transformOfFrames(const NodeView &node) {
   const int64_t length = frameLength(node);
   const bool half = node.integer("onesided") != 0;
-  return {length, length, half ? length / 2 + 1 : length, node.in(kSignal).shape.back(), false};
+  return {length, length, half ? length / 2 + 1 : length, signalParts(node), false};
 }
 
 /// What a window sees of the signal, then the transform of each position.
 void buildStft(NodeBuilder &node) {
-  const Tensor &signal = node.in(kSignal); // [batch, points, parts]
+  const Tensor &signal = node.in(kSignal); // [batch, points] or [batch, points, parts]
   const Transform transform = transformOfFrames(node);
   WindowAxis frames;
   frames.extent = signal.shape[1];
@@ -206,7 +211,14 @@ Operator stft() {
   entry.outputs = {{"output"}};
   entry.attributes = {{"onesided", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {
-      isComplexOrReal("signal", 3, true),
+      {"input 'signal' must have rank 2, or rank 3 and last extent 1 (real) or 2 (complex)",
+       [](const NodeView &node) {
+         const Shape &shape = node.in(kSignal).shape;
+         const bool isRight =
+             shape.size() == 2 || (shape.size() == 3 && (shape.back() == 1 || shape.back() == 2));
+         return isRight ? std::string() : shapeText(shape);
+       },
+       "E0206"},
       {"inputs 'frame_step' and 'frame_length' must have one element each, at least 1",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kStep, kLength})
@@ -239,7 +251,7 @@ Operator stft() {
        }},
       {"with 'onesided' 1, the last extent of 'signal' must be 1",
        [](const NodeView &node) -> std::string {
-         return node.integer("onesided") == 0 || node.in(kSignal).shape.back() == 1
+         return node.integer("onesided") == 0 || signalParts(node) == 1
                     ? ""
                     : shapeText(node.in(kSignal).shape);
        },

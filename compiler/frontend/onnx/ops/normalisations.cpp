@@ -151,10 +151,11 @@ Operator lpNormalization() {
 }
 
 /// Requires `input` and its companions 1 and 2 to have `count` elements each.
-Requirement perChannelInputs(const char *sentence, std::function<int64_t(const NodeView &)> count) {
+Requirement perChannelInputs(const char *sentence, int64_t rank,
+                             std::function<int64_t(const NodeView &)> count) {
   return {sentence,
-          [count = std::move(count)](const NodeView &node) -> std::string {
-            const bool fits = node.in(0).rank() >= 3 && node.in(1).shape == Shape{count(node)} &&
+          [rank, count = std::move(count)](const NodeView &node) -> std::string {
+            const bool fits = node.in(0).rank() >= rank && node.in(1).shape == Shape{count(node)} &&
                               node.in(2).shape == Shape{count(node)};
             return fits ? "" : inputShapes(node);
           },
@@ -173,7 +174,7 @@ Operator instanceNormalization() {
   entry.requirements = {
       sameTypes(),
       perChannelInputs(
-          "input 'input' must have rank 3 or more, the others one element per channel (axis 1)",
+          "input 'input' must have rank 3 or more, the others one element per channel (axis 1)", 3,
           channels)};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
@@ -186,25 +187,26 @@ Operator instanceNormalization() {
   return entry;
 }
 
-/// Up to opset 20 scale and bias are of groups, then of channels.
+/// Up to opset 20 scale and bias are of groups, then of channels. Each group is one axis, as in the
+/// spelling by InstanceNormalization.
 void buildGroup(NodeBuilder &node, bool ofGroups) {
   const Tensor &x = node.in(0);
   const int64_t groups = node.integer("num_groups"), each = channels(node) / groups;
-  Shape split = x.shape;
-  split[1] = each;
-  split.insert(split.begin() + 1, groups);
-  const Tensor grouped = node.emit.reshape(x, split);
-  const Standard by(node.emit, grouped, axesFrom(2, grouped.rank()), node.real("epsilon"));
+  const Tensor grouped = node.emit.reshape(
+      x, {x.shape[0], groups, elementCount(x.shape, kMaxElements) / (x.shape[0] * groups)});
+  const Standard by(node.emit, grouped, {2}, node.real("epsilon"));
+  const Tensor normal =
+      node.emit.reshape(node.emit.pointwise({by.distance, by.inverse}, product), x.shape);
   const auto spread = [&](const Tensor &values) {
-    Shape shape(split.size() - 1, 1);
-    shape[0] = groups;
-    shape[1] = ofGroups ? 1 : each;
-    return node.emit.reshape(values, shape);
+    if (!ofGroups)
+      return perChannel(node.emit, values, x.rank());
+    const Tensor repeated =
+        node.emit.broadcast(node.emit.reshape(values, {groups, 1}), {groups, each});
+    return perChannel(node.emit, node.emit.reshape(repeated, {groups * each}), x.rank());
   };
-  node.result(node.emit.reshape(
-      node.emit.pointwise({by.distance, by.inverse, spread(node.in(1)), spread(node.in(2))},
-                          scaled),
-      x.shape));
+  node.result(node.emit.pointwise(
+      {normal, spread(node.in(1)), spread(node.in(2))},
+      [](const Scalars &s, mlir::ValueRange v) { return s.add(s.mul(v[0], v[1]), v[2]); }));
 }
 
 Operator groupNormalization(bool ofGroups) {
@@ -221,8 +223,9 @@ Operator groupNormalization(bool ofGroups) {
       sameTypes(),
       perChannelInputs(
           ofGroups
-              ? "input 'X' must have rank 3 or more, the others one element per group"
-              : "input 'X' must have rank 3 or more, the others one element per channel (axis 1)",
+              ? "input 'X' must have rank 2 or more, the others one element per group"
+              : "input 'X' must have rank 2 or more, the others one element per channel (axis 1)",
+          2,
           [ofGroups](const NodeView &node) {
             return ofGroups ? node.integer("num_groups") : channels(node);
           }),

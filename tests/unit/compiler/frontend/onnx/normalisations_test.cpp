@@ -99,10 +99,10 @@ TEST(GroupNormalization, HasScalesOfGroupsThenOfChannels) {
 TEST(GroupNormalization, RefusesOtherShapes) {
   const std::string requires_ = "E0206 node 0 (GroupNormalization): GroupNormalization: ";
   EXPECT_EQ(import(group(18, 2, {4})).messages(),
-            requires_ + "input 'X' must have rank 3 or more, the others one element per group; "
+            requires_ + "input 'X' must have rank 2 or more, the others one element per group; "
                         "found [1 4 2] and [4] and [4]");
   EXPECT_EQ(import(group(21, 2, {2})).messages(),
-            requires_ + "input 'X' must have rank 3 or more, the others one element per channel "
+            requires_ + "input 'X' must have rank 2 or more, the others one element per channel "
                         "(axis 1); found [1 4 2] and [2] and [2]");
   EXPECT_EQ(import(group(21, 3, {4})).messages(),
             requires_ +

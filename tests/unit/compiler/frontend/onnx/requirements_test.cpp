@@ -55,9 +55,10 @@ TEST(Requirements, OfLosses) {
 }
 
 TEST(Requirements, OfTransforms) {
-  EXPECT_EQ(One("STFT").input({1, 16}).ints({}, {4}).problem(),
-            "E0206 input 'signal' must have rank 3 and last extent 1 (real) or 2 (complex); found "
-            "[1 16]");
+  EXPECT_EQ(One("STFT").input({1, 16, 3}).ints({}, {4}).problem(),
+            "E0206 input 'signal' must have rank 2, or rank 3 and last extent 1 (real) or 2 "
+            "(complex); found "
+            "[1 16 3]");
 }
 
 TEST(Requirements, OfQuantisation) {
