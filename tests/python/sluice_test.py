@@ -173,6 +173,24 @@ class Run(Python):
             self.assertIs(self.program.run(x=self.inputs(1)[0], out={"y": y})["y"], y)
             self.near(y, self.reference(self.inputs(1)[0]))
 
+    def test_odd_names(self):
+        model = onnx.ModelProto()
+        model.CopyFrom(self.model)
+        name = 'a,"b"\n\x07\t=1\u2028'
+        old = model.graph.input[0].name
+        model.graph.input[0].name = name
+        for node in model.graph.node:
+            node.name = name
+            node.input[:] = [name if one == old else one for one in node.input]
+        program = sluice.compile(model, target="c2b8", name=name)
+        told = 'a,"b"\\x0a\\x07\\x09=1\\u2028'
+        self.assertTrue(repr(program).startswith(f"<sluice.Program '{told}' for c2b8: {told}[1, 8] -> "), repr(program))
+        self.assertEqual(program.inputs[0].name, name)
+        self.assertEqual(len(repr(program.profile().layers).splitlines()), 1 + len(program.profile().layers))
+        with self.assertRaises(sluice.ArgumentError) as wrong:
+            program.run(q=self.inputs(1)[0])
+        self.assertEqual(str(wrong.exception), f"E0602: the model has no input 'q', allowed: '{told}'")
+
     def test_a_forked_child_is_told(self):
         x = self.inputs(1)[0]
         expected = self.program.run(x=x)["y"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence
 
+from .errors import printable
+
 if TYPE_CHECKING:
     from .errors import Problem
 
@@ -13,7 +15,7 @@ def _text(value: Any) -> str:
         return f"{value:.3g}"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_text, value))
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))
 
 
 class Table(List[Dict[str, Any]]):

@@ -97,7 +97,14 @@ def of_status(status: int, code: str, message: str) -> Error:
     return kind(f"{code}: {message}" if code else message, [Problem(code, message)])
 
 
+def printable(text: str) -> str:
+    """Returns the text on one line, with control characters as the command writes them."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() if ord(c) > 0xff else f"\\x{ord(c):02x}"
+                   for c in text)
+
+
 def argument(code: str, message: str) -> ArgumentError:
+    message = printable(message)
     return ArgumentError(f"{code}: {message}", [Problem(code, message)])
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _runtime
 from .display import Table, pairs_html, timeline_svg
 from .engine import Array, Engine, Inputs, Job, Port
-from .errors import Error, Problem, ProgramError, argument, problems_of
+from .errors import Error, Problem, ProgramError, argument, printable, problems_of
 from .tool import Model, Options, Workspace
 
 
@@ -107,7 +107,7 @@ class Program:
 
     def __repr__(self) -> str:
         ports = [", ".join(f"{p.name}{list(p.shape)}" for p in side) for side in (self.inputs, self.outputs)]
-        return f"<sluice.Program '{self.name}' for {self.target}: {ports[0]} -> {ports[1]}>"
+        return printable(f"<sluice.Program '{self.name}' for {self.target}: {ports[0]} -> {ports[1]}>")
 
     def _repr_html_(self) -> str:
         facts: Dict[str, Any] = {"target": self.target, "parameters": self.parameters, "bytes": len(self._data)}
