@@ -106,6 +106,37 @@ DEEP = {
                node("Add", ["k", "b"], ["n"])], [WEIGHTS, BIAS]),
 }
 
+
+
+def attention(batch, positions, width):
+    """Attention of one head over every sequence of a batch."""
+    weights = [constant(w, 0.3 * models.values(width, width)) for w in "qkv"]
+    return models.model(
+        [*(node("MatMul", ["x", w], [f"{w}x"]) for w in "qkv"), node("Transpose", ["kx"], ["kt"], perm=[0, 2, 1]),
+         node("MatMul", ["qx", "kt"], ["a"]), node("Softmax", ["a"], ["p"]), node("MatMul", ["p", "vx"], ["y"])],
+        [models.tensor("x", batch, positions, width)], [models.tensor("y", batch, positions, width)], weights)
+
+
+def softmax_times_product(axis, *shape):
+    return models.model([node("Softmax", ["x"], ["p"], axis=axis), node("MatMul", ["x", "W"], ["z"]),
+                         node("Mul", ["p", "z"], ["y"])],
+                        [models.tensor("x", *shape)], [models.tensor("y", *shape)], [WEIGHTS])
+
+
+# Loops over positions that instructions could not express ended in an internal error.
+LOOPS = {
+    "attention over 6 x 40 positions": lambda: attention(6, 40, 8),
+    "attention over 6 x 40 positions of 4 lanes": lambda: attention(6, 40, 4),
+    "softmax over positions times products": lambda: softmax_times_product(-2, 6, 40, 8),
+    "softmax over sequences times products": lambda: softmax_times_product(0, 6, 40, 8),
+    "TopK of rank 3": lambda: models.model([node("TopK", ["x", "k"], ["y", "i"], axis=2)], [models.tensor("x", 2, 8, 6)],
+                                           [models.tensor("y", 2, 8, 1)], [ints("k", 1)]),
+    "a layer norm and a reshape": lambda: models.model(
+        [node("LayerNormalization", ["x", "scale"], ["n"]), node("Reshape", ["n", "to"], ["y"])],
+        [models.tensor("x", 2, 36, 15)], [models.tensor("y", 2, 540)],
+        [constant("scale", np.ones(15, np.float32)), ints("to", 2, 540)]),
+}
+
 BIG = 1 << 15  # of two axes: four times as many elements as may be computed
 
 
@@ -158,7 +189,7 @@ class Deep(Folder):
         """Exit code, messages, seconds of the processor, and megabytes of a compilation."""
         onnx.save(proto, self.dir / "m.onnx")
         with open(self.dir / "log", "w+", encoding="utf-8") as log:
-            child = subprocess.Popen([SLUICE, "compile", "m.onnx", "--target", "c2b8", "--effort", "fast", *flags,
+            child = subprocess.Popen([SLUICE, "compile", "m.onnx", *(flags or ("--target", "c2b8")), "--effort", "fast",
                                       "-o", "m.sluice"], cwd=self.dir, stdout=log, stderr=log,
                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
             _, status, used = os.wait4(child.pid, 0)
@@ -184,6 +215,17 @@ class Deep(Folder):
     def test_deep_functions_are_not_called_recursive(self):
         self.assertIn("error[E0113]: function calls are nested more than 64 deep",
                       self.run_limited(DEEP["functions in functions"]())[1])
+
+    def test_many_nodes(self):
+        """More than functions may be inlined to."""
+        self.assertEqual(self.bounded(chain(120000, lambda v, o: [node("Relu", [v], [o])]))[0], 0)
+
+    def test_loops_over_positions(self):
+        for name, make in LOOPS.items():
+            for target in ("c2b8", "c6b32"):
+                with self.subTest(name, target=target):
+                    code, text = self.bounded(make(), "--target", target, "--rewrite-layout", "--allow-dynamic-weights")
+                    self.assertEqual(code, 0, text)
 
     def test_large_constants(self):
         for name, make in LARGE.items():
