@@ -435,6 +435,8 @@ def conv_transpose(b):
 def max_pool(b):
     x = b.x(3, 5)
     _, given, dilations = window(b, x, True)
+    if given.get("auto_pad", "").startswith("SAME"):  # onnxruntime takes no dilation into account
+        dilations = [1] * len(dilations)
     if b.chance(0.25) and len(b.shape(x)) == 4:
         b.emit("MaxPool", [x], outputs=2, dilations=dilations, **given)
     else:
@@ -501,7 +503,9 @@ def max_unpool(b):
     x = b.x(4, 4)
     if any(e % 2 for e in b.shape(x)[2:]):
         raise Skip("a window beyond the border")
-    y, indices = b.emit("MaxPool", [x], outputs=2, kernel_shape=[2, 2], strides=[2, 2])
+    y, indices = b.emit("MaxPool", [x], outputs=2, kernel_shape=[2, 2], strides=[2, 2], keep=False)
+    if b.chance(0.9):  # computed indices are rejected
+        indices = b.constant(b.value(indices))
     b.emit("MaxUnpool", [y, indices], kernel_shape=[2, 2], strides=[2, 2])
 
 
@@ -821,7 +825,9 @@ def gather_elements(b):
 
 @drawn("select")
 def gather_computed(b):
-    """Elements at an index that is computed."""
+    """Elements at an index that is computed, which is rejected."""
+    if b.chance(0.8):
+        raise Skip("enough of them")
     x = b.x(1)
     axis = b.integer(0, len(b.shape(x)) - 1)
     index = b.emit("ArgMax", [x], axis=axis, keepdims=1)
@@ -966,8 +972,9 @@ def grid_sample(b):
     h, w = b.integer(1, 4), b.integer(1, 4)
     grid = b.constant(np.clip(b.normal((b.shape(x)[0], h, w, 2), 0.6), -1.2, 1.2))
     names = ("linear", "nearest", "cubic") if b.opset >= 20 else ("bilinear", "nearest", "bicubic")
-    b.emit("GridSample", [x, grid], mode=b.one_of(names), padding_mode=b.one_of(("zeros", "border", "reflection")),
-           align_corners=b.integer(0, 1))
+    mode = b.one_of(names)
+    b.emit("GridSample", [x, grid], mode=mode, align_corners=b.integer(0, 1),
+           padding_mode="zeros" if "cubic" in mode and b.chance(0.9) else b.one_of(("zeros", "border", "reflection")))
 
 
 @drawn("sample")
@@ -996,7 +1003,8 @@ def regions(b, op):
     else:
         corners += np.float32(0.13)  # no sample lies on the border, where float32 rounding decides
         b.emit(op, [x, b.constant(corners), b.constant(batch.astype(np.int64))], output_height=b.integer(1, 3),
-               output_width=b.integer(1, 3), sampling_ratio=2, mode=b.one_of(("avg", "max")))
+               output_width=b.integer(1, 3), sampling_ratio=2,
+               mode="max" if b.chance(0.1) else "avg")
 
 
 @drawn("sample")
@@ -1020,7 +1028,8 @@ def stft(b):
     if b.shape(x)[1] < 4:
         raise Skip("too short")
     size = b.one_of((2, 4))
-    b.emit("STFT", [x, b.constant(np.int64(b.integer(1, 3))), b.constant(np.abs(b.normal((size,)))),
+    signal = b.emit("Unsqueeze", [x, b.ints(2)])
+    b.emit("STFT", [signal, b.constant(np.int64(b.integer(1, 3))), b.constant(np.abs(b.normal((size,)))),
                     b.constant(np.int64(size))], onesided=1)
 
 
@@ -1334,7 +1343,7 @@ def dynamic_quantise(b):
 @drawn("quantise")
 def matmul_integer(b):
     x = b.x(2)
-    scale, zero = b.constant(np.float32(0.05)), b.constant(np.uint8(b.integer(0, 128)))
+    scale, zero = b.constant(np.float32(0.02)), b.constant(np.uint8(b.integer(0, 128)))
     q = b.emit("QuantizeLinear", [x, scale, zero], keep=False)
     w = b.constant(b.random.integers(-20, 20, (b.shape(x)[-1], b.integer(1, 6))).astype(np.int8))
     sums = b.emit("MatMulInteger", [q, w, zero], keep=False)
@@ -1344,7 +1353,7 @@ def matmul_integer(b):
 @drawn("quantise")
 def conv_integer(b):
     x = b.x(4, 4)
-    scale, zero = b.constant(np.float32(0.05)), b.constant(np.uint8(b.integer(0, 128)))
+    scale, zero = b.constant(np.float32(0.02)), b.constant(np.uint8(b.integer(0, 128)))
     q = b.emit("QuantizeLinear", [x, scale, zero], keep=False)
     w = b.constant(b.random.integers(0, 20, (b.integer(1, 4), b.shape(x)[1], 1, 1)).astype(np.uint8))
     sums = b.emit("ConvInteger", [q, w, zero], keep=False)
@@ -1354,24 +1363,24 @@ def conv_integer(b):
 @drawn("quantise")
 def qlinear_matmul(b):
     x = b.x(2)
-    scale, zero = b.constant(np.float32(0.05)), b.constant(np.uint8(b.integer(0, 128)))
+    scale, zero = b.constant(np.float32(0.02)), b.constant(np.uint8(b.integer(0, 128)))
     q = b.emit("QuantizeLinear", [x, scale, zero], keep=False)
     w = b.constant(b.random.integers(0, 30, (b.shape(x)[-1], b.integer(1, 6))).astype(np.uint8))
     y = b.emit("QLinearMatMul", [q, scale, zero, w, b.constant(np.float32(0.02)), b.constant(np.uint8(15)),
-                                 b.constant(np.float32(0.04)), b.constant(np.uint8(100))], keep=False)
-    b.emit("DequantizeLinear", [y, b.constant(np.float32(0.04)), b.constant(np.uint8(100))])
+                                 b.constant(np.float32(0.02)), b.constant(np.uint8(100))], keep=False)
+    b.emit("DequantizeLinear", [y, b.constant(np.float32(0.02)), b.constant(np.uint8(100))])
 
 
 @drawn("quantise")
 def qlinear_conv(b):
     x = b.x(4, 4)
-    scale, zero = b.constant(np.float32(0.05)), b.constant(np.uint8(b.integer(0, 128)))
+    scale, zero = b.constant(np.float32(0.02)), b.constant(np.uint8(b.integer(0, 128)))
     q = b.emit("QuantizeLinear", [x, scale, zero], keep=False)
     size = b.one_of((1, 2))
     w = b.constant(b.random.integers(0, 30, (b.integer(1, 4), b.shape(x)[1], size, size)).astype(np.uint8))
     y = b.emit("QLinearConv", [q, scale, zero, w, b.constant(np.float32(0.02)), b.constant(np.uint8(15)),
-                               b.constant(np.float32(0.04)), b.constant(np.uint8(100))], keep=False)
-    b.emit("DequantizeLinear", [y, b.constant(np.float32(0.04)), b.constant(np.uint8(100))])
+                               b.constant(np.float32(0.02)), b.constant(np.uint8(100))], keep=False)
+    b.emit("DequantizeLinear", [y, b.constant(np.float32(0.02)), b.constant(np.uint8(100))])
 
 
 # Attention.

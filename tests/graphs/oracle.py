@@ -197,9 +197,11 @@ class Track:
     def outputs_of(self, node, env):
         if self.instead is None and not self.poison:
             return self.evaluator.run(node, env)
+        floats = [one for k in reads(node) for one in (env[k] if isinstance(env[k], list) else [env[k]]) if is_float(one)]
         if node.op_type in ("If", "Loop", "Scan"):
-            return INNER[node.op_type](self, node, env)
-        floats = [env[k] for k in node.input if k and is_float(env[k])]
+            found = INNER[node.op_type](self, node, env)
+            finite = all(np.isfinite(v).all() for v in floats)
+            return found if finite or not self.poison else {k: nothing(v) for k, v in found.items()}
         if self.poison:
             found = self.evaluator.run(node, env)
             return {k: nothing(v) for k, v in found.items()} if is_poisoned(node, floats, found) else found
@@ -333,13 +335,14 @@ class Reference:
         """Which elements of a value depend on what an operator makes of NaN and infinities."""
         exact = np.asarray(self.exact[k][name])
         unknown = np.zeros(exact.shape, bool)
-        for other in ([self.poisoned, *self.others] if self.others else []):
+        for other in [self.poisoned, *self.others] if self.others else []:
             one = np.asarray(other[k][name])
             if one.shape != exact.shape:
                 return ~unknown
             if is_float(exact):
-                if other is self.poisoned:
-                    one = np.where(np.isfinite(one) & np.isfinite(exact), exact, one)
+                if other is self.poisoned:  # it is rounded, too
+                    near = np.abs(one.astype(np.float64) - exact) <= 0.1 * scale_of(exact.astype(np.float64))
+                    one = np.where(near, exact, one)
                 unknown |= ~((one == exact) | (np.isnan(one) & np.isnan(exact)))
             else:
                 unknown |= one != exact
