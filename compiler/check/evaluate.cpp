@@ -45,6 +45,16 @@ Shared poisoned(const Shared &tensor) {
   return shared(std::move(copy));
 }
 
+/// Zeros in the place of what is not finite.
+Shared cleared(const Shared &tensor) {
+  if (isFinite(*tensor))
+    return tensor;
+  Tensor copy = *tensor;
+  for (double &value : copy.values)
+    value = std::isfinite(value) ? value : 0;
+  return shared(std::move(copy));
+}
+
 /// Elements are moved from lane to lane by sums with zeros, which an element that is not finite
 /// makes NaN. Which elements lie in one row follows from the layout: one direction of rounding
 /// stands for layouts in which all do, and nothing is demanded of the other elements.
@@ -73,6 +83,17 @@ Tensors evaluateOne(Operation &op, const std::vector<Shared> &operands) {
 }
 
 bool isConstant(Value value) { return value.getDefiningOp<ir::ConstantOp>() != nullptr; }
+
+/// Whether weights are zero, such as those of a grouped convolution between its groups. In exact
+/// arithmetic they make NaN of an infinity that the model does not multiply by anything.
+bool hasZeroWeights(Operation &op, const std::vector<Spread> &operands) {
+  if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op))
+    return false;
+  for (auto [value, spread] : llvm::zip_equal(op.getOperands(), operands))
+    if (isConstant(value) && llvm::is_contained(spread.exact().values, 0.0))
+      return true;
+  return false;
+}
 
 /// Whether a view puts a number that is rounded where its input has no element.
 bool hasRoundedValue(Operation &op) {
@@ -155,7 +176,10 @@ void roundWithin(Monoid monoid, ir::ReduceOp op, const Shared &input, Rounding &
 std::vector<Tensor> argMax(ir::ReduceOp op, const Spread &input, std::span<Rounding> roundings) {
   const std::vector<double> moved = input.moved(), bounds = boundsOf(moved, input.exact().values);
   const reference::Shape axes(op.getAxes().begin(), op.getAxes().end());
-  const Tensor &exact = input.exact();
+  // Elements beyond the range of bf16 are equally infinite.
+  Tensor exact = input.exact();
+  for (double &value : exact.values)
+    value = std::isfinite(nearestBf16(value)) ? value : nearestBf16(value);
   Tensor low(exact.shape), high(exact.shape);
   for (size_t i = 0; i < bounds.size(); ++i) {
     low.values[i] = exact.values[i] - bounds[i];
@@ -164,7 +188,7 @@ std::vector<Tensor> argMax(ir::ReduceOp op, const Spread &input, std::span<Round
   const Tensor least = reference::reduce(low, Monoid::Max, axes, true);
   const Tensor reached = reference::broadcast(least, exact.shape);
   std::vector<Tensor> results;
-  results.push_back(reference::reduce(exact, Monoid::ArgMax, axes, op.getKeepdims()));
+  results.push_back(reference::reduce(input.exact(), Monoid::ArgMax, axes, op.getKeepdims()));
   for (size_t variant = 0; variant < roundings.size(); ++variant) {
     Rounding &rounding = roundings[variant];
     Tensor rank(exact.shape); // the largest of them is chosen
@@ -383,11 +407,17 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
   const bool sums = llvm::isa<ir::MatmulOp, ir::ContractOp>(op) || monoid == Monoid::Sum ||
                     monoid == Monoid::Mean || monoid == Monoid::Variance;
   const bool isView = llvm::isa<ir::ViewInterface>(op) && !hasRoundedValue(op);
+  const bool mayBeNaN = hasZeroWeights(op, operands);
+  const auto operandOf = [&](const Spread &operand, size_t variant) {
+    if (variant == 0 || !sums)
+      return operand.variants[variant];
+    const bool clears = mayBeNaN && roundings[variant - 1].direction() == Rounding::Direction::Up;
+    return clears ? cleared(operand.variants[variant]) : poisoned(operand.variants[variant]);
+  };
   for (size_t variant = 0; variant < variants; ++variant) {
     std::vector<Shared> inputs;
     for (const Spread &operand : operands)
-      inputs.push_back(variant > 0 && sums ? poisoned(operand.variants[variant])
-                                           : operand.variants[variant]);
+      inputs.push_back(operandOf(operand, variant));
     const bool mixes = variant > 0 && isMixing(roundings[variant - 1]);
     // A view rounds nothing.
     const bool same = variant > 0 && isView &&

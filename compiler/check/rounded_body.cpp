@@ -168,7 +168,10 @@ void RoundedBody::runStep(const Step &step, const std::vector<Values> &slots,
     for (size_t i = 0; i < operands.size(); ++i)
       if (step.isRounded[i])
         operands[i] = rounding(operands[i]);
-    if (mayJump && rounding.direction() != Rounding::Direction::Nearest) {
+    // What is not finite in this direction of rounding stays so.
+    const bool isFinite =
+        std::isfinite(operands[0]) && (!isComparison(function) || std::isfinite(operands[1]));
+    if (mayJump && isFinite && rounding.direction() != Rounding::Direction::Nearest) {
       operands = exact;
       if (isEquality(function) || isInequality(function)) {
         const bool equal = std::abs(exact[0] - exact[1]) <= off && rounding.choice() > 0;

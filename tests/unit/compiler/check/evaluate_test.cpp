@@ -141,6 +141,47 @@ TEST_F(Evaluated, PoisonsViewsThatReadAnInfinity) {
   EXPECT_THAT(movedBy("2"), Each(kInfinity));
 }
 
+/// An infinity that the model multiplies by nothing: the weights between groups are zeros.
+TEST_F(Evaluated, DoesNotDemandNaNOfZeroWeights) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Spread y =
+      graph("func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {\n"
+            "  %w = sluice.constant dense<[[1.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32>\n"
+            "  %y = sluice.matmul %x, %w : (tensor<1x2xf32>, tensor<2x2xf32>) -> "
+            "tensor<1x2xf32>\n"
+            "  return %y : tensor<1x2xf32>\n}")
+          .run({Tensor({1, 2}, {1, kInfinity})})
+          .front();
+  EXPECT_TRUE(std::isnan(y.exact().values[0]));
+  EXPECT_THAT(y.moved(), Each(kInfinity));
+}
+
+TEST_F(Evaluated, TakesElementsBeyondTheRangeForEqual) {
+  Evaluator &most = graph("func.func @main(%x: tensor<3xf32>) -> tensor<1xf32> {\n"
+                          "  %s = sluice.map (%a = %x) : (tensor<3xf32>) -> tensor<3xf32> {\n"
+                          "    %r = arith.mulf %a, %a : f32\n    sluice.yield %r\n  }\n"
+                          "  %y = sluice.reduce argmax %s axes [0] keepdims : (tensor<3xf32>) -> "
+                          "tensor<1xf32>\n  return %y : tensor<1xf32>\n}");
+  EXPECT_THAT(most.run({Tensor({3}, {1, 4, 2})}).front().moved(), Each(0));
+  EXPECT_THAT(most.run({Tensor({3}, {0x1p70, 0x1p72, 0x1p71})}).front().moved(), Each(1));
+}
+
+/// What rounding makes NaN in one direction is not a number in comparisons either.
+TEST_F(Evaluated, ComparesWhatIsNotFinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Spread y = graph("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                         "  %v = sluice.reverse %x axes [0] : (tensor<2xf32>) -> tensor<2xf32>\n"
+                         "  %y = sluice.map (%a = %v) : (tensor<2xf32>) -> tensor<2xf32> {\n"
+                         "    %c = arith.constant 0.3 : f32\n    %s = arith.mulf %a, %c : f32\n"
+                         "    %n = arith.cmpf uno, %s, %s : f32\n"
+                         "    %r = arith.uitofp %n : i1 to f32\n    sluice.yield %r\n  }\n"
+                         "  return %y : tensor<2xf32>\n}")
+                       .run({Tensor({2}, {0.7, kInfinity})})
+                       .front();
+  EXPECT_THAT(y.exact().values, Each(0));
+  EXPECT_THAT(y.moved(), Each(1));
+}
+
 TEST_F(Evaluated, CarriesStatesAndForgetsThemAtAReset) {
   Evaluator &sum = graph(
       "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n"
