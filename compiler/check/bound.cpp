@@ -45,7 +45,15 @@ std::vector<double> boundsOf(std::span<const double> moved, std::span<const doub
   return bounds;
 }
 
-Judgement judge(std::span<const double> found, const Spread &wanted) {
+double noiseOf(const reference::Tensors &inputs) {
+  double most = 0;
+  for (const reference::Tensor &input : inputs)
+    for (const double value : input.values)
+      most = std::isfinite(value) ? std::max(most, std::abs(value)) : most;
+  return most * 0x1p-24;
+}
+
+Judgement judge(std::span<const double> found, const Spread &wanted, double noise) {
   const std::vector<double> &exact = wanted.exact().values, moved = wanted.moved(),
                             bounds = boundsOf(moved, exact);
   const double scale = scaleOf(exact);
@@ -64,15 +72,16 @@ Judgement judge(std::span<const double> found, const Spread &wanted) {
       continue;
     const double error = std::abs(found[i] - one);
     const double finite = std::isfinite(error) ? error : kUnbounded;
-    if (finite <= bounds[i] + kVanishes) {
+    const double allowed = std::max(bounds[i], noise) + kVanishes;
+    if (finite <= allowed) {
       judgement.largestError = std::max(judgement.largestError, scale > 0 ? finite / scale : 0);
       continue;
     }
     ++judgement.beyond;
-    const double beyond = finite / (bounds[i] + kVanishes);
+    const double beyond = finite / allowed;
     if (!judgement.worst || beyond > farthest) {
       farthest = beyond;
-      judgement.worst = Wrong{i, found[i], exact[i], bounds[i]};
+      judgement.worst = Wrong{i, found[i], exact[i], std::max(bounds[i], noise)};
     }
   }
   return judgement;

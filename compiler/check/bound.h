@@ -42,7 +42,11 @@ struct Judgement {
 
 /// Compares a result with the exact value. Where all variants are NaN the result must be NaN, and
 /// where all are the same infinity it must be that or NaN, for sums on the way may make it NaN.
-/// Elements that the variants do not agree about being finite are unchecked.
-Judgement judge(std::span<const double> found, const Spread &wanted);
+/// Elements that the variants do not agree about being finite are unchecked. `noise` is what sums
+/// of the inputs may be off by although no rounding to bf16 moves them: no smaller error is wrong.
+Judgement judge(std::span<const double> found, const Spread &wanted, double noise = 0);
+
+/// Returns the noise of inputs: 2^-24 of the largest, which fp32 rounds away.
+double noiseOf(const reference::Tensors &inputs);
 
 } // namespace sluice::check

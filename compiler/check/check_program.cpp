@@ -157,7 +157,7 @@ private:
       return;
     bool isWrong = false;
     for (const Compared &one : compare(steps, found, evaluator)) {
-      const Judgement judgement = judge(one.found.values, one.wanted);
+      const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       isWrong |= judgement.beyond > 0;
       outcome.elements += judgement.elements;
       outcome.unchecked += judgement.unchecked;
@@ -165,6 +165,13 @@ private:
     }
     if (isWrong)
       confirm(steps, found);
+  }
+
+  static double noise(const Steps &steps) {
+    double most = 0;
+    for (const Tensors &inputs : steps)
+      most = std::max(most, noiseOf(inputs));
+    return most;
   }
 
   /// The inputs of the inferences of a streamed model.
@@ -273,7 +280,7 @@ private:
                       std::back_inserter(roundings));
     Evaluator more(oracle.function(), std::move(roundings));
     for (const Compared &one : compare(steps, found, more)) {
-      const Judgement judgement = judge(one.found.values, one.wanted);
+      const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       if (!judgement.worst) {
         outcome.largestError = std::max(outcome.largestError, judgement.largestError);
         continue;

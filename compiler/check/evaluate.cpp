@@ -193,7 +193,7 @@ std::vector<Tensor> argMax(ir::ReduceOp op, const Spread &input, std::span<Round
     Rounding &rounding = roundings[variant];
     Tensor rank(exact.shape); // the largest of them is chosen
     for (size_t i = 0; i < rank.values.size(); ++i) {
-      const bool may = high.values[i] >= reached.values[i];
+      const bool may = !(high.values[i] < reached.values[i]); // or nothing is known of it
       double order = input.variants[variant + 1]->values[i];
       if (rounding.direction() == Rounding::Direction::Up)
         order = static_cast<double>(i);

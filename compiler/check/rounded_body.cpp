@@ -168,10 +168,17 @@ void RoundedBody::runStep(const Step &step, const std::vector<Values> &slots,
     for (size_t i = 0; i < operands.size(); ++i)
       if (step.isRounded[i])
         operands[i] = rounding(operands[i]);
-    // What is not finite in this direction of rounding stays so.
-    const bool isFinite =
-        std::isfinite(operands[0]) && (!isComparison(function) || std::isfinite(operands[1]));
-    if (mayJump && isFinite && rounding.direction() != Rounding::Direction::Nearest) {
+    const auto isFinite = [&](const std::array<double, 3> &values) {
+      return std::isfinite(values[0]) && (!isComparison(function) || std::isfinite(values[1]));
+    };
+    const bool staysFinite = isFinite(operands);
+    // Nothing is known of a comparison with what is not finite in this direction of rounding alone.
+    if (isComparison(function) && !staysFinite && isFinite(exact)) {
+      const bool isDown = rounding.direction() == Rounding::Direction::Down;
+      result[variant] = (isDown ? result[0] == 0 : rounding.choice() > 0) ? 1 : 0;
+      continue;
+    }
+    if (mayJump && staysFinite && rounding.direction() != Rounding::Direction::Nearest) {
       operands = exact;
       if (isEquality(function) || isInequality(function)) {
         const bool equal = std::abs(exact[0] - exact[1]) <= off && rounding.choice() > 0;

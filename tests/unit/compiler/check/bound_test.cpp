@@ -78,6 +78,17 @@ TEST(Bound, LeavesUncheckedWhatRoundingAloneMoves) {
   EXPECT_EQ(judgement.beyond, 0U);
 }
 
+/// A mean of equal elements is off by what fp32 rounds, and so is its distance from them, which is
+/// 0 in exact arithmetic.
+TEST(Bound, AllowsTheNoiseOfInputs) {
+  const Spread wanted = spread({{0, 0}, {0, 0}});
+  const double noise = noiseOf({reference::Tensor({2}, {-3, 1})});
+  EXPECT_EQ(noise, 0x3p-24);
+  EXPECT_EQ(judge(std::vector<double>{0, 1e-9}, wanted).beyond, 1U);
+  EXPECT_EQ(judge(std::vector<double>{0, 1e-9}, wanted, noise).beyond, 0U);
+  EXPECT_EQ(judge(std::vector<double>{0, 1e-6}, wanted, noise).beyond, 1U);
+}
+
 TEST(Bound, DemandsWhatAllVariantsAgreeIsNoNumber) {
   const Spread wanted = spread({{kNaN, kInfinity, 1}, {kNaN, kInfinity, 1}});
   EXPECT_EQ(judge(std::vector<double>{kNaN, kInfinity, 1}, wanted).beyond, 0U);

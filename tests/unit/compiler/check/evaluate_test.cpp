@@ -166,6 +166,19 @@ TEST_F(Evaluated, TakesElementsBeyondTheRangeForEqual) {
   EXPECT_THAT(most.run({Tensor({3}, {0x1p70, 0x1p72, 0x1p71})}).front().moved(), Each(1));
 }
 
+/// An index among elements of which nothing is known may be any.
+TEST_F(Evaluated, ChoosesAnyUnspecifiedElement) {
+  Evaluator &most =
+      graph("func.func @main(%x: tensor<2x1xf32>, %w: tensor<1x2xf32>) -> tensor<1x2xf32> {\n"
+            "  %s = sluice.map (%a = %x) : (tensor<2x1xf32>) -> tensor<2x1xf32> {\n"
+            "    %r = math.cosh %a : f32\n    sluice.yield %r\n  }\n"
+            "  %p = sluice.matmul %s, %w : (tensor<2x1xf32>, tensor<1x2xf32>) -> tensor<2x2xf32>\n"
+            "  %y = sluice.reduce argmax %p axes [0] keepdims : (tensor<2x2xf32>) -> "
+            "tensor<1x2xf32>\n  return %y : tensor<1x2xf32>\n}");
+  const Spread y = most.run({Tensor({2, 1}, {200, 201}), Tensor({1, 2}, {-1, -2})}).front();
+  EXPECT_THAT(y.moved(), Each(testing::Gt(0)));
+}
+
 /// What rounding makes NaN in one direction is not a number in comparisons either.
 TEST_F(Evaluated, ComparesWhatIsNotFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
