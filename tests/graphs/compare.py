@@ -43,6 +43,8 @@ def judge(graph, driver, reference=None):
     reference = reference or Reference(graph)
     wanted = list(dict.fromkeys(graph.outputs + [n.input[0] for n in graph.nodes if n.op_type in INDICES]))
     verdict = Verdict()
+    if reference.others:  # activations that become weights have to be finite
+        graph.flags = [f for f in graph.flags if f[0] != "--allow-dynamic-weights"]
     report = driver.run(graph, reference.exact[0], wanted)
     for flag in ("--only-loops", "--data-dim"):
         codes = report.get("codes", [])

@@ -45,7 +45,7 @@ def group_norm(node, operands):
 
 
 def layer_norm(node, operands):
-    """com.microsoft.LayerNormalization."""
+    """onnxruntime takes the variance for a difference of squares."""
     x, given = np.asarray(operands[0], np.float64), attributes(node)
     axis = given.get("axis", -1)
     y = norm(x, tuple(range(axis % x.ndim, x.ndim)), given.get("epsilon", 1e-5)) * operands[1]
@@ -92,10 +92,26 @@ def cumprod(node, operands):
     return [np.flip(y, axis) if given.get("reverse", 0) else y]
 
 
+def einsum(node, operands):
+    """onnxruntime forgets to transpose the sum of one operand."""
+    values = [np.asarray(v, np.float64) for v in operands]
+    return [np.einsum(attributes(node)["equation"], *values).astype(np.float32)]
+
+
+def mean_variance_norm(node, operands):
+    """onnxruntime takes the root of a difference of squares, which may be negative."""
+    x, given = np.asarray(operands[0], np.float64), attributes(node)
+    axes = tuple(given.get("axes", [0, 2, 3]))
+    mean = x.mean(axes, keepdims=True)
+    return [((x - mean) / (np.sqrt(((x - mean) ** 2).mean(axes, keepdims=True)) + 1e-9)).astype(np.float32)]
+
+
 KERNELS = {("", "HannWindow"): window_of(0.5, -0.5), ("", "HammingWindow"): window_of(25 / 46, -21 / 46),
            ("", "BlackmanWindow"): window_of(0.42, -0.5, 0.08),
            ("com.microsoft", "GroupNorm"): group_norm,
            ("com.microsoft", "LayerNormalization"): layer_norm,
+           ("", "LayerNormalization"): layer_norm,
+           ("", "MeanVarianceNormalization"): mean_variance_norm, ("", "Einsum"): einsum,
            ("com.microsoft", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "LpNormalization"): lp_norm, ("", "Swish"): swish, ("", "CumProd"): cumprod}

@@ -162,10 +162,11 @@ def to_bf16(value):
 
 class Track:
     """The values of a graph. `rounds`: each is the nearest bf16 number. `poison`: an operator that sums, or moves elements
-    to other lanes, gives NaN alone where an element is not finite, for the layout says which elements lie in one row.
+    to other lanes, gives NaN alone where an element is not finite, for the layout says which elements lie in one row. What
+    is no float and follows from such an element is `poison`, 0 or 1.
     `instead`: a generator of random numbers, by which NaN is replaced where an operator need not pass it on."""
 
-    def __init__(self, evaluator, rounds=False, poison=False, instead=None):
+    def __init__(self, evaluator, rounds=False, poison=None, instead=None):
         self.evaluator, self.rounds, self.poison, self.instead = evaluator, rounds, poison, instead
         self.env = {}
 
@@ -195,18 +196,18 @@ class Track:
                 env[name] = self.stored(np.asarray(value) if isinstance(value, np.generic) else value)
 
     def outputs_of(self, node, env):
-        if self.instead is None and not self.poison:
+        if self.instead is None and self.poison is None:
             return self.evaluator.run(node, env)
         floats = [one for k in reads(node) for one in (env[k] if isinstance(env[k], list) else [env[k]]) if is_float(one)]
         if node.op_type in ("If", "Loop", "Scan"):
             found = INNER[node.op_type](self, node, env)
             finite = all(np.isfinite(v).all() for v in floats)
-            return found if finite or not self.poison else {k: nothing(v) for k, v in found.items()}
-        if self.poison:
+            return found if finite or self.poison is None else {k: nothing(v, self.poison) for k, v in found.items()}
+        if self.poison is not None:
             found = self.evaluator.run(node, env)
-            return {k: nothing(v) for k, v in found.items()} if is_poisoned(node, floats, found) else found
+            return {k: nothing(v, self.poison) for k, v in found.items()} if is_poisoned(node, floats, found) else found
         # An activation that becomes a weight has to be finite.
-        free = node.op_type in PRODUCTS and sum(bool(k) and k[0] != "c" and is_float(env[k]) for k in node.input) > 1
+        free = node.op_type in PRODUCTS
         if not (free or node.op_type in UNDEFINED) or all(np.isfinite(v).all() for v in floats):
             return self.evaluator.run(node, env)
         finite = free or node.op_type in ("Cast", "CastLike", "DynamicQuantizeLinear", "Resize", "GridSample")
@@ -291,16 +292,18 @@ def is_poisoned(node, floats, found):
     if node.op_type in VIEWS:
         values = [one for v in found.values() for one in (v if isinstance(v, list) else [v])]
         return not all(np.isfinite(v).all() for v in values if is_float(v))
+    if any(isinstance(v, np.ndarray) and not is_float(v) for v in found.values()):
+        return not all(np.isfinite(v).all() for v in floats)
     shapes = {v.shape for v in found.values() if isinstance(v, np.ndarray)}
     spreads = [v for v in floats if v.size > 1 and v.shape not in shapes]
     return not all(np.isfinite(v).all() for v in (floats if node.op_type in SUMS | UNDEFINED else spreads))
 
 
-def nothing(value):
-    """NaN in the place of all floats."""
+def nothing(value, other):
+    """NaN in the place of all floats, and another number in the place of all others."""
     if isinstance(value, list):
-        return [nothing(one) for one in value]
-    return np.full_like(value, np.nan) if is_float(value) else value
+        return [nothing(one, other) for one in value]
+    return np.full_like(value, np.nan if is_float(value) else other)
 
 
 def evaluate(graph, evaluator, **how):
@@ -328,19 +331,19 @@ class Reference:
         self.exact = evaluate(graph, evaluator)
         coarse = evaluate(graph, evaluator, rounds=True)
         special = any(is_float(v) and not np.isfinite(v).all() for env in self.exact + coarse for v in env.values())
-        self.poisoned = evaluate(graph, evaluator, rounds=True, poison=True) if special else []
+        self.poisoned = [evaluate(graph, evaluator, rounds=True, poison=which) for which in (0, 1)] if special else []
         self.others = [evaluate(graph, evaluator, instead=np.random.default_rng(seed)) for seed in range(4)] if special else []
 
     def unknown(self, name, k):
         """Which elements of a value depend on what an operator makes of NaN and infinities."""
         exact = np.asarray(self.exact[k][name])
         unknown = np.zeros(exact.shape, bool)
-        for other in [self.poisoned, *self.others] if self.others else []:
+        for other in self.poisoned + self.others:
             one = np.asarray(other[k][name])
             if one.shape != exact.shape:
                 return ~unknown
             if is_float(exact):
-                if other is self.poisoned:  # it is rounded, too
+                if any(other is one for one in self.poisoned):  # it is rounded, too
                     near = np.abs(one.astype(np.float64) - exact) <= 0.1 * scale_of(exact.astype(np.float64))
                     one = np.where(near, exact, one)
                 unknown |= ~((one == exact) | (np.isnan(one) & np.isnan(exact)))
