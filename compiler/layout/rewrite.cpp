@@ -25,6 +25,10 @@ struct Wrapped {
   int64_t cost = 0;
 };
 
+/// What a free change weighs beside others that are not: behind it, a tensor lies off the lanes,
+/// which the costs of the operations on it do not show.
+constexpr int64_t kSwap = 17;
+
 /// Tensors of an operation that may change their data dimension at once: all of a
 /// few, two of many.
 size_t changesOf(size_t tensors) { return tensors <= 4 ? tensors : 2; }
@@ -86,9 +90,10 @@ private:
         changed = true;
         Wrapped changed = wrapped;
         changed.outside[i] = static_cast<int8_t>(dim);
-        changed.cost +=
+        const int64_t cycles =
             ir::relayoutCost(shape, result ? inside : dim, result ? dim : inside, step.query)
                 .cycles;
+        changed.cost += any ? std::max(cycles, kSwap) : cycles;
         add(changed, i + 1, changes - 1);
       }
     }

@@ -411,10 +411,71 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
   return false;
 }
 
+bool areOfLayout(const Problems &problems) {
+  return !problems.empty() && llvm::all_of(problems, [](const Problem &problem) {
+    return llvm::StringRef(problem.code).starts_with("E03");
+  });
+}
+
+/// Compiles with each of some flags, and keeps the program with the fewest cycles. Of equals, it
+/// keeps the first. Changes nothing if none compiles.
+bool compileFastest(const CompileOptions &options, llvm::ArrayRef<LayoutFlags> fixes,
+                    CompileResult &result, Problems &problems) {
+  std::vector<LayoutFlags> compiled;
+  std::optional<CompileResult> best;
+  for (LayoutFlags fix : fixes) {
+    CompileOptions how = options;
+    how.allowDynamicWeights = fix.allowDynamicWeights;
+    how.rewriteLayout = fix.rewriteLayout;
+    CompileResult other;
+    Problems ignored;
+    if (!compileSomehow(how, other, ignored))
+      continue;
+    fix.cycles = other.cycles ? other.cycles->spaced : 0;
+    const bool isFaster = compiled.empty() || fix.cycles < compiled.front().cycles;
+    compiled.insert(isFaster ? compiled.begin() : compiled.end(), fix);
+    if (isFaster)
+      best = std::move(other);
+  }
+  if (!best)
+    return false;
+  result = std::move(*best);
+  result.fixes = std::move(compiled);
+  problems.clear();
+  return true;
+}
+
+/// Compiles, with the fixes of layout errors that cost the fewest cycles if they may be applied.
+bool compileFixed(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  constexpr LayoutFlags kDynamic{.allowDynamicWeights = true}, kRewrite{.rewriteLayout = true},
+      kBoth{.allowDynamicWeights = true, .rewriteLayout = true};
+  if (options.allowDynamicWeights && options.rewriteLayout) {
+    // The rewrites are chosen by a rough model, so one flag alone may be faster.
+    if (!compileFastest(options, {kBoth, kRewrite, kDynamic}, result, problems))
+      return compileSomehow(options, result, problems);
+    if (!options.applyFixes)
+      result.fixes.clear();
+    return true;
+  }
+  if (compileSomehow(options, result, problems))
+    return true;
+  if (!options.applyFixes || !areOfLayout(problems))
+    return false;
+  if (options.allowDynamicWeights || options.rewriteLayout)
+    return compileFastest(options, {kBoth}, result, problems);
+  return compileFastest(options, {kRewrite, kDynamic, kBoth}, result, problems);
+}
+
 } // namespace
 
+std::string LayoutFlags::flags() const {
+  return fmt::format("{}{}{}", allowDynamicWeights ? "--allow-dynamic-weights" : "",
+                     allowDynamicWeights && rewriteLayout ? " " : "",
+                     rewriteLayout ? "--rewrite-layout" : "");
+}
+
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
-  return compileSomehow(options, result, problems) && checkResult(options, result, problems);
+  return compileFixed(options, result, problems) && checkResult(options, result, problems);
 }
 
 } // namespace sluice::pipeline

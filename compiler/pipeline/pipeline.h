@@ -68,6 +68,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::vector<int64_t>>> corePartition;
   bool allowDynamicWeights = false;         ///< --allow-dynamic-weights
   bool rewriteLayout = false;               ///< --rewrite-layout
+  bool applyFixes = false;                  ///< --apply-fixes
   bool fixedRandom = false;                 ///< --fixed-random
   std::vector<std::string> withoutRewrites; ///< --without-rewrite
   std::string externalDataDir;              ///< empty: the model's folder
@@ -133,6 +134,15 @@ struct Rewrite {
   int64_t cycles = 0; ///< about so many more
 };
 
+/// Flags with which a model compiles that has no layout without them.
+struct LayoutFlags {
+  bool allowDynamicWeights = false, rewriteLayout = false;
+  uint64_t cycles = 0; ///< of one inference, machine idle before; 0 if they are not measured
+
+  /// "--allow-dynamic-weights --rewrite-layout"
+  [[nodiscard]] std::string flags() const;
+};
+
 struct CompileResult {
   format::Program program; ///< Stage::Program
   std::string text;        ///< the stages before
@@ -147,6 +157,7 @@ struct CompileResult {
   std::vector<TensorLayout> tensors;
   std::vector<format::HostTensor> inputs; ///< name, shape, type and data dimension
   std::vector<Rewrite> rewrites;
+  std::vector<LayoutFlags> fixes;        ///< if CompileOptions::applyFixes, the applied one first
   std::vector<OperationSpace> spaces;    ///< if asked for
   std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;        ///< what was accepted that may not be meant

@@ -31,7 +31,7 @@ class Spelling(Folder):
         np.save(self.dir / "x.npy", x)
         np.save(self.dir / "y.npy", y.astype(np.float32))
         self.ok("--json=c.json", "compile", "m.onnx", "--target", "c2b8", "-o", "p.sluice", *flags)
-        self.ok("run", "p.sluice", "--engine", "both", "--input", "x=@x.npy", "--expect", "y=@y.npy")
+        self.right("p.sluice")
         return json.loads((self.dir / "c.json").read_text())["latency"]["spaced"]
 
     def same(self, spellings, x, y, constants, *flags, **kwargs):

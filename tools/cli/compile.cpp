@@ -91,6 +91,15 @@ std::string coreName(uint32_t core, uint32_t cores) {
   return core == cores ? "host port" : fmt::format("core {}", core);
 }
 
+/// The flags that were added, and the price of the others.
+std::string fixesText(const std::vector<pipeline::LayoutFlags> &fixes) {
+  std::string text;
+  for (const pipeline::LayoutFlags &fix : fixes)
+    text += fmt::format("{:<20}{} ({} cycles)\n", text.empty() ? "fix applied" : "fix not applied",
+                        fix.flags(), fix.cycles);
+  return text;
+}
+
 /// "weight blocks 45 of 512 (core 2)", the fullest core of every memory.
 std::string fitText(const CompileResult &result) {
   std::map<std::string, const plan::MemoryUse *> worst;
@@ -126,6 +135,7 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   text += fmt::format("parameters          {}\nmemory use, fullest core of each memory:\n",
                       result.parameters);
   text += fitText(result);
+  text += fixesText(result.fixes);
   for (const pipeline::Rewrite &one : result.rewrites)
     text += fmt::format("rewritten           {}\n", rewriteText(one));
   if (result.cycles) {
@@ -143,6 +153,17 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   if (result.checked)
     text += fmt::format("checked             {}\n", checkedText(*result.checked));
   return text + fmt::format("compile time        {:.2f} s\n", seconds);
+}
+
+/// The fix that was applied is the first.
+Json fixesJson(const std::vector<pipeline::LayoutFlags> &fixes) {
+  Json list = Json::array();
+  for (const pipeline::LayoutFlags &fix : fixes)
+    list.push_back({{"flags", fix.flags()},
+                    {"cycles", fix.cycles},
+                    {"extra_cycles", fix.cycles - fixes.front().cycles},
+                    {"applied", list.empty()}});
+  return list;
 }
 
 Json resultJson(const CompileResult &result, const std::string &target, double seconds,
@@ -168,6 +189,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"fits", fits},
           {"latency", latency},
           {"rewrites", rewritesJson(result.rewrites)},
+          {"fixes", fixesJson(result.fixes)},
           {"notes", result.notes},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},

@@ -146,6 +146,8 @@ void ModelOptions::addFlags(CLI::App &command) {
                    "allow activations as weights of a matrix product");
   command.add_flag("--rewrite-layout", compile.rewriteLayout,
                    "rewrite the model where its operations have no layout");
+  command.add_flag("--apply-fixes", compile.applyFixes,
+                   "if the model has no layout, add the flags that give one in the fewest cycles");
   command.add_flag("--fixed-random", compile.fixedRandom,
                    "use the same random numbers in every inference if the model has no seed");
   command
