@@ -344,7 +344,7 @@ class Reference:
                 return ~unknown
             if is_float(exact):
                 if any(other is one for one in self.poisoned):  # it is rounded, too
-                    near = np.abs(one.astype(np.float64) - exact) <= 0.1 * scale_of(exact.astype(np.float64))
+                    near = np.abs(one.astype(np.float64) - exact) <= 0.02 * scale_of(exact.astype(np.float64))
                     one = np.where(near, exact, one)
                 unknown |= ~((one == exact) | (np.isnan(one) & np.isnan(exact)))
             else:

@@ -13,6 +13,7 @@
 #include "compiler/conversion/rows/contraction_loops.h"
 #include "compiler/conversion/rows/lazy_map.h"
 #include "compiler/conversion/scalar/constants.h"
+#include "compiler/conversion/scalar/table_builder.h"
 #include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -238,8 +239,13 @@ RowTensor Lowering::materialise(RowTensor tensor, bool keepBroadcast) {
     if (ref.row != kNoRow || isConstantRow(ref))
       continue;
     LinearSum selection(graph);
-    for (uint32_t lane = 0; lane < tensor.layout.used(static_cast<int64_t>(row)); ++lane)
-      selection.add(lane, ref.gather[lane], 1);
+    for (uint32_t lane = 0; lane < tensor.layout.used(static_cast<int64_t>(row)); ++lane) {
+      Element element = ref.gather[lane];
+      // A step that follows in the same pass reads what a stored row holds.
+      if (element.row == kNoRow)
+        element.offset = static_cast<float>(bf16ToDouble(roundToBf16(withinBf16(element.offset))));
+      selection.add(lane, element, 1);
+    }
     selections[row] = selection.round();
   }
   uniteReads(selections);

@@ -109,6 +109,35 @@ TEST(Views, ConcatAlongTheDataDimensionSelects) {
   EXPECT_EQ(model.error(), 0);
 }
 
+/// A constant of a selection is what a stored row would hold of it, in a step that reads the
+/// selection at once, too: a value is equal to itself.
+TEST(Views, ConstantsOfASelectionAreRounded) {
+  Model model(R"(func.func @main(%x: tensor<1x2xbf16, #sluice.dim<1>>,
+                                %z: tensor<1x1xbf16, #sluice.dim<1>>)
+      -> tensor<1x5xbf16, #sluice.dim<1>> {
+    %c = sluice.constant dense<[[-0.171334, 0.171334]]> : tensor<1x2xf32>
+    %t = sluice.concat %x, %c, %z axis 1 : (tensor<1x2xbf16, #sluice.dim<1>>, tensor<1x2xf32>,
+           tensor<1x1xbf16, #sluice.dim<1>>) -> tensor<1x5xbf16, #sluice.dim<1>>
+    %a = sluice.unsqueeze %t axes [1] : (tensor<1x5xbf16, #sluice.dim<1>>)
+           -> tensor<1x1x5xbf16, #sluice.dim<2>>
+    %b = sluice.unsqueeze %t axes [0] : (tensor<1x5xbf16, #sluice.dim<1>>)
+           -> tensor<1x1x5xbf16, #sluice.dim<2>>
+    %m = sluice.map (%l = %a, %r = %b) : (tensor<1x1x5xbf16, #sluice.dim<2>>,
+           tensor<1x1x5xbf16, #sluice.dim<2>>) -> tensor<1x1x5xbf16, #sluice.dim<2>> {
+      %0 = arith.cmpf ogt, %r, %l : f32
+      %1 = arith.uitofp %0 : i1 to f32
+      sluice.yield %1
+    }
+    %y = sluice.reduce sum %m axes [1] : (tensor<1x1x5xbf16, #sluice.dim<2>>)
+           -> tensor<1x5xbf16, #sluice.dim<1>>
+    return %y : tensor<1x5xbf16, #sluice.dim<1>>
+  })");
+  ASSERT_TRUE(model.graph);
+  const std::vector<reference::Tensor> inputs = {reference::Tensor({1, 2}, {1, 2}),
+                                                 reference::Tensor({1, 1}, {3})};
+  EXPECT_EQ(model.run(inputs), model.golden(inputs));
+}
+
 /// A broadcast along the data dimension is a flag of the operand.
 TEST(Views, LaneBroadcastIsFreeForAMap) {
   Model model(R"(func.func @main(%x: tensor<3x9xbf16, #sluice.dim<1>>,
