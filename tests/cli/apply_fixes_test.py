@@ -4,12 +4,13 @@
 usage: apply_fixes_test.py SLUICE [unittest arguments]
 """
 import json
+import subprocess
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from folder import main
+from folder import SLUICE, main
 from refusal import USAGE, Refusal
 
 REWRITE, DYNAMIC = "--rewrite-layout", "--allow-dynamic-weights"
@@ -90,6 +91,13 @@ class ApplyFixes(Refusal):
         found = self.compiled(gram(4, 8), "--apply-fixes")["fixes"]
         self.assertEqual(lines, [f"{'fix applied' if i == 0 else 'fix not applied':<20}{fix['flags']} ({fix['cycles']} cycles)"
                                  for i, fix in enumerate(found)])
+
+    def test_models_from_standard_input(self):
+        """They are compiled several times, but read once."""
+        for command in ("check",), ("compile", "-o", "p.sluice"):
+            done = subprocess.run([SLUICE, command[0], "-", "--target", "c2b8", "--apply-fixes", *command[1:]], cwd=self.dir,
+                                  input=mixer().SerializeToString(), capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_nothing_to_fix(self):
         proto = model([("Relu", "x", "y", {})], [1, 8], [1, 8])

@@ -90,6 +90,8 @@ class Compile(Python):
         program = sluice.compile(model, target="c2b8", allow_dynamic_weights=True)
         self.near(program.run(x=x)["y"], reference(x))
         self.assertTrue(sluice.check(model, target="c2b8", rewrite_layout=True))
+        self.assertTrue(sluice.check(model, target="c2b8", fix=True))
+        self.near(sluice.compile(model, target="c2b8", fix=True).run(x=x)["y"], reference(x))
 
     def test_wrong_arguments(self):
         for code, kind, call in (

@@ -163,6 +163,10 @@ std::unique_ptr<onnx::ModelProto> parseModel(std::string_view bytes, Report &rep
 
 std::unique_ptr<onnx::ModelProto> readModelFile(const std::string &path, Report &report) {
   bool isStdin = path == "-";
+  // A pipe can be read once, but a model may be compiled in several ways.
+  static std::optional<std::string> standardInput;
+  if (isStdin && standardInput)
+    return parseModel(*standardInput, report);
   struct Descriptor {
     int number;
     bool owned;
@@ -214,7 +218,11 @@ std::unique_ptr<onnx::ModelProto> readModelFile(const std::string &path, Report 
     if (static_cast<int64_t>(used) > kMaxFileBytes)
       return tooLarge(static_cast<int64_t>(used), false, report);
   }
-  return parseModel(std::string_view(bytes).substr(0, used), report);
+  bytes.resize(used);
+  if (!isStdin)
+    return parseModel(bytes, report);
+  standardInput = std::move(bytes);
+  return parseModel(*standardInput, report);
 }
 
 } // namespace sluice::frontend

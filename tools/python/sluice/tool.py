@@ -171,13 +171,13 @@ class Options:
                  bind: Optional[Mapping[str, Any]] = None, state: Optional[Mapping[str, str]] = None,
                  stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
                  data_dim: Optional[Mapping[str, int]] = None, allow_dynamic_weights: bool = False,
-                 rewrite_layout: bool = False, fixed_random: bool = False,
+                 rewrite_layout: bool = False, fix: bool = False, fixed_random: bool = False,
                  effort: str = "default",
                  external_data: Optional[Union[str, "os.PathLike[str]"]] = None, name: Optional[str] = None,
                  **more: Any) -> None:
         self.given: Dict[str, Any] = {
             "target": target, "input_shape": input_shape, "bind": bind, "state": state, "stream": stream,
             "stream_delay": stream_delay, "data_dim": data_dim,
-            "allow_dynamic_weights": allow_dynamic_weights, "rewrite_layout": rewrite_layout,
+            "allow_dynamic_weights": allow_dynamic_weights, "rewrite_layout": rewrite_layout, "apply_fixes": fix,
             "fixed_random": fixed_random, "effort": effort,
             "external_data": external_data, "name": name, **more}
