@@ -127,7 +127,8 @@ void truncate(const std::vector<Shared> &operands, Rounding &rounding, Tensor &s
   for (const Shared &operand : operands)
     most *= largestOf(*operand);
   for (double &value : sums.values)
-    if (nearestBf16(value) != value) // exact sums stay exact
+    // Exact sums stay exact, unless they are as small as what is truncated.
+    if (nearestBf16(value) != value || (value != 0 && std::abs(value) < most))
       value += rounding.choice() * most;
 }
 

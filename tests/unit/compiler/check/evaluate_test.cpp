@@ -166,6 +166,20 @@ TEST_F(Evaluated, TakesElementsBeyondTheRangeForEqual) {
   EXPECT_THAT(most.run({Tensor({3}, {0x1p70, 0x1p72, 0x1p71})}).front().moved(), Each(1));
 }
 
+/// A product far below the largest that the operands allow may be truncated to 0.
+TEST_F(Evaluated, TruncatesSmallProducts) {
+  const Spread y = graph("func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {\n"
+                         "  %w = sluice.constant dense<[[1.0, 8.8817841970012523e-16], [0.5, "
+                         "0.0]]> : tensor<2x2xf32>\n"
+                         "  %y = sluice.matmul %x, %w : (tensor<1x2xf32>, tensor<2x2xf32>) -> "
+                         "tensor<1x2xf32>\n"
+                         "  return %y : tensor<1x2xf32>\n}")
+                       .run({Tensor({1, 2}, {1, 0})})
+                       .front();
+  EXPECT_EQ(y.moved()[0], 0);
+  EXPECT_GT(y.moved()[1], 0x1p-50);
+}
+
 /// An index among elements of which nothing is known may be any.
 TEST_F(Evaluated, ChoosesAnyUnspecifiedElement) {
   Evaluator &most =
