@@ -57,14 +57,19 @@ std::optional<Problem> readCheck(const std::string &text, std::optional<check::O
   return std::nullopt;
 }
 
+/// Two digits, or the whole number.
+std::string percentText(double percent) {
+  return fmt::format(percent < 10 ? fmt::runtime("{:.2g} %") : fmt::runtime("{:.0f} %"), percent);
+}
+
 /// "4 inputs of 8 steps, largest error 0.41 % of the range, 3.2 % unchecked"
 std::string checkedText(const check::Outcome &checked) {
   std::string text = fmt::format("{} input{}", checked.inputs, checked.inputs == 1 ? "" : "s");
   if (checked.steps > 0)
     text += fmt::format(" of {} step{}", checked.steps, checked.steps == 1 ? "" : "s");
-  text += fmt::format(", largest error {:.2g} % of the range", 100 * checked.largestError);
+  text += fmt::format(", largest error {} of the range", percentText(100 * checked.largestError));
   if (checked.unchecked > 0)
-    text += fmt::format(", {:.2g} % unchecked", 100 * checked.uncheckedShare());
+    text += fmt::format(", {} unchecked", percentText(100 * checked.uncheckedShare()));
   return text;
 }
 
