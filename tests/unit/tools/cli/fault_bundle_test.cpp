@@ -31,7 +31,7 @@ protected:
     outcome.evidence = {"normal, deviation 1",
                         {"x", "z"},
                         {{reference::Tensor({2}, {1, -0.5}), reference::Tensor({1}, {3})}}};
-    program.options = {"--target", "c2b8"};
+    program.options = "--target c2b8";
   }
   ~FaultBundle() override { fs::remove_all(folder); }
 
