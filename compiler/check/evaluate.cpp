@@ -408,6 +408,12 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
   const bool sums = llvm::isa<ir::MatmulOp, ir::ContractOp>(op) || monoid == Monoid::Sum ||
                     monoid == Monoid::Mean || monoid == Monoid::Variance;
   const bool isView = llvm::isa<ir::ViewInterface>(op) && !hasRoundedValue(op);
+  // What constants give to a view is selected by the compiler, not by sums.
+  const auto isKnown = [&](Value operand) {
+    return isConstant(operand) || viewsOfConstants.contains(operand);
+  };
+  if (isView && llvm::all_of(op.getOperands(), isKnown))
+    viewsOfConstants.insert(op.getResult(0));
   const bool mayBeNaN = hasZeroWeights(op, operands);
   const auto operandOf = [&](const Spread &operand, size_t variant) {
     if (variant == 0 || !sums)
@@ -441,8 +447,13 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
       continue;
     }
     Tensor made = std::move(evaluateOne(op, inputs).front());
-    const auto isPoisonous = [](const Shared &operand) { return !isFinite(*operand); };
-    if (mixes && (isView ? !isFinite(made) : (sums || reduce) && llvm::any_of(inputs, isPoisonous)))
+    const auto isPoisoned = [&] {
+      return llvm::any_of(llvm::zip_equal(op.getOperands(), inputs), [&](const auto &operand) {
+        return !isFinite(*std::get<1>(operand)) && !(isView && isKnown(std::get<0>(operand)));
+      });
+    };
+    // A view makes NaN if it reads such an element. So do maxima, whose results may change lanes.
+    if (mixes && isPoisoned() && (sums || ((isView || reduce) && !isFinite(made))))
       makeNaN(made);
     if (sums && !llvm::all_of(op.getOperands(), isConstant))
       truncate(inputs, rounding, made);

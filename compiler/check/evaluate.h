@@ -59,6 +59,7 @@ private:
   std::vector<Rounding> roundings;
   llvm::DenseMap<mlir::Value, Spread> states; ///< by result of sluice.state
   llvm::DenseMap<mlir::Operation *, Spread> constants;
+  llvm::DenseSet<mlir::Value> viewsOfConstants;
 };
 
 } // namespace sluice::check

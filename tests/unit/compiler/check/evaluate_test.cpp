@@ -124,6 +124,31 @@ TEST_F(Evaluated, PoisonsSums) {
   EXPECT_THAT(y.moved(), ElementsAre(kInfinity, kInfinity));
 }
 
+/// The maximum of a row with an infinity is finite, and the other rows are as they were: so are the
+/// scores of an attention behind a mask.
+TEST_F(Evaluated, KeepsMaximaOfMaskedRows) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Spread y = graph("func.func @main(%x: tensor<2x2xf32>) -> tensor<2x1xf32> {\n"
+                         "  %y = sluice.reduce max %x axes [1] keepdims : (tensor<2x2xf32>) -> "
+                         "tensor<2x1xf32>\n"
+                         "  return %y : tensor<2x1xf32>\n}")
+                       .run({Tensor({2, 2}, {1, -kInfinity, 1, 2})})
+                       .front();
+  EXPECT_THAT(y.moved(), Each(0));
+}
+
+/// The compiler puts constants in their places, and no sum does.
+TEST_F(Evaluated, KeepsElementsBesideInfiniteConstants) {
+  const Spread y =
+      graph("func.func @main(%x: tensor<2xf32>) -> tensor<4xf32> {\n"
+            "  %y = sluice.pad %x low [1] high [1] value 0xFF800000 : (tensor<2xf32>) -> "
+            "tensor<4xf32>\n"
+            "  return %y : tensor<4xf32>\n}")
+          .run({Tensor({2}, {1, 2})})
+          .front();
+  EXPECT_THAT(y.moved(), Each(0));
+}
+
 /// A view moves elements from lane to lane by sums, which an infinity that it reads makes NaN.
 TEST_F(Evaluated, PoisonsViewsThatReadAnInfinity) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
