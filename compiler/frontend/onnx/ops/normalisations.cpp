@@ -119,9 +119,20 @@ Operator meanVarianceNormalization() {
        "E0206"}};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
-    // The definition adds 1e-9 to the deviation; its square keeps 0 / 0 away as well.
-    const Standard by(node.emit, x, sortedAxes(node.integers("axes"), x.rank()), 1e-18F);
-    node.result(node.emit.pointwise({by.distance, by.inverse}, product));
+    const Shape axes = sortedAxes(node.integers("axes"), x.rank());
+    const Tensor mean = node.emit.reduce(ir::Monoid::Mean, x, axes, true),
+                 distance = node.emit.pointwise({x, mean}, difference),
+                 squares = node.emit.reduce(ir::Monoid::Mean,
+                                            node.emit.pointwise({distance}, square), axes, true);
+    // The definition adds 1e-9 to the deviation; its square keeps 0 / 0 away as well. Equal
+    // elements are off their mean by what fp32 rounds, 2^-24 of it, which must not count.
+    const Tensor inverse =
+        node.emit.pointwise({squares, mean}, [](const Scalars &s, mlir::ValueRange v) {
+          const mlir::Value rounding = s.mul(v[1], s.constant(0x1p-16F));
+          return s.make<mlir::math::RsqrtOp>(
+              s.add(s.add(v[0], s.mul(rounding, rounding)), s.constant(1e-18F)));
+        });
+    node.result(node.emit.pointwise({distance, inverse}, product));
   };
   return entry;
 }
