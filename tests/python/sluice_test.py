@@ -193,6 +193,7 @@ class Run(Python):
             program.run(q=self.inputs(1)[0])
         self.assertEqual(str(wrong.exception), f"E0602: the model has no input 'q', allowed: '{told}'")
 
+    @unittest.skipIf("tsan" in os.environ.get("LD_PRELOAD", ""), "ThreadSanitizer allows no thread behind a fork")
     def test_a_forked_child_is_told(self):
         x = self.inputs(1)[0]
         expected = self.program.run(x=x)["y"]
