@@ -203,8 +203,10 @@ class Flags(Refusal):
                  "cut the model before this node, and compute the rest on the host"),
                 ("Momentum", "'Momentum' is not supported: it trains a model; sluice compiles inference only",
                  "export the model for inference"),
-                ("Scaler", "'Scaler' is not supported: domain 'ai.onnx.ml' is not ONNX's own",
-                 "export the model without custom and fused operators, or cut the model before this node")):
+                ("treeensembleregressor", "'TreeEnsembleRegressor' is not supported: it evaluates decision trees",
+                 "train a linear model, an MLPClassifier or an MLPRegressor instead, or run this one on the host"),
+                ("ZipMap", "'ZipMap' is not supported: it works on maps; the accelerator computes tensors only",
+                 "convert the model with options={'zipmap': False} (skl2onnx), which leaves the maps out")):
             with self.subTest(op=op):
                 self.refused(REFUSED, f"error[E0201]: operator {missing}\n help: {fix}\n", "ops", "--op", op)
 

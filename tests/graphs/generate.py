@@ -305,6 +305,7 @@ def draw_flags(builder):
 def generate(seed):
     """The graph of a seed, and the class of the operator behind each value; None if nothing could be drawn."""
     import operators  # pylint: disable=import-outside-toplevel
+    import ml_operators  # noqa: F401 pylint: disable=import-outside-toplevel,unused-import
     kinds = np.random.default_rng([seed, 5])
     kind = kinds.choice(["ordinary", "special", "state", "stream", "deep"], p=[0.82, 0.06, 0.06, 0.058, 0.002])
     builder = Builder(seed, kind)

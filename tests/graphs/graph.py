@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-MICROSOFT = "com.microsoft"
+MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
 
 
 def type_info(name, value):
@@ -44,9 +44,8 @@ class Graph:
         constants = [numpy_helper.from_array(np.asarray(v), k) for k, v in self.constants.items()]
         graph = helper.make_graph(self.nodes, "random", [type_info(k, v) for k, v in self.inferences[0].items()],
                                   [type_info(name, types[name]) for name in self.outputs], constants)
-        opsets = [helper.make_opsetid("", self.opset)]
-        if any(node.domain for node in self.nodes):
-            opsets.append(helper.make_opsetid(MICROSOFT, 1))
+        domains = sorted({node.domain for node in self.nodes} - {""})
+        opsets = [helper.make_opsetid("", self.opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
         model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = 8
         return model

@@ -106,12 +106,20 @@ def mean_variance_norm(node, operands):
     return [((x - mean) / (np.sqrt(((x - mean) ** 2).mean(axes, keepdims=True)) + 1e-9)).astype(np.float32)]
 
 
+def instance_norm(node, operands):
+    """The sum of squares of onnxruntime overflows."""
+    x, scale, bias = (np.asarray(v, np.float64) for v in operands)
+    turned = [-1] + [1] * (x.ndim - 2)
+    y = norm(x, tuple(range(2, x.ndim)), attributes(node).get("epsilon", 1e-5))
+    return [(y * scale.reshape(turned) + bias.reshape(turned)).astype(np.float32)]
+
+
 KERNELS = {("", "HannWindow"): window_of(0.5, -0.5), ("", "HammingWindow"): window_of(25 / 46, -21 / 46),
            ("", "BlackmanWindow"): window_of(0.42, -0.5, 0.08),
            ("com.microsoft", "GroupNorm"): group_norm,
            ("com.microsoft", "LayerNormalization"): layer_norm,
            ("", "LayerNormalization"): layer_norm,
-           ("", "MeanVarianceNormalization"): mean_variance_norm, ("", "Einsum"): einsum,
+           ("", "MeanVarianceNormalization"): mean_variance_norm, ("", "InstanceNormalization"): instance_norm, ("", "Einsum"): einsum,
            ("com.microsoft", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "SimplifiedLayerNormalization"): simplified_layer_norm,
            ("", "LpNormalization"): lp_norm, ("", "Swish"): swish, ("", "CumProd"): cumprod}

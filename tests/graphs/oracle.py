@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import numpy_kernels
-from graph import MICROSOFT, reads, type_info
+from graph import ML, MICROSOFT, reads, type_info
 
 onnxruntime.set_default_logger_severity(4)
 FLOATS = (np.float32, np.float64, np.float16)
@@ -23,21 +23,22 @@ SUMS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "Reduc
         "GroupNormalization", "GroupNorm", "MeanVarianceNormalization", "SimplifiedLayerNormalization",
         "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",
         "Attention", "MultiHeadAttention", "Col2Im", "DeformConv", "RoiAlign", "GridSample", "Det", "AffineGrid", "ConvInteger",
-        "MatMulInteger", "QLinearConv", "QLinearMatMul", "RotaryEmbedding"}
+        "MatMulInteger", "QLinearConv", "QLinearMatMul", "RotaryEmbedding", "LinearRegressor", "LinearClassifier", "Normalizer"}
 # What moves elements from lane to lane, by sums with zeros.
 VIEWS = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile", "Concat", "Slice", "Split", "Pad", "Gather",
          "GatherND", "GatherElements", "Trilu", "Compress", "CenterCropPad", "ReverseSequence", "DepthToSpace", "SpaceToDepth",
-         "SequenceAt", "ConcatFromSequence", "MaxUnpool", "Scatter", "ScatterElements", "ScatterND", "Im2Col", "SplitToSequence"}
+         "SequenceAt", "ConcatFromSequence", "MaxUnpool", "Scatter", "ScatterElements", "ScatterND", "Im2Col", "SplitToSequence",
+         "ArrayFeatureExtractor", "FeatureVectorizer"}
 PRODUCTS = {"MatMul", "Gemm", "Einsum", "FusedMatMul", "FusedGemm", "Conv", "Attention", "MultiHeadAttention"}
 # What becomes of NaN is not defined, or onnxruntime does not say it.
 UNDEFINED = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "TopK", "Hardmax", "ArgMax", "ArgMin", "MaxPool",
              "GlobalMaxPool", "ReduceMax", "ReduceMin", "MaxRoiPool", "RoiAlign", "Clip", "Max", "Min", "Sign", "Softmax",
              "LogSoftmax", "ReduceLogSumExp", "ThresholdedRelu", "Elu", "Celu", "Selu", "LeakyRelu", "HardSigmoid", "Relu",
-             "HardSwish", "Mod", "Resize", "GridSample", "Scatter", "SequenceMap", "PRelu", "Shrink", "Pow", "ScatterElements", "ScatterND", "LSTM", "GRU", "RNN", "Softplus"}
+             "HardSwish", "Mod", "Resize", "GridSample", "Scatter", "SequenceMap", "PRelu", "Shrink", "Pow", "ScatterElements", "ScatterND", "Normalizer", "LSTM", "GRU", "RNN", "Softplus"}
 # A small change of an operand may change the result by much, or onnxruntime rounds the result.
 JUMPS = {"Floor", "Ceil", "Round", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Hardmax", "ArgMax",
          "ArgMin", "TopK", "Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "Mod", "ThresholdedRelu", "Shrink",
-         "MaxPool", "MaxUnpool", "Reciprocal", "Div"}
+         "MaxPool", "MaxUnpool", "Reciprocal", "Div", "Binarizer", "Imputer", "LinearClassifier", "ArrayFeatureExtractor"}
 
 
 class Unsupported(Exception):
@@ -61,7 +62,7 @@ class Evaluator:
         inputs = [type_info(k, v) for k, v in given.items() if k not in fixed]
         outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
         graph = helper.make_graph([node], "node", inputs, outputs, constants)
-        opsets = [helper.make_opsetid("", self.opset)] + ([helper.make_opsetid(MICROSOFT, 1)])
+        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid(MICROSOFT, 1), helper.make_opsetid(ML, 1)]
         model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = 8 if self.opset < 19 else 10
         return model

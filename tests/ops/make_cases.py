@@ -13,7 +13,7 @@ import pathlib
 import shutil
 import sys
 
-from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, placing,
+from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, ml, placing,
                    positions, random_fields, reductions, sampling, selecting, selections, shared_values,
                    unread_lanes, window_exports, windows)
 from cases.common import Cases
@@ -35,7 +35,7 @@ FAMILIES = (
     placing.deformations, placing.region_maxima, placing.bits,
     integers.counts, integers.ranges, integers.selections,
     shared_values.products, unread_lanes.beyond, unread_lanes.slices, unread_lanes.constants, unread_lanes.offsets,
-    unread_lanes.typical)
+    unread_lanes.typical, ml.ml)
 
 
 def main():

@@ -263,6 +263,10 @@ void FunctionInliner::addIdentity(const std::string &from, const std::string &to
                          version == function.opsets.end() ? kMaxOpset : version->second});
 }
 
+int64_t newestOpset(const std::string &domain) {
+  return domain.empty() ? kMaxOpset : domain == kMlDomain ? 5 : 1;
+}
+
 std::string normalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
 Opsets checkVersions(const onnx::ModelProto &model, Report &report) {

@@ -90,7 +90,8 @@ void Importer::define(const std::string &output, Tensor tensor) {
 const Operator *Importer::findOperator(const GraphNode &node) {
   std::string domain = normalDomain(node.proto->domain());
   const OperatorTable &table = operatorTable();
-  const Operator *entry = node.opset == 0 ? nullptr : table.find(domain, node.ref.op, node.opset);
+  const bool isKnown = node.opset > 0 && node.opset <= newestOpset(domain);
+  const Operator *entry = isKnown ? table.find(domain, node.ref.op, node.opset) : nullptr;
   if (!entry)
     reportUnsupported(node, report);
   return entry;

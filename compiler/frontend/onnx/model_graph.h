@@ -21,6 +21,12 @@ using Opsets = std::map<std::string, int64_t>;
 inline constexpr int64_t kMinOpset = 1;
 inline constexpr int64_t kMaxOpset = 26;
 
+/// The domain of what is not a neural network, such as the models of scikit-learn.
+inline constexpr const char *kMlDomain = "ai.onnx.ml";
+
+/// The newest version of a domain that is imported.
+int64_t newestOpset(const std::string &domain);
+
 /// "ai.onnx" is another spelling of the default domain.
 std::string normalDomain(const std::string &domain);
 

@@ -52,6 +52,9 @@ public:
   const std::vector<int64_t> &integers(const std::string &name) const {
     return attribute<std::vector<int64_t>>(name);
   }
+  const std::vector<float> &floats(const std::string &name) const {
+    return attribute<std::vector<float>>(name);
+  }
   const onnx::GraphProto &graph(const std::string &name) const {
     return *attribute<const onnx::GraphProto *>(name);
   }

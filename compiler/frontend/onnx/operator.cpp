@@ -221,6 +221,8 @@ const OperatorTable &operatorTable() {
     ops::addMicrosoft(out);
     ops::addMicrosoftNormalisations(out);
     ops::addMicrosoftAttention(out);
+    ops::addMlFeatures(out);
+    ops::addMlLinear(out);
     ops::addRecurrences(out);
     ops::addScan(out);
     ops::addIf(out);

@@ -56,8 +56,7 @@ std::vector<SupportRow> supportTable(const std::string &op) {
     SupportRow *last = nullptr;
     for (auto version = versions.begin(); version != versions.end(); ++version) {
       auto next = std::next(version);
-      const int64_t newest = key.first.empty() ? kMaxOpset : versions.rbegin()->first;
-      int64_t until = next == versions.end() ? newest : next->first - 1;
+      int64_t until = next == versions.end() ? newestOpset(key.first) : next->first - 1;
       if (until < kMinOpset)
         continue;
       const Operator &entry = version->second;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -22,19 +23,44 @@ constexpr const char *kExport =
     "export the model without custom and fused operators, or cut the model before this node";
 constexpr const char *kExpress =
     "use operators that `sluice ops` lists, or cut the model before this node";
+constexpr const char *kOnHost = "cut the model before this node, and compute the rest on the host";
 constexpr const char *kControlFlow = "it contains a graph, and its control flow is not supported";
 constexpr const char *kStrings = "it works on strings; the accelerator computes numbers only";
 constexpr const char *kTraining = "it trains a model; sluice compiles inference only";
 
-/// Operators of ONNX that the table lacks and libonnx does not know.
+/// Why an operator is not in the table, and what to do.
 struct Refusal {
-  const char *op, *reason;
+  const char *op, *reason, *help;
 };
+
 constexpr const char *kPictures = "it decodes image files; the accelerator computes numbers only";
-constexpr Refusal kNewer[] = {{"ImageDecoder", kPictures},
-                              {"RegexFullMatch", kStrings},
-                              {"StringConcat", kStrings},
-                              {"StringSplit", kStrings}};
+/// Operators of ONNX that the table lacks and libonnx does not know.
+constexpr Refusal kNewer[] = {{"ImageDecoder", kPictures, kOnHost},
+                              {"RegexFullMatch", kStrings, kOnHost},
+                              {"StringConcat", kStrings, kOnHost},
+                              {"StringSplit", kStrings, kOnHost}};
+
+constexpr const char *kMaps = "it works on maps; the accelerator computes tensors only";
+constexpr const char *kCategories = "it looks up categories";
+constexpr const char *kEncode = "encode the categories on the host, before the model";
+constexpr const char *kTrees = "it evaluates decision trees";
+constexpr const char *kVectors = "it evaluates a support vector machine";
+constexpr const char *kTrainAnother = "train a linear model, an MLPClassifier or an MLPRegressor "
+                                      "instead, or run this one on the host";
+constexpr const char *kWithoutMaps =
+    "convert the model with options={'zipmap': False} (skl2onnx), which leaves the maps out";
+/// Operators of ai.onnx.ml that the table lacks.
+constexpr Refusal kMl[] = {{"CastMap", kMaps, kEncode},
+                           {"CategoryMapper", kCategories, kEncode},
+                           {"DictVectorizer", kMaps, kEncode},
+                           {"LabelEncoder", kCategories, kEncode},
+                           {"OneHotEncoder", kCategories, kEncode},
+                           {"SVMClassifier", kVectors, kTrainAnother},
+                           {"SVMRegressor", kVectors, kTrainAnother},
+                           {"TreeEnsemble", kTrees, kTrainAnother},
+                           {"TreeEnsembleClassifier", kTrees, kTrainAnother},
+                           {"TreeEnsembleRegressor", kTrees, kTrainAnother},
+                           {"ZipMap", kMaps, kWithoutMaps}};
 
 bool anyType(const std::vector<OpSchema::FormalParameter> &parameters,
              bool (*is)(std::string_view)) {
@@ -62,14 +88,20 @@ const OpSchema *schemaOf(const std::string &op) {
   return found;
 }
 
-/// An operator of ONNX's own domain that the table lacks, and what is missing.
-std::optional<Refusal> refusalOf(const std::string &op) {
-  for (const Refusal &one : kNewer)
+std::optional<Refusal> refusalIn(std::span<const Refusal> list, const std::string &op) {
+  for (const Refusal &one : list)
     if (llvm::StringRef(one.op).equals_insensitive(op))
       return one;
+  return std::nullopt;
+}
+
+/// An operator of ONNX's own domain that the table lacks, and what is missing.
+std::optional<Refusal> refusalOf(const std::string &op) {
+  if (const auto newer = refusalIn(kNewer, op))
+    return newer;
   const OpSchema *schema = schemaOf(op);
   if (schema && schema->domain().empty() && worksOnStrings(*schema))
-    return Refusal{schema->Name().c_str(), kStrings};
+    return Refusal{schema->Name().c_str(), kStrings, kOnHost};
   return std::nullopt;
 }
 
@@ -99,10 +131,23 @@ void reportUnsupported(const GraphNode &node, Report &report) {
                            inQuotes(node.ref.op), inQuotes(domain)));
     return;
   }
+  if (isDomain(domain) && node.opset > newestOpset(domain)) {
+    report.add("E0202", node.ref,
+               fmt::format("operator {} is of version {} of domain {}; sluice supports 1 to {}",
+                           inQuotes(node.ref.op), node.opset, inQuotes(domain),
+                           newestOpset(domain)));
+    return;
+  }
   if (auto oldest = operatorTable().oldest(domain, node.ref.op)) {
     report.add("E0202", node.ref,
                fmt::format("operator {} exists since opset {}, but the model uses opset {}",
                            inQuotes(node.ref.op), *oldest, node.opset));
+    return;
+  }
+  if (const auto refusal = domain == kMlDomain ? refusalIn(kMl, node.ref.op) : std::nullopt;
+      refusal && refusal->op == node.ref.op) {
+    const Problem problem = unsupported(refusal->op, refusal->reason, refusal->help);
+    report.add(problem.code, node.ref, problem.message).fixes = problem.fixes;
     return;
   }
   const auto &attributes = node.proto->attribute();
@@ -132,11 +177,11 @@ void reportUnsupported(const GraphNode &node, Report &report) {
 }
 
 std::optional<Problem> whyUnsupported(const std::string &op) {
-  if (const auto refusal = refusalOf(op))
-    return unsupported(refusal->op, refusal->reason,
-                       "cut the model before this node, and compute the rest on the host");
+  for (const auto &refusal : {refusalOf(op), refusalIn(kMl, op)})
+    if (refusal)
+      return unsupported(refusal->op, refusal->reason, refusal->help);
   const OpSchema *schema = schemaOf(op);
-  if (!schema || schema->domain().empty())
+  if (!schema || schema->domain().empty() || isDomain(schema->domain()))
     return std::nullopt;
   const std::string &name = schema->Name();
   if (isOfTraining(schema->domain()))
@@ -151,6 +196,8 @@ std::vector<std::string> operatorNames() {
   for (const OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas())
     names.insert(schema.Name());
   for (const Refusal &one : kNewer)
+    names.insert(one.op);
+  for (const Refusal &one : kMl)
     names.insert(one.op);
   return {names.begin(), names.end()};
 }

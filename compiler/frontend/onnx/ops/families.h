@@ -41,6 +41,8 @@ void addMicrosoft(OperatorTable &table);             ///< com.microsoft: FusedMa
 void addMicrosoftNormalisations(
     OperatorTable &table);                        ///< com.microsoft: SkipLayerNormalization, ...
 void addMicrosoftAttention(OperatorTable &table); ///< com.microsoft: Attention, MultiHeadAttention
+void addMlFeatures(OperatorTable &table);         ///< ai.onnx.ml: Scaler, Normalizer, Imputer, ...
+void addMlLinear(OperatorTable &table);           ///< ai.onnx.ml: LinearRegressor, LinearClassifier
 void addRecurrences(OperatorTable &table);        ///< LSTM, GRU, RNN
 void addScan(OperatorTable &table);               ///< Scan
 void addIf(OperatorTable &table);                 ///< If

@@ -20,4 +20,7 @@ Normalised normalised(Emitter &emit, const Tensor &x, const Shape &axes, float e
 Normalised normalisedByRms(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon,
                            const Tensor &scale);
 
+/// x / sqrt(sum of x^2), or x / sum of |x|, along `axis`; 0 where the sum is 0.
+Tensor normalisedByLength(Emitter &emit, const Tensor &x, int64_t axis, bool euclidean);
+
 } // namespace sluice::frontend::ops

@@ -148,15 +148,8 @@ Operator lpNormalization() {
   entry.requirements = {axisInRange("input")};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
-    const bool euclidean = node.integer("p") == 2;
-    const Tensor size = node.emit.pointwise({x}, [&](const Scalars &s, mlir::ValueRange v) {
-      return euclidean ? square(s, v) : s.make<mlir::math::AbsFOp>(v[0]);
-    });
-    const Tensor sum =
-        node.emit.reduce(ir::Monoid::Sum, size, {node.axis(node.integer("axis"), x.rank())}, true);
-    node.result(node.emit.pointwise({x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
-      return s.div(v[0], s.infinityForZero(euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]));
-    }));
+    node.result(normalisedByLength(node.emit, x, node.axis(node.integer("axis"), x.rank()),
+                                   node.integer("p") == 2));
   };
   return entry;
 }
@@ -267,6 +260,16 @@ Normalised normalisedByRms(Emitter &emit, const Tensor &x, const Shape &axes, fl
                            const Tensor &scale) {
   Tensor inverse = inverseRms(emit, x, axes, epsilon);
   return {emit.pointwise({x, inverse, scale}, scaled), {}, inverse};
+}
+
+Tensor normalisedByLength(Emitter &emit, const Tensor &x, int64_t axis, bool euclidean) {
+  const Tensor size = emit.pointwise({x}, [&](const Scalars &s, mlir::ValueRange v) {
+    return euclidean ? square(s, v) : s.make<mlir::math::AbsFOp>(v[0]);
+  });
+  const Tensor sum = emit.reduce(ir::Monoid::Sum, size, {axis}, true);
+  return emit.pointwise({x, sum}, [&](const Scalars &s, mlir::ValueRange v) {
+    return s.div(v[0], s.infinityForZero(euclidean ? s.make<mlir::math::SqrtOp>(v[1]) : v[1]));
+  });
 }
 
 void addNormalisations(OperatorTable &table) {

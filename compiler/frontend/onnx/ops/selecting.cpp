@@ -28,6 +28,18 @@ int64_t repetition(const std::vector<int64_t> &indices) {
   return static_cast<int64_t>(count);
 }
 
+/// The distance of neighbours, if it is the same for all; of one element 0.
+std::optional<int64_t> distanceOf(const std::vector<int64_t> &values) {
+  const auto before = [&](size_t i) { // wraps around
+    return static_cast<uint64_t>(values[i]) - static_cast<uint64_t>(values[i - 1]);
+  };
+  const uint64_t distance = values.size() > 1 ? before(1) : 0;
+  for (size_t i = 1; i < values.size(); ++i)
+    if (before(i) != distance)
+      return std::nullopt;
+  return static_cast<int64_t>(distance);
+}
+
 } // namespace
 
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test) {
@@ -55,6 +67,39 @@ Tensor chosenAlong(Emitter &emit, const Tensor &chosen, const Tensor &x, int64_t
     return s.make<arith::SelectOp>(test, v[0], s.constant(-INFINITY));
   });
   return emit.reduce(ir::Monoid::Max, kept, {axis}, false);
+}
+
+Tensor lookedUp(Emitter &emit, const Tensor &vector, const Tensor &indices) {
+  const std::optional<int64_t> distance =
+      isFloatType(vector.type) ? std::nullopt : distanceOf(vector.known->ints);
+  Tensor found;
+  if (distance) {
+    const auto first = static_cast<float>(vector.known->ints[0]);
+    const auto step = static_cast<float>(*distance);
+    found = first == 0 && step == 1
+                ? indices
+                : emit.pointwise({indices}, [&](const Scalars &s, mlir::ValueRange v) {
+                    return s.add(s.scale(v[0], step), s.constant(first));
+                  });
+    found.range = rangeOf(indices) * IntegerRange{step, step} + IntegerRange{first, first};
+  } else {
+    const int64_t axis = indices.rank(), count = vector.shape[0];
+    Shape shape(axis + 1, 1);
+    shape[axis] = count;
+    const Tensor kept =
+        emit.pointwise({emit.reshape(vector, shape), countAlong(axis, axis + 1, count),
+                        emit.unsqueeze(indices, {axis})},
+                       [](const Scalars &s, mlir::ValueRange v) {
+                         const mlir::Value test =
+                             s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], v[2]);
+                         return s.make<arith::SelectOp>(test, v[0], s.constant(0));
+                       });
+    found = emit.reduce(ir::Monoid::Sum, kept, {axis}, false);
+  }
+  found.type = vector.type;
+  if (!isFloatType(vector.type) && !distance)
+    found.range = joined(rangeOf(vector), {0, 0});
+  return found;
 }
 
 Tensor gathered(Emitter &emit, const Tensor &x, const std::vector<int64_t> &indices, int64_t axis) {

@@ -17,6 +17,10 @@ Tensor countAlong(int64_t axis, int64_t rank, int64_t extent);
 /// Along `axis` the one element of `x` where `chosen` is not 0; both broadcast.
 Tensor chosenAlong(Emitter &emit, const Tensor &chosen, const Tensor &x, int64_t axis);
 
+/// The elements of a known vector at indices that the program computes, in the shape of `indices`.
+/// Of integers at equal distances it is a map of the index.
+Tensor lookedUp(Emitter &emit, const Tensor &vector, const Tensor &indices);
+
 /// The places `indices` along an axis, known at import and counted from the front: runs of equal
 /// distance are slices.
 Tensor gathered(Emitter &emit, const Tensor &x, const std::vector<int64_t> &indices, int64_t axis);

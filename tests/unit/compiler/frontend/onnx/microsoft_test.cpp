@@ -217,6 +217,9 @@ TEST(Microsoft, ChecksMultiHeadAttention) {
   };
   EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).problem(), "");
   EXPECT_EQ(heads({{1, 3, 8}, {1, 2, 5, 4}, {1, 2, 5, 3}}).problem(), "");
+  EXPECT_EQ(heads({{1, 3, 8}, {1, 5, 8}, {1, 5, 6}}).with("scale", -1.0F).problem(),
+            "E0206 attribute 'scale' must be finite and at least 0; 0 stands for 1 / sqrt(head "
+            "size); found -1");
   const std::string sentence =
       "E0206 unpacked, 'query' must be [batch, positions, width], 'key' and 'value' too or [batch, "
       "heads, positions, size], with equal widths of 'query' and 'key', and 'num_heads' must "

@@ -64,6 +64,13 @@ Node &Node::attribute(const std::string &name, const std::string &value) {
   return *this;
 }
 
+Node &Node::attribute(const std::string &name, const std::vector<std::string> &values) {
+  onnx::AttributeProto &out = attribute(name);
+  out.set_type(onnx::AttributeProto::STRINGS);
+  out.mutable_strings()->Add(values.begin(), values.end());
+  return *this;
+}
+
 Model::Model(int64_t opset, int64_t irVersion) {
   proto.set_ir_version(irVersion);
   onnx::OperatorSetIdProto *import = proto.add_opset_import();

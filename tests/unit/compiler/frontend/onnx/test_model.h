@@ -28,6 +28,7 @@ public:
   Node &attribute(const std::string &name, const Ints &values);
   Node &attribute(const std::string &name, const Floats &values);
   Node &attribute(const std::string &name, const std::string &value);
+  Node &attribute(const std::string &name, const std::vector<std::string> &values);
   onnx::AttributeProto &attribute(const std::string &name);
   onnx::NodeProto *proto;
 };
