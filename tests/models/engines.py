@@ -1,10 +1,38 @@
-"""Runs a program on both engines against stored outputs."""
+"""Compiles a model with the flags that it needs, and runs a program on both engines against stored outputs."""
 import json
 import subprocess
 
 
-def judged(sluice, program, data, title, allowed, flags=(), scale=lambda output: output["reference_range"]):
-    """Whether the engines agree in bits and cycles and no output is further off than allowed, as a share of its scale; says so."""
+class Rejected(Exception):
+    """The compiler rejects a model; the problems that it reports."""
+
+    def __init__(self, problems):
+        super().__init__("; ".join(f"{problem['code']}: {problem['message']}" for problem in problems))
+        self.problems = problems
+
+
+def compiled(sluice, model, program, target, flags=("--apply-fixes",)):
+    """Compiles the model; the fixes of layout errors that were applied, and the cycles of an inference."""
+    run = subprocess.run([sluice, "compile", str(model), "--target", target, "--json", "-o", str(program), *flags],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        report = json.loads(run.stdout)
+    except json.JSONDecodeError:
+        raise Rejected([{"code": f"status {run.returncode}", "message": run.stderr.strip()[-200:]}]) from None
+    if run.returncode != 0:
+        raise Rejected(report["errors"])
+    applied = [fix["flags"] for fix in report.get("fixes", []) if fix["applied"]]
+    return applied[0] if applied else "", report["latency"]["spaced"]
+
+
+def spread(output):
+    """What an error is a share of: the range, or the magnitude where the output is nearly constant."""
+    return float(output["reference_magnitude" if output["near_constant"] else "reference_range"]) or 1.0
+
+
+def measured(sluice, program, data, allowed, flags=(), scale=lambda output: output["reference_range"]):
+    """Whether the engines agree in bits and cycles and no output is further off than allowed, as a share of its scale; the cycles
+    of each engine, whether bits are equal, and the worst error."""
     run = subprocess.run([sluice, "run", str(program), "--engine", "both", "--json", *flags, "--data-set", str(data)],
                          stdout=subprocess.PIPE, text=True)
     report = json.loads(run.stdout)
@@ -12,6 +40,12 @@ def judged(sluice, program, data, title, allowed, flags=(), scale=lambda output:
     cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
     good = (run.returncode == 0 and report["ok"] and report["equal"] is True
             and len(set(cycles.values())) == 1 and worst <= allowed)
-    print(f"{title}: cycles {cycles}, equal bits {report['equal']}, "
+    return good, cycles, report["equal"], worst
+
+
+def judged(sluice, program, data, title, *arguments, **options):
+    """Whether `measured` finds nothing wrong; says so."""
+    good, cycles, equal, worst = measured(sluice, program, data, *arguments, **options)
+    print(f"{title}: cycles {cycles}, equal bits {equal}, "
           f"worst error {100 * worst:.3f} % of the range{'' if good else '  FAILED'}")
     return good
