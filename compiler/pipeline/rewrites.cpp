@@ -17,7 +17,8 @@ namespace {
 /// Rewrites that are a pass each; the others are patterns of `sluice-simplify-views`.
 constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars",
-                     *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs";
+                     *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs",
+                     *kSplitFeatures = "split-features";
 
 void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
                  const std::vector<std::string> &without) {
@@ -32,6 +33,11 @@ void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
   perFunction.addPass(ir::createFoldConstants());
   if (wanted(kSlicesBeforeProducts))
     perFunction.addPass(ir::createSlicesBeforeProducts());
+  if (wanted(kSplitFeatures)) {
+    ir::SplitFeaturesOptions features;
+    features.lanes = lanes;
+    perFunction.addPass(ir::createSplitFeatures(features));
+  }
   perFunction.addPass(ir::createFuseMaps());
   if (wanted(kMapsBeforeViews))
     perFunction.addPass(ir::createMapsBeforeViews());
@@ -63,7 +69,7 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
   context.loadDialect<ir::SluiceDialect>();
   std::vector<std::string> known = ir::viewRewrites(context);
   known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes,
-                             kChooseInPairs});
+                             kChooseInPairs, kSplitFeatures});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

@@ -115,6 +115,18 @@ def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::Functio
   }];
 }
 
+def SplitFeatures : InterfacePass<"sluice-split-features", "::mlir::FunctionOpInterface"> {
+  let summary = "compute the parts of a tensor that slices select along the lanes";
+  let description = [{
+    Applies to tensors that only slices along the data dimension read, such as the gates of a
+    recurrent cell that one product computes. Each product, map and view between the weights and the
+    slices becomes one operation for each part, with its own part of the weights. No element changes
+    lanes. The pass does nothing where the parts fill more rows than the moves between lanes would
+    cost.
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
+}
+
 def SlicesBeforeProducts
     : InterfacePass<"sluice-slices-before-products", "::mlir::FunctionOpInterface"> {
   let summary = "slice the operands of a product instead of its result";
