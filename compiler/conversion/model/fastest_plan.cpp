@@ -22,8 +22,8 @@ bool makePlan(const rows::Program &form, const plan::PlanOptions &options, plan:
 plan::Loser loserOf(const plan::Plan *plan, const rows::Program &form, const Problems &problems) {
   plan::Loser loser;
   loser.choice = form.isStraightLine() ? "row by row" : "positions in loops";
-  if (!form.trees.empty())
-    loser.choice += ", " + form.trees;
+  if (!form.variant.empty())
+    loser.choice += ", " + form.variant;
   loser.why = "another form of the model";
   loser.form = true;
   if (plan && plan->explanation) {
@@ -48,7 +48,7 @@ public:
   bool run(Problems &problems) {
     std::vector<const rows::Program *> models;
     for (const rows::Program &form : forms)
-      if (form.trees.empty() || models.empty())
+      if (form.variant.empty() || models.empty())
         models.push_back(&form);
     for (size_t i = 0; i < models.size(); ++i) {
       if (best && left() == 0)
@@ -61,11 +61,11 @@ public:
       problems.insert(problems.end(), closest.begin(), closest.end());
       return false;
     }
-    tryTrees();
+    tryVariants();
     plan.work = work;
     if (plan.explanation) {
-      if (!best->trees.empty())
-        plan.explanation->choice = best->trees + ", " + plan.explanation->choice;
+      if (!best->variant.empty())
+        plan.explanation->choice = best->variant + ", " + plan.explanation->choice;
       plan.explanation->losers.insert(plan.explanation->losers.begin(), losers.begin(),
                                       losers.end());
     }
@@ -85,12 +85,12 @@ private:
 
   [[nodiscard]] uint64_t left() const { return options.work - std::min(work, options.work); }
 
-  /// The best form with other trees, and the best of those once more for as much as it has cost.
-  void tryTrees() {
+  /// The best form in other variants, and the best of those once more for as much as it has cost.
+  void tryVariants() {
     const rows::Program *const model = best;
     const uint64_t cost = bestWork;
     const size_t last = forms.size();
-    for (size_t i = model - forms.data() + 1; i < last && !forms[i].trees.empty(); ++i)
+    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty(); ++i)
       if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
         tryForm(forms[i], most);
     if (best != model && bestWork < cost && bestWork > kSmall)

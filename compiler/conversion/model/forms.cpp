@@ -13,6 +13,7 @@
 #include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
 #include "compiler/conversion/rows/late_factors.h"
+#include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/short_chains.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -75,10 +76,8 @@ public:
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
           if (auto other =
                   rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)), ignored)) {
-            const bool fits = mayFit(*other);
-            add(rows::straightLine(std::move(*other)));
-            if (fits)
-              addTrees(rowsInTrees(mainOf(*sunk), seen));
+            Trees others = mayFit(*other) ? rowsInTrees(mainOf(*sunk), seen) : Trees();
+            addRowByRow(std::move(*other), std::move(others));
           }
       }
     }
@@ -175,7 +174,7 @@ private:
   /// Adds what the program that was added last is with trees of other shapes.
   void addTrees(Trees programs) {
     for (auto &[shape, program] : programs) {
-      program.trees = textOf(shape);
+      program.variant = textOf(shape);
       add(program);
     }
   }
@@ -201,6 +200,18 @@ private:
     problems.push_back(std::move(problem));
   }
 
+  /// Adds the rows as they are, with other trees, and in another order.
+  void addRowByRow(rows::Graph graph, Trees trees) {
+    std::optional<rows::Graph> reordered = rows::longestWayFirst(graph);
+    add(rows::straightLine(std::move(graph)));
+    addTrees(std::move(trees));
+    if (!reordered)
+      return;
+    rows::Program program = rows::straightLine(std::move(*reordered));
+    program.variant = "longest chains of rows first";
+    add(program);
+  }
+
   /// Adds the rows as they are, with other trees, and what each rewrite makes of those before it.
   /// What they shorten is the way through a state's cell or past.
   void addRows(rows::Graph graph, Trees trees) {
@@ -218,10 +229,8 @@ private:
                           [&](auto &tree) { return !rewrite(tree.second.bodies[0].trip); });
             all.push_back(std::move(other));
           }
-    for (Form &one : all) {
-      add(rows::straightLine(std::move(one.graph)));
-      addTrees(std::move(one.trees));
-    }
+    for (Form &one : all)
+      addRowByRow(std::move(one.graph), std::move(one.trees));
   }
 
   /// The model with factors behind the products of two activations, and behind those with constant

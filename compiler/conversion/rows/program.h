@@ -91,8 +91,9 @@ struct Program {
   std::vector<format::ModelTensor> tensors;
   uint64_t macs = 0;
   uint64_t parameters = 0;
-  /// Not empty: the program before it among the forms of a model, with these trees of merges.
-  std::string trees;
+  /// Not empty: the program before it among the forms of a model, with other trees of merges or its
+  /// rows in another order, as this says.
+  std::string variant;
 
   /// Whether bodies read or write families in other ways than trip by trip.
   [[nodiscard]] bool hasWindows() const {

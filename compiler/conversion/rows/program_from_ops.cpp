@@ -29,7 +29,7 @@ public:
     program.modelName = source.getName().str();
     program.macs = source.getMacs();
     program.parameters = source.getParameters();
-    program.trees = source.getTrees().value_or("").str();
+    program.variant = source.getVariant().value_or("").str();
     for (const auto node : source.getNodes().getAsRange<DictionaryAttr>())
       program.nodes.push_back({node.getAs<IntegerAttr>("index").getInt(),
                                node.getAs<StringAttr>("name").str(),

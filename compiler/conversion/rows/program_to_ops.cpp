@@ -26,7 +26,8 @@ public:
         where, program.modelName, program.geometry.name,
         core::geometryAttr(builder.getContext(), program.geometry), program.macs,
         program.parameters, nodeList(),
-        program.trees.empty() ? StringAttr() : builder.getStringAttr(program.trees), tensorList());
+        program.variant.empty() ? StringAttr() : builder.getStringAttr(program.variant),
+        tensorList());
     body = &made.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(body);
     for (const format::HostTensor &tensor : program.inputs)

@@ -44,12 +44,13 @@ def Rows_ProgramOp : Rows_Op<"program", [IsolatedFromAbove, NoRegionArguments, N
     `geometry` is as in the core dialect. `nodes` lists the source nodes, each a dictionary of
     `index`, `name` and `op`; rows refer to them by their position in the list. `macs` counts the
     multiply-accumulates of one inference, without those by weights of 0. If this program differs
-    from the one before it only in its reduction trees, `trees` describes them. `tensors` lists the
+    from the one before it only in its reduction trees or in the order of its rows, `variant` says how.
+    `tensors` lists the
     tensors of the model whose elements the rows hold, each a dictionary of `name`, `shape` and
     `data_dim`.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$target, DictionaryAttr:$geometry, I64Attr:$macs,
-                       I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$trees,
+                       I64Attr:$parameters, ArrayAttr:$nodes, OptionalAttr<StrAttr>:$variant,
                        OptionalAttr<ArrayAttr>:$tensors);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `for` $target attr-dict-with-keyword $body";

@@ -11,7 +11,7 @@
 // CHECK-NEXT: rows.write %[[B]] output
 
 // CHECK: rows.program "four" for "c2b8"
-// CHECK-SAME: trees = "trees of 2 rows per pass"
+// CHECK-SAME: variant = "trees of 2 rows per pass"
 // CHECK: %[[X:.*]]:4 = rows.read
 // CHECK-NEXT: %[[A:.*]] = rows.vector %[[X]]#0 step {alu1 = "max"} b(%[[X]]#1)
 // CHECK-NEXT: %[[B:.*]] = rows.vector %[[X]]#2 step {alu1 = "max"} b(%[[X]]#3)
@@ -19,7 +19,7 @@
 // CHECK-NEXT: rows.write %[[C]] output
 
 // CHECK: rows.program "four" for "c2b8"
-// CHECK-SAME: trees = "trees of evenly spaced rows"
+// CHECK-SAME: variant = "trees of evenly spaced rows"
 // CHECK: %[[X:.*]]:4 = rows.read
 // CHECK-NEXT: %[[A:.*]] = rows.vector %[[X]]#0 step {alu1 = "max"} b(%[[X]]#2)
 // CHECK-NEXT: %[[B:.*]] = rows.vector %[[X]]#1 step {alu1 = "max"} b(%[[X]]#3)
@@ -27,7 +27,7 @@
 // CHECK-NEXT: rows.write %[[C]] output
 
 // CHECK: rows.program "four" for "c2b8"
-// CHECK-SAME: trees = "trees of 2 rows per pass, of evenly spaced rows"
+// CHECK-SAME: variant = "trees of 2 rows per pass, of evenly spaced rows"
 // CHECK-NOT: rows.program "four"
 func.func @four(%x: tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<8xbf16, #sluice<[8!]>> {
   %y = sluice.reduce max %x axes [0] : (tensor<4x8xbf16, #sluice<[4 8!]>>) -> tensor<8xbf16, #sluice<[8!]>>

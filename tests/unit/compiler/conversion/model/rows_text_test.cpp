@@ -71,9 +71,9 @@ TEST(RowsText, StraightLines) {
 
 TEST(RowsText, TreesOfAForm) {
   rows::Program program = rows::straightLine(plan::test::perceptron("c2b8", {3, 2}, 5));
-  EXPECT_EQ(reread(program).trees, "");
-  program.trees = "trees of 2 rows per pass";
-  EXPECT_EQ(reread(program).trees, "trees of 2 rows per pass");
+  EXPECT_EQ(reread(program).variant, "");
+  program.variant = "trees of 2 rows per pass";
+  EXPECT_EQ(reread(program).variant, "trees of 2 rows per pass");
   EXPECT_FALSE(planned(program).empty()); // though it is no other form's
 }
 
