@@ -26,6 +26,7 @@ LIMIT, SLOW = 60, "slow"  # seconds of processor time for one compilation
 BEYOND, DATA = 3.3895e38, "data"  # the largest bf16 number
 DIGIT = 0.1  # as far as a number of two digits may be off if its last digit is
 RANDOM = "random"  # what the notes of a model with random numbers have
+EMPTY, CONSTANT = "no elements; it is left out", "it depends on no input"  # and of one without an input at run time
 
 Verdict = collections.namedtuple("Verdict", "group name operators runs flags reason figures", defaults=((),))
 Figures = collections.namedtuple("Figures", "largest error bound")  # of one output of a case
@@ -80,6 +81,8 @@ def check(sluice, path, flags, target):
     found = json.loads(run.stdout)
     if run.returncode != 0:
         return found["errors"][0]
+    if any(EMPTY in note for note in found["notes"]) and any(CONSTANT in note for note in found["notes"]):
+        return {"code": "E0118", "message": "nothing to compile: the model is valid, but it has no input at run time"}
     if any(RANDOM in note for note in found["notes"]):
         return {"code": DATA, "message": "the expected numbers come from NumPy's generator; ONNX fixes only their "
                 "distribution"}

@@ -194,8 +194,10 @@ mlir::Value Emitter::value(const Tensor &tensor) {
     return constant;
   checkExact(tensor);
   if (tensor.known->size() == 0)
-    throw NodeError{"E0205", "the operand " + shapeText(tensor.shape) +
-                                 " has no elements; the accelerator needs at least 1"};
+    throw NodeError{"E0205",
+                    "the operand " + shapeText(tensor.shape) +
+                        " has no elements; the accelerator needs at least 1",
+                    fixesForEmpty};
   auto type = mlir::RankedTensorType::get(tensor.shape, builder.getF32Type());
   auto elements =
       mlir::DenseElementsAttr::get(type, llvm::ArrayRef<float>(asFloats(tensor).known->floats));

@@ -99,6 +99,8 @@ public:
   void setLocation(mlir::Location where) { location = where; }
   /// Where constants are written; everything else goes behind them, or into loops.
   void setConstants(mlir::Block &block) { home = &block; }
+  /// What a user can do where a tensor has no elements and needs some.
+  void setFixesForEmpty(std::vector<Fix> fixes) { fixesForEmpty = std::move(fixes); }
 
   /// The tensor as a value; a known one becomes a constant, each once, if bf16 has its integers.
   mlir::Value value(const Tensor &tensor);
@@ -154,6 +156,7 @@ private:
   mlir::Location location;
   mlir::Block *home = nullptr;
   std::map<HostTensorRef, mlir::Value> constants;
+  std::vector<Fix> fixesForEmpty;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 

@@ -46,6 +46,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
   builder.setInsertionPointToEnd(&body);
   emitter.setConstants(body);
   const ResolvedInputs inputs = resolveInputs(graph, initializers, options, report);
+  noteEmpty(inputs.empty);
   addInputs(inputs.inputs, function);
   if (knownVersions) // without them no operator means anything
     for (const GraphNode &node : nodes.nodes)
@@ -121,6 +122,17 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
                     Tensor{input.type, input.shape, nullptr, function.getArgument(index), {}});
     info.tensors.push_back({input.name, input.shape, function.getArgument(index)});
   }
+}
+
+void Importer::noteEmpty(const std::vector<EmptyInput> &inputs) {
+  std::vector<Fix> fixes;
+  for (const EmptyInput &input : inputs) {
+    const std::string name = inQuotes(input.name);
+    info.notes.push_back(fmt::format("input {} has shape {}, which has no elements; it is left out",
+                                     name, shapeText(input.shape)));
+    fixes.push_back(fix(fmt::format("give input {} elements", name), input.flag));
+  }
+  emitter.setFixesForEmpty(std::move(fixes));
 }
 
 bool Importer::isState(const std::string &input) const {

@@ -48,6 +48,8 @@ private:
   std::set<std::string> readInitializers(const onnx::GraphProto &graph);
   void readInitializer(const onnx::TensorProto &tensor, std::vector<Tensor> &to);
   void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function);
+  /// Inputs without elements are constants: nothing of them is sent.
+  void noteEmpty(const std::vector<EmptyInput> &inputs);
   [[nodiscard]] bool isState(const std::string &input) const;
   mlir::NamedAttribute nameAttribute(const std::string &name);
 
@@ -87,6 +89,8 @@ private:
 
   /// Whether the pairs of --state name an input and an output each, and none twice.
   void checkStates(const onnx::GraphProto &graph);
+  /// Whether an output without elements is left out: a state, or others have some.
+  bool leavesOut(const onnx::GraphProto &graph, const std::string &output, const Tensor &tensor);
   /// Keeps the output as a state if it is one.
   bool keep(const std::string &output, const Tensor &tensor);
   void addOutputs(const onnx::GraphProto &graph, const std::vector<Replaced> &replaced,

@@ -34,22 +34,44 @@ void Importer::checkStates(const onnx::GraphProto &graph) {
     report.add("E0119", "every output of the model is a state; at least one must go to the host");
 }
 
+bool Importer::leavesOut(const onnx::GraphProto &graph, const std::string &output,
+                         const Tensor &tensor) {
+  const auto isEmpty = [](const Tensor &one) {
+    return one.isTensor() && elementCount(one.shape, kMaxElements) == 0;
+  };
+  const auto hasElements = [&](const onnx::ValueInfoProto &other) {
+    const auto found = tensors.find(other.name());
+    return found != tensors.end() && !isEmpty(found->second);
+  };
+  if (!isEmpty(tensor))
+    return false;
+  if (keep(output, tensor))
+    return true;
+  if (std::ranges::none_of(graph.output(), hasElements))
+    return false;
+  info.notes.push_back(fmt::format("output {} has shape {}, which has no elements; it is left out",
+                                   inQuotes(output), shapeText(tensor.shape)));
+  return true;
+}
+
 bool Importer::keep(const std::string &output, const Tensor &tensor) {
   const auto pair =
       std::ranges::find(options.states, output, &std::pair<std::string, std::string>::second);
   if (pair == options.states.end())
     return false;
-  const auto state = states.find(pair->first);
-  if (state == states.end())
+  const auto input = tensors.find(pair->first);
+  if (input == tensors.end())
     return true; // reported where the input was lost
-  const auto shape = ir::shapeOf(state->second);
-  if (!llvm::equal(shape, tensor.shape)) {
-    report.add("E0119",
-               fmt::format("state output {} has shape {}, but state input {} has shape {}",
-                           inQuotes(output), shapeText(tensor.shape), inQuotes(pair->first),
-                           shapeText({shape.begin(), shape.end()})));
+  const Shape &shape = input->second.shape;
+  if (shape != tensor.shape) {
+    report.add("E0119", fmt::format("state output {} has shape {}, but state input {} has shape {}",
+                                    inQuotes(output), shapeText(tensor.shape),
+                                    inQuotes(pair->first), shapeText(shape)));
     return true;
   }
+  const auto state = states.find(pair->first);
+  if (state == states.end())
+    return true; // a state without elements, or one that is bound
   emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output)));
   const mlir::Value value = emitter.value(asFloats(tensor));
   builder.create<ir::KeepOp>(emitter.where(), value.getType(), value, state->second);
@@ -70,6 +92,8 @@ void Importer::addOutputs(const onnx::GraphProto &graph, const std::vector<Repla
       continue; // reported where it was lost
     }
     const Tensor &tensor = found->second;
+    if (leavesOut(graph, output.name(), tensor))
+      continue;
     size_t before = report.count();
     checkOutput(graph, output, tensor, replaced, report, info.notes);
     if (report.count() != before)

@@ -173,6 +173,9 @@ private:
         return;
       }
       out.value = std::make_shared<const HostTensor>(std::move(std::get<HostTensor>(made)));
+    } else if (elementCount(out.shape, kMaxElements) == 0) {
+      out.value = std::make_shared<const HostTensor>(HostTensor{input.type, out.shape, {}, {}});
+      resolved.empty.push_back({input.name, out.shape, shapeFlag(input, "...")});
     }
     resolved.inputs.push_back(std::move(out));
   }
@@ -193,8 +196,8 @@ private:
     for (size_t axis = 0; axis < user.size(); ++axis) {
       Dimension &dim = (*shape)[axis];
       const Replaced replaced{name, axis, dim.extent, user[axis]};
-      if (user[axis] < 1) {
-        report.add("E0112", fmt::format("{} is given as {}; it must be at least 1",
+      if (user[axis] < 0) {
+        report.add("E0112", fmt::format("{} is given as {}; it must not be negative",
                                         axisText(axis, name), user[axis]));
       } else if (dim.isFixed() && dim.extent != user[axis] && axis != 0) {
         report.add("E0112", replaced.text());
@@ -226,8 +229,8 @@ private:
     } else if (user.size() != 1) {
       report.add("E0112", fmt::format("dimension {} is given {} extents; it needs 1",
                                       inQuotes(name), user.size()));
-    } else if (user.front() < 1) {
-      report.add("E0112", fmt::format("dimension {} is given as {}; it must be at least 1",
+    } else if (user.front() < 0) {
+      report.add("E0112", fmt::format("dimension {} is given as {}; it must not be negative",
                                       inQuotes(name), user.front()));
     } else {
       bind(name, user.front(), "by its name");
@@ -280,18 +283,16 @@ private:
     return out;
   }
 
-  /// Reports what the model writes for an extent and is none. A 0 is a tensor that is
-  /// only empty, anything else is damage.
+  /// Reports what the model writes for an extent and is none.
   bool areExtents(const Input &input) {
     bool all = true;
     for (size_t axis = 0; axis < input.shape->size(); ++axis) {
       const Dimension &dim = (*input.shape)[axis];
-      if (dim.isFree() || dim.isFixed())
+      if (dim.isFree() || dim.extent >= 0)
         continue;
       report
-          .add(dim.extent == 0 ? "E0114" : "E0110",
-               fmt::format("{} is {} in the model; it must be at least 1",
-                           axisText(axis, input.name), dim.extent))
+          .add("E0110", fmt::format("{} is {} in the model; it must not be negative",
+                                    axisText(axis, input.name), dim.extent))
           .fixes.push_back(fix("give the intended extent", shapeFlag(input, "...")));
       all = false;
     }

@@ -16,7 +16,7 @@ struct ModelInput {
   std::string name;
   DataType type = onnx::TensorProto::FLOAT;
   Shape shape;
-  HostTensorRef value; ///< if the user gave it
+  HostTensorRef value; ///< if the user gave it, or there are no elements
 };
 
 /// An extent that the model fixes and the user gives otherwise. Only of the first axis
@@ -31,14 +31,22 @@ struct Replaced {
   std::string text() const;
 };
 
+/// An input whose shape has an extent of 0.
+struct EmptyInput {
+  std::string name;
+  Shape shape;
+  std::string flag; ///< gives it elements
+};
+
 struct ResolvedInputs {
   std::vector<ModelInput> inputs;
   std::vector<Replaced> replaced;
+  std::vector<EmptyInput> empty;
 };
 
 /// The inputs of the graph, which are those that are no initializers,
 /// with every extent. Reports declarations that are not tensors (E0110) or of
-/// types not supported (E0114), extents below 1 (E0110, 0: E0114), free dimensions nobody
+/// types not supported (E0114), negative extents (E0110), free dimensions nobody
 /// gave (E0111), and given shapes (E0112) or values (E0117) that do not fit; such inputs are
 /// left out.
 ResolvedInputs resolveInputs(const onnx::GraphProto &proto,

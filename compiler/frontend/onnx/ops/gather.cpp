@@ -54,8 +54,10 @@ Operator gather() {
       })));
       return;
     }
-    if (elements == 0)
-      throw NodeError{"E0206", fmt::format("the result {} has no elements", shapeText(to))};
+    if (elements == 0) {
+      node.result(Tensor::ofKnown({node.in(0).type, to, {}, {}})); // whatever the data is
+      return;
+    }
     const Tensor picked = gathered(node.emit, node.in(0), indices, axis);
     // A scalar index drops the axis, indices of other ranks split it.
     node.result(indexShape.empty() ? node.emit.squeeze(picked, {axis})

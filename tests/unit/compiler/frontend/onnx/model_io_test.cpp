@@ -57,8 +57,8 @@ TEST(ModelInputs, GivenShapesMustFit) {
             "E0112: axis 1 of input 'x' is 16 in the model, but given as 17");
   EXPECT_EQ(errors(model, {{"x", {1}}}),
             "E0112: input 'x' has shape [batch 16] of rank 2, but the given shape [1] has rank 1");
-  EXPECT_EQ(errors(model, {{"x", {0, 16}}}),
-            "E0112: axis 0 of input 'x' is given as 0; it must be at least 1");
+  EXPECT_EQ(errors(model, {{"x", {-1, 16}}}),
+            "E0112: axis 0 of input 'x' is given as -1; it must not be negative");
   EXPECT_EQ(
       errors(model, {{"x", {1, 16}}, {"z", {1}}}),
       "E0112: the model has no input or dimension 'z'; its inputs are 'x', its dimensions 'batch'");
@@ -99,22 +99,69 @@ TEST(ModelInputs, MinusOneIsFree) {
   EXPECT_EQ(errors(model, {{"x", {2, 4}}}), "");
 }
 
-TEST(ModelInputs, OtherExtentsBelowOneAreNotFree) {
+TEST(ModelInputs, OtherNegativeExtentsAreNotFree) {
   Model model;
-  model.input("x", {0, -1, 4}).input("z", {3, -5}).output("y", {0, -1, 4}).output("w");
+  model.input("x", {2, -1, 4}).input("z", {3, -5}).output("y", {2, -1, 4}).output("w");
   model.node("Relu", {"x"}, {"y"});
   model.node("Relu", {"z"}, {"w"});
   const Imported imported = import(model);
   EXPECT_EQ(imported.messages(),
-            "E0114: axis 0 of input 'x' is 0 in the model; it must be at least 1\n"
-            "E0110: axis 1 of input 'z' is -5 in the model; it must be at least 1");
-  for (const auto &[index, flag] :
-       {std::pair{0, "--input-shape x=...,...,4"}, std::pair{1, "--input-shape z=3,..."}}) {
-    ASSERT_EQ(imported.problems[index].fixes.size(), 1U);
-    EXPECT_EQ(imported.problems[index].fixes[0].text, "give the intended extent");
-    EXPECT_EQ(imported.problems[index].fixes[0].flag, flag);
-  }
+            "E0111: input 'x' has dynamic dimensions in its shape [2 ? 4]\n"
+            "E0110: axis 1 of input 'z' is -5 in the model; it must not be negative");
+  ASSERT_EQ(imported.problems[1].fixes.size(), 1U);
+  EXPECT_EQ(imported.problems[1].fixes[0].text, "give the intended extent");
+  EXPECT_EQ(imported.problems[1].fixes[0].flag, "--input-shape z=3,...");
   EXPECT_EQ(errors(model, {{"x", {2, 3, 4}}, {"z", {3, 5}}}), "");
+}
+
+/// A step of a network with a cache, which begins empty.
+Model withCache() {
+  Model model;
+  model.input("x", {1, 1, 4}).input("cache", {1, 0, 4}).output("y").output("next");
+  model.node("Concat", {"cache", "x"}, {"next"}).attribute("axis", int64_t{1});
+  model.node("Relu", {"next"}, {"y"});
+  return model;
+}
+
+TEST(ModelInputs, WithoutElementsVanishFromConcats) {
+  const Imported imported = import(withCache());
+  EXPECT_EQ(imported.messages(), "");
+  EXPECT_THAT(imported.info.notes,
+              testing::ElementsAre(
+                  "input 'cache' has shape [1 0 4], which has no elements; it is left out"));
+  ASSERT_EQ(imported.info.inputs.size(), 1U);
+  EXPECT_EQ(imported.info.inputs[0].name, "x");
+  EXPECT_EQ(imported.text().find("sluice.concat"), std::string::npos);
+  // With elements it is an input as any other.
+  EXPECT_EQ(errors(withCache(), {{"cache", {1, 2, 4}}}), "");
+}
+
+TEST(ModelInputs, WithoutElementsReachNothingElse) {
+  Model model = withCache();
+  model.node("Relu", {"cache"}, {"z"});
+  model.output("z");
+  const Imported imported = import(model);
+  EXPECT_EQ(imported.messages(), "E0205 node 2 (Relu): Relu: the operand [1 0 4] has no elements; "
+                                 "the accelerator needs at least 1");
+  ASSERT_EQ(imported.problems[0].fixes.size(), 1U);
+  EXPECT_EQ(imported.problems[0].fixes[0].text, "give input 'cache' elements");
+  EXPECT_EQ(imported.problems[0].fixes[0].flag, "--input-shape cache=1,...,4");
+}
+
+TEST(ModelInputs, StatesWithoutElementsStayEmpty) {
+  ImportOptions options;
+  options.states = {{"cache", "next"}};
+  EXPECT_EQ(import(withCache(), options).messages(),
+            "E0119: state output 'next' has shape [1 1 4], but state input 'cache' has shape "
+            "[1 0 4]");
+  Model model = withCache();
+  model.ints("first", {1}, {0});
+  model.node("Slice", {"next", "first", "first"}, {"none"});
+  model.output("none");
+  options.states = {{"cache", "none"}};
+  EXPECT_EQ(import(model, options).messages(),
+            "E0119: state output 'none' has shape [0 1 4], but state input 'cache' has shape "
+            "[1 0 4]");
 }
 
 TEST(ModelInputs, ADimensionMayBeGivenByItsName) {
@@ -130,8 +177,8 @@ TEST(ModelInputs, ADimensionMayBeGivenByItsName) {
             "E0112: dimension 'n' has two extents, 2 in input 'x' and 3 by its name");
   EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {3, 4}}, {"y", {1, 2}}}),
             "E0112: dimension 'n' is given 2 extents; it needs 1");
-  EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {0}}, {"y", {1, 2}}}),
-            "E0112: dimension 'n' is given as 0; it must be at least 1");
+  EXPECT_EQ(errors(model, {{"m", {4}}, {"n", {-1}}, {"y", {1, 2}}}),
+            "E0112: dimension 'n' is given as -1; it must not be negative");
   const std::string unknown = "E0112: the model has no input or dimension 'k'; its inputs are 'x', "
                               "'y', its dimensions 'm', 'n'";
   EXPECT_EQ(errors(model, {{"k", {4}}, {"x", {3, 4}}}), unknown);
