@@ -105,6 +105,26 @@ double evaluateScalar(const ScalarNode &node, const double *args) {
   return 0;
 }
 
+bool Expr::computesBoolean(const ScalarNode &node) const {
+  switch (node.op) {
+  case ScalarOp::Constant:
+    return node.value == 0 || node.value == 1;
+  case ScalarOp::Lt:
+  case ScalarOp::Le:
+  case ScalarOp::Eq:
+  case ScalarOp::Ne:
+  case ScalarOp::Ge:
+  case ScalarOp::Gt:
+    return true;
+  case ScalarOp::Mul: // and
+  case ScalarOp::Max: // or
+  case ScalarOp::Min:
+    return nodes[node.args[0]].isBoolean && nodes[node.args[1]].isBoolean;
+  default:
+    return false;
+  }
+}
+
 NodeId Expr::add(ScalarNode node) {
   const auto same = [&](const ScalarNode &other) {
     return other.op == node.op && other.count == node.count && other.args == node.args &&
@@ -114,6 +134,7 @@ NodeId Expr::add(ScalarNode node) {
   const auto found = std::find_if(nodes.begin(), nodes.end(), same);
   if (found != nodes.end())
     return static_cast<NodeId>(found - nodes.begin());
+  node.isBoolean = computesBoolean(node);
   nodes.push_back(std::move(node));
   return static_cast<NodeId>(nodes.size() - 1);
 }
@@ -186,6 +207,8 @@ std::optional<NodeId> Expr::simplifyBinary(ScalarOp op, NodeId left, NodeId righ
     if (constantRight && std::isfinite(1 / r))
       return binary(ScalarOp::Mul, left, constant(1 / r));
     return std::nullopt;
+  case ScalarOp::Ne:
+    return is(right, 0) && nodes[left].isBoolean ? std::optional(left) : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -223,6 +246,8 @@ NodeId Expr::select(NodeId condition, NodeId then, NodeId otherwise) {
   if (then == otherwise)
     return then;
   const ScalarNode test = nodes[condition];
+  if (nodes[condition].isBoolean && is(then, 1) && is(otherwise, 0))
+    return condition;
   const bool greater = test.op == ScalarOp::Gt || test.op == ScalarOp::Ge;
   const bool less = test.op == ScalarOp::Lt || test.op == ScalarOp::Le;
   if (greater || less) {

@@ -42,6 +42,7 @@ struct ScalarNode {
   double value = 0;
   uint32_t input = 0;
   reference::Function function{}; ///< of a Call
+  bool isBoolean = false;         ///< 0 or 1, whatever the inputs are
 };
 
 class Expr {
@@ -82,6 +83,7 @@ private:
   NodeId add(ScalarNode node);
   [[nodiscard]] std::optional<NodeId> simplifyBinary(ScalarOp op, NodeId left, NodeId right);
   [[nodiscard]] bool is(NodeId node, double value) const;
+  [[nodiscard]] bool computesBoolean(const ScalarNode &node) const;
   [[nodiscard]] bool isCall(NodeId node, reference::Function function) const;
 
   std::vector<ScalarNode> nodes;

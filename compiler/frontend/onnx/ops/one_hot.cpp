@@ -23,22 +23,26 @@ std::optional<int64_t> depthOf(const NodeView &node) {
   return static_cast<int64_t>(value);
 }
 
-/// Compares every index with the places of an axis of its own; a negative one counts from the
-/// end.
+/// Compares every index with the places of an axis of its own; one that may be negative counts from
+/// the end.
 void buildOneHot(NodeBuilder &node) {
   const int64_t rank = node.in(0).rank() + 1, depth = *depthOf(node);
   const int64_t axis = node.axis(node.integer("axis"), rank);
   const Tensor values = asFloats(node.in(2));
   const float off = values.known->floats[0], on = values.known->floats[1];
   const Tensor indices = node.emit.unsqueeze(asFloats(node.in(0)), {axis});
+  const bool mayBeNegative = isFloatType(node.in(0).type) || rangeOf(node.in(0)).least < 0;
   Tensor hot = node.emit.pointwise(
       {indices, countAlong(axis, rank, depth)}, [&](const Scalars &s, mlir::ValueRange v) {
         const auto equals = [&](mlir::Value place) {
           return s.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0], place);
         };
-        const mlir::Value low = s.sub(v[1], s.constant(static_cast<float>(depth)));
-        return s.make<arith::SelectOp>(s.make<arith::OrIOp>(equals(v[1]), equals(low)),
-                                       s.constant(on), s.constant(off));
+        mlir::Value isHot = equals(v[1]);
+        if (mayBeNegative) {
+          const mlir::Value low = s.sub(v[1], s.constant(static_cast<float>(depth)));
+          isHot = s.make<arith::OrIOp>(isHot, equals(low));
+        }
+        return s.make<arith::SelectOp>(isHot, s.constant(on), s.constant(off));
       });
   hot.type = node.in(2).type;
   if (!isFloatType(hot.type))
@@ -71,7 +75,8 @@ void evaluateIntegers(NodeBuilder &node) {
 Operator oneHot() {
   Operator entry;
   entry.name = "OneHot";
-  entry.form = "map: index == position or index == position - depth ? on : off";
+  entry.form =
+      "map: index == position or (if it may be negative) index == position - depth ? on : off";
   entry.inputs = {{"indices", Types::Numeric},
                   {"depth", Types::Numeric, Presence::Required, true},
                   {"values", Types::Numeric, Presence::Required, true}};
