@@ -4,12 +4,17 @@
 usage: spelling_test.py SLUICE [unittest arguments]
 """
 import json
+import pathlib
+import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from folder import Folder, main
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "ops"))
+from cases.recurrences import GATES, recurrence  # noqa: E402 pylint: disable=wrong-import-position
 
 
 def node(op, inputs, output, **attributes):
@@ -18,6 +23,32 @@ def node(op, inputs, output, **attributes):
 
 def values(*shape):
     return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
+
+
+def gates(source, count):
+    return [node("Slice", f"{source} from{i} from{i + 1} ax", f"{source}{'abcd'[i]}") for i in range(count)]
+
+
+def lstm_nodes(t):
+    """A step from z, the part of the input, and the states h and c before it."""
+    z = f"s{t}"
+    return [node("MatMul", f"h{t} rt", f"p{t}"), node("Add", f"z{t} p{t}", z), *gates(z, 4),
+            node("Sigmoid", f"{z}a", f"i{t}"), node("Sigmoid", f"{z}b", f"o{t}"), node("Sigmoid", f"{z}c", f"f{t}"),
+            node("Tanh", f"{z}d", f"g{t}"), node("Mul", f"f{t} c{t}", f"k{t}"), node("Mul", f"i{t} g{t}", f"n{t}"),
+            node("Add", f"k{t} n{t}", f"c{t + 1}"), node("Tanh", f"c{t + 1}", f"e{t}"), node("Mul", f"o{t} e{t}", f"h{t + 1}")]
+
+
+def gru_nodes(t):
+    return [node("MatMul", f"h{t} rt", f"m{t}"), node("Add", f"m{t} rb", f"p{t}"), *gates(f"p{t}", 3), *gates(f"z{t}", 3),
+            node("Add", f"z{t}a p{t}a", f"q{t}"), node("Sigmoid", f"q{t}", f"u{t}"),
+            node("Add", f"z{t}b p{t}b", f"v{t}"), node("Sigmoid", f"v{t}", f"r{t}"),
+            node("Mul", f"r{t} p{t}c", f"k{t}"), node("Add", f"z{t}c k{t}", f"n{t}"), node("Tanh", f"n{t}", f"g{t}"),
+            node("Sub", f"one u{t}", f"l{t}"), node("Mul", f"l{t} g{t}", f"i{t}"), node("Mul", f"u{t} h{t}", f"o{t}"),
+            node("Add", f"i{t} o{t}", f"h{t + 1}")]
+
+
+def rnn_nodes(t):
+    return [node("MatMul", f"h{t} rt", f"p{t}"), node("Add", f"z{t} p{t}", f"s{t}"), node("Tanh", f"s{t}", f"h{t + 1}")]
 
 
 class Spelling(Folder):
@@ -67,10 +98,17 @@ class Spelling(Folder):
     def test_one_hot_of_the_largest(self):
         x, a, b = values(1, 16), values(16, 4), values(4, 8)
         y = np.eye(4)[np.argmax(x @ a, 1)] @ b
-        constants = {"A": a, "B": b, "n": np.int64(4), "v": np.float32([0, 1])}
-        nodes = [node("MatMul", "x A", "h"), node("ArgMax", "h", "k", axis=-1, keepdims=0),
-                 node("OneHot", "k n v", "o", axis=-1), node("MatMul", "o B", "y")]
-        self.assertGreater(self.cycles(nodes, x, y, constants), 0)
+        constants = {"A": a, "B": b, "n": np.int64(4), "v": np.float32([0, 1]), "w": np.int64([0, 1]), "places": np.arange(4),
+                     "ax": np.int64([1]), "one": np.float32(1), "zero": np.float32(0)}
+        equal = [node("Unsqueeze", "k ax", "u"), node("Equal", "u places", "e")]
+        spellings = {"OneHot": [node("OneHot", "k n v", "o", axis=-1)],
+                     "OneHot of integers": [node("OneHot", "k n w", "i", axis=-1), node("Cast", "i", "o", to=TensorProto.FLOAT)],
+                     "Equal": [*equal, node("Cast", "e", "o", to=TensorProto.FLOAT)],
+                     "Equal by way of integers": [*equal, node("Cast", "e", "i", to=TensorProto.INT64),
+                                                  node("Cast", "i", "o", to=TensorProto.FLOAT)],
+                     "Where": [*equal, node("Where", "e one zero", "o")]}
+        self.same({name: [node("MatMul", "x A", "h"), node("ArgMax", "h", "k", axis=-1, keepdims=0), *nodes,
+                          node("MatMul", "o B", "y")] for name, nodes in spellings.items()}, x, y, constants)
 
     def test_weights_that_constants_make(self):
         x, w = values(1, 8, 16), values(8, 1, 4)
@@ -99,6 +137,64 @@ class Spelling(Folder):
                          node("Reshape", "b t4", "k"), node("MatMul", "q k", "y")],
         }, x, y, {"s4": np.int64([1, 4, 2, 8]), "s3": np.int64([-1, 4, 8]), "t4": np.int64([1, 2, 8, 4])},
             "--allow-dynamic-weights")
+
+    def test_cells_step_by_step(self):
+        """LSTM, GRU and RNN as operators; with one product for all gates, whose parts are selected behind the sum."""
+        steps, inputs, hidden = 4, 5, 5
+        for op, cell in (("LSTM", lstm_nodes), ("GRU", gru_nodes), ("RNN", rnn_nodes)):
+            width = GATES[op] * hidden
+            x, w, r, b = values(steps, 1, inputs), values(1, width, inputs) / 3, values(1, width, hidden) / 3, values(1, 2 * width)
+            y = recurrence(op, x, w, r, b, h0=x[:1], c0=x[:1], linear_before_reset=1)[0][-1][0]
+            own, recurrent = np.split(b[0], 2)
+            constants = {"w": w, "r": r, "b": b, "wt": w[0].T, "rt": r[0].T, "wb": own, "rb": recurrent, "both": own + recurrent,
+                         "zero": np.int64([0]), "ax": np.int64([1]), "one": np.float32(1), "last": np.int64(-1),
+                         **{f"at{t}": np.int64(t) for t in range(steps)},
+                         **{f"from{i}": np.int64([i * hidden]) for i in range(5)}}
+            more = {"linear_before_reset": 1} if op == "GRU" else {}
+            state = [node("Slice", "x zero ax zero", "first")]
+            given = "x w r b  first first".split(" ")[:7 if op == "LSTM" else 6]
+            spellings = {"operator": [*state, helper.make_node(op, given, ["all"], name=op, hidden_size=hidden, **more),
+                                      node("Gather", "all last", "h", axis=0), node("Squeeze", "h zero", "y")]}
+            state += [node("Squeeze", "first zero", "h0"), node("Squeeze", "first zero", "c0")]
+            for together in True, False:
+                nodes = list(state)
+                if together:
+                    nodes += [node("MatMul", "x wt", "m"), node("Add", f"m {'wb' if op == 'GRU' else 'both'}", "xs")]
+                for t in range(steps):
+                    if together:
+                        nodes.append(node("Gather", f"xs at{t}", f"z{t}", axis=0))
+                    else:
+                        nodes += [node("Gather", f"x at{t}", f"x{t}", axis=0),
+                                  node("Gemm", f"x{t} wt {'wb' if op == 'GRU' else 'both'}", f"z{t}")]
+                    nodes += cell(t)
+                spellings["steps" if together else "products of each step"] = [*nodes, node("Identity", f"h{steps}", "y")]
+            self.same(spellings, x, y, constants)
+
+    def test_batch_norms(self):
+        """Behind a layer they are its weights and bias, in any form."""
+        mean, scale, shift, variance = values(6), values(6) + 1, values(6) / 2, np.abs(values(6)) + 0.5
+        spread = np.sqrt(variance + 1e-5)
+        for layer, x, w, y, tail in (
+                ("Conv", values(1, 3, 8), values(6, 3, 3), lambda x, w: np.stack([sum(w[:, :, k] @ x[0, :, t:t + 3][:, k] for k in range(3))
+                                                                                for t in range(6)], 1)[None], (1,)),
+                ("MatMul", values(2, 5), values(5, 6), lambda x, w: x @ w, ())):
+            column = lambda value: value.reshape(-1, *tail).astype(np.float32)  # noqa: E731 pylint: disable=cell-var-from-loop
+            y = (y(x.astype(float), w) - mean.reshape(-1, *tail)) * (scale / spread).reshape(-1, *tail) + shift.reshape(-1, *tail)
+            y = np.maximum(y, 0)
+            constants = {"w": w, "s": scale, "b": shift, "m": mean, "v": variance.astype(np.float32), "mc": column(mean),
+                         "factor": column(scale / spread), "sc": column(scale), "bc": column(shift), "spread": column(spread),
+                         "offset": column(shift - mean * scale / spread), "vc": column(variance), "eps": np.float32(1e-5)}
+            first, last = node(layer, "x w", "a"), node("Relu", "n", "y")
+            self.same({
+                "operator": [first, node("BatchNormalization", "a s b m v", "n"), last],
+                "sub, mul, add": [first, node("Sub", "a mc", "d"), node("Mul", "d factor", "f"), node("Add", "f bc", "n"), last],
+                "mul, add": [first, node("Mul", "a factor", "f"), node("Add", "f offset", "n"), last],
+                "div": [first, node("Sub", "a mc", "d"), node("Div", "d spread", "q"), node("Mul", "q sc", "f"), node("Add", "f bc", "n"), last],
+                "sqrt": [first, node("Sub", "a mc", "d"), node("Add", "vc eps", "e"), node("Sqrt", "e", "r"), node("Div", "d r", "q"),
+                         node("Mul", "q sc", "f"), node("Add", "f bc", "n"), last],
+                "factor first": [first, node("Add", "vc eps", "e"), node("Sqrt", "e", "r"), node("Div", "sc r", "k"), node("Sub", "a mc", "d"),
+                                 node("Mul", "k d", "f"), node("Add", "bc f", "n"), last],
+            }, x, y, constants)
 
     def test_group_norms(self):
         x, s, b = values(1, 8, 3, 3), values(8), values(8)
