@@ -147,6 +147,8 @@ private:
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   std::optional<Tensor> evaluated(DataType type, mlir::Value value);
   Tensor computed(DataType type, mlir::Value value);
+  mlir::Value transposed(mlir::Value value, Shape permutation);
+  std::optional<Tensor> undone(const Tensor &input, const Shape &shape);
   std::optional<Tensor> asTranspose(const Tensor &input, const Shape &shape);
   std::optional<Tensor> withKeptAxes(const Tensor &input, const Shape &shape);
   /// Elements of `inputs`, of the type of the first.

@@ -77,11 +77,40 @@ std::optional<Shape> permutationOf(const Shape &from, std::vector<Stride> axes, 
 
 } // namespace
 
+/// Transposes one behind the other are one, or none.
+mlir::Value Emitter::transposed(mlir::Value value, Shape permutation) {
+  if (auto before = value.getDefiningOp<ir::TransposeOp>()) {
+    for (int64_t &axis : permutation)
+      axis = before.getPermutation()[axis];
+    value = before.getInput();
+  }
+  if (std::ranges::is_sorted(permutation))
+    return value;
+  return builder.create<ir::TransposeOp>(location, value, permutation);
+}
+
+/// Returns the tensor behind views that only add, remove, split or merge axes, if it has this
+/// shape.
+std::optional<Tensor> Emitter::undone(const Tensor &input, const Shape &shape) {
+  mlir::Value value = input.value;
+  while (
+      llvm::isa_and_nonnull<ir::ReshapeOp, ir::UnsqueezeOp, ir::SqueezeOp>(value.getDefiningOp())) {
+    value = value.getDefiningOp()->getOperand(0);
+    if (ir::shapeOf(value) != llvm::ArrayRef<int64_t>(shape))
+      continue;
+    Tensor before = input;
+    before.shape = shape;
+    before.value = value;
+    return before;
+  }
+  return std::nullopt;
+}
+
 Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
   std::string why;
   ir::Extents shape = checked(ir::inferTranspose(input.shape, permutation, why), why);
   if (!input.known)
-    return selected({input}, builder.create<ir::TransposeOp>(location, input.value, permutation));
+    return selected({input}, transposed(input.value, permutation));
   Shape from = stridesOf(input.shape), strides;
   for (int64_t axis : permutation)
     strides.push_back(from[axis]);
@@ -134,6 +163,8 @@ Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
     return input;
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, shape), input.name);
+  if (auto before = undone(input, shape))
+    return *before;
   if (auto kept = withKeptAxes(input, shape))
     return *kept;
   if (auto transposed = asTranspose(input, shape))
@@ -150,6 +181,8 @@ Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  if (auto before = undone(input, Shape(shape.begin(), shape.end())))
+    return *before;
   if (auto kept = withKeptAxes(input, Shape(shape.begin(), shape.end())))
     return *kept;
   return selected({input}, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
@@ -162,6 +195,8 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  if (auto before = undone(input, Shape(shape.begin(), shape.end())))
+    return *before;
   return selected({input}, builder.create<ir::SqueezeOp>(location, input.value, axes));
 }
 

@@ -153,6 +153,15 @@ Operator negation() {
   return entry;
 }
 
+/// Whether all elements are known to be this number.
+bool isFilled(const Tensor &tensor, int64_t number) {
+  const auto isNumber = [&](auto element) {
+    return element == static_cast<decltype(element)>(number);
+  };
+  return tensor.known && std::ranges::all_of(tensor.known->floats, isNumber) &&
+         std::ranges::all_of(tensor.known->ints, isNumber);
+}
+
 Operator where() {
   Operator entry;
   entry.name = "Where";
@@ -170,6 +179,9 @@ Operator where() {
                          "E0206"},
                         broadcastable()};
   entry.build = [](NodeBuilder &node) {
+    if (!node.in(0).known && isFilled(node.in(1), 1) && isFilled(node.in(2), 0) &&
+        broadcastShape({node.in(0).shape, node.in(1).shape, node.in(2).shape}) == node.in(0).shape)
+      return node.result(ofType(node.in(0), node.in(1).type)); // a bool is 1 or 0
     const Tensor chosen = node.emit.pointwise(
         {asFloats(node.in(0)), node.in(1), node.in(2)}, [](const Scalars &s, mlir::ValueRange x) {
           return s.make<arith::SelectOp>(isTrue(s, x[0]), x[1], x[2]);
