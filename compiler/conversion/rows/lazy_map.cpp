@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/conversion/scalar/constants.h"
+#include "compiler/conversion/scalar/reassociate.h"
 
 using namespace mlir;
 
@@ -132,6 +133,7 @@ std::vector<double> LazyMap::valuesOf(NodeId node, int64_t elements) const {
 /// division by one a product with its reciprocal.
 void LazyMap::foldConstantParts(Lowering &lowering) {
   const int64_t elements = lowering.layoutOf(result).elements();
+  expr = reassociated(expr, [&](uint32_t input) { return operands[input].isConstant(); });
   Expr folded;
   std::vector<Operand> kept;
   std::map<NodeId, NodeId> made;
