@@ -12,4 +12,4 @@ python=$("$root/tools/test_environment.sh") || {
   exit 77
 }
 cd "$root"
-exec env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$python" -B tests/graphs/search.py --driver "$driver" "$@"
+exec env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "$python" -B "tests/graphs/${GRAPHS_SCRIPT:-search.py}" --driver "$driver" "$@"
