@@ -135,7 +135,8 @@ private:
     for (uint64_t step = 0; step < count; ++step) {
       Tensors &tensors = steps.emplace_back();
       for (const frontend::ImportedTensor &input : oracle.inputs())
-        tensors.push_back(randomInput(input.shape, kind, options.seed + number, stream++));
+        tensors.push_back(
+            randomInput(input.shape, kind, options.seed + number, stream++, input.limits));
     }
     return steps;
   }

@@ -1,5 +1,6 @@
 #include "compiler/check/inputs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/check/rounding.h"
@@ -29,8 +30,22 @@ std::string textOf(Kind kind) {
   return "";
 }
 
+namespace {
+
+/// An integer within the limits from a number of a kind's distribution and one of [0, 1).
+double integerWithin(const format::Limits &limits, Kind kind, double value, double uniform) {
+  const auto low = static_cast<double>(limits.low), high = static_cast<double>(limits.high);
+  const double first = kind == Kind::Positive ? std::max(low, 0.0) : low;
+  const bool isSpread = kind != Kind::OneHot && kind != Kind::Small && kind != Kind::Unit;
+  const double integer =
+      isSpread ? first + std::floor(uniform * (high - first + 1)) : std::round(value);
+  return std::clamp(integer, low, high);
+}
+
+} // namespace
+
 reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
-                              uint32_t stream) {
+                              uint32_t stream, const std::optional<format::Limits> &limits) {
   constexpr double kLarge = 100, kSmall = 0.01, kOffset = 64;
   reference::Tensor tensor(shape);
   const reference::RandomField field({seed, stream});
@@ -62,7 +77,9 @@ reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t
       value = normal + kOffset;
       break;
     }
-    tensor.values[i] = nearestBf16(value);
+    tensor.values[i] =
+        limits ? integerWithin(*limits, kind, value, field.uniform(kind == Kind::Constant ? 0 : i))
+               : nearestBf16(value);
   }
   return tensor;
 }

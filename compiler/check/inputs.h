@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "compiler/reference/tensor.h"
+#include "runtime/format/host_tensor.h"
 
 namespace sluice::check {
 
@@ -25,8 +27,11 @@ Kind kindOf(size_t number);
 /// "normal, deviation 100"
 std::string textOf(Kind kind);
 
-/// Returns bf16 numbers; the same for the same seed and stream, in every element independent.
+/// Returns bf16 numbers; the same for the same seed and stream, in every element independent. Where
+/// the input has limits, they are integers within them: of all sizes, small, positive, one-hot or
+/// constant.
 reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
-                              uint32_t stream);
+                              uint32_t stream,
+                              const std::optional<format::Limits> &limits = std::nullopt);
 
 } // namespace sluice::check

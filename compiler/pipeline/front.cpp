@@ -46,6 +46,7 @@ std::vector<format::HostTensor> hostTensors(const std::vector<frontend::Imported
     tensor.name = one.name;
     tensor.shape = one.shape;
     tensor.type = one.type;
+    tensor.limits = one.limits;
     tensors.push_back(std::move(tensor));
   }
   return tensors;

@@ -61,7 +61,9 @@ sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
 /// The arrays of one direction; what is wrong with them goes to `wrong`.
 template <typename Array>
 std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, const Array *theirs,
-                              uint32_t count, std::string_view direction, std::string &wrong) {
+                              uint32_t count, std::string &wrong) {
+  constexpr bool isOutput = std::is_same_v<Array, sluice_rt_output>;
+  const std::string_view direction = isOutput ? "output" : "input";
   const auto refuse = [&](std::string why) {
     wrong = std::move(why);
     return std::vector<Array>();
@@ -74,14 +76,34 @@ std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, co
   for (size_t i = 0; i < arrays.size(); ++i) {
     const size_t element = sluice_rt_type_size(arrays[i].type);
     if (element == 0)
-      return refuse(fmt::format("{} '{}' has type {}, allowed: 1 to 4", direction, tensors[i].name,
-                                static_cast<int>(arrays[i].type)));
+      return refuse(fmt::format("{} '{}' has type {}, allowed: 1 to {}", direction, tensors[i].name,
+                                static_cast<int>(arrays[i].type),
+                                static_cast<int>(format::kLastHostType)));
+    const auto type = static_cast<format::HostType>(arrays[i].type);
+    if (isOutput && format::isInteger(type) && !format::isInteger(tensors[i].type))
+      return refuse(fmt::format("output '{}' of type {} is given {} elements, allowed: "
+                                "floating-point types",
+                                tensors[i].name, nameOf(tensors[i].type), nameOf(type)));
     const uint64_t bytes = elementCount(tensors[i]) * element;
     if (!arrays[i].data || arrays[i].bytes != bytes)
       return refuse(fmt::format("{} '{}' has {} bytes, expected {}", direction, tensors[i].name,
                                 arrays[i].data ? arrays[i].bytes : 0, bytes));
   }
   return arrays;
+}
+
+/// Says which elements inputs do not accept, or "".
+std::string refusedElements(const format::Model &model,
+                            const std::vector<sluice_rt_input> &inputs) {
+  std::string text;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const format::HostTensor &tensor = model.inputs[i]; tensor.limits)
+      if (const std::string one = refusedElement(
+              tensor.name, tensor.type, *tensor.limits,
+              {inputs[i].data, static_cast<format::HostType>(inputs[i].type), tensor.shape});
+          !one.empty())
+        text += (text.empty() ? "" : "; ") + one;
+  return text;
 }
 
 /// The rows of all inputs in the order in which the machine takes them.
@@ -258,12 +280,14 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
       return noSuch("model", model, program.models.size());
     const format::Model &found = program.models[model];
     std::string wrong;
-    const auto in = takeArrays(found.inputs, inputs, input_count, "input", wrong);
+    const auto in = takeArrays(found.inputs, inputs, input_count, wrong);
     if (!wrong.empty())
       return invalid(wrong);
-    const auto out = takeArrays(found.outputs, outputs, output_count, "output", wrong);
+    const auto out = takeArrays(found.outputs, outputs, output_count, wrong);
     if (!wrong.empty())
       return invalid(wrong);
+    if (std::string refused = refusedElements(found, in); !refused.empty())
+      return fail(SLUICE_RT_INVALID_ARGUMENT, "E0618", std::move(refused));
     auto work = std::make_shared<Job>();
     work->model = model;
     work->inputRows = packInputs(found, program.geometry.lanes, in);

@@ -41,6 +41,7 @@ sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, ui
     return noSuch(isOutput ? "output" : "input", index, tensors.size());
   const format::HostTensor &tensor = tensors[index];
   const uint32_t steps = models[model].steps;
+  const format::Limits limits = tensor.limits.value_or(format::Limits());
   return give<sluice_rt_tensor_info>(info,
                                      {.size = 0,
                                       .name = tensor.name.c_str(),
@@ -48,7 +49,9 @@ sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, ui
                                       .rank = static_cast<uint32_t>(tensor.shape.size()),
                                       .shape = tensor.shape.data(),
                                       .data_dim = format::PackedRows(tensor, steps).tensorDim(),
-                                      .elements = elementCount(tensor)});
+                                      .elements = elementCount(tensor),
+                                      .low = limits.low,
+                                      .high = limits.high});
 }
 
 } // namespace
@@ -76,7 +79,7 @@ uint32_t sluice_rt_api_version(void) { return SLUICE_RT_API_VERSION; }
 const char *sluice_rt_last_error(void) { return lastMessage.c_str(); }
 const char *sluice_rt_last_error_code(void) { return lastCode.c_str(); }
 size_t sluice_rt_type_size(sluice_rt_type type) {
-  return elementBytes(static_cast<sluice::format::HostType>(type));
+  return sluice::format::elementBytes(static_cast<sluice::format::HostType>(type));
 }
 
 sluice_rt_status sluice_rt_program_load_file(const char *path, sluice_rt_program **program) {

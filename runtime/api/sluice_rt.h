@@ -49,7 +49,16 @@ typedef enum sluice_rt_type {
   SLUICE_RT_FLOAT32 = 1,
   SLUICE_RT_BFLOAT16 = 2,
   SLUICE_RT_FLOAT16 = 3,
-  SLUICE_RT_FLOAT64 = 4
+  SLUICE_RT_FLOAT64 = 4,
+  SLUICE_RT_INT8 = 5,
+  SLUICE_RT_UINT8 = 6,
+  SLUICE_RT_INT16 = 7,
+  SLUICE_RT_UINT16 = 8,
+  SLUICE_RT_INT32 = 9,
+  SLUICE_RT_UINT32 = 10,
+  SLUICE_RT_INT64 = 11,
+  SLUICE_RT_UINT64 = 12,
+  SLUICE_RT_BOOL = 13 /* a byte, 0 or 1 */
 } sluice_rt_type;
 
 typedef struct sluice_rt_program sluice_rt_program;
@@ -99,11 +108,13 @@ typedef struct sluice_rt_model_info {
 typedef struct sluice_rt_tensor_info {
   size_t size;
   const char *name;
-  sluice_rt_type type;  /* type in the ONNX model; jobs may use any type */
+  sluice_rt_type type;  /* type in the ONNX model */
   uint32_t rank;        /* 0: a scalar */
   const int64_t *shape; /* rank extents, all at least 1 */
   uint32_t data_dim;    /* the axis along the lanes; the last one if there are several */
   uint64_t elements;    /* product of the shape */
+  int64_t low;          /* an input of integers or bools accepts the integers from low */
+  int64_t high;         /* to high; both are 0 for other tensors */
 } sluice_rt_tensor_info;
 
 /* Each returns the common statuses. Pointers in the structs live as long as the program. */
@@ -343,8 +354,12 @@ typedef struct sluice_rt_output {
 
 /* Starts one inference of a model and returns at once. Give one array per input and per
  * output, in the order of the program.
- * Inputs are copied before the function returns, and rounded to bfloat16: to nearest, ties
- * to even, and to infinity beyond its range. An output may use the memory of an input.
+ * Inputs are copied before the function returns. An input may have elements of any type. A
+ * floating-point input is rounded to bfloat16: to nearest, ties to even, and to infinity
+ * beyond its range. An input of integers or bools is exact: elements that are no integer from
+ * low to high are INVALID_ARGUMENT (E0618). An output may use the memory of an input. An
+ * output array has a floating-point type, or an integer type if the output has one; an
+ * element that the array's type does not have becomes the nearest one.
  * Outputs are written when the job completes. Their memory must live until then, or until
  * the device is closed or reset.
  * Jobs of one model complete in the order of submission. sluice_rt_job_context returns

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -19,6 +20,8 @@ concept SizedStruct = std::is_standard_layout_v<T> && std::same_as<decltype(T::s
 /// Bytes of a struct when it came into the header: the least that a caller has. To
 /// be specialised where members are appended.
 template <SizedStruct T> inline constexpr size_t kFirstSize = sizeof(T);
+template <>
+inline constexpr size_t kFirstSize<sluice_rt_tensor_info> = offsetof(sluice_rt_tensor_info, low);
 
 /// What is wrong with the size that a caller gives, or "".
 template <SizedStruct T> std::string wrongSize(const T &theirs) {

@@ -24,14 +24,34 @@ constexpr uint64_t kHostRows = uint64_t{1} << 18;
 /// Rows of a core's weight memory (the same width).
 constexpr uint64_t kWeightRows = uint64_t{1} << 18;
 
+/// Every integer of up to this magnitude is a bf16 number.
+constexpr int64_t kMostExact = 256;
+
+/// An input of integers has limits within its type, and bf16 has all integers between them.
+std::optional<std::string> checkLimits(const HostTensor &tensor, bool isOutput) {
+  if (tensor.limits.has_value() != (isInteger(tensor.type) && !isOutput))
+    return fmt::format("{} of type {} {} limits", isOutput ? "an output" : "an input",
+                       nameOf(tensor.type), tensor.limits ? "has" : "has no");
+  if (!tensor.limits)
+    return std::nullopt;
+  const Limits most = limitsOf(tensor.type), &found = *tensor.limits;
+  const int64_t low = std::max(most.low, -kMostExact), high = std::min(most.high, kMostExact);
+  if (found.low < low || found.high > high || found.low > found.high)
+    return fmt::format("the limits are {} and {}, allowed: ascending, in [{}, {}]", found.low,
+                       found.high, low, high);
+  return std::nullopt;
+}
+
 /// What is wrong with a tensor by itself, or nothing.
 std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, uint32_t steps,
                                        uint32_t lanes) {
   if (tensor.name.empty() || !isUtf8(tensor.name))
     return "the name is empty or not UTF-8 text";
-  if (tensor.type < HostType::Float32 || tensor.type > HostType::Float64)
-    return fmt::format("the element type is {}, allowed: 1 to 4",
-                       static_cast<unsigned>(tensor.type));
+  if (elementBytes(tensor.type) == 0)
+    return fmt::format("the element type is {}, allowed: 1 to {}",
+                       static_cast<unsigned>(tensor.type), static_cast<unsigned>(kLastHostType));
+  if (auto wrong = checkLimits(tensor, isOutput))
+    return wrong;
   int64_t elements = 1;
   for (int64_t extent : tensor.shape) {
     if (extent < 1 || extent > kTensorElements)

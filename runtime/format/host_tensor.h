@@ -6,10 +6,29 @@
 #include <string>
 #include <vector>
 
+#include "runtime/format/host_type.h"
+
 namespace sluice::format {
 
-/// Element type of a tensor as the host sees it.
-enum class HostType : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 = 4 };
+/// The integers that an input accepts, both ends included.
+struct Limits {
+  int64_t low = 0, high = 0;
+
+  bool operator==(const Limits &) const = default;
+};
+
+/// Those of an integer type; UInt64 ends where Int64 does.
+constexpr Limits limitsOf(HostType type) {
+  if (type == HostType::Bool)
+    return {0, 1};
+  const size_t bits = 8 * elementBytes(type);
+  const bool isUnsigned = type == HostType::UInt8 || type == HostType::UInt16 ||
+                          type == HostType::UInt32 || type == HostType::UInt64;
+  if (bits == 64)
+    return {isUnsigned ? 0 : INT64_MIN, INT64_MAX};
+  const int64_t span = int64_t{1} << bits;
+  return isUnsigned ? Limits{0, span - 1} : Limits{-span / 2, span / 2 - 1};
+}
 
 /// A tensor at the host port. The host sees a plain row-major array of `shape`;
 /// the port carries rows of B bf16 lanes. Index (i0..in) of the array's packed shape, which is
@@ -34,6 +53,8 @@ struct HostTensor {
   uint32_t skipped = 0;
   /// The packed shape (of the part of a step, in a model of several); empty: the shape.
   std::vector<int64_t> packed = {};
+  /// Of an input of integers or bools; bf16 has every one of them.
+  std::optional<Limits> limits = std::nullopt;
 };
 
 } // namespace sluice::format

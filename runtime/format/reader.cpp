@@ -120,7 +120,7 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
 }
 
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(36));
+  tensors.resize(in.count(52));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
     // A type outside the enumeration must not survive the narrowing.
@@ -134,6 +134,9 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
     tensor.skipped = in.number<uint32_t>();
     tensor.shape = in.numbers<int64_t>(in.count(8));
     tensor.packed = in.numbers<int64_t>(in.count(8));
+    const auto low = in.number<int64_t>(), high = in.number<int64_t>();
+    if (low != 0 || high != 0)
+      tensor.limits = Limits{low, high};
   }
 }
 

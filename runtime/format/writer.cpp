@@ -43,6 +43,9 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
     out.number(tensor.skipped);
     writeExtents(out, tensor.shape);
     writeExtents(out, tensor.packed);
+    const Limits limits = tensor.limits.value_or(Limits());
+    out.number(limits.low);
+    out.number(limits.high);
   }
 }
 

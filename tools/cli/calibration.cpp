@@ -61,7 +61,7 @@ std::vector<reference::Tensors> readCalibration(const std::string &path,
                                                 Problems &problems) {
   std::vector<Port> ports;
   for (const frontend::ImportedTensor &input : inputs)
-    ports.push_back({input.name, io::Type::Float32, input.shape});
+    ports.push_back({input.name, input.type, input.shape, input.limits});
   if (path.ends_with(".npz"))
     return readArchive(path, ports, problems);
   std::vector<DataSet> sets = gatherDataSets(path, ports, nullptr, problems);

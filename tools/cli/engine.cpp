@@ -19,8 +19,10 @@ std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32
   for (uint32_t i = 0; i < count; ++i) {
     auto info = sized<sluice_rt_tensor_info>();
     query(program, model, i, &info);
-    result.push_back({info.name, static_cast<io::Type>(info.type),
-                      std::vector<int64_t>(info.shape, info.shape + info.rank)});
+    Port &port = result.emplace_back(
+        Port{info.name, static_cast<io::Type>(info.type), {info.shape, info.shape + info.rank}});
+    if (info.low != 0 || info.high != 0)
+      port.limits = {info.low, info.high};
   }
   return result;
 }
@@ -162,12 +164,13 @@ EngineHandle::inferPaced(const std::vector<io::Tensor> &inputs, sluice_rt_pacing
   for (Inference &result : results) {
     std::vector<sluice_rt_output> out;
     for (const Port &port : model.outputs()) {
-      io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
-      tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
+      io::Tensor tensor{port.name, port.type, port.shape, {}};
+      tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) *
+                         format::elementBytes(port.type));
       result.outputs.push_back(std::move(tensor));
       io::Tensor &placed = result.outputs.back();
-      out.push_back(
-          {sizeof(sluice_rt_output), placed.data.data(), placed.data.size(), SLUICE_RT_FLOAT32});
+      out.push_back({sizeof(sluice_rt_output), placed.data.data(), placed.data.size(),
+                     static_cast<sluice_rt_type>(port.type)});
     }
     sluice_rt_job *raw = nullptr;
     if (sluice_rt_submit(device.get(), model.index(), in.data(), static_cast<uint32_t>(in.size()),

@@ -76,7 +76,7 @@ inline constexpr uint64_t kStallLimit = 10000;
 
 /// The result of one inference.
 struct Inference {
-  std::vector<io::Tensor> outputs; ///< float32
+  std::vector<io::Tensor> outputs; ///< of the types of the model
   sluice_rt_job_cycles cycles{};
 };
 

@@ -12,6 +12,7 @@
 #include "compiler/support/problem_text.h"
 #include "compiler/support/suggestion.h"
 #include "runtime/api/element.h"
+#include "runtime/api/packing.h"
 #include "tools/cli/compare.h"
 #include "tools/cli/report.h"
 
@@ -97,6 +98,14 @@ io::Tensor roundsFirst(io::Tensor tensor, const Port &port, const Rounds &rounds
   return stacked(order);
 }
 
+std::optional<Problem> checkElements(const io::Tensor &tensor, const Port &port) {
+  if (!port.limits)
+    return std::nullopt;
+  std::string wrong = runtime::refusedElement(port.name, port.type, *port.limits,
+                                              {tensor.data.data(), tensor.type, tensor.shape});
+  return wrong.empty() ? std::nullopt : std::optional(problem("E0618", std::move(wrong)));
+}
+
 io::Tensor zeros(const Port &port) {
   io::Tensor tensor{port.name, io::Type::Float32, port.shape, {}};
   tensor.data.resize(static_cast<size_t>(io::elementCount(port.shape)) * 4);
@@ -111,12 +120,17 @@ uint64_t nextRandom(uint64_t &state) {
   return z ^ z >> 31;
 }
 
-/// Uniform in [-1, 1).
+/// Uniform in [-1, 1), or integers between the limits of the input.
 io::Tensor randomTensor(const Port &port, uint64_t seed, size_t index, uint64_t round) {
   io::Tensor tensor = zeros(port);
   uint64_t state = seed ^ (index + 1) * 0xD1B54A32D192ED03 ^ round * 0x8CB92BA72F3D8DD7;
   for (size_t i = 0; i < tensor.data.size(); i += 4) {
-    const float value = static_cast<float>(nextRandom(state) >> 40) * 0x1p-23F - 1;
+    const uint64_t bits = nextRandom(state) >> 40;
+    float value = static_cast<float>(bits) * 0x1p-23F - 1;
+    if (port.limits) {
+      const auto [low, high] = *port.limits;
+      value = static_cast<float>(low + static_cast<int64_t>(bits) % (high - low + 1));
+    }
     std::memcpy(tensor.data.data() + i, &value, 4);
   }
   return tensor;
@@ -157,6 +171,8 @@ std::map<size_t, io::Tensor> readNumbered(const std::vector<fs::path> &files,
     }
     if (const auto wrong = checkShape(tensor, ports[index], kind))
       problems.push_back(*wrong);
+    else if (const auto refused = checkElements(tensor, ports[index]))
+      problems.push_back(*refused);
     found.emplace(index, std::move(tensor));
   }
   return found;
@@ -261,6 +277,8 @@ std::vector<io::Tensor> gatherInputs(const std::vector<std::string> &specs,
     io::Tensor tensor = roundsFirst(std::move(std::get<io::Tensor>(made)), ports[*index], rounds);
     if (const auto wrong = checkShape(tensor, ports[*index], "input", rounds))
       problems.push_back(*wrong);
+    else if (const auto refused = checkElements(tensor, ports[*index]))
+      problems.push_back(*refused);
     found[*index] = std::move(tensor);
   };
   for (const std::string &spec : specs) {

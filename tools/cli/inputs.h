@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/support/problem.h"
+#include "runtime/format/host_tensor.h"
 #include "tools/cli/io/tensor.h"
 
 namespace sluice::cli {
@@ -16,6 +17,7 @@ struct Port {
   std::string name;
   io::Type type = io::Type::Float32;
   std::vector<int64_t> shape;
+  std::optional<format::Limits> limits = std::nullopt; ///< of an input of integers or bools
 };
 
 /// One set of inputs, in the model's order, and the outputs to compare with;

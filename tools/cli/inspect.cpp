@@ -66,17 +66,22 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
   Json list = Json::array();
   for (const format::HostTensor &tensor : all) {
     const format::PackedRows rows(tensor, steps);
-    const auto type = io::typeName(static_cast<io::Type>(tensor.type));
+    const auto type = format::nameOf(tensor.type);
     answer.text +=
-        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}\n", kind,
+        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}{}\n", kind,
                     printable(tensor.name), type, shapeText(tensor.shape), rows.tensorDim(),
                     tensor.packed.empty() ? "" : ", packed as " + shapeText(tensor.packed),
-                    tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor));
+                    tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor),
+                    tensor.limits ? fmt::format(", integers from {} to {}", tensor.limits->low,
+                                                tensor.limits->high)
+                                  : "");
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},
                     {"data_dim", rows.tensorDim()},
                     {"packed", tensor.packed.empty() ? Json(nullptr) : Json(tensor.packed)},
+                    {"limits", tensor.limits ? Json({tensor.limits->low, tensor.limits->high})
+                                             : Json(nullptr)},
                     {"first_row", tensor.firstRow},
                     {"rows", tensor.rows},
                     {"step_axis", tensor.stepAxis ? Json(*tensor.stepAxis) : Json(nullptr)},

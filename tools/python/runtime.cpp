@@ -11,6 +11,7 @@
 #include <pybind11/stl.h>
 
 #include "runtime/api/sluice_rt.h"
+#include "runtime/format/host_type.h"
 
 namespace py = pybind11;
 
@@ -91,7 +92,11 @@ private:
       py::tuple shape(info.rank);
       for (uint32_t axis = 0; axis < info.rank; ++axis)
         shape[axis] = info.shape[axis];
-      found.append(py::make_tuple(info.name, shape, info.data_dim));
+      // NumPy has no bfloat16; float32 has all its numbers.
+      const auto type = static_cast<format::HostType>(info.type);
+      const auto dtype = type == format::HostType::BFloat16 ? format::HostType::Float32 : type;
+      found.append(py::make_tuple(info.name, shape, info.data_dim,
+                                  py::dtype(std::string(format::nameOf(dtype)))));
     }
     return found;
   }
@@ -103,15 +108,13 @@ private:
 sluice_rt_type typeOf(const py::array &array) {
   if ((array.flags() & py::array::c_style) == 0)
     throw Failure{SLUICE_RT_INVALID_ARGUMENT, "E0604", "the array is not contiguous"};
-  if (py::isinstance<py::array_t<float>>(array))
-    return SLUICE_RT_FLOAT32;
-  if (py::isinstance<py::array_t<double>>(array))
-    return SLUICE_RT_FLOAT64;
-  if (array.dtype().kind() == 'f' && array.itemsize() == 2)
-    return SLUICE_RT_FLOAT16;
+  const std::string name = py::str(array.dtype());
+  for (auto type = format::HostType::Float32; type <= format::kLastHostType;
+       type = static_cast<format::HostType>(static_cast<int>(type) + 1))
+    if (name == format::nameOf(type))
+      return static_cast<sluice_rt_type>(type);
   throw Failure{SLUICE_RT_INVALID_ARGUMENT, "E0604",
-                "the array has elements of type " + std::string(py::str(array.dtype())) +
-                    ", allowed: float16, float32, float64"};
+                "the array has elements of type " + name + ", allowed: real numbers"};
 }
 
 /// A job and what it writes to, which must live until it has ended.

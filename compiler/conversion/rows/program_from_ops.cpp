@@ -67,10 +67,24 @@ private:
   }
 
   static format::HostType hostType(Type type) {
-    return type.isF32()    ? format::HostType::Float32
-           : type.isBF16() ? format::HostType::BFloat16
-           : type.isF16()  ? format::HostType::Float16
-                           : format::HostType::Float64;
+    using enum format::HostType;
+    if (type.isF32() || type.isBF16())
+      return type.isF32() ? Float32 : BFloat16;
+    if (type.isF16() || type.isF64())
+      return type.isF16() ? Float16 : Float64;
+    const bool isSigned = type.isSignedInteger();
+    switch (type.getIntOrFloatBitWidth()) {
+    case 8:
+      return isSigned ? Int8 : UInt8;
+    case 16:
+      return isSigned ? Int16 : UInt16;
+    case 32:
+      return isSigned ? Int32 : UInt32;
+    case 64:
+      return isSigned ? Int64 : UInt64;
+    default:
+      return Bool;
+    }
   }
 
   template <typename Named> static std::string nameOf(Named op) {
@@ -86,6 +100,8 @@ private:
     tensor.dataDim = static_cast<uint32_t>(op.getDataDim());
     if (op.getPacked())
       tensor.packed = *op.getPacked();
+    if (const auto limits = op.getLimits())
+      tensor.limits = format::Limits{(*limits)[0], (*limits)[1]};
     tensor.firstRow = static_cast<uint32_t>(op.getFirstRow());
     tensor.rows = static_cast<uint32_t>(op.getRows());
     places[op.getSymNameAttr()] = static_cast<uint32_t>(list.size());

@@ -103,8 +103,12 @@ private:
       return builder.getF16Type();
     case format::HostType::Float64:
       return builder.getF64Type();
+    case format::HostType::Bool:
+      return builder.getI1Type();
+    default:
+      return builder.getIntegerType(static_cast<unsigned>(8 * format::elementBytes(type)),
+                                    format::limitsOf(type).low < 0);
     }
-    llvm_unreachable("a type of the host");
   }
 
   template <typename Tensor> FlatSymbolRefAttr hostTensor(const format::HostTensor &tensor) {
@@ -112,8 +116,11 @@ private:
     const auto type = RankedTensorType::get(tensor.shape, elementType(tensor.type));
     const auto packed =
         tensor.packed.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(tensor.packed);
+    const auto limits =
+        tensor.limits ? builder.getDenseI64ArrayAttr({tensor.limits->low, tensor.limits->high})
+                      : DenseI64ArrayAttr();
     builder.create<Tensor>(where, name.getValue(), rest(tensor.name, name), type, packed,
-                           tensor.dataDim, tensor.firstRow, tensor.rows);
+                           tensor.dataDim, tensor.firstRow, tensor.rows, limits);
     return FlatSymbolRefAttr::get(name);
   }
 

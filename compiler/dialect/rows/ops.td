@@ -66,13 +66,15 @@ class Rows_Object<string mnemonic, list<Trait> traits = []>
     : Rows_Op<mnemonic, !listconcat(traits, [Symbol, HasParent<"ProgramOp">])>;
 
 /// A tensor at the host port: `rows` rows, starting at `first_row`. If adjacent axes are merged,
-/// `as` gives the merged shape, and the data dimension is an axis of that shape.
+/// `as` gives the merged shape, and the data dimension is an axis of that shape. `within` gives the
+/// least and the largest integer that an input of integers accepts.
 class Rows_HostTensor<string mnemonic> : Rows_Object<mnemonic> {
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$name, TypeAttr:$type,
                        OptionalAttr<DenseI64ArrayAttr>:$packed, I64Attr:$data_dim,
-                       I64Attr:$first_row, I64Attr:$rows);
+                       I64Attr:$first_row, I64Attr:$rows,
+                       OptionalAttr<DenseI64ArrayAttr>:$limits);
   let assemblyFormat = [{
-    $sym_name `:` $type (`as` $packed^)? `along` $data_dim `rows` $rows `from` $first_row attr-dict
+    $sym_name `:` $type (`as` $packed^)? (`within` $limits^)? `along` $data_dim `rows` $rows `from` $first_row attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -21,35 +21,45 @@ std::string dataTypeName(DataType type) {
   return fmt::format("number {}", type);
 }
 
-bool isFloatType(DataType type) { return hostType(type).has_value(); }
+bool isFloatType(DataType type) {
+  const auto host = hostType(type);
+  return host && !format::isInteger(*host);
+}
 
 bool isIntegerType(DataType type) {
-  switch (type) {
-  case Proto::UINT8:
-  case Proto::INT8:
-  case Proto::UINT16:
-  case Proto::INT16:
-  case Proto::INT32:
-  case Proto::INT64:
-  case Proto::BOOL:
-  case Proto::UINT32:
-  case Proto::UINT64:
-    return true;
-  default:
-    return false;
-  }
+  const auto host = hostType(type);
+  return host && format::isInteger(*host);
 }
 
 std::optional<format::HostType> hostType(DataType type) {
+  using enum format::HostType;
   switch (type) {
   case Proto::FLOAT:
-    return format::HostType::Float32;
+    return Float32;
   case Proto::BFLOAT16:
-    return format::HostType::BFloat16;
+    return BFloat16;
   case Proto::FLOAT16:
-    return format::HostType::Float16;
+    return Float16;
   case Proto::DOUBLE:
-    return format::HostType::Float64;
+    return Float64;
+  case Proto::INT8:
+    return Int8;
+  case Proto::UINT8:
+    return UInt8;
+  case Proto::INT16:
+    return Int16;
+  case Proto::UINT16:
+    return UInt16;
+  case Proto::INT32:
+    return Int32;
+  case Proto::UINT32:
+    return UInt32;
+  case Proto::INT64:
+    return Int64;
+  case Proto::UINT64:
+    return UInt64;
+  case Proto::BOOL:
+    return Bool;
   default:
     return std::nullopt;
   }

@@ -12,10 +12,7 @@
 #include "compiler/frontend/onnx/onnx_proto.h"
 #include "compiler/frontend/onnx/report.h"
 #include "compiler/support/fold_limits.h"
-
-namespace sluice::format {
-enum class HostType : uint8_t;
-} // namespace sluice::format
+#include "runtime/format/host_type.h"
 
 namespace sluice::frontend {
 
@@ -30,7 +27,7 @@ bool isFloatType(DataType type);
 /// The signed and unsigned integers of 8 to 64 bits, and bool.
 bool isIntegerType(DataType type);
 
-/// The element type the host sees, for the floating-point types.
+/// The element type the host sees: the floating-point types, integers of 8 to 64 bits, bool.
 std::optional<format::HostType> hostType(DataType type);
 
 /// Most elements of a tensor that is in the file: 1 GiB of fp32, beyond any target. Tensors that

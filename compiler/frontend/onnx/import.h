@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,12 +36,12 @@ struct ImportOptions {
   bool fixedRandom = false;
 };
 
-/// An input or output as published: in the IR every tensor is fp32. Computed bools and
-/// indices are published as fp32 too.
+/// An input or output as published, with the type of the model: in the IR every tensor is fp32.
 struct ImportedTensor {
   std::string name;
   std::vector<int64_t> shape;
   format::HostType type = format::HostType::Float32;
+  std::optional<format::Limits> limits = std::nullopt; ///< of an input of integers
 };
 
 /// An input of the graph or output of a node.

@@ -108,18 +108,30 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
     auto type = mlir::RankedTensorType::get(input.shape, builder.getF32Type());
     auto location = mlir::NameLoc::get(builder.getStringAttr(input.name));
     if (isState(input.name)) {
+      if (isIntegerType(input.type))
+        report
+            .add("E0114", fmt::format("state input {} has type {}; sluice supports states of type "
+                                      "float, float16, bfloat16 and double",
+                                      inQuotes(input.name), dataTypeName(input.type)))
+            .fixes.push_back(fix("keep the state as float, and cast it where the model needs "
+                                 "integers"));
       const mlir::Value state = builder.create<ir::StateOp>(location, type, nullptr);
       states[input.name] = state;
       tensors.emplace(input.name, Tensor{input.type, input.shape, nullptr, state, {}});
       info.tensors.push_back({input.name, input.shape, state});
       continue;
     }
-    info.inputs.push_back({input.name, input.shape, *hostType(input.type)});
+    const auto range = acceptedRange(input.type);
+    std::optional<format::Limits> limits;
+    if (range)
+      limits = {static_cast<int64_t>(range->least), static_cast<int64_t>(range->most)};
+    info.inputs.push_back({input.name, input.shape, *hostType(input.type), limits});
     unsigned index = function.getNumArguments();
     function.insertArgument(index, type, builder.getDictionaryAttr(nameAttribute(input.name)),
                             location);
-    tensors.emplace(input.name,
-                    Tensor{input.type, input.shape, nullptr, function.getArgument(index), {}});
+    Tensor tensor{input.type, input.shape, nullptr, function.getArgument(index), {}};
+    tensor.range = range;
+    tensors.emplace(input.name, std::move(tensor));
     info.tensors.push_back({input.name, input.shape, function.getArgument(index)});
   }
 }

@@ -58,6 +58,7 @@ private:
   /// Imports one node. If it cannot be, its outputs stay undefined, and the
   /// nodes that need them are only checked as far as that goes.
   void importNode(const GraphNode &node);
+  void offerValues(const NodeView &node, Problem &problem) const;
   void build(const GraphNode &node, const Operator &entry, NodeView view);
   void define(const std::string &output, Tensor tensor);
   const Operator *findOperator(const GraphNode &node);

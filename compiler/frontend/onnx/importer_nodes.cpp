@@ -5,6 +5,7 @@
 #include "compiler/frontend/onnx/importer.h"
 #include "compiler/frontend/onnx/importer_bodies.h"
 #include "compiler/frontend/onnx/unsupported.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace sluice::frontend {
 
@@ -36,6 +37,7 @@ void Importer::importNode(const GraphNode &node) {
                    fmt::format("{}: {}; found {}", node.ref.op, requirement.sentence, found));
     if (requirement.help)
       problem.fixes.push_back(fix(requirement.help));
+    offerValues(view, problem);
     return;
   }
   try {
@@ -45,6 +47,33 @@ void Importer::importNode(const GraphNode &node) {
       report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message)).fixes =
           error.fixes;
   }
+}
+
+/// Offers to give the values of the inputs that the integers of a node are computed from.
+void Importer::offerValues(const NodeView &node, Problem &problem) const {
+  constexpr size_t kMostOperations = 10'000;
+  llvm::SetVector<mlir::Value> values;
+  for (size_t i = 0; i < node.inputCount(); ++i)
+    if (node.has(i) && node.in(i).value && isIntegerType(node.in(i).type))
+      values.insert(node.in(i).value);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values.size() > kMostOperations)
+      return;
+    if (mlir::Operation *operation = values[i].getDefiningOp()) {
+      values.insert(operation->operand_begin(), operation->operand_end());
+      continue;
+    }
+    const auto argument = llvm::cast<mlir::BlockArgument>(values[i]);
+    const auto function = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !info.inputs[argument.getArgNumber()].limits)
+      return; // computed from data
+    names.push_back(info.inputs[argument.getArgNumber()].name);
+  }
+  for (const std::string &name : names)
+    problem.fixes.push_back(
+        fix(fmt::format("give the value of {}, if it is always the same", inQuotes(name)),
+            fmt::format("--bind {}=...", name)));
 }
 
 void Importer::build(const GraphNode &node, const Operator &entry, NodeView view) {

@@ -100,8 +100,7 @@ void Importer::addOutputs(const onnx::GraphProto &graph, const std::vector<Repla
       continue;
     if (keep(output.name(), tensor))
       continue;
-    info.outputs.push_back(
-        {output.name(), tensor.shape, hostType(tensor.type).value_or(format::HostType::Float32)});
+    info.outputs.push_back({output.name(), tensor.shape, hostType(tensor.type).value()});
     emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
     values.push_back(emitter.value(asFloats(tensor)));
     names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));

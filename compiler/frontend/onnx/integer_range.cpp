@@ -63,6 +63,13 @@ IntegerRange rangeOf(DataType type) {
   }
 }
 
+std::optional<IntegerRange> acceptedRange(DataType type) {
+  if (!isIntegerType(type))
+    return std::nullopt;
+  const IntegerRange all = rangeOf(type);
+  return IntegerRange{std::max(all.least, -kMostExact), std::min(all.most, kMostExact)};
+}
+
 std::string rangeText(const IntegerRange &range) {
   if (range.magnitude() >= kAnySize - 1)
     return "of any value";

@@ -3,6 +3,8 @@
 // without a word.
 #pragma once
 
+#include <optional>
+
 #include "compiler/frontend/onnx/host_tensor.h"
 
 namespace sluice::frontend {
@@ -33,6 +35,10 @@ IntegerRange joined(const IntegerRange &one, const IntegerRange &other);
 
 /// What an integer type or bool has.
 IntegerRange rangeOf(DataType type);
+
+/// What an input of the type accepts: the integers of the type that bf16 has all of. Nothing if it
+/// is a floating-point type.
+std::optional<IntegerRange> acceptedRange(DataType type);
 
 /// "in [0, 300]", or "of any size" where nothing is known but a type of 32 or 64 bits.
 std::string rangeText(const IntegerRange &range);

@@ -94,8 +94,8 @@ public:
     DataType type = input.type().tensor_type().elem_type();
     const auto value = options.bindings.find(input.name());
     const BoundValue *bound = value == options.bindings.end() ? nullptr : &value->second;
-    if (!isFloatType(type) && !(bound && isIntegerType(type))) {
-      refuseType(input.name(), type, bound);
+    if (!hostType(type)) {
+      refuseType(input.name(), type);
       return;
     }
     if (const Shape *given = givenShape(input.name(), bound);
@@ -131,18 +131,10 @@ private:
     const BoundValue *value; ///< null: known at run time
   };
 
-  void refuseType(const std::string &name, DataType type, const BoundValue *value) {
-    Problem &problem = report.add(
-        "E0114",
-        fmt::format("input {} has type {}; sluice supports float, float16, bfloat16 and double{}",
-                    inQuotes(name), dataTypeName(type),
-                    value ? ", and with a given value bool and integers" : ""));
-    if (!isIntegerType(type))
-      return;
-    problem.fixes.push_back(fix("use a float input: a one-hot vector and MatMul for Gather, 0 or 1 "
-                                "and a comparison for bool"));
-    problem.fixes.push_back(
-        fix("give its value, if it is always the same", fmt::format("--bind {}=...", name)));
+  void refuseType(const std::string &name, DataType type) {
+    report.add("E0114", fmt::format("input {} has type {}; sluice supports float, float16, "
+                                    "bfloat16, double, bool and 8- to 64-bit integers",
+                                    inQuotes(name), dataTypeName(type)));
   }
 
   void refuseName(const char *code, const std::string &name) {

@@ -1,32 +1,11 @@
 #include "tools/cli/io/elements.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 namespace sluice::io {
 namespace {
 
 using Kind = Encoding::Kind;
-
-/// The nearest float64 if that is exact, else one with an odd last bit.
-double toOdd(uint64_t magnitude) {
-  constexpr int kBits = 53;
-  const int extra = std::max(0, 64 - std::countl_zero(magnitude) - kBits);
-  const uint64_t lost = magnitude & ((uint64_t{1} << extra) - 1);
-  const uint64_t kept = magnitude >> extra | (lost != 0 ? 1 : 0);
-  return static_cast<double>(kept << extra);
-}
-
-double fromInteger(uint64_t bits, const Encoding &encoding) {
-  if (encoding.kind == Kind::Bool)
-    return bits != 0 ? 1 : 0;
-  const auto shift = static_cast<unsigned>(64 - 8 * encoding.bytes);
-  if (encoding.kind == Kind::Unsigned)
-    return toOdd(bits);
-  const int64_t value = static_cast<int64_t>(bits << shift) >> shift;
-  return value < 0 ? -toOdd(-static_cast<uint64_t>(value)) : toOdd(static_cast<uint64_t>(value));
-}
 
 } // namespace
 
@@ -54,32 +33,33 @@ std::optional<Encoding> encodingOf(std::string_view descr) {
 }
 
 Type typeOf(const Encoding &encoding) {
-  if (encoding.kind == Kind::BFloat16)
-    return Type::BFloat16;
-  if (encoding.kind != Kind::Float || encoding.bytes == 8)
-    return Type::Float64;
-  return encoding.bytes == 4 ? Type::Float32 : Type::Float16;
+  using enum format::HostType;
+  switch (encoding.kind) {
+  case Kind::Bool:
+    return Bool;
+  case Kind::BFloat16:
+    return BFloat16;
+  case Kind::Float:
+    return encoding.bytes == 8 ? Float64 : encoding.bytes == 4 ? Float32 : Float16;
+  case Kind::Signed:
+    return encoding.bytes == 8   ? Int64
+           : encoding.bytes == 4 ? Int32
+           : encoding.bytes == 2 ? Int16
+                                 : Int8;
+  case Kind::Unsigned:
+    return encoding.bytes == 8   ? UInt64
+           : encoding.bytes == 4 ? UInt32
+           : encoding.bytes == 2 ? UInt16
+                                 : UInt8;
+  }
+  return Float32;
 }
 
 std::vector<uint8_t> decode(std::string_view data, const Encoding &encoding) {
-  const bool integer = encoding.kind != Kind::Float && encoding.kind != Kind::BFloat16;
-  std::vector<uint8_t> all;
-  all.reserve(data.size() / encoding.bytes * typeBytes(typeOf(encoding)));
-  for (size_t at = 0; at < data.size(); at += encoding.bytes) {
-    uint8_t element[8] = {};
-    std::copy_n(data.begin() + static_cast<ptrdiff_t>(at), encoding.bytes, element);
-    if (encoding.bigEndian)
-      std::reverse(element, element + encoding.bytes);
-    size_t size = encoding.bytes;
-    if (integer) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, element, sizeof bits);
-      const double value = fromInteger(bits, encoding);
-      size = sizeof value;
-      std::memcpy(element, &value, size);
-    }
-    all.insert(all.end(), element, element + size);
-  }
+  std::vector<uint8_t> all(data.begin(), data.end());
+  if (encoding.bigEndian)
+    for (auto at = all.begin(); at != all.end(); at += static_cast<ptrdiff_t>(encoding.bytes))
+      std::reverse(at, at + static_cast<ptrdiff_t>(encoding.bytes));
   return all;
 }
 

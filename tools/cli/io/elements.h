@@ -25,13 +25,10 @@ std::optional<Encoding> encodingOf(std::string_view descr);
 /// The types that encodingOf knows, for messages.
 inline constexpr std::string_view kEncodings = "b1, i1 to i8, u1 to u8, f2, f4, f8, bfloat16 (V2)";
 
-/// The type of the tensor that holds such numbers: floats stay what they are, the
-/// others become float64.
+/// The type of the tensor that holds such numbers.
 Type typeOf(const Encoding &encoding);
 
-/// The elements of `data` (whole elements) as a tensor has them. Integers beyond 2^53
-/// are rounded to odd, so that rounding them again, to fewer bits, is as if from the
-/// integer.
+/// The elements of `data` (whole elements) as a tensor has them: little-endian.
 std::vector<uint8_t> decode(std::string_view data, const Encoding &encoding);
 
 } // namespace sluice::io

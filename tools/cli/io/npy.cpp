@@ -154,12 +154,13 @@ std::variant<Tensor, Error> readNpy(std::string_view bytes) {
                            data.size(), fmt::join(header.shape, ", "), expected));
   Tensor tensor{"", typeOf(*encoding), header.shape, decode(data, *encoding)};
   if (header.fortran && header.shape.size() > 1)
-    tensor.data = reordered(header.shape, tensor.data, typeBytes(tensor.type));
+    tensor.data = reordered(header.shape, tensor.data, format::elementBytes(tensor.type));
   return tensor;
 }
 
 std::string writeNpy(const Tensor &tensor) {
-  constexpr std::string_view descr[] = {"", "<f4", "<V2", "<f2", "<f8"};
+  constexpr std::string_view descr[] = {"",    "<f4", "<V2", "<f2", "<f8", "|i1", "|u1",
+                                        "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "|b1"};
   std::string shape;
   for (int64_t extent : tensor.shape)
     shape += fmt::format("{},{}", extent, tensor.shape.size() > 1 ? " " : "");

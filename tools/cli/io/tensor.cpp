@@ -1,23 +1,15 @@
 #include "tools/cli/io/tensor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "runtime/api/element.h"
+#include "runtime/api/packing.h"
 #include "runtime/format/program_file.h"
 
 namespace sluice::io {
-
-size_t typeBytes(Type type) { return type == Type::Float64 ? 8 : type == Type::Float32 ? 4 : 2; }
-
-std::string_view typeName(Type type) {
-  constexpr std::string_view names[] = {"", "float32", "bfloat16", "float16", "float64"};
-  return names[static_cast<size_t>(type)];
-}
 
 int64_t elementCount(const std::vector<int64_t> &shape) {
   constexpr int64_t limit = int64_t{1} << 31;
@@ -35,26 +27,9 @@ int64_t elementCount(const std::vector<int64_t> &shape) {
 }
 
 std::vector<double> values(const Tensor &tensor) {
-  std::vector<double> result(tensor.data.size() / typeBytes(tensor.type));
-  auto get = [&]<typename T>(size_t i, T value) {
-    std::memcpy(&value, tensor.data.data() + i * sizeof(T), sizeof(T));
-    return value;
-  };
+  std::vector<double> result(tensor.data.size() / format::elementBytes(tensor.type));
   for (size_t i = 0; i < result.size(); ++i)
-    switch (tensor.type) {
-    case Type::Float32:
-      result[i] = double{get(i, float{})};
-      break;
-    case Type::Float64:
-      result[i] = get(i, double{});
-      break;
-    case Type::Float16:
-      result[i] = double{runtime::floatFromHalf(get(i, uint16_t{}))};
-      break;
-    case Type::BFloat16:
-      result[i] = double{runtime::floatFromBf16(get(i, uint16_t{}))};
-      break;
-    }
+    result[i] = runtime::elementOf(tensor.data.data(), tensor.type, i);
   return result;
 }
 

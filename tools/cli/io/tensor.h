@@ -9,21 +9,19 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/format/host_type.h"
+
 namespace sluice::io {
 
-/// Element types of the floating kind; the numbers are those of
-/// sluice_rt_type.
-enum class Type : uint8_t { Float32 = 1, BFloat16 = 2, Float16 = 3, Float64 = 4 };
-
-size_t typeBytes(Type type);
-std::string_view typeName(Type type);
+/// Element types; the numbers are those of sluice_rt_type.
+using Type = format::HostType;
 
 /// Row-major, little-endian.
 struct Tensor {
   std::string name; ///< "" if the file gives none
   Type type = Type::Float32;
   std::vector<int64_t> shape;
-  std::vector<uint8_t> data; ///< product of the shape times typeBytes
+  std::vector<uint8_t> data; ///< product of the shape times format::elementBytes
 };
 
 /// E0604 (a type that is not supported), E0605 (malformed), E0501 (unreadable).
@@ -36,7 +34,7 @@ struct Error {
 /// more than 2^31.
 int64_t elementCount(const std::vector<int64_t> &shape);
 
-/// All elements as double, exactly.
+/// All elements as double: exactly, but for integers beyond 2^53 (runtime::elementOf).
 std::vector<double> values(const Tensor &tensor);
 
 /// How files begin.

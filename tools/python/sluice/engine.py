@@ -15,14 +15,16 @@ Array = npt.NDArray[Any]
 Inputs = Mapping[str, npt.ArrayLike]
 
 _PACING = {"queued": 0, "contiguous": 1, "spaced": 2}
-_AS_THEY_ARE = tuple(map(np.dtype, (np.float32, np.float64, np.float16)))
+_AS_THEY_ARE = tuple(map(np.dtype, (np.float32, np.float64, np.float16, np.bool_, np.int8, np.uint8, np.int16, np.uint16,
+                                    np.int32, np.uint32, np.int64, np.uint64)))
 
 
 class Port(NamedTuple):
-    """An input or output of a program."""
+    """An input or output of a program. `dtype` is its type in the model; float32 stands for bfloat16."""
     name: str
     shape: Tuple[int, ...]
     data_dim: int
+    dtype: np.dtype[Any]
 
 
 class Cycles(NamedTuple):
@@ -66,7 +68,7 @@ def _array(value: npt.ArrayLike) -> Array:
     if array.dtype not in _AS_THEY_ARE:
         if array.dtype.kind not in "fiub":
             raise argument("E0604", f"the array has elements of type {array.dtype}, allowed: real numbers")
-        array = array.astype(np.float64 if array.dtype.kind == "f" else np.float32)
+        array = array.astype(np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("="))
     return array if array.flags.c_contiguous else np.copy(array, order="C")
 
 
@@ -116,11 +118,11 @@ class Engine:
     def _results(self, out: Optional[Mapping[str, Array]]) -> Dict[str, Array]:
         """Returns the arrays that outputs are written to: the caller's, or new ones."""
         if out is None:
-            return {port.name: np.empty(port.shape, np.float32) for port in self.outputs}
+            return {port.name: np.empty(port.shape, port.dtype) for port in self.outputs}
         for name in out:
             if all(port.name != name for port in self.outputs):
                 raise argument("E0602", f"the model has no output '{name}', allowed: {_names(self.outputs)}")
-        results = {port.name: out[port.name] if port.name in out else np.empty(port.shape, np.float32)
+        results = {port.name: out[port.name] if port.name in out else np.empty(port.shape, port.dtype)
                    for port in self.outputs}
         for port in self.outputs:
             if results[port.name].shape != port.shape:
@@ -131,7 +133,8 @@ class Engine:
     def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
                **named: npt.ArrayLike) -> Job:
         """Starts an inference and returns at once. Give inputs by name or as a mapping; they are read before this
-        function returns. `out` maps names of outputs to arrays to write, of float16, float32 or float64."""
+        function returns. `out` maps names of outputs to arrays to write: of the output's type, or of float16, float32
+        or float64."""
         results = self._results(out)
         arrays = self._ordered({**inputs, **named} if inputs else named)
         return Job(self._engine.submit(self._model, arrays, list(results.values())), results)
@@ -152,7 +155,7 @@ class Engine:
         given = {**inputs, **named} if inputs else named
         count = next((np.shape(value)[0] for value in given.values() if np.ndim(value)), 0)
         arrays = self._ordered(given, count)
-        results = {port.name: np.empty((count, *port.shape), np.float32) for port in self.outputs}
+        results = {port.name: np.empty((count, *port.shape), port.dtype) for port in self.outputs}
         jobs = [self._engine.submit(self._model, [array[step, ...] for array in arrays],
                                     [array[step, ...] for array in results.values()])
                 for step in range(count)]
