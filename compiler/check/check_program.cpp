@@ -133,10 +133,11 @@ private:
     const Kind kind = kindOf(number - options.given.size());
     evidence.inputs = textOf(kind);
     for (uint64_t step = 0; step < count; ++step) {
-      Tensors &tensors = steps.emplace_back();
-      for (const frontend::ImportedTensor &input : oracle.inputs())
-        tensors.push_back(
+      Tensors arrays;
+      for (const frontend::ImportedTensor &input : oracle.arrays())
+        arrays.push_back(
             randomInput(input.shape, kind, options.seed + number, stream++, input.limits));
+      steps.push_back(madeFrom(arrays, oracle.inputs()));
     }
     return steps;
   }

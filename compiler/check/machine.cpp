@@ -22,7 +22,10 @@ size_t rowsPerStep(const std::vector<format::HostTensor> &tensors) {
 
 } // namespace
 
-Machine::Machine(const format::Program &program) : program(program), engine(device::makeVm()) {
+Machine::Machine(const format::Program &program)
+    : program(program), tensors(program.models.front().inputs), engine(device::makeVm()) {
+  for (format::HostTensor &tensor : tensors)
+    tensor.lookup.reset(); // the inputs of the function are looked up already
   engine->load(program);
 }
 
@@ -34,7 +37,7 @@ std::vector<Machine::Row> Machine::rowsOf(const Arrays &inputs) const {
   const size_t each = rowsPerStep(model.inputs);
   std::vector<Row> rows(each * model.steps);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const format::HostTensor &tensor = model.inputs[i];
+    const format::HostTensor &tensor = tensors[i];
     const uint32_t parts = tensor.stepAxis ? model.steps : 1; // others come with every step
     std::vector<uint16_t> packed(size_t{tensor.rows} * lanes * parts);
     runtime::pack(tensor, lanes, inputs[i].data(), format::HostType::Float64, packed, parts);

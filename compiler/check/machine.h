@@ -39,6 +39,7 @@ private:
   device::Device::Cycle step(const uint16_t *row);
 
   const format::Program &program;
+  std::vector<format::HostTensor> tensors; ///< inputs
   std::unique_ptr<device::Device> engine;
   std::string why;
   uint64_t passed = 0;

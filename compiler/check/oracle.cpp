@@ -8,7 +8,8 @@ namespace sluice::check {
 
 Oracle::Oracle(std::shared_ptr<mlir::MLIRContext> context, mlir::ModuleOp module,
                const frontend::ImportedModel &info)
-    : context(std::move(context)), ins(info.inputs), outs(info.outputs), all(info.tensors) {
+    : context(std::move(context)), hosts(info.arrays), ins(info.inputs), outs(info.outputs),
+      all(info.tensors) {
   mlir::IRMapping mapping;
   copy = llvm::cast<mlir::ModuleOp>(module->clone(mapping));
   for (frontend::GraphTensor &tensor : all)

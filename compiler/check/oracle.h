@@ -23,8 +23,12 @@ public:
   [[nodiscard]] mlir::func::FuncOp function() const;
   /// Returns whether the model remembers something from one inference to the next.
   [[nodiscard]] bool hasState() const;
-  /// Shapes as the model has them.
+  /// Inputs and outputs of the function; shapes as the model has them.
   [[nodiscard]] const std::vector<frontend::ImportedTensor> &inputs() const { return ins; }
+  /// Inputs of the host, of which those of the function are made.
+  [[nodiscard]] const std::vector<frontend::ImportedTensor> &arrays() const {
+    return hosts.empty() ? ins : hosts;
+  }
   [[nodiscard]] const std::vector<frontend::ImportedTensor> &outputs() const { return outs; }
   /// Inputs of the graph, then outputs of nodes in the order of execution.
   [[nodiscard]] const std::vector<frontend::GraphTensor> &tensors() const { return all; }
@@ -32,7 +36,7 @@ public:
 private:
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> copy;
-  std::vector<frontend::ImportedTensor> ins, outs;
+  std::vector<frontend::ImportedTensor> hosts, ins, outs;
   std::vector<frontend::GraphTensor> all;
 };
 

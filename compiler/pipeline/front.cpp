@@ -12,6 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include "compiler/check/check_program.h"
+#include "compiler/check/inputs.h"
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
@@ -95,7 +96,9 @@ public:
     if (main && options.check && options.stage == Stage::Program)
       result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
     if (result.oracle && options.calibration)
-      result.calibration = options.calibration(result.oracle->inputs(), problems);
+      for (const reference::Tensors &arrays :
+           options.calibration(result.oracle->arrays(), problems))
+        result.calibration.push_back(check::madeFrom(arrays, result.oracle->inputs()));
     if (!problems.empty())
       return {};
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
@@ -244,6 +247,8 @@ private:
                 : frontend::importModel(context, import, info, problems);
     result.operators = static_cast<uint32_t>(info.nodes.size());
     result.parameters = info.parameters;
+    result.arrays = info.arrays;
+    result.made = info.inputs;
     result.inputs = hostTensors(info.inputs);
     result.notes = info.notes;
     return module;
@@ -316,16 +321,33 @@ private:
         ir::setModelTensor(one.value, one.name);
   }
 
+  /// The inputs of the function that are made from one of the host.
+  [[nodiscard]] std::vector<streaming::StreamedInput>
+  madeFrom(const streaming::StreamedInput &array) const {
+    std::vector<streaming::StreamedInput> inputs;
+    for (const frontend::ImportedTensor &input : info.inputs)
+      if (!info.arrays.empty() && info.arrays[input.array].name == array.name) {
+        inputs.push_back(array);
+        inputs.back().name = input.name;
+      }
+    return inputs.empty() ? std::vector{array} : inputs;
+  }
+
   /// With --stream.
   bool stream(mlir::func::FuncOp main) {
     if (options.streaming.inputs.empty())
       return true;
     stage("streaming");
-    const auto streamed = streamBy(main, options.streaming);
+    streaming::Options streaming = options.streaming;
+    streaming.inputs.clear();
+    for (const streaming::StreamedInput &one : options.streaming.inputs)
+      for (streaming::StreamedInput &input : madeFrom(one))
+        streaming.inputs.push_back(std::move(input));
+    const auto streamed = streamBy(main, streaming);
     if (streamed) {
       note(streamed->notes);
-      result.streamed = std::make_shared<const check::Streamed>(options.streaming.inputs,
-                                                                streamed->outputs, streamed->late);
+      result.streamed = std::make_shared<const check::Streamed>(streaming.inputs, streamed->outputs,
+                                                                streamed->late);
     }
     return streamed.has_value();
   }

@@ -17,6 +17,7 @@
 #include "compiler/support/suggestion.h"
 #include "compiler/target/core_program.h"
 #include "compiler/target/save_state.h"
+#include "hw/numerics/numerics.h"
 #include "runtime/format/program_file.h"
 #include "runtime/format/targets.h"
 #include "sim/vm/timing.h"
@@ -186,6 +187,39 @@ void setSteps(const StepsTaken &steps, CompileResult &result) {
   result.macs = model.macs;
 }
 
+/// The table of a lookup as the host has it: of integers that wrap around, only those from 0 on.
+format::Lookup lookupOf(const frontend::ArrayLookup &from) {
+  format::Lookup lookup{from.first, 1, {}};
+  for (const int64_t extent : from.inner)
+    lookup.rowElements *= static_cast<uint32_t>(extent);
+  for (const float value : from.values)
+    lookup.values.push_back(numerics::roundToBf16(value));
+  const auto half = static_cast<ptrdiff_t>(lookup.values.size() / 2);
+  if (lookup.first == -lookup.rows() / 2 && lookup.rows() % 2 == 0 &&
+      std::equal(lookup.values.begin(), lookup.values.begin() + half,
+                 lookup.values.begin() + half)) {
+    lookup.values.erase(lookup.values.begin(), lookup.values.begin() + half);
+    lookup.first = 0;
+  }
+  return lookup;
+}
+
+/// Says what the host makes the inputs from.
+void setArrays(const CompileResult &result, format::Model &model) {
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    if (const auto &lookup = result.made[i].lookup)
+      model.inputs[i].lookup = lookupOf(*lookup);
+  for (const frontend::ImportedTensor &one : result.arrays)
+    model.arrays.push_back({one.name, one.shape, one.type, one.limits});
+  for (size_t i = 0; i < model.inputs.size() && !model.arrays.empty(); ++i) {
+    format::HostTensor &input = model.inputs[i];
+    input.array = static_cast<uint32_t>(result.made[i].array);
+    // Streaming may have left a part of it.
+    const auto rank = static_cast<ptrdiff_t>(model.arrays[input.array].shape.size());
+    model.arrays[input.array].shape.assign(input.shape.begin(), input.shape.begin() + rank);
+  }
+}
+
 /// With the data dimensions that the layout rules choose.
 bool compileOnce(const CompileOptions &options, CompileResult &result, Problems &problems) {
   const auto target = format::loadTarget(options.target);
@@ -233,6 +267,7 @@ bool compileOnce(const CompileOptions &options, CompileResult &result, Problems 
   result.program = std::move(plan.program);
   if (result.steps)
     setSteps(*result.steps, result);
+  setArrays(result, result.program.models.front());
   if (options.spaces && result.explanation)
     result.splits = splitsOf(*result.explanation, result.program.nodes);
   plan.program = {};

@@ -13,6 +13,7 @@
 #include "compiler/check/outcome.h"
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/frontend/onnx/bound_value.h"
+#include "compiler/frontend/onnx/import.h"
 #include "compiler/pipeline/operation_space.h"
 #include "compiler/streaming/streaming.h"
 #include "compiler/support/problem.h"
@@ -155,7 +156,9 @@ struct CompileResult {
   uint64_t planningWork = 0;    ///< beats that were looked at (plan/search/budget.h)
   std::optional<Cycles> cycles; ///< if CompileOptions::measure
   std::vector<TensorLayout> tensors;
-  std::vector<format::HostTensor> inputs; ///< name, shape, type and data dimension
+  std::vector<format::HostTensor> inputs;       ///< name, shape, type and data dimension
+  std::vector<frontend::ImportedTensor> arrays; ///< of the host; empty: the inputs
+  std::vector<frontend::ImportedTensor> made;   ///< the inputs, and what they are made from
   std::vector<Rewrite> rewrites;
   std::vector<LayoutFlags> fixes;        ///< if CompileOptions::applyFixes, the applied one first
   std::vector<OperationSpace> spaces;    ///< if asked for

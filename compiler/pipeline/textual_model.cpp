@@ -153,8 +153,10 @@ private:
         add(value);
       }
     }
-    for (BlockArgument argument : function.getArguments())
+    for (BlockArgument argument : function.getArguments()) {
       info.inputs.push_back({nameOf(argument), ir::shapeOf(argument).vec()});
+      info.inputs.back().array = argument.getArgNumber();
+    }
     Operation *end = function.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(end->getOperands())) {
       auto name = function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr);

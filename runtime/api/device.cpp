@@ -7,6 +7,7 @@
 
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/host_input.h"
 #include "runtime/api/packing.h"
 #include "runtime/api/sessions.h"
 #include "runtime/api/structs.h"
@@ -58,9 +59,33 @@ sluice_rt_status noEngine(Engine engine, const format::Geometry &geometry,
                           geometry.name, why));
 }
 
+/// What an array of the host must be.
+struct Expected {
+  std::string_view name;
+  format::HostType type;
+  uint64_t elements;
+};
+
+std::vector<Expected> expectedInputs(const format::Model &model) {
+  std::vector<Expected> all;
+  for (size_t i = 0; i < inputCount(model); ++i) {
+    const HostInput input = hostInput(model, i);
+    all.push_back(
+        {input.name, input.type, static_cast<uint64_t>(addressing::elementsOf(input.shape))});
+  }
+  return all;
+}
+
+std::vector<Expected> expectedOutputs(const format::Model &model) {
+  std::vector<Expected> all;
+  for (const format::HostTensor &output : model.outputs)
+    all.push_back({output.name, output.type, elementCount(output)});
+  return all;
+}
+
 /// The arrays of one direction; what is wrong with them goes to `wrong`.
 template <typename Array>
-std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, const Array *theirs,
+std::vector<Array> takeArrays(const std::vector<Expected> &tensors, const Array *theirs,
                               uint32_t count, std::string &wrong) {
   constexpr bool isOutput = std::is_same_v<Array, sluice_rt_output>;
   const std::string_view direction = isOutput ? "output" : "input";
@@ -84,7 +109,7 @@ std::vector<Array> takeArrays(const std::vector<format::HostTensor> &tensors, co
       return refuse(fmt::format("output '{}' of type {} is given {} elements, allowed: "
                                 "floating-point types",
                                 tensors[i].name, nameOf(tensors[i].type), nameOf(type)));
-    const uint64_t bytes = elementCount(tensors[i]) * element;
+    const uint64_t bytes = tensors[i].elements * element;
     if (!arrays[i].data || arrays[i].bytes != bytes)
       return refuse(fmt::format("{} '{}' has {} bytes, expected {}", direction, tensors[i].name,
                                 arrays[i].data ? arrays[i].bytes : 0, bytes));
@@ -97,10 +122,10 @@ std::string refusedElements(const format::Model &model,
                             const std::vector<sluice_rt_input> &inputs) {
   std::string text;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (const format::HostTensor &tensor = model.inputs[i]; tensor.limits)
+    if (const HostInput expected = hostInput(model, i); expected.limits)
       if (const std::string one = refusedElement(
-              tensor.name, tensor.type, *tensor.limits,
-              {inputs[i].data, static_cast<format::HostType>(inputs[i].type), tensor.shape});
+              expected.name, expected.type, *expected.limits,
+              {inputs[i].data, static_cast<format::HostType>(inputs[i].type), expected.shape});
           !one.empty())
         text += (text.empty() ? "" : "; ") + one;
   return text;
@@ -122,17 +147,18 @@ std::vector<uint16_t> packInputs(const format::Model &model, uint32_t lanes,
   for (size_t index : order) {
     const format::HostTensor &tensor = model.inputs[index];
     const size_t size = size_t{tensor.rows} * lanes;
-    const auto type = static_cast<format::HostType>(inputs[index].type);
+    const sluice_rt_input &array = inputs[arrayOf(model, index)];
+    const auto type = static_cast<format::HostType>(array.type);
     const auto at = [&](uint32_t step) {
       return std::span(all).subspan(step * rows * lanes + offset, size);
     };
     if (tensor.stepAxis) {
       std::vector<uint16_t> parts(size * model.steps);
-      pack(tensor, lanes, inputs[index].data, type, parts, model.steps);
+      pack(tensor, lanes, array.data, type, parts, model.steps);
       for (uint32_t step = 0; step < model.steps; ++step)
         std::ranges::copy(std::span(parts).subspan(step * size, size), at(step).begin());
     } else {
-      pack(tensor, lanes, inputs[index].data, type, at(0));
+      pack(tensor, lanes, array.data, type, at(0));
       for (uint32_t step = 1; step < model.steps; ++step)
         std::ranges::copy(at(0), at(step).begin());
     }
@@ -280,10 +306,10 @@ sluice_rt_status sluice_rt_submit(sluice_rt_device *device, uint32_t model,
       return noSuch("model", model, program.models.size());
     const format::Model &found = program.models[model];
     std::string wrong;
-    const auto in = takeArrays(found.inputs, inputs, input_count, wrong);
+    const auto in = takeArrays(expectedInputs(found), inputs, input_count, wrong);
     if (!wrong.empty())
       return invalid(wrong);
-    const auto out = takeArrays(found.outputs, outputs, output_count, wrong);
+    const auto out = takeArrays(expectedOutputs(found), outputs, output_count, wrong);
     if (!wrong.empty())
       return invalid(wrong);
     if (std::string refused = refusedElements(found, in); !refused.empty())

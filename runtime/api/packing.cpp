@@ -148,6 +148,16 @@ void pack(const HostTensor &tensor, uint32_t lanes, const void *data, HostType t
           std::span<uint16_t> rows, uint32_t steps) {
   std::fill(rows.begin(), rows.end(), uint16_t{0});
   const auto slots = format::hostSlots(tensor, lanes, steps);
+  if (tensor.lookup) {
+    const format::Lookup &lookup = *tensor.lookup;
+    slots.forEach([&](int64_t element, int64_t slot) {
+      const auto row = static_cast<uint64_t>(element) / lookup.rowElements;
+      const auto integer = static_cast<int64_t>(elementOf(data, type, row));
+      rows[static_cast<size_t>(slot)] =
+          lookup.values[lookup.at(integer) + static_cast<uint64_t>(element) % lookup.rowElements];
+    });
+    return;
+  }
   forElementsOf(type, [&](auto as) {
     slots.forEach([&](int64_t element, int64_t slot) {
       rows[static_cast<size_t>(slot)] = bf16Of(get<decltype(as)>(data, element));

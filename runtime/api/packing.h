@@ -16,10 +16,10 @@ namespace sluice::runtime {
 /// Product of the shape.
 uint64_t elementCount(const format::HostTensor &tensor);
 
-/// Packs a row-major array of elementCount(tensor) elements of `type` into
-/// tensor.rows rows of `lanes`; lanes beyond the extent become zero. Of a tensor with a part for
-/// each of `steps` steps the rows are those of all of them, step after step.
-/// An input with limits must have been found within them.
+/// Packs a row-major array of `type` into tensor.rows rows of `lanes`; lanes beyond the extent
+/// become zero. The array has elementCount(tensor) elements, or one for each row of the lookup.
+/// Of a tensor with a part for each of `steps` steps the rows are those of all of them, step after
+/// step. An input with limits must have been found within them.
 void pack(const format::HostTensor &tensor, uint32_t lanes, const void *data, format::HostType type,
           std::span<uint16_t> rows, uint32_t steps = 1);
 

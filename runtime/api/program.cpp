@@ -6,6 +6,7 @@
 
 #include "runtime/api/error.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/host_input.h"
 #include "runtime/api/packing.h"
 #include "runtime/api/structs.h"
 #include "runtime/format/packed_rows.h"
@@ -36,22 +37,28 @@ sluice_rt_status tensorInfo(const sluice_rt_program *program, uint32_t model, ui
   const auto &models = program->program->models;
   if (model >= models.size())
     return noSuch("model", model, models.size());
-  const auto &tensors = isOutput ? models[model].outputs : models[model].inputs;
-  if (index >= tensors.size())
-    return noSuch(isOutput ? "output" : "input", index, tensors.size());
-  const format::HostTensor &tensor = tensors[index];
-  const uint32_t steps = models[model].steps;
-  const format::Limits limits = tensor.limits.value_or(format::Limits());
-  return give<sluice_rt_tensor_info>(info,
-                                     {.size = 0,
-                                      .name = tensor.name.c_str(),
-                                      .type = static_cast<sluice_rt_type>(tensor.type),
-                                      .rank = static_cast<uint32_t>(tensor.shape.size()),
-                                      .shape = tensor.shape.data(),
-                                      .data_dim = format::PackedRows(tensor, steps).tensorDim(),
-                                      .elements = elementCount(tensor),
-                                      .low = limits.low,
-                                      .high = limits.high});
+  const format::Model &found = models[model];
+  const size_t count = isOutput ? found.outputs.size() : inputCount(found);
+  if (index >= count)
+    return noSuch(isOutput ? "output" : "input", index, count);
+  const auto describe = [&](const HostInput &tensor, uint32_t dataDim) {
+    const format::Limits limits = tensor.limits.value_or(format::Limits());
+    return give<sluice_rt_tensor_info>(
+        info, {.size = 0,
+               .name = tensor.name.c_str(),
+               .type = static_cast<sluice_rt_type>(tensor.type),
+               .rank = static_cast<uint32_t>(tensor.shape.size()),
+               .shape = tensor.shape.data(),
+               .data_dim = dataDim,
+               .elements = static_cast<uint64_t>(addressing::elementsOf(tensor.shape)),
+               .low = limits.low,
+               .high = limits.high});
+  };
+  if (!isOutput)
+    return describe(hostInput(found, index), dataDimOf(found, index));
+  const format::HostTensor &tensor = found.outputs[index];
+  return describe({tensor.name, tensor.shape, tensor.type, std::nullopt},
+                  format::PackedRows(tensor, found.steps).tensorDim());
 }
 
 } // namespace
@@ -133,7 +140,7 @@ sluice_rt_status sluice_rt_program_model(const sluice_rt_program *program, uint3
     const sluice::format::Model &found = models[model];
     return give<sluice_rt_model_info>(info, {.size = 0,
                                              .name = found.name.c_str(),
-                                             .inputs = static_cast<uint32_t>(found.inputs.size()),
+                                             .inputs = static_cast<uint32_t>(inputCount(found)),
                                              .outputs = static_cast<uint32_t>(found.outputs.size()),
                                              .macs = found.macs,
                                              .parameters = found.parameters});

@@ -42,6 +42,64 @@ std::optional<std::string> checkLimits(const HostTensor &tensor, bool isOutput) 
   return std::nullopt;
 }
 
+/// What is wrong with the array of an input and the lookup in it, or nothing.
+std::optional<std::string> checkLookup(const HostTensor &tensor,
+                                       const std::vector<HostArray> &arrays, bool isOutput) {
+  if (isOutput || arrays.empty())
+    return tensor.array != 0 || tensor.lookup
+               ? std::optional<std::string>("the tensor has an array or a lookup, allowed: none")
+               : std::nullopt;
+  if (tensor.array >= arrays.size())
+    return fmt::format("the array is {}, allowed: 0 to {}", tensor.array, arrays.size() - 1);
+  const HostArray &array = arrays[tensor.array];
+  const std::vector<int64_t> front(
+      tensor.shape.begin(), tensor.shape.begin() + static_cast<ptrdiff_t>(std::min(
+                                                       tensor.shape.size(), array.shape.size())));
+  if (front != array.shape || (!tensor.lookup && tensor.shape.size() != front.size()))
+    return fmt::format("the shape does not begin with that of array '{}'", array.name);
+  if (!tensor.lookup)
+    return tensor.type != array.type || (array.limits && tensor.limits &&
+                                         (tensor.limits->low > array.limits->low ||
+                                          tensor.limits->high < array.limits->high))
+               ? std::optional(
+                     fmt::format("the type or the limits are not those of array '{}'", array.name))
+               : std::nullopt;
+  int64_t inner = 1;
+  for (size_t axis = front.size(); axis < tensor.shape.size(); ++axis)
+    inner *= tensor.shape[axis];
+  const Lookup &lookup = *tensor.lookup;
+  if (!array.limits)
+    return fmt::format("array '{}' of type {} is looked up, allowed: integers", array.name,
+                       nameOf(array.type));
+  if (isInteger(tensor.type) || lookup.rowElements != inner || lookup.values.empty() ||
+      lookup.values.size() % lookup.rowElements != 0)
+    return fmt::format("the lookup has {} values in rows of {}, the shape needs rows of {}",
+                       lookup.values.size(), lookup.rowElements, inner);
+  return std::nullopt;
+}
+
+/// What is wrong with the arrays of a model, or nothing.
+std::optional<std::string> checkArrays(const Model &model) {
+  std::set<std::string> names;
+  std::set<uint32_t> used;
+  for (const HostTensor &tensor : model.inputs)
+    used.insert(tensor.array);
+  for (const HostArray &array : model.arrays) {
+    if (array.name.empty() || !isUtf8(array.name) || !names.insert(array.name).second)
+      return "the name of an array is empty, not UTF-8 text, or used twice";
+    if (elementBytes(array.type) == 0 || isInteger(array.type) != array.limits.has_value())
+      return fmt::format("the type of array '{}' is wrong, or its limits are", array.name);
+    const Limits most = isInteger(array.type) ? limitsOf(array.type) : Limits();
+    if (array.limits && (array.limits->low < most.low || array.limits->high > most.high ||
+                         array.limits->low > array.limits->high))
+      return fmt::format("the limits of array '{}' are {} and {}, allowed: ascending, in [{}, {}]",
+                         array.name, array.limits->low, array.limits->high, most.low, most.high);
+    if (!used.contains(static_cast<uint32_t>(names.size() - 1)))
+      return fmt::format("nothing is made from array '{}'", array.name);
+  }
+  return std::nullopt;
+}
+
 /// What is wrong with a tensor by itself, or nothing.
 std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, uint32_t steps,
                                        uint32_t lanes) {
@@ -182,12 +240,19 @@ void checkModels(const Program &program, ProblemList &problems) {
       problems.add("E0511", fmt::format("model '{}': {}", model.name, *wrong));
       continue;
     }
+    if (const auto wrong = checkArrays(model)) {
+      problems.add("E0511", fmt::format("model '{}': {}", model.name, *wrong));
+      continue;
+    }
     RowMap inputRows;
     for (bool isOutput : {false, true}) {
       const std::string_view direction = isOutput ? "output" : "input";
       std::set<std::string> names;
       for (const HostTensor &tensor : isOutput ? model.outputs : model.inputs) {
-        if (const auto wrong = checkTensor(tensor, isOutput, model.steps, program.geometry.lanes)) {
+        auto wrong = checkTensor(tensor, isOutput, model.steps, program.geometry.lanes);
+        if (!wrong)
+          wrong = checkLookup(tensor, model.arrays, isOutput);
+        if (wrong) {
           bad(direction, tensor, *wrong);
           continue;
         }

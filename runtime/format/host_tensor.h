@@ -30,6 +30,21 @@ constexpr Limits limitsOf(HostType type) {
   return isUnsigned ? Limits{0, span - 1} : Limits{-span / 2, span / 2 - 1};
 }
 
+/// Constant rows that the host sends in the place of integers, as an embedding does: integer v
+/// becomes row (v - first) mod rows of the table.
+struct Lookup {
+  int64_t first = 0;
+  uint32_t rowElements = 1;
+  std::vector<uint16_t> values; ///< bf16, row by row
+
+  [[nodiscard]] int64_t rows() const { return static_cast<int64_t>(values.size() / rowElements); }
+  /// Where the row of an integer begins.
+  [[nodiscard]] size_t at(int64_t integer) const {
+    const int64_t row = (integer - first) % rows();
+    return static_cast<size_t>(row < 0 ? row + rows() : row) * rowElements;
+  }
+};
+
 /// A tensor at the host port. The host sees a plain row-major array of `shape`;
 /// the port carries rows of B bf16 lanes. Index (i0..in) of the array's packed shape, which is
 /// `shape` or that with neighbouring axes as one, with data dimension d:
@@ -54,6 +69,18 @@ struct HostTensor {
   /// The packed shape (of the part of a step, in a model of several); empty: the shape.
   std::vector<int64_t> packed = {};
   /// Of an input of integers or bools; bf16 has every one of them.
+  std::optional<Limits> limits = std::nullopt;
+  uint32_t array = 0; ///< of an input: the array of the model that it is made from, if it has some
+  /// Of an input: what its elements are looked up in. The shape is that of the array with axes of
+  /// the table's rows behind it.
+  std::optional<Lookup> lookup = std::nullopt;
+};
+
+/// An input as the host gives it, where several tensors are made from one, or by a lookup.
+struct HostArray {
+  std::string name;
+  std::vector<int64_t> shape;
+  HostType type = HostType::Float32;
   std::optional<Limits> limits = std::nullopt;
 };
 

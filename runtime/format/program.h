@@ -28,6 +28,7 @@ struct Model {
   /// program's initial state, and the rows of each step are offered, and arrive, one after the
   /// other.
   uint32_t steps = 1;
+  std::vector<HostArray> arrays = {}; ///< the inputs of the host; empty: one for each of `inputs`
 };
 
 /// Rows that are kept from one inference to the next: of a core's tensor RAM, or of its

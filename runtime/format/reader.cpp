@@ -119,13 +119,21 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
     *value = in.number<uint32_t>();
 }
 
+/// A type outside the enumeration must not survive the narrowing.
+HostType readType(ByteReader &in) {
+  return static_cast<HostType>(std::min(in.number<uint32_t>(), 255U));
+}
+
+std::optional<Limits> readLimits(ByteReader &in) {
+  const auto low = in.number<int64_t>(), high = in.number<int64_t>();
+  return low != 0 || high != 0 ? std::optional(Limits{low, high}) : std::nullopt;
+}
+
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(52));
+  tensors.resize(in.count(60));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
-    // A type outside the enumeration must not survive the narrowing.
-    const auto type = in.number<uint32_t>();
-    tensor.type = static_cast<HostType>(std::min(type, 255U));
+    tensor.type = readType(in);
     tensor.dataDim = in.number<uint32_t>();
     tensor.firstRow = in.number<uint32_t>();
     tensor.rows = in.number<uint32_t>();
@@ -134,19 +142,35 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
     tensor.skipped = in.number<uint32_t>();
     tensor.shape = in.numbers<int64_t>(in.count(8));
     tensor.packed = in.numbers<int64_t>(in.count(8));
-    const auto low = in.number<int64_t>(), high = in.number<int64_t>();
-    if (low != 0 || high != 0)
-      tensor.limits = Limits{low, high};
+    tensor.limits = readLimits(in);
+    tensor.array = in.number<uint32_t>();
+    if (const auto elements = in.number<uint32_t>(); elements != 0) {
+      Lookup &lookup = tensor.lookup.emplace();
+      lookup.rowElements = elements;
+      lookup.first = in.number<int64_t>();
+      lookup.values = in.numbers<uint16_t>(in.count(2));
+    }
+  }
+}
+
+void readArrays(ByteReader &in, std::vector<HostArray> &arrays) {
+  arrays.resize(in.count(28));
+  for (HostArray &array : arrays) {
+    array.name = in.text();
+    array.type = readType(in);
+    array.limits = readLimits(in);
+    array.shape = in.numbers<int64_t>(in.count(8));
   }
 }
 
 void readModels(ByteReader &in, std::vector<Model> &models) {
-  models.resize(in.count(32));
+  models.resize(in.count(36));
   for (Model &model : models) {
     model.name = in.text();
     model.macs = in.number<uint64_t>();
     model.parameters = in.number<uint64_t>();
     model.steps = in.number<uint32_t>();
+    readArrays(in, model.arrays);
     readTensors(in, model.inputs);
     readTensors(in, model.outputs);
   }

@@ -31,6 +31,11 @@ void writeExtents(ByteWriter &out, const std::vector<int64_t> &extents) {
   out.numbers(extents);
 }
 
+void writeLimits(ByteWriter &out, const std::optional<Limits> &limits) {
+  out.number(limits ? limits->low : 0);
+  out.number(limits ? limits->high : 0);
+}
+
 void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
   out.number(static_cast<uint32_t>(tensors.size()));
   for (const HostTensor &tensor : tensors) {
@@ -43,9 +48,24 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
     out.number(tensor.skipped);
     writeExtents(out, tensor.shape);
     writeExtents(out, tensor.packed);
-    const Limits limits = tensor.limits.value_or(Limits());
-    out.number(limits.low);
-    out.number(limits.high);
+    writeLimits(out, tensor.limits);
+    out.number(tensor.array);
+    out.number(tensor.lookup ? tensor.lookup->rowElements : 0);
+    if (tensor.lookup) {
+      out.number(tensor.lookup->first);
+      out.number(static_cast<uint32_t>(tensor.lookup->values.size()));
+      out.numbers(tensor.lookup->values);
+    }
+  }
+}
+
+void writeArrays(ByteWriter &out, const std::vector<HostArray> &arrays) {
+  out.number(static_cast<uint32_t>(arrays.size()));
+  for (const HostArray &array : arrays) {
+    out.text(array.name);
+    out.number(static_cast<uint32_t>(array.type));
+    writeLimits(out, array.limits);
+    writeExtents(out, array.shape);
   }
 }
 
@@ -56,6 +76,7 @@ void writeModels(ByteWriter &out, const std::vector<Model> &models) {
     out.number(model.macs);
     out.number(model.parameters);
     out.number(model.steps);
+    writeArrays(out, model.arrays);
     writeTensors(out, model.inputs);
     writeTensors(out, model.outputs);
   }

@@ -67,10 +67,11 @@ class Bind(Refusal):
              help: use operators that `sluice ops` lists, or cut the model before this node
             """, rated(other="Frobnicate"), flags=self.flags("sr=8000"))
         self.compile_refused(REFUSED, """
-            error[E0114]: input 'sr' has type int64; sluice supports float, float16, bfloat16 and double
-              --> m.onnx
-             help: use a float input: a one-hot vector and MatMul for Gather, 0 or 1 and a comparison for bool
-             help: give its value, if it is always the same (--bind sr=...)
+            error[E0205]: If: input 'cond' must be one bool known at compile time (a constant, or from constants and \
+shapes); found a run-time tensor bool []
+              --> m.onnx: node 2 "choose" (If)
+             help: fold it with onnxsim (give the input shapes), or bind the input that it depends on (--bind)
+             help: give the value of 'sr', if it is always the same (--bind sr=...)
             """, rated())
 
     def test_values_and_files(self):
@@ -130,8 +131,8 @@ class Bind(Refusal):
                               [models.tensor("x", 1, 8), models.tensor("rate", 1)], [models.tensor("y", 1, 8)]),
                               flags=self.flags("rate_=1"))
         self.compile_refused(REFUSED, """
-            error[E0114]: input 'sr' has type string; sluice supports float, float16, bfloat16 and double, and \
-with a given value bool and integers
+            error[E0114]: input 'sr' has type string; sluice supports float, float16, bfloat16, double, bool and \
+8- to 64-bit integers
               --> m.onnx
             """, rated(TensorProto.STRING), flags=self.flags("sr=1"))
         np.save(self.dir / "factor.npy", np.float32([1, 2, 3]))

@@ -61,6 +61,35 @@ std::string stepsText(const format::HostTensor &tensor) {
                                          : fmt::format(", {} positions skipped", tensor.skipped));
 }
 
+std::string limitsText(const std::optional<format::Limits> &limits) {
+  return limits ? fmt::format(", integers from {} to {}", limits->low, limits->high) : "";
+}
+
+Json limitsJson(const std::optional<format::Limits> &limits) {
+  return limits ? Json({limits->low, limits->high}) : Json(nullptr);
+}
+
+/// The arrays of the host, where tensors are made from them.
+Json addArrays(Answer &answer, const format::Model &model) {
+  Json list = Json::array();
+  for (size_t i = 0; i < model.arrays.size(); ++i) {
+    const format::HostArray &array = model.arrays[i];
+    answer.text += fmt::format("  input  {} {} {}{}\n", printable(array.name), nameOf(array.type),
+                               shapeText(array.shape), limitsText(array.limits));
+    Json tensors = Json::array();
+    for (const format::HostTensor &tensor : model.inputs)
+      if (tensor.array == i)
+        tensors.push_back({{"name", tensor.name},
+                           {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
+    list.push_back({{"name", array.name},
+                    {"type", nameOf(array.type)},
+                    {"shape", array.shape},
+                    {"limits", limitsJson(array.limits)},
+                    {"tensors", tensors}});
+  }
+  return list;
+}
+
 Json addTensors(Answer &answer, std::string_view kind, const std::vector<format::HostTensor> &all,
                 uint32_t steps) {
   Json list = Json::array();
@@ -68,20 +97,20 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
     const format::PackedRows rows(tensor, steps);
     const auto type = format::nameOf(tensor.type);
     answer.text +=
-        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}{}\n", kind,
+        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}{}{}\n", kind,
                     printable(tensor.name), type, shapeText(tensor.shape), rows.tensorDim(),
                     tensor.packed.empty() ? "" : ", packed as " + shapeText(tensor.packed),
                     tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor),
-                    tensor.limits ? fmt::format(", integers from {} to {}", tensor.limits->low,
-                                                tensor.limits->high)
+                    limitsText(tensor.limits),
+                    tensor.lookup ? fmt::format(", looked up in a table of {} rows",
+                                                tensor.lookup->rows())
                                   : "");
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},
                     {"data_dim", rows.tensorDim()},
                     {"packed", tensor.packed.empty() ? Json(nullptr) : Json(tensor.packed)},
-                    {"limits", tensor.limits ? Json({tensor.limits->low, tensor.limits->high})
-                                             : Json(nullptr)},
+                    {"limits", limitsJson(tensor.limits)},
                     {"first_row", tensor.firstRow},
                     {"rows", tensor.rows},
                     {"step_axis", tensor.stepAxis ? Json(*tensor.stepAxis) : Json(nullptr)},
@@ -105,7 +134,9 @@ void addIo(Answer &answer, const format::Program &program) {
                   {"parameters", model.parameters},
                   {"macs", model.macs},
                   {"steps", model.steps}};
-    entry["inputs"] = addTensors(answer, "input", model.inputs, model.steps);
+    entry["arrays"] = addArrays(answer, model);
+    entry["inputs"] = addTensors(answer, model.arrays.empty() ? "input" : "made", model.inputs,
+                                 model.steps);
     entry["outputs"] = addTensors(answer, "output", model.outputs, model.steps);
     models.push_back(entry);
   }

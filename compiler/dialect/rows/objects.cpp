@@ -17,13 +17,25 @@ std::optional<int64_t> rowsOf(llvm::ArrayRef<int64_t> shape, int64_t dim, int64_
   return addressing::rowsOf(shape, static_cast<size_t>(dim), lanes);
 }
 
+bool isHostInteger(mlir::Type type) {
+  if (type.isInteger(1))
+    return true;
+  return (type.isSignedInteger() || type.isUnsignedInteger()) &&
+         llvm::is_contained({8U, 16U, 32U, 64U}, type.getIntOrFloatBitWidth());
+}
+
 template <typename Tensor> mlir::LogicalResult verifyHostTensor(Tensor op) {
   const auto type = llvm::dyn_cast<mlir::RankedTensorType>(op.getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
     return op.emitOpError("must have the type of a non-empty static tensor");
   const mlir::Type element = type.getElementType();
-  if (!element.isF32() && !element.isBF16() && !element.isF16() && !element.isF64())
-    return op.emitOpError() << "has elements of " << element << ", allowed: f32, bf16, f16, f64";
+  const bool isFloat = element.isF32() || element.isBF16() || element.isF16() || element.isF64();
+  if (!isFloat && !isHostInteger(element))
+    return op.emitOpError() << "has elements of " << element
+                            << ", allowed: f32, bf16, f16, f64, i1, si8 to si64, ui8 to ui64";
+  const auto limits = op.getLimits();
+  if (limits && (isFloat || limits->size() != 2))
+    return op.emitOpError("has limits that are not two integers of an integer tensor");
   const llvm::ArrayRef<int64_t> shape = op.getPacked().value_or(type.getShape());
   if (!isShapeOf(shape, type.getNumElements()))
     return op.emitOpError() << "is packed as [" << shape << "] but has " << type.getNumElements()

@@ -225,6 +225,8 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
                               [](const Tensor &operand) { return operand.known != nullptr; });
   if (allKnown && isFoldable(operands, *shape))
     return folded(operands, *shape, body);
+  if (auto found = pointwiseOfArray(operands, *shape, body))
+    return *found;
   llvm::SmallVector<mlir::Value> inputs;
   std::vector<int> argumentOf; // of each operand; -1: a scalar of the body
   for (const Tensor &operand : operands) {

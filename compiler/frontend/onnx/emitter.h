@@ -12,6 +12,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/integer_range.h"
+#include "compiler/frontend/onnx/lookup.h"
 #include "compiler/frontend/onnx/scalars.h"
 #include "compiler/reference/axes.h"
 #include "mlir/IR/Builders.h"
@@ -36,6 +37,9 @@ struct Tensor {
   std::vector<Tensor> elements = {}; ///< of a sequence; `type` is theirs
   /// Of integers that the program computes, also as floats: narrower than the type's.
   std::optional<IntegerRange> range = std::nullopt;
+  /// Of what depends on the elements of one integer input alone, element by element.
+  ArrayLookupRef lookup = nullptr;
+  std::vector<ArrayView> views = {}; ///< of the looked-up tensor, the first one first
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
@@ -97,6 +101,11 @@ public:
   mlir::OpBuilder &ir() { return builder; }
   mlir::Location where() const { return location; }
   void setLocation(mlir::Location where) { location = where; }
+  /// Integer inputs, and what adds an input of the function with this shape that is looked up.
+  void setArrays(Arrays &inputs, std::function<mlir::Value(const Shape &, ArrayLookupRef)> add) {
+    arrays = &inputs;
+    addLookup = std::move(add);
+  }
   /// Where constants are written; everything else goes behind them, or into loops.
   void setConstants(mlir::Block &block) { home = &block; }
   /// What a user can do where a tensor has no elements and needs some.
@@ -139,12 +148,20 @@ public:
   /// Unsqueezes in front and repeats axes of extent 1. A known tensor is not repeated at import.
   Tensor broadcast(const Tensor &input, const Shape &shape);
 
+  /// Rows of a known table along its first axis, chosen by a tensor that is looked up; the axes of
+  /// a row are behind those of the indices.
+  Tensor chosenRows(const Tensor &table, const Tensor &indices);
+
   /// A loop with at least one trip, its body written once: the last carried values, then the
   /// stacks. Nothing is left of it if `body` throws.
   std::vector<Tensor> loop(const LoopFrame &frame, const LoopBody &body);
 
 private:
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
+  std::optional<Tensor> pointwiseOfArray(const std::vector<Tensor> &operands, const Shape &shape,
+                                         const ScalarBody &body);
+  Tensor lookedUp(DataType type, const Tensor &by, ArrayLookup lookup);
+  Tensor viewed(const Tensor &input, Tensor result, ArrayView view);
   std::optional<Tensor> evaluated(DataType type, mlir::Value value);
   Tensor computed(DataType type, mlir::Value value);
   mlir::Value transposed(mlir::Value value, Shape permutation);
@@ -159,6 +176,8 @@ private:
   mlir::Block *home = nullptr;
   std::map<HostTensorRef, mlir::Value> constants;
   std::vector<Fix> fixesForEmpty;
+  Arrays *arrays = nullptr;
+  std::function<mlir::Value(const Shape &, ArrayLookupRef)> addLookup;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 

@@ -35,6 +35,16 @@ HostTensor withShape(const HostTensor &tensor, Shape shape) {
   return out;
 }
 
+Shape joined(Shape front, const Shape &back) {
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+/// The axes of a tensor from `rank` on, behind others.
+Shape withInner(const Shape &front, const Shape &of, size_t rank) {
+  return joined(front, {of.begin() + static_cast<std::ptrdiff_t>(rank), of.end()});
+}
+
 /// An axis whose neighbouring elements are `stride` elements apart.
 struct Stride {
   int64_t extent, stride;
@@ -110,7 +120,13 @@ Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
   std::string why;
   ir::Extents shape = checked(ir::inferTranspose(input.shape, permutation, why), why);
   if (!input.known)
-    return selected({input}, transposed(input.value, permutation));
+    return viewed(input, selected({input}, transposed(input.value, permutation)),
+                  [this, permutation](const Tensor &tensor) {
+                    Shape all = permutation;
+                    while (all.size() < tensor.shape.size())
+                      all.push_back(static_cast<int64_t>(all.size()));
+                    return transpose(tensor, all);
+                  });
   Shape from = stridesOf(input.shape), strides;
   for (int64_t axis : permutation)
     strides.push_back(from[axis]);
@@ -163,15 +179,19 @@ Tensor Emitter::reshape(const Tensor &input, const Shape &shape) {
     return input;
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, shape), input.name);
+  const auto view = [this, shape, rank = input.shape.size()](const Tensor &tensor) {
+    return reshape(tensor, withInner(shape, tensor.shape, rank));
+  };
   if (auto before = undone(input, shape))
-    return *before;
+    return viewed(input, *before, view);
   if (auto kept = withKeptAxes(input, shape))
     return *kept;
   if (auto transposed = asTranspose(input, shape))
-    return *transposed;
+    return viewed(input, *transposed, view);
   std::string why;
   checked(ir::inferReshape(input.shape, shape, why), why);
-  return selected({input}, builder.create<ir::ReshapeOp>(location, input.value, shape));
+  return viewed(
+      input, selected({input}, builder.create<ir::ReshapeOp>(location, input.value, shape)), view);
 }
 
 Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
@@ -181,11 +201,15 @@ Tensor Emitter::unsqueeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferUnsqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  const auto view = [this, shape, rank = input.shape.size()](const Tensor &tensor) {
+    return reshape(tensor, withInner({shape.begin(), shape.end()}, tensor.shape, rank));
+  };
   if (auto before = undone(input, Shape(shape.begin(), shape.end())))
-    return *before;
+    return viewed(input, *before, view);
   if (auto kept = withKeptAxes(input, Shape(shape.begin(), shape.end())))
     return *kept;
-  return selected({input}, builder.create<ir::UnsqueezeOp>(location, input.value, axes));
+  return viewed(
+      input, selected({input}, builder.create<ir::UnsqueezeOp>(location, input.value, axes)), view);
 }
 
 Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
@@ -195,9 +219,13 @@ Tensor Emitter::squeeze(const Tensor &input, const Shape &axes) {
   ir::Extents shape = checked(ir::inferSqueeze(input.shape, axes, why), why);
   if (input.known)
     return Tensor::ofKnown(withShape(*input.known, Shape(shape.begin(), shape.end())), input.name);
+  const auto view = [this, shape, rank = input.shape.size()](const Tensor &tensor) {
+    return reshape(tensor, withInner({shape.begin(), shape.end()}, tensor.shape, rank));
+  };
   if (auto before = undone(input, Shape(shape.begin(), shape.end())))
-    return *before;
-  return selected({input}, builder.create<ir::SqueezeOp>(location, input.value, axes));
+    return viewed(input, *before, view);
+  return viewed(
+      input, selected({input}, builder.create<ir::SqueezeOp>(location, input.value, axes)), view);
 }
 
 Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &sizes,
@@ -218,8 +246,14 @@ Tensor Emitter::slice(const Tensor &input, const Shape &starts, const Shape &siz
     return input;
   std::string why;
   checked(ir::inferSlice(input.shape, starts, sizes, steps, why), why);
-  return selected({input},
-                  builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps));
+  return viewed(
+      input,
+      selected({input}, builder.create<ir::SliceOp>(location, input.value, starts, sizes, steps)),
+      [this, starts, sizes, steps, rank = input.shape.size()](const Tensor &tensor) {
+        const Shape inner(tensor.shape.size() - rank, 0), ones(inner.size(), 1);
+        return slice(tensor, joined(starts, inner), withInner(sizes, tensor.shape, rank),
+                     joined(steps, ones));
+      });
 }
 
 Tensor Emitter::pad(const Tensor &input, const Shape &low, const Shape &high, float value) {

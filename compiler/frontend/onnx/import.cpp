@@ -37,7 +37,24 @@ mlir::OwningOpRef<mlir::ModuleOp> importProto(mlir::MLIRContext &context,
                                               const ImportOptions &options, ImportedModel &info,
                                               Problems &problems) {
   context.loadDialect<ir::SluiceDialect, mlir::func::FuncDialect>();
-  return guarded(problems, [&] { return Importer(context, options, info, problems).run(model); });
+  return guarded(problems, [&] {
+    // The tables of a model say which integers its inputs may have, once they are known.
+    constexpr int kMostImports = 4;
+    const ImportedModel empty = info;
+    std::map<std::string, IntegerRange> ranges;
+    for (int imports = 1;; ++imports) {
+      Problems found;
+      Importer importer(context, options, info, found, ranges);
+      mlir::OwningOpRef<mlir::ModuleOp> module = importer.run(model);
+      const auto wanted = importer.wantedRanges();
+      if (wanted == ranges || imports == kMostImports) {
+        problems.insert(problems.end(), found.begin(), found.end());
+        return module;
+      }
+      ranges = wanted;
+      info = empty;
+    }
+  });
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/onnx/bound_value.h"
+#include "compiler/frontend/onnx/lookup.h"
 #include "compiler/support/problem.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -42,6 +43,8 @@ struct ImportedTensor {
   std::vector<int64_t> shape;
   format::HostType type = format::HostType::Float32;
   std::optional<format::Limits> limits = std::nullopt; ///< of an input of integers
+  size_t array = 0; ///< of an input of the function: the number of the host's that it is made of
+  ArrayLookupRef lookup = nullptr; ///< by which it is made of the array's integers
 };
 
 /// An input of the graph or output of a node.
@@ -52,8 +55,9 @@ struct GraphTensor {
 };
 
 struct ImportedModel {
-  std::string name; ///< name of the ONNX graph, may be empty
-  std::vector<ImportedTensor> inputs;
+  std::string name;                   ///< name of the ONNX graph, may be empty
+  std::vector<ImportedTensor> arrays; ///< inputs of the host; empty: those of the function
+  std::vector<ImportedTensor> inputs; ///< of the function
   std::vector<ImportedTensor> outputs;
   std::vector<GraphTensor> tensors;      ///< inputs, then outputs of nodes in order of execution
   std::vector<format::SourceNode> nodes; ///< every node of the graph, in its order

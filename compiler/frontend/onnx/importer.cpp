@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,9 @@
 #include "compiler/frontend/onnx/model_file.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace sluice::frontend {
 
@@ -52,6 +56,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
     for (const GraphNode &node : nodes.nodes)
       importNode(node);
   addOutputs(graph, inputs.replaced, function);
+  finishArrays(function);
   blameReplaced(inputs.replaced, before);
   noteCautions();
   if (report.count() != before)
@@ -125,15 +130,88 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
     std::optional<format::Limits> limits;
     if (range)
       limits = {static_cast<int64_t>(range->least), static_cast<int64_t>(range->most)};
-    info.inputs.push_back({input.name, input.shape, *hostType(input.type), limits});
-    unsigned index = function.getNumArguments();
-    function.insertArgument(index, type, builder.getDictionaryAttr(nameAttribute(input.name)),
-                            location);
-    Tensor tensor{input.type, input.shape, nullptr, function.getArgument(index), {}};
-    tensor.range = range;
+    const mlir::Value argument =
+        addInput(function, {input.name, input.shape, *hostType(input.type), limits});
+    Tensor tensor{input.type, input.shape, nullptr, argument, {}};
+    if (range) {
+      tensor.lookup = arrays.add(input.name, input.type, input.shape);
+      tensor.range = tensor.lookup->range();
+    }
     tensors.emplace(input.name, std::move(tensor));
-    info.tensors.push_back({input.name, input.shape, function.getArgument(index)});
+    info.tensors.push_back({input.name, input.shape, argument});
   }
+  emitter.setArrays(arrays, [this, function](const Shape &shape, const ArrayLookupRef &lookup) {
+    const mlir::Location where = emitter.where();
+    const auto tensor = where->findInstanceOf<mlir::NameLoc>();
+    std::string name = fmt::format("{} for {}", arrays.all()[lookup->array].name,
+                                   tensor ? tensor.getName().str() : "a tensor");
+    while (llvm::any_of(info.inputs, [&](const ImportedTensor &one) { return one.name == name; }))
+      name += "'";
+    return addInput(function, {std::move(name), shape, format::HostType::BFloat16, std::nullopt,
+                               lookup->array, lookup});
+  });
+}
+
+mlir::Value Importer::addInput(mlir::func::FuncOp function, ImportedTensor input) {
+  const unsigned index = function.getNumArguments();
+  function.insertArgument(index, mlir::RankedTensorType::get(input.shape, builder.getF32Type()),
+                          builder.getDictionaryAttr(nameAttribute(input.name)),
+                          mlir::NameLoc::get(builder.getStringAttr(input.name)));
+  info.inputs.push_back(std::move(input));
+  return function.getArgument(index);
+}
+
+void Importer::finishArrays(mlir::func::FuncOp function) {
+  const auto isLookedUp = [](const ImportedTensor &input) { return input.lookup != nullptr; };
+  if (std::ranges::none_of(info.inputs, isLookedUp)) {
+    for (size_t i = 0; i < info.inputs.size(); ++i)
+      info.inputs[i].array = i;
+    return;
+  }
+  // Integers may be read by nothing but views that are looked up behind.
+  llvm::DenseSet<mlir::Value> erased;
+  for (mlir::Operation &operation :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (mlir::isOpTriviallyDead(&operation)) {
+      erased.insert(operation.result_begin(), operation.result_end());
+      operation.erase();
+    }
+  std::vector<ImportedTensor> all = std::exchange(info.inputs, {});
+  std::vector<size_t> integers; // by index in `arrays`: the one in info.arrays
+  for (const ImportedTensor &input : all)
+    if (!input.lookup) {
+      if (input.limits)
+        integers.push_back(info.arrays.size());
+      info.arrays.push_back(input);
+    }
+  llvm::BitVector unread(function.getNumArguments());
+  std::vector<bool> isRead(info.arrays.size());
+  size_t next = 0; // the array of a tensor that is not looked up
+  for (size_t i = 0; i < all.size(); ++i) {
+    ImportedTensor &input = all[i];
+    input.array = input.lookup ? integers[input.lookup->array] : next++;
+    ImportedTensor &array = info.arrays[input.array];
+    const bool isInteger = array.limits.has_value();
+    if (isInteger && function.getArgument(i).use_empty()) {
+      unread.set(i);
+      erased.insert(function.getArgument(i));
+      continue;
+    }
+    // An array accepts what all tensors accept that are made from it.
+    if (isInteger) {
+      const format::Limits own =
+          input.lookup
+              ? format::Limits{input.lookup->first, input.lookup->first + input.lookup->rows() - 1}
+              : *input.limits;
+      array.limits = isRead[input.array] ? format::Limits{std::max(array.limits->low, own.low),
+                                                          std::min(array.limits->high, own.high)}
+                                         : own;
+    }
+    isRead[input.array] = true;
+    info.inputs.push_back(std::move(input));
+  }
+  std::erase_if(info.tensors, [&](const GraphTensor &one) { return erased.contains(one.value); });
+  function.eraseArguments(unread);
 }
 
 void Importer::noteEmpty(const std::vector<EmptyInput> &inputs) {

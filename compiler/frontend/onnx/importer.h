@@ -24,10 +24,16 @@ namespace sluice::frontend {
 
 class Importer {
 public:
+  /// `ranges` are those of integer inputs that an earlier import wanted.
   Importer(mlir::MLIRContext &context, const ImportOptions &options, ImportedModel &info,
-           Problems &problems)
+           Problems &problems, const std::map<std::string, IntegerRange> &ranges)
       : context(context), options(options), info(info), problems(problems), report(problems),
-        external(options.externalData), builder(&context), emitter(builder) {}
+        external(options.externalData), builder(&context), emitter(builder), arrays(ranges) {}
+
+  /// The ranges of integer inputs for another import, where this one had others.
+  [[nodiscard]] const std::map<std::string, IntegerRange> &wantedRanges() const {
+    return arrays.wanted();
+  }
 
   /// Null if there are problems.
   mlir::OwningOpRef<mlir::ModuleOp> run(const onnx::ModelProto &model);
@@ -50,6 +56,9 @@ private:
   void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function);
   /// Inputs without elements are constants: nothing of them is sent.
   void noteEmpty(const std::vector<EmptyInput> &inputs);
+  mlir::Value addInput(mlir::func::FuncOp function, ImportedTensor input);
+  /// Leaves out inputs of the function that nothing reads beside those that are looked up.
+  void finishArrays(mlir::func::FuncOp function);
   [[nodiscard]] bool isState(const std::string &input) const;
   mlir::NamedAttribute nameAttribute(const std::string &name);
 
@@ -116,6 +125,7 @@ private:
   std::optional<FunctionInliner> inliner;
   mlir::OpBuilder builder;
   Emitter emitter;
+  Arrays arrays;
   std::unordered_map<std::string, Tensor> tensors; ///< by ONNX name
   std::map<std::string, mlir::Value> states;       ///< by name of the input
   /// What the graph, and the one in an attribute that is imported, define; of it, `tensors` lacks

@@ -91,7 +91,7 @@ void Importer::build(const GraphNode &node, const Operator &entry, NodeView view
     entry.build(target);
   if (entry.integers && !target.results.empty())
     if (auto &result = target.results.front();
-        result && !result->known && isIntegerType(result->type))
+        result && !result->known && !result->lookup && isIntegerType(result->type))
       result->range = entry.integers->range(target);
   if (!target.caution.empty())
     noteCaution(target.caution, nodeText(node.ref));

@@ -18,6 +18,7 @@ struct IntegerRange {
   double most = 0;
 
   double magnitude() const;
+  bool operator==(const IntegerRange &) const = default;
   bool isIn(const IntegerRange &other) const { return least >= other.least && most <= other.most; }
   IntegerRange operator-() const { return {-most, -least}; }
   IntegerRange operator+(const IntegerRange &other) const {

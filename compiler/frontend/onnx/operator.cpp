@@ -76,11 +76,6 @@ std::vector<size_t> instances(const NodeView &node, const InputSpec &spec, size_
   return out;
 }
 
-std::string describe(const Tensor &tensor) {
-  return fmt::format("{} {} {}", tensor.known ? "a constant" : "a run-time tensor",
-                     dataTypeName(tensor.type), shapeText(tensor.shape));
-}
-
 Requirement typeRequirement(const InputSpec &input, size_t index) {
   bool many = isList(input.presence);
   return {fmt::format("{} '{}' must be {}", many ? "inputs" : "input", input.name,
@@ -116,6 +111,9 @@ Requirement integerRequirement(const IntegerRule &rule) {
                      : "8-bit integers computed at run time must fit their type",
           [rule, isComputed](const NodeView &node) -> std::string {
             const DataType type = node.in(0).type;
+            for (size_t i = 0; i < node.inputCount(); ++i)
+              if (node.has(i) && node.in(i).lookup)
+                return ""; // what the host does not look up is checked where it is computed
             if (isFloatType(type) || node.allKnown())
               return "";
             const IntegerRange limit = rangeOf(type), range = rule.range(node);
@@ -130,6 +128,11 @@ Requirement integerRequirement(const IntegerRule &rule) {
 }
 
 } // namespace
+
+std::string describe(const Tensor &tensor) {
+  return fmt::format("{} {} {}", tensor.known ? "a constant" : "a run-time tensor",
+                     dataTypeName(tensor.type), shapeText(tensor.shape));
+}
 
 std::string kindName(AttributeKind kind) {
   static constexpr const char *kNames[] = {

@@ -17,6 +17,7 @@
 namespace sluice::frontend {
 
 class NodeView;
+struct Tensor;
 class NodeBuilder;
 
 /// In the order of AttributeValue's alternatives.
@@ -137,6 +138,9 @@ private:
 
 /// All supported operators.
 const OperatorTable &operatorTable();
+
+/// What is found where something known at compile time is needed.
+std::string describe(const Tensor &tensor);
 
 /// "attribute 'alpha' is a float, 0.01 by default".
 std::string sentence(const AttributeSpec &spec);

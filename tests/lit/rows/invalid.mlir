@@ -77,7 +77,7 @@ rows.program "m" for "c2b8" attributes {
                 local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
                 host_instructions = 8, tables = 2, clock_mhz = 300},
     macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
-  // expected-error @+1 {{'rows.input' op has elements of 'i8', allowed: f32, bf16, f16, f64}}
+  // expected-error @+1 {{'rows.input' op has elements of 'i8', allowed: f32, bf16, f16, f64, i1, si8 to si64, ui8 to ui64}}
   rows.input @x : tensor<4x8xi8> along 1 rows 4 from 0
 }
 

@@ -1,5 +1,8 @@
 #include "runtime/api/packing.h"
 
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -45,8 +48,9 @@ TEST(Packing, FollowsTheFormula) {
 TEST(Packing, EveryHostTypeComesBack) {
   HostTensor tensor;
   const std::vector<uint16_t> rows = packed(1, tensor);
-  for (HostType type :
-       {HostType::Float32, HostType::BFloat16, HostType::Float16, HostType::Float64}) {
+  for (HostType type : {HostType::Float32, HostType::BFloat16, HostType::Float16, HostType::Float64,
+                        HostType::Int8, HostType::UInt8, HostType::Int16, HostType::UInt16,
+                        HostType::Int32, HostType::UInt32, HostType::Int64, HostType::UInt64}) {
     std::vector<uint8_t> data(60 * elementBytes(type));
     unpack(tensor, 8, rows, data.data(), type);
     std::vector<uint16_t> again(rows.size());
@@ -100,6 +104,50 @@ TEST(Packing, PartsOfStepsFollowEachOther) {
               expectedLater.push_back(data[static_cast<size_t>((a * whole[1] + b) * whole[2] + c)]);
       EXPECT_EQ(later, expectedLater);
     }
+}
+
+TEST(Packing, IntegersSaturate) {
+  const HostTensor tensor{"x", {4}, HostType::Float32, 0, 0, 1};
+  const std::array<float, 4> values{-1e20F, 1e20F, NAN, -2.5F};
+  std::vector<uint16_t> rows(8);
+  pack(tensor, 8, values.data(), HostType::Float32, rows);
+  const auto unpacked = [&]<typename T>(HostType type, T) {
+    std::vector<T> found(4);
+    unpack(tensor, 8, rows, found.data(), type);
+    return found;
+  };
+  EXPECT_EQ(unpacked(HostType::Int8, int8_t{}), (std::vector<int8_t>{-128, 127, 0, -2}));
+  EXPECT_EQ(unpacked(HostType::UInt16, uint16_t{}), (std::vector<uint16_t>{0, 65535, 0, 0}));
+  EXPECT_EQ(unpacked(HostType::Int64, int64_t{}),
+            (std::vector<int64_t>{INT64_MIN, INT64_MAX, 0, -2}));
+  EXPECT_EQ(unpacked(HostType::UInt64, uint64_t{}), (std::vector<uint64_t>{0, UINT64_MAX, 0, 0}));
+  EXPECT_EQ(unpacked(HostType::Bool, uint8_t{}), (std::vector<uint8_t>{1, 1, 1, 1}));
+}
+
+TEST(Packing, LargeIntegersAreRoundedOnce) {
+  const HostTensor tensor{"x", {3}, HostType::Float32, 0, 0, 1};
+  // Above the middle between two bf16 numbers by one: by way of float64 it would be the middle.
+  const std::array<int64_t, 3> values{(int64_t{257} << 54) + 1, -((int64_t{257} << 54) + 1),
+                                      int64_t{257} << 54};
+  std::vector<uint16_t> rows(8);
+  pack(tensor, 8, values.data(), HostType::Int64, rows);
+  EXPECT_EQ(floatFromBf16(rows[0]), 0x1.02p62F);
+  EXPECT_EQ(floatFromBf16(rows[1]), -0x1.02p62F);
+  EXPECT_EQ(floatFromBf16(rows[2]), 0x1p62F);
+}
+
+/// Rows of a table: negative integers count from its end.
+TEST(Packing, LooksUp) {
+  HostTensor tensor{"x", {3, 2}, HostType::BFloat16, 1, 0, 3};
+  tensor.lookup = format::Lookup{0, 2, {}};
+  for (int i = 0; i < 10; ++i)
+    tensor.lookup->values.push_back(bf16FromFloat(static_cast<float>(i)));
+  const std::array<int32_t, 3> ids{4, -5, -1};
+  std::vector<uint16_t> rows(24);
+  pack(tensor, 8, ids.data(), HostType::Int32, rows);
+  const std::vector<float> wanted{8, 9, 0, 1, 8, 9};
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(floatFromBf16(rows[i / 2 * 8 + i % 2]), wanted[i]);
 }
 
 TEST(Packing, Scalar) {

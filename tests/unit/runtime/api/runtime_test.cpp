@@ -306,12 +306,75 @@ TEST(Runtime, BadArrays) {
   EXPECT_EQ(sluice_rt_program_model(machine.program, 1, &info), SLUICE_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(sluice_rt_last_error(), "model is 1, allowed: 0 to 0");
   Values y{};
-  const sluice_rt_input untyped{sizeof untyped, y.data(), sizeof(y), sluice_rt_type(7)};
+  const sluice_rt_input untyped{sizeof untyped, y.data(), sizeof(y), sluice_rt_type(14)};
   const sluice_rt_output out{sizeof out, y.data(), sizeof(y), SLUICE_RT_FLOAT32};
   sluice_rt_job *job = nullptr;
   EXPECT_EQ(sluice_rt_submit(machine.device, 0, &untyped, 1, &out, 1, nullptr, &job),
             SLUICE_RT_INVALID_ARGUMENT);
-  EXPECT_STREQ(sluice_rt_last_error(), "input 'x' has type 7, allowed: 1 to 4");
+  EXPECT_STREQ(sluice_rt_last_error(), "input 'x' has type 14, allowed: 1 to 13");
+}
+
+/// Every type of array, for an input and an output of the types that a program may have.
+TEST(Runtime, IntegersAreExactOrRefused) {
+  format::Program program = test::smallProgram();
+  format::HostTensor &x = program.models[0].inputs[0], &y = program.models[0].outputs[0];
+  x.type = y.type = format::HostType::Int32;
+  x.limits = {-256, 255};
+  Machine machine(program);
+  std::array<int64_t, 8> in{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<int32_t, 8> out{};
+  const sluice_rt_input input{sizeof input, in.data(), sizeof(in), SLUICE_RT_INT64};
+  sluice_rt_output output{sizeof output, out.data(), sizeof(out), SLUICE_RT_INT32};
+  const auto submit = [&] {
+    sluice_rt_job *job = nullptr;
+    const sluice_rt_status status =
+        sluice_rt_submit(machine.device, 0, &input, 1, &output, 1, nullptr, &job);
+    if (status == SLUICE_RT_OK)
+      EXPECT_EQ(sluice_rt_job_wait(job), SLUICE_RT_OK);
+    sluice_rt_job_release(job);
+    return status;
+  };
+  ASSERT_EQ(submit(), SLUICE_RT_OK);
+  EXPECT_EQ(out[0], 2);
+  EXPECT_EQ(out[7], 23);
+  std::array<int8_t, 8> small{};
+  output = {sizeof output, small.data(), sizeof(small), SLUICE_RT_INT8};
+  ASSERT_EQ(submit(), SLUICE_RT_OK);
+  EXPECT_EQ(small[7], 23);
+  in[5] = 256;
+  ASSERT_EQ(submit(), SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error_code(), "E0618");
+  EXPECT_STREQ(sluice_rt_last_error(), "input 'x' has 256 at [0, 5], allowed: integers from -256 "
+                                       "to 255 (int32 in the model)");
+  auto info = test::sized<sluice_rt_tensor_info>();
+  ASSERT_EQ(sluice_rt_program_input(machine.program, 0, 0, &info), SLUICE_RT_OK);
+  EXPECT_EQ(info.type, SLUICE_RT_INT32);
+  EXPECT_EQ(info.low, -256);
+  EXPECT_EQ(info.high, 255);
+}
+
+/// A caller that was built before the limits were in the struct.
+TEST(Runtime, AnOlderTensorInfo) {
+  Machine machine;
+  sluice_rt_tensor_info info{};
+  info.size = offsetof(sluice_rt_tensor_info, low);
+  info.low = 77;
+  ASSERT_EQ(sluice_rt_program_input(machine.program, 0, 0, &info), SLUICE_RT_OK);
+  EXPECT_EQ(info.elements, 8U);
+  EXPECT_EQ(info.low, 77);
+}
+
+TEST(Runtime, AFloatOutputIsNotAnInteger) {
+  Machine machine;
+  const Values in{};
+  std::array<int32_t, 8> out{};
+  const sluice_rt_input input{sizeof input, in.data(), sizeof(in), SLUICE_RT_FLOAT32};
+  const sluice_rt_output output{sizeof output, out.data(), sizeof(out), SLUICE_RT_INT32};
+  sluice_rt_job *job = nullptr;
+  EXPECT_EQ(sluice_rt_submit(machine.device, 0, &input, 1, &output, 1, nullptr, &job),
+            SLUICE_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(sluice_rt_last_error(), "output 'y' of type float32 is given int32 elements, "
+                                       "allowed: floating-point types");
 }
 
 TEST(Runtime, ErrorsBelongToTheThread) {

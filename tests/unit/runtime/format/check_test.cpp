@@ -323,6 +323,46 @@ TEST(Check, UnroundedSumsMultiplyNothing) {
             "E0510 core 0 instruction 0: p reaches preload row 256, allowed: 0 to 255");
 }
 
+/// The small program with its input looked up in a table of three rows.
+Program lookedUp() {
+  Program program = test::smallProgram();
+  Model &model = program.models[0];
+  model.arrays = {{"ids", {1}, HostType::Int64, Limits{-3, 2}}};
+  model.inputs[0].type = HostType::BFloat16;
+  model.inputs[0].lookup = Lookup{0, 8, std::vector<uint16_t>(24)};
+  return program;
+}
+
+TEST(Check, Lookups) {
+  EXPECT_EQ(problemAfter([&](Program &p) { p = lookedUp(); }), "");
+  const auto problem = [&](auto change) {
+    return problemAfter([&](Program &p) {
+      p = lookedUp();
+      change(p.models[0]);
+    });
+  };
+  EXPECT_THAT(problem([](Model &m) { m.arrays[0].name = ""; }),
+              HasSubstr("the name of an array is empty, not UTF-8 text, or used twice"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays[0].type = HostType::Float32; }),
+              HasSubstr("the type of array 'ids' is wrong, or its limits are"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays[0].limits = {2, 1}; }),
+              HasSubstr("the limits of array 'ids' are 2 and 1, allowed: ascending"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays.push_back({"b", {1}, HostType::Float32}); }),
+              HasSubstr("nothing is made from array 'b'"));
+  EXPECT_THAT(problem([](Model &m) { m.inputs[0].array = 1; }),
+              HasSubstr("nothing is made from array 'ids'"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays[0].shape = {2}; }),
+              HasSubstr("the shape does not begin with that of array 'ids'"));
+  EXPECT_THAT(problem([](Model &m) { m.inputs[0].lookup->rowElements = 4; }),
+              HasSubstr("the lookup has 24 values in rows of 4, the shape needs rows of 8"));
+  EXPECT_THAT(problem([](Model &m) { m.inputs[0].lookup->values.clear(); }),
+              HasSubstr("the lookup has 0 values in rows of 8, the shape needs rows of 8"));
+  EXPECT_THAT(problem([](Model &m) { m.arrays.clear(); }),
+              HasSubstr("the tensor has an array or a lookup, allowed: none"));
+  EXPECT_THAT(problem([](Model &m) { m.outputs[0].array = 1; }),
+              HasSubstr("the tensor has an array or a lookup, allowed: none"));
+}
+
 TEST(Check, HostTensors) {
   auto input = [](Program &p) -> HostTensor & { return p.models[0].inputs[0]; };
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).rows = 2; }),
@@ -333,8 +373,22 @@ TEST(Check, HostTensors) {
               HasSubstr("extent is -8, allowed: 1 to 2147483648"));
   EXPECT_THAT(problemAfter([&](Program &p) { input(p).shape = {1 << 30, 1 << 30}; }),
               HasSubstr("the shape is too large, allowed: up to 2147483648 elements"));
-  EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType{9}; }),
-              HasSubstr("the element type is 9, allowed: 1 to 4"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType{14}; }),
+              HasSubstr("the element type is 14, allowed: 1 to 13"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).type = HostType::Int8; }),
+              HasSubstr("an input of type int8 has no limits"));
+  EXPECT_THAT(problemAfter([&](Program &p) { input(p).limits = {0, 1}; }),
+              HasSubstr("an input of type float32 has limits"));
+  const auto ofType = [&](HostType type, int64_t low, int64_t high) {
+    return problemAfter([&](Program &p) {
+      input(p).type = type;
+      input(p).limits = {low, high};
+    });
+  };
+  EXPECT_THAT(ofType(HostType::Int16, -257, 0),
+              HasSubstr("the limits are -257 and 0, allowed: ascending, in [-256, 256]"));
+  EXPECT_THAT(ofType(HostType::UInt8, 3, 2),
+              HasSubstr("the limits are 3 and 2, allowed: ascending, in [0, 255]"));
   EXPECT_EQ(problemAfter([&](Program &p) { input(p).name = "\xC0\x80"; }),
             "E0511 input '?' of model 'small': the name is empty or not UTF-8 text");
   EXPECT_EQ(problemAfter([&](Program &p) { p.models[0].inputs.push_back(input(p)); }),

@@ -230,9 +230,9 @@ TEST(ModelInputs, AFixedBatchMayBeReplacedWhereTheModelAllowsIt) {
             Names{"output 'y' is declared with shape [1 8], but its computed shape is [1 2]"});
 }
 
-TEST(ModelInputs, AreFloatTensors) {
+TEST(ModelInputs, AreTensorsOfNumbers) {
   Model model;
-  model.input("i", {1}, Proto::INT64).input("s", {1}, 17).input("q", {1}).input("n", {1});
+  model.input("i", {1}, Proto::STRING).input("s", {1}, 17).input("q", {1}).input("n", {1});
   model.graph().mutable_input(2)->mutable_type()->mutable_sequence_type();
   model.graph().mutable_input(3)->clear_type();
   model.input("m", {1}).input("o", {1}).input("p", {1});
@@ -241,9 +241,10 @@ TEST(ModelInputs, AreFloatTensors) {
   model.graph().mutable_input(6)->mutable_type()->mutable_sparse_tensor_type();
   model.output("q");
   EXPECT_EQ(errors(model, {}),
-            "E0114: input 'i' has type int64; sluice supports float, float16, bfloat16 and double\n"
-            "E0114: input 's' has type float8e4m3fn; sluice supports float, float16, bfloat16 and "
-            "double\n"
+            "E0114: input 'i' has type string; sluice supports float, float16, bfloat16, double, "
+            "bool and 8- to 64-bit integers\n"
+            "E0114: input 's' has type float8e4m3fn; sluice supports float, float16, bfloat16, "
+            "double, bool and 8- to 64-bit integers\n"
             "E0110: input 'q' is a sequence; expected a tensor\n"
             "E0110: input 'n' is a value without a type; expected a tensor\n"
             "E0110: input 'm' is a map; expected a tensor\n"
