@@ -248,13 +248,10 @@ private:
       add(unit, stage[i]);
       ends.push_back(unit.beats.size());
     }
-    const auto all = plan::roll(unit, ownLoops());
-    if (!all)
-      return 0;
-    size_t count = 0;
-    while (count < ends.size() && ends[count] <= all->front().beats)
-      ++count;
-    return count;
+    const auto rolled = plan::rollFrom(unit, 0, ownLoops());
+    return rolled
+               ? static_cast<size_t>(std::ranges::upper_bound(ends, rolled->beats) - ends.begin())
+               : 0;
   }
 
   /// As many rows of a stage as one statement makes.

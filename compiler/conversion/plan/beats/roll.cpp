@@ -351,18 +351,24 @@ std::vector<Beat> unrollUnit(const Unit &unit, uint32_t form, Fill fill) {
 
 } // namespace
 
+std::optional<Rolled> rollFrom(const UnitBeats &unit, uint32_t at, unsigned depth) {
+  const Beat &first = unit.beats[at];
+  const isa::Instruction &form = unit.forms[first.form];
+  const auto *vec = std::get_if<isa::Vec>(&form);
+  const std::optional<Nest> nest =
+      Roller(unit.beats, depth).best(at, vec && vec->reduce != isa::Reduce::None);
+  if (!nest)
+    return std::nullopt;
+  return Rolled{encodeNest(*nest, first, form), at, nest->size};
+}
+
 std::optional<std::vector<Rolled>> roll(const UnitBeats &unit, unsigned depth) {
-  const Roller roller(unit.beats, depth);
   std::vector<Rolled> result;
-  for (uint32_t at = 0; at < unit.beats.size();) {
-    const Beat &first = unit.beats[at];
-    const isa::Instruction &form = unit.forms[first.form];
-    const auto *vec = std::get_if<isa::Vec>(&form);
-    const std::optional<Nest> nest = roller.best(at, vec && vec->reduce != isa::Reduce::None);
-    if (!nest)
+  for (uint32_t at = 0; at < unit.beats.size(); at += result.back().beats) {
+    const std::optional<Rolled> one = rollFrom(unit, at, depth);
+    if (!one)
       return std::nullopt;
-    result.push_back({encodeNest(*nest, first, form), at, nest->size});
-    at += nest->size;
+    result.push_back(*one);
   }
   return result;
 }

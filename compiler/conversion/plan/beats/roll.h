@@ -15,10 +15,14 @@ struct Rolled {
   uint32_t beats = 0;
 };
 
-/// Covers the beats with instructions, greedily: at every place the nest of up
-/// to `depth` loops that covers most beats, the innermost ones of the instruction. Deterministic.
-/// Nothing if the beats of a reduction are no such nest: the machine ends a reduction with every
-/// vector instruction.
+/// Returns the instruction that covers most beats from beat `at` on: a nest of up to `depth` loops,
+/// the innermost ones of the instruction. Deterministic. Returns nothing if the beats of a
+/// reduction form no such nest: the machine ends a reduction with every vector instruction.
+std::optional<Rolled> rollFrom(const UnitBeats &unit, uint32_t at,
+                               unsigned depth = isa::kLoopDepth);
+
+/// Covers all beats with instructions: rollFrom() at the first beat, then behind each instruction.
+/// Returns nothing if one of them has none.
 std::optional<std::vector<Rolled>> roll(const UnitBeats &unit, unsigned depth = isa::kLoopDepth);
 
 /// The beats an instruction issues, by the rules of docs/machine.md. `form` is
