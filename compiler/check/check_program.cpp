@@ -11,6 +11,7 @@
 #include "compiler/check/first_difference.h"
 #include "compiler/check/inputs.h"
 #include "compiler/check/machine.h"
+#include "compiler/frontend/onnx/border.h"
 #include "compiler/reference/ops.h"
 
 namespace sluice::check {
@@ -26,8 +27,8 @@ constexpr int64_t kWholeSteps = 64;
 /// Further variants that have to agree before a program counts as wrong.
 constexpr size_t kRandomVariants = 16;
 
-Machine::Arrays arraysOf(const Tensors &tensors) {
-  Machine::Arrays arrays;
+runtime::Arrays arraysOf(const Tensors &tensors) {
+  runtime::Arrays arrays;
   for (const Tensor &tensor : tensors)
     arrays.push_back(tensor.values);
   return arrays;
@@ -137,7 +138,7 @@ private:
       for (const frontend::ImportedTensor &input : oracle.arrays())
         arrays.push_back(
             randomInput(input.shape, kind, options.seed + number, stream++, input.limits));
-      steps.push_back(madeFrom(arrays, oracle.inputs()));
+      steps.push_back(frontend::argumentsOf(oracle.inputs(), arrays));
     }
     return steps;
   }
@@ -148,7 +149,7 @@ private:
       machine.reset();
     ++outcome.inputs;
     evidence.steps = steps;
-    std::vector<Machine::Arrays> found;
+    std::vector<runtime::Arrays> found;
     for (const Tensors &inputs : streamed != nullptr ? cut(steps.front()) : steps) {
       auto outputs = machine.infer(arraysOf(inputs));
       if (!outputs)
@@ -193,7 +194,7 @@ private:
   }
 
   /// Whether the machine gives the same outputs again behind a reset.
-  bool startsAnew(const Steps &steps, const Machine::Arrays &first) {
+  bool startsAnew(const Steps &steps, const runtime::Arrays &first) {
     machine.reset();
     const Tensors inputs = streamed != nullptr ? cut(steps.front()).front() : steps.front();
     const auto again = machine.infer(arraysOf(inputs));
@@ -213,7 +214,7 @@ private:
     return true;
   }
 
-  std::vector<Compared> compare(const Steps &steps, const std::vector<Machine::Arrays> &found,
+  std::vector<Compared> compare(const Steps &steps, const std::vector<runtime::Arrays> &found,
                                 Evaluator &by) const {
     std::vector<Compared> compared;
     by.reset();
@@ -231,7 +232,7 @@ private:
   }
 
   /// The positions of outputs that have come.
-  void compareSequence(const std::vector<Spread> &whole, const std::vector<Machine::Arrays> &found,
+  void compareSequence(const std::vector<Spread> &whole, const std::vector<runtime::Arrays> &found,
                        std::vector<Compared> &compared) const {
     const auto count = static_cast<int64_t>(found.size());
     for (size_t i = 0; i < whole.size(); ++i) {
@@ -245,7 +246,7 @@ private:
       const int64_t axis = *part.axis, each = perInference(i);
       Tensors parts;
       std::vector<const Tensor *> pointers;
-      for (const Machine::Arrays &outputs : found) {
+      for (const runtime::Arrays &outputs : found) {
         const auto &shape = program.models.front().outputs[i].shape;
         parts.emplace_back(Shape(shape.begin(), shape.end()), outputs[i]);
       }
@@ -276,7 +277,7 @@ private:
 
   /// Looks at the outputs again with further variants of rounding: what few variants do not move
   /// may be moved by others.
-  void confirm(const Steps &steps, const std::vector<Machine::Arrays> &found) {
+  void confirm(const Steps &steps, const std::vector<runtime::Arrays> &found) {
     std::vector<Rounding> roundings = allDirections();
     std::ranges::copy(randomDirections(kRandomVariants, options.seed),
                       std::back_inserter(roundings));

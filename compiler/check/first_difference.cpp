@@ -116,7 +116,7 @@ std::optional<Difference> firstDifference(const Oracle &oracle, const format::Pr
       before = std::move(now);
     }
   };
-  Machine::Arrays arrays;
+  runtime::Arrays arrays;
   for (const reference::Tensor &input : inputs)
     arrays.push_back(input.values);
   if (!machine.infer(arrays) || looks > kMostLooks)

@@ -84,26 +84,4 @@ reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t
   return tensor;
 }
 
-reference::Tensors madeFrom(const reference::Tensors &arrays,
-                            const std::vector<frontend::ImportedTensor> &inputs) {
-  reference::Tensors made;
-  for (const frontend::ImportedTensor &input : inputs) {
-    if (!input.lookup) {
-      made.push_back(arrays[input.array]);
-      continue;
-    }
-    const frontend::ArrayLookup &lookup = *input.lookup;
-    const int64_t each = static_cast<int64_t>(lookup.values.size()) / lookup.rows();
-    reference::Tensor &tensor = made.emplace_back(input.shape);
-    for (size_t element = 0; element < tensor.values.size(); ++element) {
-      const auto at = static_cast<int64_t>(element);
-      const auto integer =
-          static_cast<int64_t>(arrays[input.array].values[static_cast<size_t>(at / each)]);
-      tensor.values[element] = nearestBf16(
-          lookup.values[static_cast<size_t>((integer - lookup.first) * each + at % each)]);
-    }
-  }
-  return made;
-}
-
 } // namespace sluice::check

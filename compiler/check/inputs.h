@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "compiler/frontend/onnx/import.h"
 #include "compiler/reference/tensor.h"
 #include "runtime/format/host_tensor.h"
 
@@ -35,10 +33,5 @@ std::string textOf(Kind kind);
 reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
                               uint32_t stream,
                               const std::optional<format::Limits> &limits = std::nullopt);
-
-/// Returns the inputs of a function from the arrays of the host: what the host looks up is looked
-/// up.
-reference::Tensors madeFrom(const reference::Tensors &arrays,
-                            const std::vector<frontend::ImportedTensor> &inputs);
 
 } // namespace sluice::check

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "runtime/api/inference_rows.h"
 #include "runtime/device/device.h"
 #include "runtime/format/program.h"
 
@@ -17,10 +17,9 @@ public:
   /// Loads the program, of which the first model runs. It has passed the loader's checks.
   explicit Machine(const format::Program &program);
 
-  using Arrays = std::vector<std::vector<double>>;
   /// Runs one inference on row-major inputs. Returns the row-major outputs; nothing if the machine
   /// makes no progress, `stall` then says why.
-  std::optional<Arrays> infer(const Arrays &inputs);
+  std::optional<runtime::Arrays> infer(const runtime::Arrays &inputs);
 
   /// Puts the machine back to its initial state.
   void reset();
@@ -32,14 +31,10 @@ public:
   std::function<void(const device::Device &)> watch;
 
 private:
-  using Row = std::vector<uint16_t>;
-
-  [[nodiscard]] std::vector<Row> rowsOf(const Arrays &inputs) const;
-  [[nodiscard]] Arrays outputsOf(const std::vector<std::vector<Row>> &steps) const;
   device::Device::Cycle step(const uint16_t *row);
 
   const format::Program &program;
-  std::vector<format::HostTensor> tensors; ///< inputs
+  format::Model model; ///< as the function has it
   std::unique_ptr<device::Device> engine;
   std::string why;
   uint64_t passed = 0;

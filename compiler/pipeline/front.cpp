@@ -12,7 +12,6 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include "compiler/check/check_program.h"
-#include "compiler/check/inputs.h"
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
 #include "compiler/conversion/rows/program_ops.h"
@@ -20,6 +19,7 @@
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
+#include "compiler/frontend/onnx/border.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/explain_spaces.h"
@@ -98,7 +98,7 @@ public:
     if (result.oracle && options.calibration)
       for (const reference::Tensors &arrays :
            options.calibration(result.oracle->arrays(), problems))
-        result.calibration.push_back(check::madeFrom(arrays, result.oracle->inputs()));
+        result.calibration.push_back(frontend::argumentsOf(result.oracle->inputs(), arrays));
     if (!problems.empty())
       return {};
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
@@ -249,6 +249,7 @@ private:
     result.parameters = info.parameters;
     result.arrays = info.arrays;
     result.made = info.inputs;
+    result.given = info.outputs;
     result.inputs = hostTensors(info.inputs);
     result.notes = info.notes;
     return module;

@@ -209,6 +209,10 @@ void setArrays(const CompileResult &result, format::Model &model) {
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (const auto &lookup = result.made[i].lookup)
       model.inputs[i].lookup = lookupOf(*lookup);
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    model.inputs[i].quantised = result.made[i].quantised;
+  for (size_t i = 0; i < model.outputs.size(); ++i)
+    model.outputs[i].quantised = result.given[i].quantised;
   for (const frontend::ImportedTensor &one : result.arrays)
     model.arrays.push_back({one.name, one.shape, one.type, one.limits});
   for (size_t i = 0; i < model.inputs.size() && !model.arrays.empty(); ++i) {

@@ -159,6 +159,7 @@ struct CompileResult {
   std::vector<format::HostTensor> inputs;       ///< name, shape, type and data dimension
   std::vector<frontend::ImportedTensor> arrays; ///< of the host; empty: the inputs
   std::vector<frontend::ImportedTensor> made;   ///< the inputs, and what they are made from
+  std::vector<frontend::ImportedTensor> given;  ///< the outputs, and what is made of them
   std::vector<Rewrite> rewrites;
   std::vector<LayoutFlags> fixes;        ///< if CompileOptions::applyFixes, the applied one first
   std::vector<OperationSpace> spaces;    ///< if asked for

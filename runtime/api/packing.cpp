@@ -95,10 +95,10 @@ uint16_t bf16Of(Half value) { return bf16FromFloat(floatFromHalf(value.bits)); }
 uint16_t bf16Of(BFloat value) { return value.bits; }
 
 /// The nearest number of the type.
-template <typename T> T nearest(uint16_t bits) {
-  const float value = floatFromBf16(bits);
+template <typename T> T nearest(double number) {
+  const auto value = static_cast<float>(number); // exact: numbers are bf16 or fp32
   if constexpr (std::is_same_v<T, BFloat>) {
-    return {bits};
+    return {bf16FromFloat(value)};
   } else if constexpr (std::is_same_v<T, Half>) {
     return {halfFromFloat(value)};
   } else if constexpr (std::is_same_v<T, Truth>) {
@@ -160,7 +160,10 @@ void pack(const HostTensor &tensor, uint32_t lanes, const void *data, HostType t
   }
   forElementsOf(type, [&](auto as) {
     slots.forEach([&](int64_t element, int64_t slot) {
-      rows[static_cast<size_t>(slot)] = bf16Of(get<decltype(as)>(data, element));
+      const auto number = get<decltype(as)>(data, element);
+      rows[static_cast<size_t>(slot)] =
+          tensor.quantised ? bf16FromDouble(tensor.quantised->integerOf(numberOf(number)))
+                           : bf16Of(number);
     });
   });
 }
@@ -170,7 +173,10 @@ void unpack(const HostTensor &tensor, uint32_t lanes, std::span<const uint16_t> 
   const auto slots = format::hostSlots(tensor, lanes, steps);
   forElementsOf(type, [&](auto as) {
     slots.forEach([&](int64_t element, int64_t slot) {
-      put(data, element, nearest<decltype(as)>(rows[static_cast<size_t>(slot)]));
+      const float number = floatFromBf16(rows[static_cast<size_t>(slot)]);
+      put(data, element,
+          nearest<decltype(as)>(tensor.quantised ? tensor.quantised->numberOf(number)
+                                                 : double{number}));
     });
   });
 }

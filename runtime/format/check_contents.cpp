@@ -2,6 +2,7 @@
 // images, source map.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -57,13 +58,18 @@ std::optional<std::string> checkLookup(const HostTensor &tensor,
                                                        tensor.shape.size(), array.shape.size())));
   if (front != array.shape || (!tensor.lookup && tensor.shape.size() != front.size()))
     return fmt::format("the shape does not begin with that of array '{}'", array.name);
-  if (!tensor.lookup)
-    return tensor.type != array.type || (array.limits && tensor.limits &&
-                                         (tensor.limits->low > array.limits->low ||
-                                          tensor.limits->high < array.limits->high))
+  if (tensor.quantised)
+    return isInteger(array.type)
+               ? std::optional(fmt::format("array '{}' of integers is quantised", array.name))
+               : std::nullopt;
+  if (!tensor.lookup) {
+    const bool isWider = tensor.limits && (tensor.limits->low > array.limits->low ||
+                                           tensor.limits->high < array.limits->high);
+    return tensor.type != array.type || isWider
                ? std::optional(
                      fmt::format("the type or the limits are not those of array '{}'", array.name))
                : std::nullopt;
+  }
   int64_t inner = 1;
   for (size_t axis = front.size(); axis < tensor.shape.size(); ++axis)
     inner *= tensor.shape[axis];
@@ -76,6 +82,24 @@ std::optional<std::string> checkLookup(const HostTensor &tensor,
     return fmt::format("the lookup has {} values in rows of {}, the shape needs rows of {}",
                        lookup.values.size(), lookup.rowElements, inner);
   return std::nullopt;
+}
+
+/// What is wrong with the quantisation of a tensor, or nothing.
+std::optional<std::string> checkQuantisation(const HostTensor &tensor) {
+  if (!tensor.quantised)
+    return std::nullopt;
+  const Quantisation &found = *tensor.quantised;
+  if (!(found.scale > 0) || !std::isfinite(found.scale))
+    return fmt::format("the scale is {}, allowed: finite and above 0", found.scale);
+  const int64_t low = -kMostExact, high = kMostExact;
+  if (found.limits.low < low || found.limits.high > high || found.limits.low > found.limits.high ||
+      found.zero < found.limits.low || found.zero > found.limits.high)
+    return fmt::format("the zero point is {} and the limits are {} and {}, allowed: ascending, in "
+                       "[{}, {}]",
+                       found.zero, found.limits.low, found.limits.high, low, high);
+  return isInteger(tensor.type) || tensor.lookup
+             ? std::optional<std::string>("a tensor of integers or with a lookup is quantised")
+             : std::nullopt;
 }
 
 /// What is wrong with the arrays of a model, or nothing.
@@ -252,6 +276,8 @@ void checkModels(const Program &program, ProblemList &problems) {
         auto wrong = checkTensor(tensor, isOutput, model.steps, program.geometry.lanes);
         if (!wrong)
           wrong = checkLookup(tensor, model.arrays, isOutput);
+        if (!wrong)
+          wrong = checkQuantisation(tensor);
         if (wrong) {
           bad(direction, tensor, *wrong);
           continue;

@@ -45,6 +45,21 @@ struct Lookup {
   }
 };
 
+/// Integers that stand for numbers: round(number / scale) + zero, between low and high.
+struct Quantisation {
+  float scale = 1;
+  int32_t zero = 0;
+  Limits limits;
+
+  bool operator==(const Quantisation &) const = default;
+
+  /// In fp32, rounded to the nearest integer, ties to even.
+  [[nodiscard]] double integerOf(double number) const;
+  [[nodiscard]] double numberOf(double integer) const {
+    return static_cast<float>(integer - zero) * scale;
+  }
+};
+
 /// A tensor at the host port. The host sees a plain row-major array of `shape`;
 /// the port carries rows of B bf16 lanes. Index (i0..in) of the array's packed shape, which is
 /// `shape` or that with neighbouring axes as one, with data dimension d:
@@ -74,6 +89,8 @@ struct HostTensor {
   /// Of an input: what its elements are looked up in. The shape is that of the array with axes of
   /// the table's rows behind it.
   std::optional<Lookup> lookup = std::nullopt;
+  /// The rows have integers. The host quantises an input, and restores an output.
+  std::optional<Quantisation> quantised = std::nullopt;
 };
 
 /// An input as the host gives it, where several tensors are made from one, or by a lookup.

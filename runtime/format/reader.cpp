@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -129,8 +130,16 @@ std::optional<Limits> readLimits(ByteReader &in) {
   return low != 0 || high != 0 ? std::optional(Limits{low, high}) : std::nullopt;
 }
 
+/// A number that is not 0 or 1 must not pass for one.
+bool readFlag(ByteReader &in) {
+  const auto value = in.number<uint32_t>();
+  if (value > 1)
+    in.fail();
+  return value == 1;
+}
+
 void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
-  tensors.resize(in.count(60));
+  tensors.resize(in.count(64));
   for (HostTensor &tensor : tensors) {
     tensor.name = in.text();
     tensor.type = readType(in);
@@ -149,6 +158,12 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
       lookup.rowElements = elements;
       lookup.first = in.number<int64_t>();
       lookup.values = in.numbers<uint16_t>(in.count(2));
+    }
+    if (readFlag(in)) {
+      Quantisation &quantised = tensor.quantised.emplace();
+      quantised.scale = std::bit_cast<float>(in.number<uint32_t>());
+      quantised.zero = in.number<int32_t>();
+      quantised.limits = {in.number<int64_t>(), in.number<int64_t>()};
     }
   }
 }
@@ -181,14 +196,6 @@ void readInstructions(ByteReader &in, std::vector<InstructionWords> &instruction
   for (InstructionWords &words : instructions)
     for (uint64_t &word : words)
       word = in.number<uint64_t>();
-}
-
-/// A number that is not 0 or 1 must not pass for one.
-bool readFlag(ByteReader &in) {
-  const auto value = in.number<uint32_t>();
-  if (value > 1)
-    in.fail();
-  return value == 1;
 }
 
 void readComputedRows(ByteReader &in, Program &program) {

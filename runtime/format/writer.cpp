@@ -1,4 +1,5 @@
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -55,6 +56,13 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
       out.number(tensor.lookup->first);
       out.number(static_cast<uint32_t>(tensor.lookup->values.size()));
       out.numbers(tensor.lookup->values);
+    }
+    out.number(uint32_t{tensor.quantised.has_value()});
+    if (const auto &quantised = tensor.quantised) {
+      out.number(std::bit_cast<uint32_t>(quantised->scale));
+      out.number(quantised->zero);
+      out.number(quantised->limits.low);
+      out.number(quantised->limits.high);
     }
   }
 }

@@ -58,7 +58,7 @@ class Border(Refusal):
             low, high = accepted()[name]
             with self.subTest(name):
                 self.compile(passed(kind))
-                self.assertIn(f"{name} [2, 3], data dimension 1, rows 0 to 1, integers from {low} to {high}\n",
+                self.assertIn(f"{name} [2, 3], data dimension 1, packed as [6], rows 0 to 0, integers from {low} to {high}\n",
                               self.ok("inspect", "m.sluice", "--io"))
                 x = np.array([[low, high, 0], [1, high // 2, low // 2]]).astype(name)
                 for given in {name, "int64", "float32"}:  # an array of another type, with the same numbers

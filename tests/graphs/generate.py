@@ -5,7 +5,7 @@ far (the newest more often), attributes and constants; it evaluates the node and
 where it is too large, or where rounding to bf16 alone would move it by too much. operators.py has the operators.
 """
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from graph import Graph, reads
 from oracle import Evaluator, Track, Unsupported, is_float, magnitude, scale_of, to_bf16
@@ -261,9 +261,41 @@ def draw_input(builder):
     return builder.input(value)
 
 
-def ordinary(builder, operators):
+def draw_integer_input(builder):
+    """An input of integers or bools, and what makes floats of it."""
+    kind = builder.one_of(("uint8", "int8", "bool", "int32", "int64", "ids"))
+    shape = draw_shape(builder)
+    if kind == "ids":
+        # Rows of a table that may be higher than bf16 has integers; some ids count from its end.
+        shape = shape[:2] if np.prod(shape[:2]) <= 24 else [builder.integer(1, 12)]
+        table = [builder.one_of((3, 40, 256, 300, 1000)), builder.integer(1, 12)]
+        ids = builder.input(builder.random.integers(-table[0], table[0], shape).astype(builder.one_of((np.int32, np.int64))))
+        if builder.chance(0.3):
+            builder.emit("Cast", [builder.emit("Equal", [ids, builder.constant(
+                builder.value(ids).flat[0])], keep=False)], to=TensorProto.FLOAT)
+        if len(shape) == 2 and builder.chance(0.3):
+            ids = builder.emit("Transpose", [ids], keep=False)
+        builder.emit("Gather", [builder.weights(table), ids], axis=0)
+        return
+    low, high = {"uint8": (0, 255), "int8": (-128, 127), "bool": (0, 1)}.get(kind, builder.one_of(((-5, 5), (-256, 256))))
+    x = builder.input(builder.random.integers(low, high + 1, shape).astype(kind))
+    if kind in ("uint8", "int8") and builder.opset >= 13 and builder.chance(0.6):
+        zero = builder.constant(np.array(builder.integer(low, high), kind))
+        builder.emit("DequantizeLinear", [x, builder.constant(np.float32(builder.number(0.001, 0.1))), zero])
+    elif kind == "bool" and builder.chance(0.5):
+        builder.emit("Where", [x, builder.companion(shape), builder.companion(shape)])
+    elif kind != "bool" and builder.chance(0.4):
+        limit = builder.constant(np.array(builder.integer(low, high), kind))
+        builder.emit("Cast", [builder.emit("Less", [x, limit])], to=TensorProto.FLOAT)
+    else:
+        builder.emit("Cast", [x], to=TensorProto.FLOAT)
+
+
+def ordinary(builder, operators, has_integers=False):
     for _ in range(2 if builder.kind == "state" else builder.one_of((1, 1, 1, 2))):
         draw_input(builder)
+    if has_integers:
+        draw_integer_input(builder)
     if builder.chance(0.3):  # few classes, such as views alone
         some = builder.random.permutation(len(operators))[:builder.integer(1, 4)]
         operators = {name: operators[name] for i, name in enumerate(operators) if i in some}
@@ -295,7 +327,7 @@ def draw_flags(builder):
     if effort != "default":
         flags.append(("--effort", effort))
     for name, value in builder.graph.inferences[0].items():
-        if builder.chance(0.4) and value.ndim:
+        if builder.chance(0.4) and value.ndim and is_float(value):
             flags.append(("--data-dim", f"{name}={builder.integer(0, value.ndim - 1)}"))
     if builder.chance(0.1):
         flags.append(("--only-loops",))
@@ -315,7 +347,12 @@ def generate(seed):
         except Skip:
             return None
     else:
-        ordinary(builder, operators.CLASSES)
+        # Drawn apart: the other graphs stay as they are.
+        integers = kind == "ordinary" and np.random.default_rng([seed, 23]).random() < 0.15
+        try:
+            ordinary(builder, operators.CLASSES, integers)
+        except (Skip, ValueError):
+            return None
     graph = builder.graph
     if not graph.nodes or not any(name in dependent(graph) for name in graph.outputs):
         return None

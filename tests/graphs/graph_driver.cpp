@@ -30,7 +30,9 @@
 #include "compiler/check/check_program.h"
 #include "compiler/check/evaluate.h"
 #include "compiler/check/oracle.h"
+#include "compiler/frontend/onnx/border.h"
 #include "compiler/pipeline/pipeline.h"
+#include "runtime/api/host_input.h"
 #include "runtime/api/packing.h"
 #include "tests/ops/engines.h"
 
@@ -108,24 +110,29 @@ Values readValues(const fs::path &path) {
 /// The values of every inference, by input of the program. An input without a file is zero.
 std::vector<std::vector<Values>> readInferences(const fs::path &folder,
                                                 const format::Program &program, size_t &count) {
-  const auto &inputs = program.models[0].inputs;
+  const format::Model &model = program.models[0];
+  std::vector<std::pair<std::string, size_t>> inputs; // names and elements
+  for (size_t i = 0; i < runtime::inputCount(model); ++i) {
+    const runtime::HostInput input = runtime::hostInput(model, i);
+    inputs.emplace_back(input.name, addressing::elementsOf(input.shape));
+  }
   std::vector<Values> all(inputs.size());
   count = 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const fs::path path = folder / (inputs[i].name + ".in");
+    const fs::path path = folder / (inputs[i].first + ".in");
     if (!fs::exists(path))
       continue;
     all[i] = readValues(path);
-    const size_t each = runtime::elementCount(inputs[i]);
+    const size_t each = inputs[i].second;
     if (each == 0 || all[i].size() % each != 0)
-      throw std::runtime_error(fmt::format("input {} of {} elements has {} values", inputs[i].name,
+      throw std::runtime_error(fmt::format("input {} of {} elements has {} values", inputs[i].first,
                                            each, all[i].size()));
     count = std::max(count, all[i].size() / each);
   }
   std::vector<std::vector<Values>> inferences(count);
   for (size_t k = 0; k < count; ++k)
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const size_t each = runtime::elementCount(inputs[i]);
+      const size_t each = inputs[i].second;
       if (all[i].empty())
         inferences[k].emplace_back(each);
       else {
@@ -157,7 +164,7 @@ Values boundsOf(const check::Spread &spread) {
 std::vector<reference::Tensors> readArguments(const fs::path &folder, const check::Oracle &oracle,
                                               size_t inferences) {
   std::vector<reference::Tensors> all(inferences);
-  for (const frontend::ImportedTensor &input : oracle.inputs()) {
+  for (const frontend::ImportedTensor &input : oracle.arrays()) {
     const fs::path whole = folder / (input.name + ".whole"), parts = folder / (input.name + ".in");
     const Values values = fs::exists(whole)   ? readValues(whole)
                           : fs::exists(parts) ? readValues(parts)
@@ -169,7 +176,18 @@ std::vector<reference::Tensors> readArguments(const fs::path &folder, const chec
       all[k].emplace_back(input.shape, Values(first, first + static_cast<std::ptrdiff_t>(each)));
     }
   }
+  for (reference::Tensors &arguments : all)
+    arguments = frontend::argumentsOf(oracle.inputs(), arguments);
   return all;
+}
+
+/// A result of the graph as the output that the host makes of it.
+check::Spread outputOf(const frontend::ImportedTensor &output, const check::Spread &result) {
+  check::Spread spread;
+  for (const auto &variant : result.variants)
+    spread.variants.push_back(
+        std::make_shared<const reference::Tensor>(frontend::outputOf(output, *variant)));
+  return spread;
 }
 
 /// Writes the exact values and the bounds of the tensors of tensors.txt.
@@ -203,7 +221,7 @@ void evaluate(const fs::path &folder, const check::Oracle &oracle, size_t infere
     inner.clear();
     const std::vector<check::Spread> results = evaluator.run(arguments);
     for (size_t i = 0; i < results.size(); ++i)
-      inner[oracle.outputs()[i].name] = results[i];
+      inner[oracle.outputs()[i].name] = outputOf(oracle.outputs()[i], results[i]);
     for (const auto &[name, spread] : inner)
       if (files.contains(name))
         write(name, spread);

@@ -5,37 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "runtime/api/packing.h"
+#include "runtime/api/inference_rows.h"
 #include "runtime/device/device.h"
 
 namespace sluice::ops_test {
 namespace {
 
-using Row = std::vector<uint16_t>;
+using runtime::Row;
 
 constexpr uint64_t kQuietLimit = 1000; ///< cycles without progress: a stall
-
-/// The rows the host port offers, step after step.
-std::vector<Row> inputRows(const format::Program &program,
-                           const std::vector<std::vector<double>> &inputs) {
-  const uint32_t lanes = program.geometry.lanes, steps = program.models[0].steps;
-  const auto &tensors = program.models[0].inputs;
-  uint32_t each = 0; // rows of a step
-  for (const format::HostTensor &tensor : tensors)
-    each = std::max(each, tensor.firstRow + tensor.rows);
-  std::vector<Row> rows(size_t{each} * steps);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const uint32_t parts = tensors[i].stepAxis ? steps : 1; // the others come with every step
-    std::vector<uint16_t> packed(size_t{tensors[i].rows} * lanes * parts);
-    runtime::pack(tensors[i], lanes, inputs[i].data(), format::HostType::Float64, packed, parts);
-    for (uint32_t step = 0; step < steps; ++step)
-      for (uint32_t row = 0; row < tensors[i].rows; ++row) {
-        const auto from = packed.begin() + (size_t{step % parts} * tensors[i].rows + row) * lanes;
-        rows[size_t{step} * each + tensors[i].firstRow + row].assign(from, from + lanes);
-      }
-  }
-  return rows;
-}
 
 std::string difference(const device::Device::Cycle &vm, const device::Device::Cycle &rtl) {
   if (vm.inputTaken != rtl.inputTaken)
@@ -49,24 +27,6 @@ std::string difference(const device::Device::Cycle &vm, const device::Device::Cy
   return vm.progress == rtl.progress ? "" : "one engine made progress";
 }
 
-/// The outputs of one inference from its rows, by step and address.
-std::vector<std::vector<double>> unpackAll(const format::Program &program,
-                                           std::span<const std::vector<Row>> steps) {
-  std::vector<std::vector<double>> outputs;
-  for (const format::HostTensor &tensor : program.models[0].outputs) {
-    const auto parts = tensor.stepAxis ? steps : steps.last(1); // the newest
-    std::vector<uint16_t> packed;
-    for (const std::vector<Row> &rows : parts)
-      for (uint32_t row = 0; row < tensor.rows; ++row)
-        packed.insert(packed.end(), rows[tensor.firstRow + row].begin(),
-                      rows[tensor.firstRow + row].end());
-    outputs.emplace_back(runtime::elementCount(tensor));
-    runtime::unpack(tensor, program.geometry.lanes, packed, outputs.back().data(),
-                    format::HostType::Float64, static_cast<uint32_t>(parts.size()));
-  }
-  return outputs;
-}
-
 /// Inferences one after the other on a machine that has just been loaded.
 std::vector<RunResult> runLoaded(const format::Program &program, device::Device &vm,
                                  device::Device &rtl,
@@ -77,12 +37,11 @@ std::vector<RunResult> runLoaded(const format::Program &program, device::Device 
   rtl.load(program);
   std::vector<Row> offered;
   for (const auto &inputs : inferences) {
-    const std::vector<Row> rows = inputRows(program, inputs);
+    const std::vector<Row> rows =
+        runtime::packInference(program.models[0], program.geometry.lanes, inputs);
     offered.insert(offered.end(), rows.begin(), rows.end());
   }
-  size_t rows = 0;
-  for (const format::HostTensor &tensor : program.models[0].outputs)
-    rows = std::max<size_t>(rows, tensor.firstRow + tensor.rows);
+  const size_t rows = runtime::rowsPerStep(program.models[0].outputs);
   // The k-th arrival of a row belongs to the k-th step: early rows of the next
   // one may come before late rows of this one.
   std::vector<std::vector<Row>> taken(inferences.size() * steps, std::vector<Row>(rows));
@@ -105,9 +64,11 @@ std::vector<RunResult> runLoaded(const format::Program &program, device::Device 
           return unit.total() == vm.cycle();
         };
         const bool counted = counters == rtl.counters() && std::ranges::all_of(counters, isWhole);
-        results.push_back({counted ? "" : "the counters differ, or do not add up to the cycles",
-                           unpackAll(program, std::span(taken).subspan(inference * steps, steps)),
-                           vm.cycle()});
+        results.push_back(
+            {counted ? "" : "the counters differ, or do not add up to the cycles",
+             runtime::unpackInference(program.models[0], program.geometry.lanes,
+                                      std::span(taken).subspan(inference * steps, steps)),
+             vm.cycle()});
       }
     }
     if (one.progress)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@ std::vector<reference::Tensor> readTensors(const std::filesystem::path &folder,
 /// An output against the one that is stored beside the model.
 struct Deviation {
   double largest = 0; ///< the largest magnitude of the output
-  double error = 0;   ///< of the element that is farthest off
-  double bound = 0;
+  double error = 0;   ///< of the element whose error is the largest part of its bound
+  double bound = 0;   ///< of the same element
 
   /// The error as a part of the bound.
   double part() const;
@@ -25,26 +26,30 @@ struct Deviation {
 
 /// A case: its model, and the outputs that are stored for its inputs.
 ///
-/// The bound of an output follows from how the model's own values move when they are rounded: its
-/// inputs are rounded to bf16, as the machine takes them, and then every value on the way is, its
-/// constants and what each operation gives: to the nearest number, upwards, and downwards. What
-/// that changes, at the element that moves most, is what one rounding of each value costs.
-/// Operations of the model are several on the machine (a product over many elements is summed in
-/// parts, a softmax is differences, exponentials, a sum and quotients), so thrice that is allowed.
-/// An integer that a quantisation gives may be the next one: its step is no rounding of ours, but
-/// a number on one side of the middle between two may be on the other once it is rounded.
-/// Where nothing is rounded the bound is 0, and the result is exact.
+/// The bound of an element follows from how the model's own values move when they are rounded. The
+/// inputs are rounded to bf16, as the machine reads them; then every constant and every result of
+/// an operation is rounded: to the nearest number, upwards, and downwards. The bound is thrice the
+/// largest movement of the element, at least thrice the usual one of elements of its size, and at
+/// least two roundings of the element. Where nothing is rounded the bound is 0: the result is
+/// exact. An integer that a quantisation writes may be the next one, as rounding can move a number
+/// across the middle between two steps. At least half of the elements that are not zero must be
+/// larger than their bounds: a case whose outputs could be zero unnoticed tests nothing.
 class Expectation {
 public:
   Expectation(const std::filesystem::path &folder, const std::vector<reference::Tensor> &inputs);
 
-  /// Expects the outputs (row-major, one per output of the model) to be within their bounds; that
-  /// of the output that is nearest to it.
+  /// Elements may be off by no more than this part of themselves.
+  void tighten(double part);
+  /// Whether zeros must not pass.
+  bool isSensitive = true;
+
+  /// Expects the outputs (row-major, one per output of the model) to be within their bounds.
+  /// Returns the deviation that is the largest part of its bound.
   Deviation check(const std::vector<std::vector<double>> &outputs) const;
 
 private:
   std::vector<reference::Tensor> expected;
-  std::vector<double> bounds; ///< one per output
+  std::vector<std::vector<double>> bounds; ///< by output and element
 };
 
 } // namespace sluice::ops_test

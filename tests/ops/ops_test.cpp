@@ -13,6 +13,7 @@
 
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/reference/tensor.h"
+#include "runtime/api/host_input.h"
 #include "test_model.h"
 #include "tests/ops/engines.h"
 #include "tests/ops/error_bound.h"
@@ -23,29 +24,32 @@ namespace {
 namespace fs = std::filesystem;
 namespace onnx_test = frontend::test;
 
-/// "case code" per line: the cases that are refused, and why.
-std::map<std::string, std::string> refusedCases() {
-  std::map<std::string, std::string> out;
-  std::ifstream file(REFUSED);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name, code;
-    if (words >> name >> code && name[0] != '#')
-      out[name] = code;
+/// What a file says of cases: a name, which may end in *, and a word in each line.
+class Listed {
+public:
+  explicit Listed(const char *path) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string name, word;
+      if (words >> name >> word && name[0] != '#')
+        all[name] = word;
+    }
   }
-  return out;
-}
 
-/// The code a case is refused with; empty if it runs.
-std::string expectedCode(const std::map<std::string, std::string> &refused,
-                         const std::string &name) {
-  if (const auto found = refused.find(name); found != refused.end())
-    return found->second;
-  for (size_t length = name.size(); length > 0; --length)
-    if (const auto found = refused.find(name.substr(0, length) + '*'); found != refused.end())
+  /// The word of the longest name that the case has; empty if it has none.
+  [[nodiscard]] std::string of(const std::string &name) const {
+    if (const auto found = all.find(name); found != all.end())
       return found->second;
-  return "";
-}
+    for (size_t length = name.size(); length > 0; --length)
+      if (const auto found = all.find(name.substr(0, length) + '*'); found != all.end())
+        return found->second;
+    return "";
+  }
+
+private:
+  std::map<std::string, std::string> all;
+};
 
 /// Options of a case: flags.txt has one flag a line.
 pipeline::CompileOptions optionsOf(const fs::path &folder) {
@@ -121,8 +125,7 @@ void checkRepeated(const format::Program &program, const std::vector<std::vector
   }
 }
 
-void check(const fs::path &folder, const std::map<std::string, std::string> &refused,
-           Totals &totals) {
+void check(const fs::path &folder, const Listed &refused, const Listed &tighter, Totals &totals) {
   const std::string name = folder.filename().string();
   SCOPED_TRACE(name);
   format::Program program;
@@ -133,7 +136,7 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
     return;
   }
   std::string codes = compile(options, program, text);
-  EXPECT_EQ(codes, expectedCode(refused, name)) << name << ' ' << codes << '\n' << text;
+  EXPECT_EQ(codes, refused.of(name)) << name << ' ' << codes << '\n' << text;
   const bool rewrite = name.starts_with("rewrite_");
   if (rewrite || codes == "E0306" || name.starts_with("dynamic_")) {
     // Refused for want of a flag: the message offers it, and it is enough.
@@ -152,9 +155,9 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
     return;
   }
   std::vector<reference::Tensor> inputs = readTensors(folder / "test_data_set_0", "input");
-  for (const format::HostTensor &tensor : program.models[0].inputs)
-    if (inputs.size() < program.models[0].inputs.size())
-      inputs.emplace_back(tensor.shape); // the model has one because it needs one
+  const format::Model &model = program.models[0];
+  if (inputs.empty()) // the model has one because it needs one
+    inputs.emplace_back(runtime::hostInput(model, 0).shape);
   std::vector<std::vector<double>> arrays;
   for (const reference::Tensor &tensor : inputs)
     arrays.push_back(tensor.values);
@@ -163,7 +166,9 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
   ++totals.ran;
   if (options.allowDynamicWeights)
     checkRepeated(program, arrays, run);
-  const Expectation expectation(folder, inputs);
+  const std::string part = tighter.of(name);
+  Expectation expectation(folder, inputs);
+  expectation.isSensitive = part.empty();
   const auto judge = [&](const RunResult &result) {
     const Deviation found = expectation.check(result.outputs);
     if (found.part() > totals.worst) {
@@ -172,6 +177,12 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
     }
     return found;
   };
+  if (!part.empty() && part != "none") {
+    Expectation tight = expectation;
+    tight.tighten(std::stod(part));
+    tight.isSensitive = true;
+    tight.check(run.outputs);
+  }
   const Deviation found = judge(run);
   if (totals.figures.is_open())
     totals.figures << fmt::format("{} {:.3g} {:.3g} {:.3g}\n", name, found.largest, found.error,
@@ -181,7 +192,7 @@ void check(const fs::path &folder, const std::map<std::string, std::string> &ref
   if (!compile(options, program, text).empty())
     return;
   SCOPED_TRACE("in loops");
-  ASSERT_EQ(program.models[0].inputs.size(), arrays.size());
+  ASSERT_EQ(runtime::inputCount(program.models[0]), arrays.size());
   const RunResult looped = runOnBoth(program, arrays);
   ASSERT_EQ(looped.problem, "");
   ++totals.looped;
@@ -220,13 +231,13 @@ void checkAll(const char *path, size_t atLeast, const char *figures = nullptr,
                 folders.size());
     folders = std::move(taken);
   }
-  const std::map<std::string, std::string> refused = refusedCases();
+  const Listed refused(REFUSED), tighter(TIGHTER);
   Totals totals;
   if (figures != nullptr)
     totals.figures.open(figures);
   for (const fs::path &folder : folders)
     try {
-      check(folder, refused, totals);
+      check(folder, refused, tighter, totals);
     } catch (const std::exception &wrong) { // what follows is checked all the same
       ADD_FAILURE() << folder << ": " << wrong.what();
     }

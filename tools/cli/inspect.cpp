@@ -104,7 +104,10 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
                     limitsText(tensor.limits),
                     tensor.lookup ? fmt::format(", looked up in a table of {} rows",
                                                 tensor.lookup->rows())
-                                  : "");
+                    : tensor.quantised
+                        ? fmt::format(", quantised by {} with zero point {}",
+                                      tensor.quantised->scale, tensor.quantised->zero)
+                        : "");
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},

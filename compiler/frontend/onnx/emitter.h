@@ -16,6 +16,7 @@
 #include "compiler/frontend/onnx/scalars.h"
 #include "compiler/reference/axes.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/format/host_tensor.h"
 
 namespace sluice::frontend {
 
@@ -40,6 +41,9 @@ struct Tensor {
   /// Of what depends on the elements of one integer input alone, element by element.
   ArrayLookupRef lookup = nullptr;
   std::vector<ArrayView> views = {}; ///< of the looked-up tensor, the first one first
+  /// Of integers that are restored: they, and how. An output gives the integers to the host.
+  mlir::Value integers = {};
+  std::optional<format::Quantisation> restored = std::nullopt;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
@@ -101,10 +105,12 @@ public:
   mlir::OpBuilder &ir() { return builder; }
   mlir::Location where() const { return location; }
   void setLocation(mlir::Location where) { location = where; }
-  /// Integer inputs, and what adds an input of the function with this shape that is looked up.
-  void setArrays(Arrays &inputs, std::function<mlir::Value(const Shape &, ArrayLookupRef)> add) {
+  /// The inputs of the model, and what adds one of the function that the host makes from them.
+  using AddArgument = std::function<mlir::Value(const Shape &shape, size_t array, ArrayLookupRef,
+                                                std::optional<format::Quantisation>)>;
+  void setArrays(Arrays &inputs, AddArgument add) {
     arrays = &inputs;
-    addLookup = std::move(add);
+    addArgument = std::move(add);
   }
   /// Where constants are written; everything else goes behind them, or into loops.
   void setConstants(mlir::Block &block) { home = &block; }
@@ -151,6 +157,8 @@ public:
   /// Rows of a known table along its first axis, chosen by a tensor that is looked up; the axes of
   /// a row are behind those of the indices.
   Tensor chosenRows(const Tensor &table, const Tensor &indices);
+  /// An input of the model, quantised by the host in fp32. Nothing if `x` is none.
+  std::optional<Tensor> quantisedInput(const Tensor &x, const format::Quantisation &how);
 
   /// A loop with at least one trip, its body written once: the last carried values, then the
   /// stacks. Nothing is left of it if `body` throws.
@@ -177,7 +185,7 @@ private:
   std::map<HostTensorRef, mlir::Value> constants;
   std::vector<Fix> fixesForEmpty;
   Arrays *arrays = nullptr;
-  std::function<mlir::Value(const Shape &, ArrayLookupRef)> addLookup;
+  AddArgument addArgument;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 

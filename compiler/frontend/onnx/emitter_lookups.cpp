@@ -29,7 +29,7 @@ Tensor Emitter::lookedUp(DataType type, const Tensor &by, ArrayLookup lookup) {
   shape.insert(shape.end(), lookup.inner.begin(), lookup.inner.end());
   const bool isElement = lookup.inner.empty();
   auto shared = std::make_shared<const ArrayLookup>(std::move(lookup));
-  Tensor result{type, shape, nullptr, addLookup(shape, shared), {}};
+  Tensor result{type, shape, nullptr, addArgument(shape, shared->array, shared, std::nullopt), {}};
   for (const ArrayView &view : by.views)
     result = view(result);
   if (isElement) {
@@ -64,6 +64,15 @@ std::optional<Tensor> Emitter::pointwiseOfArray(const std::vector<Tensor> &opera
   const Tensor table = folded(tables, {by->lookup->rows()}, body);
   return lookedUp(operands.front().type, *by,
                   {by->lookup->array, by->lookup->first, {}, table.known->floats});
+}
+
+std::optional<Tensor> Emitter::quantisedInput(const Tensor &x, const format::Quantisation &how) {
+  const auto array = x.value ? arrays->find(x.value) : std::nullopt;
+  if (!array || !isFloatType(x.type))
+    return std::nullopt;
+  Tensor result{x.type, x.shape, nullptr, addArgument(x.shape, *array, nullptr, how), {}};
+  result.range = {static_cast<double>(how.limits.low), static_cast<double>(how.limits.high)};
+  return result;
 }
 
 Tensor Emitter::chosenRows(const Tensor &table, const Tensor &indices) {

@@ -28,7 +28,7 @@ bool isFloatType(DataType type) {
 
 bool isIntegerType(DataType type) {
   const auto host = hostType(type);
-  return host && format::isInteger(*host);
+  return type == kInt4 || type == kUInt4 || (host && format::isInteger(*host));
 }
 
 std::optional<format::HostType> hostType(DataType type) {
@@ -121,6 +121,10 @@ int64_t wrapToType(int64_t value, DataType type) {
     return static_cast<uint32_t>(value);
   case Proto::INT32:
     return static_cast<int32_t>(value);
+  case kUInt4:
+    return value & 15;
+  case kInt4:
+    return ((value & 15) ^ 8) - 8;
   default:
     return value;
   }

@@ -24,7 +24,10 @@ std::string dataTypeName(DataType type);
 
 /// float, double, float16, bfloat16.
 bool isFloatType(DataType type);
-/// The signed and unsigned integers of 8 to 64 bits, and bool.
+/// ONNX's numbers of types that libonnx 1.12 does not have.
+inline constexpr DataType kUInt4 = 21, kInt4 = 22;
+
+/// The signed and unsigned integers of 4 to 64 bits, and bool.
 bool isIntegerType(DataType type);
 
 /// The element type the host sees: the floating-point types, integers of 8 to 64 bits, bool.

@@ -45,6 +45,10 @@ struct ImportedTensor {
   std::optional<format::Limits> limits = std::nullopt; ///< of an input of integers
   size_t array = 0; ///< of an input of the function: the number of the host's that it is made of
   ArrayLookupRef lookup = nullptr; ///< by which it is made of the array's integers
+  /// The host quantises an input of the function, and restores a result of it.
+  std::optional<format::Quantisation> quantised = std::nullopt;
+
+  [[nodiscard]] bool isMade() const { return lookup != nullptr || quantised.has_value(); }
 };
 
 /// An input of the graph or output of a node.

@@ -1,6 +1,7 @@
 #include "compiler/frontend/onnx/importer.h"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -75,26 +76,26 @@ std::set<std::string> Importer::readInitializers(const onnx::GraphProto &graph) 
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     names.insert(tensor.name());
     if (isNew)
-      readInitializer(tensor, *known);
+      readInitializer(tensor, nullptr, *known);
   }
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
     names.insert(tensor.values().name());
     if (isNew)
-      report.add("E0114",
-                 fmt::format("initializer {} is sparse; only dense initializers are supported",
-                             inQuotes(tensor.values().name())));
+      readInitializer(tensor.values(), &tensor, *known);
   }
   for (const Tensor &tensor : *known)
     tensors.emplace(tensor.name, tensor);
   return names;
 }
 
-void Importer::readInitializer(const onnx::TensorProto &tensor, std::vector<Tensor> &to) {
+void Importer::readInitializer(const onnx::TensorProto &tensor,
+                               const onnx::SparseTensorProto *sparse, std::vector<Tensor> &to) {
   std::string name = fmt::format("initializer {}", inQuotes(tensor.name()));
   if (tensor.name().empty())
     report.add("E0105", "an initializer has no name");
   HostTensor value;
-  if (auto error = readTensor(tensor, name, external, value)) {
+  if (auto error = sparse ? readSparse(*sparse, name, external, value)
+                          : readTensor(tensor, name, external, value)) {
     report.add(error->code, error->message);
     return;
   }
@@ -133,22 +134,27 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
     const mlir::Value argument =
         addInput(function, {input.name, input.shape, *hostType(input.type), limits});
     Tensor tensor{input.type, input.shape, nullptr, argument, {}};
-    if (range) {
-      tensor.lookup = arrays.add(input.name, input.type, input.shape);
+    tensor.lookup = arrays.add(input.name, input.type, input.shape, argument);
+    if (tensor.lookup)
       tensor.range = tensor.lookup->range();
-    }
     tensors.emplace(input.name, std::move(tensor));
     info.tensors.push_back({input.name, input.shape, argument});
   }
-  emitter.setArrays(arrays, [this, function](const Shape &shape, const ArrayLookupRef &lookup) {
-    const mlir::Location where = emitter.where();
-    const auto tensor = where->findInstanceOf<mlir::NameLoc>();
-    std::string name = fmt::format("{} for {}", arrays.all()[lookup->array].name,
-                                   tensor ? tensor.getName().str() : "a tensor");
-    while (llvm::any_of(info.inputs, [&](const ImportedTensor &one) { return one.name == name; }))
-      name += "'";
-    return addInput(function, {std::move(name), shape, format::HostType::BFloat16, std::nullopt,
-                               lookup->array, lookup});
+  emitter.setArrays(arrays, [this, function](const Shape &shape, size_t array,
+                                             ArrayLookupRef lookup,
+                                             std::optional<format::Quantisation> quantised) {
+    ImportedTensor input{
+        "", shape, format::HostType::BFloat16, std::nullopt, array, std::move(lookup), quantised};
+    for (size_t i = 0; i < info.inputs.size() && quantised; ++i)
+      if (info.inputs[i].array == array && info.inputs[i].quantised == quantised)
+        return mlir::Value(mlir::func::FuncOp(function).getArgument(i));
+    const auto tensor = emitter.where()->findInstanceOf<mlir::NameLoc>();
+    input.name = fmt::format("{} for {}", arrays.all()[array].name,
+                             tensor ? tensor.getName().str() : "a tensor");
+    while (llvm::any_of(info.inputs,
+                        [&](const ImportedTensor &one) { return one.name == input.name; }))
+      input.name += "'";
+    return addInput(function, std::move(input));
   });
 }
 
@@ -162,13 +168,12 @@ mlir::Value Importer::addInput(mlir::func::FuncOp function, ImportedTensor input
 }
 
 void Importer::finishArrays(mlir::func::FuncOp function) {
-  const auto isLookedUp = [](const ImportedTensor &input) { return input.lookup != nullptr; };
-  if (std::ranges::none_of(info.inputs, isLookedUp)) {
+  if (llvm::none_of(info.inputs, std::mem_fn(&ImportedTensor::isMade))) {
     for (size_t i = 0; i < info.inputs.size(); ++i)
       info.inputs[i].array = i;
     return;
   }
-  // Integers may be read by nothing but views that are looked up behind.
+  // Arrays may be read by nothing but views that are looked up behind.
   llvm::DenseSet<mlir::Value> erased;
   for (mlir::Operation &operation :
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
@@ -176,38 +181,39 @@ void Importer::finishArrays(mlir::func::FuncOp function) {
       erased.insert(operation.result_begin(), operation.result_end());
       operation.erase();
     }
+  const auto isRead = [&](size_t input) { return !function.getArgument(input).use_empty(); };
   std::vector<ImportedTensor> all = std::exchange(info.inputs, {});
-  std::vector<size_t> integers; // by index in `arrays`: the one in info.arrays
-  for (const ImportedTensor &input : all)
-    if (!input.lookup) {
-      if (input.limits)
-        integers.push_back(info.arrays.size());
+  std::vector<bool> isReplaced; // by array: something else is made from it, and read
+  for (ImportedTensor &input : all)
+    if (!input.isMade()) {
+      input.array = info.arrays.size();
       info.arrays.push_back(input);
+      isReplaced.push_back(false);
     }
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].isMade() && isRead(i))
+      isReplaced[all[i].array] = true;
   llvm::BitVector unread(function.getNumArguments());
-  std::vector<bool> isRead(info.arrays.size());
-  size_t next = 0; // the array of a tensor that is not looked up
+  std::vector<bool> isLimited(info.arrays.size());
   for (size_t i = 0; i < all.size(); ++i) {
     ImportedTensor &input = all[i];
-    input.array = input.lookup ? integers[input.lookup->array] : next++;
     ImportedTensor &array = info.arrays[input.array];
-    const bool isInteger = array.limits.has_value();
-    if (isInteger && function.getArgument(i).use_empty()) {
+    if (!isRead(i) && (input.isMade() || isReplaced[input.array])) {
       unread.set(i);
       erased.insert(function.getArgument(i));
       continue;
     }
     // An array accepts what all tensors accept that are made from it.
-    if (isInteger) {
+    if (array.limits) {
       const format::Limits own =
           input.lookup
               ? format::Limits{input.lookup->first, input.lookup->first + input.lookup->rows() - 1}
               : *input.limits;
-      array.limits = isRead[input.array] ? format::Limits{std::max(array.limits->low, own.low),
-                                                          std::min(array.limits->high, own.high)}
-                                         : own;
+      array.limits = isLimited[input.array] ? format::Limits{std::max(array.limits->low, own.low),
+                                                             std::min(array.limits->high, own.high)}
+                                            : own;
+      isLimited[input.array] = true;
     }
-    isRead[input.array] = true;
     info.inputs.push_back(std::move(input));
   }
   std::erase_if(info.tensors, [&](const GraphTensor &one) { return erased.contains(one.value); });

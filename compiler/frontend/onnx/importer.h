@@ -52,7 +52,9 @@ private:
 
   /// Defines the initializers of a graph; their names.
   std::set<std::string> readInitializers(const onnx::GraphProto &graph);
-  void readInitializer(const onnx::TensorProto &tensor, std::vector<Tensor> &to);
+  /// `sparse`, if given, has the tensor as its values.
+  void readInitializer(const onnx::TensorProto &tensor, const onnx::SparseTensorProto *sparse,
+                       std::vector<Tensor> &to);
   void addInputs(const std::vector<ModelInput> &inputs, mlir::func::FuncOp function);
   /// Inputs without elements are constants: nothing of them is sent.
   void noteEmpty(const std::vector<EmptyInput> &inputs);

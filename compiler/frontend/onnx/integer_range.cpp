@@ -44,6 +44,10 @@ IntegerRange rangeOf(DataType type) {
   switch (type) {
   case Proto::BOOL:
     return {0, 1};
+  case kUInt4:
+    return {0, 15};
+  case kInt4:
+    return ofBits(4);
   case Proto::INT8:
     return ofBits(8);
   case Proto::INT16:

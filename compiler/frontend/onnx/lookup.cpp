@@ -16,15 +16,24 @@ IntegerRange ArrayLookup::range() const {
   return {low, high};
 }
 
-ArrayLookupRef Arrays::add(const std::string &name, DataType type, const Shape &shape) {
-  const auto known = ranges.find(name);
-  Array &array = arrays.emplace_back(
-      Array{name, type, shape, known != ranges.end() ? known->second : *acceptedRange(type)});
+std::optional<size_t> Arrays::find(mlir::Value value) const {
+  const auto found = std::ranges::find(arrays, value, &Array::value);
+  return found == arrays.end() ? std::nullopt
+                               : std::optional(static_cast<size_t>(found - arrays.begin()));
+}
+
+ArrayLookupRef Arrays::add(const std::string &name, DataType type, const Shape &shape,
+                           mlir::Value value) {
+  Array &array = arrays.emplace_back(Array{name, type, shape, acceptedRange(type), value});
+  if (!array.range)
+    return nullptr;
+  if (const auto known = ranges.find(name); known != ranges.end())
+    array.range = known->second;
   auto lookup = std::make_shared<ArrayLookup>();
   lookup->array = arrays.size() - 1;
-  lookup->first = static_cast<int64_t>(array.range.least);
-  for (double value = array.range.least; value <= array.range.most; ++value)
-    lookup->values.push_back(static_cast<float>(value));
+  lookup->first = static_cast<int64_t>(array.range->least);
+  for (double integer = array.range->least; integer <= array.range->most; ++integer)
+    lookup->values.push_back(static_cast<float>(integer));
   return lookup;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,21 +34,24 @@ using ArrayLookupRef = std::shared_ptr<const ArrayLookup>;
 /// behind those of the view.
 using ArrayView = std::function<Tensor(const Tensor &)>;
 
-/// The inputs of integers during an import.
+/// The inputs of a model during its import.
 class Arrays {
 public:
   struct Array {
     std::string name;
     DataType type;
     Shape shape;
-    IntegerRange range; ///< of the integers that the tables have rows for
+    std::optional<IntegerRange> range; ///< of the integers that tables have rows for
+    mlir::Value value;                 ///< the argument of the function that has its elements
   };
 
   /// `ranges` are those that the tables of an earlier import wanted, by name.
   explicit Arrays(const std::map<std::string, IntegerRange> &ranges) : ranges(ranges) {}
 
-  /// Adds an input and returns the table of its own integers.
-  ArrayLookupRef add(const std::string &name, DataType type, const Shape &shape);
+  /// Adds an input and returns the table of its own integers; null if it has none.
+  ArrayLookupRef add(const std::string &name, DataType type, const Shape &shape, mlir::Value value);
+  /// The input that a value is, by its number; nothing if it is none.
+  [[nodiscard]] std::optional<size_t> find(mlir::Value value) const;
   [[nodiscard]] const std::vector<Array> &all() const { return arrays; }
 
   /// Rows of a table with `extent` rows are chosen by the values of a lookup. Returns the numbers

@@ -400,6 +400,12 @@ void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &decl
                              "optional (OptionalGetElement)"));
     return;
   }
+  if (!hostType(computed.type)) {
+    report.add("E0114", fmt::format("output {} has type {}; sluice supports float, float16, "
+                                    "bfloat16, double, bool and 8- to 64-bit integers",
+                                    name, dataTypeName(computed.type)));
+    return;
+  }
   if (computed.known && !computed.known->isFloat())
     for (const int64_t value : computed.known->ints)
       if (!isExact(value)) {

@@ -18,36 +18,47 @@ struct Field {
   int count;
 };
 
-/// How a data type is stored: bytes of an element in raw data, and the typed field that may hold
-/// it.
+/// How a data type is stored: bits of an element in raw data, and the typed field that may hold
+/// it. A byte, and an element of int32_data, has two elements of four bits, the first one low.
 struct Encoding {
-  unsigned bytes;
+  unsigned bits;
   const char *field;
+
+  [[nodiscard]] uint64_t rawBytes(int64_t count) const {
+    return (static_cast<uint64_t>(count) * bits + 7) / 8;
+  }
+  /// Elements of the typed field.
+  [[nodiscard]] int64_t fieldCount(int64_t count) const {
+    return bits == 4 ? (count + 1) / 2 : count;
+  }
 };
 
 std::optional<Encoding> encodingOf(DataType type) {
   switch (type) {
   case Proto::FLOAT:
-    return Encoding{4, "float_data"};
+    return Encoding{32, "float_data"};
   case Proto::DOUBLE:
-    return Encoding{8, "double_data"};
+    return Encoding{64, "double_data"};
   case Proto::FLOAT16:
   case Proto::BFLOAT16:
   case Proto::INT16:
   case Proto::UINT16:
-    return Encoding{2, "int32_data"};
+    return Encoding{16, "int32_data"};
   case Proto::INT8:
   case Proto::UINT8:
   case Proto::BOOL:
-    return Encoding{1, "int32_data"};
+    return Encoding{8, "int32_data"};
   case Proto::INT32:
-    return Encoding{4, "int32_data"};
+    return Encoding{32, "int32_data"};
   case Proto::INT64:
-    return Encoding{8, "int64_data"};
+    return Encoding{64, "int64_data"};
   case Proto::UINT32:
-    return Encoding{4, "uint64_data"};
+    return Encoding{32, "uint64_data"};
   case Proto::UINT64:
-    return Encoding{8, "uint64_data"};
+    return Encoding{64, "uint64_data"};
+  case kUInt4:
+  case kInt4:
+    return Encoding{4, "int32_data"};
   default:
     return std::nullopt;
   }
@@ -67,7 +78,10 @@ float halfToFloat(uint16_t bits) {
 float bfloatToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
 /// Little-endian element `i` of raw data.
-uint64_t rawBits(const std::string &raw, unsigned bytes, int64_t i) {
+uint64_t rawBits(const std::string &raw, unsigned bits, int64_t i) {
+  if (bits == 4)
+    return static_cast<unsigned char>(raw[i / 2]) >> (i % 2 * 4) & 15;
+  const unsigned bytes = bits / 8;
   uint64_t value = 0;
   for (unsigned b = 0; b < bytes; ++b)
     value |= uint64_t{static_cast<unsigned char>(raw[i * bytes + b])} << (8 * b);
@@ -125,6 +139,14 @@ private:
 /// most types it carries, so the value must fit.
 std::optional<std::string> int32Bits(const Proto &tensor, DataType type, int64_t i,
                                      uint64_t &bits) {
+  if (type == kInt4 || type == kUInt4) {
+    const int64_t pair = tensor.int32_data(static_cast<int>(i / 2));
+    if (pair < 0 || pair > 255)
+      return fmt::format("holds {} in int32_data, which is not two elements of {}", pair,
+                         dataTypeName(type));
+    bits = static_cast<uint64_t>(pair >> (i % 2 * 4) & 15);
+    return std::nullopt;
+  }
   int64_t value = tensor.int32_data(static_cast<int>(i));
   bool isHalf = type == Proto::FLOAT16 || type == Proto::BFLOAT16;
   DataType carried = isHalf ? Proto::UINT16 : type;
@@ -174,7 +196,7 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
     return malformed("has no data type");
   if (!encoding)
     return TensorError{"E0114", fmt::format("{} has type {}; sluice supports float, float16, "
-                                            "bfloat16, double, bool and 8- to 64-bit integers",
+                                            "bfloat16, double, bool and 4- to 64-bit integers",
                                             name, dataTypeName(type))};
   if (tensor.has_segment())
     return TensorError{"E0114",
@@ -189,7 +211,7 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
   if (count < 0)
     return malformed(fmt::format("has shape {}, more than {} elements", shapeText(out.shape),
                                  kMaxKnownElements));
-  uint64_t rawBytes = static_cast<uint64_t>(count) * encoding->bytes;
+  uint64_t rawBytes = encoding->rawBytes(count);
 
   const Field fields[] = {{"float_data", tensor.float_data_size()},
                           {"int32_data", tensor.int32_data_size()},
@@ -233,21 +255,69 @@ std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std
     if (used->name != std::string_view(encoding->field))
       return malformed(fmt::format("has its values in {}, but {} must be in raw_data or {}",
                                    used->name, dataTypeName(type), encoding->field));
-    if (used->count != count)
+    if (used->count != encoding->fieldCount(count))
       return malformed(fmt::format("has {} values in {}, but its shape {} needs {}", used->count,
-                                   used->name, shapeText(out.shape), count));
+                                   used->name, shapeText(out.shape), encoding->fieldCount(count)));
   }
 
   std::optional<std::string> reason;
   if (raw) {
     Appender appender(out);
     for (int64_t i = 0; i < count && !reason; ++i)
-      reason = appender.append(rawBits(*raw, encoding->bytes, i));
+      reason = appender.append(rawBits(*raw, encoding->bits, i));
   } else {
     reason = appendTyped(tensor, *encoding, count, out);
   }
   if (reason)
     return malformed(*reason);
+  return std::nullopt;
+}
+
+std::optional<TensorError> readSparse(const onnx::SparseTensorProto &tensor,
+                                      const std::string &name, const ExternalData &external,
+                                      HostTensor &out) {
+  const auto malformed = [&](std::string_view what) {
+    return TensorError{"E0105", fmt::format("{} {}", name, what)};
+  };
+  HostTensor values, indices;
+  if (auto error = readTensor(tensor.values(), name, external, values))
+    return error;
+  if (auto error = readTensor(tensor.indices(), "the indices of " + name, external, indices))
+    return error;
+  const Shape shape(tensor.dims().begin(), tensor.dims().end());
+  const int64_t count = elementCount(shape, kMaxKnownElements);
+  if (count < 0)
+    return malformed(fmt::format("has shape {}, a negative extent or more than {} elements",
+                                 shapeText(shape), kMaxKnownElements));
+  const auto rank = static_cast<int64_t>(shape.size());
+  const bool isFlat = indices.shape == Shape{values.size()};
+  if (values.shape.size() != 1 || indices.type != Proto::INT64 ||
+      !(isFlat || indices.shape == Shape{values.size(), rank}))
+    return malformed(fmt::format("has values of shape {} and {} indices of shape {}; expected [n], "
+                                 "and int64 [n] or [n, {}]",
+                                 shapeText(values.shape), dataTypeName(indices.type),
+                                 shapeText(indices.shape), rank));
+  out = HostTensor{values.type, shape, {}, {}};
+  (out.isFloat() ? out.floats.resize(count) : out.ints.resize(count));
+  int64_t previous = -1;
+  for (int64_t i = 0; i < values.size(); ++i) {
+    int64_t at = isFlat ? indices.ints[i] : 0;
+    bool isInside = at >= 0 && at < count;
+    for (int64_t axis = 0; axis < rank && !isFlat; ++axis) {
+      const int64_t index = indices.ints[i * rank + axis];
+      isInside &= index >= 0 && index < shape[axis];
+      at = at * shape[axis] + index;
+    }
+    if (!isInside || at <= previous)
+      return malformed(fmt::format("has an index, number {}, that is outside of its shape {} or "
+                                   "does not follow the one before",
+                                   i, shapeText(shape)));
+    previous = at;
+    if (out.isFloat())
+      out.floats[at] = values.floats[i];
+    else
+      out.ints[at] = values.ints[i];
+  }
   return std::nullopt;
 }
 

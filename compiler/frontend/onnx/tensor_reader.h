@@ -19,4 +19,9 @@ struct TensorError {
 std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std::string &name,
                                       const ExternalData &external, HostTensor &out);
 
+/// The same of a sparse tensor, as a dense one; what it does not list is 0. Its indices ascend.
+std::optional<TensorError> readSparse(const onnx::SparseTensorProto &tensor,
+                                      const std::string &name, const ExternalData &external,
+                                      HostTensor &out);
+
 } // namespace sluice::frontend

@@ -16,10 +16,24 @@ DataType quantisedType(const NodeView &node, size_t zero) {
   return node.has(zero) ? node.in(zero).type : DataType{Proto::UINT8};
 }
 
-int64_t axisOf(const NodeView &node) {
+int64_t quantisedAxis(const NodeView &node) {
   return node.given("axis") && node.in(0).rank() > 0
              ? node.axis(node.integer("axis"), node.in(0).rank())
              : 0;
+}
+
+/// How the host does it; nothing if it is not the same for all elements, or not known.
+std::optional<format::Quantisation> quantisationOf(const NodeView &node, DataType type) {
+  const auto isOne = [&](size_t input) {
+    return node.in(input).known && node.in(input).known->size() == 1;
+  };
+  if (!isByte(type) || !isOne(1) || (node.has(2) && (!isOne(2) || node.in(2).type != type)))
+    return std::nullopt;
+  const IntegerRange range = rangeOf(type);
+  return format::Quantisation{
+      node.in(1).known->floats[0],
+      node.has(2) ? static_cast<int32_t>(node.in(2).known->ints[0]) : 0,
+      {static_cast<int64_t>(range.least), static_cast<int64_t>(range.most)}};
 }
 
 /// What QuantizeLinear and DequantizeLinear share; input 'axis' from opset 13 on.
@@ -45,7 +59,7 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
                                   "E0206"});
   }
   const auto places = [](const NodeView &node) {
-    return node.given("axis") ? node.in(0).shape[axisOf(node)] : 1;
+    return node.given("axis") ? node.in(0).shape[quantisedAxis(node)] : 1;
   };
   entry.requirements.push_back(positive(1, scale));
   entry.requirements.push_back(perTensorOr(1, scale, 0, "position of 'axis'", places));
@@ -70,8 +84,13 @@ Operator quantizeLinear(bool hasAxis) {
   entry.inputs[1].known = entry.inputs[2].known = false;
   entry.requirements.push_back(isByteInput(2, "y_zero_point"));
   entry.build = [](NodeBuilder &node) {
-    const int64_t axis = axisOf(node), rank = node.in(0).rank();
+    const int64_t axis = quantisedAxis(node), rank = node.in(0).rank();
     const DataType type = quantisedType(node, 2);
+    if (const auto how = quantisationOf(node, type))
+      if (auto made = node.emit.quantisedInput(node.in(0), *how)) {
+        node.result(ofType(*made, type));
+        return;
+      }
     node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
                                             zeroPoint(node, 2, axis, rank)},
                                            [type](const Scalars &s, mlir::ValueRange v) {
@@ -122,24 +141,30 @@ Operator dequantizeLinear(bool hasAxis) {
   Operator entry =
       scaled("DequantizeLinear", "map: (x - zero) * scale; at compile time for a constant",
              "x_scale", "x_zero_point", hasAxis);
-  entry.requirements.push_back({"input 'x' must be int8, uint8 or, if known at compile time, int32",
-                                [](const NodeView &node) -> std::string {
-                                  const DataType type = node.in(0).type;
-                                  return isByte(type) || (node.in(0).known && type == Proto::INT32)
-                                             ? ""
-                                             : dataTypeName(type);
-                                }});
+  entry.requirements.push_back(
+      {"input 'x' must be int8, uint8 or, if known at compile time, an integer of 4 to 32 bits",
+       [](const NodeView &node) -> std::string {
+         const DataType type = node.in(0).type;
+         const bool isNarrow = isIntegerType(type) && type != Proto::INT64 &&
+                               type != Proto::UINT64 && type != Proto::BOOL;
+         return isByte(type) || (node.in(0).known && isNarrow) ? "" : dataTypeName(type);
+       }});
   entry.build = [](NodeBuilder &node) {
-    const int64_t axis = axisOf(node), rank = node.in(0).rank();
-    node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
-                                            zeroPoint(node, 2, axis, rank)},
-                                           restored),
-                       restoredType(node)));
+    const int64_t axis = quantisedAxis(node), rank = node.in(0).rank();
+    Tensor result =
+        ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
+                                    zeroPoint(node, 2, axis, rank)},
+                                   restored),
+               restoredType(node));
+    result.restored = quantisationOf(node, node.in(0).type);
+    if (result.restored)
+      result.integers = node.emit.value(node.in(0));
+    node.result(std::move(result));
   };
   entry.evaluate = [](NodeBuilder &node) {
     const HostTensor &x = *node.in(0).known;
-    const Tensor scale = along(node.emit, node.in(1), axisOf(node), node.in(0).rank());
-    const Tensor zero = zeroPoint(node, 2, axisOf(node), node.in(0).rank());
+    const Tensor scale = along(node.emit, node.in(1), quantisedAxis(node), node.in(0).rank());
+    const Tensor zero = zeroPoint(node, 2, quantisedAxis(node), node.in(0).rank());
     HostTensor out{restoredType(node), x.shape, {}, {}};
     for (int64_t i = 0; i < x.size(); ++i) {
       const double offset = zero.known->floats[broadcastIndex(zero.shape, x.shape, i)];

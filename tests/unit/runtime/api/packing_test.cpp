@@ -150,6 +150,22 @@ TEST(Packing, LooksUp) {
     EXPECT_EQ(floatFromBf16(rows[i / 2 * 8 + i % 2]), wanted[i]);
 }
 
+TEST(Packing, Quantises) {
+  HostTensor tensor{"x", {6}, HostType::Float32, 0, 0, 1};
+  tensor.quantised = format::Quantisation{0.5F, 10, {0, 255}};
+  // Ties go to even integers; 0.7500001 is above one, which bf16 does not know.
+  const std::array<float, 6> values{0.25F, 0.75F, 0.7500001F, 1e9F, -1e9F, -INFINITY};
+  std::vector<uint16_t> rows(8);
+  pack(tensor, 8, values.data(), HostType::Float32, rows);
+  std::vector<float> integers;
+  for (size_t i = 0; i < 6; ++i)
+    integers.push_back(floatFromBf16(rows[i]));
+  EXPECT_EQ(integers, (std::vector<float>{10, 12, 12, 255, 0, 0}));
+  std::array<float, 6> back{};
+  unpack(tensor, 8, rows, back.data(), HostType::Float32);
+  EXPECT_EQ(back, (std::array<float, 6>{0, 1, 1, 122.5F, -5, -5}));
+}
+
 TEST(Packing, Scalar) {
   const HostTensor tensor{"s", {}, HostType::Float32, 0, 0, 1};
   EXPECT_EQ(elementCount(tensor), 1U);

@@ -1,6 +1,8 @@
 // What a program file may say: one rule broken at a time.
 #include <functional>
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -361,6 +363,26 @@ TEST(Check, Lookups) {
               HasSubstr("the tensor has an array or a lookup, allowed: none"));
   EXPECT_THAT(problem([](Model &m) { m.outputs[0].array = 1; }),
               HasSubstr("the tensor has an array or a lookup, allowed: none"));
+}
+
+TEST(Check, Quantisation) {
+  const auto problem = [&](auto change) {
+    return problemAfter([&](Program &p) {
+      Model &model = p.models[0];
+      model.inputs[0].quantised = model.outputs[0].quantised = Quantisation{0.5F, 3, {0, 255}};
+      change(model);
+    });
+  };
+  EXPECT_EQ(problem([](Model &) {}), "");
+  for (const float scale : {0.0F, -1.0F, INFINITY, NAN})
+    EXPECT_THAT(problem([&](Model &m) { m.inputs[0].quantised->scale = scale; }),
+                HasSubstr("allowed: finite and above 0"));
+  EXPECT_THAT(problem([](Model &m) { m.outputs[0].quantised->zero = 256; }),
+              HasSubstr("the zero point is 256 and the limits are 0 and 255"));
+  EXPECT_THAT(problem([](Model &m) { m.outputs[0].quantised->limits.high = 257; }),
+              HasSubstr("the limits are 0 and 257, allowed: ascending, in [-256, 256]"));
+  EXPECT_THAT(problem([](Model &m) { m.outputs[0].type = HostType::Int8; }),
+              HasSubstr("a tensor of integers or with a lookup is quantised"));
 }
 
 TEST(Check, HostTensors) {

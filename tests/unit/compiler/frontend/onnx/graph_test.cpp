@@ -424,11 +424,23 @@ TEST(Graph, AnIfHasTwoBranches) {
             "the node; found 1 and 2 outputs for 1");
 }
 
-TEST(Graph, RefusesSparseInitializers) {
-  Model model = identityModel();
-  model.graph().add_sparse_initializer()->mutable_values()->set_name("s");
+TEST(Graph, ReadsSparseInitializers) {
+  Model model;
+  model.input("x", {3}).output("y").node("Add", {"x", "s"}, {"y"});
+  onnx::SparseTensorProto &sparse = *model.graph().add_sparse_initializer();
+  sparse.add_dims(3);
+  sparse.mutable_values()->set_name("s");
+  sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+  sparse.mutable_values()->add_dims(1);
+  sparse.mutable_values()->add_float_data(5);
+  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(1);
+  sparse.mutable_indices()->add_int64_data(1);
+  EXPECT_EQ(evaluateModel(model, {counting({3})}).values, (std::vector<double>{0, 6, 2}));
+  sparse.mutable_indices()->set_int64_data(0, 3);
   EXPECT_EQ(import(model).messages(),
-            "E0114: initializer 's' is sparse; only dense initializers are supported");
+            "E0105: initializer 's' has an index, number 0, that is outside of its shape [3] or "
+            "does not follow the one before");
 }
 
 TEST(Graph, KeepsNodesInLocations) {

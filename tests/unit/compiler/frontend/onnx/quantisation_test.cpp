@@ -35,7 +35,8 @@ TEST(QuantizeLinear, RefusesWhatIsNoByte) {
             "E0206 attribute 'axis' must be in [-rank, rank-1] of input 'x' unless the scale has "
             "one element; found axis 1 for rank 1");
   EXPECT_EQ(One("DequantizeLinear").input({3}).floats({}, {1}).problem(),
-            "E0205 input 'x' must be int8, uint8 or, if known at compile time, int32; found float");
+            "E0205 input 'x' must be int8, uint8 or, if known at compile time, an integer of 4 to "
+            "32 bits; found float");
 }
 
 TEST(QuantizeLinear, TakesOneScaleAndOneZeroPointOfAnyRank) {

@@ -57,6 +57,72 @@ TEST(TensorReader, ReadsRawData) {
   EXPECT_EQ(read(raw<uint8_t>(Proto::BOOL, {0, 1})).ints, (Ints{0, 1}));
 }
 
+TEST(TensorReader, ReadsPairsOfFourBits) {
+  Proto proto = tensor(kInt4, {3});
+  proto.set_raw_data("\x8F\x07"); // -1, -8, 7
+  EXPECT_EQ(read(proto).ints, (Ints{-1, -8, 7}));
+  proto.clear_raw_data();
+  proto.add_int32_data(0x8F);
+  proto.add_int32_data(7);
+  EXPECT_EQ(read(proto).ints, (Ints{-1, -8, 7}));
+  proto.set_data_type(kUInt4);
+  EXPECT_EQ(read(proto).ints, (Ints{15, 8, 7}));
+  proto.set_int32_data(1, 256);
+  EXPECT_EQ(error(proto), "E0105: initializer 'w' holds 256 in int32_data, which is not two "
+                          "elements of uint4");
+  proto.add_int32_data(1);
+  EXPECT_EQ(error(proto),
+            "E0105: initializer 'w' has 3 values in int32_data, but its shape [3] needs 2");
+  proto = tensor(kInt4, {3});
+  proto.set_raw_data("\x8F");
+  EXPECT_EQ(error(proto),
+            "E0105: initializer 'w' has 1 bytes of raw data, but int4 of shape [3] needs 2");
+}
+
+onnx::SparseTensorProto sparse(const Ints &shape, const std::vector<float> &values,
+                               const Ints &indices, const Ints &indexShape) {
+  onnx::SparseTensorProto out;
+  *out.mutable_values() = raw<float>(Proto::FLOAT, values);
+  *out.mutable_indices() = raw<int64_t>(Proto::INT64, indices);
+  out.mutable_indices()->clear_dims();
+  for (const int64_t extent : indexShape)
+    out.mutable_indices()->add_dims(extent);
+  for (const int64_t extent : shape)
+    out.add_dims(extent);
+  return out;
+}
+
+TEST(TensorReader, MakesSparseTensorsDense) {
+  const auto dense = [](const onnx::SparseTensorProto &proto) {
+    HostTensor out;
+    const auto problem = readSparse(proto, "initializer 'w'", ExternalData(""), out);
+    EXPECT_FALSE(problem) << problem->message;
+    return out.floats;
+  };
+  EXPECT_EQ(dense(sparse({2, 3}, {5, 7}, {1, 5}, {2})), (Floats{0, 5, 0, 0, 0, 7}));
+  EXPECT_EQ(dense(sparse({2, 3}, {5, 7}, {0, 1, 1, 2}, {2, 2})), (Floats{0, 5, 0, 0, 0, 7}));
+  EXPECT_EQ(dense(sparse({2}, {}, {}, {0})), (Floats{0, 0}));
+}
+
+TEST(TensorReader, RefusesDamagedSparseTensors) {
+  const auto wrong = [](const onnx::SparseTensorProto &proto) {
+    HostTensor out;
+    const auto problem = readSparse(proto, "initializer 'w'", ExternalData(""), out);
+    return problem ? std::string(problem->code) + ": " + problem->message : "";
+  };
+  const char *outside = "E0105: initializer 'w' has an index, number 1, that is outside of its "
+                        "shape [2 3] or does not follow the one before";
+  EXPECT_EQ(wrong(sparse({2, 3}, {5, 7}, {1, 6}, {2})), outside);
+  EXPECT_EQ(wrong(sparse({2, 3}, {5, 7}, {1, 1}, {2})), outside);
+  EXPECT_EQ(wrong(sparse({2, 3}, {5, 7}, {0, 1, 0, 3}, {2, 2})), outside);
+  EXPECT_EQ(wrong(sparse({2, 3}, {5, 7}, {1, 5, 2}, {3})),
+            "E0105: initializer 'w' has values of shape [2] and int64 indices of shape [3]; "
+            "expected [n], and int64 [n] or [n, 2]");
+  EXPECT_EQ(wrong(sparse({int64_t{1} << 20, 1 << 20}, {}, {}, {0})),
+            "E0105: initializer 'w' has shape [1048576 1048576], a negative extent or more than "
+            "268435456 elements");
+}
+
 TEST(TensorReader, ReadsTypedFields) {
   Proto proto = tensor(Proto::FLOAT, {2});
   proto.add_float_data(1.5F);
@@ -140,13 +206,13 @@ TEST(TensorReader, RefusesWrongEncodings) {
 TEST(TensorReader, RefusesKindsOfData) {
   EXPECT_EQ(error(tensor(Proto::STRING, {1})),
             "E0114: initializer 'w' has type string; sluice supports float, float16, bfloat16, "
-            "double, bool and 8- to 64-bit integers");
+            "double, bool and 4- to 64-bit integers");
   EXPECT_EQ(error(tensor(17, {1})),
             "E0114: initializer 'w' has type float8e4m3fn; sluice supports float, float16, "
-            "bfloat16, double, bool and 8- to 64-bit integers");
+            "bfloat16, double, bool and 4- to 64-bit integers");
   EXPECT_EQ(error(tensor(99, {1})),
             "E0114: initializer 'w' has type number 99; sluice supports float, float16, bfloat16, "
-            "double, bool and 8- to 64-bit integers");
+            "double, bool and 4- to 64-bit integers");
   Proto proto = tensor(Proto::FLOAT, {});
   proto.mutable_segment()->set_begin(0);
   EXPECT_EQ(error(proto), "E0114: initializer 'w' is stored in segments, which are not supported");

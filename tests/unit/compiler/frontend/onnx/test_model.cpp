@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/interpret.h"
+#include "compiler/frontend/onnx/border.h"
 #include "compiler/frontend/onnx/model_graph.h"
+#include "hw/numerics/numerics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
@@ -186,11 +188,22 @@ Imported importFile(const std::string &path, const ImportOptions &options) {
   return out;
 }
 
+namespace {
+
+std::vector<reference::Tensor> outputsOf(const Imported &imported,
+                                         std::vector<reference::Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] = frontend::outputOf(imported.info.outputs[i], std::move(results[i]));
+  return results;
+}
+
+} // namespace
+
 std::vector<reference::Tensor> evaluate(const Imported &imported,
                                         const std::vector<reference::Tensor> &inputs) {
   mlir::ModuleOp module = *imported.module;
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
-  return ir::interpret(function, inputs);
+  return outputsOf(imported, ir::interpret(function, frontend::argumentsOf(imported.info, inputs)));
 }
 
 std::vector<reference::Tensor> evaluateRounded(const Imported &imported,
@@ -199,9 +212,14 @@ std::vector<reference::Tensor> evaluateRounded(const Imported &imported,
   const auto roundAll = [&](reference::Tensor &tensor) {
     std::ranges::transform(tensor.values, tensor.values.begin(), round);
   };
-  std::ranges::for_each(inputs, roundAll);
+  inputs = frontend::argumentsOf(imported.info, inputs);
+  for (reference::Tensor &tensor : inputs)
+    for (double &value : tensor.values)
+      value = numerics::bf16ToDouble(
+          numerics::roundToBf16(numerics::toBits(static_cast<float>(value))));
   mlir::ModuleOp module = *imported.module;
-  return ir::interpret(*module.getOps<mlir::func::FuncOp>().begin(), inputs, roundAll);
+  return outputsOf(imported,
+                   ir::interpret(*module.getOps<mlir::func::FuncOp>().begin(), inputs, roundAll));
 }
 
 reference::Tensor evaluateModel(const Model &model, const std::vector<reference::Tensor> &inputs) {

@@ -85,7 +85,8 @@ Imported importFile(const std::string &path, const ImportOptions &options = {});
 std::vector<reference::Tensor> evaluate(const Imported &imported,
                                         const std::vector<reference::Tensor> &inputs);
 
-/// The same with every value on the way, those of inputs and constants too, as `round` makes it.
+/// The same with arguments of the function rounded to bf16, and with every value on the way, those
+/// of constants too, as `round` makes it.
 std::vector<reference::Tensor> evaluateRounded(const Imported &imported,
                                                std::vector<reference::Tensor> inputs,
                                                const std::function<double(double)> &round);
