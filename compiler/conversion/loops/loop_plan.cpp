@@ -231,7 +231,8 @@ constexpr uint32_t kMostUnlike = 12;
 struct Search {
   static constexpr uint32_t kFewestAlike = 4; ///< runs of which some may be alike
 
-  Search(const rows::Program &program, uint64_t work) : program(program), budget(work) {}
+  Search(const rows::Program &program, const plan::PlanOptions &options)
+      : program(program), budget(options.work, options.stop) {}
 
   const rows::Program &program;
   plan::Budget budget;
@@ -368,7 +369,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
     problems.insert(problems.end(), refused.begin(), refused.end());
     return false;
   }
-  Search search(program, options.work);
+  Search search(program, options);
   search.run(1);
   // Where all lines do not fit into the inboxes, few at a time may.
   uint32_t most = 1;
@@ -416,6 +417,7 @@ bool makeLoopPlan(const rows::Program &original, const plan::PlanOptions &option
   if (options.work != 0)
     result.timing = vm::measureTiming(*timedPart(best->program, best->lists));
   result.work = search.budget.spent();
+  result.stopped = search.budget.wasStopped();
   if (options.explain)
     result.explanation = explain(*best);
   if (result.explanation) {

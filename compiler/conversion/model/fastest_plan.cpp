@@ -51,18 +51,18 @@ public:
       if (form.variant.empty() || models.empty())
         models.push_back(&form);
     for (size_t i = 0; i < models.size(); ++i) {
-      if (best && left() == 0)
+      if (best && (left() == 0 || isStopped()))
         break;
       tryForm(*models[i], left() / (models.size() - i));
     }
-    plan.work = work;
+    setCost();
     if (!best) {
       plan.memory = std::move(closestUse);
       problems.insert(problems.end(), closest.begin(), closest.end());
       return false;
     }
     tryVariants();
-    plan.work = work;
+    setCost();
     if (plan.explanation) {
       if (!best->variant.empty())
         plan.explanation->choice = best->variant + ", " + plan.explanation->choice;
@@ -78,6 +78,7 @@ private:
   plan::Plan &plan;
   const rows::Program *best = nullptr; ///< nothing if none can be planned yet
   uint64_t work = 0, bestWork = 0;     ///< of all plans, and of the best
+  bool stopped = false;                ///< before all forms were tried in full
   Problems found;                      ///< of the first form
   Problems closest;                    ///< of the form that comes closest to fitting
   std::vector<plan::MemoryUse> closestUse;
@@ -85,15 +86,26 @@ private:
 
   [[nodiscard]] uint64_t left() const { return options.work - std::min(work, options.work); }
 
+  bool isStopped() {
+    stopped |= work > options.stop;
+    return stopped;
+  }
+
+  void setCost() {
+    plan.work = work;
+    plan.stopped = stopped;
+  }
+
   /// The best form in other variants, and the best of those once more for as much as it has cost.
   void tryVariants() {
     const rows::Program *const model = best;
     const uint64_t cost = bestWork;
     const size_t last = forms.size();
-    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty(); ++i)
+    for (size_t i = model - forms.data() + 1; i < last && !forms[i].variant.empty() && !isStopped();
+         ++i)
       if (const uint64_t most = std::min(left(), std::max(cost / kLook, kSmall)); most != 0)
         tryForm(forms[i], most);
-    if (best != model && bestWork < cost && bestWork > kSmall)
+    if (best != model && bestWork < cost && bestWork > kSmall && !isStopped())
       tryForm(*best, std::min(left(), cost));
   }
 
@@ -114,10 +126,12 @@ private:
     const bool first = &form == &forms.front();
     plan::PlanOptions share = options;
     share.work = most;
+    share.stop -= std::min(share.stop, work);
     plan::Plan other;
     Problems why;
     const bool possible = makePlan(form, share, other, why);
     work += other.work;
+    stopped |= other.stopped;
     if (first)
       found = why;
     if (!possible && !best)

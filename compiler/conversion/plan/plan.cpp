@@ -109,7 +109,7 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
     problems.insert(problems.end(), found.begin(), found.end());
     return false;
   }
-  Budget budget(options.work);
+  Budget budget(options.work, options.stop);
   Candidate best = search(graph, work, budget,
                           {options.explain, options.progress, pins.empty() ? nullptr : &pins});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
@@ -119,6 +119,7 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   const Graph &planned = best.variant ? best.variant->split.graph : graph;
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
+  result.stopped = budget.wasStopped();
   if (best.stuck != Stuck::No) {
     found.push_back(internalError("no order of the rows exists"));
   } else if (!best.fits) {
@@ -184,15 +185,18 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   // The other order is worth what the first has left.
   PlanOptions left = options;
   left.work -= std::min(left.work, result.work);
+  left.stop -= std::min(left.stop, result.work);
   if (graph.states.empty() || left.work == 0)
     return true;
   Plan other;
   Problems ignored;
   const bool better = planOne(graph, true, left, other, ignored) && isFaster(other, result);
   const uint64_t work = result.work + other.work;
+  const bool stopped = result.stopped || other.stopped;
   if (better)
     result = std::move(other);
   result.work = work;
+  result.stopped = stopped;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ inline constexpr uint64_t kDefaultWork = uint64_t{1} << 24;
 struct PlanOptions {
   /// What the search may cost (search/budget.h); 0 takes the first that fits.
   uint64_t work = kDefaultWork;
+  /// Where the search stops early (Plan::stopped); up to there, it finds the same plans.
+  uint64_t stop = std::numeric_limits<uint64_t>::max();
   bool explain = false;         ///< fill Plan::explanation
   std::vector<Pin> pins = {};   ///< operations that stay on some cores
   Progress *progress = nullptr; ///< may be null
@@ -50,6 +53,7 @@ struct Plan {
   std::vector<MemoryUse> memory;
   std::optional<vm::Timing> timing; ///< nothing if no candidate was timed
   uint64_t work = 0;                ///< what was spent on finding it (search/budget.h)
+  bool stopped = false;             ///< without PlanOptions::stop, another plan might be found
   std::string text;                 ///< the plan in words, stage by stage
   std::optional<Explanation> explanation;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace sluice::plan {
 
@@ -11,21 +12,30 @@ namespace sluice::plan {
 /// the proof or the timing model run it.
 class Budget {
 public:
-  explicit Budget(uint64_t most) : most(most), limit(most) {}
+  /// Beyond `stop`, nothing is affordable. Up to there, the search is the same as without it.
+  explicit Budget(uint64_t most, uint64_t stop = std::numeric_limits<uint64_t>::max())
+      : most(most), limit(most), stop(stop) {}
 
   /// Until the next call, one of `parts` equal shares of what is left may be spent.
   void share(uint64_t parts) { limit = used + left() / parts; }
 
   /// Whether so many beats are left of the share.
-  [[nodiscard]] bool affords(uint64_t beats) const { return used + beats <= limit; }
+  [[nodiscard]] bool affords(uint64_t beats) {
+    const bool left = used + beats <= limit;
+    stopped |= left && used + beats > stop;
+    return left && used + beats <= stop;
+  }
   /// Beats that are spent, whether they were left or not.
   void spend(uint64_t beats) { used += beats; }
 
   [[nodiscard]] uint64_t spent() const { return used; }
   [[nodiscard]] uint64_t left() const { return most - std::min(used, most); }
+  /// Whether something was not affordable only because of `stop`.
+  [[nodiscard]] bool wasStopped() const { return stopped; }
 
 private:
-  uint64_t most, limit, used = 0;
+  uint64_t most, limit, stop, used = 0;
+  bool stopped = false;
 };
 
 } // namespace sluice::plan
