@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "compiler/dialect/sluice/node.h"
 #include "compiler/layout/fixes.h"
 #include "compiler/layout/rewrite.h"
 #include "compiler/layout/system.h"
@@ -32,9 +33,12 @@ void record(const LayoutSystem &layout, const std::vector<RelationId> &active,
   }
   for (const Step &step : layout.steps) {
     std::string &why = result.dims[step.value].why;
-    if (step.kind == Step::Kind::Operation)
-      why = layout.tuple(step, chosen)->why.str();
-    else if (step.kind == Step::Kind::Pin)
+    if (step.kind == Step::Kind::Operation) {
+      const ir::LayoutTuple *const tuple = layout.tuple(step, chosen);
+      why = tuple->why.str();
+      if (tuple->writes > 0)
+        result.dynamic.push_back(ir::nodeOf(step.op->getLoc()));
+    } else if (step.kind == Step::Kind::Pin)
       why = step.origin();
   }
   result.cost = solution.cost;
@@ -51,52 +55,56 @@ bool rewrite(const LayoutSystem &layout, const std::vector<Conflict> &conflicts,
   auto rewrites = findRewrites(layout, all, chains, options.rewrites, options.budget);
   if (!rewrites)
     return false;
-  result.rewrites = std::move(rewrites->list);
+  result.rewrites = std::move(*rewrites);
   for (const Step &step : layout.steps)
     if (step.kind == Step::Kind::Pin && !step.name.empty())
       result.pinned.emplace_back(step.name, step.value);
   return true;
 }
 
+/// Whether rewrites resolve a conflict, if nothing else is blamed.
+bool isRewritable(const LayoutSystem &layout, llvm::ArrayRef<RelationId> others,
+                  const Conflict &conflict, const DataDimensionOptions &options) {
+  std::vector<RelationId> active(others.begin(), others.end());
+  active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
+  return findRewrites(layout, active, conflict.chain, options.rewrites, options.budget).has_value();
+}
+
 /// Leaves out the conflicts that rewrites resolve, one by one, if others are left.
 void dropRewritable(const LayoutSystem &layout, llvm::ArrayRef<RelationId> others,
                     const DataDimensionOptions &options, std::vector<Conflict> &conflicts) {
   std::vector<Conflict> left;
-  for (const Conflict &conflict : conflicts) {
-    std::vector<RelationId> active(others.begin(), others.end());
-    active.insert(llvm::upper_bound(active, conflict.blamed()), conflict.blamed());
-    if (!findRewrites(layout, active, conflict.chain, options.rewrites, options.budget))
-      left.push_back(conflict);
-  }
+  llvm::copy_if(conflicts, std::back_inserter(left), [&](const Conflict &conflict) {
+    return !isRewritable(layout, others, conflict, options);
+  });
   if (!left.empty())
     conflicts = std::move(left);
 }
 
-} // namespace
-
-DataDimensions inferDataDimensions(FunctionOpInterface function,
-                                   const DataDimensionOptions &options) {
-  DataDimensions result;
-  const LayoutSystem layout(function, options, result);
-  std::vector<RelationId> active(layout.steps.size());
-  std::iota(active.begin(), active.end(), 0);
-
+/// What a search for conflicts finds.
+struct Found {
   std::vector<Conflict> conflicts;
+  std::vector<RelationId> active;    ///< all relations but those that are blamed
+  RelationSystem::Solution solution; ///< of the active ones
+};
+
+/// Finds conflicts that do not depend on each other. Where the search gives up, that is a problem.
+Found findConflicts(const LayoutSystem &layout, FunctionOpInterface function,
+                    const DataDimensionOptions &options, DataDimensions &result) {
+  Found found;
+  auto &[conflicts, active, solution] = found;
+  active.resize(layout.steps.size());
+  std::iota(active.begin(), active.end(), 0);
   while (true) {
-    const RelationSystem::Solution solution = layout.system.solve(active, options.budget);
-    if (solution.status == RelationSystem::Status::GaveUp) {
+    solution = layout.system.solve(active, options.budget);
+    if (solution.status == RelationSystem::Status::GaveUp)
       report(result, "E0310",
              llvm::formatv(
                  "no data dimensions found in {0} search steps; pin more tensors with --data-dim",
                  options.budget),
              function.getLoc());
-      break;
-    }
-    if (solution.status == RelationSystem::Status::Solved) {
-      if (conflicts.empty() && result.problems.empty())
-        record(layout, active, solution, result);
-      break;
-    }
+    if (solution.status != RelationSystem::Status::Unsatisfiable)
+      return found;
     // Blame the last step and go on without it: the conflicts that are left do
     // not depend on this one.
     std::vector<RelationId> reason = solution.reason;
@@ -111,10 +119,38 @@ DataDimensions inferDataDimensions(FunctionOpInterface function,
                            conflicts.back().chain.size(), kMaxChain),
              function.getLoc());
       conflicts.pop_back();
-      break;
+      return found;
     }
     llvm::erase(active, conflicts.back().blamed());
   }
+}
+
+/// The products in conflict that no rewrite helps.
+llvm::DenseSet<Operation *> productsBeyondRewrites(FunctionOpInterface function,
+                                                   DataDimensionOptions options) {
+  options.allowDynamicWeights = false;
+  DataDimensions ignored;
+  const LayoutSystem layout(function, options, ignored);
+  Found found = findConflicts(layout, function, options, ignored);
+  llvm::DenseSet<Operation *> products;
+  for (const Conflict &conflict : found.conflicts)
+    if (Operation *op = layout.steps[conflict.blamed()].op;
+        op && !isRewritable(layout, found.active, conflict, options))
+      products.insert(op);
+  return products;
+}
+
+} // namespace
+
+DataDimensions inferDataDimensions(FunctionOpInterface function, DataDimensionOptions options) {
+  if (options.rewriteFirst && options.dynamicProducts.empty())
+    options.dynamicProducts = productsBeyondRewrites(function, options);
+  DataDimensions result;
+  result.dynamicProducts = options.dynamicProducts;
+  const LayoutSystem layout(function, options, result);
+  auto [conflicts, active, solution] = findConflicts(layout, function, options, result);
+  if (conflicts.empty() && result.problems.empty())
+    record(layout, active, solution, result);
 
   if (!conflicts.empty() && result.problems.empty()) {
     if (rewrite(layout, conflicts, options, result))

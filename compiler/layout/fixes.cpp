@@ -1,13 +1,12 @@
 #include "compiler/layout/fixes.h"
 
+#include <limits>
 #include <numeric>
 
 #include "compiler/dialect/sluice/operations.h"
+#include "compiler/layout/changed_copy.h"
 #include "compiler/layout/rewrite.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -21,51 +20,12 @@ constexpr size_t kFixes = 2;
 /// Revisions spent on verifying all fixes.
 constexpr uint64_t kFixBudget = 2'000'000;
 
-constexpr const char *kDynamic = "--allow-dynamic-weights";
-constexpr const char *kRewrite = "--rewrite-layout";
-
-/// A copy of the function in a module of its own, with the options that go with it.
-struct Copy {
-  OwningOpRef<ModuleOp> module;
-  IRMapping mapping; ///< from the function to its copy
-  FunctionOpInterface function;
-  DataDimensionOptions options;
-
-  Copy(FunctionOpInterface original, const DataDimensionOptions &from)
-      : module(ModuleOp::create(original.getLoc())), options(from) {
-    Operation *copy = original->clone(mapping);
-    module->push_back(copy);
-    function = llvm::cast<FunctionOpInterface>(copy);
-    for (auto &entry : options.names)
-      entry.second = entry.second ? mapping.lookupOrNull(entry.second) : Value();
-    options.compiles = nullptr;
-    options.offerRewrites = false;
-  }
-
-  Operation *at(Operation *op) const { return mapping.lookup(op); }
-
-  /// Makes a change at the copy of an operation. What is not used any more goes, so that
-  /// its rule asks for nothing.
-  bool apply(const ir::LayoutFix &fix, Operation *original) {
-    Operation *op = at(original);
-    llvm::SetVector<Operation *> before(op->user_begin(), op->user_end());
-    before.insert(op);
-    if (!fix.apply(op))
-      return false;
-    for (Operation *old : before) {
-      if (old->getNumResults() == 0 || !old->use_empty())
-        continue;
-      for (auto &entry : options.names)
-        if (entry.second && entry.second.getDefiningOp() == old)
-          entry.second = Value();
-      old->erase();
-    }
-    return true;
-  }
-};
+constexpr RepairFlags kDynamic{.dynamicWeights = true, .rewriteLayout = false},
+    kRewrite{.dynamicWeights = false, .rewriteLayout = true},
+    kBoth{.dynamicWeights = true, .rewriteLayout = true};
 
 /// Changes a copy; false if it cannot be changed by itself.
-using Edit = std::function<bool(Copy &)>;
+using Edit = std::function<bool(ChangedCopy &)>;
 
 /// The graph inputs that a value is computed from.
 llvm::DenseSet<Value> inputsOf(Value value) {
@@ -113,6 +73,22 @@ ir::LayoutRelation detached(const Step &step, const ir::LayoutRelation &from, si
   return relation;
 }
 
+/// Sorts fixes: those that are verified first, of those the ones with the fewest cycles.
+std::vector<Fix> sorted(std::vector<Fix> fixes) {
+  const auto isBetter = [](const Fix &left, const Fix &right) {
+    constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+    return std::pair(!left.verified, left.cycles.value_or(kUnknown)) <
+           std::pair(!right.verified, right.cycles.value_or(kUnknown));
+  };
+  std::vector<Fix> result;
+  for (Fix &fix : fixes)
+    result.insert(llvm::upper_bound(result, fix, isBetter), std::move(fix));
+  for (Fix &fix : result)
+    if (fix.cycles)
+      fix.extraCycles = *fix.cycles - *result.front().cycles;
+  return result;
+}
+
 } // namespace
 
 /// Tries changes for one conflict, offers those that work, until there are enough.
@@ -129,7 +105,7 @@ public:
     for (RelationId id : llvm::reverse(conflict.chain))
       if (layout.steps[id].kind == Step::Kind::Pin)
         unpin(id);
-    const std::optional<Flags> dynamic = dynamicWeights();
+    std::optional<Flags> dynamic = dynamicWeights();
     if (dynamic && dynamic->model && !enough())
       offer(*dynamic);
     for (RelationId id : llvm::reverse(conflict.chain))
@@ -149,6 +125,7 @@ public:
       problem.fixes.insert(problem.fixes.begin(), failed.begin(), failed.end());
       problem.fixes.resize(std::min(problem.fixes.size(), kFixes));
     }
+    problem.fixes = sorted(std::move(problem.fixes));
   }
 
 private:
@@ -161,9 +138,9 @@ private:
   /// Flags that help.
   struct Flags {
     bool model = false; ///< every conflict
-    bool dynamic = false, rewrite = false;
+    RepairFlags flags;
     std::string text;
-    int64_t cycles = 0;
+    std::optional<uint64_t> cycles = std::nullopt; ///< if the model with them was compiled
   };
 
   [[nodiscard]] bool enough() const { return problem.fixes.size() >= kFixes; }
@@ -191,31 +168,34 @@ private:
     return std::nullopt;
   }
 
-  /// Whether the function compiles with these options; nothing if that is not known.
-  [[nodiscard]] std::optional<bool> compiles(const Copy &copy) const {
-    return finder.options.compiles ? finder.options.compiles(copy.function, copy.options)
-                                   : std::nullopt;
-  }
-
-  /// Offers what has a layout, unless it does not compile.
-  void offer(Fix fix, std::optional<bool> compiled) {
-    if (compiled == false) {
+  /// Offers a change of the whole function that has a layout. Without a trial, finding out whether
+  /// it compiles takes too long.
+  void offer(Fix fix, const std::optional<Trial> &trial) {
+    if (trial && !trial->compiles) {
       failed.push_back(std::move(fix));
       return;
     }
-    fix.verified = compiled.has_value();
+    fix.verified = trial.has_value();
+    fix.cycles = trial ? trial->cycles : std::nullopt;
+    fix.unmeasured = !fix.cycles;
     problem.fixes.push_back(std::move(fix));
+  }
+
+  /// Offers a copy of the function that has a layout.
+  void offer(Fix fix, const ChangedCopy &copy, bool model) {
+    if (model && finder.options.tryCopy)
+      offer(std::move(fix), finder.options.tryCopy(copy.function, copy.options));
+    else
+      problem.fixes.push_back(std::move(fix));
   }
 
   /// Offers an edit of the function that has a layout.
   void offer(std::string text, const Edit &edit, bool model) {
     spendOnModel();
-    Copy copy(finder.function, finder.options);
+    ChangedCopy copy(finder.function, finder.options);
     Fix fix{std::move(text), std::nullopt, false, std::nullopt};
-    if (edit(copy))
-      offer(std::move(fix), model ? compiles(copy) : std::nullopt);
-    else
-      problem.fixes.push_back(std::move(fix)); // more has to change than this
+    const bool edited = edit(copy); // if not, more has to change than this
+    offer(std::move(fix), copy, model && edited);
   }
 
   /// Offers a change of one relation, if it works.
@@ -237,7 +217,8 @@ private:
     llvm::SmallVector<ir::LayoutFix, 0> fixes;
     llvm::cast<ir::LayoutInterface>(step.op).layoutFixes(step.query, fixes);
     for (const ir::LayoutFix &fix : fixes)
-      change(id, fix.text, fix.relation, [&](Copy &copy) { return copy.apply(fix, step.op); });
+      change(id, fix.text, fix.relation,
+             [&](ChangedCopy &copy) { return copy.apply(fix, step.op); });
   }
 
   /// Offers to leave out a pin, if that works.
@@ -257,7 +238,7 @@ private:
     const int64_t axis = solved->solution.values[layout.variables.at(pin.value)];
     if (pin.name.empty()) {
       const auto shape = ir::carriedShape(pin.value);
-      const auto repin = [&](Copy &copy) {
+      const auto repin = [&](ChangedCopy &copy) {
         const auto type = llvm::cast<RankedTensorType>(pin.value.getType());
         copy.mapping.lookup(pin.value).setType(
             RankedTensorType::get(type.getShape(), type.getElementType(),
@@ -274,7 +255,7 @@ private:
     const std::string flag = llvm::formatv("--data-dim {0}={1}", pin.name, axis);
     offer({llvm::formatv("replace {0} with {1}, or remove it", pin.option(), flag), flag, false,
            std::nullopt},
-          solved->model ? compiles(Copy(finder.function, options)) : std::nullopt);
+          ChangedCopy(finder.function, options), solved->model);
   }
 
   /// Of a product: offers to make an input a constant, if one operand comes from that
@@ -298,7 +279,7 @@ private:
       change(conflict.blamed(),
              llvm::formatv("make input{0} a constant, if its value is the same in every inference",
                            quoted(input)),
-             detached(blamed, relation, side), [&](Copy &copy) {
+             detached(blamed, relation, side), [&](ChangedCopy &copy) {
                const unsigned number = input.getArgNumber();
                Value argument = copy.function.getArgument(number);
                OpBuilder builder(argument.getContext());
@@ -323,7 +304,7 @@ private:
             ? "read operand {0}{1} from a second graph input with the same values"
             : "make operand {0}{1} a separate graph input";
     change(conflict.blamed(), llvm::formatv(text, index, quoted(operand)),
-           detached(blamed, blamed.relation, index), [&](Copy &copy) {
+           detached(blamed, blamed.relation, index), [&](ChangedCopy &copy) {
              const unsigned number = copy.function.getNumArguments();
              const auto type = llvm::cast<RankedTensorType>(operand.getType());
              copy.function.insertArgument(
@@ -345,79 +326,74 @@ private:
     std::vector<Domain> chosen;
     for (int8_t value : solved->solution.values)
       chosen.push_back(Domain{1} << value);
-    Flags flags{solved->model, true, false, llvm::formatv("compile with {0}", kDynamic), 0};
+    Flags flags{solved->model, kDynamic, llvm::formatv("compile with {0}", kDynamic.text())};
     for (RelationId id : solved->model ? finder.all : active) {
       const Step &step = changed.steps[id];
       const ir::LayoutTuple *tuple =
           step.kind == Step::Kind::Operation ? changed.tuple(step, chosen) : nullptr;
-      if (!tuple || tuple->writes == 0)
-        continue;
-      flags.cycles += writeCycles(*tuple);
       // Say which form applies, if the flag changes the blamed operation.
-      if (id == conflict.blamed())
+      if (tuple && tuple->writes != 0 && id == conflict.blamed())
         flags.text += llvm::formatv(" ({0}): {1}", tuple->rule, tuple->why);
     }
     return flags;
   }
 
-  /// Offers --rewrite-layout, or with --allow-dynamic-weights, if neither resolves every
-  /// conflict alone. What resolves this one alone is offered where nothing does better.
-  void rewriteLayout(const std::optional<Flags> &dynamic) {
-    const bool possible = finder.options.offerRewrites && affordable();
-    std::optional<Flags> alone, both;
-    if (possible && finder.options.rewrites != Rewrites::Any)
-      alone = rewritten(layout, false);
-    if (alone && alone->model && offer(*alone))
+  /// Offers --rewrite-layout, and with --allow-dynamic-weights if neither resolves every conflict
+  /// alone. What resolves this one alone is offered where nothing does better.
+  void rewriteLayout(std::optional<Flags> &dynamic) {
+    std::optional<Flags> alone;
+    if (finder.options.offerRewrites && finder.options.rewrites != Rewrites::Any && affordable())
+      alone = rewritten(layout, kRewrite);
+    const bool resolved = alone && alone->model && offer(*alone);
+    if (together(dynamic, alone) || resolved || (dynamic && dynamic->model))
       return;
-    if (dynamic && dynamic->model)
-      return;
-    if (possible && !finder.options.allowDynamicWeights && affordable())
-      both = rewritten(withDynamicWeights(), true);
-    if (both && both->model && offer(*both))
-      return;
-    for (const std::optional<Flags> &partial : {dynamic, alone})
-      if (partial && !partial->model)
-        offer(*partial);
-    if (both && !both->model && !alone && !dynamic)
-      offer(*both);
+    for (std::optional<Flags> *partial : {&dynamic, &alone})
+      if (*partial && !(*partial)->model)
+        offer(**partial);
   }
 
-  std::optional<Flags> rewritten(const LayoutSystem &changed, bool dynamic) {
+  /// Offers both flags, if only they resolve every conflict or they give a faster program than one.
+  bool together(const std::optional<Flags> &dynamic, const std::optional<Flags> &alone) {
+    const bool byDynamic = dynamic && dynamic->model, byRewrites = alone && alone->model;
+    if (!finder.options.offerRewrites || finder.options.allowDynamicWeights ||
+        finder.options.rewrites == Rewrites::Any || (byDynamic && byRewrites) || !affordable())
+      return false;
+    if (!byDynamic && !byRewrites) {
+      std::optional<Flags> both = rewritten(withDynamicWeights(), kBoth);
+      return both && (both->model || (!alone && !dynamic)) && offer(*both);
+    }
+    const auto trial = finder.options.tryFlags ? finder.options.tryFlags(kBoth) : std::nullopt;
+    const std::optional<Flags> &one = byDynamic ? dynamic : alone;
+    if (!trial || !trial->cycles || (one->cycles && *one->cycles <= *trial->cycles))
+      return false;
+    Flags both{true, kBoth, ""};
+    return offer(both);
+  }
+
+  std::optional<Flags> rewritten(const LayoutSystem &changed, RepairFlags flags) {
     for (const auto &[model, relations] : scopes()) {
       spend();
-      const auto found = findRewrites(changed, relations, model ? finder.chains : conflict.chain,
-                                      Rewrites::Any, kSearch);
-      if (!found)
-        continue;
-      const std::string names = dynamic ? kDynamic + (" " + std::string(kRewrite)) : kRewrite;
-      Flags flags{model, dynamic, true, "compile with " + names + ": " + rewritesText(found->list),
-                  dynamic ? found->writeCycles : 0};
-      for (const LayoutRewrite &rewrite : found->list)
-        flags.cycles += rewrite.cycles;
-      return flags;
+      if (const auto found = findRewrites(
+              changed, relations, model ? finder.chains : conflict.chain, Rewrites::Any, kSearch))
+        return Flags{model, flags,
+                     "compile with " + flags.text() + ": " + changesText(changesOf(*found))};
     }
     return std::nullopt;
   }
 
   /// Offers flags; false if with them the function does not compile.
-  bool offer(const Flags &flags) {
-    std::string names = flags.dynamic ? kDynamic : "";
-    if (flags.rewrite)
-      names += flags.dynamic ? std::string(" ") + kRewrite : kRewrite;
-    std::optional<bool> compiled;
-    if (flags.model) {
-      const auto [known, isNew] = finder.compiled.try_emplace(names);
-      if (isNew) {
-        DataDimensionOptions options = finder.options;
-        options.allowDynamicWeights |= flags.dynamic;
-        if (flags.rewrite)
-          options.rewrites = Rewrites::Any;
-        known->second = compiles(Copy(finder.function, options));
-      }
-      compiled = known->second;
+  bool offer(Flags &flags) {
+    Fix fix{flags.text, flags.flags.text(), false, std::nullopt};
+    if (!flags.model || !finder.options.tryFlags) {
+      problem.fixes.push_back(std::move(fix));
+      return true;
     }
+    const std::optional<Trial> trial = finder.options.tryFlags(flags.flags);
+    if (trial && !trial->rewrites.empty())
+      fix.text = "compile with " + flags.flags.text() + ": " + changesText(trial->rewrites);
+    flags.cycles = trial ? trial->cycles : std::nullopt;
     const size_t before = problem.fixes.size();
-    offer(Fix{flags.text, names, false, flags.cycles}, compiled);
+    offer(std::move(fix), trial);
     return problem.fixes.size() > before;
   }
 

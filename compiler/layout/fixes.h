@@ -14,9 +14,9 @@ public:
   FixFinder(const LayoutSystem &layout, llvm::ArrayRef<Conflict> conflicts, bool onlyConflicts,
             mlir::FunctionOpInterface function, const DataDimensionOptions &options);
 
-  /// Adds the fixes of a conflict to its problem. A fix is verified if the function
-  /// with exactly this change compiles. Of others it is known that the layout has a
-  /// solution: there are other problems, or compiling would take too long. A fix that
+  /// Adds the fixes of a conflict to its problem, those that give the fastest program first. A fix
+  /// is verified if the function with exactly this change compiles. Of others it is known that the
+  /// layout has a solution: there are other problems, or compiling would take too long. A fix that
   /// does not compile is left out where there are others.
   void addTo(Problem &problem, const Conflict &conflict);
 
@@ -28,10 +28,9 @@ private:
   bool onlyConflicts;
   mlir::FunctionOpInterface function;
   const DataDimensionOptions &options;
-  std::vector<RelationId> all, others;           ///< relations; without those that are blamed
-  std::vector<RelationId> chains;                ///< steps of all conflicts
-  uint64_t budget;                               ///< revisions that verification may still spend
-  llvm::StringMap<std::optional<bool>> compiled; ///< by flags
+  std::vector<RelationId> all, others; ///< relations; without those that are blamed
+  std::vector<RelationId> chains;      ///< steps of all conflicts
+  uint64_t budget;                     ///< revisions that verification may still spend
 };
 
 } // namespace sluice::layout

@@ -25,14 +25,14 @@ bool isDynamic(Value value, const LayoutRewrite::Relayout &change, bool result,
   ir::LayoutQuery query;
   query.lanes = options.lanes;
   query.cores = options.cores;
-  query.allowDynamicWeights = options.allowDynamicWeights;
+  query.allowDynamicWeights = options.allowDynamicWeights && !options.rewriteFirst;
   return ir::relayoutCost(ir::carriedShape(value), result ? change.inside : change.outside,
                           result ? change.outside : change.inside, query)
       .dynamic;
 }
 
 /// Returns what stands for the result of the operation.
-Value apply(const LayoutRewrite &rewrite, const DataDimensionOptions &options) {
+Value apply(const LayoutRewrite &rewrite, DataDimensionOptions &options) {
   Operation *op = rewrite.op;
   const unsigned operands = op->getNumOperands();
   OpBuilder builder(op);
@@ -51,6 +51,8 @@ Value apply(const LayoutRewrite &rewrite, const DataDimensionOptions &options) {
     other.setType(llvm::cast<RankedTensorType>(outside));
     ir::keepModelTensor(result, other);
     result.replaceAllUsesWith(other);
+    if (options.dynamicProducts.erase(op))
+      options.dynamicProducts.insert(other.getDefiningOp());
     op->erase();
     result = other;
   }
@@ -85,6 +87,7 @@ DataDimensions layOut(FunctionOpInterface function, DataDimensionOptions options
   DataDimensions found = inferDataDimensions(function, options);
   if (found.rewrites.empty())
     return found;
+  options.dynamicProducts = found.dynamicProducts;
   llvm::DenseMap<Value, Value> replaced;
   for (const LayoutRewrite &rewrite : found.rewrites) {
     const Value before = rewrite.op->getResult(0);

@@ -6,7 +6,6 @@
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "hw/isa/isa.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -150,10 +149,10 @@ std::string describe(const LayoutRewrite &rewrite, const Step &step) {
 }
 
 /// The least-cost rewrites at some of the operations.
-std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
-                                        llvm::ArrayRef<RelationId> active,
-                                        const std::vector<bool> &where, Rewrites allowed,
-                                        uint64_t budget) {
+std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
+                                                    llvm::ArrayRef<RelationId> active,
+                                                    const std::vector<bool> &where,
+                                                    Rewrites allowed, uint64_t budget) {
   std::map<RelationId, Wrappings> wrappings;
   for (RelationId id : active)
     if (where[id] && layout.steps[id].kind == Step::Kind::Operation)
@@ -167,13 +166,7 @@ std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
   if (solution.status != RelationSystem::Status::Solved)
     return std::nullopt;
 
-  LayoutRewrites rewrites;
-  std::vector<Domain> domains;
-  for (int8_t value : solution.values)
-    domains.push_back(Domain{1} << value);
-  for (RelationId id : active)
-    if (layout.steps[id].kind == Step::Kind::Operation && !wrappings.contains(id))
-      rewrites.writeCycles += writeCycles(*layout.tuple(layout.steps[id], domains));
+  std::vector<LayoutRewrite> rewrites;
   for (const auto &[id, around] : wrappings) {
     const Step &step = layout.steps[id];
     Dims outside;
@@ -184,9 +177,8 @@ std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
     }
     outside.push_back(solution.values[layout.variables.at(step.value)]);
     const Wrapped &chosen = around.at(outside);
-    rewrites.writeCycles += writeCycles(chosen.tuple);
     LayoutRewrite rewrite{
-        step.op, chosen.tuple, {}, chosen.tuple.rewriteCost, {}, ir::nodeOf(step.op->getLoc())};
+        step.op, chosen.tuple, {}, chosen.tuple.rewriteCost, {ir::nodeOf(step.op->getLoc()), {}}};
     for (size_t i = 0; i < outside.size(); ++i)
       if (outside[i] != chosen.tuple.dims[i])
         rewrite.relayouts.push_back({static_cast<unsigned>(i), outside[i], chosen.tuple.dims[i]});
@@ -194,24 +186,23 @@ std::optional<LayoutRewrites> rewriteAt(const LayoutSystem &layout,
       continue;
     for (const LayoutRewrite::Relayout &one : rewrite.relayouts) {
       const bool result = one.tensor == step.query.operands.size();
-      rewrite.cycles +=
-          ir::relayoutCost(result ? step.query.result : step.query.operands[one.tensor],
-                           result ? one.inside : one.outside, result ? one.outside : one.inside,
-                           step.query)
-              .cycles;
+      rewrite.cost += ir::relayoutCost(result ? step.query.result : step.query.operands[one.tensor],
+                                       result ? one.inside : one.outside,
+                                       result ? one.outside : one.inside, step.query)
+                          .cycles;
     }
-    rewrite.text = describe(rewrite, step);
-    rewrites.list.push_back(std::move(rewrite));
+    rewrite.change.text = describe(rewrite, step);
+    rewrites.push_back(std::move(rewrite));
   }
   return rewrites;
 }
 
 } // namespace
 
-std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
-                                           llvm::ArrayRef<RelationId> active,
-                                           llvm::ArrayRef<RelationId> chains, Rewrites allowed,
-                                           uint64_t budget) {
+std::optional<std::vector<LayoutRewrite>> findRewrites(const LayoutSystem &layout,
+                                                       llvm::ArrayRef<RelationId> active,
+                                                       llvm::ArrayRef<RelationId> chains,
+                                                       Rewrites allowed, uint64_t budget) {
   if (allowed == Rewrites::None)
     return std::nullopt;
   // A chain is minimal: a change at any of its steps resolves it. Few places keep
@@ -226,26 +217,24 @@ std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
   return rewriteAt(layout, active, tiedTo(layout, active, chains), allowed, budget);
 }
 
-std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites) {
-  constexpr size_t kShown = 3;
-  std::vector<std::string> texts;
+std::vector<Change> changesOf(llvm::ArrayRef<LayoutRewrite> rewrites) {
+  std::vector<Change> changes;
   for (const LayoutRewrite &rewrite : rewrites)
-    if (!rewrite.text.empty())
-      texts.push_back(rewrite.text + (rewrite.node.index < 0
-                                          ? std::string()
-                                          : " at node " + std::to_string(rewrite.node.index)));
-  if (texts.size() > kShown) {
-    const size_t more = texts.size() - kShown;
-    texts.resize(kShown);
-    texts.push_back("and " + std::to_string(more) + " more");
-  }
-  return llvm::join(texts, "; ");
+    if (!rewrite.change.text.empty())
+      changes.push_back(rewrite.change);
+  return changes;
 }
 
-int64_t writeCycles(const ir::LayoutTuple &tuple) {
-  // The last row of weights passes the vector unit, its token is seen in the cycle after.
-  constexpr int64_t kLatency = isa::kVecRead + isa::kVecOut + 1;
-  return tuple.writes == 0 ? 0 : tuple.writes + kLatency;
+std::string changesText(llvm::ArrayRef<Change> changes) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> texts;
+  for (const Change &change : changes.take_front(kShown))
+    texts.push_back(change.text + (change.node.index < 0
+                                       ? std::string()
+                                       : " at node " + std::to_string(change.node.index)));
+  if (changes.size() > kShown)
+    texts.push_back("and " + std::to_string(changes.size() - kShown) + " more");
+  return llvm::join(texts, "; ");
 }
 
 } // namespace sluice::layout

@@ -7,25 +7,19 @@
 
 namespace sluice::layout {
 
-struct LayoutRewrites {
-  std::vector<LayoutRewrite> list; ///< in program order
-  int64_t writeCycles = 0;         ///< of the operations, see writeCycles()
-};
-
-/// The rewrites at the least cost that make `active` solvable: at operations of
+/// The rewrites, in program order, at the least cost that make `active` solvable: at operations of
 /// `chains`, the steps of all conflicts, or where that is not enough and more than what
 /// is free is allowed, at any that are tied to them. Nothing if no rewrites do, or `allowed` does
 /// not contain them. `budget` bounds the search of one component.
-std::optional<LayoutRewrites> findRewrites(const LayoutSystem &layout,
-                                           llvm::ArrayRef<RelationId> active,
-                                           llvm::ArrayRef<RelationId> chains, Rewrites allowed,
-                                           uint64_t budget);
+std::optional<std::vector<LayoutRewrite>> findRewrites(const LayoutSystem &layout,
+                                                       llvm::ArrayRef<RelationId> active,
+                                                       llvm::ArrayRef<RelationId> chains,
+                                                       Rewrites allowed, uint64_t budget);
+
+/// The changes that have a text.
+std::vector<Change> changesOf(llvm::ArrayRef<LayoutRewrite> rewrites);
 
 /// "relayout of operand 0 'x' from [3 4!] to [3! 4] at node 2; ...; and 5 more".
-std::string rewritesText(llvm::ArrayRef<LayoutRewrite> rewrites);
-
-/// What a product takes longer than with constants as weights: the rows of
-/// activations that it writes, and the time from the last one to the first product.
-int64_t writeCycles(const ir::LayoutTuple &tuple);
+std::string changesText(llvm::ArrayRef<Change> changes);
 
 } // namespace sluice::layout

@@ -167,7 +167,8 @@ void LayoutSystem::addOperation(Operation *op, const DataDimensionOptions &optio
   step.query =
       ir::layoutQuery(op, [&](Value value) { return constants.contains(value); }, options.lanes);
   step.query.cores = options.cores;
-  step.query.allowDynamicWeights = options.allowDynamicWeights;
+  step.query.allowDynamicWeights = options.allowDynamicWeights &&
+                                   (!options.rewriteFirst || options.dynamicProducts.contains(op));
   rules.layouts(step.query, step.relation);
   llvm::SmallVector<VariableId> scope;
   for (Value operand : op->getOperands())

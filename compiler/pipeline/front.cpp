@@ -12,9 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include "compiler/check/check_program.h"
-#include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/forms.h"
-#include "compiler/conversion/rows/program_ops.h"
 #include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
@@ -22,7 +20,9 @@
 #include "compiler/frontend/onnx/border.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
+#include "compiler/pipeline/copy_trials.h"
 #include "compiler/pipeline/explain_spaces.h"
+#include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/rewrites.h"
 #include "compiler/pipeline/textual_model.h"
 #include "compiler/streaming/whole.h"
@@ -61,17 +61,13 @@ std::string modelName(const CompileOptions &options, const std::string &graphNam
   return graphName.empty() ? "model" : graphName;
 }
 
-/// How much may be compiled to check what a refusal proposes, in cycles of the rough
-/// model that layouts are chosen by: a second or two.
-constexpr int64_t kTrialWork = 10'000;
-
 /// One run over one model. MLIR's own errors become problems, in case a pass
 /// fails without one.
 class Front {
 public:
   Front(const CompileOptions &options, const format::Geometry &geometry, CompileResult &result,
-        Problems &problems)
-      : options(options), geometry(geometry), result(result), problems(problems),
+        Problems &problems, Repairs *repairs)
+      : options(options), geometry(geometry), result(result), problems(problems), repairs(repairs),
         ownContext(std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)),
         context(*ownContext), handler(&context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
@@ -133,12 +129,12 @@ public:
         result.text += printed(*form);
       return {};
     }
-    return programsOf(forms);
+    return conversion::programsOf(forms);
   }
 
   /// If a phase failed without a problem of its own.
   void explainFailure() {
-    if (!problems.empty() || result.constant)
+    if (!problems.empty() || result.constant || result.stopped)
       return;
     Problem problem;
     problem.code = "E0499";
@@ -152,12 +148,12 @@ private:
   const format::Geometry &geometry;
   CompileResult &result;
   Problems &problems;
+  Repairs *repairs;                              ///< may be null
   std::shared_ptr<mlir::MLIRContext> ownContext; ///< shared with the oracle
   mlir::MLIRContext &context;
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
   frontend::ImportedModel info;
-  int64_t trialWork = kTrialWork; ///< left for compiling changed copies
 
   void stage(const char *name) const {
     if (options.progress)
@@ -170,15 +166,6 @@ private:
 
   static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
     return module.lookupSymbol<mlir::func::FuncOp>("main");
-  }
-
-  using Forms = std::vector<mlir::OwningOpRef<rows::ProgramOp>>;
-
-  static std::vector<rows::Program> programsOf(const Forms &forms) {
-    std::vector<rows::Program> programs;
-    for (const auto &form : forms)
-      programs.push_back(rows::fromOps(*form));
-    return programs;
   }
 
   static std::vector<std::string> namesOf(const std::vector<frontend::ImportedTensor> &tensors) {
@@ -421,47 +408,6 @@ private:
     return streamed;
   }
 
-  /// Whether a changed copy of the model compiles, with the first plan there is.
-  std::optional<bool> compiles(mlir::FunctionOpInterface function,
-                               const layout::DataDimensionOptions &layoutOptions) {
-    const layout::DataDimensions found = layout::layOut(function, layoutOptions);
-    if (!found.problems.empty())
-      return false;
-    if (found.cost > trialWork)
-      return std::nullopt;
-    trialWork -= found.cost;
-    layout::annotate(function, found);
-    auto module = llvm::cast<mlir::ModuleOp>(function->getParentOp());
-    if (!rewrite(module, geometry.lanes, options.withoutRewrites))
-      return false;
-    auto main = llvm::cast<mlir::func::FuncOp>(function.getOperation());
-    Problems ignored; // each change has its own
-    std::vector<std::string> notes;
-    const auto forms =
-        conversion::formsOf(module, geometry, trialModel(main), false, notes, ignored);
-    plan::Plan plan;
-    return conversion::planFastest(programsOf(forms), {.work = 0}, plan, ignored);
-  }
-
-  /// The model around a changed copy, whose inputs are others.
-  rows::ModelInfo trialModel(mlir::func::FuncOp main) const {
-    rows::ModelInfo model = modelInfo();
-    const std::vector<format::HostTensor> known = std::move(model.inputs);
-    model.inputs.clear();
-    for (mlir::BlockArgument argument : main.getArguments()) {
-      const std::string name = layout::tensorName(argument);
-      const auto same = llvm::find_if(
-          known, [&](const format::HostTensor &one) { return !name.empty() && one.name == name; });
-      format::HostTensor tensor = same == known.end() ? format::HostTensor() : *same;
-      setShape(tensor, argument);
-      model.inputs.push_back(std::move(tensor));
-    }
-    for (auto [tensor, value] :
-         llvm::zip_equal(model.outputs, main.front().getTerminator()->getOperands()))
-      setShape(tensor, value);
-    return model;
-  }
-
   /// Tensors whose data dimension the options or the types of textual IR say.
   static void pinTensors(mlir::func::FuncOp main, const layout::DataDimensionOptions &options) {
     for (const auto &[name, axis] : options.pins)
@@ -487,18 +433,27 @@ private:
     layoutOptions.allowDynamicWeights = options.allowDynamicWeights;
     layoutOptions.rewrites = options.rewriteLayout ? layout::Rewrites::Any : layout::Rewrites::Free;
     layoutOptions.offerRewrites = true;
-    layoutOptions.compiles = [this](mlir::FunctionOpInterface copy,
-                                    const layout::DataDimensionOptions &changed) {
-      return compiles(copy, changed);
-    };
+    layoutOptions.rewriteFirst = options.rewriteFirst;
+    std::optional<CopyTrials> copies;
+    if (repairs) {
+      copies.emplace(options, geometry, modelInfo(), !result.steps);
+      layoutOptions.tryCopy = [&](mlir::FunctionOpInterface copy,
+                                  const layout::DataDimensionOptions &changed) {
+        return copies->run(copy, changed);
+      };
+      layoutOptions.tryFlags = [&](RepairFlags flags) { return repairs->tryFlags(flags); };
+    }
     nameTensors();
     pinTensors(main, layoutOptions);
     const layout::DataDimensions found = layout::layOut(main, layoutOptions);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
-      if (!rewrite.text.empty())
-        result.rewrites.push_back({rewrite.node, rewrite.text, rewrite.cycles});
+      if (!rewrite.change.text.empty())
+        result.rewrites.push_back({rewrite.change, rewrite.cost == 0});
+    result.dynamicProducts = found.dynamic;
     problems.insert(problems.end(), found.problems.begin(), found.problems.end());
-    if (!found.problems.empty())
+    result.stopped = (options.limits && found.cost > options.limits->layoutCost) ||
+                     (options.rewriteFirst && found.rewrites.empty());
+    if (!found.problems.empty() || result.stopped)
       return false;
     listTensors(found);
     layout::annotate(main, found);
@@ -525,8 +480,8 @@ private:
 } // namespace
 
 std::vector<rows::Program> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                    CompileResult &result, Problems &problems) {
-  Front front(options, geometry, result, problems);
+                                    CompileResult &result, Problems &problems, Repairs *repairs) {
+  Front front(options, geometry, result, problems, repairs);
   std::vector<rows::Program> forms = front.run();
   if (forms.empty() && result.text.empty())
     front.explainFailure();

@@ -8,10 +8,13 @@
 
 namespace sluice::pipeline {
 
+class Repairs;
+
 /// Runs the phases up to options.stage: the forms of the model that are worth a plan
 /// (conversion::formsOf). None if `problems` says why, or if an earlier stage was asked for, whose
-/// text is then in `result`.
+/// text is then in `result`. `repairs` measures the changes that messages offer; without it, they
+/// are offered unchecked.
 std::vector<rows::Program> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                    CompileResult &result, Problems &problems);
+                                    CompileResult &result, Problems &problems, Repairs *repairs);
 
 } // namespace sluice::pipeline

@@ -16,8 +16,8 @@
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/pipeline/operation_space.h"
 #include "compiler/streaming/streaming.h"
-#include "compiler/support/problem.h"
 #include "compiler/support/progress.h"
+#include "compiler/support/repair.h"
 #include "runtime/format/program.h"
 
 namespace sluice::frontend {
@@ -49,6 +49,12 @@ struct Binding {
   std::string name;
   frontend::BoundValue value;
   std::string spec; ///< as the user wrote it, which the program file records
+};
+
+/// What measuring a changed model may cost.
+struct Limits {
+  int64_t layoutCost = 0;    ///< cycles of the rough model that layouts are chosen by
+  uint64_t planningWork = 0; ///< beats that the planner looks at
 };
 
 struct CompileOptions {
@@ -85,6 +91,11 @@ struct CompileOptions {
   std::function<std::vector<reference::Tensors>(const std::vector<frontend::ImportedTensor> &,
                                                 Problems &)>
       calibration;
+  /// Of a compilation that only measures. Without them, it takes as long as it takes.
+  std::optional<Limits> limits;
+  /// With both flags that repair a layout: no dynamic weights where a rewrite helps. Compilation
+  /// stops if no rewrite is needed then.
+  bool rewriteFirst = false;
   bool explain = false; ///< fill CompileResult::explanation
   bool spaces = false;  ///< fill CompileResult::spaces and splits
   /// A model whose outputs are all constants, of which there is no program, is a result too and
@@ -128,21 +139,14 @@ struct StepsTaken {
   std::string text;               ///< which axes are taken how
 };
 
-/// A change of the model that --rewrite-layout made.
+/// A change of the model that lets it lay out.
 struct Rewrite {
-  NodeRef node;
-  std::string text;
-  int64_t cycles = 0; ///< about so many more
+  Change change;
+  bool free = false; ///< it costs no cycle and needs no flag
 };
 
-/// Flags with which a model compiles that has no layout without them.
-struct LayoutFlags {
-  bool allowDynamicWeights = false, rewriteLayout = false;
-  uint64_t cycles = 0; ///< of one inference, machine idle before; 0 if they are not measured
-
-  /// "--allow-dynamic-weights --rewrite-layout"
-  [[nodiscard]] std::string flags() const;
-};
+/// The change at a product that --allow-dynamic-weights allows.
+inline Change usesDynamicWeights(const NodeRef &node) { return {node, "activations as weights"}; }
 
 struct CompileResult {
   format::Program program; ///< Stage::Program
@@ -161,7 +165,13 @@ struct CompileResult {
   std::vector<frontend::ImportedTensor> made;   ///< the inputs, and what they are made from
   std::vector<frontend::ImportedTensor> given;  ///< the outputs, and what is made of them
   std::vector<Rewrite> rewrites;
-  std::vector<LayoutFlags> fixes;        ///< if CompileOptions::applyFixes, the applied one first
+  std::vector<NodeRef> dynamicProducts; ///< that use activations as weights
+  /// What the flags give that repair the layout, the fewest cycles first. If
+  /// CompileOptions::applyFixes, the first one is applied.
+  std::vector<Repair> repairs;
+  /// By CompileOptions::limits, or because CompileOptions::rewriteFirst changes nothing: there is
+  /// no program, but maybe a plan.
+  bool stopped = false;
   std::vector<OperationSpace> spaces;    ///< if asked for
   std::vector<TakenSplit> splits;        ///< if spaces are asked for and the model was planned
   std::vector<std::string> notes;        ///< what was accepted that may not be meant

@@ -31,9 +31,12 @@ struct ChainStep {
 /// What the user can do about a problem.
 struct Fix {
   std::string text;
-  std::optional<std::string> flag;    ///< the command-line flag, if the fix is one
-  bool verified = false;              ///< the model with exactly this change compiled
-  std::optional<int64_t> extraCycles; ///< an estimate of what it costs
+  std::optional<std::string> flag; ///< the command-line flag, if the fix is one
+  bool verified = false;           ///< the model with exactly this change compiled
+  /// Of one inference of the program with this change, the machine idle before.
+  std::optional<uint64_t> cycles;
+  std::optional<uint64_t> extraCycles = std::nullopt; ///< more than with the problem's cheapest fix
+  bool unmeasured = false; ///< the cycles are not known, because finding them takes too long
 };
 
 /// One problem. Messages: lower case, no full stop, the value found and the

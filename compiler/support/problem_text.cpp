@@ -104,8 +104,8 @@ std::string chainText(const ChainStep &step) {
   return step.why.empty() ? text : text + ", " + step.why;
 }
 
-std::string costText(int64_t extraCycles) {
-  return extraCycles == 0 ? "at no cost" : fmt::format("about {} more cycles", extraCycles);
+std::string cyclesText(uint64_t cycles) {
+  return fmt::format("{} cycle{}", cycles, cycles == 1 ? "" : "s");
 }
 
 std::string fixText(const Fix &fix) {
@@ -114,8 +114,12 @@ std::string fixText(const Fix &fix) {
     details.push_back(*fix.flag);
   if (fix.verified)
     details.emplace_back("verified");
-  if (fix.extraCycles)
-    details.push_back(costText(*fix.extraCycles));
+  if (fix.cycles)
+    details.push_back(cyclesText(*fix.cycles));
+  if (fix.extraCycles.value_or(0) != 0)
+    details.push_back(fmt::format("{} more", *fix.extraCycles));
+  if (fix.unmeasured)
+    details.emplace_back("price not measured");
   return details.empty() ? fix.text : fmt::format("{} ({})", fix.text, fmt::join(details, ", "));
 }
 
@@ -201,6 +205,7 @@ Json problemJson(const Problem &problem) {
     fixes.push_back({{"text", fix.text},
                      {"flag", fix.flag ? Json(*fix.flag) : Json(nullptr)},
                      {"verified", fix.verified},
+                     {"cycles", fix.cycles ? Json(*fix.cycles) : Json(nullptr)},
                      {"extra_cycles", fix.extraCycles ? Json(*fix.extraCycles) : Json(nullptr)}});
   Json result = {{"code", problem.code},
                  {"rule", problem.rule.empty() ? Json(nullptr) : Json(problem.rule)},

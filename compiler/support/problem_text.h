@@ -25,7 +25,7 @@ std::string shapeText(const std::vector<int64_t> &shape);
 ///      rule DD-PW: ...
 ///      chain:
 ///        node 2 "fc" (Gemm): 't' [1 5!], ...
-///      help: ... (--flag), checked, about 12 more cycles
+///      help: ... (--flag, verified, 57 cycles, 3 more)
 ///
 /// Without a rule, the notes follow as " note: ...".
 ///
@@ -48,10 +48,10 @@ std::string nodeText(const NodeRef &node);
 /// `node 3 "fc" (Gemm): 't' [1 5!], why`.
 std::string chainText(const ChainStep &step);
 
-/// "about 12 more cycles", "at no cost".
-std::string costText(int64_t extraCycles);
+/// "57 cycles".
+std::string cyclesText(uint64_t cycles);
 
-/// "text (--flag), checked, about 12 more cycles".
+/// "text (--flag, verified, 57 cycles, 3 more)".
 std::string fixText(const Fix &fix);
 
 /// Replaces what is not UTF-8 in the strings by U+FFFD, so that callers may dump

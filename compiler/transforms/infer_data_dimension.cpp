@@ -66,8 +66,8 @@ struct InferDataDimension : impl::InferDataDimensionBase<InferDataDimension> {
     }
     const layout::DataDimensions found = layout::layOut(function, options);
     for (const layout::LayoutRewrite &rewrite : found.rewrites)
-      if (!rewrite.text.empty())
-        function.emitRemark(rewrite.text) << ", about " << rewrite.cycles << " cycles";
+      if (!rewrite.change.text.empty())
+        function.emitRemark(rewrite.change.text) << (rewrite.cost == 0 ? ", at no cost" : "");
     for (auto [problem, location] : llvm::zip(found.problems, found.locations))
       emitProblem(location, problem);
     if (!found.problems.empty())

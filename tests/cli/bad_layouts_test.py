@@ -25,9 +25,10 @@ becomes the weights' axis
                node 1 "right_weights" (MatMul): 'right' [4 5!], weights on the right: the contracted data dimension \
 becomes the weights' axis
                node 2 "sum" (Add): 'right' [4 5!], but this operation needs [4! 5]
-             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: compile with --allow-dynamic-weights (verified, 46 cycles)
              help: compile with --rewrite-layout: relayout of the result 'left' from [4! 5] to [4 5!] at node 0 \
-(verified, about 26 more cycles)
+(verified, 57 cycles, 11 more)
+            compiles with --apply-fixes: 1 fix, 46 cycles
             """, models.two_layouts())
 
     def test_two_products_of_one_input(self):
@@ -42,9 +43,10 @@ becomes the weights' axis
                node 0 "left" (MatMul): 'x' [4! 4], weights on the left: the contracted data dimension becomes the \
 weights' axis
                node 1 "right" (MatMul): 'x' [4! 4], but this operation needs [4 4!]
-             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
+             help: compile with --allow-dynamic-weights (verified, 36 cycles)
              help: compile with --rewrite-layout: relayout of operand 1 'x' from [4 4!] to [4! 4], relayout of the \
-result 'l' from [4! 4] to [4 4!] at node 0 (verified, about 48 more cycles)
+result 'l' from [4! 4] to [4 4!] at node 0 (verified, 58 cycles, 22 more)
+            compiles with --apply-fixes: 1 fix, 36 cycles
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["l"], name="left"),
                                helper.make_node("MatMul", ["x", "W"], ["r"], name="right"),
                                helper.make_node("Concat", ["l", "r"], ["y"], name="join", axis=0)],
@@ -62,10 +64,12 @@ result 'l' from [4! 4] to [4 4!] at node 0 (verified, about 48 more cycles)
                node 0 "mix" (MatMul): 'h' [1 5! 16], weights on the left: the contracted data dimension becomes the \
 weights' axis
                node 1 "flat" (Flatten): 'h' [1 5! 16], but this operation needs [1! 5 16] or [1 5 16!]
-             help: compile with --allow-dynamic-weights (verified, about 10 more cycles)
-             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change (verified)
+             help: compile with --allow-dynamic-weights (verified, 43 cycles)
+             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change \
+(verified, 69 cycles, 26 more)
              help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1 \
-(verified, about 56 more cycles)
+(verified, 110 cycles, 67 more)
+            compiles with --apply-fixes: 1 fix, 43 cycles
             """, models.model([helper.make_node("MatMul", ["W", "x"], ["h"], name="mix"),
                                helper.make_node("Flatten", ["h"], ["y"], name="flat", axis=1)],
                               [models.tensor("x", 1, 3, 16)], [models.tensor("y", 1, 80)],
@@ -81,11 +85,12 @@ weights' axis
              chain:
                'x' [1! 8], pinned by --data-dim x=0
                node 0 "fc" (Gemm): 'x' [1! 8], but this operation needs [1 8!]
-             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified)
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays \
-(verified, about 12 more cycles)
+             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified, 26 cycles)
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [1! 8] to [1 8!] at node 0 \
-(verified, about 20 more cycles)
+(verified, 33 cycles, 7 more)
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-1): the data dimension is not contracted and stays \
+(verified, 42 cycles, 16 more)
+            compiles with --apply-fixes: 1 fix, 33 cycles
             """, models.dense(), flags=("--data-dim", "x=0"))
 
     def test_reshape(self):
@@ -98,10 +103,12 @@ weights' axis
                node 0 "proj" (MatMul): 'h' [4! 5], weights on the left: the contracted data dimension becomes the \
 weights' axis
                node 1 "flat" (Flatten): 'h' [4! 5], but this operation needs [4 5!]
-             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
-             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change \
+(verified, 47 cycles)
              help: compile with --rewrite-layout: relayout of the result 'h' from [4! 5] to [4 5!] at node 0 \
-(verified, about 26 more cycles)
+(verified, 55 cycles, 8 more)
+             help: compile with --allow-dynamic-weights (verified, 56 cycles, 9 more)
+            compiles with --apply-fixes: 1 fix, 55 cycles
             """, models.lost_by_reshape())
 
     def test_two_activations(self):
@@ -113,9 +120,10 @@ weights' axis
              rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
                node 0 "attention" (MatMul): 'y' [4 4], rejected for every data dimension
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the \
-result takes its rightmost axis (verified, about 8 more cycles)
-             help: make input 'z' a constant, if its value is the same in every inference (verified)
+             help: make input 'z' a constant, if its value is the same in every inference (verified, 29 cycles)
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the result \
+takes its rightmost axis (verified, 40 cycles, 11 more)
+            compiles with --apply-fixes: 1 fix, 40 cycles
             """, models.two_activations())
 
     def test_contracted_on_neither_side(self):
@@ -131,10 +139,11 @@ result takes its rightmost axis (verified, about 8 more cycles)
                'x' [4! 8], pinned by --data-dim x=0
                'z' [8 4!], pinned by --data-dim z=1
                node 0 "attention" (MatMul): 'z' [8 4!], but this operation needs [8! 4]
-             help: replace --data-dim z=1 with --data-dim z=0, or remove it (verified)
-             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified)
+             help: replace --data-dim z=1 with --data-dim z=0, or remove it (verified, 40 cycles)
+             help: replace --data-dim x=0 with --data-dim x=1, or remove it (verified, 44 cycles, 4 more)
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [4! 8] to [4 8!] at node 0 \
-(verified, about 28 more cycles)
+(verified, 58 cycles, 18 more)
+            compiles with --apply-fixes: 1 fix, 58 cycles
             """, models.two_activations(), flags=("--allow-dynamic-weights", *pins))
         # Without the first flag the message names both.
         self.layout_refused("""
@@ -146,7 +155,8 @@ result takes its rightmost axis (verified, about 8 more cycles)
              chain:
                node 0 "attention" (MatMul): 'y' [4 4], rejected for every data dimension
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of operand 0 'x' from [4! 8] to \
-[4 8!] at node 0 (verified, about 40 more cycles)
+[4 8!] at node 0 (verified, 58 cycles)
+            compiles with --apply-fixes: 2 fixes, 58 cycles
             """, models.two_activations(), flags=pins)
         code, _, err = self.sluice("compile", "m.onnx", "--target", "c2b8", "--allow-dynamic-weights",
                                    "--rewrite-layout", *pins)
@@ -157,7 +167,7 @@ result takes its rightmost axis (verified, about 8 more cycles)
         two is not verified."""
         flags = "--allow-dynamic-weights --rewrite-layout"
         both = f"help: compile with {flags}: relayout of the result 'u' from [8! 8] to [8 8!] at node 1 " \
-               "(verified, about 44 more cycles)"
+               "(verified, 90 cycles)"
         self.layout_refused(f"""
             error[E0306]: both operands of the product are activations
               --> m.onnx: node 0 "product" (MatMul)
@@ -166,9 +176,9 @@ result takes its rightmost axis (verified, about 8 more cycles)
              rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
                node 0 "product" (MatMul): 'y' [8 8], rejected for every data dimension
+             {both}
              help: make input 'z' a constant, if its value is the same in every inference
              help: make input 'x' a constant, if its value is the same in every inference
-             {both}
             error[E0301]: operands of a pointwise operation have different data dimensions
               --> m.onnx: node 2 "add" (Add)
                |  operand 0 'y': activation [8 8!]
@@ -178,9 +188,10 @@ result takes its rightmost axis (verified, about 8 more cycles)
                'y' [8 8!], assumed: [8! 8] leads to a conflict too
                node 1 "turn" (Transpose): 'u' [8! 8], from [8 8!]: the data dimension moves with its axis
                node 2 "add" (Add): 'u' [8! 8], but this operation needs [8 8!]
+             {both}
              help: make operand 0 'y' a separate graph input
              help: make operand 1 'u' a separate graph input
-             {both}
+            compiles with --apply-fixes: 2 fixes, 90 cycles
             """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
                                helper.make_node("Transpose", ["y"], ["u"], name="turn"),
                                helper.make_node("Add", ["y", "u"], ["s"], name="add")],
@@ -200,10 +211,11 @@ result takes its rightmost axis (verified, about 8 more cycles)
                'x' [16 16!], assumed: [16! 16] leads to a conflict too
                node 0 "turn" (Transpose): 't' [16! 16], from [16 16!]: the data dimension moves with its axis
                node 1 "add" (Add): 't' [16! 16], but this operation needs [16 16!]
-             help: read operand 0 'x' from a second graph input with the same values (verified)
-             help: make operand 1 't' a separate graph input (verified)
+             help: compile with --allow-dynamic-weights --rewrite-layout: relayout of the result 't' from [16! 16] to \
+[16 16!] at node 0 (verified, 102 cycles)
              help: compile with --rewrite-layout: relayout of the result 't' from [16! 16] to [16 16!] at node 0 \
-(verified, about 144 more cycles)
+(verified, 160 cycles, 58 more)
+            compiles with --apply-fixes: 1 fix, 102 cycles
             """, models.model([helper.make_node("Transpose", ["x"], ["t"], name="turn"),
                                helper.make_node("Add", ["x", "t"], ["y"], name="add")],
                               [models.tensor("x", 16, 16)], [models.tensor("y", 16, 16)]))
@@ -219,7 +231,8 @@ result takes its rightmost axis (verified, about 8 more cycles)
              chain:
                node 0 "gram" (Einsum): 'y' [8 8], rejected for every data dimension
              help: compile with --allow-dynamic-weights (DD-MM-DYN-3): the operand whose data dimension is not \
-contracted passes it on (verified, about 12 more cycles)
+contracted passes it on (verified, 44 cycles)
+            compiles with --apply-fixes: 1 fix, 44 cycles
             """, models.model([helper.make_node("Einsum", ["x", "x"], ["y"], name="gram", equation="ij,ki->jk")],
                               [models.tensor("x", 8, 8)], [models.tensor("y", 8, 8)]))
 
@@ -235,10 +248,12 @@ contracted passes it on (verified, about 12 more cycles)
 weights' axis
                node 1 "act" (Softmax): 'm' [4! 5], from [4! 5]: pointwise operands and result share one data dimension
                node 2 "flat" (Flatten): 'm' [4! 5], but this operation needs [4 5!]
-             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
-             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: compile with --allow-dynamic-weights (verified, 135 cycles)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change \
+(verified, 141 cycles, 6 more)
              help: compile with --rewrite-layout: relayout of the result 'm' from [4! 5] to [4 5!] at node 1 \
-(verified, about 26 more cycles)
+(verified, 150 cycles, 15 more)
+            compiles with --apply-fixes: 1 fix, 135 cycles
             """, models.model([helper.make_node("MatMul", ["A", "x"], ["h"], name="mix"),
                                helper.make_node("Softmax", ["h"], ["m"], name="act", axis=1),
                                helper.make_node("Flatten", ["m"], ["f"], name="flat", axis=0)],
@@ -255,8 +270,8 @@ weights' axis
              rule DD-MM-DYN: one operand of a product is a constant, unless --allow-dynamic-weights is given
              chain:
                node 0 "product" (MatMul): 'y' [4 4], rejected for every data dimension
-             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the \
-result takes its rightmost axis (about 8 more cycles)
+             help: compile with --allow-dynamic-weights (DD-MM-DYN-4): both data dimensions are contracted: the result \
+takes its rightmost axis
              help: make input 'z' a constant, if its value is the same in every inference
             """, models.model([helper.make_node("MatMul", ["x", "z"], ["y"], name="product"),
                                helper.make_node("MatMul", ["u", "W"], ["v"], name="wide"),

@@ -32,11 +32,12 @@ class Folder(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         return out.decode()
 
-    def right(self, program, target="c2b8", output="y"):
+    def right(self, program, target="c2b8", output="y", more=()):
         """The program computes y.npy, the given output, from x.npy; on both engines, which agree, where the build has both: one with
-        sanitizers has no rtl."""
+        sanitizers has no rtl. `more` are flags for other inputs and outputs."""
         has = target in json.loads(self.ok("version", "--json"))["engines"]["rtl"]
-        out = self.ok("run", program, "--engine", "both" if has else "vm", "--input", "x=@x.npy", "--expect", f"{output}=@y.npy")
+        out = self.ok("run", program, "--engine", "both" if has else "vm", "--input", "x=@x.npy", "--expect", f"{output}=@y.npy",
+                      *more)
         if has:
             self.assertIn("engines agree: equal bits, equal cycles\n", out)
 

@@ -99,10 +99,12 @@ class ExplainLayout(Refusal):
              chain:
                'x' [2 3! 4], pinned by --data-dim x=1
                node 0 "reshape" (Reshape): 'x' [2 3! 4], but this operation needs [2! 3 4] or [2 3 4!]
-             help: replace --data-dim x=1 with --data-dim x=2, or remove it (verified)
-             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change (verified)
+             help: replace --data-dim x=1 with --data-dim x=2, or remove it (verified, 30 cycles)
+             help: transpose axes 1 and 2 before the reshape, if the order of the elements may change \
+(verified, 33 cycles, 3 more)
              help: compile with --rewrite-layout: relayout of operand 0 'x' from [2 3! 4] to [2! 3 4] at node 0 \
-(verified, about 28 more cycles)
+(verified, 41 cycles, 11 more)
+            compiles with --apply-fixes: 1 fix, 41 cycles
             """, one("Reshape", [[2, 3, 4]], [2, 12], {"s": [2, 12]}), flags=("--data-dim", "x=1"))
 
 
@@ -159,10 +161,10 @@ class Sources(Refusal):
     def test_lines_of_pytorch(self):
         """Below the place in the model is the one in its program; the rest is as without."""
         onnx.save(models.lost_by_reshape(), self.dir / "m.onnx")
-        _, _, without = self.sluice("check", "m.onnx", "--target", "c2b8")
+        _, repaired, without = self.sluice("check", "m.onnx", "--target", "c2b8")
         place = '  --> m.onnx: node 1 "flat" (Flatten)\n'
         self.assertEqual(without.count(place), 1)
-        self.compile_refused(REFUSED, without.replace(place, place + "  --> /home/ann/net.py:8\n"),
+        self.compile_refused(REFUSED, without.replace(place, place + "  --> /home/ann/net.py:8\n") + repaired.decode(),
                              with_trace(models.lost_by_reshape()))
         code, out, _ = self.sluice("check", "m.onnx", "--format", "json")
         error = json.loads(out)["errors"][0]
@@ -179,7 +181,7 @@ class Rewrites(Refusal):
     def rewritten(self, proto, flags, node, name, text, cost, tensors):
         onnx.save(proto, self.dir / "m.onnx")
         arguments = ["m.onnx", "--target", "c2b8", *flags]
-        line = f"{text} at node {node} {name}, {cost}\n"
+        line = f"{text} at node {node} {name}{f', {cost}' if cost else ''}\n"
         code, out, err = self.sluice("compile", *arguments, "-o", "m.sluice")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual([l for l in out.decode().splitlines(True) if l.startswith("rewritten")],
@@ -189,7 +191,7 @@ class Rewrites(Refusal):
         operators = len(proto.graph.node)
         self.assertEqual(out.decode(),
                          f"{tensors}rewritten: {line}m.onnx: {operators} operators, all supported; fits c2b8\n")
-        cycles = 0 if cost == "at no cost" else int(cost.split()[1])
+        cycles = 0 if cost else None  # the price of a relayout is not known apart from the program's
         for command in (("compile", "--json", "-o", "m.sluice"), ("check", "--format", "json")):
             code, out, err = self.sluice(*command, *arguments)
             self.assertEqual((code, err), (0, ""))
@@ -214,7 +216,7 @@ class Rewrites(Refusal):
 
     def test_relayout(self):
         self.rewritten(models.two_layouts(), ("--rewrite-layout",), 0, '"left_weights" (MatMul)',
-                       "relayout of the result 'left' from [4! 5] to [4 5!]", "about 26 more cycles",
+                       "relayout of the result 'left' from [4! 5] to [4 5!]", None,
                        "x [4, 5]: data dimension 0, the only data dimension that its uses allow\n"
                        "z [4, 6]: data dimension 1, the only data dimension that its uses allow\n"
                        "left [4, 5]: data dimension 1, moved by --rewrite-layout\n"
@@ -303,11 +305,13 @@ class TextualIr(Refusal):
 weights' axis
                node 1 "t" (sluice.slice): 't' [4! 5], from [4! 5]: a slice keeps the data dimension
                node 2 "f" (sluice.reshape): 't' [4! 5], but this operation needs [4 5!]
-             help: compile with --allow-dynamic-weights (verified, about 8 more cycles)
-             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change (verified)
+             help: transpose axes 0 and 1 before the reshape, if the order of the elements may change \
+(verified, 48 cycles)
              help: compile with --rewrite-layout: relayout of the result 't' from [4! 5] to [4 5!] at node 1 \
-(verified, about 26 more cycles)
+(verified, 55 cycles, 7 more)
+             help: compile with --allow-dynamic-weights (verified, 56 cycles, 8 more)
             note: '!' marks the data dimension, the axis that lies along the hardware lanes; see 'sluice explain E0303'
+            compiles with --apply-fixes: 1 fix, 55 cycles
             """, "check", "m.mlir", "--target", "c2b8")
 
     def test_malformed(self):
@@ -406,7 +410,7 @@ class Sarif(Refusal):
         self.assertEqual([step["physicalLocation"]["region"]["startLine"] for step in result["relatedLocations"]], [7, 8])
         self.assertEqual(result["properties"]["rule"], "DD-RESHAPE")
         fixes = result["properties"]["fixes"]
-        self.assertEqual([fix["flag"] for fix in fixes], ["--allow-dynamic-weights", None, "--rewrite-layout"])
+        self.assertEqual([fix["flag"] for fix in fixes], [None, "--rewrite-layout", "--allow-dynamic-weights"])
         for fix in fixes:
             self.assertTrue(fix["verified"] and fix["text"] in result["message"]["text"], fix)
 
@@ -433,7 +437,7 @@ class Sarif(Refusal):
             for step in error["chain"]:
                 self.assertEqual(set(step), {"node", "tensor", "shape", "data_dim", "why"})
             for fix in error["fixes"]:
-                self.assertEqual(set(fix), {"text", "flag", "verified", "extra_cycles"})
+                self.assertEqual(set(fix), {"text", "flag", "verified", "cycles", "extra_cycles"})
                 # What resolves one of two errors does not compile.
                 self.assertEqual(fix["verified"], fix["flag"] is not None, fix)
             self.assertIn("--allow-dynamic-weights", [fix["flag"] for fix in error["fixes"]])

@@ -35,6 +35,12 @@ std::string tensorsText(const std::vector<pipeline::TensorLayout> &tensors) {
   return text;
 }
 
+/// "2 fixes, 57 cycles".
+std::string repairText(const Repair &repair) {
+  const size_t fixes = repair.changes.size();
+  return fmt::format("{} fix{}, {}", fixes, fixes == 1 ? "" : "es", priceText(repair, repair));
+}
+
 int run(Options options, const Common &outer) {
   // --format json is --json; SARIF goes the same way.
   Common common = outer;
@@ -70,6 +76,9 @@ int run(Options options, const Common &outer) {
                             result.operators,
                             result.constant ? "nothing to compile: all outputs are constants"
                                             : "fits " + result.program.geometry.name));
+  else if (!result.repairs.empty())
+    report.text(
+        fmt::format("compiles with --apply-fixes: {}\n", repairText(result.repairs.front())));
   const Json json =
       options.format == "sarif"
           ? problemsSarif(problems, compile.modelPath, SLUICE_VERSION, errorTitle)
@@ -78,6 +87,7 @@ int run(Options options, const Common &outer) {
                  {"errors", errorsJson(problems)},
                  {"tensors", tensorsJson(tensors)},
                  {"rewrites", rewritesJson(result.rewrites)},
+                 {"fixes", repairsJson(result.repairs, problems.empty())},
                  {"notes", problems.empty() ? result.notes : std::vector<std::string>{}}};
   return report.json(json) ? exitCodeOf(problems) : Usage;
 }

@@ -96,12 +96,18 @@ std::string coreName(uint32_t core, uint32_t cores) {
   return core == cores ? "host port" : fmt::format("core {}", core);
 }
 
-/// The flags that were added, and the price of the others.
-std::string fixesText(const std::vector<pipeline::LayoutFlags> &fixes) {
+/// The flags that were added and the price of the others, and the changes of the model.
+std::string repairsText(const CompileResult &result) {
   std::string text;
-  for (const pipeline::LayoutFlags &fix : fixes)
-    text += fmt::format("{:<20}{} ({} cycles)\n", text.empty() ? "fix applied" : "fix not applied",
-                        fix.flags(), fix.cycles);
+  for (const Repair &repair : result.repairs)
+    text += fmt::format("{:<20}{} ({})\n", text.empty() ? "fix applied" : "fix not applied",
+                        repair.flags.text(), priceText(repair, result.repairs.front()));
+  for (const pipeline::Rewrite &one : result.rewrites)
+    text += fmt::format("rewritten           {}\n", rewriteText(one));
+  if (!result.repairs.empty() && result.repairs.front().flags.dynamicWeights)
+    for (const NodeRef &node : result.dynamicProducts)
+      text +=
+          fmt::format("rewritten           {}\n", changeText(pipeline::usesDynamicWeights(node)));
   return text;
 }
 
@@ -140,9 +146,7 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   text += fmt::format("parameters          {}\nmemory use, fullest core of each memory:\n",
                       result.parameters);
   text += fitText(result);
-  text += fixesText(result.fixes);
-  for (const pipeline::Rewrite &one : result.rewrites)
-    text += fmt::format("rewritten           {}\n", rewriteText(one));
+  text += repairsText(result);
   if (result.cycles) {
     text += fmt::format("latency, spaced     {}\n", time(result.cycles->spaced));
     text += fmt::format("latency, contiguous {}\n", time(result.cycles->contiguous));
@@ -158,17 +162,6 @@ std::string summary(const CompileResult &result, const std::string &target, doub
   if (result.checked)
     text += fmt::format("checked             {}\n", checkedText(*result.checked));
   return text + fmt::format("compile time        {:.2f} s\n", seconds);
-}
-
-/// The fix that was applied is the first.
-Json fixesJson(const std::vector<pipeline::LayoutFlags> &fixes) {
-  Json list = Json::array();
-  for (const pipeline::LayoutFlags &fix : fixes)
-    list.push_back({{"flags", fix.flags()},
-                    {"cycles", fix.cycles},
-                    {"extra_cycles", fix.cycles - fixes.front().cycles},
-                    {"applied", list.empty()}});
-  return list;
 }
 
 Json resultJson(const CompileResult &result, const std::string &target, double seconds,
@@ -194,7 +187,7 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"fits", fits},
           {"latency", latency},
           {"rewrites", rewritesJson(result.rewrites)},
-          {"fixes", fixesJson(result.fixes)},
+          {"fixes", repairsJson(result.repairs, true)},
           {"notes", result.notes},
           {"peak_mac_per_cycle", result.peakMacsPerCycle},
           {"macs", result.macs},

@@ -91,6 +91,12 @@ std::optional<pipeline::Binding> bindingOf(const std::string &spec, Problems &pr
   return std::nullopt;
 }
 
+/// {"node","text"}
+Json changeJson(const Change &change) {
+  return {{"node", change.node.index < 0 ? Json(nullptr) : Json(change.node.index)},
+          {"text", change.text}};
+}
+
 } // namespace
 
 void ModelOptions::add(CLI::App &command) {
@@ -249,17 +255,48 @@ ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &proble
   return compiled;
 }
 
+std::string changeText(const Change &change) {
+  const std::string node = change.node.index < 0 ? "" : " at " + nodeText(change.node);
+  return printable(change.text + node);
+}
+
 std::string rewriteText(const pipeline::Rewrite &rewrite) {
-  const std::string node = rewrite.node.index < 0 ? "" : " at " + nodeText(rewrite.node);
-  return printable(fmt::format("{}{}, {}", rewrite.text, node, costText(rewrite.cycles)));
+  return changeText(rewrite.change) + (rewrite.free ? ", at no cost" : "");
 }
 
 Json rewritesJson(const std::vector<pipeline::Rewrite> &rewrites) {
   Json list = Json::array();
-  for (const pipeline::Rewrite &one : rewrites)
-    list.push_back({{"node", one.node.index < 0 ? Json(nullptr) : Json(one.node.index)},
-                    {"text", one.text},
-                    {"cycles", one.cycles}});
+  for (const pipeline::Rewrite &one : rewrites) {
+    Json change = changeJson(one.change);
+    change["cycles"] = one.free ? Json(0) : Json(nullptr);
+    list.push_back(std::move(change));
+  }
+  return list;
+}
+
+std::string priceText(const Repair &repair, const Repair &cheapest) {
+  if (!repair.cycles)
+    return "price not measured";
+  return cyclesText(*repair.cycles) +
+         (repair.cycles > cheapest.cycles
+              ? fmt::format(", {} more", *repair.cycles - *cheapest.cycles)
+              : "");
+}
+
+Json repairsJson(const std::vector<Repair> &repairs, bool applied) {
+  Json list = Json::array();
+  for (const Repair &repair : repairs) {
+    Json changes = Json::array();
+    for (const Change &change : repair.changes)
+      changes.push_back(changeJson(change));
+    const std::optional<uint64_t> &cycles = repair.cycles;
+    list.push_back(
+        {{"flags", repair.flags.text()},
+         {"cycles", cycles ? Json(*cycles) : Json(nullptr)},
+         {"extra_cycles", cycles ? Json(*cycles - *repairs.front().cycles) : Json(nullptr)},
+         {"applied", applied && list.empty()},
+         {"changes", changes}});
+  }
   return list;
 }
 

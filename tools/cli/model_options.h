@@ -33,11 +33,21 @@ struct ModelOptions {
   Compiled run(std::string_view what, Problems &problems) const;
 };
 
-/// What --rewrite-layout changed: `transpose of ... at node 1 "flat" (Flatten), at no cost`.
+/// `activations as weights at node 1 "scores" (MatMul)`.
+std::string changeText(const Change &change);
+
+/// The same; changes without a price end in ", at no cost".
 std::string rewriteText(const pipeline::Rewrite &rewrite);
 
-/// [{"node","text","cycles"}]; node is the index, null where there is none.
+/// [{"node","text","cycles"}]; node is the index, null where there is none. cycles is 0 of changes
+/// that cost nothing, else null.
 Json rewritesJson(const std::vector<pipeline::Rewrite> &rewrites);
+
+/// "57 cycles, 3 more", or "price not measured".
+std::string priceText(const Repair &repair, const Repair &cheapest);
+
+/// [{"flags","cycles","extra_cycles","applied","changes"}], the cheapest first. `applied`: it is.
+Json repairsJson(const std::vector<Repair> &repairs, bool applied);
 
 /// sluice explain --plan; the exit code.
 int explainPlan(ModelOptions options, const Common &common);

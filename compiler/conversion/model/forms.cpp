@@ -271,4 +271,12 @@ std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format:
   return forms;
 }
 
+std::vector<rows::Program>
+programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms) {
+  std::vector<rows::Program> programs;
+  for (const auto &form : forms)
+    programs.push_back(rows::fromOps(*form));
+  return programs;
+}
+
 } // namespace sluice::conversion

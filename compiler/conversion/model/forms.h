@@ -9,6 +9,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include "compiler/conversion/rows/lower.h"
+#include "compiler/conversion/rows/program.h"
 #include "compiler/dialect/rows/dialect.h"
 #include "compiler/support/problem_fwd.h"
 
@@ -22,5 +23,8 @@ namespace sluice::conversion {
 std::vector<mlir::OwningOpRef<rows::ProgramOp>>
 formsOf(mlir::ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
         bool onlyLoops, std::vector<std::string> &notes, Problems &problems);
+
+/// The programs of verified forms.
+std::vector<rows::Program> programsOf(const std::vector<mlir::OwningOpRef<rows::ProgramOp>> &forms);
 
 } // namespace sluice::conversion

@@ -29,10 +29,12 @@ class ChainStep:
 
 @dataclass(frozen=True)
 class Fix:
-    """A way to solve a problem. `flag` is the command line option that does it, if there is one."""
+    """A way to solve a problem. `flag` is the command line option that does it, if there is one. `cycles` are those of
+    one inference of the program with this fix, `extra_cycles` how many more than with the problem's cheapest fix."""
     text: str
     flag: Optional[str]
     verified: bool
+    cycles: Optional[int]
     extra_cycles: Optional[int]
 
 
@@ -129,6 +131,7 @@ def problems_of(entries: List[Dict[str, Any]]) -> Tuple[Problem, ...]:
             node=_node(one["node"]) if one.get("node") else None, notes=tuple(one.get("notes", ())),
             chain=tuple(ChainStep(_node(step["node"]), step["tensor"], tuple(step["shape"]), step["data_dim"], step["why"])
                         for step in one.get("chain", ())),
-            fixes=tuple(Fix(fix["text"], fix.get("flag"), fix["verified"], fix.get("extra_cycles"))
+            fixes=tuple(Fix(fix["text"], fix.get("flag"), fix["verified"], fix.get("cycles"),
+                            fix.get("extra_cycles"))
                         for fix in one.get("fixes", ())))
         for one in entries)

@@ -32,6 +32,7 @@ class Check:
     problems: Tuple[Problem, ...]
     notes: Tuple[str, ...]
     rewrites: Tuple[Dict[str, Any], ...]
+    fixes: Tuple[Dict[str, Any], ...]  # flags with which the model compiles, the fewest cycles first
     text: str = field(repr=False)  # as the command prints it
 
     def __bool__(self) -> bool:
@@ -243,7 +244,7 @@ def check(model: Model, **options: Any) -> Check:
         word, stdin = workspace.model(model)
         found, said = workspace.json(["check", word, *workspace.flags(Options(**options))], stdin, check=False)
     return Check(found["ok"], problems_of(found["errors"]), tuple(found.get("notes", ())),
-                 tuple(found.get("rewrites", ())), said)
+                 tuple(found.get("rewrites", ())), tuple(found.get("fixes", ())), said)
 
 
 def plan(model: Model, **options: Any) -> Plan:

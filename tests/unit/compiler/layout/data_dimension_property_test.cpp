@@ -107,14 +107,23 @@ TEST(DataDimensionProperty, AgreesWithEnumeration) {
     options.allowDynamicWeights = seed % 2 == 0;
     options.rewrites = Rewrites::None;
     options.offerRewrites = seed % 8 == 1;
-    if (options.offerRewrites)
-      options.compiles = [&](mlir::FunctionOpInterface copy, const DataDimensionOptions &changed) {
+    if (options.offerRewrites) {
+      options.tryFlags = [&, plain = options](RepairFlags flags) {
+        DataDimensionOptions changed = plain;
+        changed.allowDynamicWeights |= flags.dynamicWeights;
+        changed.rewrites = flags.rewriteLayout ? Rewrites::Any : Rewrites::None;
+        const bool works = inferDataDimensions(function, changed).problems.empty();
+        EXPECT_TRUE(works);
+        return std::optional(Trial{.compiles = works, .cycles = std::nullopt, .rewrites = {}});
+      };
+      options.tryCopy = [&](mlir::FunctionOpInterface copy, const DataDimensionOptions &changed) {
         const bool works = inferDataDimensions(copy, changed).problems.empty();
         // What a relation allows the change itself does. To make an input a constant changes
         // other operations, too.
         EXPECT_TRUE(works || copy.getNumArguments() < function.getNumArguments());
-        return std::optional(works);
+        return std::optional(Trial{.compiles = works, .cycles = std::nullopt, .rewrites = {}});
       };
+    }
     DataDimensions ignored;
     const LayoutSystem layout(function, options, ignored);
     std::vector<RelationId> all(layout.steps.size());
@@ -134,7 +143,7 @@ TEST(DataDimensionProperty, AgreesWithEnumeration) {
     checkReason(layout, all, found.problems.front(), options.budget);
     for (const Problem &problem : found.problems)
       for (const Fix &fix : problem.fixes) {
-        EXPECT_TRUE(!fix.verified || options.compiles);
+        EXPECT_TRUE(!fix.verified || options.tryCopy);
         verified += fix.verified;
       }
     ASSERT_FALSE(testing::Test::HasFailure());

@@ -1,0 +1,25 @@
+// The phases behind the front: plan, core dialect, program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/conversion/plan/order/pins.h"
+#include "compiler/conversion/rows/program.h"
+#include "compiler/pipeline/pipeline.h"
+
+namespace sluice::pipeline {
+
+/// E0499.
+Problem internalError(const std::string &what);
+
+/// The operations that stay on some cores; a problem for each core that the target has not.
+std::vector<plan::Pin> pinsOf(const CompileOptions &options, const format::Geometry &geometry,
+                              Problems &problems);
+
+/// Plans the forms of a model for the geometry of `result`, up to options.stage. False if
+/// `problems` says why not.
+bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, CompileResult &result,
+             Problems &problems);
+
+} // namespace sluice::pipeline
