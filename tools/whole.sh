@@ -2,7 +2,7 @@
 # Runs in full what tools/test.sh and tools/check.sh run as a share, and prints the figures of each
 # part. Needs the build of tools/test.sh.
 #
-# usage: tools/whole.sh [PART...]   all parts but fuzz, or those named:
+# usage: tools/whole.sh [PART...]   all parts but exporters and fuzz, or those named:
 #   operators    every case of our own on both engines
 #   suite        every case of the ONNX suite on both engines, with errors and bounds
 #   conformance  docs/onnx-conformance.md against the compiler, every case
@@ -10,6 +10,7 @@
 #   layers       docs/torch-layers.md, every layer
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   tidy         clang-tidy over every source
+#   exporters    writes docs/exporters.md, with exporters from PyPI (6 GB)
 #   fuzz         an hour for each fuzzer, with sanitizers
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,13 +39,14 @@ views() {
   SLUICE_SELECTION_GRAPHS=20000 SLUICE_MERGED_GRAPHS=200000 "$tests/sluice_transforms_test" --gtest_brief=1
 }
 tidy() { tools/tidy.py; }
+exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 
 parts=(operators suite conformance variants layers views tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | layers | views | tidy | fuzz) ;;
+    operators | suite | conformance | variants | layers | views | tidy | exporters | fuzz) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done

@@ -2,13 +2,15 @@
 import json
 import subprocess
 
+INTERNAL = "E0199", "E0498", "E0499"  # codes of problems that no model should show
+
 
 class Rejected(Exception):
-    """The compiler rejects a model; the problems that it reports."""
+    """The compiler rejects a model: the first problem that it reports."""
 
-    def __init__(self, problems):
-        super().__init__("; ".join(f"{problem['code']}: {problem['message']}" for problem in problems))
-        self.problems = problems
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.is_internal = not code.startswith("E0") or code in INTERNAL
 
 
 def compiled(sluice, model, program, target, flags=("--apply-fixes",)):
@@ -18,9 +20,9 @@ def compiled(sluice, model, program, target, flags=("--apply-fixes",)):
     try:
         report = json.loads(run.stdout)
     except json.JSONDecodeError:
-        raise Rejected([{"code": f"status {run.returncode}", "message": run.stderr.strip()[-200:]}]) from None
+        raise Rejected(f"status {run.returncode}", run.stderr.strip()[-200:]) from None
     if run.returncode != 0:
-        raise Rejected(report["errors"])
+        raise Rejected(report["errors"][0]["code"], report["errors"][0]["message"])
     applied = [fix["flags"] for fix in report.get("fixes", []) if fix["applied"]]
     return applied[0] if applied else "", report["latency"]["spaced"]
 
@@ -36,6 +38,8 @@ def measured(sluice, program, data, allowed, flags=(), scale=lambda output: outp
     run = subprocess.run([sluice, "run", str(program), "--engine", "both", "--json", *flags, "--data-set", str(data)],
                          stdout=subprocess.PIPE, text=True)
     report = json.loads(run.stdout)
+    if "outputs" not in report:
+        raise Rejected(report["errors"][0]["code"], report["errors"][0]["message"])
     worst = max(float(o["max_abs_error"]) / scale(o) for o in report["outputs"])
     cycles = {engine: r["cycles"] for engine, r in report["engines"].items()}
     good = (run.returncode == 0 and report["ok"] and report["equal"] is True

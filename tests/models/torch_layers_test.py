@@ -30,8 +30,9 @@ HEAD = """# Layers of PyTorch
 This page lists layers of PyTorch and whether Sluice runs them. To check your own model, export it and type
 `sluice check model.onnx`. `tests/models/torch_layers_test.py` writes this page; do not edit it.
 
-PyTorch exports every layer with opset 14 and static shapes. The test compiles it for `c2b8` and runs it on both engines.
-Bits and cycles must be equal. The values must be within 2 % of the range of PyTorch's values. If PyTorch's values hardly
+Debian's PyTorch 1.13 exports every layer with its TorchScript exporter, opset 14 and static shapes. The test compiles it
+for `c2b8` and runs it on both engines. [Networks from today's exporters](exporters.md) has newer versions. Bits and cycles
+must be equal. The values must be within 2 % of the range of PyTorch's values. If PyTorch's values hardly
 differ from each other, they must be within 2 % of the largest magnitude.
 
 | layer | verdict |

@@ -96,7 +96,11 @@ void Importer::readInitializer(const onnx::TensorProto &tensor,
   HostTensor value;
   if (auto error = sparse ? readSparse(*sparse, name, external, value)
                           : readTensor(tensor, name, external, value)) {
-    report.add(error->code, error->message);
+    Problem &problem = report.add(error->code, error->message);
+    if (!sparse && tensor.data_type() == onnx::TensorProto::STRING)
+      problem.fixes.push_back(fix("number the classes when training "
+                                  "(sklearn.preprocessing.LabelEncoder), or cut the model before "
+                                  "the nodes that read the text"));
     return;
   }
   if (value.isFloat())

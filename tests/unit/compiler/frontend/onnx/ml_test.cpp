@@ -222,6 +222,24 @@ TEST(Ml, FindsLabels) {
             "found a run-time tensor [2 3]");
 }
 
+/// An initializer of text, as classifiers have it.
+TEST(Ml, SaysHowToTrainWithText) {
+  Model model = labelOf({0, 1});
+  onnx::TensorProto &classes = *model.graph().mutable_initializer(0);
+  classes.clear_int64_data();
+  classes.clear_raw_data();
+  classes.set_data_type(TensorProto::STRING);
+  classes.add_string_data("low");
+  classes.add_string_data("high");
+  const Imported result = import(model);
+  ASSERT_EQ(result.messages(), "E0114: initializer 'c' has type string; sluice supports float, "
+                               "float16, bfloat16, double, bool and 8- to 64-bit integers");
+  ASSERT_EQ(result.problems[0].fixes.size(), 1U);
+  EXPECT_EQ(result.problems[0].fixes[0].text,
+            "number the classes when training (sklearn.preprocessing.LabelEncoder), or cut the "
+            "model before the nodes that read the text");
+}
+
 OneNodeModel classifierOf(const Ints &labels, const Floats &coefficients) {
   OneNodeModel one = learned("LinearClassifier", {{2, 3}});
   one.with("coefficients", coefficients);
