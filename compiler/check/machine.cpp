@@ -36,7 +36,8 @@ device::Device::Cycle Machine::step(const uint16_t *row) {
 std::optional<runtime::Arrays> Machine::infer(const runtime::Arrays &inputs) {
   if (model.steps > 1)
     reset(); // an inference of several steps begins with the initial state
-  const std::vector<runtime::Row> offered = runtime::packInference(model, program.geometry.lanes, inputs);
+  const std::vector<runtime::Row> offered =
+      runtime::packInference(model, program.geometry.lanes, inputs);
   const size_t rows = runtime::rowsPerStep(model.outputs);
   // The k-th arrival of a row belongs to step k: early rows of a step may come before late rows
   // of the step before.

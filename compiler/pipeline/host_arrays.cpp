@@ -27,6 +27,8 @@ format::Lookup lookupOf(const frontend::ArrayLookup &from) {
 } // namespace
 
 void setArrays(const CompileResult &result, format::Model &model) {
+  if (result.made.empty())
+    return;
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (const auto &lookup = result.made[i].lookup)
       model.inputs[i].lookup = lookupOf(*lookup);

@@ -134,7 +134,7 @@ void Expectation::tighten(double part) {
   for (size_t i = 0; i < expected.size(); ++i)
     for (size_t k = 0; k < bounds[i].size(); ++k)
       bounds[i][k] = std::min(bounds[i][k], part * std::abs(expected[i].values[k]) +
-                                                kNegligible * magnitude(expected[i].values));
+                                                0x1p-30 * magnitude(expected[i].values));
 }
 
 Deviation Expectation::check(const std::vector<std::vector<double>> &outputs) const {

@@ -57,7 +57,7 @@ class Compile(Python):
         self.assertEqual(len(programs), 1)
 
     def test_what_a_program_says(self):
-        self.assertEqual(self.program.inputs, (sluice.Port("x", (1, 8), 1),))
+        self.assertEqual(self.program.inputs, (sluice.Port("x", (1, 8), 1, np.dtype(np.float32)),))
         self.assertEqual((self.program.target, self.program.macs, self.program.parameters), ("c2b8", 64, 72))
         self.assertGreaterEqual(self.program.latency.spaced, self.program.latency.period)
         self.assertIn(f"<th style='text-align:left'>spaced, cycles</th><td>{self.program.latency.spaced}</td>",
@@ -335,7 +335,7 @@ class Run(Python):
                  lambda: self.program.run(x=x.astype(np.complex64))),
                 ("E0602: the model has no output 'z', allowed: 'y'", lambda: self.program.run(x=x, out={"z": x})),
                 ("E0604: output 'y' has shape [8], allowed: [1, 8]", lambda: self.program.run(x=x, out={"y": x[0]})),
-                ("E0604: the array has elements of type int32, allowed: float16, float32, float64",
+                ("E0601: output 'y' of type float32 is given int32 elements, allowed: floating-point types",
                  lambda: self.program.run(x=x, out={"y": np.zeros((1, 8), np.int32)})),
                 ("E0604: the array is not contiguous", lambda: self.program.run(x=x, out={"y": np.zeros((1, 16), np.float32)[:, ::2]})),
                 ("E0604: the array is read-only", lambda: self.program.run(x=x, out={"y": read_only})),

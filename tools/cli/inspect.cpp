@@ -79,8 +79,9 @@ Json addArrays(Answer &answer, const format::Model &model) {
     Json tensors = Json::array();
     for (const format::HostTensor &tensor : model.inputs)
       if (tensor.array == i)
-        tensors.push_back({{"name", tensor.name},
-                           {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
+        tensors.push_back(
+            {{"name", tensor.name},
+             {"table_rows", tensor.lookup ? Json(tensor.lookup->rows()) : Json(nullptr)}});
     list.push_back({{"name", array.name},
                     {"type", nameOf(array.type)},
                     {"shape", array.shape},
@@ -96,18 +97,15 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
   for (const format::HostTensor &tensor : all) {
     const format::PackedRows rows(tensor, steps);
     const auto type = format::nameOf(tensor.type);
-    answer.text +=
-        fmt::format("  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}{}{}\n", kind,
-                    printable(tensor.name), type, shapeText(tensor.shape), rows.tensorDim(),
-                    tensor.packed.empty() ? "" : ", packed as " + shapeText(tensor.packed),
-                    tensor.firstRow, tensor.firstRow + tensor.rows - 1, stepsText(tensor),
-                    limitsText(tensor.limits),
-                    tensor.lookup ? fmt::format(", looked up in a table of {} rows",
-                                                tensor.lookup->rows())
-                    : tensor.quantised
-                        ? fmt::format(", quantised by {} with zero point {}",
-                                      tensor.quantised->scale, tensor.quantised->zero)
-                        : "");
+    answer.text += fmt::format(
+        "  {:<6} {} {} {}, data dimension {}{}, rows {} to {}{}{}{}\n", kind,
+        printable(tensor.name), type, shapeText(tensor.shape), rows.tensorDim(),
+        tensor.packed.empty() ? "" : ", packed as " + shapeText(tensor.packed), tensor.firstRow,
+        tensor.firstRow + tensor.rows - 1, stepsText(tensor), limitsText(tensor.limits),
+        tensor.lookup      ? fmt::format(", looked up in a table of {} rows", tensor.lookup->rows())
+        : tensor.quantised ? fmt::format(", quantised by {} with zero point {}",
+                                         tensor.quantised->scale, tensor.quantised->zero)
+                           : "");
     list.push_back({{"name", tensor.name},
                     {"type", type},
                     {"shape", tensor.shape},
@@ -138,8 +136,8 @@ void addIo(Answer &answer, const format::Program &program) {
                   {"macs", model.macs},
                   {"steps", model.steps}};
     entry["arrays"] = addArrays(answer, model);
-    entry["inputs"] = addTensors(answer, model.arrays.empty() ? "input" : "made", model.inputs,
-                                 model.steps);
+    entry["inputs"] =
+        addTensors(answer, model.arrays.empty() ? "input" : "made", model.inputs, model.steps);
     entry["outputs"] = addTensors(answer, "output", model.outputs, model.steps);
     models.push_back(entry);
   }

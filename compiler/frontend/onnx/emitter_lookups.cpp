@@ -68,7 +68,7 @@ std::optional<Tensor> Emitter::pointwiseOfArray(const std::vector<Tensor> &opera
 
 std::optional<Tensor> Emitter::quantisedInput(const Tensor &x, const format::Quantisation &how) {
   const auto array = x.value ? arrays->find(x.value) : std::nullopt;
-  if (!array || !isFloatType(x.type))
+  if (!array || !isFloatType(arrays->all()[*array].type))
     return std::nullopt;
   Tensor result{x.type, x.shape, nullptr, addArgument(x.shape, *array, nullptr, how), {}};
   result.range = {static_cast<double>(how.limits.low), static_cast<double>(how.limits.high)};

@@ -3,6 +3,7 @@
 
 usage: jax_networks.py FOLDER
 """
+import importlib.metadata
 import os
 import sys
 
@@ -96,5 +97,5 @@ def writer(model, shape):
 
 
 if __name__ == "__main__":
-    print("JAX", jax.__version__, "jax2onnx", jax2onnx.__version__ if hasattr(jax2onnx, "__version__") else "")
+    print("JAX", jax.__version__, "jax2onnx", importlib.metadata.version("jax2onnx"))
     write_all([(title, writer(model, shape)) for title, model, shape in networks()], sys.argv[1])

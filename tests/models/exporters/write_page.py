@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from engines import Rejected, compiled, measured, spread  # noqa: E402 pylint: disable=wrong-import-position
 
-TARGET, TOLERANCE = "c6b32", 0.02
+TARGET, TOLERANCE = "c6b32", 0.05
 HEAD = """# Networks from today's exporters
 
 This page lists networks of PyTorch, Keras, JAX and scikit-learn, and what Sluice makes of their exports. To check your own
@@ -25,7 +25,7 @@ expected values are those of the framework itself.
 |---|---|
 | flag | the flag that the network needs to compile; `--apply-fixes` finds it |
 | cycles | of one inference |
-| error | the largest error of an output, as a share of its range, or of its magnitude where it is nearly constant; at most 2 % |
+| error | the largest error of an output, as a share of its range, or of its magnitude where it is nearly constant; at most 5 %, as some outputs are a single small number |
 """
 NOTES = {"scikit-learn": """
 Convert classifiers with `options={'zipmap': False}`; the outputs are then the label and the probabilities:

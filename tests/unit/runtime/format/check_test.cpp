@@ -336,7 +336,7 @@ Program lookedUp() {
 }
 
 TEST(Check, Lookups) {
-  EXPECT_EQ(problemAfter([&](Program &p) { p = lookedUp(); }), "");
+  EXPECT_EQ(problemAfter([&](Program &p) { p = lookedUp(); }), "none");
   const auto problem = [&](auto change) {
     return problemAfter([&](Program &p) {
       p = lookedUp();
@@ -373,7 +373,7 @@ TEST(Check, Quantisation) {
       change(model);
     });
   };
-  EXPECT_EQ(problem([](Model &) {}), "");
+  EXPECT_EQ(problem([](Model &) {}), "none");
   for (const float scale : {0.0F, -1.0F, INFINITY, NAN})
     EXPECT_THAT(problem([&](Model &m) { m.inputs[0].quantised->scale = scale; }),
                 HasSubstr("allowed: finite and above 0"));

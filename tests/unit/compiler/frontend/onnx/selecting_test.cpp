@@ -27,6 +27,25 @@ TEST(GatherElements, RefusesIndicesThatDoNotFit) {
             "E0205 input 'indices' must be int32 or int64; found float");
 }
 
+TEST(Gather, RefusesIndicesOfRunTime) {
+  const auto problem = [](bool isTableKnown) {
+    Model model(18);
+    if (isTableKnown)
+      model.floats("table", {2, 3}, {1, 2, 3, 4, 5, 6});
+    else
+      model.input("table", {2, 3});
+    model.input("a", {4}, TensorProto::INT64).input("b", {4}, TensorProto::INT64).output("y");
+    model.node("Add", {"a", "b"}, {"sum"});
+    model.node("Gather", {"table", isTableKnown ? "sum" : "a"}, {"y"});
+    return import(model).messages();
+  };
+  const std::string sentence =
+      "E0205 node 1 (Gather): Gather: input 'indices' must be known at compile time, or depend on "
+      "one integer input alone, element by element, with a constant 'data'; found ";
+  EXPECT_EQ(problem(true), sentence + "a run-time tensor int64 [4]");
+  EXPECT_EQ(problem(false), sentence + "a run-time tensor float [2 3]");
+}
+
 TEST(GatherND, RefusesIndicesThatDoNotFit) {
   const auto over = [](const Ints &shape, const Ints &indices, int64_t batch) {
     return One("GatherND").input({2, 3}).ints(shape, indices).with("batch_dims", batch).problem();
