@@ -233,7 +233,7 @@ TEST(Ml, SaysHowToTrainWithText) {
   classes.add_string_data("high");
   const Imported result = import(model);
   ASSERT_EQ(result.messages(), "E0114: initializer 'c' has type string; sluice supports float, "
-                               "float16, bfloat16, double, bool and 8- to 64-bit integers");
+                               "float16, bfloat16, double, bool and 4- to 64-bit integers");
   ASSERT_EQ(result.problems[0].fixes.size(), 1U);
   EXPECT_EQ(result.problems[0].fixes[0].text,
             "number the classes when training (sklearn.preprocessing.LabelEncoder), or cut the "
