@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::FunctionOpInterface"> {
+def InferDataDimension : Pass<"sluice-infer-data-dimension", "::mlir::func::FuncOp"> {
   let summary = "assign a data dimension to every runtime tensor";
   let description = [{
     Solves the layout relations of all operations together and writes the result into the types:
@@ -24,7 +24,7 @@ def InferDataDimension : InterfacePass<"sluice-infer-data-dimension", "::mlir::F
   ];
 }
 
-def Stream : InterfacePass<"sluice-stream", "::mlir::FunctionOpInterface"> {
+def Stream : Pass<"sluice-stream", "::mlir::func::FuncOp"> {
   let summary = "rewrite a network over a sequence to take a few steps per inference";
   let description = [{
     Along the time axis, inputs and the tensors that depend on them shrink to the steps of one
@@ -38,7 +38,7 @@ def Stream : InterfacePass<"sluice-stream", "::mlir::FunctionOpInterface"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def UnrollLoops : InterfacePass<"sluice-unroll-loops", "::mlir::FunctionOpInterface"> {
+def UnrollLoops : Pass<"sluice-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "unroll loops completely";
   let description = [{
     Replaces each `sluice.loop` by one copy of its body per iteration. The copies read slices of the
@@ -47,7 +47,7 @@ def UnrollLoops : InterfacePass<"sluice-unroll-loops", "::mlir::FunctionOpInterf
   }];
 }
 
-def FoldConstants : InterfacePass<"sluice-fold-constants", "::mlir::FunctionOpInterface"> {
+def FoldConstants : Pass<"sluice-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "evaluate operations on constants";
   let description = [{
     Replaces each operation on constants by the result of its reference interface, rounded to f32,
@@ -55,7 +55,7 @@ def FoldConstants : InterfacePass<"sluice-fold-constants", "::mlir::FunctionOpIn
   }];
 }
 
-def ExpandReductions : InterfacePass<"sluice-expand-reductions", "::mlir::FunctionOpInterface"> {
+def ExpandReductions : Pass<"sluice-expand-reductions", "::mlir::func::FuncOp"> {
   let summary = "expand reductions that the hardware lacks";
   let description = [{
     `logsumexp` becomes m + log(sum(exp(x - m))), where m is the maximum, so that it does not
@@ -64,7 +64,7 @@ def ExpandReductions : InterfacePass<"sluice-expand-reductions", "::mlir::Functi
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def ChooseInPairs : InterfacePass<"sluice-choose-in-pairs", "::mlir::FunctionOpInterface"> {
+def ChooseInPairs : Pass<"sluice-choose-in-pairs", "::mlir::func::FuncOp"> {
   let summary = "select an element with a tree of selects";
   let description = [{
     Models select the element at a known index along an axis with a constant mask and a maximum. If
@@ -75,7 +75,7 @@ def ChooseInPairs : InterfacePass<"sluice-choose-in-pairs", "::mlir::FunctionOpI
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> {
+def FuseMaps : Pass<"sluice-fuse-maps", "::mlir::func::FuncOp"> {
   let summary = "fuse maps into the maps that use them";
   let description = [{
     Inlines a map into its only user if that is a map too. An operand whose elements are all the
@@ -85,7 +85,7 @@ def FuseMaps : InterfacePass<"sluice-fuse-maps", "::mlir::FunctionOpInterface"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def CentreVariances : InterfacePass<"sluice-centre-variances", "::mlir::FunctionOpInterface"> {
+def CentreVariances : Pass<"sluice-centre-variances", "::mlir::func::FuncOp"> {
   let summary = "compute variances from distances to the mean";
   let description = [{
     Replaces mean(x * x) - mean(x) * mean(x) by the mean of the squared distances from the mean. The
@@ -94,7 +94,7 @@ def CentreVariances : InterfacePass<"sluice-centre-variances", "::mlir::Function
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInterface"> {
+def HoistScalars : Pass<"sluice-hoist-scalars", "::mlir::func::FuncOp"> {
   let summary = "compute functions of a broadcast operand before the broadcast";
   let description = [{
     If a map computes a value from a broadcast operand alone, the pass moves that computation before
@@ -105,7 +105,7 @@ def HoistScalars : InterfacePass<"sluice-hoist-scalars", "::mlir::FunctionOpInte
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::FunctionOpInterface"> {
+def MapsBeforeViews : Pass<"sluice-maps-before-views", "::mlir::func::FuncOp"> {
   let summary = "move maps before views that prevent fusion";
   let description = [{
     Applies to a map that reads one activation through views that keep every element in its lane. If
@@ -115,7 +115,7 @@ def MapsBeforeViews : InterfacePass<"sluice-maps-before-views", "::mlir::Functio
   }];
 }
 
-def SplitFeatures : InterfacePass<"sluice-split-features", "::mlir::FunctionOpInterface"> {
+def SplitFeatures : Pass<"sluice-split-features", "::mlir::func::FuncOp"> {
   let summary = "compute the parts of a tensor that slices select along the lanes";
   let description = [{
     Applies to tensors that only slices along the data dimension read, such as the gates of a
@@ -127,8 +127,7 @@ def SplitFeatures : InterfacePass<"sluice-split-features", "::mlir::FunctionOpIn
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }
 
-def SlicesBeforeProducts
-    : InterfacePass<"sluice-slices-before-products", "::mlir::FunctionOpInterface"> {
+def SlicesBeforeProducts : Pass<"sluice-slices-before-products", "::mlir::func::FuncOp"> {
   let summary = "slice the operands of a product instead of its result";
   let description = [{
     Applies to a slice of a product with weights that removes whole lines away from the data
@@ -138,7 +137,7 @@ def SlicesBeforeProducts
   }];
 }
 
-def SimplifyViews : InterfacePass<"sluice-simplify-views", "::mlir::FunctionOpInterface"> {
+def SimplifyViews : Pass<"sluice-simplify-views", "::mlir::func::FuncOp"> {
   let summary = "merge views and move slices towards the inputs";
   let description = [{
     Slices move towards the arguments: through concats, interleavings, pads, copies, rotations,
@@ -162,7 +161,7 @@ def SimplifyViews : InterfacePass<"sluice-simplify-views", "::mlir::FunctionOpIn
   ];
 }
 
-def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterface"> {
+def SinkFactors : Pass<"sluice-sink-factors", "::mlir::func::FuncOp"> {
   let summary = "multiply after a matrix product instead of before it";
   let description = [{
     Applies to a map that only matrix products use and that multiplies or divides by a broadcast
@@ -177,7 +176,7 @@ def SinkFactors : InterfacePass<"sluice-sink-factors", "::mlir::FunctionOpInterf
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def HeadsInRows : InterfacePass<"sluice-heads-in-rows", "::mlir::FunctionOpInterface"> {
+def HeadsInRows : Pass<"sluice-heads-in-rows", "::mlir::func::FuncOp"> {
   let summary = "keep the heads of attention side by side in rows";
   let description = [{
     Applies to a product of two activations whose data dimension was split into heads. The product
@@ -189,7 +188,7 @@ def HeadsInRows : InterfacePass<"sluice-heads-in-rows", "::mlir::FunctionOpInter
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def MergeAxes : InterfacePass<"sluice-merge-axes", "::mlir::FunctionOpInterface"> {
+def MergeAxes : Pass<"sluice-merge-axes", "::mlir::func::FuncOp"> {
   let summary = "merge adjacent axes to fill the lanes";
   let description = [{
     Merges two adjacent axes of a tensor if every operation that reads or writes it treats them
@@ -201,7 +200,7 @@ def MergeAxes : InterfacePass<"sluice-merge-axes", "::mlir::FunctionOpInterface"
   let options = [Option<"lanes", "lanes", "int64_t", "8", "lanes of the target">];
 }
 
-def RemoveDeadCode : InterfacePass<"sluice-remove-dead-code", "::mlir::FunctionOpInterface"> {
+def RemoveDeadCode : Pass<"sluice-remove-dead-code", "::mlir::func::FuncOp"> {
   let summary = "remove operations whose results are unused";
 }
 

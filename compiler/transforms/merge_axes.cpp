@@ -120,8 +120,8 @@ struct MergeAxes : impl::MergeAxesBase<MergeAxes> {
   using MergeAxesBase::MergeAxesBase;
 
   void runOnOperation() override {
-    auto function = llvm::dyn_cast<func::FuncOp>(getOperation().getOperation());
-    if (!function || function.isExternal())
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
       return;
     Block &block = function.getBody().front();
     const AxisPairs pairs(block);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/support/problem.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
