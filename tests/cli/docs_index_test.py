@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""docs/README.md lists every page of docs/ once, in one of five groups.
+"""docs/README.md lists every page of docs/ once, in one of five groups, and pages name only files that exist.
 
 usage: docs_index_test.py SOURCE_FOLDER
 """
 import importlib.util
+import re
 import shutil
 import sys
 import tempfile
@@ -18,6 +19,14 @@ spec.loader.exec_module(site)
 
 GROUPS = ["Start", "Use", "Understand errors", "How it works", "Contribute"]
 MADE_BY_SITE = {"docs/errors/README.md"}
+PATH = re.compile(r"`((?:compiler|docs|examples|hw|runtime|sim|tests|tools)/[\w./*-]+)`")
+
+
+def missing_paths(source):
+    """Returns "PAGE: PATH" for every path in code font that does not exist; `*` stands for any text."""
+    pages = [source / "README.md", *sorted(source.glob("docs/**/*.md"))]
+    named = [(page.relative_to(source), path.rstrip("/")) for page in pages for path in PATH.findall(page.read_text())]
+    return [f"{page}: {path}" for page, path in named if not any(True for _ in source.glob(path))]
 
 
 class Index(unittest.TestCase):
@@ -34,6 +43,18 @@ class Index(unittest.TestCase):
     def test_every_listed_page_exists(self):
         for path in (path for group in site.groups(SOURCE).values() for path in group):
             self.assertTrue(path in MADE_BY_SITE or (SOURCE / path).is_file(), path)
+
+    def test_paths_exist(self):
+        self.assertEqual(missing_paths(SOURCE), [])
+
+    def test_finds_a_missing_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder)
+            (copy / "docs").mkdir()
+            (copy / "tools").mkdir()
+            (copy / "README.md").write_text("`tools`, `tools/`, `docs/*.md`, `tools/gone.py`, `sluice docs/none`\n")
+            (copy / "docs/page.md").write_text("`docs/page.md` and `docs/other.md`\n")
+            self.assertEqual(missing_paths(copy), ["README.md: tools/gone.py", "docs/page.md: docs/other.md"])
 
     def test_finds_a_page_in_no_group(self):
         with tempfile.TemporaryDirectory() as folder:
