@@ -1,19 +1,19 @@
-// What a block of an index space costs, as plain numbers.
+// The cost of a block of an index space, in rows and beats of the machine.
 #pragma once
 
 #include <cstdint>
 
 namespace sluice::space {
 
-/// Cost of a block of index space, each row counted once.
+/// The cost of a block of an index space. Each row counts once.
 struct Cost {
-  int64_t rowsRead = 0;    ///< of activations
-  int64_t rowsWritten = 0; ///< of results
-  /// Pairs of a row that is read and a row of the result that it goes into: block
-  /// products of a matrix unit, or passes of a vector unit (IndexSpace::work).
+  int64_t rowsRead = 0;    ///< rows of activations
+  int64_t rowsWritten = 0; ///< rows of results
+  /// Pairs of an operand row and a result row that depends on it. Each pair is a block product of
+  /// a matrix unit or a pass of a vector unit (IndexSpace::work).
   int64_t beats = 0;
   int64_t weightBlocks = 0; ///< different blocks of a constant factor
-  int64_t workingRows = 0;  ///< held at once: what the block reads and writes
+  int64_t workingRows = 0;  ///< rows in memory at once: those that the block reads and writes
 
   bool operator==(const Cost &) const = default;
 };

@@ -1,5 +1,5 @@
-// What a block of an index space costs on the machine, and one more step of a
-// loop: counted on projections, given where every tensor's rows lie.
+// The cost of a block of an index space on the machine, and of one more step of a loop. The
+// functions count on projections, for given data dimensions of the tensors.
 #pragma once
 
 #include <optional>
@@ -9,30 +9,32 @@
 
 namespace sluice::space {
 
-/// How the tensors of an index space lie in tensor RAM.
+/// The layout of the tensors of an index space in tensor RAM.
 struct RowLayouts {
   int64_t lanes = 8;
-  /// The data dimension of each operand and result; none: a constant. Rank 0 has
-  /// axis 0 as its data dimension, one row.
+  /// The data dimension of each operand and result; nothing for a constant. A tensor of rank 0 has
+  /// axis 0 as its data dimension, and one row.
   llvm::SmallVector<std::optional<unsigned>, 2> operands;
   llvm::SmallVector<std::optional<unsigned>, 1> results;
 };
 
-/// Iterations of a loop that make one step: the lanes of a row where it runs along
-/// the data dimension of an operand or result, else one.
+/// Returns the number of iterations in one step of a loop: the number of lanes if the loop runs
+/// along the data dimension of an operand or result, otherwise 1.
 int64_t stepOf(const IndexSpace &space, unsigned loop, const RowLayouts &layouts);
 
-/// The least block that makes whole rows of results, away from the borders where
-/// there is room: one step of each loop, all of the reduced ones.
+/// Returns the smallest block that computes whole rows of results: one step of each parallel loop
+/// and all iterations of the reduced loops. The block lies away from the borders if there is room.
 Region rowBlock(const IndexSpace &space, const RowLayouts &layouts);
 
+/// Returns the cost of a block.
 Cost costOf(const IndexSpace &space, const Region &block, const RowLayouts &layouts);
 
-/// A row block with a single step of one loop, such that another one follows. Nothing if
-/// the loop has one step only.
+/// Returns a block like rowBlock(), with one step of `loop` after which another step follows.
+/// Returns nothing if the loop has only one step.
 std::optional<Region> stepBlock(const IndexSpace &space, unsigned loop, const RowLayouts &layouts);
 
-/// What the following step adds to a step block.
+/// Returns the cost that the next step of `loop` adds to stepBlock(); nothing if the loop has only
+/// one step.
 std::optional<Cost> marginalCost(const IndexSpace &space, unsigned loop, const RowLayouts &layouts);
 
 } // namespace sluice::space

@@ -1,5 +1,5 @@
-// Projections: the region of a tensor that a point of an index space stands for.
-// Everything here follows from the affine map and the shapes alone.
+// Projections: maps from the points of an index space to regions of a tensor. All functions here
+// depend only on the affine map and the shapes.
 #pragma once
 
 #include <cstdint>
@@ -15,81 +15,84 @@ namespace sluice::space {
 using Extents = llvm::SmallVector<int64_t, 4>;
 using ExtentsRef = llvm::ArrayRef<int64_t>;
 
-/// A box of indices, of a tensor or of an index space: extents[i] of them from
-/// start[i] on. Empty if an extent is 0 or less.
+/// A box of indices of a tensor or an index space: along axis i, the indices from start[i] to
+/// start[i] + extents[i] - 1. The box is empty if an extent is 0 or less.
 struct Region {
   Extents start, extents;
 
   [[nodiscard]] int64_t end(size_t axis) const { return start[axis] + extents[axis]; }
   [[nodiscard]] bool empty() const;
-  /// Number of indices; 1 for rank 0.
+  /// The number of indices; 1 for rank 0.
   [[nodiscard]] int64_t size() const;
   bool operator==(const Region &) const = default;
 };
 
-/// The whole of something with these extents.
+/// Returns the box of all indices of a tensor or an index space with these extents.
 Region wholeOf(ExtentsRef extents);
 
-/// The common part of two boxes of one rank, which may be empty.
+/// Returns the intersection of two boxes of equal rank; it may be empty.
 Region intersection(const Region &a, const Region &b);
 
-/// A map from the loops of an index space to a region of a tensor: where it
-/// starts, by an affine map without divisions, and its shape, which is the same
-/// everywhere.
+/// A map from the points of an index space to regions of a tensor. An affine map without divisions
+/// gives the first element of a region. All regions have the same shape.
 struct Projection {
   mlir::AffineMap map;           ///< loops -> first index along each axis
-  Extents region;                ///< extents of the region
+  Extents region;                ///< extents of a region
   Extents tensor;                ///< extents of the tensor
-  std::optional<double> outside; ///< what lies outside the tensor; nothing: no region may
+  std::optional<double> outside; ///< value of elements outside the tensor; nothing: no region
+                                 ///< leaves the tensor
 
-  /// Single elements, with nothing outside.
+  /// Returns a projection to single elements, all inside the tensor.
   static Projection elements(mlir::AffineMap map, ExtentsRef tensor);
 
   [[nodiscard]] unsigned rank() const { return map.getNumResults(); }
   [[nodiscard]] unsigned loops() const { return map.getNumDims(); }
-  /// How far one step of a loop moves the region along an axis.
+  /// Returns the distance in elements by which one iteration of a loop moves the region along an
+  /// axis.
   [[nodiscard]] int64_t step(unsigned axis, unsigned loop) const;
-  /// Where the region starts at the first point of the index space.
+  /// Returns the start of the region at the first point of the index space.
   [[nodiscard]] int64_t offset(unsigned axis) const;
-  /// The loop that runs along an axis: element by element, from the first one on,
-  /// and alone. None if several loops do, or one in other steps.
+  /// Returns the loop that alone runs along an axis, element by element from the first one.
+  /// Returns nothing if several loops move along the axis, or one with another step or offset.
   [[nodiscard]] std::optional<unsigned> loopAlong(unsigned axis) const;
-  /// Whether a loop moves the region at all.
+  /// Whether a loop moves the region along any axis.
   [[nodiscard]] bool moves(unsigned loop) const;
 };
 
-/// How far one step of a loop moves the region: constant, as the map is affine.
+/// Returns the distance in elements by which one iteration of a loop moves the region along each
+/// axis.
 Extents delta(const Projection &projection, unsigned loop);
 
-/// The region of a block of index space: the least box that holds those of its
-/// points. Loops may run against an axis; the box may leave the tensor, and hold
-/// elements that no point asks for, where a step is longer than the region.
+/// Returns the smallest box that contains the regions of all points of a block. Loops may run
+/// against an axis. The box may leave the tensor. It contains elements that no point reads if a
+/// step is longer than the region.
 Region regionOf(const Projection &projection, const Region &block);
 
-/// The box that a block and the next one along a loop have in common: total where
-/// the loop does not move the region, partial for windows, else empty.
+/// Returns the box that a block shares with the next block along a loop. This is the whole region
+/// if the loop does not move it, a part of it for overlapping windows, otherwise an empty box.
 Region overlap(const Projection &projection, const Region &block, unsigned loop);
 
-/// Indices first..first+count-1.
+/// The indices first to first + count - 1.
 struct Run {
   int64_t first = 0, count = 0;
   bool operator==(const Run &) const = default;
 };
 using Runs = llvm::SmallVector<Run, 1>;
 
-/// The indices along an axis that the points of a block ask for, inside the
-/// tensor: ascending runs with gaps between them.
+/// Returns the indices along an axis that the points of a block read inside the tensor, as
+/// ascending runs with gaps between them.
 Runs indicesAlong(const Projection &projection, unsigned axis, const Region &block);
 
-/// Elements of the tensor that the points of a block ask for, each counted once.
-/// Here and below, every loop moves the region along one axis at most (verify).
+/// Returns the number of elements of the tensor that the points of a block read, each counted
+/// once. Like the functions below, it requires that every loop moves the region along at most one
+/// axis (IS-COHERENT).
 int64_t elementsOf(const Projection &projection, const Region &block);
 
-/// Elements that both a block and the next one along a loop ask for.
+/// Returns the number of elements that both a block and the next block along a loop read.
 int64_t sharedElements(const Projection &projection, const Region &block, unsigned loop);
 
-/// Rows of tensor RAM that hold these elements: `lanes` elements along axis `dim`
-/// each, from index 0 on.
+/// Returns the number of rows that hold the elements of elementsOf(). A row holds `lanes` elements
+/// along axis `dim`; the first row begins at index 0.
 int64_t rowsOf(const Projection &projection, const Region &block, unsigned dim, int64_t lanes);
 
 } // namespace sluice::space

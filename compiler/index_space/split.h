@@ -1,8 +1,10 @@
-// Splits of an index space along one loop: smaller spaces on slices of the same
-// tensors. What a split means follows from the projections: along a loop of the
-// results alone, other operands are shared; along positions, windows overlap;
-// along a reduced loop, partial results are merged; in phases, strided and dilated
-// operands become dense slices and results interleave.
+// Splits of an index space along one loop into smaller spaces on slices of the same tensors. The
+// projections determine the effect of a split:
+//  - every part reads the whole of an operand that the loop does not move,
+//  - windows overlap if the loop runs over positions,
+//  - partial results are merged if the loop is reduced,
+//  - in a split by phases, strided and dilated operands become dense slices, and the results
+//    interleave.
 #pragma once
 
 #include <optional>
@@ -13,20 +15,21 @@
 
 namespace sluice::space {
 
-/// Every step-th element from a start, along each axis, as `sluice.slice`.
+/// A slice of a tensor: along each axis, `sizes` elements from `starts` in steps of `steps`, like
+/// `sluice.slice`.
 struct Slice {
   Extents starts, sizes, steps;
   bool operator==(const Slice &) const = default;
 };
 
-/// Steps first, first + stride, ... of a loop, count of them.
+/// `count` iterations of a loop: first, first + stride, first + 2 * stride, ...
 struct Share {
   int64_t first = 0, count = 1, stride = 1;
 };
 
-/// One part of a split: point p of `space` is point `share.first + share.stride *
-/// p` of the whole along the loop, and p along the others; its operands and
-/// results are slices of those of the whole.
+/// One part of a split. Along the split loop, iteration p of `space` is iteration
+/// `share.first + share.stride * p` of the whole space; the other loops are those of the whole.
+/// The operands and results are slices of those of the whole.
 struct Part {
   Share share;
   IndexSpace space;
@@ -37,25 +40,26 @@ struct Part {
 struct Split {
   unsigned loop = 0;
   std::vector<Part> parts;
-  /// Along a reduced loop each part makes partials of the whole results. For each
-  /// result, the space that merges its partials, stacked along a new first axis.
+  /// For a reduced loop, each part computes partial results of full shape. `merges` has for each
+  /// result the space that combines its partial results, stacked along a new first axis.
   std::vector<IndexSpace> merges;
 };
 
 enum class Shares : uint8_t {
-  Contiguous, ///< as equal as they can be, larger ones first
-  Phases,     ///< share r has the steps r, r + parts, ...
+  Contiguous, ///< neighbouring iterations; sizes differ by at most 1, larger shares first
+  Phases,     ///< share r has the iterations r, r + parts, ...
 };
 
-/// The shares of a loop, each step in one of them; 1 <= parts <= extent.
+/// Divides the iterations of a loop into `parts` shares; 1 <= parts <= extent.
 std::vector<Share> sharesOf(int64_t extent, int64_t parts, Shares how);
 
-/// The part of a legal space that a share of a loop is. Nothing, with a sentence,
-/// if that is not an index space: an ordered loop, or results that cannot be a slice.
+/// Returns the part of a valid space for one share of a loop. Returns nothing, with the reason in
+/// `why`, if the loop is ordered or the results of the share are no slices.
 std::optional<Part> partOf(const IndexSpace &space, unsigned loop, const Share &share,
                            std::string &why);
 
-/// The split of a legal space into parts; nothing, with a sentence, if there is none.
+/// Splits a valid space along a loop. Returns nothing, with the reason in `why`, if a share is no
+/// part (partOf).
 std::optional<Split> split(const IndexSpace &space, unsigned loop, int64_t parts, Shares how,
                            std::string &why);
 

@@ -1,13 +1,13 @@
-// Views are selections by affine maps: what is behind them reads what is in front of them.
+// Composition of projections: how a reader of a view reads the operand of the view.
 #pragma once
 
 #include "compiler/index_space/projection.h"
 
 namespace sluice::space {
 
-/// `of`, a projection of a view's result, as one of what it is a view of: `view` is the view's
-/// projection of that, by indices of its result. Nothing if a point asks for more than an element
-/// of the result, or for what lies outside of it.
+/// Returns the projection `of`, which reads the result of a view, as a projection of the operand of
+/// the view. The loops of `view`, the projection of that operand, are the axes of the result.
+/// Returns nothing if a point of `of` reads more than one element, or elements outside the result.
 std::optional<Projection> through(const Projection &of, const Projection &view);
 
 } // namespace sluice::space
