@@ -1,4 +1,4 @@
-// A copy of a function that is changed to find out whether the change helps.
+// A copy of a function, on which a change is tried.
 #pragma once
 
 #include "compiler/layout/data_dimension.h"
@@ -8,7 +8,7 @@
 
 namespace sluice::layout {
 
-/// A copy in a module of its own, with the options that go with it.
+/// A copy of a function in a module of its own. `options` refer to the values of the copy.
 struct ChangedCopy {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::IRMapping mapping; ///< from the function to its copy
@@ -17,10 +17,11 @@ struct ChangedCopy {
 
   ChangedCopy(mlir::FunctionOpInterface original, const DataDimensionOptions &from);
 
+  /// Returns the copy of an operation of the original function.
   [[nodiscard]] mlir::Operation *at(mlir::Operation *op) const { return mapping.lookup(op); }
 
-  /// Makes a change at the copy of an operation. Erases what is not used any more, so that its rule
-  /// asks for nothing. False if the operation cannot be changed by itself.
+  /// Applies a fix to the copy of `original` and erases operations that are then unused. Returns
+  /// false if the fix does not apply to this operation alone.
   bool apply(const ir::LayoutFix &fix, mlir::Operation *original);
 };
 

@@ -1,6 +1,5 @@
-// The data dimension of every tensor of a function, or why there is none.
-// The rules are the operations' own (LayoutInterface); docs/errors/E03xx.md has
-// the problems.
+// Inference of the data dimension of every tensor of a function. The rules come from the operations
+// (LayoutInterface); docs/errors/E03xx.md explains the errors.
 #pragma once
 
 #include <cstdint>
@@ -20,60 +19,61 @@
 
 namespace sluice::layout {
 
-/// Which changes of a function without a solution are looked for.
+/// The changes that layout may make to a function without a solution.
 enum class Rewrites : uint8_t {
   None,
-  Free, ///< those that cost no cycle
+  Free, ///< only changes that cost no cycle
   Any,
 };
 
-/// What compiling a changed model found out.
+/// The outcome of compiling a changed model.
 struct Trial {
   bool compiles = false;
-  std::optional<uint64_t> cycles; ///< of one inference; nothing if finding them takes too long
-  std::vector<Change> rewrites;   ///< that --rewrite-layout made
+  std::optional<uint64_t> cycles; ///< of one inference; nothing if measuring them takes too long
+  std::vector<Change> rewrites;   ///< changes that --rewrite-layout made
 };
 
 struct DataDimensionOptions {
-  /// Tensors by ONNX name and the axis they must have as data dimension.
+  /// ONNX names of tensors, and the axis that each must have as its data dimension (--data-dim).
   std::vector<std::pair<std::string, int64_t>> pins;
-  /// Tensors by ONNX name, for pins; no value: a constant. Other names are
-  /// looked for in the function.
+  /// Tensors by ONNX name, for `pins`. A null value stands for a constant. Names that are not here
+  /// are looked up in the function.
   llvm::StringMap<mlir::Value> names;
   bool allowDynamicWeights = false;
   Rewrites rewrites = Rewrites::Free;
-  bool offerRewrites = false;   ///< name the cheapest rewrites in refusals
+  bool offerRewrites = false;   ///< name the cheapest rewrites in errors
   int64_t lanes = 8, cores = 1; ///< of the target, for costs
-  uint64_t budget = 2'000'000;  ///< revisions spent on searching one component
-  /// With dynamic weights and all rewrites allowed: products use dynamic weights only where no
+  uint64_t budget = 2'000'000;  ///< revisions that the search of one component may take
+  /// If dynamic weights and all rewrites are allowed: use dynamic weights only for products that no
   /// rewrite helps.
   bool rewriteFirst = false;
-  /// With rewriteFirst: the products that may use dynamic weights; empty until they are found.
+  /// With rewriteFirst: the products that may use dynamic weights; empty until they are known.
   llvm::DenseSet<mlir::Operation *> dynamicProducts;
-  /// Compile a copy of the function with a change, alone in a module, and the model with these
-  /// flags; nothing if that would take too long. Without them, layouts are all that is checked of a
-  /// fix.
+  /// tryCopy compiles a changed copy of the function, alone in its module; tryFlags compiles the
+  /// model with other flags. Both return nothing if that would take too long. If they are null,
+  /// only the layout of a fix is checked.
   std::function<std::optional<Trial>(mlir::FunctionOpInterface, DataDimensionOptions)> tryCopy;
   std::function<std::optional<Trial>(RepairFlags)> tryFlags;
 };
 
-/// A change at one operation that lets a function lay out.
+/// A change at one operation with which a function has a layout.
 struct LayoutRewrite {
-  /// A tensor of the operation whose data dimension is another one on the outside.
+  /// A tensor that gets another data dimension before the operation reads it, or after the
+  /// operation writes it.
   struct Relayout {
-    unsigned tensor = 0; ///< operand; the number of operands: the result
-    int64_t outside = 0, inside = 0;
+    unsigned tensor = 0; ///< index of the operand; the number of operands stands for the result
+    int64_t outside = 0, inside = 0; ///< data dimension for other operations, and for this one
   };
   mlir::Operation *op = nullptr;
-  ir::LayoutTuple tuple; ///< of the operation
+  ir::LayoutTuple tuple; ///< data dimensions of the operation
   std::vector<Relayout> relayouts;
   int64_t cost = 0; ///< in cycles of a rough model
-  /// "relayout of operand 1 'x' from [3 4!] to [3! 4]"; without a text: no change but axes of
-  /// extent 1 that swap places (DD-ONE).
+  /// "relayout of operand 1 'x' from [3 4!] to [3! 4]". The text is empty if only axes of extent 1
+  /// change places (DD-ONE).
   Change change;
 };
 
-/// What was found for one function.
+/// The data dimensions of one function, or its problems.
 struct DataDimensions {
   struct Entry {
     int64_t dim;
@@ -81,25 +81,24 @@ struct DataDimensions {
   };
   /// Every runtime tensor, in program order; empty if there are problems.
   llvm::MapVector<mlir::Value, Entry> dims;
-  int64_t cost = 0;             ///< of the choice, in cycles of a rough model
+  int64_t cost = 0;             ///< of this choice, in cycles of a rough model
   std::vector<NodeRef> dynamic; ///< products that use activations as weights
-  bool optimal = true;          ///< proved to be the least cost
-  /// Without a solution, if DataDimensionOptions::rewrites are enough: what has to
-  /// be done first (layOut does it), and the tensors pinned by name. Then there are no
-  /// problems and no dims yet.
+  bool optimal = true;          ///< the budget was enough to prove the least cost
+  /// The changes to make first, and the tensors that `pins` name, if the function has a solution
+  /// only with changes that DataDimensionOptions::rewrites allows. `dims` and `problems` are then
+  /// empty. layOut() makes the changes.
   std::vector<LayoutRewrite> rewrites;
-  /// With rewriteFirst: see DataDimensionOptions::dynamicProducts.
+  /// With rewriteFirst: the value for DataDimensionOptions::dynamicProducts.
   llvm::DenseSet<mlir::Operation *> dynamicProducts;
   std::vector<std::pair<std::string, mlir::Value>> pinned;
-  /// After layOut: tensors of the function before it that others stand for.
-  /// The keys may be gone.
+  /// After layOut: the new tensor for each replaced tensor. The keys may be erased values.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   Problems problems;
-  /// Where each problem is, for diagnostics.
+  /// The location of each problem, for diagnostics.
   std::vector<mlir::Location> locations;
 };
 
-/// Whether a value is known at compile time: a constant, or computed from
+/// The values of a function that are known at compile time: constants, and values computed from
 /// constants alone.
 class ConstantValues {
 public:
@@ -110,12 +109,12 @@ private:
   llvm::DenseSet<mlir::Value> constants;
 };
 
-/// Solves a function of one block. Encodings on types are pins.
+/// Infers the data dimensions of a function with one block. Encodings on types are pins.
 DataDimensions inferDataDimensions(mlir::FunctionOpInterface function,
                                    DataDimensionOptions options);
 
-/// The ONNX name of a tensor: the attribute of an argument, the location of a
-/// result. Empty if it has none.
+/// Returns the ONNX name of a tensor, from the attribute of an argument or the location of a
+/// result. Returns an empty string if it has none.
 std::string tensorName(mlir::Value value);
 
 } // namespace sluice::layout

@@ -1,10 +1,9 @@
-// Finite relations over small variables: propagation, optimum, and a minimal
-// reason where there is no solution. Knows nothing of tensors; the data
-// dimension is one use (data_dimension.h).
+// A solver of constraints over variables with at most 64 values: finds the cheapest solution, or a
+// minimal set of relations without one. It knows no tensors; data_dimension.h uses it.
 //
-// Propagation (generalised arc consistency) is near-linear in the size of the
-// relations. What it leaves open falls into independent components; each is
-// searched exactly, by branch and bound, within a budget of steps.
+// Propagation (generalised arc consistency) takes nearly linear time in the size of the relations.
+// The variables that it leaves open form independent components. Branch and bound searches each
+// component exactly, within a budget.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +15,16 @@
 
 namespace sluice::layout {
 
-/// Values a variable may still take, one bit each.
+/// The values that a variable may still have, one bit each.
 using Domain = uint64_t;
 
 using VariableId = uint32_t;
 using RelationId = uint32_t;
 
-/// The revisions that a search for one example or fix may take.
+/// The most revisions of relations in a search for one example or fix.
 inline constexpr uint64_t kSearch = 1u << 16;
 
-/// One allowed assignment of a relation's variables.
+/// One allowed assignment of the variables of a relation.
 struct Choice {
   llvm::SmallVector<int8_t, 4> values;
   int64_t cost = 0;
@@ -33,14 +32,14 @@ struct Choice {
 
 class RelationSystem {
 public:
-  /// A variable with values 0 to size-1; size is 1 to 64.
+  /// Adds a variable with the values 0 to size-1; size is 1 to 64.
   VariableId addVariable(unsigned size);
 
-  /// A relation that allows these choices and no others. A variable may appear
-  /// twice; choices that give it two values are dropped.
+  /// Adds a relation that allows exactly these choices. A variable may appear twice; choices that
+  /// give it two different values are dropped.
   RelationId addRelation(llvm::ArrayRef<VariableId> variables, llvm::ArrayRef<Choice> choices);
 
-  /// Other choices for a relation, over the same variables.
+  /// Replaces the choices of a relation; the variables stay.
   void replaceChoices(RelationId relation, llvm::ArrayRef<Choice> choices);
 
   [[nodiscard]] size_t variables() const { return full.size(); }
@@ -53,28 +52,28 @@ public:
 
   struct Solution {
     Status status = Status::Unsatisfiable;
-    std::vector<int8_t> values;     ///< Solved: of every variable
-    int64_t cost = 0;               ///< Solved: sum over the relations
-    bool optimal = true;            ///< Solved: the budget sufficed to prove it
-    std::vector<RelationId> reason; ///< Unsatisfiable: relations that have no solution together
+    std::vector<int8_t> values;     ///< Solved: the value of every variable
+    int64_t cost = 0;               ///< Solved: the sum over the relations
+    bool optimal = true;            ///< Solved: the budget was enough to prove the least cost
+    std::vector<RelationId> reason; ///< Unsatisfiable: relations without a common solution
   };
 
-  /// Values for all variables that satisfy `active` (ascending) at the least
-  /// cost; among equals the greatest value of the first variable, and so on.
-  /// `budget` bounds the revisions of relations in search.
+  /// Returns values for all variables that satisfy the relations `active` (ascending) at the least
+  /// cost. Among solutions of equal cost, the one with the greatest value of the first variable
+  /// wins, then of the second, and so on. `budget` limits the revisions of relations in the search.
   [[nodiscard]] Solution solve(llvm::ArrayRef<RelationId> active, uint64_t budget) const;
 
-  /// Whether `active` has a solution; none within the budget counts as yes.
+  /// Whether `active` has a solution. Returns true if the budget ends before that is known.
   [[nodiscard]] bool satisfiable(llvm::ArrayRef<RelationId> active, uint64_t budget) const;
 
-  /// What propagation alone leaves of every variable; nothing if it leaves one
-  /// without values.
+  /// Returns the values of every variable that propagation alone leaves; nothing if a variable has
+  /// none left.
   [[nodiscard]] std::optional<std::vector<Domain>>
   propagate(llvm::ArrayRef<RelationId> active) const;
 
-  /// Drops relations from an unsatisfiable set until dropping any more would
-  /// make it satisfiable. Stops early, still unsatisfiable, after about
-  /// `budget` revisions. Earlier relations are preferred.
+  /// Removes relations from an unsatisfiable set until the set would become satisfiable without any
+  /// further one. Keeps earlier relations rather than later ones. Stops after about `budget`
+  /// revisions, with a set that is unsatisfiable but perhaps not minimal.
   [[nodiscard]] std::vector<RelationId> minimise(llvm::ArrayRef<RelationId> reason,
                                                  uint64_t budget) const;
 
@@ -83,10 +82,10 @@ private:
 
   struct Relation {
     llvm::SmallVector<VariableId, 4> variables;
-    std::vector<int8_t> values; ///< choices, one after the other
-    std::vector<int64_t> costs; ///< of every choice
+    std::vector<int8_t> values; ///< of the choices, one choice after the other
+    std::vector<int64_t> costs; ///< of the choices
   };
-  std::vector<Domain> full; ///< of every variable
+  std::vector<Domain> full; ///< all values of each variable
   std::vector<llvm::SmallVector<RelationId, 2>> users;
   std::vector<Relation> table;
 };

@@ -1,5 +1,5 @@
-// A function as a relation system: one variable per runtime tensor, one
-// relation per operation, pin and graph input.
+// The relation system of a function: one variable for each runtime tensor, one relation for each
+// operation, pin and graph input.
 #pragma once
 
 #include "compiler/dialect/sluice/layout.h"
@@ -8,26 +8,26 @@
 
 namespace sluice::layout {
 
-/// What a relation stands for.
+/// The origin of a relation.
 struct Step {
   enum class Kind : uint8_t {
     Operation, ///< the rule of `op`
     Pin,       ///< `value` is pinned to `axis`
-    Input,     ///< the cost of bringing in the graph input `value`; allows all
+    Input,     ///< the cost of sending the graph input `value`; allows every data dimension
   };
   Kind kind = Kind::Operation;
   mlir::Operation *op = nullptr; ///< Operation
   mlir::Value value;             ///< Operation: its result
   int64_t axis = 0;
-  std::string name = {}; ///< Pin: the tensor's, of a flag; empty: the type is the pin
+  std::string name = {}; ///< Pin: name of the tensor in the flag; empty if the type is the pin
 
   // Operation:
   ir::LayoutQuery query = {};
   ir::LayoutRelation relation = {};
 
-  /// The flag of a pin: "--data-dim x=1".
+  /// Returns the flag of a pin: "--data-dim x=1".
   [[nodiscard]] std::string option() const;
-  /// What a pin comes from.
+  /// Returns the origin of a pin for messages: "pinned by --data-dim x=1".
   [[nodiscard]] std::string origin() const {
     return "pinned by " + (name.empty() ? "its type" : option());
   }
@@ -35,28 +35,29 @@ struct Step {
 
 class LayoutSystem {
 public:
-  /// Collects variables and relations in program order. Pins that fit no
-  /// tensor and operations without rules become problems.
+  /// Collects variables and relations in program order. Adds a problem to `result` for each pin
+  /// without a tensor and each operation without rules.
   LayoutSystem(mlir::FunctionOpInterface function, const DataDimensionOptions &options,
                DataDimensions &result);
 
   /// Relations and steps have the same index.
   RelationSystem system;
   std::vector<Step> steps;
-  std::vector<mlir::Value> values; ///< of every variable
+  std::vector<mlir::Value> values; ///< the tensor of each variable
   llvm::DenseMap<mlir::Value, VariableId> variables;
 
-  /// The choices of a relation of tuples, over the runtime operands and the
-  /// result of step `index`.
+  /// Returns the choices of a layout relation, over the runtime operands and the result.
   static std::vector<Choice> choices(const ir::LayoutRelation &relation);
 
-  /// "[a b! c]" of a value under these domains; the mark only if it is settled.
+  /// Returns the shape of a value as "[a b! c]". The mark is there only if one data dimension is
+  /// left in its domain.
   std::string notation(mlir::Value value, llvm::ArrayRef<Domain> domains) const;
 
-  /// The settled data dimension of a value, if it has one.
+  /// Returns the data dimension of a value if only one is left in its domain.
   std::optional<int64_t> dim(mlir::Value value, llvm::ArrayRef<Domain> domains) const;
 
-  /// The first tuple of an operation's relation that the domains allow.
+  /// Returns the first tuple of the relation of an operation that the domains allow; null if there
+  /// is none.
   const ir::LayoutTuple *tuple(const Step &step, llvm::ArrayRef<Domain> domains) const;
 
 private:
@@ -68,7 +69,7 @@ private:
 /// Adds a problem at a location.
 void report(DataDimensions &result, Problem problem, mlir::Location location);
 
-/// A problem that is one sentence, named by the node of its location.
+/// Adds a problem with one message, for the node of its location.
 void report(DataDimensions &result, std::string code, std::string message, mlir::Location location);
 
 } // namespace sluice::layout
