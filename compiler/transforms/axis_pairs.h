@@ -1,4 +1,4 @@
-// Which neighbouring axes of tensors are one to every operation that reads or makes them.
+// Pairs of adjacent axes that every operation treats alike, so that they can be merged into one.
 #pragma once
 
 #include <optional>
@@ -9,52 +9,56 @@
 
 namespace sluice::ir {
 
-/// Before layout all are; after it what is known at compile time.
+/// Whether a value is known at compile time. After layout, such a value has no data dimension;
+/// before layout, no value has one.
 inline bool isConstant(mlir::Value value) { return !dataDim(value); }
 
-/// Pairs of neighbouring axes, of every tensor, and of neighbouring loops: those that are one only
-/// together are one class, and a class that some operation tells apart may not be merged.
+/// The pairs of adjacent axes of all tensors and of adjacent loops of all operations. Pairs that
+/// can only be merged together form a class. A class cannot be merged if an operation treats the
+/// two axes of one of its pairs differently.
 class AxisPairs {
 public:
-  /// Of the values of a block after layout.
+  /// Finds the classes of all values in a block after layout.
   explicit AxisPairs(mlir::Block &block);
 
-  /// How many classes there are.
+  /// The number of classes.
   [[nodiscard]] unsigned size() const { return classes.getNumClasses(); }
-  /// The class of axes `axis` and `axis + 1` of a value that is no constant.
+  /// Returns the class of the axes `axis` and `axis + 1` of a value that is not a constant.
   [[nodiscard]] unsigned classOf(mlir::Value value, int64_t axis) const {
     return classes[pairs.lookup(value) + static_cast<unsigned>(axis)];
   }
-  /// The same of a constant, as an operation reads it; none: they stay apart.
+  /// Returns the class of the axes `axis` and `axis + 1` of a constant, for the operation that
+  /// reads this operand; nothing if the axes stay apart.
   [[nodiscard]] std::optional<unsigned> classOf(mlir::OpOperand &constant, int64_t axis) const;
 
+  /// Whether no operation treats the axes of the class differently.
   [[nodiscard]] bool mayMerge(unsigned theClass) const { return !apart.test(theClass); }
-  /// Whether the axes are one somewhere already, from which a reshape makes them or which it makes
-  /// of them.
+  /// Whether a reshape splits one axis into the axes of the class, or merges them into one.
   [[nodiscard]] bool isReshaped(unsigned theClass) const { return reshaped.test(theClass); }
-  /// Adds to merged classes those that they are merged only with.
+  /// Adds the classes that must be merged too if those of `merged` are.
   void addNeeded(llvm::BitVector &merged) const;
 
 private:
   class Look;
-  /// One pair is merged only with another.
+  /// The pair `one` can only be merged if the pair `needed` is.
   struct Need {
     unsigned one, needed;
   };
 
   llvm::IntEqClasses classes;
   unsigned count = 0;
-  llvm::DenseMap<mlir::Value, unsigned> pairs; ///< the first pair of a value's axes
+  llvm::DenseMap<mlir::Value, unsigned> pairs; ///< the number of the first pair of each value
   llvm::DenseMap<mlir::OpOperand *, llvm::SmallVector<std::optional<unsigned>>> ofConstants;
   llvm::SmallVector<unsigned> toldApart, takenApart;
-  llvm::SmallVector<Need> needs; ///< of pairs, and of classes once there are
+  llvm::SmallVector<Need> needs; ///< between pairs; between classes once these are known
   llvm::BitVector apart, reshaped;
 
   unsigned newPairs(unsigned more);
   void add(mlir::Value value);
   void tellApart(mlir::Value value);
   void look(mlir::Operation &op);
-  /// Adds `one` wherever `needed` is in, as `turned` has them.
+  /// Adds `one` to the set for every need whose `needed` is in the set, until nothing changes.
+  /// `turned` maps each need first; it may exchange the two.
   void closeOver(llvm::BitVector &set, llvm::function_ref<Need(Need)> turned) const;
 };
 

@@ -1,4 +1,4 @@
-// Passes inside the sluice dialect; Passes.td says what each does.
+// The passes of the sluice dialect. Passes.td describes them.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,27 @@ namespace sluice::ir {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/passes.h.inc"
 
-/// The labels of the patterns of `sluice-simplify-views`.
+/// Returns the labels of the patterns that `sluice-simplify-views` applies without `phases`.
 std::vector<std::string> viewRewrites(mlir::MLIRContext &context);
 
-/// What the pass `sluice-heads-in-rows` does; how many products were changed.
+/// Does the work of the pass `sluice-heads-in-rows`. Returns the number of changed products.
 unsigned headsInRows(mlir::FunctionOpInterface function, int64_t lanes);
 
-/// What the pass `sluice-sink-factors` does; how many maps lost a factor.
+/// Does the work of the pass `sluice-sink-factors`. Returns the number of maps that lost a factor.
 unsigned sinkFactors(mlir::FunctionOpInterface function, bool constantWeights);
 
-/// What came of loops that were written out.
+/// The outcome of unrolling the loops of a function.
 struct UnrolledLoops {
-  /// What stands for the loops' results; null for one that nobody reads.
+  /// The new value for each result of a loop; null if nothing reads the result.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
-  std::vector<Problem> problems;         ///< E0415; the function is then as it was
+  std::vector<Problem> problems;         ///< E0415; the function is then unchanged
   std::vector<mlir::Location> locations; ///< of the problems
 };
 
-/// What the pass `sluice-unroll-loops` does.
+/// Does the work of the pass `sluice-unroll-loops`.
 UnrolledLoops unrollLoops(mlir::FunctionOpInterface function);
 
-/// A problem as an MLIR error: "E0302: ...", then its notes, chain and fixes.
+/// Emits a problem as an MLIR error: "E0302: ...", then its notes, chain and fixes.
 void emitProblem(mlir::Location location, const Problem &problem);
 
 } // namespace sluice::ir

@@ -1,5 +1,5 @@
-// The rewrites of `sluice-simplify-views`, each a pattern of its own, with a label that the pass
-// knows it by.
+// The patterns of `sluice-simplify-views`. Each has a label, which the options of the pass and
+// --without-rewrite accept.
 #pragma once
 
 #include "compiler/dialect/sluice/operations.h"
@@ -7,26 +7,30 @@
 
 namespace sluice::ir {
 
-/// Slices move to what their elements come from: through concats, pads, broadcasts, transposes,
-/// reversals, maps and reductions. What they leave out is then not made.
+/// Adds patterns that move slices towards the inputs: through concats, pads, broadcasts,
+/// transposes, reversals, maps and reductions. Elements that the slice drops are then never
+/// computed.
 void addSlicePatterns(mlir::RewritePatternSet &patterns);
 
-/// Chains and rows of views become one view: concats of neighbouring slices, concats of concats,
-/// pads of pads, broadcasts of broadcasts, parts that were taken apart by phases.
+/// Adds patterns that merge several views into one: concats of adjacent slices, concats of concats,
+/// pads of pads, broadcasts of broadcasts, phases that are interleaved again.
 void addMergePatterns(mlir::RewritePatternSet &patterns);
 
-/// Slices of features move to the weights of the product that gives them.
+/// Adds the pattern that replaces a slice of the features of a product by a slice of its weights.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 
-/// Dilated and strided windows become dense ones over the phases of an axis, interleaved. What
-/// they are worth depends on who reads them, so only who asks for them gets them.
+/// Adds patterns that turn dilated and strided windows into dense windows over the phases of an
+/// axis, interleaved. The pass applies them only with `phases`, because their benefit depends on
+/// the readers of the window.
 void addPhasePatterns(mlir::RewritePatternSet &patterns);
 
-/// `type` with another shape: of one element type, and along one axis if `dim` is one.
+/// Returns the type with another shape and the same element type. `dim` is its data dimension;
+/// without `dim` it has none.
 mlir::RankedTensorType withShape(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape,
                                  std::optional<int64_t> dim);
 
-/// The slice of `input`, which keeps its data dimension; `input` itself where that is all of it.
+/// Returns a slice of `input` with the same data dimension, or `input` itself if the slice would
+/// contain all elements in order.
 mlir::Value sliced(mlir::OpBuilder &builder, mlir::Location location, mlir::Value input,
                    llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
                    llvm::ArrayRef<int64_t> steps);
