@@ -1,5 +1,6 @@
-// Bands of pairs: tensors with an element for each position of a sequence and each one of another,
-// of which those near each other count.
+// Bands of pairs. A tensor of pairs has an element for each position of one sequence and each
+// position of another, like the scores of attention. In a band, only pairs of positions that are
+// close to each other matter; a mask excludes the others.
 #pragma once
 
 #include <limits>
@@ -11,13 +12,13 @@
 
 namespace sluice::streaming {
 
-/// Which positions of a sequence each position is paired with: those from `older` before it to
-/// `newer` behind it.
+/// The band in which position i is paired with the positions i - older to i + newer.
 struct Band {
-  int64_t older = 0, newer = 0;
-  bool swapped = false; ///< they are along the axis of the sequence, not along that of the others
-  double outside = 0;   ///< what the mask makes of the others
-  /// The same, but for the largest number where kNothing stands for several.
+  int64_t older = 0, newer = 0; ///< in positions
+  bool swapped = false; ///< the paired positions lie along the axis of the sequence instead of the
+                        ///< axis of the others
+  double outside = 0;   ///< value of all pairs outside of the band
+  /// Like `outside`. If kNothing stands for several masked values, this is the largest of them.
   double nearest = 0;
 
   bool operator==(const Band &other) const {
@@ -25,10 +26,11 @@ struct Band {
   }
 };
 
-/// What is masked, where nothing comes near it.
+/// Stands for masked values that are far below all others.
 inline constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
-/// Elements of a tensor by their places along two axes, and along all others together.
+/// Addresses the elements of a tensor of pairs by their position, the position that it is paired
+/// with, and a base index that stands for all other axes.
 class ByPair {
 public:
   ByPair(const reference::Shape &shape, unsigned axis, unsigned others)
@@ -36,7 +38,7 @@ public:
 
   [[nodiscard]] int64_t positions() const { return shape[axis]; }
   [[nodiscard]] int64_t pairedWith() const { return shape[others]; }
-  /// Calls with the index of each element at place 0 of both axes.
+  /// Calls `call` with each base index: the index of each element at position 0 of both axes.
   void forEach(llvm::function_ref<void(int64_t)> call) const {
     for (int64_t i = 0; i < reference::elements(shape); ++i)
       if (i / strides[axis] % shape[axis] == 0 && i / strides[others] % shape[others] == 0)
@@ -52,18 +54,18 @@ private:
   const unsigned axis, others;
 };
 
-/// Whether an element depends on how far apart its positions are, and not on where.
+/// Whether each element depends only on the distance between its two positions.
 bool dependsOnDistance(const reference::Tensor &tensor, const ByPair &pairs);
 
-/// Whether all elements along an axis are the same.
+/// Whether all elements along an axis are equal.
 bool isSameAlong(const reference::Tensor &tensor, unsigned axis);
 
-/// By element, what it is in all results; NaN where it differs. What is masked counts as kNothing:
-/// what is so far below everything else has no weight in a softmax.
+/// Returns for each element its value if all results agree, otherwise NaN. Values that are too far
+/// below all others to have a weight in a softmax become kNothing.
 std::vector<double> sameInAll(const std::vector<reference::Tensor> &results);
 
-/// The band that is left where `outside` is not a number; nothing if it is none: not the same one
-/// around every position, or as far as the sequence.
+/// Returns the band of the pairs for which `outside` is NaN. Returns nothing if these pairs are not
+/// the same band around every position, or if the band is as wide as the sequence.
 std::optional<Band> bandOf(const std::vector<double> &outside, const ByPair &pairs);
 
 } // namespace sluice::streaming

@@ -8,10 +8,10 @@
 
 namespace sluice::streaming {
 
-/// What a value is, if constants alone make it.
+/// Returns the elements of a value that depends only on constants; nothing for any other value.
 std::optional<reference::Tensor> known(mlir::Value value);
 
-/// A tensor of one value.
+/// Returns a tensor whose elements all have the same value.
 reference::Tensor filled(llvm::ArrayRef<int64_t> shape, double value);
 
 } // namespace sluice::streaming

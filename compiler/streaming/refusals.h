@@ -1,4 +1,4 @@
-// Why a network cannot be streamed, in words; the code is E0207.
+// Problems of streaming: the network cannot be streamed (E0207), or the option is wrong (E0120).
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ inline constexpr const char *kOtherPairs =
 inline constexpr const char *kMaskWindow =
     "set positions older than a window to minus infinity before the softmax"; ///< a fix
 
-/// A problem of the operation at `where`.
+/// Returns E0207 for the operation at `where`.
 Problem refusal(mlir::Location where, std::string message, std::vector<Fix> fixes = {});
 
-/// A problem of the option.
+/// Returns E0120.
 Problem wrongOption(std::string message);
 
 Fix fix(std::string text);
-/// A fix that is a flag: "stream two steps at a time (--stream x=1:2)".
+/// Returns a fix that is a flag: "stream two steps at a time (--stream x=1:2)".
 Fix fixByFlag(std::string text, std::string flag);
 
-/// "1 step", "3 steps".
+/// Returns a number with its noun: "1 step", "3 steps".
 std::string counted(int64_t count, const char *noun);
 
 } // namespace sluice::streaming

@@ -1,4 +1,4 @@
-// The work of streaming one function, operation by operation.
+// Streaming of one function, operation by operation.
 #pragma once
 
 #include <map>
@@ -10,35 +10,34 @@
 
 namespace sluice::streaming {
 
-/// How a value depends on time.
+/// How a value changes from step to step.
 struct Timing {
   enum Kind : uint8_t {
-    Fixed,   ///< not: a constant, or an input that is given with every inference
+    Fixed,   ///< it does not change: a constant, or an input given with every inference
     Stream,  ///< it has positions along time
-    Pairs,   ///< it has an element for each position of a sequence and each one of another
+    Pairs,   ///< it has an element for each position of a sequence and each position of another
     AsOfNow, ///< it depends on all steps up to the newest
-    Refused, ///< what it is made of cannot be streamed
+    Refused, ///< it depends on a value that cannot be streamed
   } kind = Fixed;
-  Sequence sequence = {}; ///< of a stream
-  int64_t length = 0;     ///< of a stream: its positions in the model
-  /// Of a stream with positions to come: what those are that lie before its first one.
+  Sequence sequence = {}; ///< Stream, Pairs: the time axis
+  int64_t length = 0;     ///< Stream: its number of positions in the model
+  /// Stream with positions that are yet to come: the value of positions before its first one.
   double past = 0;
-  /// Of a stream that reads ahead of the input: the first operation that does.
+  /// Stream that reads ahead of the input: the first operation that does.
   std::optional<mlir::Location> reader = std::nullopt;
-  unsigned others = 0; ///< of pairs: the axis of the other sequence
-  /// Of pairs that no mask has made a band yet: how far that one is behind.
+  unsigned others = 0; ///< Pairs: the axis of the other sequence
+  /// Pairs without a band so far: the lag of the other sequence.
   int64_t othersBehind = 0;
-  /// Of pairs, once a mask has said so: those that count.
+  /// Pairs: the band, once a mask has defined it.
   std::optional<Band> band = std::nullopt;
-  /// Of pairs in a band: what the others are, and the number next to the others that are; another
-  /// one where minus infinity stands for what is masked.
+  /// Pairs with a band: the value outside of the band, as Band::outside and Band::nearest.
   double outside = 0, nearest = 0;
 };
 
-/// The axis that a loop runs along, alone and element by element.
+/// Returns the axis along which a loop alone runs, element by element.
 std::optional<unsigned> axisAlong(const space::Projection &projection, unsigned loop);
 
-/// What waits for a stream that is read ahead: an output, or
+/// The subject of messages about values that depend on all steps of a stream.
 inline constexpr const char *kAsOfNow = "the values that depend on all steps";
 
 class Steps {
@@ -48,36 +47,38 @@ public:
   Result run();
 
 private:
-  /// What an operation reads of a stream.
+  /// The positions of a stream that an operation reads.
   struct Read {
     unsigned operand = 0;
-    unsigned loop = 0;  ///< along time
-    int64_t stride = 1; ///< positions per step of the loop
-    int64_t first = 0;  ///< position that its first step reads from
-    int64_t last = 0;   ///< the last one that its first step reads
+    unsigned loop = 0;  ///< the loop along time
+    int64_t stride = 1; ///< positions per iteration of the loop
+    int64_t first = 0;  ///< first position that iteration 0 reads
+    int64_t last = 0;   ///< last position that iteration 0 reads
     std::optional<double> outside;
     Timing timing;
   };
 
   [[nodiscard]] Timing timing(mlir::Value value) const { return timings.lookup(value); }
-  /// What stands for a value of the model.
+  /// Returns the new value for a value of the model.
   [[nodiscard]] mlir::Value now(mlir::Value value) const;
   void set(mlir::Value value, mlir::Value replacement, Timing timing);
   void refuse(mlir::Location where, std::string message, std::vector<Fix> fixes = {});
-  /// Marks what a refused operation would have given.
+  /// Marks the results of an operation that cannot be streamed.
   void giveUp(mlir::Operation &op);
 
-  /// Positions of one inference.
+  /// Returns the number of positions in one inference.
   [[nodiscard]] int64_t perInference(const Sequence &sequence) const {
     return steps / sequence.every;
   }
-  /// Positions that a stream of the model has beyond the newest step that is offered; negative,
-  /// where its last position is older.
+  /// Returns the number of positions that a stream of the model has after the newest step of the
+  /// input; negative if its last position is older.
   [[nodiscard]] int64_t ahead(const Timing &timing) const;
-  /// Whether the last position may be that late; else that is refused. `what` reads it.
+  /// Checks the lag of the last position against the options; adds a problem and returns false if
+  /// it is too large. `what` names the reader.
   bool mayBeLate(const Timing &timing, const std::string &what);
 
-  /// `count` positions of a stream of the model from `first` on, as History::positions has them.
+  /// Returns `count` positions of a stream of the model, beginning with `first`; see
+  /// History::positions.
   mlir::Value positions(mlir::Value value, int64_t first, int64_t count);
 
   bool takeInputs();
@@ -85,59 +86,62 @@ private:
   void streamed(ir::IndexSpaceInterface op);
   std::optional<Read> readOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                              unsigned operand);
-  /// What `read` reads in an inference that gives `count` positions, `behind` the newest, of
-  /// `length` in all.
+  /// Returns the positions that `read` reads in an inference that computes `count` of `length`
+  /// positions, with a lag of `behind`.
   mlir::Value readNow(ir::IndexSpaceInterface op, const Read &read, int64_t behind, int64_t count,
                       int64_t length);
-  /// The stream that stands for a value, with `outside` in place of what lies behind its end.
+  /// Returns the stream for a value, with the value `outside` after its last position.
   mlir::Value ended(mlir::Value value, double outside);
-  /// The last position of a stream alone, which is as of now.
+  /// Returns the last position of a stream.
   mlir::Value newest(mlir::Value value);
-  /// A value that is the same at all positions, with another number of them.
+  /// Returns a value that is equal at all positions along `axis`, with `count` positions.
   mlir::Value repeated(mlir::Value value, unsigned axis, int64_t count);
-  /// `repeated`, or a refusal of the operation at `where`.
+  /// Returns the result of `repeated`, or adds a problem for the operation at `where`.
   mlir::Value alongTime(mlir::Location where, mlir::Value value, std::optional<unsigned> axis,
                         int64_t count);
 
-  /// A product of each position of a sequence with each of another.
+  /// Streams a product of each position of a sequence with each position of another.
   void pair(ir::IndexSpaceInterface op, const space::IndexSpace &space, llvm::ArrayRef<Read> reads);
-  /// An operation on pairs.
+  /// Streams an operation on pairs.
   void pairs(ir::IndexSpaceInterface op);
-  /// How pairs are made for an inference.
+  /// The pairs of one inference.
   struct Pairing {
     unsigned along = 0;  ///< loop over the positions
-    unsigned across = 0; ///< loop over those that they are paired with
+    unsigned across = 0; ///< loop over the positions that these are paired with
     Band band = {};
-    int64_t behind = 0; ///< of the first position
-    int64_t count = 1;  ///< positions
-    /// The operation masks what lies before the first position of the sequence too.
+    int64_t behind = 0; ///< lag in positions
+    int64_t count = 1;  ///< number of positions
+    /// Whether the operation also masks positions before the first one of the sequence.
     bool masks = false;
 
-    /// Positions that those are paired with, all together.
+    /// Returns the number of positions that these are paired with, all together.
     [[nodiscard]] int64_t others() const { return count + band.older + band.newer; }
   };
-  /// Whether a sequence has the positions that are paired as they come; else that is refused.
+  /// Checks that a sequence has no padding at its start, without which pairs are complete when they
+  /// are computed. Otherwise adds a problem and returns false.
   bool mayBePaired(ir::IndexSpaceInterface op, const Timing &time);
-  /// Refuses operands with positions for different numbers of steps.
+  /// Adds a problem: the operands have different numbers of steps per position.
   void refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other);
-  /// The loops that run along all pairs of an operation; nothing if they are not alike.
+  /// Returns the two loops along the pairs of all operands; nothing if the operands differ in them.
   std::optional<Pairing> loopsOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                                  const Timing &time);
-  /// How far an operation on pairs is behind, so that all it reads has come.
+  /// Returns the lag in positions after which all operands of an operation on pairs have arrived.
   int64_t behindOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                    const Pairing &pairing);
-  /// The band that an operation leaves of its pairs, if it masks any; a refusal, if that is none.
+  /// Returns the band that an operation leaves unmasked, if it masks pairs. Adds a problem if the
+  /// unmasked pairs are no band.
   std::optional<Band> maskOf(ir::IndexSpaceInterface op, const space::IndexSpace &space,
                              const Pairing &loops);
-  /// Says what an operation makes of pairs outside of their band; false, if that depends on values.
+  /// Sets the value that an operation computes for pairs outside of the band. Returns false if it
+  /// depends on other values.
   bool outsideOf(ir::IndexSpaceInterface op, Timing &made);
-  /// The operation on the pairs of a band; null if that is refused.
+  /// Builds the operation on the pairs of a band; returns null after adding a problem.
   mlir::Operation *inBand(ir::IndexSpaceInterface op, const Pairing &pairing);
   mlir::Value operandInBand(ir::IndexSpaceInterface op, unsigned operand,
                             const space::Projection &projection, const Pairing &pairing);
-  /// The pairs of a band that a value has.
+  /// Returns the elements of a value for the pairs of a band.
   mlir::Value pairsOf(mlir::Value value, const Pairing &pairing);
-  /// What of a constant belongs to the pairs of a band.
+  /// Returns the elements of a constant for the pairs of a band.
   mlir::Value constantInBand(mlir::Location where, mlir::Value value, unsigned own, unsigned others,
                              const Pairing &pairing);
 
@@ -152,8 +156,8 @@ private:
   mlir::OpBuilder builder;
   History history;
   int64_t total = 0;                                             ///< steps of the model
-  int64_t steps = 1;                                             ///< of one inference
-  std::map<std::pair<void *, double>, mlir::Value> endedStreams; ///< by value and what is outside
+  int64_t steps = 1;                                             ///< steps of one inference
+  std::map<std::pair<void *, double>, mlir::Value> endedStreams; ///< by value and `outside`
   llvm::DenseMap<mlir::Value, Timing> timings;
   Result result;
 };

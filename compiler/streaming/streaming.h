@@ -1,10 +1,10 @@
-// Streaming: a network over a sequence becomes one that takes a few steps of it in each inference
-// and keeps what later ones need.
+// Streaming: turns a network over a sequence into one that processes a few steps of the sequence in
+// each inference and keeps a state for later inferences.
 //
-// Position i of a tensor along time stands for `every` steps of the input. An inference takes
-// `steps` steps and gives steps / every positions of each tensor, of which those are meant that
-// end `behind` positions before the newest one: what a window reads of the past is kept in states,
-// and what it reads of the future is waited for.
+// A position of a tensor along time corresponds to `every` steps of the input. An inference reads
+// `steps` steps and computes steps / every positions of each tensor. These end `behind` positions
+// before the newest one: states keep the past positions that a window reads, and a tensor that
+// depends on future positions lags until they arrive.
 #pragma once
 
 #include <optional>
@@ -19,50 +19,51 @@
 
 namespace sluice::streaming {
 
-/// --stream NAME=AXIS:STEPS
+/// A streamed input: --stream NAME=AXIS:STEPS.
 struct StreamedInput {
   std::string name;
   int64_t axis = 0;
-  int64_t steps = 1; ///< of one inference
+  int64_t steps = 1; ///< steps in one inference
 };
 
-/// "x=1" or "x=1:4".
+/// Parses "x=1" or "x=1:4"; returns nothing for any other text.
 std::optional<StreamedInput> parseInput(llvm::StringRef text);
 
 struct Options {
   std::vector<StreamedInput> inputs;
-  int64_t delay = 0; ///< most steps that an output may be late
-  /// Steps that are offered behind the last one of the sequence, so that what is late comes too:
-  /// windows see their border there.
+  int64_t delay = 0; ///< maximum lag of an output, in steps
+  /// Additional steps after the last one of the sequence, so that outputs with a lag become
+  /// complete. Windows read their border there.
   int64_t beyond = 0;
 };
 
-/// A tensor of the function that has positions along time.
+/// The time axis of a tensor.
 struct Sequence {
   unsigned axis = 0;
-  int64_t every = 1;  ///< steps of the input that a position stands for
-  int64_t behind = 0; ///< positions, of the newest one; negative: it has those to come
+  int64_t every = 1;  ///< steps of the input per position
+  int64_t behind = 0; ///< lag in positions; negative: the tensor has positions that are yet to come
 };
 
-/// What an inference gives of an output of the function.
+/// The part of an output that one inference computes.
 struct OutputPart {
   std::optional<unsigned> axis =
-      std::nullopt;    ///< it has its positions along; none: the newest value
-  int64_t skipped = 0; ///< positions that the first inferences give ahead of position 0
+      std::nullopt;    ///< time axis of the output; nothing: the newest value alone
+  int64_t skipped = 0; ///< positions before position 0 that the first inferences compute
 };
 
 struct Result {
-  /// What stands for the values before; null for one that is gone.
+  /// The new value for each value of the original function; null if it no longer exists.
   llvm::DenseMap<mlir::Value, mlir::Value> replaced;
   std::vector<OutputPart> outputs; ///< by output
-  int64_t late = 0;                ///< most steps that an output is late
-  int64_t together = 0;            ///< a multiple of so many steps might be taken, where refused
-  std::vector<std::string> notes;  ///< outputs that are behind
-  Problems problems;               ///< E0120, E0207; the function is then of no more use
+  int64_t late = 0;                ///< largest lag of an output, in steps
+  int64_t together = 0; ///< if a number of steps was rejected: a multiple of this might work
+  std::vector<std::string> notes;        ///< about outputs with a lag
+  Problems problems;                     ///< E0120, E0207; the function is then unusable
   std::vector<mlir::Location> locations; ///< of the problems
 };
 
-/// Changes a function, in which loops may be but no data dimensions.
+/// Turns a function into its streamed form, in place. The function may contain loops, but no data
+/// dimensions.
 Result stream(mlir::FunctionOpInterface function, const Options &options);
 
 } // namespace sluice::streaming

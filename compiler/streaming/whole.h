@@ -1,5 +1,5 @@
-// A whole sequence, a few steps at a time: the program of one step is gone through as often as the
-// sequence needs, so its size does not depend on the sequence's length.
+// Runs a whole sequence with the streamed form of a network: the host runs the program several
+// times, a few steps each. The size of the program does not depend on the length of the sequence.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace sluice::streaming {
 
-/// How a function over a whole sequence is streamed so that its outputs are whole again.
+/// The options with which the streamed form computes all positions of all outputs.
 struct WholeSequence {
   Options options;
-  int64_t trips = 1; ///< inferences of the streamed function
+  int64_t trips = 1; ///< number of inferences of the streamed function
 };
 
-/// The inputs that are streamed, as many steps together as `most` allows; nothing where that does
-/// not give every position of every output, or where the function keeps a state of its own. The
-/// function stays what it is.
+/// Returns the inputs to stream, with at most `most` steps in each inference. Returns nothing if
+/// that does not compute every position of every output, or if the function has a state of its own.
+/// The function is not changed.
 std::optional<WholeSequence> wholeSequence(mlir::FunctionOpInterface function, int64_t most);
 
 } // namespace sluice::streaming
