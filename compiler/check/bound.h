@@ -1,4 +1,4 @@
-// How far a result may be from the exact value, and whether it is.
+// The allowed distance of a result from the exact value, and the comparison with it.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +10,47 @@
 
 namespace sluice::check {
 
-/// The bound of an element is so many times as large as what rounding moves it: operations of the
-/// model are several on the machine (a product over many elements is summed in parts, a softmax is
-/// differences, exponentials, a sum and quotients), and each of them rounds.
+/// The bound of an element, as a multiple of the distance by which rounding moves it. The machine
+/// rounds more often than the model: it sums a long product in parts, and computes a softmax with
+/// differences, exponentials, a sum and quotients.
 inline constexpr double kTimesMoved = 3;
 
-/// Elements that rounding alone moves by more of the output's range count as unchecked.
+/// The largest movement by rounding alone with which an element is checked, as a share of the range
+/// of its output.
 inline constexpr double kMostMoved = 0.1;
 
-/// Returns the bounds of the elements of a tensor that rounding moves by `moved`: kTimesMoved times
-/// that, and at least as many times the root of the mean square of the movements of all elements
-/// that count as checked.
+/// Returns the bound of each element of a tensor. It is kTimesMoved times the larger of two
+/// distances: the movement of the element, in `moved`, and the root mean square of the movements of
+/// all checked elements.
 std::vector<double> boundsOf(std::span<const double> moved, std::span<const double> exact);
 
-/// Returns what errors are shares of: the range of the finite elements, or their largest magnitude
-/// where that is far larger. 0 where all are zero.
+/// Returns the scale of a tensor, by which errors are divided: the range of the finite elements, or
+/// their largest magnitude if that is far larger. Returns 0 if all elements are 0.
 double scaleOf(std::span<const double> values);
 
-/// An element that is beyond its bound.
+/// An element whose error is larger than its bound.
 struct Wrong {
   size_t element = 0;
   double found = 0, wanted = 0, bound = 0;
 };
 
-/// A result against what it may be.
+/// The comparison of a result with its bounds.
 struct Judgement {
   size_t elements = 0, unchecked = 0, beyond = 0;
   double largestError = 0;    ///< of the checked elements, as a share of the scale
-  std::optional<Wrong> worst; ///< the element that is farthest beyond its bound
+  std::optional<Wrong> worst; ///< the element with the largest excess over its bound
 };
 
-/// Compares a result with the exact value. Where all variants are NaN the result must be NaN, and
-/// where all are the same infinity it must be that or NaN, for sums on the way may make it NaN.
-/// Elements that the variants do not agree about being finite are unchecked. `noise` is what sums
-/// of the inputs may be off by although no rounding to bf16 moves them: no smaller error is wrong.
+/// Compares a result with the exact value.
+///  - If all variants of an element are NaN, the result must be NaN.
+///  - If all are the same infinity, the result must be that infinity or NaN, because an
+///    intermediate sum may be NaN.
+///  - If only some variants are finite, the element is unchecked.
+/// `noise` is the largest error that sums in fp32 may have without any rounding to bf16; a smaller
+/// error is never wrong.
 Judgement judge(std::span<const double> found, const Spread &wanted, double noise = 0);
 
-/// Returns the noise of inputs: 2^-24 of the largest, which fp32 rounds away.
+/// Returns the noise for given inputs: 2^-24 of the largest magnitude, which fp32 rounds away.
 double noiseOf(const reference::Tensors &inputs);
 
 } // namespace sluice::check

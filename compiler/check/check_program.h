@@ -1,4 +1,4 @@
-// Compares a program with the model that it was made from, by running it.
+// Checks a program: runs it and compares its outputs with those of the model.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@
 
 namespace sluice::check {
 
-/// How the program of a streamed model relates to the graph of the whole sequence.
+/// The relation between the program of a streamed model and the graph of the whole sequence.
 struct Streamed {
   std::vector<streaming::StreamedInput> inputs;
   std::vector<streaming::OutputPart> outputs; ///< by output
-  int64_t late = 0;                           ///< most steps that an output is late
+  int64_t late = 0;                           ///< largest lag of an output, in steps
 };
 
-/// Runs the program on the `vm` engine and compares every output with the graph's, evaluated in
-/// double. `streamed` is null for a model that takes its inputs whole.
+/// Runs the program on the `vm` engine and compares every output with that of the graph in double
+/// precision. `streamed` is null for a model that is not streamed. A wrong output is the problem
+/// E0498 of the outcome.
 Outcome checkProgram(const Oracle &oracle, const format::Program &program, const Streamed *streamed,
                      const Options &options, Progress *progress);
 

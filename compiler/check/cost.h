@@ -1,11 +1,11 @@
-// What it takes to evaluate a graph.
+// The cost of evaluating a graph.
 #pragma once
 
 #include "compiler/check/oracle.h"
 
 namespace sluice::check {
 
-/// Returns about how many nanoseconds an evaluation takes, with so many variants of each value.
+/// Estimates the time of one evaluation in nanoseconds, with `variants` variants of each value.
 uint64_t costOf(const Oracle &oracle, size_t variants);
 
 } // namespace sluice::check

@@ -1,4 +1,5 @@
-// Evaluates a graph of the sluice dialect in double, and with emulated rounding beside it.
+// Evaluates a graph of the sluice dialect in double precision, and at the same time with emulated
+// rounding.
 #pragma once
 
 #include <functional>
@@ -13,39 +14,40 @@
 
 namespace sluice::check {
 
-/// A tensor in several variants: variant 0 is exact, and in each of the others every value on the
-/// way is rounded to bf16 in one direction. Variants that are equal share a tensor.
+/// A tensor in several variants. Variant 0 is exact. Each other variant rounds all intermediate
+/// values to bf16 in its own direction. Equal variants share a tensor.
 struct Spread {
   std::vector<std::shared_ptr<const reference::Tensor>> variants;
 
   [[nodiscard]] const reference::Tensor &exact() const { return *variants.front(); }
-  /// Returns how far rounding moves each element at most; infinite where variants differ in being
-  /// finite.
+  /// Returns the largest distance by which rounding moves each element; infinity if only some
+  /// variants of the element are finite.
   [[nodiscard]] std::vector<double> moved() const;
 };
 
-/// The directions of the rounded variants.
+/// Returns one rounding for each direction.
 std::vector<Rounding> allDirections();
-/// `count` variants of random directions.
+/// Returns `count` roundings in random directions.
 std::vector<Rounding> randomDirections(size_t count, uint64_t seed);
 
 class Evaluator {
 public:
-  /// `function` has one block, whose operations are constants or have a reference.
+  /// `function` has one block. Each of its operations is a constant or implements
+  /// ReferenceInterface.
   Evaluator(mlir::FunctionOpInterface function, std::vector<Rounding> roundings);
   ~Evaluator();
 
-  /// Returns the results of the function. The arguments are rounded to the nearest bf16 numbers in
-  /// all variants but the exact one. States are those that the evaluation before kept.
+  /// Returns the results of the function. All variants except the exact one round the arguments to
+  /// the nearest bf16 numbers. States have the values that the previous run stored.
   std::vector<Spread> run(const reference::Tensors &arguments);
 
-  /// Puts the states back to their initial values.
+  /// Resets the states to their initial values.
   void reset() { states.clear(); }
 
-  /// Variants of each value, the exact one among them.
+  /// The number of variants of each value, including the exact one.
   [[nodiscard]] size_t variants() const { return 1 + roundings.size(); }
 
-  /// Called with the results of the operations of the function's block.
+  /// Is called with the result of each operation in the block of the function; may be null.
   std::function<void(mlir::Value, const Spread &)> tap;
 
 private:

@@ -1,4 +1,4 @@
-// The first tensor of a model that a program computes wrongly.
+// Search for the first tensor of a model that a program computes wrongly.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,16 @@ namespace sluice::check {
 
 struct Difference {
   std::string tensor;
-  NodeRef node; ///< that makes it
+  NodeRef node; ///< the node that computes the tensor
 };
 
-/// Runs an inference, watches the rows of tensors of the model that the program computes, and
-/// returns the first tensor, in the order of the graph, of which a row never holds what it should.
-/// Tensors that the program does not compute as such (fused ones) are not seen. Nothing where no
-/// row differs, or where watching would take too long.
+/// Runs one inference and observes the rows that hold tensors of the model. Returns the first
+/// tensor, in the order of the graph, with a row that never holds its value. Fused tensors have no
+/// rows and are skipped. Returns nothing if no row differs, or if observing takes too long.
 std::optional<Difference> firstDifference(const Oracle &oracle, const format::Program &program,
                                           const reference::Tensors &inputs);
 
-/// Returns the node that makes a tensor of the graph.
+/// Returns the node that computes a tensor of the graph.
 NodeRef nodeOf(const frontend::GraphTensor &tensor);
 
 } // namespace sluice::check

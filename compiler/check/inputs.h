@@ -1,4 +1,4 @@
-// Inputs that bring out different faults.
+// Random inputs of several distributions, each of which reveals other faults.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace sluice::check {
 
-/// How the elements of random inputs are distributed.
+/// The distribution of the elements of random inputs.
 enum class Kind : uint8_t {
   Unit,     ///< normal, with deviation 1
-  Positive, ///< the magnitudes of such numbers
-  OneHot,   ///< 1 at one position of the last axis, elsewhere 0
+  Positive, ///< the magnitudes of normal numbers with deviation 1
+  OneHot,   ///< 1 at one position of the last axis, 0 at all others
   Large,    ///< normal, with deviation 100
   Small,    ///< normal, with deviation 0.01
   Constant, ///< the same number everywhere
@@ -22,14 +22,14 @@ enum class Kind : uint8_t {
 };
 inline constexpr size_t kKinds = 7;
 
-/// The kind of the n-th inputs: every kind has its turn.
+/// Returns the kind of the n-th inputs; the kinds alternate.
 Kind kindOf(size_t number);
-/// "normal, deviation 100"
+/// Returns a description: "normal, deviation 100".
 std::string textOf(Kind kind);
 
-/// Returns bf16 numbers; the same for the same seed and stream, in every element independent. Where
-/// the input has limits, they are integers within them: of all sizes, small, positive, one-hot or
-/// constant.
+/// Returns a tensor of independent random bf16 numbers, determined by `seed` and `stream`. If the
+/// input has limits, the elements are integers within the limits: of all sizes, small, positive,
+/// one-hot or constant, according to `kind`.
 reference::Tensor randomInput(const reference::Shape &shape, Kind kind, uint64_t seed,
                               uint32_t stream,
                               const std::optional<format::Limits> &limits = std::nullopt);

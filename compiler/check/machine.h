@@ -1,4 +1,4 @@
-// Inferences of a program on the `vm` engine.
+// Runs inferences of a program on the `vm` engine.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@ namespace sluice::check {
 
 class Machine {
 public:
-  /// Loads the program, of which the first model runs. It has passed the loader's checks.
+  /// Loads the program and runs its first model. The program has passed the checks of the loader.
   explicit Machine(const format::Program &program);
 
-  /// Runs one inference on row-major inputs. Returns the row-major outputs; nothing if the machine
-  /// makes no progress, `stall` then says why.
+  /// Runs one inference. Inputs and outputs are row-major. Returns nothing if the machine stalls;
+  /// stall() then returns the reason.
   std::optional<runtime::Arrays> infer(const runtime::Arrays &inputs);
 
-  /// Puts the machine back to its initial state.
+  /// Resets the machine to its initial state.
   void reset();
 
   [[nodiscard]] const std::string &stall() const { return why; }
   [[nodiscard]] uint64_t cycles() const { return passed; }
 
-  /// Called after every cycle.
+  /// Is called after every cycle; may be null.
   std::function<void(const device::Device &)> watch;
 
 private:
   device::Device::Cycle step(const uint16_t *row);
 
   const format::Program &program;
-  format::Model model; ///< as the function has it
+  format::Model model; ///< with the inputs and outputs of the function
   std::unique_ptr<device::Device> engine;
   std::string why;
   uint64_t passed = 0;

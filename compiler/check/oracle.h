@@ -1,4 +1,4 @@
-// The graph of a model as it was imported, kept for comparison with what is made of it.
+// The graph of a model as imported, which the check of the finished program evaluates.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,22 @@ namespace sluice::check {
 
 class Oracle {
 public:
-  /// Copies an imported module. Constants are shared with the original, in the context.
+  /// Copies an imported module. The copy shares its constants with the original, in the context.
   Oracle(std::shared_ptr<mlir::MLIRContext> context, mlir::ModuleOp module,
          const frontend::ImportedModel &info);
 
   [[nodiscard]] mlir::func::FuncOp function() const;
-  /// Returns whether the model remembers something from one inference to the next.
+  /// Whether the model keeps a state between inferences.
   [[nodiscard]] bool hasState() const;
-  /// Inputs and outputs of the function; shapes as the model has them.
+  /// The inputs of the function, with the shapes of the model.
   [[nodiscard]] const std::vector<frontend::ImportedTensor> &inputs() const { return ins; }
-  /// Inputs of the host, of which those of the function are made.
+  /// The inputs of the user, from which the host computes those of the function.
   [[nodiscard]] const std::vector<frontend::ImportedTensor> &arrays() const {
     return hosts.empty() ? ins : hosts;
   }
+  /// The outputs of the function, with the shapes of the model.
   [[nodiscard]] const std::vector<frontend::ImportedTensor> &outputs() const { return outs; }
-  /// Inputs of the graph, then outputs of nodes in the order of execution.
+  /// The inputs of the graph, then the outputs of the nodes in the order of execution.
   [[nodiscard]] const std::vector<frontend::GraphTensor> &tensors() const { return all; }
 
 private:

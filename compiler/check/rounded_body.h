@@ -1,4 +1,4 @@
-// The bodies of maps, computed exactly and with emulated rounding side by side.
+// Evaluates the bodies of maps exactly, and at the same time with emulated rounding.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,23 @@
 
 namespace sluice::check {
 
-/// The body of a map, decoded once. Variant 0 is exact; the others are rounded, each in its
-/// direction, wherever the machine may round within a body: the reciprocal of a quotient, the
-/// logarithm of a power whose exponent is computed, what goes into and comes out of a function
-/// table, and what one pass of the vector unit hands on to the next. A function of one operand is
-/// one table, so nothing is rounded within it.
+/// The body of a map, decoded once. Variant 0 is exact. Each other variant rounds in its direction
+/// wherever the machine may round within a body:
+///  - the reciprocal in a quotient,
+///  - the logarithm in a power whose exponent is computed,
+///  - the operand and the result of a function table,
+///  - values between two passes of the vector unit.
+/// A function of one operand is one table, so nothing is rounded within it.
 ///
-/// Where a function jumps (a comparison, floor), a rounded variant computes it at an argument that
-/// lies as far to the side of its direction as the bound allows. So if rounding can make the
-/// argument pass the jump, at least one variant passes it.
+/// At a discontinuity (a comparison, floor), a rounded variant moves the argument in its direction
+/// as far as the bound allows. If rounding can move the argument across the discontinuity, at least
+/// one variant therefore crosses it.
 class RoundedBody {
 public:
   explicit RoundedBody(mlir::Region &body);
 
-  /// Computes the body for `count` elements. `inputs[variant][operand]` points to the elements of
-  /// an operand, `results[variant]` to those of the result, which the caller rounds.
+  /// Evaluates the body for `count` elements. `inputs[variant][operand]` points to the elements of
+  /// an operand, `results[variant]` to those of the result. The caller rounds the results.
   void run(size_t count, const std::vector<std::vector<const double *>> &inputs,
            std::span<Rounding> roundings, std::span<double *const> results) const;
 
@@ -38,7 +40,7 @@ private:
     std::array<unsigned, 3> operands{};
     std::array<bool, 3> isConstant{}, isComputed{}, isRounded{}; ///< of the operands
   };
-  /// The values of a slot by variant.
+  /// The values of one slot, one for each variant.
   using Values = std::vector<double>;
 
   void runStep(const Step &step, const std::vector<Values> &slots, std::span<Rounding> roundings,

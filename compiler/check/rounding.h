@@ -1,4 +1,4 @@
-// Rounding to bf16 as the machine does it, and in other directions.
+// Rounding to bf16, to nearest as in the machine and in other directions.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sluice::check {
 
-/// Rounds numbers to bf16. Results below the normal range are zero with the sign of the number, and
-/// results above it are infinite.
+/// Rounds numbers to bf16. A result below the normal range becomes zero with the sign of the
+/// number; a result above it becomes infinite.
 class Rounding {
 public:
   enum class Direction : uint8_t { Nearest, Up, Down, Random };
@@ -19,8 +19,8 @@ public:
   /// Rounds to the nearest number (ties to even), upwards, downwards, or in a random direction.
   double operator()(double value);
   void round(reference::Tensor &tensor);
-  /// Returns a number in [-1, 1] for choices that depend on the direction: 0 for the nearest
-  /// number, 1 upwards, -1 downwards, else a random one.
+  /// Returns the direction as a number in [-1, 1]: 0 for Nearest, 1 for Up, -1 for Down and a
+  /// random number for Random.
   double choice();
 
 private:
@@ -33,7 +33,7 @@ private:
 /// Rounds to the nearest bf16 number.
 double nearestBf16(double value);
 
-/// Returns the distance of neighbouring bf16 numbers at a number; 0 for what is not finite.
+/// Returns the distance between adjacent bf16 numbers at a number; 0 if it is not finite.
 double spacingOfBf16(double value);
 
 } // namespace sluice::check

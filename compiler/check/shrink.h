@@ -1,4 +1,4 @@
-// Makes a model smaller that shows a fault.
+// Reduction of a model that shows a fault to a smaller model that shows it too.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,15 @@
 
 namespace sluice::check {
 
-/// The shapes of the tensors of a model, by name; those that are unknown are missing.
+/// The shapes of the tensors of a model, by name. Tensors of unknown shape are missing.
 using TensorShapes = std::map<std::string, std::vector<int64_t>>;
 
-/// Returns whether a model still shows the fault.
+/// Whether a model still shows the fault.
 using ShowsFault = std::function<bool(const onnx::ModelProto &)>;
 
-/// Removes from a model that shows a fault what is not needed to show it: outputs, nodes behind the
-/// fault, nodes in front of it (floating-point tensors that they make become inputs), and
-/// initializers and inputs that nothing reads. Tries at most `tries` models. The result shows the
-/// fault.
+/// Removes parts of a model that are not needed to show a fault: outputs, nodes after the faulty
+/// one, nodes before it (their floating-point results become inputs), and unused initializers and
+/// inputs. Tries at most `tries` models. The result shows the fault.
 onnx::ModelProto shrink(onnx::ModelProto model, const TensorShapes &shapes,
                         const ShowsFault &showsFault, unsigned tries = 1000);
 

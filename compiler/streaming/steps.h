@@ -117,8 +117,8 @@ private:
     /// Returns the number of positions that these are paired with, all together.
     [[nodiscard]] int64_t others() const { return count + band.older + band.newer; }
   };
-  /// Checks that a sequence has no padding at its start, without which pairs are complete when they
-  /// are computed. Otherwise adds a problem and returns false.
+  /// Adds a problem and returns false if a sequence has positions that are yet to come, because it
+  /// is padded at its start. Such positions cannot be paired.
   bool mayBePaired(ir::IndexSpaceInterface op, const Timing &time);
   /// Adds a problem: the operands have different numbers of steps per position.
   void refuseRates(ir::IndexSpaceInterface op, int64_t one, int64_t other);
