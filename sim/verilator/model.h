@@ -1,5 +1,4 @@
-// One Verilated accelerator behind a plain interface, so that code above does not
-// depend on the generated class of a geometry.
+// The interface of a Verilated accelerator. It hides the generated class of each geometry.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +22,22 @@ enum class Memory : uint8_t {
   Entry
 };
 
-/// A machine whose clock is driven from outside. Rows are B lanes.
+/// A machine whose clock the caller drives. A row has as many elements as the target has lanes.
 class Model {
 public:
   virtual ~Model() = default;
 
-  /// One cycle with reset asserted.
+  /// Runs one cycle with reset asserted.
   virtual void reset() = 0;
 
-  /// One cycle that writes `data` (B lanes) to the cores of `mask`.
+  /// Runs one cycle that writes `data`, one row of lanes, to the cores in `mask`.
   virtual void configure(uint32_t mask, Memory memory, uint32_t address,
                          std::span<const uint16_t> data) = 0;
 
-  /// Clock cycles since it was made.
+  /// Returns the number of clock cycles since construction.
   virtual uint64_t clocks() const = 0;
 
-  /// The cycle that starts the sequencers.
+  /// Runs the cycle that starts the sequencers.
   virtual void start() = 0;
 
   struct Cycle {
@@ -48,43 +47,42 @@ public:
     uint32_t outputAddress = 0;
   };
 
-  /// One cycle. `inputRow` is the row offered or null; the row taken goes to
-  /// `outputRow`.
+  /// Runs one cycle. `inputRow` is the row that the host offers, or null. A row that the host takes
+  /// is written to `outputRow`.
   virtual Cycle step(const uint16_t *inputRow, bool outputReady, std::span<uint16_t> outputRow) = 0;
 
-  /// A token has passed its maximum.
+  /// Whether a token counter has exceeded its maximum.
   virtual bool fault() const = 0;
 
-  /// Reads through the readback port; the machine's clock rests.
+  /// Reads a row through the readback port while the clock of the machine is stopped.
   virtual void readRow(uint32_t core, uint32_t address, std::span<uint16_t> row) = 0;
 
-  /// The readback port's status word (machine_pkg::status_t) of a unit; core =
-  /// number of cores names the input unit.
+  /// Returns the status word (machine_pkg::status_t) of a unit from the readback port. If `core` is
+  /// the number of cores, the unit is the input unit.
   virtual uint64_t readStatus(uint32_t core, bool vector) = 0;
 
-  /// Units of the readback port (machine_pkg.sv); the host port's input unit is in
-  /// the matrix unit's place.
+  /// The units of the readback port (machine_pkg.sv). The input unit of the host port takes the
+  /// number of the matrix unit.
   enum class Watch : uint8_t { Matrix, Vector, Sequencer, Network };
 
-  /// Cycles since the start that a unit spent in one of the eight states its
-  /// counters know.
+  /// Returns the number of cycles since the start in which a unit was in `state`, 0 to 7.
   virtual uint64_t readCounter(uint32_t core, Watch unit, uint8_t state) = 0;
 
-  /// Memories and registers start with random contents instead of zeros.
+  /// Whether memories and registers start with random contents instead of zeros.
   virtual bool startsRandom() const = 0;
 
-  /// Writes waves from now on; false if this model cannot.
+  /// Writes waves to a file from now on. Returns false if this model was built without waves.
   virtual bool openWaves(const std::string &path) = 0;
 };
 
 /// A model that this build contains.
 struct ModelEntry {
-  format::Geometry geometry; ///< memories: the deepest of the presets it serves
-  bool waves = false;        ///< assertions, random initial contents, waves
+  format::Geometry geometry; ///< each memory as deep as in the largest preset that it serves
+  bool waves = false;        ///< built with assertions, random initial contents and waves
   std::unique_ptr<Model> (*make)(uint32_t seed) = nullptr;
 };
 
-/// All models of this build.
+/// Returns all models of this build.
 std::span<const ModelEntry> models();
 
 } // namespace sluice::verilator

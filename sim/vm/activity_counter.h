@@ -1,4 +1,4 @@
-// How many cycles a unit spends on each of its activities.
+// The number of cycles that a unit spends on each activity.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,12 @@ namespace sluice::vm {
 using Cycle = uint64_t;
 using device::Activity;
 
-/// Counts when the activity changes, so that a cycle without a change costs a
-/// comparison.
+/// Counts only when the activity changes: a cycle without a change costs one comparison.
 class ActivityCounter {
 public:
   explicit ActivityCounter(Activity first) : current(first) {}
 
-  /// From cycle `now` on, which is not before the last change, the unit does `next`.
+  /// Sets the activity from cycle `now` on. `now` must not be before the last change.
   void enter(Activity next, Cycle now) {
     if (next == current)
       return;
@@ -25,7 +24,7 @@ public:
     current = next;
   }
 
-  /// The cycles before `now`.
+  /// Returns the counts of all cycles before `now`.
   device::ActivityCycles read(Cycle now) const {
     device::ActivityCycles out = cycles;
     out[static_cast<size_t>(current)] += now - since;

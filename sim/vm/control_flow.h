@@ -1,4 +1,4 @@
-// Which instruction comes next: the program counter and the hardware loops.
+// The program counter and the hardware loops of a sequencer.
 #pragma once
 
 #include <array>
@@ -10,15 +10,16 @@ namespace sluice::vm {
 
 class ControlFlow {
 public:
-  /// `entry`: where the start and every restart begin.
+  /// `entry` is the index of the first instruction after a start or restart.
   explicit ControlFlow(uint32_t entry = 0) : entry(entry), pc(entry) {}
 
-  /// Of the instruction to execute, in a program of `size` of them; nothing after a halt.
+  /// Whether no instruction is left, in a program of `size` instructions.
   bool ended(size_t size) const { return halted || pc >= size; }
+  /// The index of the next instruction.
   uint32_t at() const { return pc; }
   bool isHalted() const { return halted; }
 
-  // What an instruction does, after `next`.
+  // The effects of instructions. Call `next` first.
   void next() { ++pc; }
   void restart() { pc = entry; }
   void halt() { halted = true; }
@@ -34,7 +35,7 @@ public:
 private:
   struct Loop {
     uint32_t body = 0; ///< first instruction
-    uint32_t left = 0; ///< trips, the present one included
+    uint32_t left = 0; ///< iterations left, including the current one
   };
 
   uint32_t entry;

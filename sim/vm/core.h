@@ -8,8 +8,8 @@
 
 namespace sluice::vm {
 
-/// A cycle is `decide` on every core of which it is the next event, then, once the
-/// network has moved, `settle` on every core.
+/// One core. A cycle consists of `decide` on every core whose next event it is, then a step of the
+/// network, then `settle` on every core.
 class Core {
 public:
   Core(const format::Geometry &geometry, const format::CoreImage &image);
@@ -18,9 +18,9 @@ public:
   Core(const Core &) = delete;
   Core &operator=(const Core &) = delete;
 
-  /// Resets everything but the memories; cycle 0 follows.
+  /// Resets everything except the memories; cycle 0 follows. `entry` is the first instruction.
   void restart(uint32_t entry);
-  /// Writes of the configuration port, between a restart and cycle 0.
+  /// Writes through the configuration port, between a restart and cycle 0.
   void writeRow(uint32_t address, std::span<const uint16_t> row) {
     std::ranges::copy(row, ram.row(address).begin());
   }
@@ -28,16 +28,16 @@ public:
     matrix.data.writePreload(row, lanes);
   }
 
-  /// What the units do in cycle `now`, from the state at its start; whether a beat
-  /// issues.
+  /// Decides the actions of all units in cycle `now` from the state at its start. Returns whether a
+  /// beat issues.
   bool decide(Cycle now);
-  /// The writes and signals due at the end of cycle `now`.
+  /// Makes the writes and signals that are due at the end of cycle `now`.
   void settle(Cycle now);
 
-  /// A packet arrives at the end of cycle `now`.
+  /// Receives a packet at the end of cycle `now`.
   void receive(const Packet &packet, Cycle now);
 
-  /// First cycle from which on something happens here, as of the last settle.
+  /// Returns the next cycle in which the core changes its state, as known at the last `settle`.
   Cycle nextEvent() const { return upcoming; }
 
   void addStatus(uint32_t core, Cycle now, std::vector<device::UnitStatus> &to) const;
@@ -45,7 +45,7 @@ public:
   bool tokenFault() const { return matrix.front.tokens().fault() || vector.front.tokens().fault(); }
   const TensorRam &tensorRam() const { return ram; }
 
-  /// The network takes packets from here and then calls outboxGranted.
+  /// The packets to send. The network removes a packet and then calls outboxGranted.
   Ring<Packet> &outbox() { return vector.outbox; }
   void outboxGranted(Cycle now) {
     vector.front.wakeAt(now + 1);
@@ -63,7 +63,7 @@ private:
   VectorUnit vector;
   TensorRam ram;
   Cycle upcoming;       ///< nextEvent
-  bool touched = false; ///< from outside, since `upcoming` was found
+  bool touched = false; ///< whether another unit changed the core since `upcoming` was computed
 };
 
 } // namespace sluice::vm

@@ -1,5 +1,4 @@
-// A program's instructions in the form the units run them, derived once when a
-// program is loaded.
+// The decoded instructions of a program. Loading a program decodes them once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace sluice::vm {
 
-/// What the instructions of the three units have in common.
+/// The fields that the instructions of all three units have.
 struct UnitInstruction : TokenFields {
   uint32_t index = 0; ///< in the instruction RAM
   NestShape nest;
@@ -38,12 +37,12 @@ struct MatrixInstruction : UnitInstruction {
 
 struct VectorInstruction : UnitInstruction {
   isa::Vec op;
-  bool takesResult = false; ///< a is a matrix result, popped or not
+  bool takesResult = false; ///< operand a is a result of the matrix unit, popped or not
   uint8_t path = 0;         ///< vectorPath
   uint32_t latency = 0;     ///< L of docs/machine.md
 };
 
-/// Only the destination stream is used.
+/// An `input` instruction. It uses only the destination stream.
 struct InputInstruction : UnitInstruction {
   bool skip = false;
   uint16_t mask = 0;
@@ -52,7 +51,7 @@ struct InputInstruction : UnitInstruction {
 /// One entry of an instruction RAM.
 struct Step {
   isa::Opcode op = isa::Opcode::Halt;
-  uint32_t unit = 0; ///< unit instructions: index into the list of the unit
+  uint32_t unit = 0; ///< instruction of a unit: its index in the list of the unit
   uint32_t count = 0;
   uint32_t reg = 0;
   int32_t imm = 0;
@@ -66,7 +65,7 @@ struct Code {
   std::vector<InputInstruction> input;
 };
 
-/// Words that are no instruction stop the sequencer, like `halt`.
+/// Decodes the words of an instruction RAM. A word that is no instruction becomes `halt`.
 Code decodeCode(const std::vector<format::InstructionWords> &words, uint32_t lanes);
 
 } // namespace sluice::vm

@@ -1,5 +1,5 @@
-// The host port: rows in through `input` instructions, rows out in the order
-// they arrive.
+// The host port: `input` instructions send the rows of the host to the cores, and the host takes
+// output rows in the order of their arrival.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace sluice::vm {
 
-/// A row at the head of the output FIFO.
+/// An entry of the output FIFO: its first visible cycle, its address and its row.
 struct OutputHead {
   Cycle from = 0;
   uint32_t address = 0;
@@ -22,17 +22,18 @@ public:
   HostPort(const HostPort &) = delete;
   HostPort &operator=(const HostPort &) = delete;
 
-  /// Resets everything but the instructions.
+  /// Resets everything except the instructions. `entry` is the first instruction.
   void restart(uint32_t entry);
 
   struct Issue {
     bool issued = false; ///< a beat issued
-    bool taken = false;  ///< and took the row
+    bool taken = false;  ///< the beat took the offered row
   };
-  /// Input side of cycle `now`. `row` holds the lanes of the row offered; null: none.
+  /// Decides the input side in cycle `now`. `row` points to the lanes of the row that the host
+  /// offers; null if it offers none.
   Issue decide(Cycle now, const uint16_t *row);
 
-  /// Output side: the row the host may take in cycle `now`, and taking it.
+  /// Returns the row that the host can take in cycle `now`, or null. takeHead removes it.
   const OutputHead *head(Cycle now) const {
     return output.empty() || output.front().from > now ? nullptr : &output.front();
   }
@@ -41,12 +42,12 @@ public:
     --outstandingRows;
   }
 
-  // The network's side.
+  // Functions for the network.
   Ring<Packet> &inputFifo() { return input; }
   void inputGranted(Cycle now) { front.wakeAt(now + 1); }
   bool acceptsRow() const { return outstandingRows < isa::kHostOutDepth; }
   void reserveRow() { ++outstandingRows; }
-  /// A packet arrives at the end of cycle `now`.
+  /// Receives a packet at the end of cycle `now`.
   void receive(const Packet &packet, Cycle now);
 
   device::UnitStatus status(uint32_t core) const {
@@ -67,7 +68,7 @@ private:
   RowStore inputRows;
   Ring<OutputHead> output;
   RowStore outputRows;
-  uint32_t outstandingRows = 0; ///< granted and not yet taken by the host
+  uint32_t outstandingRows = 0; ///< rows that the network granted and the host has not taken
 };
 
 } // namespace sluice::vm

@@ -9,19 +9,21 @@ class Machine {
 public:
   explicit Machine(const format::Program &program);
 
-  /// Resets everything but the memories and begins cycle 0 at `entry` (empty: at 0).
+  /// Resets everything except the memories. Cycle 0 begins at `entry`; if it is empty, at
+  /// instruction 0 of each list.
   void restart(const format::EntryPoint &entry);
   Core &core(uint32_t index) { return *cores[index]; }
 
   struct Events {
     bool inputTaken = false;
-    const OutputHead *output = nullptr; ///< the row the host takes, valid until the next step
+    const OutputHead *output = nullptr; ///< the row that the host takes; valid until the next step
     bool progress = false; ///< a beat issued, a packet was granted or the host took a row
   };
-  /// Runs the current cycle. `row` holds the lanes of the row offered; null: none.
+  /// Runs the current cycle. `row` points to the lanes of the row that the host offers; null if it
+  /// offers none. `outputReady`: the host takes an output row.
   Events step(const uint16_t *row, bool outputReady);
 
-  /// The cycle that runs next.
+  /// The number of the cycle that `step` runs next.
   Cycle cycle() const { return now; }
 
   std::vector<device::UnitStatus> status() const;

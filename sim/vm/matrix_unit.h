@@ -1,4 +1,4 @@
-// The matrix unit's timing: when beats issue, results appear and signals count.
+// The timing of the matrix unit: when its beats issue, its results appear and its signals count.
 #pragma once
 
 #include "sim/vm/matrix_data.h"
@@ -6,7 +6,7 @@
 
 namespace sluice::vm {
 
-/// A token to be given at the end of a cycle.
+/// A token that becomes visible at the end of cycle `due`.
 struct Signal {
   Cycle due = 0;
   uint8_t token = 0;
@@ -19,23 +19,23 @@ public:
 
   UnitFront<MatrixInstruction> front;
   MatrixData data;
-  Ring<Signal> signals; ///< under way, ascending due
+  Ring<Signal> signals; ///< pending signals, in ascending order of `due`
 
-  /// Resets everything but weights and preload rows.
+  /// Resets everything except weights and preload rows.
   void restart();
 
   Block block() const;
-  /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the
+  /// Decides cycle `now` and returns whether a beat issues. The beat reads `ram` as it is at the
   /// start of the cycle.
   bool tick(const TensorRam &ram, Cycle now);
 
-  /// Cycle from which on the oldest result can be popped; kNever if there is none.
+  /// Returns the first cycle in which the oldest result can be popped; kNever if there is none.
   Cycle resultReady() const { return results.empty() ? kNever : results.front(); }
   void popResult(Cycle now);
 
 private:
-  uint32_t delay;        ///< issue to accumulate
-  Ring<Cycle> results{}; ///< outstanding: first cycle in which the FIFO shows them
+  uint32_t delay;        ///< cycles from issue to accumulation
+  Ring<Cycle> results{}; ///< for each outstanding result, the first cycle in which it is visible
 };
 
 } // namespace sluice::vm

@@ -14,16 +14,17 @@ class Network {
 public:
   using Cores = std::vector<std::unique_ptr<Core>>;
 
-  /// After reset the round robin starts at core 0.
+  /// After a reset, the round-robin arbiter starts at core 0.
   explicit Network(uint32_t cores)
       : last(cores), activity(cores + 1, ActivityCounter(Activity::Idle)) {}
 
-  /// Cycle `now`: grants the first eligible head; false: there is none.
+  /// Grants the first eligible packet in cycle `now`. Returns false if there is none.
   bool arbitrate(Cores &cores, HostPort &host, Cycle now);
-  /// End of cycle `now`: the packet granted two cycles before arrives.
+  /// Delivers the packet that was granted two cycles before `now`, at the end of cycle `now`.
   void deliver(Cores &cores, HostPort &host, Cycle now);
 
-  /// Of a core's way into the network, or of the host's.
+  /// Returns the activity of the network port of a core, or of the host port (source = number of
+  /// cores).
   const ActivityCounter &counter(uint32_t source) const { return activity[source]; }
 
 private:
@@ -31,7 +32,7 @@ private:
     Cycle due = 0;
     Packet packet;
   };
-  uint32_t last; ///< source granted last
+  uint32_t last; ///< the source that was granted last
   std::vector<ActivityCounter> activity;
   Ring<Flight> flights{4};
 };

@@ -1,4 +1,4 @@
-// What travels on the network.
+// The packets of the network.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,23 @@
 
 namespace sluice::vm {
 
-/// A row, a token, or both, for any set of cores and the host.
+/// A row, a token or both, for any set of cores and the host.
 struct Packet {
-  Cycle from = 0; ///< first cycle in which the sending FIFO shows it
+  Cycle from = 0; ///< first cycle in which the packet is visible in the FIFO of the sender
   uint32_t address = 0;
   uint16_t mask = 0;
   bool hasRow = false;
   bool signals = false;
   uint8_t token = 0;
   uint8_t units = 0;
-  /// The row, in the sender's memory; stays valid until two cycles after the
-  /// grant.
+  /// The row, in memory of the sender. It stays valid until two cycles after the grant.
   std::span<const uint16_t> row;
 
   bool forHost() const { return mask >> isa::kHostBit & 1; }
   bool forCore(uint32_t core) const { return mask >> core & 1; }
 };
 
-/// Rows handed out in turn.
+/// A pool of rows, which `next` returns in rotation.
 class RowStore {
 public:
   RowStore(uint32_t count, uint32_t lanes) : storage(size_t{count} * lanes), lanes(lanes) {}
@@ -42,8 +41,8 @@ private:
   size_t at = 0;
 };
 
-/// Rows a sender keeps for its packets: those it may have outstanding and those
-/// on their way.
+/// Returns the number of rows that a sender needs for its packets: those in its FIFO of `depth`
+/// entries and those on the network.
 constexpr uint32_t packetRowCount(uint32_t depth) { return depth + isa::kNetHop + 1; }
 
 } // namespace sluice::vm

@@ -1,4 +1,4 @@
-// A first-in first-out queue in one block of memory.
+// A FIFO queue in one block of memory.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace sluice::vm {
 
-/// Grows when full; never shrinks. Iterates from the oldest entry.
+/// A queue that grows when it is full and never shrinks. Iteration begins with the oldest entry.
 template <class T> class Ring {
 public:
   explicit Ring(size_t capacity = 16) : slots(capacity) {}

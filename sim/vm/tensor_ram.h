@@ -10,8 +10,8 @@
 
 namespace sluice::vm {
 
-/// Addresses outside both parts are a fault of the program: they share one
-/// spare row, so that nothing outside the RAM is touched.
+/// The tensor RAM of one core, in two parts. Addresses outside both parts are a fault of the
+/// program; they access one spare row, so that no access leaves the RAM.
 class TensorRam {
 public:
   TensorRam(const format::Geometry &geometry, const std::vector<format::RowImage> &images);

@@ -13,7 +13,7 @@ public:
   uint32_t count(unsigned token) const { return counts[token]; }
   void take(unsigned token, uint32_t amount) { counts[token] -= amount; }
   void give(unsigned token) { faulty |= ++counts[token] > isa::kTokenMax; }
-  /// Some counter passed token_max.
+  /// Whether a counter has exceeded token_max.
   bool fault() const { return faulty; }
 
 private:

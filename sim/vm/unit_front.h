@@ -1,5 +1,5 @@
-// What every unit has in front of its datapath: the instruction queue, the
-// active instruction with its loops, and the tokens it waits for.
+// The front end of a unit: the instruction queue, the active instruction with its loops, and the
+// tokens on which the unit waits.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,16 @@ namespace sluice::vm {
 
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();
 using Block = device::UnitStatus::Block;
-/// Before this cycle no unit can have an instruction.
+/// The first cycle in which a unit can have an instruction.
 inline constexpr Cycle kFirstBeat = 2;
 
-/// `Inst` is one of the instruction types of decode.h. A unit is looked at in
-/// the cycles from `wake` on; whoever changes something it may be blocked on
-/// calls wakeAt.
+/// The front end of a unit that executes instructions of type `Inst` (decode.h). The simulator
+/// skips a unit until its wake cycle. Code that removes a cause of blocking must call wakeAt.
 template <class Inst> class UnitFront {
 public:
   explicit UnitFront(Cycle now) : wake(now), activity(Activity::Idle) {}
 
-  // The sequencer's side.
+  // Functions for the sequencer and for givers of tokens.
   bool full() const { return queue.size() >= isa::kUnitQueueDepth; }
   void push(const Inst &inst, const Addresses &base, Cycle now) {
     queue.push({&inst, base, now + 1});
@@ -39,9 +38,9 @@ public:
   }
   void wakeAt(Cycle cycle) { wake = std::min(wake, cycle); }
 
-  // The unit's side.
+  // Functions for the unit.
   Cycle wakeCycle() const { return wake; }
-  /// The unit has an instruction and cannot issue its beat in cycle `now`.
+  /// Notes that the unit cannot issue its beat in cycle `now`, and skips it until cycle `until`.
   void sleep(Block reason, Cycle now, Cycle until = kNever) {
     activity.enter(static_cast<Activity>(reason), now);
     wake = until;
@@ -54,7 +53,8 @@ public:
   bool waitSatisfied() const { return !waitsHere() || bank.count(token) >= current->waitCount; }
   bool signalsHere() const { return current->signals && nest.lastAt(current->sigLevel); }
 
-  /// Takes the head of the queue if the unit has no instruction.
+  /// Removes the next instruction from the queue and makes it active. If none is visible, the unit
+  /// becomes idle.
   void refill(Cycle now) {
     if (!queue.empty() && queue.front().from <= now) {
       const Entry &entry = queue.front();
@@ -70,7 +70,7 @@ public:
     }
   }
 
-  /// Issues the current beat: takes its tokens. Call `next` when done with it.
+  /// Issues the current beat: subtracts its tokens. Call `next` after the beat.
   void take(Cycle now) {
     activity.enter(Activity::Busy, now);
     if (!waitsHere())
@@ -79,7 +79,7 @@ public:
     token = (token + current->waitStep) % isa::kTokens;
   }
 
-  /// Goes on to the next beat or the next instruction.
+  /// Advances to the next beat or the next instruction.
   void next(Cycle now) {
     if (nest.lastBeat()) {
       refill(now);
@@ -105,7 +105,7 @@ private:
   struct Entry {
     const Inst *inst = nullptr;
     Addresses base{};
-    Cycle from = 0; ///< first cycle in which the queue shows it
+    Cycle from = 0; ///< first cycle in which the entry is visible
   };
 
   bool waitsHere() const { return current->waits && nest.firstAt(current->waitLevel); }
@@ -113,7 +113,7 @@ private:
   Ring<Entry> queue{8};
   const Inst *current = nullptr;
   LoopNest nest;
-  unsigned token = 0; ///< of the next wait
+  unsigned token = 0; ///< token of the next wait
   TokenBank bank;
   Cycle wake;
   ActivityCounter activity;

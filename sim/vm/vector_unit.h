@@ -1,5 +1,4 @@
-// The vector unit's timing, and what its beats write where at the end of the
-// pipeline.
+// The timing of the vector unit, and the writes of its beats at the end of the pipeline.
 #pragma once
 
 #include "sim/vm/matrix_unit.h"
@@ -13,19 +12,20 @@ public:
   VectorUnit(const format::Geometry &geometry, const format::CoreImage &image);
 
   UnitFront<VectorInstruction> front;
-  Ring<Packet> outbox; ///< outstanding packets, those in the pipeline included
+  Ring<Packet> outbox; ///< outstanding packets, including those in the pipeline
 
-  /// Resets everything but the tables.
+  /// Resets everything except the tables.
   void restart();
 
-  /// `matrix` is the unit this one is chained behind.
+  /// Returns the reason why the unit cannot issue. `matrix` is the matrix unit whose results it
+  /// reads.
   Block block(const MatrixUnit &matrix, Cycle now) const;
-  /// Decides cycle `now`; whether a beat issues. It reads `ram` as it is at the
+  /// Decides cycle `now` and returns whether a beat issues. The beat reads `ram` as it is at the
   /// start of the cycle.
   bool tick(const TensorRam &ram, MatrixUnit &matrix, Cycle now);
 
-  /// The end of cycle `now`: writes that are due. `give` is called for every token
-  /// given to a bank of this core.
+  /// Makes the writes that are due at the end of cycle `now`. Calls `give` for every token that
+  /// goes to a unit of this core.
   template <class Give> void retire(TensorRam &ram, MatrixUnit &matrix, Cycle now, Give &&give) {
     while (!writes.empty() && writes.front().due <= now) {
       const Write &write = writes.front();
@@ -37,11 +37,11 @@ public:
     }
   }
 
-  /// Cycle of the next retirement.
+  /// Returns the cycle of the next write; kNever if there is none.
   Cycle nextWrite() const { return writes.empty() ? kNever : writes.front().due; }
 
 private:
-  /// What a beat with another destination than the network does at its end.
+  /// The effect of a beat at the end of the pipeline, if its destination is not the network.
   struct Write {
     Cycle due = 0;
     isa::Dst kind = isa::Dst::None;

@@ -1,4 +1,4 @@
-// What the exact and the timing-only machine read alike from a program's words.
+// Decoding that the machine with data and the timing-only machine share.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sluice::vm {
 /// The tokens of a unit instruction.
 struct TokenFields {
   uint8_t waitToken = 0;
-  uint8_t waitStep = 0; ///< modulo the bank
+  uint8_t waitStep = 0; ///< modulo the number of tokens
   uint8_t waitCount = 0;
   uint8_t sigToken = 0;
   uint8_t sigUnits = 0;
@@ -26,8 +26,8 @@ template <class Inst> TokenFields tokenFields(const Inst &from) {
           static_cast<uint8_t>(from.sigUnits)};
 }
 
-/// One step a word: what `make` of its index and the instruction says. A word that is
-/// none stops the sequencer, as `Step{}` does.
+/// Returns one step for each word: the result of `make` for the index and the instruction. A word
+/// that is no instruction becomes `Step{}`, which stops the sequencer.
 template <class Step, class Make>
 std::vector<Step> stepsOf(const std::vector<format::InstructionWords> &words, Make make) {
   std::vector<Step> steps;

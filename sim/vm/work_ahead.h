@@ -1,4 +1,4 @@
-// How much of an inference's work was done in the one before.
+// The share of the work of an inference that the previous inference did.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ struct Program;
 
 namespace sluice::vm {
 
-/// Cycles in which the busiest matrix unit multiplies, in each inference, for sums that the next
-/// one begins with: they are over before its input comes, where inferences are spaced. Of the list
-/// of instructions as it stands; programs with loops sum nothing ahead.
+/// Returns the cycles per inference in which the busiest matrix unit precomputes sums for the next
+/// inference. If inferences are spaced, these cycles end before the next input arrives. The count
+/// reads the instructions once in order; programs with loops precompute no sums.
 uint64_t cyclesAhead(const format::Program &program);
 
 } // namespace sluice::vm
