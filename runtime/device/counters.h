@@ -1,4 +1,4 @@
-// The performance counters of a machine: where the cycles of every unit went.
+// The performance counters of a machine: the cycles of every unit by activity.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace sluice::device {
 
-/// What a unit does in a cycle (docs/machine.md, Counters). The first eight are
-/// numbered as UnitStatus::Block, busy being none.
+/// The activity of a unit in one cycle (docs/machine.md, Counters). The first eight have the
+/// numbers of UnitStatus::Block; Busy corresponds to None.
 enum class Activity : uint8_t {
   Busy,
   WaitsToken,
@@ -20,24 +20,24 @@ enum class Activity : uint8_t {
   WaitsPipeline,
   WaitsHost,
   Idle,
-  WaitsQueue, ///< sequencer: for room in a unit's queue
-  WaitsTurn,  ///< network: another source's packet is granted
-  WaitsOutput ///< network: for room in the host's output FIFO
+  WaitsQueue, ///< sequencer: the queue of a unit is full
+  WaitsTurn,  ///< network: another source is granted
+  WaitsOutput ///< network: the output FIFO of the host is full
 };
 inline constexpr size_t kActivities = 11;
 
 /// Cycles by activity.
 using ActivityCycles = std::array<uint64_t, kActivities>;
 
-/// How one unit spent the cycles since load. A cycle is of one activity, so those
-/// of a unit add up to the cycles run.
+/// The cycles of one unit since load, by activity. Each cycle counts for exactly one activity, so
+/// the counts add up to the cycles of the run.
 struct UnitCounters {
   enum class Unit : uint8_t {
     Matrix,
     Vector,
     Input,
     Sequencer,
-    Network ///< from the core's outbox, or the host's input FIFO, into the network
+    Network ///< port from the outbox of the core, or the input FIFO of the host, to the network
   };
 
   Unit unit = Unit::Matrix;
@@ -49,7 +49,7 @@ struct UnitCounters {
   bool operator==(const UnitCounters &) const = default;
 };
 
-/// The counters of two runs together; the first may be empty.
+/// Returns the sum of the counters of two runs; `first` may be empty.
 inline std::vector<UnitCounters> sum(const std::vector<UnitCounters> &first,
                                      std::vector<UnitCounters> second) {
   for (size_t unit = 0; unit < first.size(); ++unit)

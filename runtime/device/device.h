@@ -1,5 +1,5 @@
-// The one interface of an execution engine: configure, feed rows, clock, take
-// rows. `vm` and `rtl` implement it and agree on every bit and every cycle.
+// The interface of an execution engine: load a program, offer rows, clock, take rows. The engines
+// `vm` and `rtl` implement it and agree in every bit and every cycle.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct OutputRow {
   std::vector<uint16_t> lanes;
 };
 
-/// What a unit is doing, for stall reports.
+/// The status of a unit, for stall reports.
 struct UnitStatus {
   enum class Block : uint8_t {
     None,
@@ -41,12 +41,12 @@ struct UnitStatus {
   uint32_t core = 0; ///< core, or the number of cores for the host port
   Block block = Block::Idle;
   uint32_t instruction = 0; ///< index of the active instruction
-  uint32_t token = 0;       ///< Block::Token: which, how many are there, how many are needed
-  uint32_t have = 0;
-  uint32_t need = 0;
+  uint32_t token = 0;       ///< Block::Token: number of the token
+  uint32_t have = 0;        ///< Block::Token: its count
+  uint32_t need = 0;        ///< Block::Token: the count that the unit needs
 };
 
-/// An engine with one machine in it. Not thread-safe.
+/// An engine with one machine. Not thread-safe.
 class Device {
 public:
   virtual ~Device() = default;
@@ -59,51 +59,50 @@ public:
   /// The program has passed the loader's checks.
   virtual void load(const format::Program &program) = 0;
 
-  /// Resets the machine but for its memories, writes the state of the program loaded (an image,
-  /// runtime/format/state.h; empty: it stays what it is) and starts the sequencers at `entry`.
-  /// The cycles begin at 0 again. Gives those that the port was busy before: the reset, a write
-  /// for every row and every entry that is not 0, and the start.
+  /// Resets the machine except its memories, writes the state and starts the sequencers at `entry`.
+  /// `state` is an image (runtime/format/state.h); if it is empty, the state is not changed. Cycles
+  /// begin at 0 again. Returns the cycles that the configuration port was busy before: for the
+  /// reset, for each row and each entry that is not 0, and for the start.
   virtual uint64_t restart(const format::EntryPoint &entry, std::span<const uint16_t> state) = 0;
 
-  /// Runs one clock cycle. `inputRow` is the row offered (B lanes) or null;
-  /// `outputReady` says whether the host takes a row. Returns what happened.
+  /// Runs one clock cycle. `inputRow` points to the lanes of the row that the host offers, or is
+  /// null. `outputReady`: the host takes a row. Returns the events of the cycle.
   struct Cycle {
     bool inputTaken = false;
     std::optional<OutputRow> output;
-    bool progress = false; ///< any unit issued, any packet moved
+    bool progress = false; ///< a unit issued a beat or a packet moved
   };
   virtual Cycle step(const uint16_t *inputRow, bool outputReady) = 0;
 
   /// Cycles since load.
   virtual uint64_t cycle() const = 0;
 
-  /// State of every unit, for stall reports.
+  /// The status of every unit, for stall reports.
   virtual std::vector<UnitStatus> status() const = 0;
 
-  /// How every unit spent the cycles since load: of each core the matrix unit, the
-  /// vector unit, the sequencer and its way into the network, then of the host port
-  /// the input unit, the sequencer and its way into the network.
+  /// The counters of every unit since load. The order is: for each core, matrix unit, vector unit,
+  /// sequencer and network port; then, for the host port, input unit, sequencer and network port.
   virtual std::vector<UnitCounters> counters() const = 0;
 
-  /// A token counter passed its maximum (a fault of the program).
+  /// Whether a token counter exceeded its maximum, which is a fault of the program.
   virtual bool tokenFault() const = 0;
 
-  /// Tensor row of a core (address as in instructions), for tests.
+  /// Returns a row of the tensor RAM of a core, for tests. The address is as in instructions.
   virtual std::vector<uint16_t> readRow(uint32_t core, uint32_t address) const = 0;
 
-  /// Writes waves to `path` (FST) from the next load on; false if this engine
-  /// cannot.
+  /// Writes waves in FST format to `path` from the next load on. Returns false if the engine cannot
+  /// write waves.
   virtual bool setWaves(const std::string &path) = 0;
 };
 
-/// The C++ model: any geometry.
+/// Returns an engine with the C++ model, for any geometry.
 std::unique_ptr<Device> makeVm();
 
-/// The Verilated accelerator of geometry.rtl; null if this build has none for
-/// it. `waves` selects the flavour that can be traced.
+/// Returns an engine with the Verilated accelerator of geometry.rtl; null if this build has none.
+/// `waves` selects the variant that can write waves.
 std::unique_ptr<Device> makeRtl(const format::Geometry &geometry, bool waves = false);
 
-/// The geometry.rtl of every model of this build, with waves or without.
+/// Returns geometry.rtl of every Verilated accelerator in this build, with or without waves.
 std::vector<std::string> rtlModels(bool waves);
 
 /// Returns why makeRtl returns null without waves, and a fix: "weight_blocks is 8192 (hardware:

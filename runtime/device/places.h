@@ -1,4 +1,4 @@
-// Which elements of which tensors are in the rows of a machine: an address as its user knows it.
+// Maps between the rows of a machine and the elements of the tensors of the model.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@
 
 namespace sluice::device {
 
-/// What a program that has passed the loader's checks puts where. Rows of tensors of the model are
-/// named by their elements, `x[3, 8..15]`, sums that go into them `partial sum of h[3, 8..15]`, and
-/// what a node has between its tensors `internal to node 2 "norm" (LayerNormalization)`.
+/// The contents of the rows of a program, as text. The program has passed the checks of the loader.
+/// A row of a tensor of the model is `x[3, 8..15]`. A row of a partial sum is
+/// `partial sum of h[3, 8..15]`. Any other row is
+/// `internal to node 2 "norm" (LayerNormalization)`.
 class Places {
 public:
   explicit Places(const format::Program &program);
@@ -27,13 +28,14 @@ public:
   Places &operator=(const Places &) = delete;
   ~Places() = default;
 
-  /// What a tensor row of a core holds (address as in instructions), in the course of an inference:
-  /// several things where rows take turns, none where nothing is.
+  /// Returns the contents of a row of the tensor RAM of a core during an inference, in order. The
+  /// list has several entries if the row is reused, and none if it is unused. The address is as in
+  /// instructions.
   [[nodiscard]] std::vector<std::string> at(uint32_t core, uint32_t address) const;
 
-  /// What an instruction of a core (or of the host port, core = number of cores) moves: `reads
-  /// x[0, 0..7] to x[3, 0..7], writes y[0, 0..7]`; of each tensor from the least row to the
-  /// largest. Empty if nothing that has a name.
+  /// Returns the rows that an instruction reads and writes: `reads x[0, 0..7] to x[3, 0..7], writes
+  /// y[0, 0..7]`, for each tensor the first and the last row. `core` is the number of cores for the
+  /// host port. Returns an empty text if no row has a name.
   [[nodiscard]] std::string movedBy(uint32_t core, uint32_t instruction) const;
 
   /// A lane of a tensor row of a core.
@@ -41,7 +43,7 @@ public:
     uint32_t core = 0, address = 0, lane = 0;
     auto operator<=>(const Spot &) const = default;
   };
-  /// The inverse of `at`: where an element is in the course of an inference, ascending.
+  /// Returns all places of an element during an inference, ascending: the inverse of `at`.
   [[nodiscard]] std::vector<Spot> of(const std::string &tensor, addressing::IndicesRef index) const;
 
   /// A lane of an output row.
@@ -49,7 +51,8 @@ public:
     uint32_t row = 0, lane = 0;
     auto operator<=>(const OutputSpot &) const = default;
   };
-  /// Where an element of an output is when it leaves, ascending; several where models differ.
+  /// Returns the places of an element of an output in the output rows, ascending. There are several
+  /// if the models of the program differ.
   [[nodiscard]] std::vector<OutputSpot> sentAs(const std::string &tensor,
                                                addressing::IndicesRef index) const;
 

@@ -1,4 +1,4 @@
-// What every unit of a machine did in every cycle, in runs of equal cycles.
+// A record of the status of every unit in every cycle, as spans of equal cycles.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sluice::device {
 
-/// A unit did the same from cycle `first` to cycle `last`.
+/// The cycles from `first` to `last`, in which a unit had the same status.
 struct Span {
   uint64_t first = 0;
   uint64_t last = 0;
@@ -20,15 +20,15 @@ struct Span {
   bool operator==(const Span &) const = default;
 };
 
-/// Clocks a machine and looks at its units before every cycle. The same for every
-/// engine, because they agree on the status (docs/machine.md, Observation).
+/// Clocks a machine and records the status of its units before every cycle. All engines give the
+/// same record (docs/machine.md, Observation).
 class Recorder {
 public:
   /// Device::step, recorded. The engine's cycle 0 is cycle `origin` of the record.
   Device::Cycle step(Device &engine, uint64_t origin, const uint16_t *inputRow, bool outputReady);
 
-  /// Everything since the construction, by unit (matrix and vector unit of core 0,
-  /// of core 1, ..., host port), then by cycle.
+  /// Returns all spans since construction, ordered by unit (matrix and vector unit of core 0, of
+  /// core 1, ..., host port), then by cycle.
   std::vector<Span> spans() const;
 
 private:

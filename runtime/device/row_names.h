@@ -1,4 +1,4 @@
-// Rows of tensors by the elements in them, as a user writes them: `x[3, 8..15]`.
+// Names of rows by the elements of a tensor that they hold: `x[3, 8..15]`.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,30 @@ namespace sluice::device {
 
 class RowNames {
 public:
-  /// A tensor at the host port; of several steps, the part of one of them.
+  /// Names the rows of a tensor at the host port. If `steps` is above 1, the rows are those of one
+  /// step.
   RowNames(const format::HostTensor &tensor, uint32_t steps, uint32_t lanes);
   RowNames(const format::ModelTensor &tensor, uint32_t lanes);
 
   [[nodiscard]] const std::string &name() const { return tensor; }
 
-  /// A row by the element in its first lane and the lanes that it uses; where several axes are
-  /// one and it goes over the end of the last of them, by its first and its last element,
-  /// `x[0, 6] to [2, 5]`.
+  /// Returns the name of a row, by the index of its first lane and the used lanes. If several axes
+  /// are merged and the row continues past the end of the last one, the name has the first and the
+  /// last element: `x[0, 6] to [2, 5]`.
   [[nodiscard]] std::string of(int64_t row) const;
-  /// `count` rows that are `step` apart: those along one axis as its positions,
-  /// `h[0..60 by 4, 0..7]`, two others as they are, more by the first and the last.
+  /// Returns the names of `count` rows with a distance of `step`. Rows along one axis have one
+  /// name, `h[0..60 by 4, 0..7]`. Of other rows, two are both named; of more, the first and the
+  /// last.
   [[nodiscard]] std::vector<std::string> of(int64_t first, int64_t step, int64_t count) const;
 
-  /// Rows from one to another, `x[0, 0..7] to x[3, 0..7]`; where several axes are one by the first
-  /// element of the one and the last of the other.
+  /// Returns the name of a range of rows, `x[0, 0..7] to x[3, 0..7]`. If several axes are merged,
+  /// the name has the first element of the first row and the last element of the last row.
   [[nodiscard]] std::string between(int64_t first, int64_t last) const;
 
-  /// Where an element is: row * lanes + lane. Nothing if there is none of that index.
+  /// Returns the place of an element as row * lanes + lane; nothing if the index is outside the
+  /// tensor.
   [[nodiscard]] std::optional<int64_t> slotOf(addressing::IndicesRef index) const;
-  /// The element in a lane of a row; nothing if there is none.
+  /// Returns the index of the element in a lane of a row; nothing if the lane is unused.
   [[nodiscard]] std::optional<addressing::Indices> elementIn(int64_t row, uint32_t lane) const;
 
 private:

@@ -1,5 +1,5 @@
-// Rows of tensors of the model, many at a time: those that take turns at an address, and those that
-// an instruction moves.
+// Series of rows of a tensor: rows that share an address one after the other, and rows that one
+// instruction reads or writes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::device {
 
-/// Rows of one tensor, one after the other and evenly apart.
+/// Rows of one tensor at equal distances: first, first + step, ..., `count` rows.
 struct RowSeries {
   int64_t first = 0;
   int64_t step = 0, count = 1;
@@ -21,9 +21,9 @@ struct RowSeries {
   [[nodiscard]] int64_t last() const { return first + (count - 1) * step; }
 };
 
-/// What is in an address for a while: rows of a tensor or of sums for it, or what a text says.
+/// The contents of an address: rows of a tensor, rows of partial sums for it, or a text.
 struct Held {
-  const RowNames *tensor = nullptr; ///< nothing: see `text`
+  const RowNames *tensor = nullptr; ///< null: see `text`
   bool partial = false;
   RowSeries rows;
   std::string text;
@@ -31,16 +31,16 @@ struct Held {
   [[nodiscard]] std::vector<std::string> names() const;
 };
 
-/// What is in several addresses: of each tensor its rows from the least to the largest.
+/// The contents of several addresses: for each tensor, the range of its rows.
 class Contents {
 public:
   void add(const Held &held);
-  /// What is in one address in the course of an inference.
+  /// Adds the contents of one address during an inference, in order.
   void addTurns(const std::vector<Held> &turns);
 
   [[nodiscard]] bool empty() const { return parts.empty(); }
-  /// `x[0, 0..7] to x[3, 0..7] and s`; with "or" where they are not there at the same time. More
-  /// than a few are counted.
+  /// Returns `x[0, 0..7] to x[3, 0..7] and s`, with "or" if the contents are not there at the same
+  /// time. If there are many, the text gives their number.
   [[nodiscard]] std::string text() const;
 
 private:
