@@ -1,5 +1,5 @@
-// Where the elements of a tensor are in a linear space, and which elements are at an address.
-// Views are addresses too: they say of which element of another tensor each of theirs is.
+// Maps between the elements of a tensor and linear addresses, in both directions. A view is such a
+// map too: the address of an element is its position in the viewed tensor.
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,53 @@ namespace sluice::addressing {
 using Indices = std::vector<int64_t>;
 using IndicesRef = std::span<const int64_t>;
 
-/// Product of extents; 1 for rank 0.
+/// Returns the product of the extents; 1 for rank 0.
 int64_t elementsOf(IndicesRef shape);
-/// Distances of neighbours in row-major order.
+/// Returns the strides of a tensor in row-major order.
 Indices rowMajorStrides(IndicesRef shape);
-/// Distances of neighbours along each axis in rows of `lanes` elements along axis `dim`, the other
-/// axes in row-major order: element i of a row is in slot row * lanes + i.
+/// Returns the strides of a tensor in rows of `lanes` elements along axis `dim`. The other axes are
+/// in row-major order. Element i of a row has the address row * lanes + i.
 Indices rowStrides(IndicesRef shape, size_t dim, int64_t lanes);
-/// Rows of such a tensor; 1 for rank 0.
+/// Returns the number of rows of a tensor in rows along axis `dim`; 1 for rank 0.
 int64_t rowsOf(IndicesRef shape, size_t dim, int64_t lanes);
 
-/// A map from the elements of a tensor, by index or by position in row-major order, to addresses.
-/// One element has one address; several may have the same.
+/// A map from the elements of a tensor to addresses. An element is given by its index or by its
+/// position in row-major order. Several elements may have the same address.
 class Addressing {
 public:
-  /// Elements in row-major order from address 0 on.
+  /// Maps elements in row-major order to the addresses from 0 on.
   explicit Addressing(Indices shape = {});
-  /// Element i is at base + sum of i[axis] * strides[axis].
+  /// Maps element i to base + sum of i[axis] * strides[axis].
   static Addressing strided(Indices shape, IndicesRef strides, int64_t base = 0);
-  /// `count` elements that go round `size` addresses.
+  /// Maps element i of `count` to the address i mod size.
   static Addressing ring(int64_t count, int64_t size);
 
-  /// Views of a tensor of this shape; they are at the addresses of the elements they select.
+  // Views of a tensor of this shape. Each element of a view has the address of the selected
+  // element.
+
+  /// Axis i of the view is axis permutation[i].
   [[nodiscard]] Addressing permuted(IndicesRef permutation) const;
   [[nodiscard]] Addressing reversed(IndicesRef axes) const;
-  /// Element i along an axis is element starts + i * steps. Steps may be negative.
+  /// Along each axis, element i of the view is element starts + i * steps. Steps may be negative.
   [[nodiscard]] Addressing sliced(IndicesRef starts, IndicesRef sizes, IndicesRef steps) const;
-  /// Axes of extent 1 are repeated.
+  /// Repeats axes of extent 1.
   [[nodiscard]] Addressing broadcast(IndicesRef shape) const;
-  /// Element i along the axis is element (i + by) mod extent; `by` may be negative.
+  /// Along the axis, element i of the view is element (i + by) mod extent; `by` may be negative.
   [[nodiscard]] Addressing rotated(size_t axis, int64_t by) const;
-  /// The axis `times` times, one behind the other.
+  /// Repeats the tensor `times` times along the axis.
   [[nodiscard]] Addressing tiled(size_t axis, int64_t times) const;
   [[nodiscard]] Addressing reshaped(Indices shape) const;
 
-  /// The composition: what this calls an address is a row-major position of `next`. One map of
-  /// strides if there is one, else the two after each other.
+  /// Returns the composition: the addresses of this map are row-major positions of `next`. The
+  /// result has a single map of strides if one can express it.
   [[nodiscard]] Addressing then(const Addressing &next) const;
 
   [[nodiscard]] const Indices &shape() const { return extents; }
   [[nodiscard]] int64_t elements() const { return count; }
-  /// Whether addresses are a sum over axes, so that no more than divisions by their extents is
-  /// needed.
+  /// Whether a single map of strides gives the addresses.
   [[nodiscard]] bool isOneMap() const { return maps.size() == 1; }
 
-  /// The address of an element, by its row-major position.
+  /// Returns the address of the element at a row-major position.
   [[nodiscard]] int64_t at(int64_t position) const {
     for (const Map &map : maps)
       position = map.at(position);
@@ -65,9 +67,9 @@ public:
   }
   [[nodiscard]] int64_t at(IndicesRef index) const { return at(positionOf(index)); }
 
-  /// The inverse: the positions of all elements at an address, ascending.
+  /// Returns the positions of all elements at an address, ascending: the inverse of `at`.
   [[nodiscard]] std::vector<int64_t> positionsAt(int64_t address) const;
-  /// The first of them; nothing if no element is there.
+  /// Returns the first position of positionsAt; nothing if no element has this address.
   [[nodiscard]] std::optional<int64_t> positionAt(int64_t address) const;
 
   [[nodiscard]] int64_t positionOf(IndicesRef index) const;
@@ -84,8 +86,8 @@ public:
   }
 
 private:
-  /// Positions along an axis: number i of `count` is element (i + offset) mod extent, `stride`
-  /// from the next one. With offset 0 and extent = count nothing goes round.
+  /// An axis of a map with `count` positions. Position i is element (i + offset) mod extent, at the
+  /// address (element * stride). With offset 0 and extent = count, positions do not wrap.
   struct Axis {
     int64_t count = 1;
     int64_t extent = 1;
@@ -98,12 +100,12 @@ private:
     }
   };
 
-  /// One sum over axes. They need not be those of the shape: neighbours that are one run of
-  /// addresses are one axis, and only the positions they stand for are the same.
+  /// A sum over axes. These may differ from the axes of the shape: adjacent axes with consecutive
+  /// addresses are merged. The positions stay the same.
   struct Map {
     std::vector<Axis> axes;
     int64_t base = 0;
-    bool nested = false; ///< dividing by the strides finds the only position at an address
+    bool nested = false; ///< each address has one position, which division by the strides finds
 
     struct Digit {
       int64_t stride = 0, count = 1;
@@ -120,7 +122,8 @@ private:
       }
       return address;
     }
-    /// Elements from each multiple of it on whose addresses are `runStep` apart.
+    /// Returns the length of runs: beginning at each multiple of it, this many elements have
+    /// addresses at a distance of runStep().
     [[nodiscard]] int64_t run() const {
       return axes.empty() || axes.back().goesRound() ? 1 : axes.back().count;
     }

@@ -1,4 +1,4 @@
-// The parts of format::check, one file each.
+// The parts of format::check. Each has its own source file.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace sluice::format {
 
-/// Collects problems up to a limit.
+/// A list of at most `limit` problems. Further problems are dropped.
 class ProblemList {
 public:
   explicit ProblemList(size_t limit) : limit(limit) {}
@@ -27,7 +27,7 @@ private:
   std::vector<FileProblem> problems;
 };
 
-/// The one sentence that is wrong with a geometry, or nothing.
+/// Returns a message if a geometry is invalid.
 std::optional<std::string> checkGeometry(const Geometry &geometry);
 
 /// Whether a text is well-formed UTF-8.

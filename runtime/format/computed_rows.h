@@ -1,4 +1,4 @@
-// Which tensors of the model the rows are that a program computes.
+// The tensors of the model that the computed rows of a program belong to.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,20 @@
 
 namespace sluice::format {
 
-/// A tensor of the model that the machine computes, in rows as those of a HostTensor.
+/// A tensor of the model that the machine computes. Its rows are laid out as in HostTensor.
 struct ModelTensor {
   std::string name;
   std::vector<int64_t> shape;
   uint32_t dataDim = 0; ///< an axis of the packed shape
-  /// Of a model of several steps: its positions are those of one of them.
+  /// Whether the shape is that of one step, in a model with several steps per inference.
   bool ofStep = false;
-  std::vector<int64_t> packed = {}; ///< the packed shape; empty: the shape
+  std::vector<int64_t> packed = {}; ///< the packed shape; empty if it equals the shape
 
   bool operator==(const ModelTensor &) const = default;
 };
 
-/// `count` rows, or runs of the terms behind it, `step` rows of a tensor apart.
+/// A loop over rows of a tensor: `count` iterations, `step` rows apart. The following terms are
+/// inner loops.
 struct RowTerm {
   uint32_t count = 1;
   int32_t step = 0;
@@ -27,14 +28,15 @@ struct RowTerm {
   bool operator==(const RowTerm &) const = default;
 };
 
-/// Some of the rows that an instruction writes each time it is executed, in the order in which it
-/// does: from row `begin` of them on, one for every combination of the terms, the last of which
-/// moves fastest. In the first pass of the innermost loop around the instruction the first of them
-/// is row `row` of a tensor, in every further pass the one `perPass` rows on.
+/// Maps rows that an instruction writes to rows of a tensor. The rule covers a range of the written
+/// rows, in the order of writing: it begins with written row `begin` and has one row for each
+/// combination of the terms, the last term innermost. The first of them is row `row` of the tensor
+/// in the first iteration of the innermost sequencer loop, and moves by `perPass` rows in each
+/// further iteration.
 struct RowRule {
   uint32_t begin = 0;
   uint32_t tensor = 0;  ///< index into Program::tensors
-  bool partial = false; ///< not its elements but a sum that goes into them
+  bool partial = false; ///< the rows hold partial sums of the elements
   uint32_t row = 0;
   int32_t perPass = 0;
   std::vector<RowTerm> terms;
@@ -42,8 +44,8 @@ struct RowRule {
   bool operator==(const RowRule &) const = default;
 };
 
-/// What is known of the rows that an instruction writes, ascending and disjoint: the others are
-/// nothing but what its nodes have between them.
+/// The rules of one instruction, ascending and disjoint. Written rows without a rule hold values
+/// that are internal to the nodes of the instruction.
 struct ComputedRows {
   uint32_t core = 0;
   uint32_t instruction = 0;

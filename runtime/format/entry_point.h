@@ -1,4 +1,4 @@
-// Where a program is entered.
+// Entry points of a program.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace sluice::format {
 
-/// Where every sequencer begins, by core, the host port last. Empty: with instruction 0.
+/// The index of the first instruction of each core, then of the host port. If the list is empty,
+/// all begin with instruction 0.
 using EntryPoint = std::vector<uint32_t>;
 
 } // namespace sluice::format

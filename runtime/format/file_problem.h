@@ -1,11 +1,11 @@
-// What is wrong with a file that a user names.
+// A problem of a file.
 #pragma once
 
 #include <string>
 
 namespace sluice::format {
 
-/// What is wrong with a file: "E05xx" and one sentence (docs: sluice explain).
+/// A problem of a file: a code "E05xx", which `sluice explain` describes, and a message.
 struct FileProblem {
   std::string code;
   std::string message;

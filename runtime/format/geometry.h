@@ -1,4 +1,4 @@
-// What a machine looks like: the numbers of a target preset.
+// The geometry of a machine: the numbers of a target.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sluice::format {
 
-/// Geometry of one target (hw/targets/*.json). Counts are per core unless said
+/// The geometry of one target (hw/targets/*.json). Counts are per core unless the comment says
 /// otherwise.
 struct Geometry {
   std::string name;     ///< preset, e.g. "c6b32-deep"
@@ -22,7 +22,7 @@ struct Geometry {
   uint32_t instructions = 0;
   uint32_t hostInstructions = 0; ///< of the host port
   uint32_t tables = 0;
-  uint32_t clockMhz = 0; ///< the clock microseconds are named at
+  uint32_t clockMhz = 0; ///< the clock for times in microseconds
 
   bool operator==(const Geometry &) const = default;
 };

@@ -1,4 +1,4 @@
-// Where the elements of a tensor are at the host port.
+// The places of the elements of a tensor in the rows at the host port.
 #pragma once
 
 #include "runtime/addressing/addressing.h"
@@ -6,8 +6,8 @@
 
 namespace sluice::format {
 
-/// Lane l of row r of a tensor is address r * lanes + l, the rows counted from the tensor's first
-/// one; with a part for each of `steps` steps, the rows of all of them, step after step.
+/// Returns the addressing of a tensor. Lane l of row r has the address r * lanes + l; rows count
+/// from the first row of the tensor. With several steps, the rows of all steps follow each other.
 addressing::Addressing hostSlots(const HostTensor &tensor, uint32_t lanes, uint32_t steps = 1);
 
 } // namespace sluice::format

@@ -1,4 +1,4 @@
-// What the memories of a core hold before the first inference.
+// The contents of the memories of a core before the first inference.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@ namespace sluice::format {
 /// One instruction as stored: isa::kWords little-endian 64-bit words.
 using InstructionWords = std::array<uint64_t, 9>;
 
-/// Runs of rows of one memory with their first address.
+/// Rows at consecutive addresses of one memory.
 struct RowImage {
   uint32_t address = 0;
-  std::vector<uint16_t> lanes; ///< whole rows, B lanes each
+  std::vector<uint16_t> lanes; ///< bf16, whole rows
 };
 
-/// A preloaded accumulator row: B lanes of 64 bits (docs/machine.md, Numbers).
+/// A preload row: 64 bits for each lane (docs/machine.md, Numbers).
 struct PreloadImage {
   uint32_t row = 0;
   std::vector<uint64_t> lanes;

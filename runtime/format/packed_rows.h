@@ -1,4 +1,5 @@
-// Tensors in rows: along one axis of their shape, or of that with neighbouring axes as one.
+// The layout of a tensor in rows, along one axis of its packed shape: its shape, perhaps with
+// adjacent axes merged.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,22 @@
 
 namespace sluice::format {
 
-/// How the elements of a tensor are in rows.
+/// The layout of the elements of a tensor in rows.
 struct PackedRows {
-  std::vector<int64_t> shape;  ///< of the tensor
-  std::vector<int64_t> packed; ///< that, or with neighbouring axes as one
+  std::vector<int64_t> shape;  ///< shape of the tensor
+  std::vector<int64_t> packed; ///< the shape, perhaps with adjacent axes merged
   uint32_t dataDim = 0;        ///< an axis of `packed`
 
   explicit PackedRows(const ModelTensor &tensor);
-  /// Of a model of several steps: of the part that one of them has.
+  /// If `steps` is above 1, the layout is that of the part in one step.
   PackedRows(const HostTensor &tensor, uint32_t steps);
 
-  /// Lane l of row r is address r * lanes + l.
+  /// Returns the addressing of the elements. Lane l of row r has the address r * lanes + l.
   [[nodiscard]] addressing::Addressing slots(int64_t lanes) const;
   [[nodiscard]] int64_t rows(int64_t lanes) const;
-  /// The axis of the tensor along which neighbours in a row are; of several that are one the last.
+  /// Returns the axis of the tensor that lies along the lanes; the last one of several merged axes.
   [[nodiscard]] uint32_t tensorDim() const;
-  /// What is wrong with it, or nothing. The extents of the shape have been checked.
+  /// Returns a message if the layout is invalid. The extents of the shape must be valid.
   [[nodiscard]] std::optional<std::string> problem() const;
 
 private:

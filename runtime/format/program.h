@@ -1,5 +1,5 @@
-// The contents of a program file as plain data: what the compiler writes, the
-// loader checks and the engines run. The byte layout is in program_file.h.
+// The contents of a program file as plain data. The compiler writes it, the loader checks it and
+// the engines run it. program_file.h has the byte layout.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,38 @@
 
 namespace sluice::format {
 
-/// One model of a program: the rows of its inputs are offered in order of
-/// firstRow, and its outputs are complete when every output row has arrived
-/// once.
+/// One model of a program. The host offers the rows of the inputs in the order of firstRow. The
+/// outputs are complete when every output row has arrived once.
 struct Model {
   std::string name;
   std::vector<HostTensor> inputs;
   std::vector<HostTensor> outputs;
-  uint64_t macs = 0; ///< multiply-accumulates of one inference, without those by weights of 0
+  uint64_t macs = 0; ///< multiply-accumulates of one inference, with weights that are not 0
   uint64_t parameters = 0;
-  /// How often an inference goes through the program. With more than one it begins with the
-  /// program's initial state, and the rows of each step are offered, and arrive, one after the
-  /// other.
+  /// The number of runs of the program in one inference. If there are several, an inference begins
+  /// with the initial state of the program, and the rows of the steps follow each other.
   uint32_t steps = 1;
-  std::vector<HostArray> arrays = {}; ///< the inputs of the host; empty: one for each of `inputs`
+  std::vector<HostArray> arrays = {}; ///< the inputs of the user; empty: they equal `inputs`
 };
 
-/// Rows that are kept from one inference to the next: of a core's tensor RAM, or of its
-/// preload RAM (sums ahead, unrounded).
+/// Rows that the machine keeps from one inference to the next, in the tensor RAM of a core or in
+/// its preload RAM (precomputed sums, not rounded).
 struct StatePlace {
   enum class Memory : uint8_t { Rows = 1, Preloads = 2 };
 
   uint32_t core = 0;
   Memory memory = Memory::Rows;
-  uint32_t first = 0; ///< address as in instructions, inbox or local; or preload row
+  uint32_t first = 0; ///< first address, as in instructions, or first preload row
   uint32_t rows = 0;
 };
 
-/// What a program remembers. As an image it is a sequence of rows of B lanes in the order of
-/// the places: a tensor row is one of them, a preload row four, which are quarters of its lanes,
-/// the lowest first, as the configuration port takes them.
+/// The state of a program. Its image is a sequence of rows in the order of the places. A tensor row
+/// is one row of the image. A preload row is four: the quarters of its 64-bit lanes, lowest first,
+/// as the configuration port writes them.
 struct ProgramState {
   std::vector<StatePlace> places; ///< ascending (core, memory, first)
-  /// Sends the image to the host as output rows 0 and on, and stops. Empty: it cannot.
+  /// The entry of the instructions that send the image to the host, as output rows from 0 on, and
+  /// stop. Empty if the program has none.
   EntryPoint save;
 };
 

@@ -1,4 +1,4 @@
-// What rules of computed rows say.
+// Evaluation of the rules of computed rows.
 #pragma once
 
 #include "hw/isa/isa.h"
@@ -7,10 +7,11 @@
 
 namespace sluice::format {
 
-/// Rows that one execution of an instruction writes to tensor memories; 0: it writes none.
+/// Returns the number of rows that one execution of an instruction writes to tensor memories.
 uint64_t rowsWritten(const isa::Instruction &instruction);
 
-/// Which row of its tensor a rule gives in the first pass to each of the rows it is for.
+/// Returns the row of the tensor for each written row that a rule covers, in the first iteration of
+/// the innermost loop.
 addressing::Addressing rowsOf(const RowRule &rule);
 
 } // namespace sluice::format

@@ -1,4 +1,4 @@
-// Which nodes of the source model an instruction comes from.
+// The nodes of the source model that each instruction implements.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sluice::format {
 
-/// Where an instruction comes from: indices into Program::nodes.
+/// The source nodes of an instruction, as indices into Program::nodes.
 struct SourceEntry {
   uint32_t core = 0; ///< core index, or the number of cores for the host port
   uint32_t instruction = 0;

@@ -1,4 +1,4 @@
-// A program's state as an image: rows of B lanes, in the order of its places.
+// The image of the state of a program: rows of lanes, in the order of ProgramState::places.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace sluice::format {
 
-/// Rows of the image that one row of a place takes.
+/// Returns the number of rows in the image for one row of a place.
 constexpr uint32_t imageRows(StatePlace::Memory memory) {
   return memory == StatePlace::Memory::Preloads ? 4 : 1;
 }
 
-/// Rows of the image.
+/// Returns the number of rows of the image.
 size_t stateRows(const ProgramState &state);
 
-/// What the state is when the program is loaded.
+/// Returns the image of the state after loading.
 std::vector<uint16_t> initialState(const Program &program);
 
-/// Cycles that the configuration port needs to start the machine anew with a state: the reset, a
-/// write for every row, and the start.
+/// Returns the cycles in which the configuration port restarts the machine with a state: the reset,
+/// one write for each row, and the start.
 uint64_t restartCycles(const Program &program);
 
 } // namespace sluice::format
