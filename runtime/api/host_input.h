@@ -1,4 +1,4 @@
-// The inputs of a model as the host gives them.
+// The inputs of a model as the user provides them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace sluice::runtime {
 
-/// An array or, where the model has none, the tensor itself; lives as long as the model.
+/// An input of the user: an entry of Model::arrays or, if the model has none, of Model::inputs. It
+/// is valid as long as the model.
 struct HostInput {
   const std::string &name;
   const std::vector<int64_t> &shape;
@@ -24,7 +25,7 @@ inline size_t inputCount(const format::Model &model) {
   return model.arrays.empty() ? model.inputs.size() : model.arrays.size();
 }
 
-/// The array of the host that an input is made from.
+/// Returns the index of the input of the user from which the host computes an input of the program.
 inline size_t arrayOf(const format::Model &model, size_t input) {
   return model.arrays.empty() ? input : model.inputs[input].array;
 }
@@ -38,8 +39,8 @@ inline HostInput hostInput(const format::Model &model, size_t array) {
   return {one.name, one.shape, one.type, one.limits};
 }
 
-/// The axis along the lanes of the first tensor that is made from an array; the last axis of the
-/// array where that is one of the table's rows.
+/// Returns the data dimension of the first tensor that the host computes from an array. If that is
+/// an axis of the rows of a table, returns the last axis of the array.
 inline uint32_t dataDimOf(const format::Model &model, size_t array) {
   size_t first = 0;
   while (arrayOf(model, first) != array)

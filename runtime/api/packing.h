@@ -1,5 +1,5 @@
-// Host arrays <-> rows of the host port (docs/program-format.md, Tensors at the
-// host port).
+// Conversion between arrays of the host and rows at the host port (docs/program-format.md, Tensors
+// at the host port).
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace sluice::runtime {
 
-/// Product of the shape.
+/// Returns the number of elements of a tensor.
 uint64_t elementCount(const format::HostTensor &tensor);
 
-/// Packs a row-major array of `type` into tensor.rows rows of `lanes`; lanes beyond the extent
-/// become zero. The array has elementCount(tensor) elements, or one for each row of the lookup.
-/// Of a tensor with a part for each of `steps` steps the rows are those of all of them, step after
-/// step. An input with limits must have been found within them.
+/// Packs a row-major array of `type` into tensor.rows rows of `lanes` lanes. Lanes beyond the
+/// extent become 0. The array has elementCount(tensor) elements, or one for each row if the tensor
+/// has a lookup. If the tensor has a step axis, the rows of all steps follow each other. The
+/// elements must be within the limits of the tensor (refusedElement).
 void pack(const format::HostTensor &tensor, uint32_t lanes, const void *data, format::HostType type,
           std::span<uint16_t> rows, uint32_t steps = 1);
 
@@ -27,20 +27,22 @@ void pack(const format::HostTensor &tensor, uint32_t lanes, const void *data, fo
 struct ElementsView {
   const void *data = nullptr;
   format::HostType type = format::HostType::Float32;
-  std::span<const int64_t> shape; ///< of the array, which may have axes for steps in front
+  std::span<const int64_t> shape; ///< of the array; it may begin with axes for steps
 };
 
-/// Says which element is no integer within the limits of an input, "" if all are:
+/// Returns a message about the first element that is no integer within the limits of an input; an
+/// empty text if there is none:
 /// "input 'n' has 1001 at [0, 3], allowed: integers from -256 to 256 (int32 in the model)".
 std::string refusedElement(std::string_view input, format::HostType inModel,
                            const format::Limits &limits, const ElementsView &elements);
 
-/// The element of an array as a number; integers beyond 2^53 are rounded to odd, so that rounding
-/// them again, to fewer bits, is as if from the integer.
+/// Returns an element of an array as a number. Integers beyond 2^53 are rounded to odd, so that a
+/// second rounding to fewer bits gives the same as one rounding of the integer.
 double elementOf(const void *data, format::HostType type, uint64_t element);
 
-/// The reverse of pack(); lanes beyond the extent are ignored, and so are positions that are
-/// skipped. Integers that `type` does not have become the nearest one that it has, NaN becomes 0.
+/// Unpacks rows into an array: the reverse of pack(). Lanes beyond the extent and skipped positions
+/// are ignored. An integer outside the range of `type` becomes the nearest one in the range; NaN
+/// becomes 0.
 void unpack(const format::HostTensor &tensor, uint32_t lanes, std::span<const uint16_t> rows,
             void *data, format::HostType type, uint32_t steps = 1);
 

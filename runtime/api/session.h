@@ -1,5 +1,5 @@
-// A loaded program on an engine with the jobs it works on: one thread clocks
-// the machine while jobs are pending, and nothing else touches it meanwhile.
+// A session: a loaded program on an engine, and its jobs. One thread clocks the machine while jobs
+// are pending; no other thread accesses the machine during that time.
 #pragma once
 
 #include <condition_variable>
@@ -21,27 +21,27 @@
 
 namespace sluice::runtime {
 
-/// How a job stands.
+/// The state of a job.
 enum class JobState : uint8_t { Pending, Done, Stalled, Fault, Cancelled, Internal };
 
-/// How a save or a restore ended.
+/// The outcome of saving or restoring the state.
 struct StateResult {
-  size_t pending = 0;              ///< jobs in its way: nothing has been done
-  JobState state = JobState::Done; ///< Done, or why the machine can no longer be used
+  size_t pending = 0;              ///< if not 0, nothing was done because so many jobs are pending
+  JobState state = JobState::Done; ///< Done, or the reason why the machine is unusable
   std::string error;
 };
 
-/// When the first row of a job is offered (sluice_rt_pacing).
+/// The time at which the host offers the first row of a job (sluice_rt_pacing).
 enum class Pacing : uint8_t { Queued, Contiguous, Spaced };
 
-/// Where outputs go when a job completes.
+/// The array that receives an output when a job completes.
 struct OutputArray {
   void *data = nullptr;
   format::HostType type = format::HostType::Float32;
 };
 
-/// One inference. The fields above the line are fixed by submit; the others
-/// belong to the session's thread until `state` is no longer Pending.
+/// One inference. The fields above the line do not change after submit. The other fields belong to
+/// the thread of the session while `state` is Pending.
 struct Job {
   uint32_t model = 0;
   Pacing pacing = Pacing::Queued;
@@ -55,9 +55,9 @@ struct Job {
   uint64_t firstInput = 0;
   uint64_t lastOutput = 0;
   uint64_t interval = 0;
-  JobState state = JobState::Pending; ///< guarded by the session's mutex
-  bool wanted = true;                 ///< by nextEnded; guarded by the session's mutex
-  std::string error;                  ///< of a state that is neither Pending nor Done
+  JobState state = JobState::Pending; ///< guarded by the mutex of the session
+  bool wanted = true;                 ///< nextEnded may return it; guarded by the same mutex
+  std::string error;                  ///< the message if `state` is neither Pending nor Done
 };
 using JobPtr = std::shared_ptr<Job>;
 
@@ -81,54 +81,52 @@ public:
 
   const format::Program &program() const { return *loaded; }
 
-  /// Hands a job over; the job's first part must be filled in.
+  /// Submits a job. The fields above the line must be set.
   void submit(const JobPtr &job);
 
-  /// While held, the clock stands; jobs submitted meanwhile start together.
-  /// Calls nest.
+  /// Stops the clock between hold and resume; jobs submitted meanwhile start together. Calls nest.
   void hold();
   void resume();
 
-  /// Stops the thread and cancels what is pending; later jobs are cancelled at
-  /// once. The handles of jobs may outlive it.
+  /// Stops the thread and cancels all pending jobs; later jobs are cancelled at once. Handles of
+  /// jobs may outlive the session.
   void close();
 
-  /// Whether this is a child of the process that made the session: the thread stayed there. Nothing
-  /// can be asked of the session then, and it cannot be destroyed.
+  /// Whether this process is a fork of the process that made the session. The thread does not exist
+  /// here, so no other function may be called, and the session must not be destroyed.
   bool isForeign() const { return getpid() != owner; }
 
-  /// Cancels all jobs and starts anew with the initial state; loads the program again if the
-  /// machine could no longer be used.
+  /// Cancels all jobs and restarts with the initial state. Loads the program again if the machine
+  /// was unusable.
   void reset();
 
-  /// Lets the machine come to rest, reads its state (an image, runtime/format/state.h) and starts
-  /// it anew with that. The program can be saved.
+  /// Waits until the machine is at rest, reads its state as an image (runtime/format/state.h) and
+  /// restarts with this state. The program must have an entry that saves its state.
   StateResult save(std::vector<uint16_t> &image);
-  /// Starts anew with that state.
+  /// Restarts with the state in an image.
   StateResult restore(std::span<const uint16_t> image);
 
   JobState state(const Job &job);
   JobState wait(const Job &job);
-  /// Pending after `milliseconds`.
+  /// Returns Pending if the job has not ended after `milliseconds`.
   JobState waitFor(const Job &job, uint32_t milliseconds);
 
-  /// The next ended job not handed out before; null after `milliseconds`.
+  /// Returns the next ended job that it has not returned before; null after `milliseconds`.
   JobPtr nextEnded(uint32_t milliseconds);
-  /// A handle goes away: not to be handed out any more.
+  /// Excludes a job from nextEnded, because the user released its handle.
   void forget(const JobPtr &job);
 
   Counters counters();
-  /// Of all units at one moment.
+  /// Returns the counters of all units at one moment.
   std::vector<device::UnitCounters> unitCounters();
 
-  /// From now on, what the units do is recorded, or is no longer; what was is
-  /// forgotten.
+  /// Starts or stops the recording of the activities of the units, and discards the record so far.
   void record(bool on);
-  /// What was recorded since then or since the last reset.
+  /// Returns the record since the call of `record` or the last reset.
   std::vector<device::Span> recorded();
 
 private:
-  /// What an output row address stands for.
+  /// The output row of a model at an output address.
   struct RowTarget {
     uint32_t model = 0, output = 0, row = 0;
     bool used = false;

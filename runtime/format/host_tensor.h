@@ -1,4 +1,4 @@
-// A tensor as the host sees it, and the rows that carry it.
+// The inputs and outputs of a model at the host port, and their rows.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sluice::format {
 
-/// The integers that an input accepts, both ends included.
+/// The range of integers that an input accepts, inclusive.
 struct Limits {
   int64_t low = 0, high = 0;
 
   bool operator==(const Limits &) const = default;
 };
 
-/// Those of an integer type; UInt64 ends where Int64 does.
+/// Returns the range of an integer type. The range of UInt64 ends at the maximum of Int64.
 constexpr Limits limitsOf(HostType type) {
   if (type == HostType::Bool)
     return {0, 1};
@@ -30,22 +30,22 @@ constexpr Limits limitsOf(HostType type) {
   return isUnsigned ? Limits{0, span - 1} : Limits{-span / 2, span / 2 - 1};
 }
 
-/// Constant rows that the host sends in the place of integers, as an embedding does: integer v
-/// becomes row (v - first) mod rows of the table.
+/// A table that the host looks integers up in, like an embedding: instead of the integer v, it
+/// sends row (v - first) mod rows() of the table.
 struct Lookup {
   int64_t first = 0;
   uint32_t rowElements = 1;
   std::vector<uint16_t> values; ///< bf16, row by row
 
   [[nodiscard]] int64_t rows() const { return static_cast<int64_t>(values.size() / rowElements); }
-  /// Where the row of an integer begins.
+  /// Returns the index in `values` of the first element of the row for an integer.
   [[nodiscard]] size_t at(int64_t integer) const {
     const int64_t row = (integer - first) % rows();
     return static_cast<size_t>(row < 0 ? row + rows() : row) * rowElements;
   }
 };
 
-/// Integers that stand for numbers: round(number / scale) + zero, between low and high.
+/// A quantisation: the integer for a number is round(number / scale) + zero, clamped to `limits`.
 struct Quantisation {
   float scale = 1;
   int32_t zero = 0;
@@ -53,22 +53,21 @@ struct Quantisation {
 
   bool operator==(const Quantisation &) const = default;
 
-  /// In fp32, rounded to the nearest integer, ties to even.
+  /// Returns the integer for a number, computed in fp32; ties round to even.
   [[nodiscard]] double integerOf(double number) const;
   [[nodiscard]] double numberOf(double integer) const {
     return static_cast<float>(integer - zero) * scale;
   }
 };
 
-/// A tensor at the host port. The host sees a plain row-major array of `shape`;
-/// the port carries rows of B bf16 lanes. Index (i0..in) of the array's packed shape, which is
-/// `shape` or that with neighbouring axes as one, with data dimension d:
-/// the row is first_row + flat(other indices, row-major) * ceil(packed[d]/B) +
-/// i[d]/B, the lane i[d]%B. Lanes beyond the extent are zero in inputs and
-/// unspecified in outputs. A rank-0 tensor
-/// has an empty shape and is carried as one lane. In a model of several steps the
-/// rows carry the part of one step (runtime/format/steps.h), and `shape` is that of
-/// the whole.
+/// A tensor at the host port. The host has a row-major array of shape `shape`; the port transfers
+/// rows of B lanes in bf16. The packed shape is `shape`, perhaps with adjacent axes merged. With
+/// data dimension d, the element (i0..in) of the packed shape is in
+///   row  firstRow + flat(other indices, row-major) * ceil(packed[d] / B) + i[d] / B,
+///   lane i[d] % B.
+/// Lanes beyond the extent are 0 in inputs and unspecified in outputs. A tensor of rank 0 has an
+/// empty shape and uses one lane. If an inference has several steps, the rows are those of one step
+/// (runtime/format/steps.h), and `shape` is the shape of the whole tensor.
 struct HostTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -76,24 +75,26 @@ struct HostTensor {
   uint32_t dataDim = 0; ///< an axis of the packed shape
   uint32_t firstRow = 0;
   uint32_t rows = 0;
-  /// Of a model of several steps: the axis along which every step has its own positions. None:
-  /// an input that every step takes again, an output of the last step.
+  /// If an inference has several steps: the axis along which each step has its own positions.
+  /// Nothing for an input that every step reads whole, and for an output of the last step.
   std::optional<uint32_t> stepAxis = std::nullopt;
-  /// Along it, of an output: positions that the first steps give ahead of position 0.
+  /// For an output with a step axis: the number of positions before position 0 that the first steps
+  /// compute.
   uint32_t skipped = 0;
-  /// The packed shape (of the part of a step, in a model of several); empty: the shape.
+  /// The packed shape, of one step if there are several; empty if it equals the shape.
   std::vector<int64_t> packed = {};
-  /// Of an input of integers or bools; bf16 has every one of them.
+  /// For an input of integers or bools: the accepted range. bf16 represents all of them exactly.
   std::optional<Limits> limits = std::nullopt;
-  uint32_t array = 0; ///< of an input: the array of the model that it is made from, if it has some
-  /// Of an input: what its elements are looked up in. The shape is that of the array with axes of
-  /// the table's rows behind it.
+  uint32_t array = 0; ///< for an input: its index in Model::arrays, if these are not empty
+  /// For an input: the table in which the host looks its elements up. `shape` is the shape of the
+  /// array, followed by the axes of a row of the table.
   std::optional<Lookup> lookup = std::nullopt;
-  /// The rows have integers. The host quantises an input, and restores an output.
+  /// If the rows hold quantised integers: the host quantises an input and dequantises an output.
   std::optional<Quantisation> quantised = std::nullopt;
 };
 
-/// An input as the host gives it, where several tensors are made from one, or by a lookup.
+/// An input of the user, from which the host computes several inputs of the program or looks one
+/// up.
 struct HostArray {
   std::string name;
   std::vector<int64_t> shape;

@@ -1,5 +1,5 @@
-// Program files: write, read, and check. Nothing here knows the compiler, and
-// nothing in a file is believed before it is checked.
+// Writing, reading and checking program files. The code does not depend on the compiler and trusts
+// no byte of a file before it is checked.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace sluice::format {
 
-/// Either a program that passed every check, or what is wrong with it.
+/// A program that passed every check, or the problems of the file.
 struct ReadResult {
   std::optional<Program> program;
   std::vector<FileProblem> problems;
-  Sha256 identity{}; ///< of a program: the hash of the file's header, which stands for all of it
+  Sha256 identity{}; ///< the hash in the header of the file, which covers all of it
 };
 
-/// Where a section lies in the file, for `sluice inspect --sections`.
+/// The place of a section in the file, in bytes.
 struct SectionInfo {
   Section kind;
   uint64_t offset = 0;
@@ -30,55 +30,56 @@ struct SectionInfo {
   Sha256 hash{};
 };
 
-/// The bytes of a program file; equal programs give equal bytes. The program is
-/// not checked: what the compiler gets wrong, the reader reports.
+/// Returns the bytes of a program file. Equal programs give equal bytes. `write` does not check the
+/// program; `read` does.
 std::vector<uint8_t> write(const Program &program);
 
-/// Writes a whole file or none: into a temporary file beside `path`, which is
-/// then renamed. `path` keeps its old content on failure. A link stays one; into
-/// a device or a pipe the bytes are written as they are.
+/// Writes a file completely or not at all: writes a temporary file beside `path` and renames it. On
+/// failure, `path` keeps its content. If `path` is a link, the link stays. Devices and pipes are
+/// written directly.
 std::optional<FileProblem> writeAtomically(const std::string &path, std::span<const uint8_t> bytes);
 
-/// Whether writeAtomically could begin, for a refusal before long work. Leaves nothing behind.
+/// Checks whether writeAtomically can begin, so that a long computation need not fail at its end.
+/// Returns the problem if it cannot. Leaves no file behind.
 std::optional<FileProblem> checkWritable(const std::string &path);
 
-/// Reads and checks everything. Memory used is bounded by a small multiple of
-/// the number of bytes, whatever they say.
+/// Reads and checks a program. The memory in use is at most a small multiple of the number of
+/// bytes, whatever their content.
 ReadResult read(std::span<const uint8_t> bytes);
 
-/// Reads a file ("-" is not special here); E0501 if it cannot be read.
+/// Reads and checks a file. Returns E0501 if it cannot be read. "-" has no special meaning.
 ReadResult readFile(const std::string &path);
 
-/// Whether a regular file begins like a program file; nothing else is read.
+/// Whether `path` is a regular file that begins like a program file. Other files are not opened.
 bool isProgramFile(const std::string &path);
 
-/// The bytes of a regular file or stream, or the reason why not (E0501). Only the
-/// first of them if they do not begin with `magic`.
+/// Reads the bytes of a regular file or stream. Returns E0501 if it cannot be read. Reads only the
+/// first bytes if they differ from `magic`.
 std::optional<FileProblem> readBytes(const std::string &path, std::vector<uint8_t> &bytes,
                                      std::span<const uint8_t> magic = {});
 
-/// The same of a stream that is open; `name` is for the message.
+/// Reads the bytes of an open stream in the same way. `name` is its name in messages.
 std::optional<FileProblem> readStream(int descriptor, const std::string &name,
                                       std::vector<uint8_t> &bytes,
                                       std::span<const uint8_t> magic = {});
 
-/// The section table of a file that `read` accepts.
+/// Returns the section table of a file that `read` accepts.
 std::vector<SectionInfo> sections(std::span<const uint8_t> bytes);
 
-/// What a program needs of the memories of one core: weight blocks, and rows up to the
-/// last, that instructions read or write, packets arrive in, or that have a value when
-/// the machine starts.
+/// The part of the memories of one core that a program uses: weight blocks, and rows up to the last
+/// one. A row is used if an instruction reads or writes it, a packet arrives in it, or it has an
+/// initial value.
 struct MemoryReach {
   uint64_t weightBlocks = 0;
   uint64_t inboxRows = 0;
   uint64_t localRows = 0;
 };
 
-/// By core; the program has passed the checks.
+/// Returns the used memory of each core. The program has passed the checks.
 std::vector<MemoryReach> memoryReach(const Program &program);
 
-/// The checks behind the layout: geometry, instructions and every address they
-/// reach, memory images, host tensors, source map. At most `limit` problems.
+/// Checks the contents of a program: geometry, instructions and every address that they reach,
+/// memory images, host tensors and source map. Returns at most `limit` problems.
 std::vector<FileProblem> check(const Program &program, size_t limit = 20);
 
 } // namespace sluice::format
