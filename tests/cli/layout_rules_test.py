@@ -159,12 +159,12 @@ ACCEPTED = [
     gather("[5 3!] -> [3!]", 2, 0), gather("[2 3! 4] -> [2 3! 2 3]", [[0, 2, 3], [3, 2, 1]], 2),
 
     unsqueeze("[2! 3] -> [1 2! 3]", 0), unsqueeze("[2 3!] -> [2 1 3!]", 1), unsqueeze("[2 3!] -> [2 3! 1]", 2),
-    unsqueeze("[9!] -> [1 9! 1]", 0, 2), unsqueeze("[!] -> [1! 1]", 0, 1),
+    unsqueeze("[9!] -> [1 9! 1]", 0, 2), unsqueeze("[!] -> [1 1!]", 0, 1), unsqueeze("[!] -> [1! 1]", 0, 1, flags=["--data-dim", "y=0"]),
     squeeze("[1 3!] -> [3!]", 0), squeeze("[2! 1 3] -> [2! 3]", 1), squeeze("[1 9! 1] -> [9!]", 0, 2),
     squeeze("[1! 1] -> [1!]", 0, back=False), squeeze("[1!] -> [!]", 0),
 
     broadcast("[1 3!] -> [4 3!]"), broadcast("[3 1!] -> [3 9!]"), broadcast("[3! 1] -> [3! 4]"),
-    broadcast("[3!] -> [2 3!]"), broadcast("[!] -> [2! 9]"),
+    broadcast("[3!] -> [2 3!]"), broadcast("[!] -> [2 9!]"), broadcast("[!] -> [2! 9]", flags=["--data-dim", "y=0"]),
 
     concat("[2! 3] ++ [7! 3] -> [9! 3]", 0), concat("[2! 3] ++ [2! 1] -> [2! 4]", 1),
     concat("[2 9!] ++ [1 9!] -> [3 9!]", 0), concat("[2 3] ++ [2! 1] -> [2! 4]", 1),

@@ -267,10 +267,12 @@ void RelayoutOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 //===-- reshapes ------------------------------------------------------------------------------===//
 
 void UnsqueezeOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  // Rank 0 is carried as [1], which is no axis of the tensor: its place among
-  // the new axes is a reshape's.
-  if (shapeOf(getInput()).empty())
-    return addReshape(query, query.operands[0], relation, "DD-UNSQ");
+  // Rank 0 is carried as [1], which is no axis of the tensor: it may be any of the new axes.
+  if (shapeOf(getInput()).empty()) {
+    for (int64_t to = 0; to < rank(query.result); ++to)
+      addView(relation, 0, to, "DD-UNSQ", "a single element has no axis of its own", 0);
+    return;
+  }
   int64_t from = 0;
   for (int64_t to = 0; to < rank(query.result); ++to)
     if (!llvm::is_contained(getAxes(), to))

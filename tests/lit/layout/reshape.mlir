@@ -177,9 +177,9 @@ func.func @unsqueeze_back_back(%x: tensor<2x3xf32>) -> tensor<2x3x1xf32, #sluice
   return %r : tensor<2x3x1xf32, #sluice.dim<1>>
 }
 
-// rank-0 [] -> [1! 1]
+// rank-0 [] -> [1 1!]
 // CHECK-LABEL: func.func @unsqueeze_scalar(
-// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice<[1!]>>) -> tensor<1x1xbf16, #sluice<[1! 1]>>
+// CHECK-SAME: %{{.*}}: tensor<bf16, #sluice<[1!]>>) -> tensor<1x1xbf16, #sluice<[1 1!]>>
 func.func @unsqueeze_scalar(%x: tensor<f32, #sluice.dim<0>>) -> tensor<1x1xf32> {
   %r = sluice.unsqueeze %x axes [0, 1] : (tensor<f32, #sluice.dim<0>>) -> tensor<1x1xf32>
   return %r : tensor<1x1xf32>
@@ -191,6 +191,30 @@ func.func @unsqueeze_scalar(%x: tensor<f32, #sluice.dim<0>>) -> tensor<1x1xf32> 
 func.func @unsqueeze_scalar_back(%x: tensor<f32>) -> tensor<1x1xf32, #sluice.dim<0>> {
   %r = sluice.unsqueeze %x axes [0, 1] : (tensor<f32>) -> tensor<1x1xf32, #sluice.dim<0>>
   return %r : tensor<1x1xf32, #sluice.dim<0>>
+}
+
+// A single element lies along the axis that its reader needs: [] -> [1 1!] -> [1 4!] beside [1 4!]
+// CHECK-LABEL: func.func @unsqueeze_scalar_beside(
+// CHECK: sluice.unsqueeze %{{.*}} : (tensor<bf16, #sluice<[1!]>>) -> tensor<1x1xbf16, #sluice<[1 1!]>>
+// CHECK-LABEL: func.func @unsqueeze_scalar_above(
+// CHECK: sluice.unsqueeze %{{.*}} : (tensor<bf16, #sluice<[1!]>>) -> tensor<1x1xbf16, #sluice<[1! 1]>>
+func.func @unsqueeze_scalar_beside(%x: tensor<f32>, %y: tensor<1x4xf32, #sluice.dim<1>>) -> tensor<1x4xf32> {
+  %0 = sluice.unsqueeze %x axes [0, 1] : (tensor<f32>) -> tensor<1x1xf32>
+  %1 = sluice.broadcast %0 : (tensor<1x1xf32>) -> tensor<1x4xf32>
+  %2 = sluice.map (%a = %y, %b = %1) : (tensor<1x4xf32, #sluice.dim<1>>, tensor<1x4xf32>) -> tensor<1x4xf32> {
+    %s = arith.addf %a, %b : f32
+    sluice.yield %s
+  }
+  return %2 : tensor<1x4xf32>
+}
+func.func @unsqueeze_scalar_above(%x: tensor<f32>, %y: tensor<4x1xf32, #sluice.dim<0>>) -> tensor<4x1xf32> {
+  %0 = sluice.unsqueeze %x axes [0, 1] : (tensor<f32>) -> tensor<1x1xf32>
+  %1 = sluice.broadcast %0 : (tensor<1x1xf32>) -> tensor<4x1xf32>
+  %2 = sluice.map (%a = %y, %b = %1) : (tensor<4x1xf32, #sluice.dim<0>>, tensor<4x1xf32>) -> tensor<4x1xf32> {
+    %s = arith.addf %a, %b : f32
+    sluice.yield %s
+  }
+  return %2 : tensor<4x1xf32>
 }
 
 // [1 3!] -> [3!]
