@@ -7,7 +7,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-namespace math = mlir::math;
 using Proto = onnx::TensorProto;
 
 DataType quantisedType(const NodeView &node, size_t zero) {
@@ -42,9 +41,8 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
   Operator entry;
   entry.name = name;
   entry.form = form;
-  entry.inputs = {{"x", Types::Numeric},
-                  {scale, Types::Float, Presence::Required, true},
-                  {zero, Types::Numeric, Presence::Optional, true}};
+  entry.inputs = {
+      {"x", Types::Numeric}, {scale, Types::Float}, {zero, Types::Numeric, Presence::Optional}};
   entry.outputs = {{"y"}};
   if (hasAxis) {
     entry.attributes = {{"axis", AttributeKind::Int, int64_t{1}}};
@@ -81,7 +79,6 @@ Operator quantizeLinear(bool hasAxis) {
   Operator entry = scaled("QuantizeLinear", "map: min(max(round(x / scale) + zero, low), high)",
                           "y_scale", "y_zero_point", hasAxis);
   entry.inputs[0].types = Types::Float;
-  entry.inputs[1].known = entry.inputs[2].known = false;
   entry.requirements.push_back(isByteInput(2, "y_zero_point"));
   entry.build = [](NodeBuilder &node) {
     const int64_t axis = quantisedAxis(node), rank = node.in(0).rank();
@@ -126,11 +123,6 @@ Operator withOutputType(Operator entry) {
   return entry;
 }
 
-/// (x - zero) * scale.
-mlir::Value restored(const Scalars &s, mlir::ValueRange v) {
-  return s.mul(s.sub(v[0], v[2]), v[1]);
-}
-
 /// That of the scale, or from opset 23 on the one that is named.
 DataType restoredType(const NodeView &node) {
   const bool isNamed = node.given("output_dtype") && node.integer("output_dtype") != 0;
@@ -151,11 +143,11 @@ Operator dequantizeLinear(bool hasAxis) {
        }});
   entry.build = [](NodeBuilder &node) {
     const int64_t axis = quantisedAxis(node), rank = node.in(0).rank();
-    Tensor result =
-        ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
-                                    zeroPoint(node, 2, axis, rank)},
-                                   restored),
-               restoredType(node));
+    Tensor result = ofType(
+        node.emit.pointwise(
+            {node.in(0), along(node.emit, node.in(1), axis, rank), zeroPoint(node, 2, axis, rank)},
+            [](const Scalars &s, mlir::ValueRange v) { return restored(s, v[0], v[1], v[2]); }),
+        restoredType(node));
     result.restored = quantisationOf(node, node.in(0).type);
     if (result.restored)
       result.integers = node.emit.value(node.in(0));
@@ -176,34 +168,11 @@ Operator dequantizeLinear(bool hasAxis) {
   return entry;
 }
 
-/// Scale and zero point are those of the range of x, which includes 0.
 void buildDynamic(NodeBuilder &node) {
-  const Tensor &x = node.in(0);
-  Shape axes(x.rank());
-  for (size_t i = 0; i < axes.size(); ++i)
-    axes[i] = static_cast<int64_t>(i);
-  const auto extreme = [&](ir::Monoid monoid, bool low) {
-    const Tensor found = axes.empty() ? x : node.emit.reduce(monoid, x, axes, false);
-    return node.emit.pointwise({found}, [low](const Scalars &s, mlir::ValueRange v) {
-      return low ? s.make<mlir::arith::MinimumFOp>(v[0], s.constant(0)) : s.relu(v[0]);
-    });
-  };
-  const Tensor low = extreme(ir::Monoid::Min, true), high = extreme(ir::Monoid::Max, false);
-  const Tensor scale = node.emit.pointwise({low, high}, [](const Scalars &s, mlir::ValueRange v) {
-    return s.scale(s.sub(v[1], v[0]), 1.0F / 255);
-  });
-  const auto divided = [](const Scalars &s, mlir::Value x, mlir::Value by) {
-    return s.div(x, s.infinityForZero(by)); // everything is 0 where the range is empty
-  };
-  const Tensor zero = node.emit.pointwise({low, scale}, [&](const Scalars &s, mlir::ValueRange v) {
-    return s.clamp(s.make<math::RoundEvenOp>(s.scale(divided(s, v[0], v[1]), -1)), 0, 255);
-  });
-  const Tensor y = node.emit.pointwise({x, scale, zero}, [&](const Scalars &s, mlir::ValueRange v) {
-    return quantised(s, divided(s, v[0], v[1]), v[2], Proto::UINT8);
-  });
-  node.result(0, ofType(y, Proto::UINT8));
+  const auto [y, scale, zero] = dynamicallyQuantised(node.emit, node.in(0));
+  node.result(0, y);
   node.result(1, scale);
-  node.result(2, ofType(zero, Proto::UINT8));
+  node.result(2, zero);
 }
 
 Operator dynamicQuantizeLinear() {

@@ -1,5 +1,6 @@
 // Quantised tensors, integers known at import, LRN, and opsets 1 to 6: what is refused, word for
 // word, and what is known by hand.
+#include <functional>
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -100,6 +101,44 @@ TEST(DequantizeLinear, NamesItsTypeFromOpset23On) {
             "supported in opset 21; known attributes: 'axis', 'block_size'");
   EXPECT_EQ(restored(23, 11), "E0203 node 0 (DequantizeLinear): DequantizeLinear: attribute "
                               "'output_dtype' must be 0, 1, 10 or 16 (default 0); found 11");
+}
+
+/// x [1 3] is 0, 51 and 255 of steps of 1 from -51 on.
+TEST(DynamicQuantizeLinear, HasReadersThatUnderstandIt) {
+  const auto read = [](const std::function<void(Model &)> &by) {
+    Model model(13);
+    model.input("x", {1, 3}).output("y");
+    model.node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"});
+    by(model);
+    return evaluateModel(model, {{{1, 3}, {-51, 0, 204}}}).values;
+  };
+  const auto restored =
+      read([](Model &model) { model.node("DequantizeLinear", {"q", "s", "z"}, {"y"}); });
+  EXPECT_NEAR(restored[0], -51, 1e-4);
+  EXPECT_NEAR(restored[2], 204, 1e-4);
+  const auto bytes = [](Model &model, const Ints &shape, const Ints &values) {
+    model.ints("w", shape, values);
+    auto &tensor = *model.graph().mutable_initializer()->rbegin();
+    tensor.clear_int64_data();
+    tensor.clear_raw_data();
+    tensor.set_data_type(TensorProto::INT8);
+    for (const int64_t value : values)
+      tensor.add_int32_data(static_cast<int32_t>(value));
+  };
+  EXPECT_EQ(read([&](Model &model) {
+              bytes(model, {3, 1}, {1, 2, 3});
+              model.node("MatMulInteger", {"q", "w", "z"}, {"i"});
+              model.node("Cast", {"i"}, {"y"}).attribute("to", int64_t{TensorProto::FLOAT});
+            }),
+            (Doubles{-51 + 3 * 204}));
+  EXPECT_EQ(read([&](Model &model) {
+              bytes(model, {1, 1, 2}, {1, 2});
+              model.ints("axes", {1}, {1});
+              model.node("Unsqueeze", {"q", "axes"}, {"wide"});
+              model.node("ConvInteger", {"wide", "w", "z"}, {"i"}).attribute("pads", Ints{1, 0});
+              model.node("Cast", {"i"}, {"y"}).attribute("to", int64_t{TensorProto::FLOAT});
+            }),
+            (Doubles{-102, -51, 408}));
 }
 
 TEST(QuantisedProducts, RefuseWhatDoesNotFit) {
