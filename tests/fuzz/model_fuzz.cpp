@@ -178,8 +178,46 @@ onnx::ModelProto quantised() {
   return model.proto;
 }
 
+/// Layers of com.microsoft between bytes.
+onnx::ModelProto quantisedLayers() {
+  Model model(13);
+  auto *import = model.proto.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  const auto layer = [&model](const char *op, const frontend::test::Names &in, const char *out) {
+    auto node = model.node(op, in, {out});
+    model.graph().mutable_node(model.graph().node_size() - 1)->set_domain("com.microsoft");
+    return node;
+  };
+  model.input("x", {1, 2, 4, 4}).output("y").output("z");
+  model.floats("s", {}, {0.25F}).ints("flat", {2}, {1, -1});
+  onnx::TensorProto &weights = *model.graph().add_initializer();
+  weights.set_name("w");
+  weights.set_data_type(onnx::TensorProto::UINT8);
+  for (const int64_t extent : {16, 3})
+    weights.add_dims(extent);
+  for (int32_t i = 0; i < 48; ++i)
+    weights.add_int32_data(i % 7);
+  onnx::TensorProto &zero = *model.graph().add_initializer();
+  zero.set_name("o");
+  zero.set_data_type(onnx::TensorProto::UINT8);
+  zero.add_int32_data(3);
+  model.node("QuantizeLinear", {"x", "s", "o"}, {"q"});
+  layer("QLinearAdd", {"q", "s", "o", "q", "s", "o", "s", "o"}, "a");
+  layer("QLinearConcat", {"s", "o", "q", "s", "o", "a", "s", "o"}, "c")
+      .attribute("axis", int64_t{1});
+  layer("QLinearAveragePool", {"c", "s", "o", "s", "o"}, "p")
+      .attribute("kernel_shape", frontend::test::Ints{2, 2})
+      .attribute("strides", frontend::test::Ints{2, 2})
+      .attribute("channels_last", int64_t{0});
+  model.node("Reshape", {"p", "flat"}, {"f"});
+  layer("QGemm", {"f", "s", "o", "w", "s", "o", "", "s", "o"}, "y");
+  layer("MatMulIntegerToFloat", {"f", "w", "s", "s", "o"}, "z");
+  return model.proto;
+}
+
 std::vector<onnx::ModelProto> seeds() {
-  return {dense(), gated(), recurrent(), selecting(), attending(), quantised()};
+  return {dense(), gated(), recurrent(), selecting(), attending(), quantised(), quantisedLayers()};
 }
 
 /// And those of the folder SLUICE_FUZZ_MODELS, whose folders have a model.onnx each.

@@ -14,7 +14,7 @@ import shutil
 import sys
 
 from cases import (activations, arithmetic, attention, comparisons, dynamic, exports, functions, integers, linear, ml, placing,
-                   positions, random_fields, reductions, sampling, selecting, selections, shared_values,
+                   positions, quantised_layers, random_fields, reductions, sampling, selecting, selections, shared_values,
                    unread_lanes, window_exports, windows)
 from cases.common import Cases
 
@@ -35,7 +35,7 @@ FAMILIES = (
     placing.deformations, placing.region_maxima, placing.bits,
     integers.counts, integers.ranges, integers.selections,
     shared_values.products, unread_lanes.beyond, unread_lanes.slices, unread_lanes.constants, unread_lanes.offsets,
-    unread_lanes.typical, ml.ml)
+    unread_lanes.typical, ml.ml, quantised_layers.layers, quantised_layers.networks)
 
 
 def main():

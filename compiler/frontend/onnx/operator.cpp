@@ -235,6 +235,8 @@ const OperatorTable &operatorTable() {
     ops::addLocalResponse(out);
     ops::addQuantisation(out);
     ops::addQuantisedProducts(out);
+    ops::addMicrosoftQuantised(out);
+    ops::addMicrosoftQuantisedProducts(out);
     ops::addGatherElements(out);
     ops::addScatter(out);
     ops::addCompress(out);

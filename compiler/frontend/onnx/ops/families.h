@@ -63,11 +63,14 @@ void addIntegers(OperatorTable &table);           ///< Mod, BitShift, bitwise lo
 void addLocalResponse(OperatorTable &table);      ///< LRN
 void addQuantisation(OperatorTable &table);       ///< QuantizeLinear, DequantizeLinear, ...
 void addQuantisedProducts(OperatorTable &table);  ///< QLinearMatMul, ConvInteger, ...
-void addGatherElements(OperatorTable &table);     ///< GatherElements, GatherND
-void addScatter(OperatorTable &table);            ///< ScatterElements, ScatterND
-void addCompress(OperatorTable &table);           ///< Compress
-void addReverseSequence(OperatorTable &table);    ///< ReverseSequence
-void addOneHot(OperatorTable &table);             ///< OneHot
+void addMicrosoftQuantised(OperatorTable &table); ///< com.microsoft: QLinearAdd, QLinearConcat, ...
+void addMicrosoftQuantisedProducts(
+    OperatorTable &table);                     ///< com.microsoft: QGemm, MatMulIntegerToFloat, ...
+void addGatherElements(OperatorTable &table);  ///< GatherElements, GatherND
+void addScatter(OperatorTable &table);         ///< ScatterElements, ScatterND
+void addCompress(OperatorTable &table);        ///< Compress
+void addReverseSequence(OperatorTable &table); ///< ReverseSequence
+void addOneHot(OperatorTable &table);          ///< OneHot
 void addLosses(OperatorTable &table);      ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 void addOrdering(OperatorTable &table);    ///< Hardmax, TopK
 void addResize(OperatorTable &table);      ///< Resize, Upsample

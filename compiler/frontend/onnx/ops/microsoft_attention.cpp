@@ -6,6 +6,7 @@
 #include "compiler/frontend/onnx/ops/attention.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/packed_attention.h"
 
 namespace sluice::frontend::ops {
 namespace {
@@ -13,12 +14,8 @@ namespace {
 /// A score less this is the score of a key that is not seen: exp of it is 0.
 constexpr float kFarBelow = -1000;
 
-/// Where an operator has what concerns the scores; 0: it has none.
-struct Places {
-  size_t mask, added;
-};
-constexpr Places kPacked = {3, 5};
-constexpr Places kMultiHead = {4, 5};
+constexpr AttentionInputs kPacked = {.mask = 3, .added = 5, .past = 4};
+constexpr AttentionInputs kMultiHead = {.mask = 4, .added = 5, .past = 0};
 
 std::vector<AttributeSpec> attributes() {
   return {{"num_heads", AttributeKind::Int, std::nullopt, true},
@@ -47,7 +44,7 @@ Requirement scaleFits() {
 /// `scores` is [batch, heads, queries, keys].
 using ScoresOf = std::function<Shape(const NodeView &)>;
 
-Requirement maskFits(const Places &at, const char *name, ScoresOf scores) {
+Requirement maskFits(const AttentionInputs &at, const char *name, ScoresOf scores) {
   return {
       fmt::format(
           "input '{}' must be [batch], [2 * batch], [batch, keys] or [batch, queries, keys]", name),
@@ -61,7 +58,7 @@ Requirement maskFits(const Places &at, const char *name, ScoresOf scores) {
       }};
 }
 
-Requirement addedFits(const Places &at, ScoresOf scores) {
+Requirement addedFits(const AttentionInputs &at, ScoresOf scores) {
   return {"input 'attention_bias' must broadcast to [batch, heads, queries, keys]",
           [at, scores = std::move(scores)](const NodeView &node) -> std::string {
             if (!node.has(at.added))
@@ -75,7 +72,7 @@ Requirement addedFits(const Places &at, ScoresOf scores) {
 }
 
 /// Scale, masks and what is added to the scores.
-void applyCommon(NodeBuilder &node, const Places &at, const Shape &scores,
+void applyCommon(NodeBuilder &node, const AttentionInputs &at, const Shape &scores,
                  AttentionOperands &operands) {
   const float scale = node.real("scale");
   operands.scale =
@@ -100,7 +97,7 @@ void applyCommon(NodeBuilder &node, const Places &at, const Shape &scores,
     });
   }
   operands.visible = mask.known();
-  if (node.has(at.added))
+  if (at.added != 0 && node.has(at.added))
     operands.added.push_back(node.in(at.added));
 }
 
@@ -116,9 +113,9 @@ Shape widths(const NodeView &node) {
                                         : Shape{all / 3, all / 3, all / 3};
 }
 
-Shape packedScores(const NodeView &node) {
+Shape packedScores(const NodeView &node, const AttentionInputs &at) {
   const Shape &x = node.in(0).shape;
-  const int64_t past = node.has(4) ? node.in(4).shape[3] : 0;
+  const int64_t past = node.has(at.past) ? node.in(at.past).shape[3] : 0;
   return {x[0], node.integer("num_heads"), x[1], x[1] + past};
 }
 
@@ -136,10 +133,10 @@ std::string packedProblem(const NodeView &node) {
   return fits ? "" : fmt::format("{} heads and {}", heads, inputShapes(node));
 }
 
-std::string packedPastProblem(const NodeView &node) {
-  if (!node.has(4))
+std::string packedPastProblem(const NodeView &node, const AttentionInputs &at) {
+  if (!node.has(at.past))
     return "";
-  const Shape &past = node.in(4).shape, size = widths(node);
+  const Shape &past = node.in(at.past).shape, size = widths(node);
   const int64_t heads = node.integer("num_heads");
   const bool fits = past.size() == 5 && size[0] == size[2] &&
                     past == Shape{2, node.in(0).shape[0], heads, past[3], size[0] / heads};
@@ -158,47 +155,20 @@ Operator packedAttention() {
                   {"past", Types::Float, Presence::Optional},
                   {"attention_bias", Types::Float, Presence::Optional}};
   entry.outputs = {{"output"}, {"present", Presence::Optional}};
-  entry.attributes = attributes();
+  entry.attributes = packedAttributes();
   entry.attributes.push_back({"qkv_hidden_sizes", AttributeKind::Ints});
-  entry.attributes.push_back({"do_rotary", AttributeKind::Int, int64_t{0}, false, {0}});
   entry.attributes.push_back({"rotary_embedding_dim", AttributeKind::Int, int64_t{0}, false, {0}});
-  entry.attributes.push_back(
-      {"past_present_share_buffer", AttributeKind::Int, int64_t{0}, false, {0}});
-  entry.requirements = {
-      {"'input' must be [batch, positions, width], 'weights' [width, q + k + v] with parts by "
-       "'qkv_hidden_sizes' or thirds that 'num_heads' divides, and 'bias' [q + k + v]",
-       packedProblem, "E0206"},
-      {"input 'past' must be [2, batch, heads, positions, head size] for keys and values",
-       packedPastProblem, "E0206"},
-      filterIsLow(),
-      scaleFits(),
-      maskFits(kPacked, "mask_index", packedScores),
-      addedFits(kPacked, packedScores)};
+  entry.requirements = packedRequirements(
+      kPacked,
+      "'input' must be [batch, positions, width], 'weights' [width, q + k + v] with parts by "
+      "'qkv_hidden_sizes' or thirds that 'num_heads' divides, and 'bias' [q + k + v]");
   entry.build = [](NodeBuilder &node) {
-    Emitter &emit = node.emit;
-    const int64_t heads = node.integer("num_heads");
-    const Shape size = widths(node);
-    const auto projected = [&](int64_t from, int64_t count) {
-      const Tensor y = emit.matmul(node.in(0), sliceAlong(emit, node.in(1), 1, from, count));
-      return splitHeads(
-          emit, node.has(2) ? plus(emit, y, sliceAlong(emit, node.in(2), 0, from, count)) : y,
-          heads);
-    };
-    AttentionOperands operands{.q = projected(0, size[0]),
-                               .k = projected(size[0], size[1]),
-                               .v = projected(size[0] + size[1], size[2])};
-    if (node.has(4)) {
-      const auto past = [&](int64_t which) {
-        return emit.squeeze(sliceAlong(emit, node.in(4), 0, which, 1), {0});
-      };
-      operands.k = emit.concat({past(0), operands.k}, 2);
-      operands.v = emit.concat({past(1), operands.v}, 2);
-    }
-    applyCommon(node, kPacked, packedScores(node), operands);
-    node.result(0, mergeHeads(emit, attend(emit, operands)));
-    if (node.wants(1))
-      node.result(
-          1, emit.concat({emit.unsqueeze(operands.k, {0}), emit.unsqueeze(operands.v, {0})}, 0));
+    buildPacked(node, kPacked, [&](int64_t from, int64_t count) {
+      const Tensor y =
+          node.emit.matmul(node.in(0), sliceAlong(node.emit, node.in(1), 1, from, count));
+      return node.has(2) ? plus(node.emit, y, sliceAlong(node.emit, node.in(2), 0, from, count))
+                         : y;
+    });
   };
   return entry;
 }
@@ -385,6 +355,50 @@ Operator multiHeadAttention() {
 }
 
 } // namespace
+
+std::vector<AttributeSpec> packedAttributes() {
+  std::vector<AttributeSpec> out = attributes();
+  for (const char *name : {"do_rotary", "past_present_share_buffer"})
+    out.push_back({name, AttributeKind::Int, int64_t{0}, false, {0}});
+  return out;
+}
+
+std::vector<Requirement> packedRequirements(const AttentionInputs &at, const char *shapes) {
+  const ScoresOf scores = [at](const NodeView &node) { return packedScores(node, at); };
+  std::vector<Requirement> out = {
+      {shapes, packedProblem, "E0206"},
+      {"input 'past' must be [2, batch, heads, positions, head size] for keys and values",
+       [at](const NodeView &node) { return packedPastProblem(node, at); }, "E0206"},
+      filterIsLow(),
+      scaleFits(),
+      maskFits(at, "mask_index", scores)};
+  if (at.added != 0)
+    out.push_back(addedFits(at, scores));
+  return out;
+}
+
+void buildPacked(NodeBuilder &node, const AttentionInputs &at,
+                 const std::function<Tensor(int64_t from, int64_t count)> &projected) {
+  Emitter &emit = node.emit;
+  const Shape size = widths(node);
+  const auto heads = [&](int64_t from, int64_t count) {
+    return splitHeads(emit, projected(from, count), node.integer("num_heads"));
+  };
+  AttentionOperands operands{
+      .q = heads(0, size[0]), .k = heads(size[0], size[1]), .v = heads(size[0] + size[1], size[2])};
+  if (node.has(at.past)) {
+    const auto past = [&](int64_t which) {
+      return emit.squeeze(sliceAlong(emit, node.in(at.past), 0, which, 1), {0});
+    };
+    operands.k = emit.concat({past(0), operands.k}, 2);
+    operands.v = emit.concat({past(1), operands.v}, 2);
+  }
+  applyCommon(node, at, packedScores(node, at), operands);
+  node.result(0, mergeHeads(emit, attend(emit, operands)));
+  if (node.wants(1))
+    node.result(1,
+                emit.concat({emit.unsqueeze(operands.k, {0}), emit.unsqueeze(operands.v, {0})}, 0));
+}
 
 void addMicrosoftAttention(OperatorTable &table) {
   table.add({1}, packedAttention());

@@ -7,6 +7,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/pooling.h"
 #include "compiler/frontend/onnx/ops/selecting.h"
 #include "compiler/frontend/onnx/ops/window.h"
 
@@ -60,21 +61,12 @@ std::vector<Shape> divisors(const NodeView &node) {
   return out;
 }
 
-/// The sum of what the window sees over the number of elements, which is smaller at the border.
-void buildAverage(NodeBuilder &node) {
-  const std::vector<WindowAxis> windows = windowsOf(node);
+/// The reciprocals of the divisors, one number if all are equal.
+Tensor reciprocals(const NodeView &node) {
   const std::vector<Shape> counts = divisors(node);
-  bool full = true;
   Shape positions;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    positions.push_back(windows[i].count);
-    full &= std::all_of(counts[i].begin(), counts[i].end(),
-                        [&](int64_t count) { return count == windows[i].size; });
-  }
-  if (full) {
-    node.result(pooled(node.emit, ir::Monoid::Mean, node.in(0), windows, 0));
-    return;
-  }
+  for (const Shape &axis : counts)
+    positions.push_back(static_cast<int64_t>(axis.size()));
   const int64_t elements = elementCount(positions, kMaxPositions);
   std::vector<float> factors(elements);
   for (int64_t flat = 0; flat < elements; ++flat) {
@@ -88,10 +80,24 @@ void buildAverage(NodeBuilder &node) {
     factors.resize(1);
     positions.clear();
   }
+  return Tensor::ofKnown(HostTensor::ofFloats(std::move(positions), std::move(factors)));
+}
+
+/// The sum of what the window sees over the number of elements, which is smaller at the border.
+void buildAverage(NodeBuilder &node) {
+  const std::vector<WindowAxis> windows = windowsOf(node);
+  const std::vector<Shape> counts = divisors(node);
+  bool full = true;
+  for (size_t i = 0; i < windows.size(); ++i)
+    full &= std::all_of(counts[i].begin(), counts[i].end(),
+                        [&](int64_t count) { return count == windows[i].size; });
+  if (full) {
+    node.result(pooled(node.emit, ir::Monoid::Mean, node.in(0), windows, 0));
+    return;
+  }
+  const auto [sums, factors] = windowSums(node, node.in(0));
   node.result(node.emit.pointwise(
-      {pooled(node.emit, ir::Monoid::Sum, node.in(0), windows, 0),
-       Tensor::ofKnown(HostTensor::ofFloats(std::move(positions), std::move(factors)))},
-      [](const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }));
+      {sums, factors}, [](const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }));
 }
 
 /// A float in opset 1, an int later.
@@ -153,7 +159,8 @@ Operator pooling(const char *name, const char *form, const Version &version) {
          for (size_t i = 0; i < windows.size(); ++i)
            if (std::max(windows[i].low, windows[i].high) >= windows[i].reach())
              return fmt::format("pads {} and {} for a window over {} elements of axis {}",
-                                windows[i].low, windows[i].high, windows[i].reach(), i + 2);
+                                windows[i].low, windows[i].high, windows[i].reach(),
+                                firstSpatialAxis(node) + i);
          return "";
        },
        "E0206"});
@@ -290,19 +297,19 @@ Operator averagePool(const Version &version) {
            positions.push_back(axis.count);
          return elementCount(positions, kMaxPositions) >= 0 ? "" : shapeText(positions);
        }});
-  entry.requirements.push_back({"the average must include at least one element at every position",
-                                [](const NodeView &node) -> std::string {
-                                  const std::vector<Shape> counts = divisors(node);
-                                  for (size_t axis = 0; axis < counts.size(); ++axis) {
-                                    const auto none =
-                                        std::find(counts[axis].begin(), counts[axis].end(), 0);
-                                    if (none != counts[axis].end())
-                                      return fmt::format("none at position {} along axis {}",
-                                                         none - counts[axis].begin(), axis + 2);
-                                  }
-                                  return "";
-                                },
-                                "E0206"});
+  entry.requirements.push_back(
+      {"the average must include at least one element at every position",
+       [](const NodeView &node) -> std::string {
+         const std::vector<Shape> counts = divisors(node);
+         for (size_t axis = 0; axis < counts.size(); ++axis) {
+           const auto none = std::find(counts[axis].begin(), counts[axis].end(), 0);
+           if (none != counts[axis].end())
+             return fmt::format("none at position {} along axis {}", none - counts[axis].begin(),
+                                firstSpatialAxis(node) + axis);
+         }
+         return "";
+       },
+       "E0206"});
   entry.build = buildAverage;
   return entry;
 }
@@ -353,6 +360,10 @@ Operator globalFold(const char *name, const char *form, ir::Monoid monoid) {
 }
 
 } // namespace
+
+WindowSums windowSums(NodeBuilder &node, const Tensor &x) {
+  return {pooled(node.emit, ir::Monoid::Sum, x, windowsOf(node), 0), reciprocals(node)};
+}
 
 void addPooling(OperatorTable &table) {
   table.add({1}, maxPool({}));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,15 @@ namespace sluice::frontend::ops::recurrent {
 /// The inputs, as ONNX numbers them.
 enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP };
 
+/// The inputs that DynamicQuantizeLSTM has behind those of LSTM.
+enum QuantisedInput : size_t { kWScale = 8, kWZero, kRScale, kRZero };
+
 /// What the three operators differ in as far as shapes go.
 struct Kind {
   const char *name;
   int64_t gates;
   std::vector<std::string> activations; ///< of one direction, by default
+  bool isQuantised = false;             ///< its weights are bytes and transposed
 };
 
 /// The extents of a node that meets the requirements.
@@ -28,7 +33,7 @@ struct Extents {
         steps(node.in(kX).shape[batchFirst ? 1 : 0]), batch(node.in(kX).shape[batchFirst ? 0 : 1]),
         input(node.in(kX).shape[2]),
         directions(node.attribute<std::string>("direction") == "bidirectional" ? 2 : 1),
-        hidden(node.in(kR).shape.back()) {}
+        hidden(node.in(kR).shape[node.has(kWScale) ? 1 : 2]) {}
 
   Shape state() const {
     return batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
@@ -41,6 +46,20 @@ struct Extents {
 /// The activations of all directions, or `found` instead.
 std::optional<std::vector<RecurrentActivation>> activations(const NodeView &node, const Kind &kind,
                                                             std::string &found);
+
+/// The products of tensors with the weights of one direction.
+class Products {
+public:
+  virtual ~Products() = default;
+  /// Those with the weights W or R of gates [first, last), each [..., hidden].
+  virtual std::vector<Tensor> of(const Tensor &x, Input weights, int64_t first,
+                                 int64_t last) const = 0;
+};
+
+/// Products of floats.
+std::unique_ptr<Products> floatProducts(NodeBuilder &node, int64_t direction);
+/// Products of integers: x is quantised by its own range.
+std::unique_ptr<Products> quantisedProducts(NodeBuilder &node, int64_t direction);
 
 /// "input 'W' is [directions, 4 * hidden, input]" (E0206), of an input that may be left out.
 Requirement shaped(const char *name, size_t input, const std::string &form,

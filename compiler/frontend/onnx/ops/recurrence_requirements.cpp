@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "compiler/frontend/onnx/ops/quantised.h"
 #include "compiler/frontend/onnx/ops/recurrence.h"
 
 namespace sluice::frontend::ops::recurrent {
@@ -40,22 +43,100 @@ Requirement shaped(const char *name, size_t input, const std::string &form,
           "E0206"};
 }
 
-std::vector<Requirement> requirements(const Kind &kind) {
+namespace {
+
+/// Requires the inputs that are floats to have one type.
+Requirement oneType(const Kind &kind) {
+  std::vector<size_t> others = {kLengths};
+  if (kind.isQuantised)
+    others.insert(others.end(), {kW, kR, kWZero, kRZero});
+  return {fmt::format("all inputs except 'sequence_lens'{} must have the same element type",
+                      kind.isQuantised ? ", weights and zero points" : ""),
+          [others](const NodeView &node) -> std::string {
+            std::vector<std::string> names;
+            bool same = true;
+            for (size_t i = 0; i < node.inputCount(); ++i)
+              if (node.has(i) && std::ranges::find(others, i) == others.end()) {
+                names.push_back(dataTypeName(node.in(i).type));
+                same &= names.back() == names.front();
+              }
+            return same ? "" : fmt::format("{}", fmt::join(names, ", "));
+          },
+          "E0206"};
+}
+
+/// What holds of the shapes of the weights.
+std::vector<Requirement> weightShapes(const Kind &kind) {
   const int64_t gates = kind.gates;
   const std::string rows = gates == 1 ? "hidden size" : fmt::format("{} * hidden size", gates);
+  const auto form = [&](const char *columns) {
+    return kind.isQuantised ? fmt::format("[directions, {}, {}]", columns, rows)
+                            : fmt::format("[directions, {}, {}]", rows, columns);
+  };
+  const auto shape = [&kind](const Extents &e, int64_t columns) {
+    const int64_t all = kind.gates * e.hidden;
+    return kind.isQuantised ? Shape{e.directions, columns, all} : Shape{e.directions, all, columns};
+  };
   return {
-      {"all inputs except 'sequence_lens' must have the same element type",
+      {fmt::format("attribute 'hidden_size', if given, must be {} of 'R'",
+                   kind.isQuantised ? "extent 1" : "the last extent"),
        [](const NodeView &node) -> std::string {
-         std::vector<std::string> names;
-         bool same = true;
-         for (size_t i = 0; i < node.inputCount(); ++i)
-           if (node.has(i) && i != kLengths) {
-             names.push_back(dataTypeName(node.in(i).type));
-             same &= names.back() == names.front();
-           }
-         return same ? "" : fmt::format("{}", fmt::join(names, ", "));
+         return !node.given("hidden_size") || node.integer("hidden_size") == Extents(node).hidden
+                    ? ""
+                    : fmt::format("{} for {}", node.integer("hidden_size"),
+                                  shapeText(node.in(kR).shape));
        },
        "E0206"},
+      shaped("W", kW, form("input size"), [shape](const Extents &e) { return shape(e, e.input); }),
+      shaped("R", kR, form("hidden size"),
+             [shape](const Extents &e) { return shape(e, e.hidden); })};
+}
+
+/// Requires scales and zero points of weights to have one element per direction, or one per row of
+/// each direction, and zero points to have the type of the weights.
+Requirement quantisationFits(const Kind &kind) {
+  return {fmt::format("scales and zero points must be [directions] or [directions, {} * hidden "
+                      "size], zero points of the type of their weights, int8 or uint8",
+                      kind.gates),
+          [gates = kind.gates](const NodeView &node) -> std::string {
+            const Extents e(node);
+            for (const size_t weights : {kW, kR})
+              for (const size_t i :
+                   {weights == kW ? kWScale : kRScale, weights == kW ? kWZero : kRZero}) {
+                const Tensor &input = node.in(i);
+                const bool fits = input.shape == Shape{e.directions} ||
+                                  input.shape == Shape{e.directions, gates * e.hidden};
+                const DataType type = node.in(weights).type;
+                if (!fits || !isByte(type) || (!isFloatType(input.type) && input.type != type))
+                  return fmt::format("{} {} for {} {}", dataTypeName(input.type),
+                                     shapeText(input.shape), dataTypeName(type),
+                                     shapeText(node.in(weights).shape));
+              }
+            return "";
+          },
+          "E0206"};
+}
+
+/// Integers are those of the range of all sequences, so that these must have one length.
+Requirement lengthsAreEqual() {
+  return {"every element of input 'sequence_lens' must be the number of steps",
+          [](const NodeView &node) -> std::string {
+            if (!node.has(kLengths))
+              return "";
+            const int64_t steps = Extents(node).steps;
+            for (const int64_t length : node.knownInts(kLengths))
+              if (length != steps)
+                return fmt::format("{} for {} steps", length, steps);
+            return "";
+          }};
+}
+
+} // namespace
+
+std::vector<Requirement> requirements(const Kind &kind) {
+  const int64_t gates = kind.gates;
+  std::vector<Requirement> out = {
+      oneType(kind),
       {"inputs 'X', 'W' and 'R' must have rank 3 and no extent 0",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kX, kW, kR})
@@ -72,19 +153,15 @@ std::vector<Requirement> requirements(const Kind &kind) {
                     : inQuotes(direction);
        },
        "E0206"},
-      {"attribute 'hidden_size', if given, must be the last extent of 'R'",
-       [](const NodeView &node) -> std::string {
-         return !node.given("hidden_size") ||
-                        node.integer("hidden_size") == node.in(kR).shape.back()
-                    ? ""
-                    : fmt::format("{} for {}", node.integer("hidden_size"),
-                                  shapeText(node.in(kR).shape));
-       },
-       "E0206"},
-      shaped("W", kW, fmt::format("[directions, {}, input size]", rows),
-             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.input}; }),
-      shaped("R", kR, fmt::format("[directions, {}, hidden size]", rows),
-             [gates](const Extents &e) { return Shape{e.directions, gates * e.hidden, e.hidden}; }),
+  };
+  for (Requirement &one : weightShapes(kind))
+    out.push_back(std::move(one));
+  if (kind.isQuantised) {
+    out.push_back(quantisationFits(kind));
+    out.push_back(positive(kWScale, "W_scale"));
+    out.push_back(positive(kRScale, "R_scale"));
+  }
+  const std::vector<Requirement> others = {
       shaped("B", kB, fmt::format("[directions, {} * hidden size]", 2 * gates),
              [gates](const Extents &e) { return Shape{e.directions, 2 * gates * e.hidden}; }),
       shaped("sequence_lens", kLengths, "[batch size]",
@@ -120,6 +197,10 @@ std::vector<Requirement> requirements(const Kind &kind) {
        },
        "E0206"},
   };
+  out.insert(out.end(), others.begin(), others.end());
+  if (kind.isQuantised)
+    out.push_back(lengthsAreEqual());
+  return out;
 }
 
 } // namespace sluice::frontend::ops::recurrent

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/quantised.h"
 #include "compiler/frontend/onnx/ops/recurrence.h"
 
 namespace sluice::frontend::ops {
@@ -12,13 +15,17 @@ namespace {
 
 using recurrent::activations;
 using recurrent::Extents;
+using recurrent::floatProducts;
 using recurrent::Input;
 using recurrent::Kind;
+using recurrent::Products;
+using recurrent::quantisedProducts;
 using recurrent::requirements;
 using recurrent::shaped;
 using enum recurrent::Input;
 
 const Kind kLstm = {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}};
+const Kind kQuantisedLstm = {"DynamicQuantizeLSTM", 4, {"Sigmoid", "Tanh", "Tanh"}, true};
 const Kind kGru = {"GRU", 3, {"Sigmoid", "Tanh"}};
 const Kind kRnn = {"RNN", 1, {"Tanh"}};
 
@@ -28,7 +35,8 @@ public:
   Direction(NodeBuilder &node, const Kind &kind, size_t index)
       : node(node), emit(node.emit), extents(node), index(static_cast<int64_t>(index)),
         reversed(index == 1 || node.attribute<std::string>("direction") == "reverse"),
-        gates(kind.gates) {
+        gates(kind.gates), products(kind.isQuantised ? quantisedProducts(node, this->index)
+                                                     : floatProducts(node, this->index)) {
     std::string none;
     const auto all = *activations(node, kind, none);
     const size_t count = kind.activations.size();
@@ -96,10 +104,7 @@ protected:
 
   /// The products of a state with the recurrence weights of gates [first, last).
   Tensors recurrent(const Tensor &state, int64_t first, int64_t last) const {
-    Tensors out;
-    for (int64_t gate = first; gate < last; ++gate)
-      out.push_back(emit.matmul(state, weights(kR, gate)));
-    return out;
+    return products->of(state, kR, first, last);
   }
 
   Tensor wb(int64_t gate) const { return vector(kB, gate); }
@@ -140,14 +145,6 @@ private:
     return emit.squeeze(sliceAlong(emit, node.in(input), axis, index, 1), {axis});
   }
 
-  /// [columns, hidden]: the transposed block of a gate.
-  Tensor weights(Input input, int64_t gate) const {
-    const int64_t columns = node.in(input).shape[2];
-    const Tensor block = emit.slice(node.in(input), {index, gate * extents.hidden, 0},
-                                    {1, extents.hidden, columns}, {1, 1, 1});
-    return emit.transpose(emit.squeeze(block, {0}), {1, 0});
-  }
-
   /// Rows that are all so many steps long; what lies behind them is 0.
   Tensors ofLength(const Tensor &x, int64_t steps, const Tensors &states) {
     const int64_t rows = x.shape[1];
@@ -168,8 +165,9 @@ private:
 
   Tensors loop(const Tensor &x, int64_t steps, const Tensors &states) {
     LoopFrame frame{steps, states, {}, {{0, reversed}}};
+    const Tensors ofInput = products->of(x, kW, 0, gates);
     for (int64_t gate = 0; gate < gates; ++gate) {
-      Tensor product = emit.matmul(x, weights(kW, gate));
+      Tensor product = ofInput[gate];
       if (node.has(kB))
         product = emit.pointwise({product, bias(gate)}, sum);
       frame.sequences.push_back({product, {0, reversed}});
@@ -185,6 +183,7 @@ private:
   int64_t index;
   bool reversed;
   int64_t gates;
+  std::unique_ptr<Products> products;
   std::vector<RecurrentActivation> functions;
   std::optional<float> clip;
 };
@@ -310,8 +309,8 @@ template <typename Cell> Operator recurrence(const Kind &kind) {
   return entry;
 }
 
-Operator lstm() {
-  Operator entry = recurrence<Lstm>(kLstm);
+Operator lstm(const Kind &kind) {
+  Operator entry = recurrence<Lstm>(kind);
   entry.inputs.push_back({"initial_c", Types::Float, Presence::Optional});
   entry.inputs.push_back({"P", Types::Float, Presence::Optional});
   entry.outputs.push_back({"Y_c", Presence::Optional});
@@ -321,6 +320,22 @@ Operator lstm() {
   entry.requirements.push_back(
       shaped("P", kP, "[directions, 3 * hidden size]",
              [](const Extents &e) { return Shape{e.directions, 3 * e.hidden}; }));
+  return entry;
+}
+
+/// LSTM with weights of bytes. The input of all steps is quantised at once, the state in each step.
+Operator dynamicQuantizeLstm() {
+  Operator entry = lstm(kQuantisedLstm);
+  entry.domain = "com.microsoft";
+  entry.form =
+      "as LSTM, whose products are those of integers: x and, in each step, h are quantised "
+      "as by DynamicQuantizeLinear";
+  for (const size_t weights : {kW, kR})
+    entry.inputs[weights].types = Types::Numeric;
+  for (const char *name : {"W", "R"}) {
+    entry.inputs.push_back(scaleInput(fmt::format("{}_scale", name)));
+    entry.inputs.push_back(zeroInput(fmt::format("{}_zero_point", name)));
+  }
   return entry;
 }
 
@@ -339,10 +354,11 @@ Operator withLayout(Operator entry) {
 } // namespace
 
 void addRecurrences(OperatorTable &table) {
-  for (const Operator &entry : {lstm(), gru(), recurrence<Rnn>(kRnn)}) {
+  for (const Operator &entry : {lstm(kLstm), gru(), recurrence<Rnn>(kRnn)}) {
     table.add({7}, entry);
     table.add({14, 22}, withLayout(entry));
   }
+  table.add({1}, dynamicQuantizeLstm());
 }
 
 } // namespace sluice::frontend::ops

@@ -66,6 +66,10 @@ Tensor stepped(Emitter &emit, const Tensor &x, int64_t axis, const WindowAxis &w
 
 } // namespace
 
+size_t firstSpatialAxis(const NodeView &node) {
+  return node.given("channels_last") && node.integer("channels_last") != 0 ? 1 : 2;
+}
+
 std::vector<AttributeSpec> windowAttributes(bool hasDilations) {
   std::vector<AttributeSpec> out = {{"auto_pad", AttributeKind::String, std::string("NOTSET")},
                                     {"kernel_shape", AttributeKind::Ints},
@@ -128,7 +132,8 @@ Requirement windowFits(std::function<Shape(const NodeView &)> sizes) {
               if (windows[i].count < 1)
                 return fmt::format("a window of {} for {} elements along axis {}",
                                    windows[i].reach(),
-                                   windows[i].extent + windows[i].low + windows[i].high, i + 2);
+                                   windows[i].extent + windows[i].low + windows[i].high,
+                                   firstSpatialAxis(node) + i);
             return "";
           },
           "E0206"};
@@ -144,7 +149,11 @@ std::vector<WindowAxis> windowAxes(const NodeView &node, const Shape &sizes, boo
   const Shape pads = node.given("pads") ? node.integers("pads") : Shape(2 * count, 0);
   std::vector<WindowAxis> out;
   for (size_t i = 0; i < count; ++i) {
-    WindowAxis axis{node.in(0).shape[i + 2], sizes[i], strides[i], dilations[i], pads[i],
+    WindowAxis axis{node.in(0).shape[firstSpatialAxis(node) + i],
+                    sizes[i],
+                    strides[i],
+                    dilations[i],
+                    pads[i],
                     pads[count + i]};
     place(axis, autoPad(node), roundUp);
     out.push_back(axis);

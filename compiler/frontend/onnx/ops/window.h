@@ -22,6 +22,9 @@ struct WindowAxis {
   int64_t reach() const { return (size - 1) * dilation + 1; }
 };
 
+/// 2, or 1 if the attribute 'channels_last' puts the channels of input 0 behind the spatial axes.
+size_t firstSpatialAxis(const NodeView &node);
+
 /// auto_pad, strides, dilations and pads; kernel_shape is the operator's own.
 std::vector<AttributeSpec> windowAttributes(bool hasDilations = true);
 

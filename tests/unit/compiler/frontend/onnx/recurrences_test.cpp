@@ -171,6 +171,75 @@ TEST(Recurrences, NeedTheirWeightsAndLengthsAtImport) {
             "constant, or computed from constants and shapes); found a run-time tensor int32 [2]");
 }
 
+/// x [3 2 4] and weights of 5 hidden units, with these scales and zero points of W.
+struct QuantisedLstm {
+  Ints w = {1, 4, 20}, scales = {1}, zeros = {1};
+  int weightType = onnx::TensorProto::INT8, zeroType = onnx::TensorProto::INT8;
+  float scale = 0.5F;
+  Ints lengths = {};
+  std::function<void(Node &)> attributes = [](Node &) {};
+};
+
+Model model(const QuantisedLstm &of) {
+  Model model(14);
+  auto *import = model.proto.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  const auto bytes = [&](const std::string &name, const Ints &shape, int type) {
+    onnx::TensorProto &tensor = *model.graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    for (const int64_t extent : shape)
+      tensor.add_dims(extent);
+    for (size_t i = 0; i < zeros(shape).size(); ++i)
+      tensor.add_int32_data(0);
+  };
+  model.input("x", {3, 2, 4}).output("y");
+  bytes("w", of.w, of.weightType);
+  bytes("r", {1, 5, 20}, onnx::TensorProto::INT8);
+  bytes("wz", of.zeros, of.zeroType);
+  bytes("rz", {1, 20}, onnx::TensorProto::INT8);
+  model.floats("ws", of.scales, Floats(zeros(of.scales).size(), of.scale));
+  model.floats("rs", {1, 20}, Floats(20, 0.5F));
+  if (!of.lengths.empty())
+    model.ints("lengths", {2}, of.lengths);
+  Node node = model.node(
+      "DynamicQuantizeLSTM",
+      {"x", "w", "r", "", of.lengths.empty() ? "" : "lengths", "", "", "", "ws", "wz", "rs", "rz"},
+      {"y"});
+  node.proto->set_domain("com.microsoft");
+  of.attributes(node);
+  return model;
+}
+
+TEST(Recurrences, CheckQuantisedWeights) {
+  const auto messages = [](const QuantisedLstm &of) { return import(model(of)).messages(); };
+  const auto refused = [](const std::string &text) { return refusal(text, "DynamicQuantizeLSTM"); };
+  EXPECT_EQ(messages({}), "");
+  EXPECT_EQ(messages({.scales = {1, 20}, .zeros = {1, 20}}), "");
+  EXPECT_EQ(messages({.lengths = {3, 3}}), "");
+  EXPECT_EQ(messages({.lengths = {3, 2}}),
+            "E0205 node 0 (DynamicQuantizeLSTM): DynamicQuantizeLSTM: every element of input "
+            "'sequence_lens' must be the number of steps; found 2 for 3 steps");
+  EXPECT_EQ(messages({.w = {1, 20, 4}}),
+            refused("input 'W' must be [directions, input size, 4 * hidden size]; found [1 20 4], "
+                    "expected [1 4 20]"));
+  EXPECT_EQ(
+      messages({.attributes = [](Node &node) { node.attribute("hidden_size", int64_t{20}); }}),
+      refused("attribute 'hidden_size', if given, must be extent 1 of 'R'; found 20 for [1 5 "
+              "20]"));
+  const std::string sentence = "scales and zero points must be [directions] or [directions, 4 * "
+                               "hidden size], zero points of the type of their weights, int8 or "
+                               "uint8; found ";
+  EXPECT_EQ(messages({.scales = {20}}), refused(sentence + "float [20] for int8 [1 4 20]"));
+  EXPECT_EQ(messages({.zeroType = onnx::TensorProto::UINT8}),
+            refused(sentence + "uint8 [1] for int8 [1 4 20]"));
+  EXPECT_EQ(messages({.weightType = onnx::TensorProto::INT16}),
+            refused(sentence + "float [1] for int16 [1 4 20]"));
+  EXPECT_EQ(messages({.scale = 0}),
+            refused("every element of input 'W_scale' must be finite and above 0; found 0"));
+}
+
 TEST(Recurrences, AreLoopsOfTheirCells) {
   Model model(14);
   model.input("x", {3, 1, 1}).output("y").output("last");
