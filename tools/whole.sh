@@ -7,6 +7,7 @@
 #   suite        every case of the ONNX suite on both engines, with errors and bounds
 #   conformance  docs/onnx-conformance.md against the compiler, every case
 #   variants     every change of every operator's attributes and types
+#   quantised    200 random quantised networks, in every integer
 #   layers       docs/torch-layers.md, every layer
 #   views        20,000 random graphs of selections, 200,000 of merged axes
 #   tidy         clang-tidy over every source
@@ -34,6 +35,7 @@ conformance() {
   /usr/bin/python3 -B tests/conformance/conformance.py "$sluice" docs/onnx-conformance.md --suite "$shared/onnx-suite"
 }
 variants() { SLUICE_VARIANTS=1 ctest --test-dir build/release --output-on-failure -R '^operator_variants_test$'; }
+quantised() { /usr/bin/python3 -B tests/models/quantised_networks.py "$sluice" --all; }
 layers() { /usr/bin/python3 -B tests/models/torch_layers_test.py "$sluice" docs/torch-layers.md "$work/layers"; }
 views() {
   SLUICE_SELECTION_GRAPHS=20000 SLUICE_MERGED_GRAPHS=200000 "$tests/sluice_transforms_test" --gtest_brief=1
@@ -42,11 +44,11 @@ tidy() { tools/tidy.py; }
 exporters() { tests/models/exporters/run.sh; }
 fuzz() { tools/fuzz.sh 60; }
 
-parts=(operators suite conformance variants layers views tidy)
+parts=(operators suite conformance variants quantised layers views tidy)
 (($# == 0)) || parts=("$@")
 for part in "${parts[@]}"; do
   case $part in
-    operators | suite | conformance | variants | layers | views | tidy | exporters | fuzz) ;;
+    operators | suite | conformance | variants | quantised | layers | views | tidy | exporters | fuzz) ;;
     *) echo "unknown part '$part'; see the head of $0" >&2; exit 2 ;;
   esac
 done

@@ -53,14 +53,17 @@ struct VectorStep {
   float imm2 = 0;
   isa::Post post = isa::Post::None;
   bool bBroadcast = false; ///< lane 0 of b in every lane
+  /// b is fp32: the upper halves in row b, the lower halves in row c, which no unit reads then.
+  bool bWide = false;
+  isa::Part part = isa::Part::Bf16; ///< of the result; halves are read as a wide b alone
   bool cBroadcast = false;
 
   /// The same operation: immediates are compared by their bits, so that NaN equals itself.
   bool operator==(const VectorStep &other) const {
     const auto key = [](const VectorStep &s) {
       return std::tuple(s.alu1, s.rhs1, std::bit_cast<uint32_t>(s.imm1), s.table, s.reduce, s.alu2,
-                        s.rhs2, std::bit_cast<uint32_t>(s.imm2), s.post, s.bBroadcast,
-                        s.cBroadcast);
+                        s.rhs2, std::bit_cast<uint32_t>(s.imm2), s.post, s.bBroadcast, s.cBroadcast,
+                        s.bWide, s.part);
     };
     return key(*this) == key(other);
   }

@@ -1,6 +1,8 @@
 #include "compiler/reference/function.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 
@@ -125,6 +127,16 @@ constexpr Entry kEntries[] = {
        constexpr double inf = std::numeric_limits<double>::infinity();
        return std::fabs(x[0]) >= 4096 ? std::copysign(inf, x[0]) : std::asinh(x[0]);
      }},
+    {Function::ToBf16, "rounding to bf16",
+     [](const double *x) {
+       // Numbers beyond fp32 do not occur.
+       const auto bits = std::bit_cast<uint32_t>(static_cast<float>(x[0]));
+       return std::isnan(x[0]) ? x[0]
+                               : static_cast<double>(std::bit_cast<float>(
+                                     (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000));
+     }},
+    {Function::ToFp32, "rounding to fp32",
+     [](const double *x) { return static_cast<double>(static_cast<float>(x[0])); }},
 };
 
 consteval bool inOrder() {
@@ -133,7 +145,7 @@ consteval bool inOrder() {
       return false;
   return true;
 }
-static_assert(inOrder() && std::size(kEntries) == static_cast<size_t>(Function::AsinhBelow) + 1);
+static_assert(inOrder() && std::size(kEntries) == static_cast<size_t>(Function::ToFp32) + 1);
 
 } // namespace
 

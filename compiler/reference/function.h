@@ -79,6 +79,8 @@ enum class Function : uint8_t {
   OnePlusTanh, ///< 1 + tanh(x)
   Softplus,    ///< log(1 + exp(x))
   AsinhBelow,  ///< asinh(x) below 4096, infinite from there on
+  ToBf16,      ///< the nearest bf16 number, ties to even
+  ToFp32,      ///< the nearest fp32 number
 };
 
 /// Computes a function of its operands, in double; booleans are 0 and 1.

@@ -44,23 +44,24 @@ own value.
 |---|---|
 | `verdict` | `runs`, or the error of the compiler. `data` means that the expected values of the case cannot be compared |
 | `largest` | the largest magnitude in the output |
-| `error` | the largest distance of an element from ONNX's value |
-| `bound` | the largest allowed distance |
+| `error` | the distance of an element from ONNX's value |
+| `bound` | the allowed distance of that element |
 
-For several outputs, the figures are those of the output nearest to its bound.
+The figures are those of the element, and the output, nearest to its bound.
 
 Some operands are given when compiling: integers and bools, values that an operator needs at compile time, and values from
 which the model computes them. All others are inputs. A sequence is passed as its tensors.
 
-**The bound** of an output follows from the formats:
+**The bound** of an element follows from the formats:
 
 1. The reference evaluator computes the model in double, with its inputs rounded to bf16.
 2. It does so three times more, and rounds every value to bf16: to nearest, upwards, and downwards.
-3. The largest change of any element is the cost of one rounding of each value. The bound is three times that, because
-   one operation of the model is several on the machine.
+3. The largest change of an element is the cost of one rounding of each value, and so is the root mean square of the
+   changes of elements of about its size. The bound is five times the larger of the two, because one operation of the
+   model is several on the machine. It is at least 2^-7 of the element, which is two roundings, and 2^-20 of the largest.
 
-If no rounding changes anything, the bound is 0 and the result is exact. An 8-bit integer that is quantised from numbers
-may also be off by one.
+If no rounding changes anything, the bound is 0 and the result is exact. 8-bit integers that are quantised along an axis
+from numbers may also be off by one.
 
 The errors are reproducible: the engines give the same bits on every computer, and the inputs are fixed. They belong to
 the programs that the compiler produced when this page was written. The last digit of a bound may depend on the

@@ -35,8 +35,8 @@ private:
     VectorStep &step = row.step;
     const bool readsB =
         step.alu2 == isa::Alu::Select || (step.alu2 != isa::Alu::Pass && step.rhs2 == isa::Rhs2::B);
-    if (step.alu1 != isa::Alu::Add || step.rhs1 != isa::Rhs1::B || step.bBroadcast || readsB ||
-        readsA(step) || !take(row, row.b))
+    if (step.alu1 != isa::Alu::Add || step.rhs1 != isa::Rhs1::B || step.bBroadcast || step.bWide ||
+        readsB || readsA(step) || !take(row, row.b))
       return false;
     step.alu1 = isa::Alu::Pass;
     return true;

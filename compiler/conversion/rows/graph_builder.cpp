@@ -130,6 +130,18 @@ RowId GraphBuilder::constant(const std::vector<double> &values) {
   return constantRow(std::move(bits), static_cast<uint32_t>(values.size()));
 }
 
+std::pair<RowId, RowId> GraphBuilder::wideConstant(const std::vector<double> &values) {
+  std::vector<uint16_t> upper(lanes()), lower(lanes());
+  for (size_t lane = 0; lane < values.size(); ++lane) {
+    const auto bits = std::bit_cast<uint32_t>(static_cast<float>(withinBf16(values[lane])));
+    upper[lane] = static_cast<uint16_t>(bits >> 16);
+    lower[lane] = static_cast<uint16_t>(bits & 0xFFFF);
+  }
+  const auto used = static_cast<uint32_t>(values.size());
+  const RowId first = constantRow(std::move(upper), used);
+  return {first, constantRow(std::move(lower), used)};
+}
+
 RowId GraphBuilder::splat(double value) {
   return constantRow(std::vector<uint16_t>(lanes(), roundToBf16(withinBf16(value))), lanes());
 }

@@ -55,6 +55,8 @@ public:
   void keep(RowId state, RowId next);
   /// The first `values.size()` lanes; the others are zero.
   RowId constant(const std::vector<double> &values);
+  /// As fp32, not larger than bf16: the row with the upper halves and that with the lower ones.
+  std::pair<RowId, RowId> wideConstant(const std::vector<double> &values);
   RowId splat(double value);
   /// `inside` in the first `used` lanes, `outside` in the others.
   RowId mask(uint32_t used, double inside, double outside);

@@ -44,7 +44,7 @@ private:
 
   bool of(const Row &row) {
     const VectorStep &step = row.step;
-    if ((usesB(step) && !step.bBroadcast && !known[row.b]) ||
+    if (step.bWide || (usesB(step) && !step.bBroadcast && !known[row.b]) ||
         (usesC(step) && !step.cBroadcast && !known[row.c]))
       return false;
     switch (row.kind) {
@@ -106,7 +106,7 @@ private:
     const Row &row = graph.rows[id];
     const VectorStep &step = row.step;
     if (row.kind != RowKind::Vector || row.a.size() != 1 || step.table ||
-        step.reduce != isa::Reduce::None || step.post != isa::Post::None)
+        step.reduce != isa::Reduce::None || step.post != isa::Post::None || step.bWide)
       return std::nullopt;
     Scaled result{.x = row.a[0]};
     const auto take = [&](RowId operand, bool broadcast) {

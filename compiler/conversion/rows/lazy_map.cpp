@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/conversion/scalar/constants.h"
+#include "compiler/conversion/scalar/integer_windows.h"
 #include "compiler/conversion/scalar/reassociate.h"
 
 using namespace mlir;
@@ -179,6 +180,8 @@ void LazyMap::foldConstantParts(Lowering &lowering) {
 void LazyMap::absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product) {
   const int64_t elements = lowering.layoutOf(result).elements();
   OutputAffine after{std::vector<double>(elements, 1), std::vector<double>(elements, 0)};
+  // Integers stay integers: their scale stays behind the product.
+  const auto most = roundsToIntegers() ? product.mostOfIntegers(lowering) : std::nullopt;
   bool scaled = false;
   NodeId current = input;
   while (current != expr.result) {
@@ -213,28 +216,79 @@ void LazyMap::absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product
         user.op == ScalarOp::Add || user.op == ScalarOp::Sub || user.op == ScalarOp::Mul;
     const bool changesScale = next.scale != after.scale;
     if (!affine || !allFinite(next.scale) || !allFinite(next.offset) ||
-        (changesScale && !product.takesScale(lowering, next.scale)))
+        (changesScale && !most && !product.takesScale(lowering, next.scale)) ||
+        (most && llvm::is_contained(next.scale, 0)))
       break;
     scaled |= changesScale;
     after = std::move(next);
     current = users[0];
   }
+  product.ops.insert(ops.begin(), ops.end());
+  if (most) {
+    roundBehind(lowering, current, product, after, *most);
+    return;
+  }
   if (current == input)
     return;
   if (!scaled)
     after.scale.clear();
-  product.ops.insert(ops.begin(), ops.end());
   operands.push_back({{}, {}, product.emitWith(lowering, after)});
   const auto index = static_cast<uint32_t>(operands.size() - 1);
+  replace(current, [&](Expr &rest) { return rest.input(index); });
+}
+
+/// What stands at `at` is `after` of a product of integers, behind which it is rounded to integers.
+/// The product stays one of integers, which is exact. So that it is rounded once, it is moved to
+/// where the integers are all that bf16 has.
+void LazyMap::roundBehind(Lowering &lowering, NodeId at, LazyLinear &product,
+                          const OutputAffine &after, double most) {
+  const std::vector<double> &scale = after.scale;
+  const bool isUniform = llvm::all_equal(scale);
+  if (!isUniform)
+    operands.push_back({{}, scale, {}, /*wide=*/true});
+  const auto scaleInput = static_cast<uint32_t>(operands.size() - 1);
+  // A fraction that sums of this size have too, so that they stay exact.
+  const double step = std::exp2(std::ceil(std::log2(most)) - 24);
+  const auto moved = [&](Expr &to, double shift) {
+    OutputAffine offset;
+    for (size_t i = 0; i < scale.size(); ++i)
+      offset.offset.push_back(std::round((after.offset[i] + shift) / scale[i] / step) * step);
+    operands.push_back({{}, {}, product.emitWith(lowering, offset)});
+    const NodeId sum = to.input(static_cast<uint32_t>(operands.size() - 1));
+    return to.binary(ScalarOp::Mul, sum,
+                     isUniform ? to.constant(scale.front()) : to.input(scaleInput));
+  };
+  const auto windows = integerWindows(expr, at);
+  if (!windows) {
+    replace(at, [&](Expr &rest) { return moved(rest, 0); });
+    return;
+  }
+  const Expr whole = expr;
+  replace(windows->end, [&](Expr &rest) {
+    const auto shift = static_cast<double>(windows->shift);
+    const NodeId first = moved(rest, shift);
+    return addWindows(rest, whole, at, *windows,
+                      {first, windows->two ? moved(rest, shift - kIntegerWindow) : first});
+  });
+}
+
+/// `by` says what stands for a node, and nothing for what only that was computed from.
+void LazyMap::replace(NodeId at, const std::function<NodeId(Expr &)> &by) {
   Expr rest;
   rest.result = rest.splice(expr, [&](NodeId node, const auto &) -> std::optional<NodeId> {
-    if (node == current)
-      return rest.input(index);
+    if (node == at)
+      return by(rest);
     if (expr[node].op == ScalarOp::Input)
       return rest.input(expr[node].input);
     return std::nullopt;
   });
   expr = std::move(rest);
+}
+
+bool LazyMap::roundsToIntegers() const {
+  return std::ranges::any_of(expr.reachable(expr.result), [&](NodeId node) {
+    return expr[node].op == ScalarOp::Call && expr[node].function == reference::Function::RoundEven;
+  });
 }
 
 void LazyMap::absorbIntoProducts(Lowering &lowering) {
@@ -343,6 +397,8 @@ std::optional<RowTensor> LazyMap::affineRows(Lowering &lowering) {
 
 RowTensor LazyMap::emit(Lowering &lowering) {
   foldConstantParts(lowering);
+  if (roundsToIntegers())
+    expr = limitsLast(expr);
   absorbIntoProducts(lowering);
   return emitSteps(lowering);
 }
@@ -355,11 +411,23 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
     if (expr[node].op == ScalarOp::Input)
       wanted[expr[node].input] = true;
   const auto isBroadcast = [](const RowRef &ref) { return ref.broadcast; };
-  std::vector<RowTensor> rows(operands.size());
+  std::vector<RowTensor> rows(operands.size()), lowerHalves(operands.size());
   std::vector<MapOperand> facts(operands.size());
   for (size_t k = 0; k < operands.size(); ++k) {
     if (!wanted[k])
       continue;
+    if (operands[k].wide) {
+      facts[k].wide = true;
+      for (int64_t row = 0; row < layout.rows(); ++row) {
+        std::vector<double> values;
+        for (int64_t lane = 0; lane < layout.used(row); ++lane)
+          values.push_back(operands[k].constant[layout.flat(row, lane)]);
+        const auto [upper, lower] = graph.wideConstant(values);
+        rows[k].rows.push_back({upper, false, {}});
+        lowerHalves[k].rows.push_back({lower, false, {}});
+      }
+      continue;
+    }
     if (operands[k].isConstant()) {
       reference::Tensor tensor;
       tensor.values = operands[k].constant;
@@ -382,6 +450,10 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
     };
     facts[k].fusable = own && (std::ranges::all_of(refs, isSum) || canRepeat(graph, rows[k]));
   }
+  if (roundsToIntegers())
+    expr = sumsInWindows(expr, [&](uint32_t input) {
+      return !operands[input].isConstant() && !facts[input].fusable && !facts[input].broadcast;
+    });
   std::string why;
   auto plan = selectMap(expr, facts, lowering.tables, why);
   if (!plan) {
@@ -398,7 +470,7 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
                          "no vector instruction or function table computes '" + why + "'",
                          {"limit the argument with clip: outside 16 exponents a table holds only "
                           "constants, 2^k * x or log(x)"});
-  return emitPlan(lowering, *plan, rows);
+  return emitPlan(lowering, *plan, rows, lowerHalves);
 }
 
 /// Gives each row a sum of its own where a few rows share one and one step alone reads it. The step
@@ -427,11 +499,11 @@ void LazyMap::repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep 
       ref.row = graph.repeated(ref.row);
 }
 
-RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan,
-                            std::vector<RowTensor> &operandRows) {
+RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows,
+                            const std::vector<RowTensor> &lowerHalves) {
   const RowLayout layout = lowering.layoutOf(result);
   GraphBuilder &graph = lowering.graph;
-  std::vector<std::vector<RowId>> stepRows;
+  std::vector<std::vector<RowId>> stepRows, stepLowerHalves;
   const auto rowOf = [&](const Source &source, int64_t row) {
     switch (source.kind) {
     case Source::Kind::None:
@@ -454,11 +526,21 @@ RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan,
     VectorStep step = planned.step;
     if (step.table)
       step.table = tables[*step.table];
-    std::vector<RowId> made;
-    for (int64_t row = 0; row < layout.rows(); ++row)
-      made.push_back(graph.vector(step, {rowOf(planned.a, row)}, rowOf(planned.b, row),
-                                  rowOf(planned.c, row), static_cast<uint32_t>(layout.used(row))));
-    stepRows.push_back(std::move(made));
+    const auto rowsOf = [&](isa::Part part) {
+      step.part = part;
+      std::vector<RowId> made;
+      for (int64_t row = 0; row < layout.rows(); ++row) {
+        RowId c = rowOf(planned.c, row);
+        if (step.bWide)
+          c = planned.b.kind == Source::Kind::Step ? stepLowerHalves[planned.b.index][row]
+                                                   : lowerHalves[planned.b.index].rows[row].row;
+        made.push_back(graph.vector(step, {rowOf(planned.a, row)}, rowOf(planned.b, row), c,
+                                    static_cast<uint32_t>(layout.used(row))));
+      }
+      return made;
+    };
+    stepRows.push_back(rowsOf(planned.wide ? isa::Part::High : isa::Part::Bf16));
+    stepLowerHalves.push_back(planned.wide ? rowsOf(isa::Part::Low) : std::vector<RowId>());
   }
   RowTensor tensor{layout, {}};
   for (int64_t row = 0; row < layout.rows(); ++row)

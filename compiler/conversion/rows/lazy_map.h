@@ -36,6 +36,7 @@ private:
     mlir::Value value;
     std::vector<double> constant; ///< by row-major index of the result
     std::optional<RowTensor> rows;
+    bool wide = false; ///< the constant is fp32, for a step's operand b alone
     [[nodiscard]] bool isConstant() const { return !constant.empty(); }
   };
 
@@ -44,11 +45,16 @@ private:
   void foldConstantParts(Lowering &lowering);
   void absorbIntoProducts(Lowering &lowering);
   void absorbBehind(Lowering &lowering, NodeId input, LazyLinear &product);
+  void roundBehind(Lowering &lowering, NodeId at, LazyLinear &product, const OutputAffine &after,
+                   double most);
+  void replace(NodeId at, const std::function<NodeId(Expr &)> &by);
+  [[nodiscard]] bool roundsToIntegers() const;
   bool ownsAllUses(mlir::Value value) const;
   RowTensor emitSteps(Lowering &lowering);
   void repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep &step,
                   std::vector<RowTensor> &operandRows);
-  RowTensor emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows);
+  RowTensor emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows,
+                     const std::vector<RowTensor> &lowerHalves);
 
   mlir::Value result;
   std::vector<Operand> operands;

@@ -95,6 +95,19 @@ public:
     return true;
   }
 
+  std::optional<double> mostOfIntegers(Lowering &lowering) override {
+    constexpr double kMostExact = 256;
+    double most = 0;
+    for (const double value : lowering.constant(op->getOperand(xFirst ? 1 : 0)).values) {
+      if (value != std::trunc(value) || std::abs(value) > kMostExact)
+        return std::nullopt;
+      most = std::max(most, std::abs(value));
+    }
+    const Split split = splitLoops(lowering.layoutOf(op->getResult(0)));
+    // Of the integers and their zero points, which are in the bias.
+    return 2 * kMostExact * most * static_cast<double>(loops.trips(split.inner, xFirst).size());
+  }
+
   RowTensor emitWith(Lowering &lowering, const OutputAffine &after) override;
 
   void addReads(Lowering &lowering, llvm::SmallVectorImpl<Value> &reads) override {

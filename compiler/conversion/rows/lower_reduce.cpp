@@ -83,6 +83,13 @@ class LazySum final : public LazyLinear {
 public:
   LazySum(ir::ReduceOp op, bool mean) : op(op), mean(mean) { ops.insert(op); }
 
+  std::optional<double> mostOfIntegers(Lowering &) override {
+    constexpr double kMostExact = 256;
+    if (mean)
+      return std::nullopt;
+    return 2 * kMostExact * static_cast<double>(Reduction(op).count);
+  }
+
   // Ones are exact weights, other scales are not.
   bool takesScale(Lowering &, const std::vector<double> &) override { return false; }
 

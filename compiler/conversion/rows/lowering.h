@@ -60,6 +60,9 @@ public:
   /// Whether weights can take this scale exactly enough and without more
   /// blocks than before.
   virtual bool takesScale(Lowering &lowering, const std::vector<double> &scale) = 0;
+  /// If all weights are integers that bf16 has: what no sum of their products with 8-bit integers
+  /// exceeds, in whatever order. Weights that are scaled might not be bf16 numbers.
+  virtual std::optional<double> mostOfIntegers(Lowering & /*lowering*/) { return std::nullopt; }
 };
 
 class Lowering {

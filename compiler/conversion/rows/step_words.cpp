@@ -20,6 +20,8 @@ template <typename Step, typename Visit> void visitFields(Step &step, Visit &&vi
   visit(fields[7], step.post);
   visit(fields[8], step.bBroadcast);
   visit(fields[9], step.cBroadcast);
+  visit(fields[10], step.bWide);
+  visit(fields[11], step.part);
 }
 
 struct ToWords {

@@ -207,8 +207,6 @@ std::optional<NodeId> Expr::simplifyBinary(ScalarOp op, NodeId left, NodeId righ
     if (constantRight && std::isfinite(1 / r))
       return binary(ScalarOp::Mul, left, constant(1 / r));
     return std::nullopt;
-  case ScalarOp::Ne:
-    return is(right, 0) && nodes[left].isBoolean ? std::optional(left) : std::nullopt;
   default:
     return std::nullopt;
   }
@@ -408,6 +406,12 @@ std::vector<NodeId> Expr::cuts(NodeId node) const {
       found.push_back(cut);
   }
   return found;
+}
+
+bool Expr::roundsBetween(NodeId node, NodeId cut) const {
+  return std::ranges::any_of(reachable(node), [&](NodeId i) {
+    return i > cut && (isCall(i, Function::ToBf16) || isCall(i, Function::ToFp32));
+  });
 }
 
 std::string Expr::key(NodeId node, NodeId cut) const {

@@ -72,6 +72,8 @@ public:
   /// Nodes through which alone `node` depends on the inputs, ascending, without
   /// `node` itself. Empty if it depends on several ways at once.
   [[nodiscard]] std::vector<NodeId> cuts(NodeId node) const;
+  /// Whether a node between `node` and `cut`, or `node`, rounds to bf16 or fp32.
+  [[nodiscard]] bool roundsBetween(NodeId node, NodeId cut) const;
   /// Text that is equal for equal functions of `cut` built the same way.
   [[nodiscard]] std::string key(NodeId node, NodeId cut) const;
   /// Nodes below `node` and itself, ascending.

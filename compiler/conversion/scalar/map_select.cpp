@@ -129,6 +129,21 @@ private:
   [[nodiscard]] bool isBroadcast(NodeId node) const {
     return operand(node) && operand(node)->broadcast;
   }
+  /// Whether the node is kept as fp32, in two rows.
+  [[nodiscard]] bool staysFp32(NodeId node) const {
+    return expr[node].op == ScalarOp::Call && expr[node].function == reference::Function::ToFp32;
+  }
+  [[nodiscard]] bool isWide(std::optional<NodeId> node) const {
+    return node && (staysFp32(*node) || (operand(*node) && operand(*node)->wide));
+  }
+  /// What is rounded to bf16 to be this node, or the node.
+  [[nodiscard]] NodeId unrounded(NodeId node) const {
+    const ScalarNode &n = expr[node];
+    return n.op == ScalarOp::Call && (n.function == reference::Function::ToBf16 ||
+                                      n.function == reference::Function::ToFp32)
+               ? n.args[0]
+               : node;
+  }
 
   /// Ways to read a node as one operation on something else.
   [[nodiscard]] std::vector<Operation> operations(NodeId node) const {
@@ -172,7 +187,8 @@ const Solution &Selector::solve(NodeId node) {
 }
 
 void Selector::enumerate(NodeId node, Solution &best) {
-  const ScalarNode &n = expr[node];
+  const NodeId value = unrounded(node); // every row is rounded to bf16
+  const ScalarNode &n = expr[value];
   if (n.op == ScalarOp::Max && expr.isConstant(n.args[1]) && expr[n.args[1]].value == 0) {
     Match relu;
     relu.step.post = isa::Post::Relu;
@@ -186,8 +202,8 @@ void Selector::enumerate(NodeId node, Solution &best) {
       behindTable(node, second.left, match, best);
     }
   }
-  behindTable(node, node, Match{}, best);
-  for (const Operation &second : operations(node)) {
+  behindTable(node, value, Match{}, best);
+  for (const Operation &second : operations(value)) {
     Match match;
     match.step.alu2 = second.alu;
     match.c = second.right;
@@ -202,7 +218,11 @@ void Selector::enumerate(NodeId node, Solution &best) {
 /// `middle` is what the second arithmetic unit takes: with or without a table.
 void Selector::behindTable(NodeId node, NodeId middle, const Match &match, Solution &best) {
   inFront(node, middle, match, best);
+  if (staysFp32(node))
+    return; // tables have bf16 numbers
   for (const NodeId cut : expr.cuts(middle)) {
+    if (expr.roundsBetween(middle, cut))
+      continue;
     const bool wholeChain = expr[cut].op == ScalarOp::Input;
     // What one step without arithmetic does cannot be beaten by more steps.
     if (best.possible && bestCost[node] <= kStepCost + tableCost)
@@ -213,7 +233,7 @@ void Selector::behindTable(NodeId node, NodeId middle, const Match &match, Solut
     Match withTable = match;
     withTable.table = entry.image;
     withTable.cost += tableCost + (entry.exact ? 0 : kInexactCost);
-    inFront(node, cut, withTable, best);
+    inFront(node, unrounded(cut), withTable, best); // a table rounds what it takes
     if (wholeChain && entry.exact && !isBroadcast(cut))
       return;
   }
@@ -250,7 +270,7 @@ void Selector::consider(NodeId node, const Match &candidate, Solution &best) {
   Match match = candidate;
   const NodeId a = *match.a;
   // The node itself is not an operand, and a cannot be broadcast or constant.
-  if (a == node || expr.isConstant(a) || isBroadcast(a))
+  if (a == node || expr.isConstant(a) || isBroadcast(a) || isWide(a))
     return;
   if (match.step.alu2 != isa::Alu::Pass && match.step.alu2 != isa::Alu::Select) {
     const NodeId right = *match.c;
@@ -260,14 +280,20 @@ void Selector::consider(NodeId node, const Match &candidate, Solution &best) {
       match.step.imm2 = static_cast<float>(expr[right].value);
     } else if (right == a) {
       match.step.rhs2 = isa::Rhs2::A;
-    } else if (match.b == right) {
+    } else if (match.b == right || (isWide(right) && !match.b)) {
       match.step.rhs2 = isa::Rhs2::B;
+      match.b = right;
     } else {
       match.step.rhs2 = isa::Rhs2::C;
       match.c = right;
     }
   }
-  match.cost += kStepCost + (match.step.alu1 != isa::Alu::Pass ? kAluCost : 0) +
+  // A wide operand b takes the place of c as well.
+  match.step.bWide = isWide(match.b);
+  if (isWide(match.c) || (match.step.bWide && match.c))
+    return;
+  match.cost += (staysFp32(node) ? 2 : 1) * kStepCost +
+                (match.step.alu1 != isa::Alu::Pass ? kAluCost : 0) +
                 (match.step.alu2 != isa::Alu::Pass ? kAluCost : 0);
   const auto isOneStep = [&](const std::optional<NodeId> &x) { return !x || isLeaf(*x); };
   const bool oneStep = isOneStep(match.a) && isOneStep(match.b) && isOneStep(match.c);
@@ -332,7 +358,7 @@ MapPlan Selector::plan() {
   // Ascending nodes are in topological order.
   for (const NodeId node : solutions.at(expr.result).needs) {
     const Match &match = solutions.at(node).match;
-    MapStep step{match.step, {}, {}, {}};
+    MapStep step{match.step, {}, {}, {}, staysFp32(node)};
     step.a = source(*match.a, steps);
     if (match.b) {
       step.b = source(*match.b, steps);

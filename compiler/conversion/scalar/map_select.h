@@ -22,6 +22,7 @@ namespace sluice::rows {
 struct MapOperand {
   bool broadcast = false; ///< only lane 0 counts: operand b or c, never a
   bool fusable = false;   ///< a fresh matrix result: free as operand a of one step
+  bool wide = false;      ///< fp32, in two rows: operand b alone
 };
 
 /// An operand of a step.
@@ -36,6 +37,7 @@ struct Source {
 struct MapStep {
   VectorStep step; ///< step.table indexes MapPlan::tables; broadcast flags are set
   Source a, b, c;
+  bool wide = false; ///< two rows with the halves of fp32 numbers, read as operand b alone
 };
 
 /// Steps in order; the map's value is `result`, usually the last step.

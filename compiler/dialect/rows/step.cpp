@@ -8,9 +8,18 @@ namespace sluice::rows {
 namespace {
 
 constexpr StepField kFields[] = {
-    {"alu1", "alu"},           {"rhs1", "rhs1"},          {"imm1", ""}, {"reduce", "reduce"},
-    {"alu2", "alu"},           {"rhs2", "rhs2"},          {"imm2", ""}, {"post", "post"},
-    {"b_broadcast", "", true}, {"c_broadcast", "", true},
+    {"alu1", "alu"},
+    {"rhs1", "rhs1"},
+    {"imm1", ""},
+    {"reduce", "reduce"},
+    {"alu2", "alu"},
+    {"rhs2", "rhs2"},
+    {"imm2", ""},
+    {"post", "post"},
+    {"b_broadcast", "", true},
+    {"c_broadcast", "", true},
+    {"b_wide", "", true},
+    {"part", "part"},
 };
 
 bool isValueOf(const StepField &field, mlir::Attribute value) {
@@ -55,6 +64,12 @@ std::optional<std::string> stepProblem(mlir::DictionaryAttr step, bool b, bool c
     return "has a step that reads operand b, which is missing";
   if (!c && needs("alu2", "rhs2", "c", true))
     return "has a step that reads operand c, which is missing";
+  const bool isWide = step.contains("b_wide");
+  if (isWide && (!b || !c))
+    return "has a step with b_wide, which needs operands b and c";
+  if (isWide && (needs("alu2", "rhs2", "c", true) || wordOf(step, "alu1") == "select" ||
+                 wordOf(step, "alu2") == "select"))
+    return "has a step with b_wide that reads operand c, which holds the lower halves of b";
   return std::nullopt;
 }
 

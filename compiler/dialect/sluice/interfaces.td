@@ -84,7 +84,9 @@ def Sluice_ViewInterface : OpInterface<"ViewInterface"> {
       "::mlir::Value", "undo", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$value),
       "", "return nullptr;">,
     InterfaceMethod<"whether `undo` is supported",
-      "bool", "isRearrangement", (ins), "", "return false;">
+      "bool", "isRearrangement", (ins), "", "return false;">,
+    InterfaceMethod<"whether elements of the result may be none of an operand",
+      "bool", "addsElements", (ins), "", "return false;">
   ];
 }
 

@@ -277,8 +277,11 @@ def Sluice_InterleaveOp : Sluice_View<"interleave", ["layoutRefusal"]> {
   let hasFolder = 1;
 }
 
-def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized", "canMergeAxes", "merged"]> {
-  let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
+def Sluice_PadOp : Sluice_View<"pad", [], ["addsElements"], ["resized", "canMergeAxes", "merged"]> {
+  let extraClassDefinition = [{
+    bool $cppClass::canMergeAxes() { return true; }
+    bool $cppClass::addsElements() { return true; }
+  }];
   let summary = "pads a tensor with one value";
   let description = "`low` and `high` give the number of elements to add before and after, along each axis.";
   let arguments = (ins Sluice_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
@@ -292,7 +295,8 @@ def Sluice_PadOp : Sluice_View<"pad", [], [], ["resized", "canMergeAxes", "merge
   let hasFolder = 1;
 }
 
-def Sluice_WindowOp : Sluice_View<"window", [], [], ["resized"]> {
+def Sluice_WindowOp : Sluice_View<"window", [], ["addsElements"], ["resized"]> {
+  let extraClassDefinition = "bool $cppClass::addsElements() { return true; }";
   let summary = "the elements of a sliding window at each of its positions";
   let description = [{
     A window of `sizes` elements slides along `axes` (ascending). It starts at `starts`, which may be

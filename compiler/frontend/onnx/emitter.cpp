@@ -285,6 +285,12 @@ Tensor Emitter::folded(const std::vector<Tensor> &operands, const Shape &shape,
 }
 
 Tensor Emitter::matmul(const Tensor &lhs, const Tensor &rhs) {
+  if (lhs.rank() > 1 && rhs.rank() > 1) {
+    if (const auto exact = integerFactors(lhs, rhs, rhs.rank() - 1, 0))
+      return scaled(matmul(exact->x, exact->weights), *exact);
+    if (const auto exact = integerFactors(rhs, lhs, lhs.rank() - 2, 1))
+      return scaled(matmul(exact->weights, exact->x), *exact);
+  }
   std::string why;
   checked(ir::inferMatmul(lhs.shape, rhs.shape, why), why);
   return computed(lhs.type, builder.create<ir::MatmulOp>(location, value(lhs), value(rhs)));
@@ -313,6 +319,16 @@ Tensor Emitter::window(const Tensor &input, const reference::Window &window, flo
 }
 
 Tensor Emitter::reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes, bool keepdims) {
+  int64_t count = 1;
+  for (const int64_t axis : axes)
+    count *= input.shape[axis];
+  const bool isOwnResult = monoid != ir::Monoid::ArgMax && monoid != ir::Monoid::Variance;
+  if (count == 1 && isOwnResult && !input.known)
+    return keepdims ? input : squeeze(input, axes);
+  if (auto exact = mergedIntegers(monoid, input, count, [&](ir::Monoid of, const Tensor &integers) {
+        return reduce(of, integers, axes, keepdims);
+      }))
+    return *exact;
   std::string why;
   checked(ir::inferReduce(input.shape, axes, keepdims, why), why);
   return computed(input.type,

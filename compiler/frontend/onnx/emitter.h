@@ -41,9 +41,9 @@ struct Tensor {
   /// Of what depends on the elements of one integer input alone, element by element.
   ArrayLookupRef lookup = nullptr;
   std::vector<ArrayView> views = {}; ///< of the looked-up tensor, the first one first
-  /// Of integers that are restored: they, and how. An output gives the integers to the host.
-  mlir::Value integers = {};
-  std::optional<format::Quantisation> restored = std::nullopt;
+  /// Of a constant that is integers times scales: they, less the zero points, as floats, and the
+  /// scales, which have one element along every axis but one.
+  HostTensorRef factors = nullptr, factorScales = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 
@@ -126,6 +126,8 @@ public:
   /// floats is known.
   Tensor pointwise(const std::vector<Tensor> &operands, const ScalarBody &body);
 
+  /// Of restored integers and a constant of scaled ones, the product of the integers times both
+  /// scales: the weights stay integers, which bf16 has.
   Tensor matmul(const Tensor &lhs, const Tensor &rhs);
   /// Sum of products over `loops` loops; `axes` names the loop of each axis of lhs, rhs and result.
   /// It may keep the data dimension (DD-MM-BAND).
@@ -164,7 +166,50 @@ public:
   /// stacks. Nothing is left of it if `body` throws.
   std::vector<Tensor> loop(const LoopFrame &frame, const LoopBody &body);
 
+  // Restored integers (emitter_integers.cpp).
+
+  /// Integers that are restored to real numbers: they, and how.
+  struct Restored {
+    mlir::Value integers;
+    format::Quantisation how;
+  };
+  void setRestored(const Tensor &tensor, const Restored &from);
+  /// Nothing if the tensor is not restored, or is a view of what is.
+  [[nodiscard]] std::optional<Restored> restored(const Tensor &tensor) const;
+  /// Integers less their zero point, and their scale.
+  struct Centred {
+    Tensor integers;
+    float scale;
+  };
+  /// Nothing if the tensor is not restored by one scale, views included.
+  std::optional<Centred> centred(const Tensor &tensor);
+  /// What `function`, which goes element by element, makes of views of restored integers: the views
+  /// of what it makes of these. Nothing if the tensor is something else.
+  std::optional<Tensor> throughViews(const Tensor &tensor,
+                                     const std::function<Tensor(const Tensor &)> &function);
+  /// The sum, mean, maximum or minimum of `count` restored integers each, which `merge` makes of
+  /// these and then scales. Nothing of other tensors and monoids.
+  std::optional<Tensor>
+  mergedIntegers(ir::Monoid monoid, const Tensor &input, int64_t count,
+                 const std::function<Tensor(ir::Monoid, const Tensor &)> &merge);
+  /// The integers of both less their zero points, and their scales: that of the constant has the
+  /// rank of the result.
+  struct IntegerFactors {
+    Tensor x, weights, scale;
+    float xScale;
+  };
+  /// Nothing if `x` is not restored or `weights` are no scaled integers, or if these have scales
+  /// along another axis than `axis`, which in the result has `fromLast` axes behind it.
+  std::optional<IntegerFactors> integerFactors(const Tensor &x, const Tensor &weights, int64_t axis,
+                                               int64_t fromLast);
+  Tensor scaled(const Tensor &x, float scale);
+  /// The product of the integers times their scales.
+  Tensor scaled(const Tensor &product, const IntegerFactors &by);
+
 private:
+  bool viewsRestored(mlir::Value value, unsigned depth, std::vector<Restored> &found) const;
+  mlir::Value rebuilt(mlir::Value value,
+                      const std::function<mlir::Value(mlir::Value, const Restored &)> &leaf);
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   std::optional<Tensor> pointwiseOfArray(const std::vector<Tensor> &operands, const Shape &shape,
                                          const ScalarBody &body);
@@ -186,6 +231,7 @@ private:
   std::vector<Fix> fixesForEmpty;
   Arrays *arrays = nullptr;
   AddArgument addArgument;
+  llvm::DenseMap<mlir::Value, Restored> restoredValues;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 

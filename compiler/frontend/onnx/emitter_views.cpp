@@ -29,12 +29,6 @@ void checkFolded(const Shape &shape) {
                                  std::to_string(kMostFoldedElements) + " elements"};
 }
 
-HostTensor withShape(const HostTensor &tensor, Shape shape) {
-  HostTensor out = tensor;
-  out.shape = std::move(shape);
-  return out;
-}
-
 Shape joined(Shape front, const Shape &back) {
   front.insert(front.end(), back.begin(), back.end());
   return front;
@@ -131,8 +125,18 @@ Tensor Emitter::transpose(const Tensor &input, const Shape &permutation) {
   for (int64_t axis : permutation)
     strides.push_back(from[axis]);
   Shape target(shape.begin(), shape.end());
-  return Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)),
-                         input.name.empty() ? "" : input.name + ".T");
+  Tensor result = Tensor::ofKnown(input.known->select(target, strided(target, strides, 0)),
+                                  input.name.empty() ? "" : input.name + ".T");
+  if (input.factors) {
+    result.factors = std::make_shared<const HostTensor>(
+        input.factors->select(target, strided(target, strides, 0)));
+    Shape scales; // of one axis, so that their order stays
+    for (const int64_t axis : permutation)
+      scales.push_back(input.factorScales->shape[axis]);
+    result.factorScales =
+        std::make_shared<const HostTensor>(withShape(*input.factorScales, scales));
+  }
+  return result;
 }
 
 /// Returns the reduction of which `input` is the result, with the reduced axes kept, if it then has

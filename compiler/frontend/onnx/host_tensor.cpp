@@ -73,6 +73,12 @@ HostTensor HostTensor::ofFloats(Shape shape, std::vector<float> values) {
   return {Proto::FLOAT, std::move(shape), std::move(values), {}};
 }
 
+HostTensor withShape(const HostTensor &tensor, Shape shape) {
+  HostTensor out = tensor;
+  out.shape = std::move(shape);
+  return out;
+}
+
 HostTensor HostTensor::select(Shape newShape, const std::function<int64_t(int64_t)> &source) const {
   HostTensor out{type, std::move(newShape), {}, {}};
   int64_t count = elementCount(out.shape, kMaxElements);

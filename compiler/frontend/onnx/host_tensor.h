@@ -58,6 +58,9 @@ struct HostTensor {
 
 using HostTensorRef = std::shared_ptr<const HostTensor>;
 
+/// The elements of `tensor` in another shape of as many.
+HostTensor withShape(const HostTensor &tensor, Shape shape);
+
 /// The fp32 value of `type` nearest to `value`, ties to even: what storing it as that type gives.
 float roundToType(double value, DataType type);
 

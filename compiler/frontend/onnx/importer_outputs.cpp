@@ -101,9 +101,11 @@ void Importer::addOutputs(const onnx::GraphProto &graph, const std::vector<Repla
     if (keep(output.name(), tensor))
       continue;
     info.outputs.push_back({output.name(), tensor.shape, hostType(tensor.type).value()});
-    info.outputs.back().quantised = tensor.restored;
+    const auto restored = emitter.restored(tensor);
+    if (restored)
+      info.outputs.back().quantised = restored->how;
     emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
-    values.push_back(tensor.restored ? tensor.integers : emitter.value(asFloats(tensor)));
+    values.push_back(restored ? restored->integers : emitter.value(asFloats(tensor)));
     names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));
   }
   builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc(), values);

@@ -504,6 +504,40 @@ rows.program "m" for "c2b8" attributes {
   rows.family @fx 4 x 1 input @x
   rows.body 4 attributes {macs = 0} {
     %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step with b_wide, which needs operands b and c}}
+    %1 = rows.vector %0 step {alu1 = "mul", b_wide} b(%0) {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
+    // expected-error @+1 {{'rows.vector' op has a step with b_wide that reads operand c, which holds the lower halves of b}}
+    %1 = rows.vector %0 step {alu1 = "mul", alu2 = "add", b_wide} b(%0) c(%0) {group = 1}
+  }
+}
+
+// -----
+
+rows.program "m" for "c2b8" attributes {
+    geometry = {rtl = "c2b8", cores = 2, lanes = 8, pe_terms = 4, weight_blocks = 16, inbox_rows = 16,
+                local_rows = 16, accumulators = 8, preload_rows = 8, instructions = 32,
+                host_instructions = 8, tables = 2, clock_mhz = 300},
+    macs = 0, parameters = 0, nodes = [{index = 0, name = "n", op = "Relu"}]} {
+  rows.input @x : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.output @y : tensor<4x8xf32> along 1 rows 4 from 0
+  rows.family @fx 4 x 1 input @x
+  rows.body 4 attributes {macs = 0} {
+    %0 = rows.read @fx : !rows.row
     // expected-error @+1 {{'rows.vector' op has an invalid value for step 'alu1'}}
     %1 = rows.vector %0 step {alu1 = "pow"} {group = 1}
   }

@@ -181,7 +181,7 @@ private:
     const RowPlace &place = placement.rows[row];
     isa::Vec form = stepForm(what);
     // A row that is not rounded is two: its lower halves come where operand c does.
-    form.bWide = isWide(what.b);
+    form.bWide |= isWide(what.b);
     form.cEn |= form.bWide;
     if (step.table) {
       const std::vector<uint32_t> &slots = placement.cores[core].tables;

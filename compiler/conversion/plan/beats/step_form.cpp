@@ -9,6 +9,8 @@ isa::Vec stepForm(const rows::Row &row) {
   form.bEn = row.b != rows::kNoRow;
   form.cEn = row.c != rows::kNoRow;
   form.bBcast = step.bBroadcast;
+  form.bWide = step.bWide;
+  form.part = step.part;
   form.cBcast = step.cBroadcast;
   form.alu1 = step.alu1;
   form.rhs1 = step.rhs1;

@@ -360,7 +360,7 @@ private:
     }
     for (uint32_t core = 0; core < cores; ++core)
       if ((vec.mask >> core & 1) != 0)
-        writeCell(u, core, beat.address[3], row, vec.part == isa::Part::Low);
+        writeCell(u, core, beat.address[3], row, values.isWide(row) && vec.part == isa::Part::Low);
     if (beat.signal.on)
       giveCores(u, vec.mask, beat.signal);
     if ((vec.mask & kHostMask) == 0)

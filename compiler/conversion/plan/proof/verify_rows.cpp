@@ -38,17 +38,18 @@ std::optional<std::string> RowProof::step(uint32_t core, const isa::Vec &vec, Ro
   const bool table = step.table ? vec.tableEn != 0 && vec.tableId < tables.size() &&
                                       tables[vec.tableId] == *step.table
                                 : vec.tableEn == 0;
-  const bool same =
-      table && vec.alu1 == step.alu1 && vec.rhs1 == step.rhs1 && vec.alu2 == step.alu2 &&
-      vec.rhs2 == step.rhs2 && vec.imm1 == std::bit_cast<uint32_t>(step.imm1) &&
-      vec.imm2 == std::bit_cast<uint32_t>(step.imm2) && vec.reduce == step.reduce &&
-      vec.post == step.post && (vec.bBcast != 0) == step.bBroadcast &&
-      (vec.cBcast != 0) == step.cBroadcast && (vec.bEn != 0) == (row.b != kNoRow) &&
-      (vec.cEn != 0) == (row.c != kNoRow || isWide(row.b)) && (vec.bWide != 0) == isWide(row.b) &&
-      isa::takesResult(vec) == (row.kind == RowKind::Linear) &&
-      vec.part == (!row.wide                       ? isa::Part::Bf16
-                   : vec.aSrc == isa::Source::Peek ? isa::Part::High
-                                                   : isa::Part::Low);
+  const bool same = table && vec.alu1 == step.alu1 && vec.rhs1 == step.rhs1 &&
+                    vec.alu2 == step.alu2 && vec.rhs2 == step.rhs2 &&
+                    vec.imm1 == std::bit_cast<uint32_t>(step.imm1) &&
+                    vec.imm2 == std::bit_cast<uint32_t>(step.imm2) && vec.reduce == step.reduce &&
+                    vec.post == step.post && (vec.bBcast != 0) == step.bBroadcast &&
+                    (vec.cBcast != 0) == step.cBroadcast && (vec.bEn != 0) == (row.b != kNoRow) &&
+                    (vec.cEn != 0) == (row.c != kNoRow || isWide(row.b)) &&
+                    (vec.bWide != 0) == (step.bWide || isWide(row.b)) &&
+                    isa::takesResult(vec) == (row.kind == RowKind::Linear) &&
+                    vec.part == (!row.wide                       ? step.part
+                                 : vec.aSrc == isa::Source::Peek ? isa::Part::High
+                                                                 : isa::Part::Low);
   if (!same)
     return fmt::format("differs from the operation of row {}", id);
   return std::nullopt;

@@ -216,6 +216,8 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at, bool hasAutoPad) 
 
 Tensor convolve(Emitter &emit, const Tensor &x, const Tensor &weights,
                 const std::vector<WindowAxis> &windows, int64_t groups) {
+  if (const auto exact = emit.integerFactors(x, weights, 0, static_cast<int64_t>(windows.size())))
+    return emit.scaled(convolve(emit, exact->x, exact->weights, windows, groups), *exact);
   if (groups == 1 || weights.known) {
     const Tensor factors = emit.squeeze(acrossGroups(weights, groups), withoutWindow(windows));
     return contracted(emit, seen(emit, x, windows, 0), factors, windows.size(), false);

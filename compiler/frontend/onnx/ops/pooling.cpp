@@ -32,6 +32,14 @@ std::vector<WindowAxis> windowsOf(const NodeView &node) {
 /// The merge of what a window sees, whose elements are the axes behind those of `x`.
 Tensor pooled(Emitter &emit, ir::Monoid monoid, const Tensor &x,
               const std::vector<WindowAxis> &windows, float outside) {
+  int64_t count = 1;
+  for (const WindowAxis &axis : windows)
+    count *= axis.size;
+  if (auto exact =
+          emit.mergedIntegers(monoid, x, count, [&](ir::Monoid of, const Tensor &integers) {
+            return pooled(emit, of, integers, windows, outside);
+          }))
+    return *exact;
   const Tensor view = seen(emit, x, windows, outside);
   Shape axes(view.rank() - x.rank());
   std::iota(axes.begin(), axes.end(), x.rank());

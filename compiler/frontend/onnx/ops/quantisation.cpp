@@ -88,12 +88,23 @@ Operator quantizeLinear(bool hasAxis) {
         node.result(ofType(*made, type));
         return;
       }
-    node.result(ofType(node.emit.pointwise({node.in(0), along(node.emit, node.in(1), axis, rank),
-                                            zeroPoint(node, 2, axis, rank)},
-                                           [type](const Scalars &s, mlir::ValueRange v) {
-                                             return quantised(s, s.div(v[0], v[1]), v[2], type);
-                                           }),
-                       type));
+    const Tensor scale = along(node.emit, node.in(1), axis, rank);
+    const Tensor zero = zeroPoint(node, 2, axis, rank);
+    const auto quantise = [&](const Tensor &x) {
+      return ofType(node.emit.pointwise({x, scale, zero},
+                                        [type](const Scalars &s, mlir::ValueRange v) {
+                                          return quantised(s, s.div(v[0], v[1]), v[2], type);
+                                        }),
+                    type);
+    };
+    // Behind views of restored integers, these are quantised once more: no real number between
+    // them is rounded to bf16.
+    if (scale.rank() == 0 && zero.rank() == 0)
+      if (auto views = node.emit.throughViews(node.in(0), quantise)) {
+        node.result(std::move(*views));
+        return;
+      }
+    node.result(quantise(node.in(0)));
   };
   return entry;
 }
@@ -148,9 +159,8 @@ Operator dequantizeLinear(bool hasAxis) {
             {node.in(0), along(node.emit, node.in(1), axis, rank), zeroPoint(node, 2, axis, rank)},
             [](const Scalars &s, mlir::ValueRange v) { return restored(s, v[0], v[1], v[2]); }),
         restoredType(node));
-    result.restored = quantisationOf(node, node.in(0).type);
-    if (result.restored)
-      result.integers = node.emit.value(node.in(0));
+    if (const auto how = quantisationOf(node, node.in(0).type))
+      node.emit.setRestored(result, {node.emit.value(node.in(0)), *how});
     node.result(std::move(result));
   };
   entry.evaluate = [](NodeBuilder &node) {
@@ -163,7 +173,18 @@ Operator dequantizeLinear(bool hasAxis) {
       const double by = scale.known->floats[broadcastIndex(scale.shape, x.shape, i)];
       out.floats.push_back(roundToType((static_cast<double>(x.ints[i]) - offset) * by, out.type));
     }
-    node.result(Tensor::ofKnown(std::move(out), node.in(0).name));
+    Tensor result = Tensor::ofKnown(std::move(out), node.in(0).name);
+    if (isByte(node.in(0).type)) {
+      HostTensor factors{Proto::FLOAT, x.shape, {}, {}};
+      for (int64_t i = 0; i < x.size(); ++i)
+        factors.floats.push_back(static_cast<float>(x.ints[i]) -
+                                 zero.known->floats[broadcastIndex(zero.shape, x.shape, i)]);
+      Shape ones(x.shape.size() - scale.shape.size(), 1);
+      ones.insert(ones.end(), scale.shape.begin(), scale.shape.end());
+      result.factors = std::make_shared<const HostTensor>(std::move(factors));
+      result.factorScales = std::make_shared<const HostTensor>(withShape(*scale.known, ones));
+    }
+    node.result(std::move(result));
   };
   return entry;
 }
