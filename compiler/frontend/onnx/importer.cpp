@@ -57,6 +57,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
     for (const GraphNode &node : nodes.nodes)
       importNode(node);
   addOutputs(graph, inputs.replaced, function);
+  eraseUnread(function);
   finishArrays(function);
   blameReplaced(inputs.replaced, before);
   noteCautions();
@@ -171,20 +172,24 @@ mlir::Value Importer::addInput(mlir::func::FuncOp function, ImportedTensor input
   return function.getArgument(index);
 }
 
+void Importer::eraseUnread(mlir::func::FuncOp function) {
+  llvm::DenseSet<mlir::Value> erased;
+  function.walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation *operation) {
+    if (!mlir::isOpTriviallyDead(operation))
+      return;
+    erased.insert(operation->result_begin(), operation->result_end());
+    operation->erase();
+  });
+  std::erase_if(info.tensors, [&](const GraphTensor &one) { return erased.contains(one.value); });
+}
+
 void Importer::finishArrays(mlir::func::FuncOp function) {
   if (llvm::none_of(info.inputs, std::mem_fn(&ImportedTensor::isMade))) {
     for (size_t i = 0; i < info.inputs.size(); ++i)
       info.inputs[i].array = i;
     return;
   }
-  // Arrays may be read by nothing but views that are looked up behind.
   llvm::DenseSet<mlir::Value> erased;
-  for (mlir::Operation &operation :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (mlir::isOpTriviallyDead(&operation)) {
-      erased.insert(operation.result_begin(), operation.result_end());
-      operation.erase();
-    }
   const auto isRead = [&](size_t input) { return !function.getArgument(input).use_empty(); };
   std::vector<ImportedTensor> all = std::exchange(info.inputs, {});
   std::vector<bool> isReplaced; // by array: something else is made from it, and read
