@@ -12,6 +12,7 @@
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/frontend/onnx/model_file.h"
 #include "compiler/frontend/onnx/tensor_reader.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/BitVector.h"
