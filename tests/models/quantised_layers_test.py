@@ -136,17 +136,27 @@ class Layers(Compared):
         rng = np.random.default_rng(seed)
         for (a, b), kind, known in zip(shapes * 2, itertools.cycle(BYTES), itertools.cycle((False, False, True))):
             sa, sb = scale(rng), scale(rng)
-            sc = np.float32(sa + sb) if op == "QLinearAdd" else np.float32(100 * sa * sb)
+            sc = np.float32(rng.uniform(0.9, 1.1)) * np.float32(sa + sb if op == "QLinearAdd" else 100 * sa * sb)
             case = Case(op).run_time(some(rng, kind, a)).constant(sa, integers_near(rng, kind, (), 60))
             x = some(rng, kind, b)
             (case.constant(x) if known else case.run_time(x)).constant(sb, integers_near(rng, kind, (), 60), sc, integers_near(rng, kind, (), 40))
             yield case, kind
 
     def test_add(self):
-        self.compare(self.binary("QLinearAdd", 1), 0.2)
+        self.compare(self.binary("QLinearAdd", 1), 0.1)
+
+    def test_add_of_one_shape(self):
+        def cases():
+            rng = np.random.default_rng(20)
+            for kind in BYTES * 2:
+                sa, sb = scale(rng), scale(rng)
+                case = Case("QLinearAdd").run_time(some(rng, kind, (4, 50))).constant(sa, integers_near(rng, kind, (), 60))
+                case.run_time(some(rng, kind, (4, 50))).constant(sb, integers_near(rng, kind, (), 60))
+                yield case.constant(np.float32(rng.uniform(0.9, 1.1)) * (sa + sb), integers_near(rng, kind, (), 40)), kind
+        self.compare(cases(), 0)
 
     def test_mul(self):
-        self.compare(self.binary("QLinearMul", 2), 0.2)
+        self.compare(self.binary("QLinearMul", 2), 0.12)
 
     @staticmethod
     def unary(op, seed, **attributes):
@@ -155,7 +165,7 @@ class Layers(Compared):
             every = np.arange(np.iinfo(kind).min, np.iinfo(kind).max + 1).astype(kind).reshape(4, 64)
             for shape in ((), (1,)):
                 sx = scale(rng)
-                sy, zy = (np.float32(1 / 256), np.iinfo(kind).min) if op == "QLinearSigmoid" else (sx * np.float32(0.8), 3)
+                sy, zy = (np.float32(1 / 256), np.iinfo(kind).min) if op == "QLinearSigmoid" else (sx * np.float32(rng.uniform(0.7, 0.9)), 3)
                 zero = integers_near(rng, kind, (), 60)
                 yield Case(op, **attributes).run_time(every).constant(
                     np.full(shape, sx, np.float32), np.full(shape, zero, kind), np.full(shape, sy, np.float32),
@@ -163,11 +173,11 @@ class Layers(Compared):
         yield Case(op, **attributes).run_time(every).constant(sx).none().constant(sy).none(), kind
 
     def test_sigmoid(self):
-        self.compare(self.unary("QLinearSigmoid", 3), 0.01)
+        self.compare(self.unary("QLinearSigmoid", 3), 0)
 
     def test_leaky_relu(self):
-        self.compare(self.unary("QLinearLeakyRelu", 4), 0.05)
-        self.compare(self.unary("QLinearLeakyRelu", 5, alpha=0.3), 0.05)
+        self.compare(self.unary("QLinearLeakyRelu", 4), 0)
+        self.compare(self.unary("QLinearLeakyRelu", 5, alpha=0.3), 0)
 
     def test_softmax(self):
         def cases():
@@ -189,7 +199,7 @@ class Layers(Compared):
                     own = y if i == 0 else (y[0] * np.float32(rng.uniform(0.4, 1.4)), integers_near(rng, kind, (), 60))
                     (case.constant(some(rng, kind, shape)) if i == 2 else case.run_time(some(rng, kind, shape))).constant(*own)
                 yield case, kind
-        self.compare(cases(), 0.01)
+        self.compare(cases(), 0)
 
     @staticmethod
     def pools():
@@ -205,10 +215,10 @@ class Layers(Compared):
                 shape.append(shape.pop(1))
             s = scale(rng)
             yield Case("QLinearAveragePool", channels_last=last, **attributes).run_time(some(rng, kind, shape)).constant(
-                s, integers_near(rng, kind, (), 40), s * np.float32(0.6), integers_near(rng, kind, (), 30)), kind
+                s, integers_near(rng, kind, (), 40), s * np.float32(rng.uniform(0.5, 0.7)), integers_near(rng, kind, (), 30)), kind
 
     def test_average_pool(self):
-        self.compare(self.pools(), 0.15)
+        self.compare(self.pools(), 0)
 
     def test_global_average_pool(self):
         def cases():
@@ -216,8 +226,8 @@ class Layers(Compared):
             for kind, last, shape in zip(itertools.cycle(BYTES), (0, 1, 0, 1), ([2, 40, 5, 5], [2, 6, 7, 40], [1, 64, 9], [1, 3, 2, 64])):
                 s = scale(rng)
                 yield Case("QLinearGlobalAveragePool", channels_last=last).run_time(some(rng, kind, shape)).constant(
-                    s, integers_near(rng, kind, (), 20), s * np.float32(0.3), integers_near(rng, kind, (), 30)), kind
-        self.compare(cases(), 0.15)
+                    s, integers_near(rng, kind, (), 20), s * np.float32(rng.uniform(0.2, 0.4)), integers_near(rng, kind, (), 30)), kind
+        self.compare(cases(), 0)
 
     @staticmethod
     def gemms(quantised):
@@ -237,7 +247,7 @@ class Layers(Compared):
             yield case, a if quantised else np.float32
 
     def test_gemm(self):
-        self.compare(self.gemms(True), 0.15)
+        self.compare(self.gemms(True), 0)
 
 
 class ToFloat(Compared):
@@ -400,7 +410,7 @@ class Written(Compared):
     def test_lstm(self):
         inputs = self.inputs((5, 2, 12), 17)
         for direction in ("forward", "reverse", "bidirectional"):
-            for per_channel in (False, True):
+            for per_channel in (False, True) if direction == "forward" else (True,):
                 with self.subTest(direction=direction, per_channel=per_channel):
                     self.compare(self.lstm(direction), "dynamic", inputs, {"DynamicQuantizeLSTM"}, 0.02, per_channel=per_channel)
 
@@ -426,7 +436,7 @@ class Models(Compared):
                 self.check(name, 0.02)
 
     def test_mlp(self):
-        for name, tolerance in (("mlp_dyn", 0.01), ("mlp_qdq", 0.06), ("mlp_qop", 0.03)):
+        for name, tolerance in (("mlp_dyn", 0.01), ("mlp_qdq", 1e-6), ("mlp_qop", 1e-6)):
             with self.subTest(name):
                 self.check(name, tolerance, "-")
 

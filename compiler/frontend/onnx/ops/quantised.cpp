@@ -115,11 +115,20 @@ mlir::Value quantised(const Scalars &s, mlir::Value x, mlir::Value zero, DataTyp
 }
 
 Tensor restored(Emitter &emit, const Tensor &integers, float scale, float zero, DataType type) {
-  return ofType(emit.pointwise({asFloats(integers)},
-                               [&](const Scalars &s, mlir::ValueRange v) {
-                                 return restored(s, v[0], s.constant(scale), s.constant(zero));
-                               }),
-                type);
+  Tensor result =
+      ofType(emit.pointwise({asFloats(integers)},
+                            [&](const Scalars &s, mlir::ValueRange v) {
+                              return restored(s, v[0], s.constant(scale), s.constant(zero));
+                            }),
+             type);
+  const IntegerRange range = rangeOf(integers.type);
+  if (result.value)
+    emit.setRestored(result,
+                     {emit.value(integers),
+                      {scale,
+                       static_cast<int32_t>(zero),
+                       {static_cast<int64_t>(range.least), static_cast<int64_t>(range.most)}}});
+  return result;
 }
 
 Tensor quantised(Emitter &emit, const Tensor &x, float scale, float zero, DataType type) {
