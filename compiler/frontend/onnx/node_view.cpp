@@ -33,6 +33,8 @@ std::optional<AttributeKind> kindOf(const AttributeProto &attribute) {
     return AttributeKind::Strings;
   case AttributeProto::TYPE_PROTO:
     return AttributeKind::Type;
+  case AttributeProto::SPARSE_TENSOR:
+    return AttributeKind::SparseTensor;
   case AttributeProto::UNDEFINED:
     break;
   default:
@@ -46,6 +48,8 @@ std::optional<AttributeKind> kindOf(const AttributeProto &attribute) {
     return AttributeKind::String;
   if (attribute.has_t())
     return AttributeKind::Tensor;
+  if (attribute.has_sparse_tensor())
+    return AttributeKind::SparseTensor;
   if (attribute.has_g())
     return AttributeKind::Graph;
   if (attribute.ints_size())
@@ -68,9 +72,8 @@ std::string kindText(const AttributeProto &attribute) {
   switch (attribute.type()) {
   case AttributeProto::GRAPHS:
     return "a list of graphs";
-  case AttributeProto::SPARSE_TENSOR:
   case AttributeProto::SPARSE_TENSORS:
-    return "a sparse tensor";
+    return "a list of sparse tensors";
   default:
     return "no value";
   }
@@ -97,11 +100,14 @@ AttributeValue valueOf(const AttributeProto &attribute, AttributeKind kind, cons
   case AttributeKind::Type:
     return &attribute.tp();
   case AttributeKind::Tensor:
+  case AttributeKind::SparseTensor:
     break;
   }
   auto tensor = std::make_shared<HostTensor>();
-  auto error = readTensor(attribute.t(), fmt::format("attribute {}", inQuotes(attribute.name())),
-                          external, *tensor);
+  const std::string name = fmt::format("attribute {}", inQuotes(attribute.name()));
+  auto error = kind == AttributeKind::Tensor
+                   ? readTensor(attribute.t(), name, external, *tensor)
+                   : readSparse(attribute.sparse_tensor(), name, external, *tensor);
   if (!error)
     return HostTensorRef(std::move(tensor));
   report.add(error->code, node, error->message);

@@ -137,7 +137,7 @@ std::string describe(const Tensor &tensor) {
 std::string kindName(AttributeKind kind) {
   static constexpr const char *kNames[] = {
       "an int",         "a float",          "a string",          "a tensor", "a graph",
-      "a list of ints", "a list of floats", "a list of strings", "a type"};
+      "a list of ints", "a list of floats", "a list of strings", "a type",   "a sparse tensor"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -30,7 +30,8 @@ enum class AttributeKind : uint8_t {
   Ints,
   Floats,
   Strings,
-  Type
+  Type,
+  SparseTensor ///< its value is the dense one
 };
 using AttributeValue =
     std::variant<int64_t, float, std::string, HostTensorRef, const onnx::GraphProto *,

@@ -14,8 +14,8 @@ namespace {
 
 using Proto = onnx::TensorProto;
 
-const char *const kConstantForms[] = {"value", "value_float", "value_floats", "value_int",
-                                      "value_ints"};
+const char *const kConstantForms[] = {"value",        "sparse_value", "value_float",
+                                      "value_floats", "value_int",    "value_ints"};
 
 HostTensor constantValue(const NodeView &node) {
   if (node.given("value_float"))
@@ -30,7 +30,7 @@ HostTensor constantValue(const NodeView &node) {
     const auto &values = node.integers("value_ints");
     return HostTensor::ofInts({static_cast<int64_t>(values.size())}, values);
   }
-  return *node.attribute<HostTensorRef>("value");
+  return *node.attribute<HostTensorRef>(node.given("sparse_value") ? "sparse_value" : "value");
 }
 
 Operator constant() {
@@ -43,13 +43,16 @@ Operator constant() {
   return entry;
 }
 
-Operator constantWithForms() {
+/// From opset 11 on the value may be sparse, from opset 12 on be a number or a list.
+Operator constantWithForms(bool hasNumbers) {
   Operator entry = constant();
   entry.attributes = {{"value", AttributeKind::Tensor},
-                      {"value_float", AttributeKind::Float},
-                      {"value_floats", AttributeKind::Floats},
-                      {"value_int", AttributeKind::Int},
-                      {"value_ints", AttributeKind::Ints}};
+                      {"sparse_value", AttributeKind::SparseTensor}};
+  if (hasNumbers)
+    entry.attributes.insert(entry.attributes.end(), {{"value_float", AttributeKind::Float},
+                                                     {"value_floats", AttributeKind::Floats},
+                                                     {"value_int", AttributeKind::Int},
+                                                     {"value_ints", AttributeKind::Ints}});
   entry.requirements = {{"exactly one attribute must be given",
                          [](const NodeView &node) -> std::string {
                            auto count =
@@ -332,8 +335,9 @@ Operator castLike() {
 } // namespace
 
 void addConstants(OperatorTable &table) {
-  table.add({1, 9, 11}, constant());
-  table.add({12, 13, 19, 21, 23, 24, 25}, constantWithForms());
+  table.add({1, 9}, constant());
+  table.add({11}, constantWithForms(false));
+  table.add({12, 13, 19, 21, 23, 24, 25}, constantWithForms(true));
   table.add({9, 20, 21, 23, 24, 25}, constantOfShape());
   table.add({1, 13}, shape(false));
   table.add({15, 19, 21, 23, 24, 25}, shape(true));

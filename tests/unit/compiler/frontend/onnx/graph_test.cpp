@@ -145,6 +145,7 @@ TEST(Operators, NameTheKindOfAnAttribute) {
                                    {Kind::STRINGS, "a list of strings"},
                                    {Kind::GRAPH, "a graph"},
                                    {Kind::SPARSE_TENSOR, "a sparse tensor"},
+                                   {Kind::SPARSE_TENSORS, "a list of sparse tensors"},
                                    {Kind::UNDEFINED, "no value"}}) {
     alpha.set_type(kind);
     EXPECT_EQ(import(model).messages(),

@@ -92,7 +92,8 @@ std::set<std::string> attributesOf(const onnx::OpSchema &schema) {
       {onnx::AttributeProto::INTS, AttributeKind::Ints},
       {onnx::AttributeProto::FLOATS, AttributeKind::Floats},
       {onnx::AttributeProto::STRINGS, AttributeKind::Strings},
-      {onnx::AttributeProto::TYPE_PROTO, AttributeKind::Type}};
+      {onnx::AttributeProto::TYPE_PROTO, AttributeKind::Type},
+      {onnx::AttributeProto::SPARSE_TENSOR, AttributeKind::SparseTensor}};
   std::set<std::string> out;
   for (const auto &[name, attribute] : schema.attributes()) {
     const auto kind = kinds.find(attribute.type);
@@ -188,14 +189,9 @@ TopK 11: only ours 'Values' 'Indices' (optional)
 TopK 11: only theirs 'Values' 'Indices'
 TopK 1: only ours 'Values' 'Indices' (optional)
 TopK 1: only theirs 'Values' 'Indices'
-# Strings and sparse tensors.
-Constant 11: only ours value is a tensor, none by default, required
-Constant 11: only theirs sparse_value is of no kind, none by default
-Constant 11: only theirs value is a tensor, none by default
-Constant 12: only theirs sparse_value is of no kind, none by default
+# Strings.
 Constant 12: only theirs value_string is a string, none by default
 Constant 12: only theirs value_strings is a list of strings, none by default
-Constant 13: only theirs sparse_value is of no kind, none by default
 Constant 13: only theirs value_string is a string, none by default
 Constant 13: only theirs value_strings is a list of strings, none by default
 # The axis of a Split is 0 where it is left out.
