@@ -70,6 +70,16 @@ def emit_sv(table):
     return "\n".join(out) + "\n"
 
 
+def largest_values(table):
+    """(name, largest value) of the plain fields that are as wide in every instruction."""
+    widths = {}
+    for inst in table["instructions"]:
+        for field in inst["layout"]:
+            if "enum" not in field and not field["signed"]:
+                widths.setdefault(field["name"], set()).add(field["bits"])
+    return [(name, (1 << min(bits)) - 1) for name, bits in widths.items() if len(bits) == 1 and min(bits) in range(2, 32)]
+
+
 def emit_header(table):
     out = ["// Generated from hw/isa/isa.json by tools/gen_isa.py.", "#pragma once", "",
            "#include <array>", "#include <cstdint>", "#include <optional>", "#include <span>",
@@ -80,6 +90,8 @@ def emit_header(table):
            "using Words = std::array<uint64_t, kWords>;", ""]
     for item in table["constants"] + table["latencies"]:
         out.append(f"inline constexpr unsigned k{camel(item['name'])} = {item['value']}; ///< {item['doc']}")
+    out += ["", "// The largest value of a field."]
+    out += [f"inline constexpr uint32_t kMost{camel(name)} = {value};" for name, value in largest_values(table)]
     for name, enum in table["enums"].items():
         out += ["", f"/// {enum['doc'][0].upper() + enum['doc'][1:]}.", f"enum class {camel(name)} : uint8_t {{"]
         out += [f"  {camel(value)} = {code}," for value, code in enum["values"].items()]

@@ -10,9 +10,6 @@ namespace {
 
 using Memory = format::StatePlace::Memory;
 
-/// The largest trip count of a loop of a unit instruction.
-constexpr uint32_t kMostTrips = 4095;
-
 /// Whatever the instruction, an address is one of the machine's.
 format::InstructionWords words(const isa::Instruction &instruction) {
   return isa::encode(instruction).value();
@@ -63,8 +60,8 @@ void sendPreloads(uint32_t first, uint32_t count, uint32_t row, Words &to) {
 
 void send(const format::StatePlace &place, uint32_t row, Words &to) {
   const uint32_t each = format::imageRows(place.memory);
-  for (uint32_t done = 0; done < place.rows; done += kMostTrips) {
-    const uint32_t count = std::min(place.rows - done, kMostTrips);
+  for (uint32_t done = 0; done < place.rows; done += isa::kMostN) {
+    const uint32_t count = std::min(place.rows - done, isa::kMostN);
     if (place.memory == Memory::Rows)
       sendRows(place.first + done, count, row + done * each, to);
     else

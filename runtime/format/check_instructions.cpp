@@ -120,12 +120,12 @@ private:
 
   void checkRegister(uint32_t number) {
     if (number == 0)
-      bad("index", number, "1 to 7 (register 0 is always zero)");
+      bad("index", number, fmt::format("1 to {} (register 0 is always zero)", isa::kMostIndex));
   }
 
   void level(std::string_view field, uint32_t value) {
     if (value > kLoopDepth)
-      bad(field, value, "0 to 4");
+      bad(field, value, fmt::format("0 to {}", kLoopDepth));
   }
 
   /// Loops and wait, which every unit has.
@@ -135,9 +135,9 @@ private:
                    : "mm or vec at the host port, allowed: in a core");
     for (uint32_t n : inst.n)
       if (n == 0)
-        bad("n", n, "1 to 4095");
+        bad("n", n, fmt::format("1 to {}", isa::kMostN));
     if (inst.waitEn && inst.waitCount == 0)
-      bad("wait_count", 0, "1 to 255");
+      bad("wait_count", 0, fmt::format("1 to {}", isa::kMostWaitCount));
     level("wait_level", inst.waitLevel);
     level("sig_level", inst.sigLevel);
   }

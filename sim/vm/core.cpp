@@ -71,7 +71,7 @@ void Core::settle(Cycle now) {
 void Core::receive(const Packet &packet, Cycle now) {
   touched = true;
   if (packet.hasRow)
-    std::ranges::copy(packet.row, ram.row(packet.address & 0xFFFF).begin());
+    std::ranges::copy(packet.row, ram.row(packet.address & isa::kMostA).begin());
   if (packet.signals)
     give(packet.units, packet.token, now);
 }

@@ -73,9 +73,9 @@ void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, cons
   if (beats.size() == kSlots)
     evaluateThrough(kSlots / 2);
   Beat one{.issued = now,
-           .weight = beat.address(StreamW) & 0xFFFF,
-           .acc = beat.address(StreamAcc) & 0xFF,
-           .preload = beat.address(StreamP) & 0xFFF,
+           .weight = beat.address(StreamW) & isa::kMostW,
+           .acc = beat.address(StreamAcc) & isa::kMostAcc,
+           .preload = beat.address(StreamP) & isa::kMostP,
            .multiplies = inst.multiplies,
            .slot = nextSlot};
   if (beat.firstAt(inst.initLevel))
@@ -83,7 +83,8 @@ void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, cons
   if (beat.lastAt(inst.emitLevel))
     one.emit = inst.emit;
   if (inst.multiplies)
-    std::ranges::copy(ram.row(beat.address(StreamX) & 0xFFFF), &xRows[size_t{nextSlot} * lanes]);
+    std::ranges::copy(ram.row(beat.address(StreamX) & isa::kMostX),
+                      &xRows[size_t{nextSlot} * lanes]);
   nextSlot = (nextSlot + 1) % kSlots;
   beats.push(one);
 }

@@ -13,7 +13,7 @@ VectorData::VectorData(const format::Geometry &geometry, const format::CoreImage
 }
 
 void VectorData::read(const TensorRam &ram, uint32_t address, bool broadcast, Row &to) const {
-  const std::span<const uint16_t> row = ram.row(address & 0xFFFF);
+  const std::span<const uint16_t> row = ram.row(address & isa::kMostA);
   if (broadcast)
     std::ranges::fill(to, numerics::widen(row[0]));
   else
@@ -21,8 +21,8 @@ void VectorData::read(const TensorRam &ram, uint32_t address, bool broadcast, Ro
 }
 
 void VectorData::readWide(const isa::Vec &op, const Addresses &addresses, const TensorRam &ram) {
-  const std::span<const uint16_t> high = ram.row(addresses[StreamB] & 0xFFFF);
-  const std::span<const uint16_t> low = ram.row(addresses[StreamC] & 0xFFFF);
+  const std::span<const uint16_t> high = ram.row(addresses[StreamB] & isa::kMostB);
+  const std::span<const uint16_t> low = ram.row(addresses[StreamC] & isa::kMostC);
   for (uint32_t i = 0; i < lanes; ++i)
     b[i] = uint32_t{high[op.bBcast ? 0 : i]} << 16 | low[op.cBcast ? 0 : i];
 }

@@ -95,7 +95,7 @@ private:
   std::vector<bool> sent; ///< by output
 
   /// Host rows that an address can name.
-  static constexpr uint64_t kMostRows = 1 << 18;
+  static constexpr uint64_t kMostRows = uint64_t{isa::kMostDst} + 1;
   static uint64_t rowsAtHost(const std::vector<format::HostTensor> &tensors) {
     uint64_t rows = 0;
     for (const format::HostTensor &tensor : tensors)

@@ -60,7 +60,6 @@ private:
     const uint32_t input = *family.input;
     const uint32_t mask = links.inputReaders[input];
     uint32_t next = 0;
-    constexpr uint32_t kMost = 4095;
     if (!map.portions[input].empty())
       return addPortions(f);
     if (const uint32_t chunk = links.chunk[input]; chunk != 0) {
@@ -81,7 +80,7 @@ private:
       return;
     }
     while (next < family.total()) {
-      const uint32_t rows = std::min(family.total() - next, kMost);
+      const uint32_t rows = std::min(family.total() - next, isa::kMostN);
       isa::Input take;
       take.mask = mask != 0 ? mask : 1; // rows that nobody reads go where nobody looks
       take.dst = map.families[f].base + next;

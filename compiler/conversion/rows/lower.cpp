@@ -85,8 +85,9 @@ TensorLanes lanesOf(const Lowering &lowering, Value value, const Port &port) {
   return {*elements, padding.value_or(LaneValues::known(0))};
 }
 
-/// Beyond this no target has room; it bounds the time spent on finding that out.
-constexpr int64_t kMostRows = 1 << 18;
+/// Rows that an address can name: no target has room for more. It bounds the time spent on finding
+/// that out.
+constexpr int64_t kMostRows = int64_t{isa::kMostDst} + 1;
 
 /// What cannot fit, found before every row is made: inputs are all in the inboxes
 /// at once.

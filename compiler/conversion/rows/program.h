@@ -16,8 +16,8 @@
 
 namespace sluice::rows {
 
-/// Trips that a hardware loop can make.
-inline constexpr uint32_t kMostTrips = 65535;
+/// Trips of a loop of the sequencer.
+inline constexpr uint32_t kMostTrips = isa::kMostCount;
 
 struct Family {
   std::string name;

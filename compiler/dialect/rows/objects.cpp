@@ -106,9 +106,9 @@ mlir::LogicalResult TableOp::verify() {
 }
 
 mlir::LogicalResult FamilyOp::verify() {
-  if (getTrips() == 0 || getRows() == 0 || getTrips() > UINT16_MAX || getRows() > UINT32_MAX)
+  if (getTrips() == 0 || getRows() == 0 || getTrips() > isa::kMostCount || getRows() > UINT32_MAX)
     return emitOpError() << "has " << getRows() << " rows and trip count " << getTrips()
-                         << ", allowed: at least 1, and 1 to 65535";
+                         << ", allowed: at least 1, and 1 to " << isa::kMostCount;
   if (getInputAttr() && getConstantAttr())
     return emitOpError("cannot be both an input and a constant");
   const auto total = static_cast<int64_t>(getTrips() * getRows());

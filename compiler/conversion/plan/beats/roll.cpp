@@ -6,7 +6,6 @@
 namespace sluice::plan {
 namespace {
 
-constexpr uint32_t kMaxTrips = 4095;
 /// Innermost trip counts tried at every place, longest first.
 constexpr uint32_t kInnerCandidates = 48;
 
@@ -40,13 +39,13 @@ public:
   std::optional<Nest> best(uint32_t start, bool closed) const {
     const Nest unit = single(start);
     std::optional<Nest> winner;
-    const std::optional<Nest> longest = extend(start, unit, kMaxTrips);
+    const std::optional<Nest> longest = extend(start, unit, isa::kMostN);
     const uint32_t most = longest ? longest->loops[0].trips : 1;
     const uint32_t least = most > kInnerCandidates ? most - kInnerCandidates : 1;
     for (uint32_t trips = most; trips >= least; --trips) {
       std::optional<Nest> nest = trips > 1 ? extend(start, unit, trips) : std::optional(unit);
       while (nest && nest->loops.size() < depth) {
-        std::optional<Nest> wider = extend(start, *nest, kMaxTrips);
+        std::optional<Nest> wider = extend(start, *nest, isa::kMostN);
         if (!wider)
           break;
         nest = std::move(wider);
