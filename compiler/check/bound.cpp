@@ -53,37 +53,48 @@ double noiseOf(const reference::Tensors &inputs) {
   return most * 0x1p-24;
 }
 
-Judgement judge(std::span<const double> found, const Spread &wanted, double noise) {
-  const std::vector<double> &exact = wanted.exact().values, moved = wanted.moved(),
-                            bounds = boundsOf(moved, exact);
+bool CheckedElement::isBeyond() const { return error > bound + kVanishes; }
+
+double CheckedElement::shareOfBound() const { return error > 0 ? error / (bound + kVanishes) : 0; }
+
+void forChecked(std::span<const double> found, std::span<const double> exact,
+                std::span<const double> moved, double noise,
+                llvm::function_ref<void(const CheckedElement &)> visit) {
+  const std::vector<double> bounds = boundsOf(moved, exact);
   const double scale = scaleOf(exact);
-  Judgement judgement;
-  judgement.elements = exact.size();
-  double farthest = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
-    if (!std::isfinite(moved[i]) || moved[i] > kMostMoved * scale) {
-      ++judgement.unchecked;
+    if (!std::isfinite(moved[i]) || moved[i] > kMostMoved * scale)
       continue;
-    }
     // Beyond the range of bf16 the result is infinite.
     const double nearest = nearestBf16(exact[i]);
     const double one = std::isfinite(nearest) ? exact[i] : nearest;
-    if (found[i] == one || (std::isnan(found[i]) && !std::isfinite(one)))
-      continue;
-    const double error = std::abs(found[i] - one);
-    const double finite = std::isfinite(error) ? error : kUnbounded;
-    const double allowed = std::max(bounds[i], noise) + kVanishes;
-    if (finite <= allowed) {
-      judgement.largestError = std::max(judgement.largestError, scale > 0 ? finite / scale : 0);
-      continue;
+    CheckedElement checked{i, found[i], exact[i], 0, std::max(bounds[i], noise)};
+    if (found[i] != one && !(std::isnan(found[i]) && !std::isfinite(one))) {
+      const double error = std::abs(found[i] - one);
+      checked.error = std::isfinite(error) ? error : kUnbounded;
+    }
+    visit(checked);
+  }
+}
+
+Judgement judge(std::span<const double> found, const Spread &wanted, double noise) {
+  const std::vector<double> &exact = wanted.exact().values;
+  const double scale = scaleOf(exact);
+  Judgement judgement;
+  judgement.elements = judgement.unchecked = exact.size();
+  double farthest = 0;
+  forChecked(found, exact, wanted.moved(), noise, [&](const CheckedElement &one) {
+    --judgement.unchecked;
+    if (!one.isBeyond()) {
+      judgement.largestError = std::max(judgement.largestError, scale > 0 ? one.error / scale : 0);
+      return;
     }
     ++judgement.beyond;
-    const double beyond = finite / allowed;
-    if (!judgement.worst || beyond > farthest) {
-      farthest = beyond;
-      judgement.worst = Wrong{i, found[i], exact[i], std::max(bounds[i], noise)};
+    if (!judgement.worst || one.shareOfBound() > farthest) {
+      farthest = one.shareOfBound();
+      judgement.worst = Wrong{one.element, one.found, one.wanted, one.bound};
     }
-  }
+  });
   return judgement;
 }
 

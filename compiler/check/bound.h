@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include "compiler/check/evaluate.h"
 
 namespace sluice::check {
@@ -40,6 +42,23 @@ struct Judgement {
   double largestError = 0;    ///< of the checked elements, as a share of the scale
   std::optional<Wrong> worst; ///< the element with the largest excess over its bound
 };
+
+/// An element that counts as checked, its error (infinite where only one is a number), and the
+/// largest that is allowed.
+struct CheckedElement {
+  size_t element = 0;
+  double found = 0, wanted = 0, error = 0, bound = 0;
+
+  [[nodiscard]] bool isBeyond() const;
+  /// The error as a share of the bound.
+  [[nodiscard]] double shareOfBound() const;
+};
+
+/// Calls `visit` for the elements that count as checked, as judge() says; `moved` is how far
+/// rounding moves each.
+void forChecked(std::span<const double> found, std::span<const double> exact,
+                std::span<const double> moved, double noise,
+                llvm::function_ref<void(const CheckedElement &)> visit);
 
 /// Compares a result with the exact value.
 ///  - If all variants of an element are NaN, the result must be NaN.

@@ -8,8 +8,8 @@
 
 #include "compiler/check/bound.h"
 #include "compiler/check/cost.h"
-#include "compiler/check/first_difference.h"
 #include "compiler/check/inputs.h"
+#include "compiler/check/layer_errors.h"
 #include "compiler/check/machine.h"
 #include "compiler/frontend/onnx/border.h"
 #include "compiler/reference/ops.h"
@@ -24,8 +24,6 @@ using reference::Tensors;
 constexpr uint64_t kSteps = 8; ///< of a sequence
 /// A sequence that is no longer is run as a whole where an output is known at its end only.
 constexpr int64_t kWholeSteps = 64;
-/// Further variants that have to agree before a program counts as wrong.
-constexpr size_t kRandomVariants = 16;
 
 runtime::Arrays arraysOf(const Tensors &tensors) {
   runtime::Arrays arrays;
@@ -278,10 +276,7 @@ private:
   /// Looks at the outputs again with further variants of rounding: what few variants do not move
   /// may be moved by others.
   void confirm(const Steps &steps, const std::vector<runtime::Arrays> &found) {
-    std::vector<Rounding> roundings = allDirections();
-    std::ranges::copy(randomDirections(kRandomVariants, options.seed),
-                      std::back_inserter(roundings));
-    Evaluator more(oracle.function(), std::move(roundings));
+    Evaluator more(oracle.function(), manyDirections(options.seed));
     for (const Compared &one : compare(steps, found, more)) {
       const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       if (!judgement.worst) {
@@ -306,12 +301,14 @@ private:
     Problem problem;
     problem.code = "E0498";
     problem.message = "internal error: " + what;
-    std::optional<Difference> first;
-    if (!isSequence() && output)
-      first = firstDifference(oracle, program, evidence.steps.front());
+    std::optional<TensorError> first;
+    if (streamed == nullptr && output)
+      first = firstWrong();
     if (first) {
       problem.node = first->node;
-      problem.notes.push_back(fmt::format("the first tensor that differs is '{}'", first->tensor));
+      if (first->tensor != oracle.outputs()[*output].name)
+        problem.notes.push_back(
+            fmt::format("the first tensor that differs is '{}'", first->tensor));
     } else if (output) {
       const std::string &name = oracle.outputs()[*output].name;
       for (const frontend::GraphTensor &tensor : oracle.tensors())
@@ -323,6 +320,17 @@ private:
     problem.notes.push_back(fmt::format("with inputs: {}", evidence.inputs));
     outcome.problem = std::move(problem);
     outcome.evidence = evidence;
+  }
+
+  /// The first tensor that the inputs of the evidence make wrong.
+  [[nodiscard]] std::optional<TensorError> firstWrong() const {
+    LayerOptions layers;
+    layers.samples.push_back(evidence.steps);
+    const auto compared = compareLayers(oracle, program, layers);
+    const auto *errors = std::get_if<LayerErrors>(&compared);
+    if (errors == nullptr || !errors->firstWrong)
+      return std::nullopt;
+    return errors->layers[*errors->firstWrong];
   }
 
   const Oracle &oracle;

@@ -244,6 +244,13 @@ std::vector<Rounding> randomDirections(size_t count, uint64_t seed) {
   return roundings;
 }
 
+std::vector<Rounding> manyDirections(uint64_t seed) {
+  constexpr size_t kRandom = 16;
+  std::vector<Rounding> all = allDirections(), random = randomDirections(kRandom, seed);
+  std::ranges::move(random, std::back_inserter(all));
+  return all;
+}
+
 Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundings)
     : function(function), roundings(std::move(roundings)) {}
 Evaluator::~Evaluator() = default;

@@ -29,6 +29,8 @@ struct Spread {
 std::vector<Rounding> allDirections();
 /// Returns `count` roundings in random directions.
 std::vector<Rounding> randomDirections(size_t count, uint64_t seed);
+/// All directions and further random ones, which must agree before an element counts as wrong.
+std::vector<Rounding> manyDirections(uint64_t seed);
 
 class Evaluator {
 public:

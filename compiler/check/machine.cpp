@@ -7,6 +7,8 @@ namespace sluice::check {
 namespace {
 
 constexpr uint64_t kQuietLimit = 10'000; ///< cycles without progress: a stall
+constexpr uint64_t kQuietAtEnd = 200;    ///< more than a pipeline and the network take
+constexpr uint64_t kMostDrained = 100'000;
 
 } // namespace
 
@@ -26,11 +28,14 @@ Machine::Machine(const format::Program &program)
 void Machine::reset() { engine->restart({}, format::initialState(program)); }
 
 device::Device::Cycle Machine::step(const uint16_t *row) {
-  auto cycle = engine->step(row, true);
   ++passed;
-  if (watch)
-    watch(*engine);
-  return cycle;
+  return engine->step(row, true);
+}
+
+void Machine::drain() {
+  uint64_t quiet = 0;
+  for (uint64_t cycle = 0; cycle < kMostDrained && quiet < kQuietAtEnd; ++cycle)
+    quiet = step(nullptr).progress ? 0 : quiet + 1;
 }
 
 std::optional<runtime::Arrays> Machine::infer(const runtime::Arrays &inputs) {

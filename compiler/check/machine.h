@@ -1,7 +1,6 @@
 // Runs inferences of a program on the `vm` engine.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +26,11 @@ public:
   [[nodiscard]] const std::string &stall() const { return why; }
   [[nodiscard]] uint64_t cycles() const { return passed; }
 
-  /// Is called after every cycle; may be null.
-  std::function<void(const device::Device &)> watch;
+  /// Calls `watch` with every row that a vector unit writes from now on (device.h).
+  void watchRows(device::Device::RowWatch watch) { engine->watchRows(std::move(watch)); }
+  /// Goes on after an inference, without inputs, until nothing happens: rows that no output depends
+  /// on may be written then.
+  void drain();
 
 private:
   device::Device::Cycle step(const uint16_t *row);

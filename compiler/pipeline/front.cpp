@@ -89,7 +89,7 @@ public:
       llvm::append_range(problems, ir::foldingProblems(main));
     if (!problems.empty())
       return {};
-    if (main && options.check && options.stage == Stage::Program)
+    if (main && options.check)
       result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
     if (result.oracle && options.calibration)
       for (const reference::Tensors &arrays :

@@ -85,7 +85,7 @@ struct CompileOptions {
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
   bool measure = true;    ///< run the finished program on the vm for the cycle counts
   /// Run the finished program and compare it with the model; a program that computes something else
-  /// is the problem E0498.
+  /// is the problem E0498. Before Stage::Program only CompileResult::oracle is made.
   std::optional<check::Options> check;
   /// Reads the user's inputs of the check: for each sample, a tensor for every input of the model.
   std::function<std::vector<reference::Tensors>(const std::vector<frontend::ImportedTensor> &,

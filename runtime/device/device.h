@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,6 +90,12 @@ public:
 
   /// Returns a row of the tensor RAM of a core, for tests. The address is as in instructions.
   virtual std::vector<uint16_t> readRow(uint32_t core, uint32_t address) const = 0;
+
+  /// Receives a row that the vector unit of a core writes to its tensor RAM or sends.
+  using RowWatch = std::function<void(uint32_t core, std::span<const uint16_t> lanes)>;
+  /// Calls `watch` with every row from now on, the rows of one core in the order of followRows
+  /// (runtime/device/written_rows.h). Does not change a cycle. Returns false if the engine cannot.
+  virtual bool watchRows(RowWatch watch) = 0;
 
   /// Writes waves in FST format to `path` from the next load on. Returns false if the engine cannot
   /// write waves.

@@ -109,6 +109,8 @@ public:
     return result;
   }
 
+  bool watchRows(RowWatch) override { return false; }
+
   bool setWaves(const std::string &path) override {
     if (!entry.waves)
       return false;

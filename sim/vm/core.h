@@ -28,6 +28,9 @@ public:
     matrix.data.writePreload(row, lanes);
   }
 
+  /// Calls `watch`, unless it is empty, with every row that the vector unit writes or sends.
+  void watchRows(VectorUnit::RowWatch watch) { vector.watch = std::move(watch); }
+
   /// Decides the actions of all units in cycle `now` from the state at its start. Returns whether a
   /// beat issues.
   bool decide(Cycle now);

@@ -18,7 +18,9 @@ public:
   void load(const format::Program &program) override {
     machine.emplace(program);
     lanes = program.geometry.lanes;
+    cores = program.geometry.cores;
     places = program.state.places;
+    tellRows();
   }
 
   uint64_t restart(const format::EntryPoint &entry, std::span<const uint16_t> state) override {
@@ -49,9 +51,23 @@ public:
     return {row.begin(), row.end()};
   }
 
+  bool watchRows(RowWatch to) override {
+    watch = std::move(to);
+    tellRows();
+    return true;
+  }
+
   bool setWaves(const std::string &) override { return false; }
 
 private:
+  void tellRows() {
+    for (uint32_t core = 0; machine && core < cores; ++core)
+      machine->core(core).watchRows(
+          watch ? vm::VectorUnit::RowWatch(
+                      [this, core](std::span<const uint16_t> row) { watch(core, row); })
+                : vm::VectorUnit::RowWatch());
+  }
+
   /// Writes the rows of a place; gives how much of the image they are.
   size_t write(const format::StatePlace &place, std::span<const uint16_t> image) {
     vm::Core &core = machine->core(place.core);
@@ -73,8 +89,9 @@ private:
   }
 
   std::optional<vm::Machine> machine;
-  uint32_t lanes = 0;
+  uint32_t lanes = 0, cores = 0;
   std::vector<format::StatePlace> places;
+  RowWatch watch;
 };
 
 } // namespace

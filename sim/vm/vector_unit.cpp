@@ -113,6 +113,8 @@ void VectorUnit::issue(const TensorRam &ram, MatrixUnit &matrix, Cycle now) {
   data.compute(inst, {beat.address(StreamA), beat.address(StreamB), beat.address(StreamC)},
                beat.lastAt(inst.op.reduceLevel), ram,
                inst.takesResult ? matrix.data.peekResult() : std::span<const uint32_t>(), out);
+  if (watch && produced && (inst.op.dstKind == isa::Dst::Local || inst.op.dstKind == isa::Dst::Net))
+    watch(out);
   if (inst.op.aSrc == isa::Source::Mxu)
     matrix.popResult(now);
   path = inst.path;

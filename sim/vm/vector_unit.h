@@ -1,6 +1,8 @@
 // The timing of the vector unit, and the writes of its beats at the end of the pipeline.
 #pragma once
 
+#include <functional>
+
 #include "sim/vm/matrix_unit.h"
 #include "sim/vm/packet.h"
 #include "sim/vm/vector_data.h"
@@ -12,6 +14,9 @@ public:
   VectorUnit(const format::Geometry &geometry, const format::CoreImage &image);
 
   UnitFront<VectorInstruction> front;
+  /// Receives every row for a tensor RAM or the network, in the order of the beats.
+  using RowWatch = std::function<void(std::span<const uint16_t>)>;
+  RowWatch watch;
   Ring<Packet> outbox; ///< outstanding packets, including those in the pipeline
 
   /// Resets everything except the tables.
