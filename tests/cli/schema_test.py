@@ -110,6 +110,16 @@ class Schema(Folder):
         self.valid("profile", "profile", "m.sluice", "--engine", "vm")
         self.valid("profile", "profile", "m.sluice", "--engine", "vm", "--spacing", "contiguous", "--by", "core")
 
+    def test_layers(self):
+        compare = ("compare", "m.onnx", "--target", "c2b8")
+        self.valid("compare", *compare)
+        np.savez(self.dir / "x.npz", x=np.ones((2, 1, 8), np.float32))
+        np.savez(self.dir / "y.npz", y=np.full((2, 1, 6), np.inf, np.float32))
+        np.save(self.dir / "labels.npy", np.array([1, 2]))
+        found = self.valid("compare", *compare, "--data", "x.npz", "--labels", "labels.npy")
+        self.assertEqual(found["accuracy"]["labels"], 2)
+        self.valid("compare", *compare, "--data", "x.npz", "--against", "y.npz", code=1)
+
     def test_tables(self):
         self.valid("ops", "ops")
         self.valid("ops", "ops", "--op", "Gemm")

@@ -49,7 +49,7 @@ class Pages(unittest.TestCase):
                     f"COMP_CWORD={len(words) - 1}; cd {SHARE}; _sluice; printf '%s\\n' \"${{COMPREPLY[@]}}\"").split()
 
     def test_bash(self):
-        self.assertEqual(self.bash("sluice comp"), ["compile"])
+        self.assertEqual(self.bash("sluice compi"), ["compile"])
         self.assertEqual(self.bash("sluice compile --eff"), ["--effort"])
         self.assertEqual(self.bash("sluice compile --effort "), ["fast", "default", "high"])
         self.assertEqual(self.bash("sluice compile m.onnx --target c6"), ["c6b32", "c6b32-deep"])
@@ -68,7 +68,7 @@ class Pages(unittest.TestCase):
         script = SHARE / "fish/vendor_completions.d/sluice.fish"
         completed = lambda line: {one.split("\t")[0] for one in
                                   said("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'").splitlines()}
-        self.assertEqual(completed("sluice comp"), {"compile"})
+        self.assertEqual(completed("sluice compi"), {"compile"})
         self.assertEqual(completed("sluice compile --effort "), {"fast", "default", "high"})
         for command in commands():
             self.assertLessEqual(set(flags(command)) - {"--help"}, completed(f"sluice {command} --"))

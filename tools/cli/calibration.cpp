@@ -11,12 +11,11 @@
 namespace sluice::cli {
 namespace {
 
-constexpr uint64_t kMostSamples = 64;
-
-reference::Tensor rounded(const io::Tensor &tensor) {
+reference::Tensor tensorOf(const io::Tensor &tensor, const Sampling &sampling) {
   std::vector<double> values = io::values(tensor);
-  for (double &value : values)
-    value = numerics::bf16ToDouble(numerics::roundToBf16(value));
+  if (sampling.isRounded)
+    for (double &value : values)
+      value = numerics::bf16ToDouble(numerics::roundToBf16(value));
   return {tensor.shape, std::move(values)};
 }
 
@@ -34,7 +33,7 @@ uint64_t samplesOf(const std::vector<io::Tensor> &members, const std::vector<Por
 }
 
 std::vector<reference::Tensors> readArchive(const std::string &path, const std::vector<Port> &ports,
-                                            Problems &problems) {
+                                            const Sampling &sampling, Problems &problems) {
   const auto read = io::readTensors(path);
   if (const auto *wrong = std::get_if<io::Error>(&read)) {
     problems.push_back(problem(wrong->code, wrong->message));
@@ -46,10 +45,10 @@ std::vector<reference::Tensors> readArchive(const std::string &path, const std::
   std::vector<reference::Tensors> samples;
   if (!problems.empty())
     return samples;
-  for (uint64_t step = 0; step < std::min(rounds.steps, kMostSamples); ++step) {
+  for (uint64_t step = 0; step < std::min<uint64_t>(rounds.steps, sampling.most); ++step) {
     reference::Tensors &sample = samples.emplace_back();
     for (const io::Tensor &tensor : all)
-      sample.push_back(rounded(rounds.stacks ? stepOf(tensor, step) : tensor));
+      sample.push_back(tensorOf(rounds.stacks ? stepOf(tensor, step) : tensor, sampling));
   }
   return samples;
 }
@@ -58,19 +57,20 @@ std::vector<reference::Tensors> readArchive(const std::string &path, const std::
 
 std::vector<reference::Tensors> readCalibration(const std::string &path,
                                                 const std::vector<frontend::ImportedTensor> &inputs,
-                                                Problems &problems) {
+                                                Problems &problems, const Sampling &sampling) {
   std::vector<Port> ports;
   for (const frontend::ImportedTensor &input : inputs)
     ports.push_back({input.name, input.type, input.shape, input.limits});
   if (path.ends_with(".npz"))
-    return readArchive(path, ports, problems);
+    return readArchive(path, ports, sampling, problems);
   std::vector<DataSet> sets = gatherDataSets(path, ports, nullptr, problems);
   std::vector<reference::Tensors> samples;
   if (!problems.empty())
     return samples;
-  sets.resize(std::min<size_t>(sets.size(), kMostSamples));
+  sets.resize(std::min(sets.size(), sampling.most));
   for (const DataSet &set : sets)
-    std::ranges::transform(set.inputs, std::back_inserter(samples.emplace_back()), rounded);
+    std::ranges::transform(set.inputs, std::back_inserter(samples.emplace_back()),
+                           [&](const io::Tensor &tensor) { return tensorOf(tensor, sampling); });
   return samples;
 }
 

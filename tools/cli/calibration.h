@@ -13,11 +13,17 @@ struct ImportedTensor;
 
 namespace sluice::cli {
 
-/// Reads at most 64 samples, each a tensor for every input of the model, rounded to bf16. `path` is
-/// a folder in the layout of the ONNX test data, or an .npz file with one member per input, which
-/// may have the samples along a new first axis. Appends E05xx and E06xx to `problems`.
+/// How many samples are read at most, and whether their elements are rounded to bf16.
+struct Sampling {
+  size_t most = 64;
+  bool isRounded = true;
+};
+
+/// Reads samples, each a tensor for every input of the model. `path` is a folder in the layout of
+/// the ONNX test data, or an .npz file with one member per input, which may have the samples along
+/// a new first axis. Appends E05xx and E06xx to `problems`.
 std::vector<reference::Tensors> readCalibration(const std::string &path,
                                                 const std::vector<frontend::ImportedTensor> &inputs,
-                                                Problems &problems);
+                                                Problems &problems, const Sampling &sampling = {});
 
 } // namespace sluice::cli

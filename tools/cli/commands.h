@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
 
 namespace sluice::cli {
 
@@ -15,6 +15,7 @@ inline constexpr const char *kDriverText =
 void addCommands(CLI::App &app, Common &common, int &exitCode);
 
 void addCompile(CLI::App &app, const Common &common, int &exitCode);
+void addCompare(CLI::App &app, const Common &common, int &exitCode);
 void addCheck(CLI::App &app, const Common &common, int &exitCode);
 void addOps(CLI::App &app, const Common &common, int &exitCode);
 void addRun(CLI::App &app, const Common &common, int &exitCode);

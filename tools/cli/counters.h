@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/api/sluice_rt.h"
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
 
 namespace sluice::cli {
 

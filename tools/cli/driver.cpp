@@ -166,6 +166,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
 #ifdef SLUICE_HAVE_COMPILER
   addCompile(app, common, exitCode);
   addCheck(app, common, exitCode);
+  addCompare(app, common, exitCode);
 #endif
   addRun(app, common, exitCode);
   addBench(app, common, exitCode);

@@ -5,8 +5,8 @@
 #include "runtime/format/layout.h"
 #include "runtime/format/program_file.h"
 #include "sim/vm/work_ahead.h"
+#include "tools/cli/command_output.h"
 #include "tools/cli/progress.h"
-#include "tools/cli/report.h"
 
 namespace sluice::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "compiler/check/outcome.h"
 #include "compiler/pipeline/pipeline.h"
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
 
 namespace sluice::cli {
 

@@ -13,8 +13,8 @@
 #include "compiler/support/suggestion.h"
 #include "runtime/api/element.h"
 #include "runtime/api/packing.h"
-#include "tools/cli/compare.h"
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
+#include "tools/cli/tensor_error.h"
 
 namespace sluice::cli {
 namespace {

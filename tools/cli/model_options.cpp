@@ -8,9 +8,9 @@
 
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
+#include "tools/cli/command_output.h"
 #include "tools/cli/inputs.h"
 #include "tools/cli/progress.h"
-#include "tools/cli/report.h"
 
 namespace sluice::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/pipeline/pipeline.h"
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
 
 namespace sluice::cli {
 

@@ -12,10 +12,10 @@
 
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/compare.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/run_report.h"
 #include "tools/cli/streams.h"
+#include "tools/cli/tensor_error.h"
 #include "tools/cli/trace.h"
 
 namespace sluice::cli {

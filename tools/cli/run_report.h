@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/compare.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/streams.h"
+#include "tools/cli/tensor_error.h"
 
 namespace sluice::cli {
 

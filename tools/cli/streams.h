@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/command_output.h"
 #include "tools/cli/engine.h"
-#include "tools/cli/report.h"
 
 namespace sluice::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/report.h"
+#include "tools/cli/command_output.h"
 
 namespace sluice::cli {
 

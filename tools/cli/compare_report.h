@@ -1,0 +1,33 @@
+// What sluice compare says of the layers of a model.
+#pragma once
+
+#include <string>
+
+#include "compiler/check/layer_errors.h"
+#include "tools/cli/command_output.h"
+
+namespace sluice::cli {
+
+/// How often a label was the class with the largest output, and among the five largest.
+struct Accuracy {
+  uint64_t labels = 0, top1 = 0, top5 = 0;
+  size_t classes = 0; ///< of the output
+
+  /// Counts one inference; `label` is below the number of scores.
+  void add(const std::vector<double> &scores, size_t label);
+  [[nodiscard]] Json json() const;
+  /// "96.1 % (top 5: 99.8 %)"
+  [[nodiscard]] std::string text() const;
+};
+
+/// A line for every layer, then one for every output.
+std::string layersText(const check::LayerErrors &errors);
+
+/// The members "layers", "unseen", "first_wrong" and "outputs".
+Json layersJson(const check::LayerErrors &errors);
+
+/// E0619 of the first wrong layer. `reference`: what it is compared with; `many`: there are several
+/// samples or steps.
+Problem wrongLayer(const check::LayerErrors &errors, std::string_view reference, uint64_t steps);
+
+} // namespace sluice::cli
