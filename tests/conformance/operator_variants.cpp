@@ -271,6 +271,11 @@ private:
         one.mutable_t()->add_dims(0);
       });
       return;
+    case AttributeKind::SparseTensor:
+      typed(
+          "a sparse tensor without a type", AttributeProto::SPARSE_TENSOR,
+          [](AttributeProto &one) { one.mutable_sparse_tensor(); }, Outcome::Refused);
+      return;
     case AttributeKind::Graph:
       typed("an empty graph", AttributeProto::GRAPH, [](AttributeProto &one) { one.mutable_g(); });
       typed(

@@ -82,7 +82,8 @@ std::optional<int64_t> badIndex(llvm::ArrayRef<int64_t> indices, int64_t limit) 
 
 mlir::LogicalResult BodyOp::verify() {
   if (getTrips() == 0 || getTrips() > isa::kMostCount)
-    return emitOpError() << "has trip count " << getTrips() << ", allowed: 1 to " << isa::kMostCount;
+    return emitOpError() << "has trip count " << getTrips() << ", allowed: 1 to "
+                         << isa::kMostCount;
   for (mlir::Operation &op : getRows().front())
     if (op.getDialect() != getOperation()->getDialect())
       return op.emitOpError("is not an operation on rows");
