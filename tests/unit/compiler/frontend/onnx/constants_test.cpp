@@ -91,7 +91,8 @@ TEST(Constant, RefusesOtherForms) {
       import(model).messages(),
       "E0206 node 0 (Constant): Constant: exactly one attribute must be given; found 0\n"
       "E0203 node 1 (Constant): attribute 'value_string' of Constant is not supported in opset 13; "
-      "known attributes: 'value', 'value_float', 'value_floats', 'value_int', 'value_ints'\n"
+      "known attributes: 'value', 'sparse_value', 'value_float', 'value_floats', 'value_int', "
+      "'value_ints'\n"
       "E0206 node 2 (Constant): Constant: exactly one attribute must be given; found 2\n"
       "E0105 node 3 (Constant): attribute 'value' has shape [2], but no data");
 }
