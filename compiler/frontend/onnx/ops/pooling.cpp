@@ -154,8 +154,10 @@ Operator pooling(const char *name, const char *form, const Version &version) {
   if (version.padCount)
     entry.attributes.push_back(
         {"count_include_pad", AttributeKind::Int, int64_t{0}, false, {0, 1}});
-  entry.requirements = {hasSpatialAxes(), perSpatialAxis("kernel_shape"), perSpatialAxis("strides"),
-                        perSpatialAxis("dilations")};
+  entry.requirements = {hasSpatialAxes(), perSpatialAxis("kernel_shape"),
+                        perSpatialAxis("strides")};
+  if (version.dilations)
+    entry.requirements.push_back(perSpatialAxis("dilations"));
   for (Requirement &one : padRequirements())
     entry.requirements.push_back(std::move(one));
   const auto sizes = [](const NodeView &node) { return node.integers("kernel_shape"); };
@@ -305,19 +307,20 @@ Operator averagePool(const Version &version) {
            positions.push_back(axis.count);
          return elementCount(positions, kMaxPositions) >= 0 ? "" : shapeText(positions);
        }});
-  entry.requirements.push_back(
-      {"the average must include at least one element at every position",
-       [](const NodeView &node) -> std::string {
-         const std::vector<Shape> counts = divisors(node);
-         for (size_t axis = 0; axis < counts.size(); ++axis) {
-           const auto none = std::find(counts[axis].begin(), counts[axis].end(), 0);
-           if (none != counts[axis].end())
-             return fmt::format("none at position {} along axis {}", none - counts[axis].begin(),
-                                firstSpatialAxis(node) + axis);
-         }
-         return "";
-       },
-       "E0206"});
+  if (version.dilations)
+    entry.requirements.push_back(
+        {"the average must include at least one element at every position",
+         [](const NodeView &node) -> std::string {
+           const std::vector<Shape> counts = divisors(node);
+           for (size_t axis = 0; axis < counts.size(); ++axis) {
+             const auto none = std::find(counts[axis].begin(), counts[axis].end(), 0);
+             if (none != counts[axis].end())
+               return fmt::format("none at position {} along axis {}", none - counts[axis].begin(),
+                                  firstSpatialAxis(node) + axis);
+           }
+           return "";
+         },
+         "E0206"});
   entry.build = buildAverage;
   return entry;
 }

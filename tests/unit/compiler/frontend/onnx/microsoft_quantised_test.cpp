@@ -345,5 +345,93 @@ TEST(QAttention, ChecksOperands) {
             "E0203 attribute 'do_rotary' must be 0 (default 0); found 1");
 }
 
+/// Conditions that these operators share with others.
+TEST(QuantisedLayers, CheckWhatTheyShareWithOthers) {
+  const auto pool = [](const Ints &shape) { return qLinearPool("QLinearAveragePool", shape); };
+  const auto window = [&](const char *name, const auto &value) {
+    QuantisedLayer one = pool({1, 2, 4});
+    one.with("kernel_shape", Ints{2}).with(name, value);
+    return one;
+  };
+  EXPECT_EQ(
+      window("auto_pad", "SAME").problem(),
+      "E0206 attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID; found 'SAME'");
+  EXPECT_EQ(window("auto_pad", "VALID").with("pads", Ints{1, 1}).problem(),
+            "E0206 attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET; found [1 1] "
+            "and VALID");
+  QuantisedLayer scales("QLinearAveragePool");
+  scales.bytes({1, 2, 4}).floats({2}, {1, 1}).ints({}, {0}, TensorProto::UINT8).by(1);
+  EXPECT_EQ(scales.with("kernel_shape", Ints{2}).problem(),
+            "E0205 inputs 'x_scale', 'x_zero_point', 'y_scale' and 'y_zero_point' must have one "
+            "element each; found [2]");
+  EXPECT_EQ(window("pads", Ints{2, 0}).problem(),
+            "E0206 the pads of an axis must be smaller than the window; found pads 2 and 0 for a "
+            "window over 2 elements of axis 2");
+  EXPECT_EQ(pool({1, 1, 1 << 25}).with("kernel_shape", Ints{1}).problem(),
+            "E0205 the window must have at most 16777216 positions; found [33554432]");
+  EXPECT_EQ(
+      QuantisedLayer("QLinearConcat").by(0, 10).bytes({2}).by(1).with("axis", int64_t{0}).problem(),
+      "E0206 every element of input 'Y_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(QuantisedLayer("QLinearLeakyRelu").bytes({3}).by(0).by(1).problem(),
+            "E0206 every element of input 'X_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(QuantisedLayer("QLinearLeakyRelu").bytes({3}).by(1).by(-1).problem(),
+            "E0206 every element of input 'Y_scale' must be finite and above 0; found -1");
+  QuantisedLayer product("QLinearMul");
+  EXPECT_EQ(product.bytes({2}).by(1).bytes({3}).by(1).by(1).problem(),
+            "E0206 inputs 'A' and 'B' must broadcast to one shape; found [2] and [3]");
+  EXPECT_EQ(QuantisedLayer("QLinearSigmoid")
+                .bytes({3})
+                .floats({2}, {1, 1})
+                .none()
+                .floats({}, {1})
+                .problem(),
+            "E0205 inputs 'X_scale', 'X_zero_point', 'Y_scale' and 'Y_zero_point' must have one "
+            "element each; found [2]");
+  EXPECT_EQ(qGemm().by(0, 0, TensorProto::INT8).problem(),
+            "E0206 every element of input 'b_scale' must be finite and above 0; found 0");
+  QuantisedLayer first("QGemm");
+  first.bytes({2, 3}).by(0, 1).ints({3, 2}, Ints(6, 1), TensorProto::INT8);
+  EXPECT_EQ(first.by(1, 0, TensorProto::INT8).problem(),
+            "E0206 every element of input 'a_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(qGemm().by(1, 0, TensorProto::INT8).none().by(-2).problem(),
+            "E0206 every element of input 'y_scale' must be finite and above 0; found -2");
+  QuantisedLayer floats("QGemm");
+  floats.input({2, 3}).by(1).ints({3, 2}, Ints(6, 1), TensorProto::INT8);
+  EXPECT_EQ(floats.by(1, 0, TensorProto::INT8).problem(),
+            "E0205 input 'A' must be int8 or uint8; found float");
+  EXPECT_EQ(
+      QuantisedLayer("QGemm").bytes({2, 3}).by(1).floats({3, 2}, Floats(6, 1)).by(1).problem(),
+      "E0205 input 'B' must be int8 or uint8; found float");
+  QuantisedLayer dynamic("DynamicQuantizeMatMul");
+  dynamic.input({2, 3}).ints({3, 2}, Ints(6, 1), TensorProto::INT8);
+  EXPECT_EQ(dynamic.floats({}, {0}).problem(),
+            "E0206 every element of input 'b_scale' must be finite and above 0; found 0");
+  const auto toFloat = [](const Ints &b, float aScale, float bScale) {
+    QuantisedLayer one("MatMulIntegerToFloat");
+    one.bytes({2, 3}).ints(b, Ints(b[0] * b[1], 1), TensorProto::INT8);
+    return one.floats({}, {aScale}).floats({}, {bScale}).problem();
+  };
+  EXPECT_EQ(toFloat({3, 2}, 0, 1),
+            "E0206 every element of input 'a_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(toFloat({3, 2}, 1, 0),
+            "E0206 every element of input 'b_scale' must be finite and above 0; found 0");
+  EXPECT_EQ(toFloat({2, 2}, 1, 1), "E0206 the contracted extents must be equal, and the leading "
+                                   "axes must broadcast; found [2 3] and [2 2]");
+  QuantisedLayer attention("QAttention");
+  attention.input({1, 2, 4})
+      .ints({4, 12}, Ints(48, 1), TensorProto::INT8)
+      .floats({12}, Floats(12, 0));
+  EXPECT_EQ(attention.floats({}, {1}).floats({}, {1}).with("num_heads", int64_t{2}).problem(),
+            "E0205 input 'input' must be int8 or uint8; found float");
+  QuantisedLayer weights("QAttention");
+  weights.bytes({1, 2, 4}).floats({4, 12}, Floats(48, 1)).floats({12}, Floats(12, 0));
+  EXPECT_EQ(weights.floats({}, {1}).floats({}, {1}).with("num_heads", int64_t{2}).problem(),
+            "E0205 input 'weight' must be int8 or uint8; found float");
+  QuantisedLayer past = qAttention();
+  past.none().none().none().input({2, 1, 2, 3});
+  EXPECT_EQ(past.problem(), "E0206 input 'past' must be [2, batch, heads, positions, head size] "
+                            "for keys and values; found [2 1 2 3]");
+}
+
 } // namespace
 } // namespace sluice::frontend::test

@@ -175,8 +175,9 @@ TEST(Recurrences, NeedTheirWeightsAndLengthsAtImport) {
 struct QuantisedLstm {
   Ints w = {1, 4, 20}, scales = {1}, zeros = {1};
   int weightType = onnx::TensorProto::INT8, zeroType = onnx::TensorProto::INT8;
-  float scale = 0.5F;
-  Ints lengths = {};
+  float scale = 0.5F, rScale = 0.5F;
+  Ints lengths = {}, r = {1, 5, 20};
+  int stateType = onnx::TensorProto::FLOAT;
   std::function<void(Node &)> attributes = [](Node &) {};
 };
 
@@ -196,16 +197,17 @@ Model model(const QuantisedLstm &of) {
   };
   model.input("x", {3, 2, 4}).output("y");
   bytes("w", of.w, of.weightType);
-  bytes("r", {1, 5, 20}, onnx::TensorProto::INT8);
+  bytes("r", of.r, onnx::TensorProto::INT8);
   bytes("wz", of.zeros, of.zeroType);
   bytes("rz", {1, 20}, onnx::TensorProto::INT8);
   model.floats("ws", of.scales, Floats(zeros(of.scales).size(), of.scale));
-  model.floats("rs", {1, 20}, Floats(20, 0.5F));
+  model.floats("rs", {1, 20}, Floats(20, of.rScale));
   if (!of.lengths.empty())
     model.ints("lengths", {2}, of.lengths);
+  model.input("h", {1, 2, 5}, of.stateType);
   Node node = model.node(
       "DynamicQuantizeLSTM",
-      {"x", "w", "r", "", of.lengths.empty() ? "" : "lengths", "", "", "", "ws", "wz", "rs", "rz"},
+      {"x", "w", "r", "", of.lengths.empty() ? "" : "lengths", "h", "", "", "ws", "wz", "rs", "rz"},
       {"y"});
   node.proto->set_domain("com.microsoft");
   of.attributes(node);
@@ -238,6 +240,19 @@ TEST(Recurrences, CheckQuantisedWeights) {
             refused(sentence + "float [1] for int16 [1 4 20]"));
   EXPECT_EQ(messages({.scale = 0}),
             refused("every element of input 'W_scale' must be finite and above 0; found 0"));
+  EXPECT_EQ(messages({.lengths = {3, 4}}),
+            "E0206 node 0 (DynamicQuantizeLSTM): DynamicQuantizeLSTM: every element of input "
+            "'sequence_lens' must be in [0, steps]; found 4 for 3 steps");
+  EXPECT_EQ(messages({.rScale = -1}),
+            "E0206 node 0 (DynamicQuantizeLSTM): DynamicQuantizeLSTM: every element of input "
+            "'R_scale' must be finite and above 0; found -1");
+  EXPECT_EQ(messages({.r = {1, 5, 24}}),
+            "E0206 node 0 (DynamicQuantizeLSTM): DynamicQuantizeLSTM: input 'R' must be "
+            "[directions, hidden size, 4 * hidden size]; found [1 5 24], expected [1 5 20]");
+  EXPECT_EQ(
+      messages({.stateType = onnx::TensorProto::DOUBLE}),
+      "E0206 node 0 (DynamicQuantizeLSTM): DynamicQuantizeLSTM: all inputs except 'sequence_lens', "
+      "weights and zero points must have the same element type; found float, double, float, float");
 }
 
 TEST(Recurrences, AreLoopsOfTheirCells) {
