@@ -265,10 +265,7 @@ void LazyMap::roundBehind(Lowering &lowering, NodeId at, LazyLinear &product,
   }
   const Expr whole = expr;
   replace(windows->end, [&](Expr &rest) {
-    const auto shift = static_cast<double>(windows->shift);
-    const NodeId first = moved(rest, shift);
-    return addWindows(rest, whole, at, *windows,
-                      {first, windows->two ? moved(rest, shift - kIntegerWindow) : first});
+    return addWindows(rest, whole, at, *windows, [&](double shift) { return moved(rest, shift); });
   });
 }
 

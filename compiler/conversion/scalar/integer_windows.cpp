@@ -147,12 +147,8 @@ Expr sumsInWindows(const Expr &expr, const std::function<bool(uint32_t)> &isRow)
     return made.binary(ScalarOp::Add, term(*found->form.factors.begin()), kept);
   };
   made.result = made.splice(expr, [&](NodeId node, const auto &) -> std::optional<NodeId> {
-    if (node == found->windows.end) {
-      const auto shift = static_cast<double>(found->windows.shift);
-      const NodeId first = moved(shift);
-      return addWindows(made, expr, found->sum, found->windows,
-                        {first, found->windows.two ? moved(shift - kIntegerWindow) : first});
-    }
+    if (node == found->windows.end)
+      return addWindows(made, expr, found->sum, found->windows, moved);
     return expr[node].op == ScalarOp::Input ? std::optional(made.input(expr[node].input))
                                             : std::nullopt;
   });
@@ -179,7 +175,9 @@ std::optional<IntegerWindows> integerWindows(const Expr &expr, NodeId v) {
 }
 
 NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &windows,
-                  const std::array<NodeId, 2> &moved) {
+                  const std::function<NodeId(double)> &moved) {
+  const auto shift = static_cast<double>(windows.shift), next = shift - kIntegerWindow;
+  const NodeId first = moved(shift), second = windows.two ? moved(next) : first;
   const auto integer = [&](NodeId x) {
     return to.call(Function::RoundEven, {to.call(Function::ToBf16, {x})});
   };
@@ -193,17 +191,15 @@ NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &wi
       return expr[node].op == ScalarOp::Input ? std::optional(to.constant(0)) : std::nullopt;
     });
   };
-  const auto shift = static_cast<double>(windows.shift);
-  NodeId low = integer(moved[0]);
+  NodeId low = integer(first);
   if (windows.two)
     low = to.binary(ScalarOp::Min, low, to.constant(kMostExact));
   low = functionOf(to.binary(ScalarOp::Sub, low, to.constant(shift)));
   if (!windows.two)
     return low;
   // Above the first window, the second one says by how much more.
-  const NodeId high = functionOf(to.binary(
-      ScalarOp::Sub, to.binary(ScalarOp::Max, integer(moved[1]), to.constant(kIntegerWindow)),
-      to.constant(shift - kIntegerWindow)));
+  const NodeId limited = to.binary(ScalarOp::Max, integer(second), to.constant(kIntegerWindow));
+  const NodeId high = functionOf(to.binary(ScalarOp::Sub, limited, to.constant(next)));
   const double middle = expr.functionOf(windows.end, v)(static_cast<double>(kMostExact) - shift);
   return to.binary(ScalarOp::Add, low, to.binary(ScalarOp::Sub, high, to.constant(middle)));
 }

@@ -2,6 +2,7 @@
 // so that it is rounded once, as every row and every operand of a table is.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "compiler/conversion/scalar/expr.h"
@@ -24,10 +25,10 @@ struct IntegerWindows {
 /// something else reads it too, or if the integers are too many.
 std::optional<IntegerWindows> integerWindows(const Expr &expr, NodeId v);
 
-/// Adds what stands for `windows.end` to `to`: `moved` are the nodes v + shift and, for two
-/// windows, v + shift - 128.
+/// Adds a node to `to` that has the value of `windows.end`, and returns it. `moved` adds the node
+/// v + shift for a given shift. It is called once for each window.
 NodeId addWindows(Expr &to, const Expr &expr, NodeId v, const IntegerWindows &windows,
-                  const std::array<NodeId, 2> &moved);
+                  const std::function<NodeId(double)> &moved);
 
 /// Rounds sums of two rows to integers in windows: one of the two, scaled, is kept as fp32.
 /// `isRow` says which inputs are rows of bf16 numbers.

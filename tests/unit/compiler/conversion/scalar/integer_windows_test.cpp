@@ -30,17 +30,32 @@ NodeId inputOf(const Expr &expr) {
   return 0;
 }
 
-/// What stands for all of `expr`: inputs 0 and 1 are the moved numbers.
-Expr moved(const Expr &expr, const IntegerWindows &windows) {
+/// Has the value of all of `expr`: `of` adds v + shift for input 0, v + shift - 128 for input 1.
+Expr moved(const Expr &expr, const IntegerWindows &windows,
+           const std::function<NodeId(Expr &, uint32_t)> &of) {
   Expr to;
-  const NodeId first = to.input(0), second = to.input(1);
-  to.result = addWindows(to, expr, inputOf(expr), windows, {first, second});
+  to.result = addWindows(to, expr, inputOf(expr), windows, [&](double shift) {
+    return of(to, shift == static_cast<double>(windows.shift) ? 0 : 1);
+  });
   return to;
+}
+
+/// The steps of a byte whose sums, inputs 0 and 1, are multiplied by `factor`.
+std::optional<MapPlan> stepsOfByte(const std::function<NodeId(Expr &)> &factor,
+                                   const std::vector<MapOperand> &operands) {
+  const Expr expr = quantised(0, 0, 255);
+  const Expr scaled =
+      moved(expr, *integerWindows(expr, inputOf(expr)), [&](Expr &to, uint32_t input) {
+        return to.binary(ScalarOp::Mul, to.input(input), factor(to));
+      });
+  TableCache tables;
+  std::string why;
+  return selectMap(scaled, operands, tables, why);
 }
 
 /// The same value for every number, ties, neighbours of ties and infinities included.
 void expectSame(const Expr &expr, const IntegerWindows &windows) {
-  const Expr other = moved(expr, windows);
+  const Expr other = moved(expr, windows, [](Expr &to, uint32_t input) { return to.input(input); });
   const auto shift = static_cast<double>(windows.shift);
   const auto check = [&](double v) {
     EXPECT_EQ(other.evaluate(other.result, {v + shift, v + shift - 128}),
@@ -140,17 +155,8 @@ TEST(IntegerWindows, LimitsStayBeforeANegativeFactor) {
 /// Each window is one step on a sum: its scale, then a table, which rounds what it takes. The
 /// second one adds the first.
 TEST(IntegerWindows, TakeTwoSteps) {
-  const Expr expr = quantised(0, 0, 255);
-  const auto windows = integerWindows(expr, inputOf(expr));
-  Expr to;
-  const auto scaled = [&](uint32_t input) {
-    return to.binary(ScalarOp::Mul, to.input(input), to.constant(0.3));
-  };
-  const std::array<NodeId, 2> sums = {scaled(0), scaled(1)};
-  to.result = addWindows(to, expr, inputOf(expr), *windows, sums);
-  TableCache tables;
-  std::string why;
-  const auto plan = selectMap(to, {{.fusable = true}, {.fusable = true}}, tables, why);
+  const auto plan = stepsOfByte([](Expr &to) { return to.constant(0.3); },
+                                {{.fusable = true}, {.fusable = true}});
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->steps.size(), 2U);
   for (const MapStep &step : plan->steps) {
@@ -164,18 +170,8 @@ TEST(IntegerWindows, TakeTwoSteps) {
 
 /// Factors of each lane are fp32, in the place of operands b and c.
 TEST(IntegerWindows, TakeFactorsOfEachLane) {
-  const Expr expr = quantised(0, 0, 255);
-  const auto windows = integerWindows(expr, inputOf(expr));
-  Expr to;
-  const auto scaled = [&](uint32_t input) {
-    return to.binary(ScalarOp::Mul, to.input(input), to.input(2));
-  };
-  const std::array<NodeId, 2> sums = {scaled(0), scaled(1)};
-  to.result = addWindows(to, expr, inputOf(expr), *windows, sums);
-  TableCache tables;
-  std::string why;
-  const auto plan =
-      selectMap(to, {{.fusable = true}, {.fusable = true}, {.wide = true}}, tables, why);
+  const auto plan = stepsOfByte([](Expr &to) { return to.input(2); },
+                                {{.fusable = true}, {.fusable = true}, {.wide = true}});
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->steps.size(), 3U);
   size_t wide = 0;
