@@ -173,6 +173,9 @@ def main():
     for name in "exports", "cases", "suite", "table":
         parser.add_argument(f"--{name}", type=pathlib.Path)
     options = parser.parse_args()
+    if options.exports and not options.exports.is_dir():
+        print(f"skipped: the exported networks are not here ({options.exports})")
+        return 77
     with tempfile.TemporaryDirectory() as folder:
         table = Table(options.sluice, pathlib.Path(folder))
         path = table.folder / "m.onnx"
