@@ -11,10 +11,12 @@ folder=${1:-build/venv}
 packages=(onnxruntime==1.23.2 onnx==1.19.1 numpy==2.4.6)
 python=$folder/bin/python
 
-# Another python3 may stand first on PATH: the environment belongs to the system's.
+# Another python3 may stand first on PATH: the environment belongs to the system's, as CMake's tests do.
+interpreter=/usr/bin/python3
+[[ -x $interpreter ]] || interpreter=python3
 if [[ "$(cat "$folder/packages" 2>/dev/null)" != "${packages[*]}" ]]; then
   mkdir -p "$(dirname "$folder")"
-  if ! /usr/bin/python3 -m venv --clear "$folder" >"$folder.log" 2>&1 ||
+  if ! "$interpreter" -m venv --clear "$folder" >"$folder.log" 2>&1 ||
     ! "$python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >>"$folder.log" 2>&1; then
     echo "no onnxruntime: $(tail -n 1 "$folder.log")" >&2
     rm -rf "$folder"

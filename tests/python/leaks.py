@@ -4,8 +4,8 @@
 usage: leaks.py BUILD_DIR FOLDER_OF_THE_PACKAGE PYTHON_TEST...
 
 The interpreter and other packages keep things to their end on purpose. A leak is the project's if
-a library of the build has allocated it. That one would be found is seen first: an object of the
-extension module is forgotten, and with it what the module keeps as long as it lives.
+a library of the build has allocated it. That one would be found is seen first: a loaded program is
+forgotten.
 """
 import os
 import pathlib
@@ -19,22 +19,20 @@ import ctypes, sys
 sys.path.insert(0, sys.argv[1])
 import models
 import sluice
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(sluice.compile(models.dense()[0], target="c2b8").open("vm")))
+from sluice import _runtime
+data, handle = bytes(sluice.compile(models.dense()[0], target="c2b8")), ctypes.c_void_p()
+assert _runtime._rt.sluice_rt_program_load_buffer(data, len(data), ctypes.byref(handle)) == 0
+handle.value = None
 """
 FRAME = re.compile(r"^ *#\d+ .*\((?P<module>[^()]+)\+0x[0-9a-f]+\)$")
 
 
-def of_build(report, build):
+def leaks(report, build):
     """The leaks of a report with a frame in a library of the build."""
     blocks = re.split(r"\n\s*\n", report)
     return [block for block in blocks if "leak of" in block.split("\n")[0] and
             any((match := FRAME.match(line)) and pathlib.Path(match["module"]).is_relative_to(build)
                 for line in block.split("\n"))]
-
-
-def leaks(report, build):
-    """The same without what a module makes when it is loaded: that lives as long as the interpreter."""
-    return [block for block in of_build(report, build) if "PyInit_" not in block]
 
 
 def run(command):
@@ -50,8 +48,8 @@ def main():
     build = pathlib.Path(build).resolve()
     here = pathlib.Path(__file__).resolve().parent
     code, report = run([sys.executable, "-B", "-c", f"import sys; sys.path.insert(0, {str(here)!r})\n{FORGET}", package])
-    if code != 0 or not of_build(report, build):
-        print(f"what a forgotten object keeps is not found, exit code {code}:\n{report}")
+    if code != 0 or not leaks(report, build):
+        print(f"a forgotten program is not found, exit code {code}:\n{report}")
         return 1
     code, report = run([sys.executable, "-B", *test])
     found = leaks(report, build)

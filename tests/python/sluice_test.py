@@ -5,6 +5,7 @@ usage: sluice_test.py FOLDER_OF_THE_PACKAGE [unittest arguments]
 """
 import asyncio
 import contextlib
+import ctypes.util
 import doctest
 import importlib
 import io
@@ -345,6 +346,38 @@ class Run(Python):
             self.assertEqual(str(caught.exception), message)
         with self.assertRaisesRegex(sluice.ArgumentError, "unknown engine 'gpu', allowed: vm, rtl"):
             self.program.open("gpu")
+
+
+class Import(unittest.TestCase):
+    """What an interpreter is told that cannot use the package."""
+
+    def said(self, before, **environment):
+        done = subprocess.run([sys.executable, "-B", "-c", f"import sys; {before}; import sluice"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(Path(sluice.__file__).parents[1]), **environment})
+        self.assertEqual(done.returncode, 1)
+        return done.stderr.splitlines()[-1]
+
+    def test_an_old_interpreter(self):
+        self.assertEqual(self.said("sys.version_info = (3, 8, 18, 'final', 0)"),
+                         f"ImportError: sluice needs Python 3.9 or newer, {sys.executable} is Python 3.8")
+
+    def test_no_numpy(self):
+        self.assertEqual(self.said("sys.modules['numpy'] = None"),
+                         f"ImportError: sluice needs NumPy 1.24 or newer; type: {sys.executable} -m pip install numpy")
+
+    @unittest.skipIf("san" in os.environ.get("LD_PRELOAD", ""), "the sanitizers' libraries say more")
+    def test_another_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = Path(folder) / "libsluice_rt.so.2"
+            text.write_text("text")
+            self.assertEqual(self.said("pass", SLUICE_RT=str(text)),
+                             f"ImportError: the runtime of sluice cannot be loaded: {text}: file too short; set SLUICE_RT to the "
+                             "path of libsluice_rt.so.2")
+        libm = ctypes.util.find_library("m")
+        name = f"/lib/{os.uname().machine}-linux-gnu/{libm}"
+        self.assertEqual(self.said("pass", SLUICE_RT=name), f"ImportError: {name} is not the runtime of sluice; set SLUICE_RT to "
+                                                            "the path of libsluice_rt.so.2")
 
 
 class Look(Python):

@@ -3,7 +3,16 @@
 >>> program = compile(example_model(), target="c2b8")
 >>> y = program.run(x=np.zeros((1, 8)))["y"]
 """
-from ._runtime import version as __version__
+import sys
+
+if sys.version_info < (3, 9): # before any import that an older interpreter cannot read
+    raise ImportError("sluice needs Python 3.9 or newer, %s is Python %d.%d" % ((sys.executable,) + sys.version_info[:2]))
+try:
+    import numpy as _numpy
+except ImportError:
+    raise ImportError("sluice needs NumPy 1.24 or newer; type: %s -m pip install numpy" % sys.executable) from None
+
+from ._version import version as __version__
 from .display import Table
 from .engine import Cycles, Engine, Job, Port
 from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, Node, Problem, ProgramError, RunError

@@ -22,9 +22,10 @@ Model = Union[str, "os.PathLike[str]", bytes, Any]
 
 
 def executable() -> str:
-    """Returns the path of the command: $SLUICE, else that of the wheel, of the same prefix, or on the PATH."""
+    """Returns the path of the command: $SLUICE, else that of the same prefix, of the same folder (pip install --target),
+    or on the PATH."""
     package = Path(__file__).resolve().parent
-    known = [os.environ.get("SLUICE"), package / "bin" / "sluice", package.parents[3] / "bin" / "sluice"]
+    known = [os.environ.get("SLUICE"), *(package.parents[up] / "bin" / "sluice" for up in (3, 0))]
     for path in known:
         if path and os.access(path, os.X_OK):
             return str(path)
