@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from collections import deque
 from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple, Type, TypeVar
@@ -125,6 +126,7 @@ class _Device:
         self.handle = ctypes.c_void_p()
         _check(_rt.sluice_rt_device_open(name.encode(), ctypes.byref(self.handle)))
         self.pending: Deque[_Pending] = deque()
+        self.lock = threading.Lock()
         weakref.finalize(self, _close, self.handle, self.pending)
 
 
@@ -159,11 +161,9 @@ class Engine:
                 raise argument("E0604", "the array is read-only")
         read, written = _buffers(inputs), _buffers(outputs)
         jobs = device.pending
-        try:
-            while jobs[0].is_done():
+        with device.lock: # a thread must not remove what another one has looked at
+            while jobs and jobs[0].is_done():
                 jobs.popleft()
-        except IndexError: # none is left, perhaps because another thread took the last one
-            pass
         pending, handle = _Pending(outputs), ctypes.c_void_p()
         jobs.append(pending) # before the job begins to write
         status = _rt.sluice_rt_submit(device.handle, model, read, len(read), written, len(written), None, ctypes.byref(handle))
