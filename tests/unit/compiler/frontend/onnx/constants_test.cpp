@@ -37,13 +37,7 @@ TEST(Constant, InEveryForm) {
                              onnx::AttributeProto &value = node.attribute("sparse_value");
                              value.set_type(onnx::AttributeProto::SPARSE_TENSOR);
                              auto &sparse = *value.mutable_sparse_tensor();
-                             sparse.add_dims(2);
-                             sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
-                             sparse.mutable_values()->add_dims(1);
-                             sparse.mutable_values()->add_float_data(5);
-                             sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-                             sparse.mutable_indices()->add_dims(1);
-                             sparse.mutable_indices()->add_int64_data(1);
+                             setFiveAtOne(sparse, 2);
                            }),
               (Doubles{0, 5}));
   for (int64_t opset : {12, 13, 23}) {

@@ -429,14 +429,8 @@ TEST(Graph, ReadsSparseInitializers) {
   Model model;
   model.input("x", {3}).output("y").node("Add", {"x", "s"}, {"y"});
   onnx::SparseTensorProto &sparse = *model.graph().add_sparse_initializer();
-  sparse.add_dims(3);
+  setFiveAtOne(sparse, 3);
   sparse.mutable_values()->set_name("s");
-  sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
-  sparse.mutable_values()->add_dims(1);
-  sparse.mutable_values()->add_float_data(5);
-  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-  sparse.mutable_indices()->add_dims(1);
-  sparse.mutable_indices()->add_int64_data(1);
   EXPECT_EQ(evaluateModel(model, {counting({3})}).values, (std::vector<double>{0, 6, 2}));
   sparse.mutable_indices()->set_int64_data(0, 3);
   EXPECT_EQ(import(model).messages(),

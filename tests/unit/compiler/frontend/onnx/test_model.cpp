@@ -135,6 +135,17 @@ std::string Imported::text() const {
   return out;
 }
 
+void setFiveAtOne(onnx::SparseTensorProto &sparse, int64_t extent) {
+  sparse.add_dims(extent);
+  onnx::TensorProto &values = *sparse.mutable_values(), &indices = *sparse.mutable_indices();
+  values.set_data_type(onnx::TensorProto::FLOAT);
+  values.add_dims(1);
+  values.add_float_data(5);
+  indices.set_data_type(onnx::TensorProto::INT64);
+  indices.add_dims(1);
+  indices.add_int64_data(1);
+}
+
 std::string lineOf(const Problem &problem) {
   return problem.code + (problem.node ? " " + nodeText(*problem.node) : "") + ": " +
          problem.message;

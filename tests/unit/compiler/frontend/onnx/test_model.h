@@ -62,6 +62,9 @@ public:
   onnx::ModelProto proto;
 };
 
+/// Makes `sparse` a vector of `extent` floats, which are zero but for a 5 at index 1.
+void setFiveAtOne(onnx::SparseTensorProto &sparse, int64_t extent);
+
 /// The result of an import.
 struct Imported {
   std::unique_ptr<mlir::MLIRContext> context =
