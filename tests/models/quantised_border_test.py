@@ -4,17 +4,15 @@
 usage: quantised_border_test.py SLUICE [unittest arguments]      (python of tools/test_environment.sh)
 """
 import pathlib
-import subprocess
 import sys
-import tempfile
-import unittest
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-SLUICE = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from folder import Folder, main  # noqa: E402
 
 
 def graph(nodes, inputs, outputs, constants):
@@ -23,24 +21,14 @@ def graph(nodes, inputs, outputs, constants):
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-class Quantised(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = pathlib.Path(folder.name)
-
-    def sluice(self, *words):
-        done = subprocess.run([SLUICE, *map(str, words)], cwd=self.dir, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
+class Quantised(Folder):
     def compare(self, model, x):
         """Both engines give the outputs of onnxruntime, in every bit."""
         onnx.save(model, str(self.dir / "m.onnx"))
         np.save(self.dir / "x.npy", x)
-        self.sluice("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
+        self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice")
         names = [output.name for output in model.graph.output]
-        out = self.sluice("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy",
+        out = self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy",
                           *(word for name in names for word in ("--output", f"{name}=@{name}.npy")))
         self.assertIn("engines agree: equal bits, equal cycles\n", out)
         options = onnxruntime.SessionOptions()
@@ -59,7 +47,7 @@ class Quantised(unittest.TestCase):
             model = graph([helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])], [("x", TensorProto.FLOAT, [4, 50])],
                           [("y", kind, [4, 50])], {"s": np.float32(0.25), "z": zero})
             self.compare(model, x)
-            self.assertIn("quantised by 0.25 with zero point", self.sluice("inspect", "m.sluice", "--io"))
+            self.assertIn("quantised by 0.25 with zero point", self.ok("inspect", "m.sluice", "--io"))
 
     def test_input_and_output(self):
         """Restored outputs are fp32 numbers; the input has another reader too."""
@@ -77,8 +65,8 @@ class Quantised(unittest.TestCase):
         model = graph(nodes, [("x", TensorProto.FLOAT, [2, 9])], [(y, TensorProto.INT8, [2, 9]) for y in "abc"],
                       {"s": np.float32(0.1), "t": np.float32(0.37), "z": np.int8(5)})
         self.compare(model, np.random.default_rng(3).normal(size=(2, 9)).astype(np.float32) * 4)
-        self.assertEqual(self.sluice("inspect", "m.sluice", "--io").count("quantised by"), 2)
+        self.assertEqual(self.ok("inspect", "m.sluice", "--io").count("quantised by"), 2)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    main()

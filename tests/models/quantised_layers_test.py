@@ -10,10 +10,7 @@ Every test prints how many integers differ from onnxruntime's.
 import itertools
 import logging
 import pathlib
-import subprocess
 import sys
-import tempfile
-import unittest
 
 import numpy as np
 import onnx
@@ -22,7 +19,10 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
-SLUICE, FOLDER = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from folder import Folder, main  # noqa: E402
+
+FOLDER = pathlib.Path(sys.argv[2]).resolve()
 MICROSOFT = "com.microsoft"
 KINDS = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: TensorProto.FLOAT}
 BYTES = (np.uint8, np.int8)
@@ -73,27 +73,23 @@ def integers_near(rng, kind, shape, most):
     return (middle + rng.integers(-most, most + 1, shape)).astype(kind)
 
 
-class Compared(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = pathlib.Path(folder.name)
-
-    def sluice(self, *words):
-        done = subprocess.run([SLUICE, *map(str, words)], cwd=self.dir, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+class Compared(Folder):
+    def ran(self, *words):
+        """What the command prints; it may say more on standard error."""
+        code, out, err = self.sluice(*words)
+        self.assertEqual(code, 0, err)
+        return out.decode()
 
     def found(self, path, inputs, *flags, outputs=("y",), target="c2b8"):
         """The outputs of both engines, which are equal."""
-        self.sluice("compile", path, "--target", target, "-o", "m.sluice", *flags)
+        self.ran("compile", path, "--target", target, "-o", "m.sluice", *flags)
         words = []
         for name, value in inputs.items():
             np.save(self.dir / f"{name}.npy", value)
             words += ["--input", f"{name}=@{name}.npy"]
         for name in outputs:
             words += ["--output", f"{name}=@{name}.npy"]
-        self.assertIn("engines agree: equal bits, equal cycles\n", self.sluice("run", "m.sluice", "--engine", "both", *words))
+        self.assertIn("engines agree: equal bits, equal cycles\n", self.ran("run", "m.sluice", "--engine", "both", *words))
         return [np.load(self.dir / f"{name}.npy") for name in outputs]
 
     @staticmethod
@@ -443,4 +439,4 @@ class Models(Compared):
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)  # the quantiser advises to prepare models
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    main(2)
