@@ -4,6 +4,7 @@
 
 #include "compiler/dialect/rows/step.h"
 #include "compiler/dialect/rows/verify.h"
+#include "hw/isa/isa.h"
 #include "runtime/addressing/addressing.h"
 
 namespace sluice::rows {

@@ -1,6 +1,7 @@
 #include "tools/cli/io/tensor.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 #include <fmt/format.h>
@@ -27,7 +28,9 @@ int64_t elementCount(const std::vector<int64_t> &shape) {
 }
 
 std::vector<double> values(const Tensor &tensor) {
-  std::vector<double> result(tensor.data.size() / format::elementBytes(tensor.type));
+  const size_t bytes = format::elementBytes(tensor.type);
+  assert(bytes > 0 && "readers refuse types that are not known");
+  std::vector<double> result(tensor.data.size() / bytes);
   for (size_t i = 0; i < result.size(); ++i)
     result[i] = runtime::elementOf(tensor.data.data(), tensor.type, i);
   return result;
