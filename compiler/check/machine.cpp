@@ -21,6 +21,7 @@ Machine::Machine(const format::Program &program)
       tensor.array = 0;
       tensor.lookup.reset();
       tensor.quantised.reset();
+      tensor.codes = false;
     }
   engine->load(program);
 }

@@ -27,6 +27,8 @@ format::Lookup lookupOf(const frontend::ArrayLookup &from) {
 } // namespace
 
 void setArrays(const CompileResult &result, format::Model &model) {
+  for (size_t i = 0; i < result.given.size(); ++i)
+    model.outputs[i].codes = result.given[i].codes;
   if (result.made.empty())
     return;
   for (size_t i = 0; i < model.inputs.size(); ++i)

@@ -11,6 +11,7 @@
 
 #include "runtime/api/element.h"
 #include "runtime/format/host_rows.h"
+#include "runtime/format/index_code.h"
 
 namespace sluice::runtime {
 namespace {
@@ -173,10 +174,12 @@ void unpack(const HostTensor &tensor, uint32_t lanes, std::span<const uint16_t> 
   const auto slots = format::hostSlots(tensor, lanes, steps);
   forElementsOf(type, [&](auto as) {
     slots.forEach([&](int64_t element, int64_t slot) {
-      const float number = floatFromBf16(rows[static_cast<size_t>(slot)]);
+      const uint16_t bits = rows[static_cast<size_t>(slot)];
+      const double number = floatFromBf16(bits);
       put(data, element,
-          nearest<decltype(as)>(tensor.quantised ? tensor.quantised->numberOf(number)
-                                                 : double{number}));
+          nearest<decltype(as)>(tensor.codes       ? static_cast<double>(format::indexOf(bits))
+                                : tensor.quantised ? tensor.quantised->numberOf(number)
+                                                   : number));
     });
   });
 }

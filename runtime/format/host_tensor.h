@@ -91,6 +91,8 @@ struct HostTensor {
   std::optional<Lookup> lookup = std::nullopt;
   /// If the rows hold quantised integers: the host quantises an input and dequantises an output.
   std::optional<Quantisation> quantised = std::nullopt;
+  /// For an output: the rows hold codes of indices, which the host decodes (index_code.h).
+  bool codes = false;
 };
 
 /// An input of the user, from which the host computes several inputs of the program or looks one

@@ -165,6 +165,7 @@ void readTensors(ByteReader &in, std::vector<HostTensor> &tensors) {
       quantised.zero = in.number<int32_t>();
       quantised.limits = {in.number<int64_t>(), in.number<int64_t>()};
     }
+    tensor.codes = readFlag(in);
   }
 }
 

@@ -64,6 +64,7 @@ void writeTensors(ByteWriter &out, const std::vector<HostTensor> &tensors) {
       out.number(quantised->limits.low);
       out.number(quantised->limits.high);
     }
+    out.number(uint32_t{tensor.codes});
   }
 }
 

@@ -105,6 +105,7 @@ Json addTensors(Answer &answer, std::string_view kind, const std::vector<format:
         tensor.lookup      ? fmt::format(", looked up in a table of {} rows", tensor.lookup->rows())
         : tensor.quantised ? fmt::format(", quantised by {} with zero point {}",
                                          tensor.quantised->scale, tensor.quantised->zero)
+        : tensor.codes     ? ", codes of indices"
                            : "");
     list.push_back({{"name", tensor.name},
                     {"type", type},

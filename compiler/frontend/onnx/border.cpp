@@ -1,5 +1,9 @@
 #include "compiler/frontend/onnx/border.h"
 
+#include <bit>
+
+#include "runtime/format/index_code.h"
+
 namespace sluice::frontend {
 namespace {
 
@@ -40,6 +44,9 @@ reference::Tensor outputOf(const ImportedTensor &output, reference::Tensor resul
   if (output.quantised)
     for (double &value : result.values)
       value = output.quantised->numberOf(value);
+  if (output.codes)
+    for (double &value : result.values)
+      value = format::indexOf(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16U);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/checked_shape.h"
+#include "compiler/frontend/onnx/report.h"
 #include "compiler/support/fold_limits.h"
 
 namespace sluice::frontend {
@@ -176,6 +177,7 @@ Tensor Emitter::computed(DataType type, mlir::Value value) {
 
 Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) {
   Tensor out = computed(inputs.front().type, value);
+  out.codes = inputs.front().codes;
   if (isFloatType(out.type) && !inputs.front().range)
     return out;
   out.range = rangeOf(inputs.front());
@@ -187,6 +189,13 @@ Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) {
 mlir::Value Emitter::value(const Tensor &tensor) {
   if (!tensor.isTensor())
     throw NodeError{"E0206", kindText(tensor) + " is given where a tensor is needed"};
+  if (tensor.codes)
+    throw NodeError{
+        "E0205",
+        fmt::format("the node computes with an index {}; allowed: up to {}, where bf16 "
+                    "has every whole number",
+                    rangeText(rangeOf(tensor)), kMostExact),
+        {fix("make the index an output of the model, and compute with it on the host")}};
   if (!tensor.known)
     return tensor.value;
   mlir::Value &constant = constants[tensor.known];

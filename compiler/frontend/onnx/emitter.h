@@ -44,6 +44,9 @@ struct Tensor {
   /// Of a constant that is integers times scales: they, less the zero points, as floats, and the
   /// scales, which have one element along every axis but one.
   HostTensorRef factors = nullptr, factorScales = nullptr;
+  /// Of indices that the program computes: it has their codes (runtime/format/index_code.h). Views
+  /// keep them, and the host decodes them.
+  bool codes = false;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
 

@@ -15,6 +15,7 @@ bool isBeyondExact(const Tensor &tensor) {
 
 /// The result of a view, which the lookups of `input` are behind too.
 Tensor Emitter::viewed(const Tensor &input, Tensor result, ArrayView view) {
+  result.codes = input.codes;
   if (!input.lookup || result.known)
     return result;
   result.lookup = input.lookup;

@@ -301,10 +301,11 @@ Tensor Emitter::concat(const std::vector<Tensor> &inputs, int64_t axis) {
                [axis](const Tensor &input) { return input.shape[axis] != 0; });
   if (parts.size() == 1)
     return parts.front();
+  const bool allCodes = llvm::all_of(parts, [](const Tensor &part) { return part.codes; });
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<ir::ExtentsRef> shapes;
   for (const Tensor &part : parts) {
-    values.push_back(value(part));
+    values.push_back(allCodes ? part.value : value(part));
     shapes.push_back(part.shape);
   }
   std::string why;

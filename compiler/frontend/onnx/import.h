@@ -47,6 +47,7 @@ struct ImportedTensor {
   ArrayLookupRef lookup = nullptr; ///< by which it is made of the array's integers
   /// The host quantises an input of the function, and restores a result of it.
   std::optional<format::Quantisation> quantised = std::nullopt;
+  bool codes = false; ///< of an output: of indices, which the host decodes
 
   [[nodiscard]] bool isMade() const { return lookup != nullptr || quantised.has_value(); }
 };

@@ -73,8 +73,12 @@ bool Importer::keep(const std::string &output, const Tensor &tensor) {
   if (state == states.end())
     return true; // a state without elements, or one that is bound
   emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output)));
-  const mlir::Value value = emitter.value(asFloats(tensor));
-  builder.create<ir::KeepOp>(emitter.where(), value.getType(), value, state->second);
+  try {
+    const mlir::Value value = emitter.value(asFloats(tensor));
+    builder.create<ir::KeepOp>(emitter.where(), value.getType(), value, state->second);
+  } catch (const NodeError &error) {
+    report.add(error.code, fmt::format("state output {}: {}", inQuotes(output), error.message));
+  }
   return true;
 }
 
@@ -101,11 +105,14 @@ void Importer::addOutputs(const onnx::GraphProto &graph, const std::vector<Repla
     if (keep(output.name(), tensor))
       continue;
     info.outputs.push_back({output.name(), tensor.shape, hostType(tensor.type).value()});
+    info.outputs.back().codes = tensor.codes;
     const auto restored = emitter.restored(tensor);
     if (restored)
       info.outputs.back().quantised = restored->how;
     emitter.setLocation(mlir::NameLoc::get(builder.getStringAttr(output.name())));
-    values.push_back(restored ? restored->integers : emitter.value(asFloats(tensor)));
+    values.push_back(restored       ? restored->integers
+                     : tensor.codes ? tensor.value
+                                    : emitter.value(asFloats(tensor)));
     names.push_back(builder.getDictionaryAttr(nameAttribute(output.name())));
   }
   builder.create<mlir::func::ReturnOp>(builder.getUnknownLoc(), values);

@@ -54,6 +54,13 @@ def reductions(cases):
                   {"y": f(tied, axis=-1, keepdims=True)}, opset=11, result=TensorProto.INT64)
         cases.add(f"{op.lower()}_wide", node(op, "x", axis=1), {"x": distinct},
                   {"y": f(distinct, axis=1, keepdims=True)}, result=TensorProto.INT64)
+        # Indices above 256 leave the accelerator as codes.
+        many = np.round(normal(2, 300))
+        for i, index in enumerate((f(many, axis=1), 299 - f(np.flip(many, 1), axis=1))):
+            cases.add(f"{op.lower()}_codes_{i}", node(op, "x", axis=1, keepdims=0, select_last_index=i),
+                      {"x": many}, {"y": index}, result=TensorProto.INT64)
+        cases.add(f"{op.lower()}_codes_float", [node(op, "x", "i", axis=0), node("Cast", "i", to=1)],
+                  {"x": many.T.copy()}, {"y": f(many.T, axis=0, keepdims=True)})
     cases.add("reduce_logsum", node("ReduceLogSum", "x", axes=[1]), {"x": np.abs(wide) + 1},
               {"y": np.log(np.sum(np.abs(np.float64(wide)) + 1, 1, keepdims=True))})
     cases.add("reduce_logsumexp_large", node("ReduceLogSumExp", "x", axes=[1]), {"x": wide + 300},

@@ -23,6 +23,13 @@ def choices(cases):
                 order = np.argsort(-rows if largest else rows, axis=axis, kind="stable")
                 cases.add(f"topk_infinity_{name}_{largest}_{axis}", node("TopK", "x k", "v", axis=axis, largest=largest),
                           {"x": rows}, {"v": np.take_along_axis(rows, order, axis)}, {"k": np.int64([5])})
+    many = np.round(normal(2, 300) * 8) / 8
+    many[0, 7:] = -inf  # so that elements that were taken are equal to others
+    for largest in (0, 1):
+        order = np.argsort(-many if largest else many, axis=1, kind="stable")[:, :9]
+        cases.add(f"topk_codes_{largest}", [node("TopK", "x k", "v p", axis=1, largest=largest), node("Cast", "p", "i", to=1)],
+                  {"x": many}, {"v": np.take_along_axis(many, order, 1), "i": order}, {"k": np.int64([9])})
+    cases.add("hardmax_many", node("Hardmax", "x", axis=1), {"x": many}, {"y": np.eye(300)[many.argmax(1)]})
     cases.add("hardmax_rows", node("Hardmax", "x", axis=1), {"x": x},
               {"y": np.eye(21)[x.argmax(1)]})
     cases.add("onehot_runtime", [node("ArgMax", "x", "i", axis=1, keepdims=0),

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/index_codes.h"
 #include "compiler/frontend/onnx/ops/known_order.h"
 #include "compiler/frontend/onnx/ops/selecting.h"
 
@@ -16,9 +17,6 @@ namespace {
 namespace arith = mlir::arith;
 using P = arith::CmpFPredicate;
 
-/// Places up to which bf16 has every integer.
-constexpr int64_t kMostPlaces = 256;
-
 int64_t axisOf(const NodeView &node) { return node.axis(node.integer("axis"), node.in(0).rank()); }
 
 mlir::Value oneWhere(const Scalars &s, mlir::Value test) {
@@ -27,11 +25,17 @@ mlir::Value oneWhere(const Scalars &s, mlir::Value test) {
 
 /// 1 at the first greatest element of `axis`, 0 elsewhere.
 Tensor greatest(Emitter &emit, const Tensor &x, int64_t axis) {
-  const Tensor place = emit.reduce(ir::Monoid::ArgMax, x, {axis}, true);
-  return emit.pointwise({countAlong(axis, x.rank(), x.shape[axis]), place},
-                        [](const Scalars &s, mlir::ValueRange v) {
-                          return oneWhere(s, s.make<arith::CmpFOp>(P::OEQ, v[0], v[1]));
-                        });
+  const int64_t extent = x.shape[axis];
+  Tensor places = countAlong(axis, x.rank(), extent), place;
+  if (needsCode(extent)) {
+    places = codesAlong(axis, x.rank(), extent);
+    place = codeOf(emit, x, emit.reduce(ir::Monoid::Max, x, {axis}, true), places, axis);
+  } else {
+    place = emit.reduce(ir::Monoid::ArgMax, x, {axis}, true);
+  }
+  return emit.pointwise({places, place}, [](const Scalars &s, mlir::ValueRange v) {
+    return oneWhere(s, s.make<arith::CmpFOp>(P::OEQ, v[0], v[1]));
+  });
 }
 
 /// Up to opset 12 the axes from `axis` on are one; from 13 on it is `axis` alone.
@@ -48,13 +52,8 @@ Operator hardmax(bool flattens) {
     const auto axis = static_cast<size_t>(axisOf(node));
     return flattens ? extentProduct(shape, axis, shape.size()) : shape[axis];
   };
-  entry.requirements = {
-      axisInRange("input"),
-      {fmt::format("it must be over at most {} elements, the range of exact bf16 integers",
-                   kMostPlaces),
-       [places](const NodeView &node) -> std::string {
-         return places(node) <= kMostPlaces ? "" : fmt::format("{}", places(node));
-       }}};
+  entry.requirements = {axisInRange("input"),
+                        fewEnough(flattens ? "the axes from 'axis' on" : "'axis'", places)};
   entry.build = [flattens](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const int64_t axis = axisOf(node);
@@ -76,11 +75,44 @@ int64_t count(const NodeView &node) {
   return node.given("k") ? node.integer("k") : node.knownInts(1).front();
 }
 
+/// Takes the greatest element so often as there are results, and leaves it out each time: of many
+/// elements, fewer steps than counting.
+void takeGreatest(NodeBuilder &node) {
+  Emitter &emit = node.emit;
+  const int64_t axis = axisOf(node), extent = node.in(0).shape[axis], rank = node.in(0).rank();
+  const bool largest = !node.given("largest") || node.integer("largest") != 0;
+  Tensor x = largest ? node.in(0) : emit.scaled(node.in(0), -1),
+         codes = codesAlong(axis, rank, extent);
+  std::vector<Tensor> values, indices;
+  for (int64_t i = 0; i < count(node); ++i) {
+    values.push_back(emit.reduce(ir::Monoid::Max, x, {axis}, true));
+    const Tensor taken = codeOf(emit, x, values.back(), codes, axis);
+    indices.push_back(asIndices(taken, extent));
+    const auto without = [&](const Tensor &from, float instead) {
+      return emit.pointwise({from, codes, taken}, [&](const Scalars &s, mlir::ValueRange v) {
+        const mlir::Value isTaken = s.make<arith::CmpFOp>(P::OEQ, v[1], v[2]);
+        return s.make<arith::SelectOp>(isTaken, s.constant(instead), v[0]);
+      });
+    };
+    x = without(x, -INFINITY);
+    codes = without(codes, codeOfNone());
+  }
+  Tensor found = emit.concat(values, axis);
+  found = largest ? found : emit.scaled(found, -1);
+  found.type = node.in(0).type;
+  found.range = node.in(0).range;
+  node.result(std::move(found));
+  if (node.wants(1))
+    node.result(1, emit.concat(indices, axis));
+}
+
 /// Sorts by counting: the place of an element is how many come before it, of equal ones the
 /// earlier. Every place then takes the one element that belongs there.
 void buildTopK(NodeBuilder &node) {
   const Tensor &x = node.in(0);
   const int64_t axis = axisOf(node), extent = x.shape[axis];
+  if (needsCode(extent))
+    return takeGreatest(node);
   const bool largest = !node.given("largest") || node.integer("largest") != 0;
   // Elements along `axis`, what they are compared with behind it.
   const int64_t rank = x.rank() + 1;
@@ -171,13 +203,7 @@ Operator topK(bool hasInput, bool hasOrder) {
                     : fmt::format("{} for extent {}", count(node), extent);
        },
        "E0206"},
-      {fmt::format(
-           "at run time 'axis' must have at most {} elements, the range of exact bf16 integers",
-           kMostPlaces),
-       [](const NodeView &node) -> std::string {
-         const int64_t extent = node.in(0).shape[axisOf(node)];
-         return extent <= kMostPlaces || node.in(0).known ? "" : fmt::format("{}", extent);
-       }}};
+      fewEnough("'axis'", [](const NodeView &node) { return node.in(0).shape[axisOf(node)]; })};
   entry.build = buildTopK;
   entry.evaluate = evaluateTopK;
   return entry;

@@ -9,6 +9,7 @@
 #include "compiler/dialect/sluice/attributes.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
+#include "compiler/frontend/onnx/ops/index_codes.h"
 #include "compiler/frontend/onnx/ops/known_order.h"
 
 namespace sluice::frontend::ops {
@@ -152,6 +153,15 @@ void buildArg(NodeBuilder &node, bool smallest) {
   const bool fromEnd = node.given("select_last_index") && node.integer("select_last_index") != 0;
   if (smallest)
     x = mapped(node.emit, x, [](const Scalars &s, mlir::Value v) { return s.scale(v, -1); });
+  if (needsCode(last + 1)) {
+    const Tensor greatest = node.emit.reduce(ir::Monoid::Max, x, {axis}, true);
+    Tensor index = asIndices(
+        codeOf(node.emit, x, greatest, codesAlong(axis, x.rank(), last + 1), axis, fromEnd),
+        last + 1);
+    node.result(node.integer("keepdims") != 0 ? std::move(index)
+                                              : node.emit.squeeze(index, {axis}));
+    return;
+  }
   if (fromEnd) {
     Shape starts(x.shape.size(), 0), steps(x.shape.size(), 1);
     starts[axis] = last;
@@ -206,17 +216,9 @@ Operator arg(bool smallest, bool hasLast) {
     entry.attributes.push_back(
         {"select_last_index", AttributeKind::Int, int64_t{0}, false, {0, 1}});
   entry.requirements = {
-      axisInRange("data"),
-      {fmt::format(
-           "at run time 'axis' must have at most {} elements, the range of exact bf16 integers",
-           kMostExact),
-       [](const NodeView &node) -> std::string {
-         const int64_t extent =
-             node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
-         return static_cast<double>(extent) <= kMostExact || node.in(0).known
-                    ? ""
-                    : fmt::format("{}", extent);
-       }}};
+      axisInRange("data"), fewEnough("'axis'", [](const NodeView &node) {
+        return node.in(0).shape[node.axis(node.integer("axis"), node.in(0).rank())];
+      })};
   entry.build = [smallest](NodeBuilder &node) { buildArg(node, smallest); };
   entry.evaluate = [smallest](NodeBuilder &node) { evaluateArg(node, smallest); };
   return entry;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/api/element.h"
+#include "runtime/format/index_code.h"
 
 namespace sluice::runtime {
 namespace {
@@ -164,6 +165,25 @@ TEST(Packing, Quantises) {
   std::array<float, 6> back{};
   unpack(tensor, 8, rows, back.data(), HostType::Float32);
   EXPECT_EQ(back, (std::array<float, 6>{0, 1, 1, 122.5F, -5, -5}));
+}
+
+TEST(Packing, DecodesIndices) {
+  HostTensor tensor{"i", {4}, HostType::Int64, 0, 0, 1};
+  tensor.codes = true;
+  const std::vector<uint16_t> rows{format::codeOf(0),
+                                   format::codeOf(257),
+                                   format::codeOf(31615),
+                                   0x7FC0,
+                                   0,
+                                   0,
+                                   0,
+                                   0}; // a NaN is no code
+  std::array<int64_t, 4> indices{};
+  unpack(tensor, 8, rows, indices.data(), HostType::Int64);
+  EXPECT_EQ(indices, (std::array<int64_t, 4>{0, 257, 31615, 31615}));
+  std::array<float, 4> floats{};
+  unpack(tensor, 8, rows, floats.data(), HostType::Float32);
+  EXPECT_EQ(floats, (std::array<float, 4>{0, 257, 31615, 31615}));
 }
 
 TEST(Packing, Scalar) {

@@ -95,7 +95,7 @@ TEST(ProgramFile, OtherVersions) {
   test::store<uint32_t>(bytes, kVersionOffset, 7);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
-            "format version 7, this build reads version 6: compile the model again");
+            "format version 8, this build reads version 7: compile the model again");
   bytes = write(smallProgram());
   test::store<uint32_t>(bytes, kIsaVersionOffset, 9);
   test::rehash(bytes);

@@ -251,9 +251,26 @@ TEST(RunTimeIntegers, PlacesAreCountedExactly) {
     model.node("ArgMax", {"x"}, {"y"}).attribute("axis", int64_t{1});
     return import(model).messages();
   };
-  EXPECT_EQ(argMax(256), "");
-  EXPECT_EQ(argMax(257), "E0205 node 0 (ArgMax): ArgMax: at run time 'axis' must have at most 256 "
-                         "elements, the range of exact bf16 integers; found 257");
+  EXPECT_EQ(argMax(31616), ""); // from 257 on as codes
+  EXPECT_EQ(argMax(31617), "E0205 node 0 (ArgMax): ArgMax: at run time 'axis' must have at most "
+                           "31616 elements; found 31617");
+}
+
+TEST(RunTimeIntegers, OfCodesAreViewedAndNotComputedWith) {
+  const auto index = [](const char *op, int64_t extent) {
+    Model model(13);
+    model.input("x", {2, extent}).output("y");
+    model.node("ArgMax", {"x"}, {"i"}).attribute("axis", int64_t{1});
+    Node node = model.node(op, {"i"}, {"y"});
+    if (op == std::string("Cast"))
+      node.attribute("to", int64_t{TensorProto::INT32});
+    return import(model).messages();
+  };
+  EXPECT_EQ(index("Squeeze", 300), "");
+  EXPECT_EQ(index("Cast", 300), "");
+  EXPECT_EQ(index("Sign", 256), "");
+  EXPECT_EQ(index("Sign", 300), "E0205 node 1 (Sign): Sign: the node computes with an index in "
+                                "[0, 299]; allowed: up to 256, where bf16 has every whole number");
 }
 
 /// Every entry that takes integers which may be computed says what it computes of them, refuses
