@@ -12,22 +12,16 @@ namespace {
 /// By row of a view, the row of its operand that has the same elements in the same lanes; nothing
 /// if there is not one for each.
 std::optional<std::vector<int64_t>> selectedRows(Value operand, Value view, int64_t lanes) {
-  const space::IndexSpace space =
-      llvm::cast<ir::IndexSpaceInterface>(view.getDefiningOp()).indexSpace();
-  if (!ir::dataDim(operand) || space.operands.front().outside)
+  const space::Pieces pieces = llvm::cast<ir::ViewInterface>(view.getDefiningOp()).pieces();
+  if (!ir::dataDim(operand) || pieces.outside)
     return std::nullopt; // what lies outside is in no row
-  reference::Tensor numbers({ir::shapeOf(operand).begin(), ir::shapeOf(operand).end()});
-  for (size_t i = 0; i < numbers.values.size(); ++i)
-    numbers.values[i] = static_cast<double>(i);
-  const reference::Tensor selected =
-      llvm::cast<ir::ReferenceInterface>(view.getDefiningOp()).evaluate({&numbers}).front();
+  const std::vector<space::Source> sources = space::sourcesOf(pieces);
   const rows::RowLayout from = layoutOf(operand, lanes), to = layoutOf(view, lanes);
   std::vector<int64_t> rows;
   for (int64_t row = 0; row < to.rows(); ++row) {
     std::optional<int64_t> source;
     for (int64_t lane = 0; lane < to.used(row); ++lane) {
-      const rows::RowLayout::Place place =
-          from.place(static_cast<int64_t>(selected.values[to.flat(row, lane)]));
+      const rows::RowLayout::Place place = from.place(sources[to.flat(row, lane)].element);
       if (place.lane != lane || (source && *source != place.row))
         return std::nullopt;
       source = place.row;

@@ -40,6 +40,10 @@ summedAxes(Value value, llvm::function_ref<bool(Value)> constant, int64_t lanes)
   return common;
 }
 
+space::IndexSpace spaceOfView(Operation *view) {
+  return space::spaceOf(llvm::cast<ViewInterface>(view).pieces(), view->getContext());
+}
+
 llvm::SmallVector<Value> readValues(Operation *op) {
   llvm::SmallVector<Value> values(op->getOperands());
   llvm::SetVector<Value> captured;

@@ -6,7 +6,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include "compiler/dialect/sluice/layout.h"
-#include "compiler/index_space/index_space.h"
+#include "compiler/index_space/pieces.h"
 
 namespace sluice::reference {
 struct Tensor;
@@ -26,6 +26,9 @@ space::Extents mergedShape(space::ExtentsRef shape, llvm::ArrayRef<int64_t> plac
 /// along an axis; attributes stay.
 mlir::Operation *withExtent(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands, int64_t axis, int64_t extent);
+
+/// Returns the index space that follows from the pieces of a view.
+space::IndexSpace spaceOfView(mlir::Operation *view);
 
 } // namespace sluice::ir
 

@@ -48,8 +48,12 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
     projection. Passes use it to find contracted, reduced and shared axes.
   }];
   let methods = [
-    InterfaceMethod<"the index space, with a projection for every operand and result in order",
-      "::sluice::space::IndexSpace", "indexSpace">,
+    InterfaceMethod<[{
+        The index space, with a projection for every operand and result in order. That of a view
+        follows from its pieces.
+      }],
+      "::sluice::space::IndexSpace", "indexSpace", (ins), "",
+      "return ::sluice::ir::spaceOfView($_op);">,
     InterfaceMethod<[{
         Builds the operation with `extent` steps of the loop along `axis` of its result. The
         operands start at the first element that these steps read and end at the last one, so
@@ -74,9 +78,12 @@ def Sluice_IndexSpaceInterface : OpInterface<"IndexSpaceInterface"> {
 def Sluice_ViewInterface : OpInterface<"ViewInterface"> {
   let cppNamespace = "::sluice::ir";
   let description = [{
-    An operation that only rearranges or selects elements of its operand.
+    An operation that only rearranges or selects elements of its operands. All of their positions
+    follow from its pieces.
   }];
   let methods = [
+    InterfaceMethod<"where the elements of the result come from",
+      "::sluice::space::Pieces", "pieces">,
     InterfaceMethod<[{
         The inverse view of `value`, which has the shape of the result; null if the result does not
         contain every element of the operand exactly once.

@@ -17,7 +17,7 @@ class Sluice_Op<string mnemonic, list<Trait> traits = []>
 
 /// A pure operation on tensors that implements its own rules.
 class Sluice_TensorOp<string mnemonic, list<Trait> traits = [], list<string> layoutMethods = [],
-                      list<string> spaceMethods = []>
+                      list<string> spaceMethods = ["indexSpace"]>
     : Sluice_Op<mnemonic, [
     Pure, DeclareOpInterfaceMethods<Sluice_LayoutInterface, layoutMethods>,
     DeclareOpInterfaceMethods<Sluice_IndexSpaceInterface, spaceMethods>,
@@ -55,7 +55,7 @@ def Sluice_ConstantOp : Sluice_Op<"constant", [Pure, ConstantLike,
 
 def Sluice_MapOp : Sluice_TensorOp<"map", [IsolatedFromAbove,
     SingleBlockImplicitTerminator<"::sluice::ir::YieldOp">], ["layoutRefusal"],
-    ["canMergeAxes", "merged"]> {
+    ["indexSpace", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "elementwise function of tensors of one shape";
   let description = [{
@@ -87,7 +87,7 @@ def Sluice_YieldOp : Sluice_Op<"yield", [Pure, Terminator, HasParent<"::sluice::
 }
 
 def Sluice_ReduceOp : Sluice_TensorOp<"reduce", [], ["layoutRefusal", "layoutFixes"],
-                                      ["canMergeAxes", "merged"]> {
+                                      ["indexSpace", "canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "reduction along axes by a monoid";
   let description = [{
@@ -117,7 +117,7 @@ def Sluice_MatmulOp : Sluice_TensorOp<"matmul", [],
 }
 
 def Sluice_ContractOp : Sluice_TensorOp<"contract", [], ["summedAxes", "layoutRefusal"],
-                                        ["canMergeAxes", "merged"]> {
+                                        ["indexSpace", "canMergeAxes", "merged"]> {
   let summary = "sum of products over a loop nest";
   let description = [{
     `indexing_maps` maps the loops to the axes of lhs, rhs and result; each axis is one loop. Loops

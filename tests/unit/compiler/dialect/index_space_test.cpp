@@ -130,6 +130,8 @@ constexpr llvm::StringLiteral kOperations = R"(
     %29 = sluice.repeat %b counts [1, 2, 1, 2] : (tensor<3x1x4x6xf32>) -> tensor<3x2x4x12xf32>
     %30 = sluice.rotate %x by [0, 0] : (tensor<4x6xf32>) -> tensor<4x6xf32>
     %31 = sluice.interleave %x axis 0 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    %32 = sluice.reshape %26 : (tensor<12x12xf32>) -> tensor<9x16xf32>
+    %33 = sluice.reshape %26 : (tensor<12x12xf32>) -> tensor<1x8x9x2xf32>
     return
   })";
 
@@ -203,6 +205,31 @@ TEST_F(IndexSpaces, ViewsAndContractionsAreWhatTheirProjectionsSay) {
     EXPECT_EQ(found.shape, expected.shape) << op->getName().getStringRef().str();
     EXPECT_EQ(found.values, expected.values) << op->getName().getStringRef().str();
   });
+}
+
+TEST_F(IndexSpaces, TheSourcesOfAViewAreItsElements) {
+  unsigned views = 0;
+  forOperations(kOperations, [&](IndexSpaceInterface op, llvm::ArrayRef<const Tensor *> operands,
+                                 const Tensor &expected) {
+    auto view = llvm::dyn_cast<ViewInterface>(*op);
+    if (!view)
+      return;
+    const space::Pieces pieces = view.pieces();
+    std::vector<double> found;
+    for (const auto &[operand, element] : space::sourcesOf(pieces))
+      found.push_back(operand ? operands[*operand]->values.at(element) : pieces.outside.value());
+    EXPECT_EQ(found, expected.values) << op->getName().getStringRef().str();
+    int64_t points = 0; // each element of the result is written once
+    for (const space::Piece &piece : pieces.pieces) {
+      int64_t size = 1;
+      for (const space::Piece::Loop &loop : piece.loops)
+        size *= loop.extent;
+      points += size;
+    }
+    EXPECT_EQ(points, static_cast<int64_t>(expected.values.size()));
+    ++views;
+  });
+  EXPECT_GE(views, 25U);
 }
 
 TEST_F(IndexSpaces, ReshapesHaveLoopsWhereExtentsDivide) {

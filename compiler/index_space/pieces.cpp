@@ -1,0 +1,333 @@
+#include "compiler/index_space/pieces.h"
+
+#include <numeric>
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace sluice::space {
+namespace {
+
+Extents stridesOf(ExtentsRef shape) {
+  Extents strides(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * shape[axis];
+  return strides;
+}
+
+void add(Extents &to, ExtentsRef steps, int64_t times = 1) {
+  for (auto [index, step] : llvm::zip_equal(to, steps))
+    index += step * times;
+}
+
+/// Calls `visit` with the indices in operand and result of every point of a piece.
+void forEachPoint(const Piece &piece, llvm::function_ref<void(ExtentsRef, ExtentsRef)> visit) {
+  Extents from = piece.from, to = piece.to, point(piece.loops.size(), 0);
+  while (true) {
+    visit(from, to);
+    size_t loop = piece.loops.size();
+    while (loop > 0) {
+      const Piece::Loop &moved = piece.loops[--loop];
+      const bool isLast = ++point[loop] == moved.extent;
+      add(from, moved.from, isLast ? 1 - moved.extent : 1);
+      add(to, moved.to, isLast ? 1 - moved.extent : 1);
+      if (!isLast)
+        break;
+      point[loop] = 0;
+      if (loop == 0)
+        return;
+    }
+    if (piece.loops.empty())
+      return;
+  }
+}
+
+/// The axes of one side of a reshape. Axes of extent 1 have no loop.
+struct Side {
+  explicit Side(ExtentsRef shape) : shape(shape) {
+    for (auto [axis, extent] : llvm::enumerate(shape))
+      if (extent != 1)
+        axes.push_back(axis);
+  }
+
+  ExtentsRef shape;
+  llvm::SmallVector<size_t> axes;
+  size_t next = 0;     ///< in `axes`, the first of the group
+  size_t groupEnd = 0; ///< in `axes`
+  int64_t count = 1;   ///< elements of the group
+
+  /// The distances of neighbours along each axis of the group, within the group.
+  [[nodiscard]] Extents strides() const {
+    Extents result;
+    int64_t stride = count;
+    for (size_t i = next; i < groupEnd; ++i)
+      result.push_back(stride /= shape[axes[i]]);
+    return result;
+  }
+
+  /// The index of element `flat` of the group along each axis of the tensor.
+  [[nodiscard]] Extents indexOf(int64_t flat) const {
+    Extents index(shape.size(), 0);
+    for (auto [i, stride] : llvm::enumerate(strides())) {
+      index[axes[next + i]] = flat / stride;
+      flat %= stride;
+    }
+    return index;
+  }
+
+  /// The steps of a loop that moves by `distance` elements within the borders of the axes.
+  [[nodiscard]] Extents stepsOf(int64_t distance) const { return indexOf(distance); }
+};
+
+/// Groups of axes of both sides of a reshape that hold the same elements.
+class Reshape {
+public:
+  Reshape(ExtentsRef from, ExtentsRef to) : from(from), to(to) {}
+
+  std::vector<Parts> groups() {
+    std::vector<Parts> all;
+    while (from.next < from.axes.size()) {
+      findGroup();
+      Extents distances = from.strides();
+      distances.append(to.strides());
+      llvm::sort(distances, std::greater<>());
+      distances.erase(std::unique(distances.begin(), distances.end()), distances.end());
+      all.push_back(divides(distances) ? Parts{nest(distances)} : runs(distances));
+      from.next = from.groupEnd;
+      to.next = to.groupEnd;
+    }
+    return all;
+  }
+
+private:
+  Side from, to;
+
+  /// The least number of axes of both that hold the same elements.
+  void findGroup() {
+    for (Side *side : {&from, &to}) {
+      side->groupEnd = side->next;
+      side->count = 1;
+    }
+    do {
+      Side &shorter = from.count <= to.count ? from : to;
+      shorter.count *= shorter.shape[shorter.axes[shorter.groupEnd++]];
+    } while (from.count != to.count);
+  }
+
+  [[nodiscard]] bool divides(ExtentsRef distances) const {
+    int64_t above = from.count;
+    return llvm::all_of(distances, [&](int64_t distance) {
+      return std::exchange(above, distance) % distance == 0;
+    });
+  }
+
+  [[nodiscard]] Piece at(int64_t flat) const {
+    return {0, from.indexOf(flat), to.indexOf(flat), {}};
+  }
+
+  /// A loop that moves by `distance` elements.
+  [[nodiscard]] Piece::Loop loop(int64_t extent, int64_t distance) const {
+    return {extent, from.stepsOf(distance), to.stepsOf(distance)};
+  }
+
+  /// A loop for each distance.
+  [[nodiscard]] Piece nest(ExtentsRef distances) const {
+    Piece piece = at(0);
+    int64_t above = from.count;
+    for (const int64_t distance : distances)
+      piece.loops.push_back(loop(std::exchange(above, distance) / distance, distance));
+    return piece;
+  }
+
+  /// A piece for each run of elements between two borders. Borders repeat after the common multiple
+  /// of the longest distances, which an outer loop runs over.
+  [[nodiscard]] Parts runs(ExtentsRef distances) const {
+    const int64_t period = std::lcm(from.strides().front(), to.strides().front());
+    Extents borders{period};
+    for (const int64_t distance : distances)
+      for (int64_t border = 0; distance > 1 && border < period; border += distance)
+        borders.push_back(border);
+    llvm::sort(borders);
+    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+    Parts parts;
+    for (size_t i = 1; i < borders.size(); ++i) {
+      parts.push_back(at(borders[i - 1]));
+      if (period < from.count)
+        parts.back().loops.push_back(loop(from.count / period, period));
+      parts.back().loops.push_back(loop(borders[i] - borders[i - 1], 1));
+    }
+    return parts;
+  }
+};
+
+/// Loops that all pieces have, and the box of all other elements of each tensor.
+class SharedLoops {
+public:
+  explicit SharedLoops(const Pieces &view) : view(view), shared(view.pieces[0].loops.size()) {
+    for (const size_t loop : llvm::seq(shared.size()))
+      shared[loop] = llvm::all_of(view.pieces, [&](const Piece &piece) {
+        return loop < piece.loops.size() && piece.loops[loop] == view.pieces[0].loops[loop];
+      });
+    while (view.pieces.size() > 1 && dropGap())
+      ;
+  }
+
+  [[nodiscard]] IndexSpace space(MLIRContext *context) const {
+    IndexSpace space;
+    space.work = Work::Address;
+    for (const size_t loop : llvm::seq(shared.size()))
+      if (shared[loop])
+        space.loops.push_back({view.pieces[0].loops[loop].extent});
+    const llvm::SmallVector<Region, 1> boxes = operandBoxes();
+    for (auto [operand, box] : llvm::enumerate(boxes))
+      space.operands.push_back(
+          projection(box, false, view.operands[operand], view.outside, context));
+    space.results = {projection(resultBox(), true, view.result, std::nullopt, context)};
+    return space;
+  }
+
+private:
+  const Pieces &view;
+  llvm::SmallVector<bool> shared;
+
+  static const Extents &steps(const Piece::Loop &loop, bool ofResult) {
+    return ofResult ? loop.to : loop.from;
+  }
+
+  /// Adds the elements of a piece at the first point of the shared loops to a box.
+  void extend(Region &box, const Piece &piece, bool ofResult) const {
+    Extents low = ofResult ? piece.to : piece.from, high = low;
+    for (auto [index, loop] : llvm::enumerate(piece.loops))
+      if (index >= shared.size() || !shared[index])
+        for (auto [axis, step] : llvm::enumerate(steps(loop, ofResult)))
+          (step < 0 ? low : high)[axis] += step * (loop.extent - 1);
+    for (const size_t axis : llvm::seq(box.start.size())) {
+      low[axis] = std::min(low[axis], box.start[axis]);
+      high[axis] = std::max(high[axis], box.end(axis) - 1);
+    }
+    box = {low, high};
+    for (auto [extent, first] : llvm::zip_equal(box.extents, low))
+      extent += 1 - first;
+  }
+
+  [[nodiscard]] Region resultBox() const {
+    Region box;
+    for (const Piece &piece : view.pieces)
+      extend(box, piece, true);
+    return box;
+  }
+
+  [[nodiscard]] llvm::SmallVector<Region, 1> operandBoxes() const {
+    llvm::SmallVector<Region, 1> boxes(view.operands.size());
+    for (const Piece &piece : view.pieces)
+      extend(boxes[piece.operand], piece, false);
+    return boxes;
+  }
+
+  /// Shared loops must cover the tensors without gaps or overlaps; else the regions of a point do
+  /// not have the same elements. Makes a loop that does not one of the others; false if there is
+  /// none.
+  bool dropGap() {
+    return dropGap(resultBox(), true) ||
+           llvm::any_of(operandBoxes(), [&](const Region &box) { return dropGap(box, false); });
+  }
+
+  /// From the shortest step to the longest.
+  bool dropGap(const Region &box, bool ofResult) {
+    for (const size_t axis : llvm::seq(box.start.size())) {
+      llvm::SmallVector<std::pair<int64_t, size_t>> along;
+      for (auto [index, loop] : llvm::enumerate(view.pieces[0].loops))
+        if (shared[index] && steps(loop, ofResult)[axis] != 0)
+          along.emplace_back(std::abs(steps(loop, ofResult)[axis]), index);
+      llvm::sort(along);
+      int64_t covered = box.extents[axis];
+      for (const auto &[step, index] : along) {
+        if (step != covered) {
+          shared[index] = false;
+          return true;
+        }
+        covered *= view.pieces[0].loops[index].extent;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] Projection projection(const Region &region, bool ofResult, ExtentsRef tensor,
+                                      std::optional<double> outside, MLIRContext *context) const {
+    llvm::SmallVector<AffineExpr> places(region.start.size(), getAffineConstantExpr(0, context));
+    unsigned count = 0;
+    for (auto [index, loop] : llvm::enumerate(view.pieces[0].loops)) {
+      if (!shared[index])
+        continue;
+      const AffineExpr dim = getAffineDimExpr(count++, context);
+      for (auto [place, step] : llvm::zip_equal(places, steps(loop, ofResult)))
+        place = place + dim * step;
+    }
+    for (auto [place, first] : llvm::zip_equal(places, region.start))
+      place = place + first;
+    return {AffineMap::get(count, 0, places, context), region.extents, Extents(tensor), outside};
+  }
+};
+
+} // namespace
+
+Piece loopsOver(ExtentsRef result, size_t operandRank) {
+  Piece piece{0, Extents(operandRank, 0), Extents(result.size(), 0), {}};
+  for (auto [axis, extent] : llvm::enumerate(result)) {
+    piece.loops.push_back({extent, piece.from, piece.to});
+    piece.loops.back().to[axis] = 1;
+  }
+  return piece;
+}
+
+std::vector<Piece> product(llvm::ArrayRef<Parts> factors) {
+  std::vector<Piece> pieces(factors.front().begin(), factors.front().end());
+  for (const Parts &parts : factors.drop_front()) {
+    std::vector<Piece> more;
+    for (const Piece &piece : pieces)
+      for (const Piece &part : parts) {
+        more.push_back(piece);
+        add(more.back().from, part.from);
+        add(more.back().to, part.to);
+        more.back().loops.append(part.loops);
+      }
+    pieces = std::move(more);
+  }
+  return pieces;
+}
+
+Pieces reshaped(ExtentsRef from, ExtentsRef to) {
+  std::vector<Parts> factors = Reshape(from, to).groups();
+  factors.push_back({Piece{0, Extents(from.size(), 0), Extents(to.size(), 0), {}}});
+  return {{Extents(from)}, Extents(to), product(factors), std::nullopt};
+}
+
+IndexSpace spaceOf(const Pieces &view, MLIRContext *context) {
+  return SharedLoops(view).space(context);
+}
+
+std::vector<Source> sourcesOf(const Pieces &view) {
+  const Extents toStrides = stridesOf(view.result);
+  const int64_t size = wholeOf(view.result).size();
+  std::vector<Source> sources(static_cast<size_t>(size));
+  for (const Piece &piece : view.pieces) {
+    const ExtentsRef shape = view.operands[piece.operand];
+    const Extents fromStrides = stridesOf(shape);
+    forEachPoint(piece, [&](ExtentsRef from, ExtentsRef to) {
+      int64_t element = 0, place = 0;
+      bool isInside = true;
+      for (const size_t axis : llvm::seq(from.size())) {
+        isInside &= from[axis] >= 0 && from[axis] < shape[axis];
+        element += from[axis] * fromStrides[axis];
+      }
+      for (const size_t axis : llvm::seq(to.size()))
+        place += to[axis] * toStrides[axis];
+      if (isInside)
+        sources[static_cast<size_t>(place)] = {piece.operand, element};
+    });
+  }
+  return sources;
+}
+
+} // namespace sluice::space

@@ -1,0 +1,64 @@
+// Views as pieces: where each element of a view comes from. A piece is two affine maps from shared
+// loops, one into an operand and one into the result. Everything else about the positions of a view
+// follows from its pieces.
+#pragma once
+
+#include <vector>
+
+#include "compiler/index_space/index_space.h"
+
+namespace sluice::space {
+
+/// Elements of a result that come from one operand. At each point of the loops, the element of the
+/// result at `to` plus the steps of the loops is the element of the operand at `from` plus theirs.
+struct Piece {
+  struct Loop {
+    int64_t extent = 1;
+    Extents from, to; ///< steps along each axis of the operand and of the result
+    bool operator==(const Loop &) const = default;
+  };
+
+  unsigned operand = 0;
+  Extents from, to; ///< the indices at the first point
+  llvm::SmallVector<Loop, 4> loops;
+};
+
+/// A view. The pieces write each element of the result once.
+struct Pieces {
+  llvm::SmallVector<Extents, 1> operands; ///< shapes
+  Extents result;                         ///< shape
+  std::vector<Piece> pieces;
+  std::optional<double> outside; ///< value of elements outside an operand; nothing: there are none
+};
+
+/// Returns a piece with a loop along each axis of a result. No loop moves along the operand.
+Piece loopsOver(ExtentsRef result, size_t operandRank);
+
+/// How some axes of an operand and of a result belong together, apart from all other axes.
+using Parts = std::vector<Piece>;
+
+/// Returns the pieces that consist of one part of every factor: the loops of all, and the sum of
+/// their indices. A view that treats axes independently is such a product.
+std::vector<Piece> product(llvm::ArrayRef<Parts> factors);
+
+/// Returns the pieces of a reshape. Neighbouring axes whose extents have common factors, as [4 6]
+/// and [2 12], are loops over these factors. Other axes, as [4 6] and [3 8], have a piece for each
+/// run of elements that no border of an axis divides.
+Pieces reshaped(ExtentsRef from, ExtentsRef to);
+
+/// Returns the index space of a view. Its loops are the loops that all pieces share; the elements
+/// along the others are one region.
+IndexSpace spaceOf(const Pieces &view, mlir::MLIRContext *context);
+
+/// Where an element of a result comes from.
+struct Source {
+  std::optional<unsigned> operand; ///< nothing: it lies outside
+  int64_t element = 0;             ///< row-major index in the operand
+
+  bool operator==(const Source &) const = default;
+};
+
+/// Returns the source of every element of the result in row-major order.
+std::vector<Source> sourcesOf(const Pieces &view);
+
+} // namespace sluice::space
