@@ -13,18 +13,14 @@
 
 #include "compiler/check/check_program.h"
 #include "compiler/conversion/model/forms.h"
-#include "compiler/dialect/sluice/folding.h"
 #include "compiler/dialect/sluice/model_tensor.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/unrolling.h"
-#include "compiler/frontend/onnx/border.h"
-#include "compiler/frontend/onnx/import.h"
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/copy_trials.h"
 #include "compiler/pipeline/explain_spaces.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/rewrites.h"
-#include "compiler/pipeline/textual_model.h"
 #include "compiler/streaming/whole.h"
 #include "compiler/transforms/passes.h"
 
@@ -65,36 +61,25 @@ std::string modelName(const CompileOptions &options, const std::string &graphNam
 /// fails without one.
 class Front {
 public:
-  Front(const CompileOptions &options, const format::Geometry &geometry, CompileResult &result,
-        Problems &problems, Repairs *repairs)
-      : options(options), geometry(geometry), result(result), problems(problems), repairs(repairs),
-        ownContext(std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)),
-        context(*ownContext), handler(&context, [this](mlir::Diagnostic &diagnostic) {
+  Front(const CompileOptions &options, ImportOnce &imported, const format::Geometry &geometry,
+        CompileResult &result, Problems &problems, Repairs *repairs)
+      : options(options), imported(imported), geometry(geometry), result(result),
+        problems(problems), repairs(repairs), context(*imported.context()),
+        handler(&context, [this](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
             errors.push_back(diagnostic.str());
-        }) {
-    context.printOpOnDiagnostic(false);
-  }
+        }) {}
 
   std::vector<rows::Program> run() {
     llvm::append_range(problems, unknownRewrites(context, options.withoutRewrites));
     if (!problems.empty())
       return {};
-    stage("importing");
     mlir::OwningOpRef<mlir::ModuleOp> module = import();
     if (!module)
       return {};
     auto main = mainOf(*module);
-    if (main)
-      llvm::append_range(problems, ir::foldingProblems(main));
-    if (!problems.empty())
-      return {};
     if (main && options.check)
-      result.oracle = std::make_shared<const check::Oracle>(ownContext, *module, info);
-    if (result.oracle && options.calibration)
-      for (const reference::Tensors &arrays :
-           options.calibration(result.oracle->arrays(), problems))
-        result.calibration.push_back(frontend::argumentsOf(result.oracle->inputs(), arrays));
+      imported.setOracle(result, problems);
     if (!problems.empty())
       return {};
     if (main && !(options.stepsTogether > 0 ? takeSteps(main) : stream(main)))
@@ -145,11 +130,11 @@ public:
 
 private:
   const CompileOptions &options;
+  ImportOnce &imported;
   const format::Geometry &geometry;
   CompileResult &result;
   Problems &problems;
-  Repairs *repairs;                              ///< may be null
-  std::shared_ptr<mlir::MLIRContext> ownContext; ///< shared with the oracle
+  Repairs *repairs; ///< may be null
   mlir::MLIRContext &context;
   std::vector<std::string> errors;
   mlir::ScopedDiagnosticHandler handler;
@@ -217,21 +202,9 @@ private:
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> import() {
-    frontend::ImportOptions import;
-    import.path = options.modelPath;
-    import.externalData = options.externalDataDir;
-    for (const auto &[name, shape] : options.inputShapes)
-      import.inputShapes[name] = shape;
-    for (const Binding &one : options.bindings)
-      import.bindings[one.name] = one.value;
-    import.states = options.states;
-    import.fixedRandom = options.fixedRandom;
-    const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
-    if (textual && !isAsItIs())
-      return nullptr;
-    mlir::OwningOpRef<mlir::ModuleOp> module =
-        textual ? readTextualModel(context, options.modelPath, info, problems)
-                : frontend::importModel(context, import, info, problems);
+    ImportOnce::Copy copy = imported.copy(problems);
+    errors = imported.errors();
+    info = std::move(copy.info);
     result.operators = static_cast<uint32_t>(info.nodes.size());
     result.parameters = info.parameters;
     result.arrays = info.arrays;
@@ -239,25 +212,7 @@ private:
     result.given = info.outputs;
     result.inputs = hostTensors(info.inputs);
     result.notes = info.notes;
-    return module;
-  }
-
-  /// Whether nothing is said of the inputs: textual IR says everything itself.
-  bool isAsItIs() {
-    const auto refuse = [&](const char *code, const char *message) {
-      Problem problem;
-      problem.code = code;
-      problem.message = message;
-      problems.push_back(std::move(problem));
-    };
-    if (!options.inputShapes.empty())
-      refuse("E0112", "--input-shape needs an ONNX model; in textual IR the types give the shapes");
-    if (!options.states.empty())
-      refuse("E0119",
-             "--state needs an ONNX model; in textual IR use sluice.state and sluice.keep");
-    if (!options.bindings.empty())
-      refuse("E0117", "--bind needs an ONNX model; in textual IR use sluice.constant");
-    return problems.empty();
+    return std::move(copy.module);
   }
 
   /// A loop of more operations than that, written out, fits hardly any target, and finding that out
@@ -450,7 +405,10 @@ private:
       if (!rewrite.change.text.empty())
         result.rewrites.push_back({rewrite.change, rewrite.cost == 0});
     result.dynamicProducts = found.dynamic;
-    problems.insert(problems.end(), found.problems.begin(), found.problems.end());
+    for (Problem problem : found.problems) {
+      problem.reason = NoLayout();
+      problems.push_back(std::move(problem));
+    }
     result.stopped = (options.limits && found.cost > options.limits->layoutCost) ||
                      (options.rewriteFirst && found.rewrites.empty());
     if (!found.problems.empty() || result.stopped)
@@ -479,9 +437,10 @@ private:
 
 } // namespace
 
-std::vector<rows::Program> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                    CompileResult &result, Problems &problems, Repairs *repairs) {
-  Front front(options, geometry, result, problems, repairs);
+std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
+                                    const format::Geometry &geometry, CompileResult &result,
+                                    Problems &problems, Repairs *repairs) {
+  Front front(options, imported, geometry, result, problems, repairs);
   std::vector<rows::Program> forms = front.run();
   if (forms.empty() && result.text.empty())
     front.explainFailure();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/conversion/rows/program.h"
+#include "compiler/pipeline/import_once.h"
 #include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
@@ -14,7 +15,8 @@ class Repairs;
 /// (conversion::formsOf). None if `problems` says why, or if an earlier stage was asked for, whose
 /// text is then in `result`. `repairs` measures the changes that messages offer; without it, they
 /// are offered unchecked.
-std::vector<rows::Program> runFront(const CompileOptions &options, const format::Geometry &geometry,
-                                    CompileResult &result, Problems &problems, Repairs *repairs);
+std::vector<rows::Program> runFront(const CompileOptions &options, ImportOnce &imported,
+                                    const format::Geometry &geometry, CompileResult &result,
+                                    Problems &problems, Repairs *repairs);
 
 } // namespace sluice::pipeline

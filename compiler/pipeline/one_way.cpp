@@ -13,15 +13,14 @@
 
 namespace sluice::pipeline {
 
-bool compileOneWay(const CompileOptions &options, CompileResult &result, Problems &problems,
-                   Repairs *repairs) {
+bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                   Problems &problems, Repairs *repairs) {
   const auto target = format::loadTarget(options.target);
   if (const auto *wrong = std::get_if<format::FileProblem>(&target)) {
     Problem problem;
     problem.code = wrong->code;
     problem.message = wrong->message;
-    if (wrong->code == "E0515")
-      problem.fixes = suggestion(options.target, format::presetNames());
+    problem.fixes = suggestion(options.target, wrong->names);
     problems.push_back(std::move(problem));
     return false;
   }
@@ -31,7 +30,8 @@ bool compileOneWay(const CompileOptions &options, CompileResult &result, Problem
   pinsOf(options, geometry, problems);
   if (!problems.empty())
     return false;
-  std::vector<rows::Program> forms = runFront(options, geometry, result, problems, repairs);
+  std::vector<rows::Program> forms =
+      runFront(options, imported, geometry, result, problems, repairs);
   if (!problems.empty() || result.stopped)
     return false;
   if (forms.empty())
@@ -45,9 +45,7 @@ namespace {
 
 /// Whether only memory keeps a model from being compiled.
 bool doesNotFit(const Problems &problems) {
-  return !problems.empty() && std::ranges::all_of(problems, [](const Problem &problem) {
-    return problem.code >= "E0401" && problem.code <= "E0407";
-  });
+  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
 }
 
 /// The options with every input's rows along an axis, counted from its last one, where that is not
@@ -86,8 +84,9 @@ class OtherWays {
 public:
   /// `result` and `problems` are those of the first way, and become those of the way that fits or
   /// comes closest to fitting.
-  OtherWays(const CompileOptions &options, CompileResult &result, Problems &problems)
-      : options(options), result(result), problems(problems) {}
+  OtherWays(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+            Problems &problems)
+      : options(options), imported(imported), result(result), problems(problems) {}
 
   /// With rows along other axes than those that seemed cheapest.
   bool alongOthers() {
@@ -128,7 +127,7 @@ private:
   bool compile(const CompileOptions &how, Way &way) {
     CompileResult other;
     Problems found;
-    const bool compiled = compileOneWay(how, other, found);
+    const bool compiled = compileOneWay(how, imported, other, found);
     if (!compiled)
       way = {doesNotFit(found), other.steps ? other.steps->together : 0};
     const bool closer = doesNotFit(found) && doesNotFit(problems) && !other.memory.empty() &&
@@ -155,24 +154,25 @@ private:
   }
 
   const CompileOptions &options;
+  ImportOnce &imported;
   CompileResult &result;
   Problems &problems;
 };
 
 } // namespace
 
-bool compileAnyWay(const CompileOptions &options, CompileResult &result, Problems &problems,
-                   Repairs *repairs) {
-  if (compileOneWay(options, result, problems, repairs))
+bool compileAnyWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                   Problems &problems, Repairs *repairs) {
+  if (compileOneWay(options, imported, result, problems, repairs))
     return true;
   // Loops that are too long to be written out are refused before anything is laid out.
-  const bool tooLong = !problems.empty() && problems.front().code == "E0415";
+  const bool tooLong = !problems.empty() && problems.front().isFor<TooLong>();
   const bool tooLarge = doesNotFit(problems) && options.stage >= Stage::Plan;
   // The cheapest layout may want all rows at once, where one whose positions come one
   // after the other does not: those of a sequence have their features last, those of a signal
   // their channels before.
   const bool trySteps = mayTakeSteps(options) && !options.writeOut;
-  OtherWays others(options, result, problems);
+  OtherWays others(options, imported, result, problems);
   if ((tooLarge && others.alongOthers()) || ((tooLarge || tooLong) && trySteps && others.inSteps()))
     return true;
   if (!tooLong || !trySteps)
@@ -181,7 +181,7 @@ bool compileAnyWay(const CompileOptions &options, CompileResult &result, Problem
   writtenOut.writeOut = true;
   result = {};
   problems.clear();
-  return compileAnyWay(writtenOut, result, problems, repairs);
+  return compileAnyWay(writtenOut, imported, result, problems, repairs);
 }
 
 } // namespace sluice::pipeline

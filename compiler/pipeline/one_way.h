@@ -2,6 +2,7 @@
 // sequence at once or as many as the options say.
 #pragma once
 
+#include "compiler/pipeline/import_once.h"
 #include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
@@ -10,11 +11,11 @@ class Repairs;
 
 /// Compiles up to options.stage. `repairs` measures what messages offer; without it, they are
 /// offered unchecked.
-bool compileOneWay(const CompileOptions &options, CompileResult &result, Problems &problems,
-                   Repairs *repairs = nullptr);
+bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                   Problems &problems, Repairs *repairs = nullptr);
 
 /// Compiles in the first way in which the model fits.
-bool compileAnyWay(const CompileOptions &options, CompileResult &result, Problems &problems,
-                   Repairs *repairs = nullptr);
+bool compileAnyWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                   Problems &problems, Repairs *repairs = nullptr);
 
 } // namespace sluice::pipeline

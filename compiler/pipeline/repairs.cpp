@@ -39,9 +39,7 @@ template <typename Compile> void forEachWay(RepairFlags flags, Compile compile) 
 }
 
 bool areOfLayout(const Problems &problems) {
-  return !problems.empty() && std::ranges::all_of(problems, [](const Problem &problem) {
-    return problem.code.starts_with("E03");
-  });
+  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<NoLayout>);
 }
 
 /// The changes that only added flags allow, in the order of the nodes.
@@ -75,7 +73,8 @@ void add(std::vector<Repair> &repairs, Repair repair) {
 /// Compiles a model in several ways and keeps the fastest program, of equals the first.
 class Fastest {
 public:
-  explicit Fastest(const CompileOptions &options) : options(options) {}
+  Fastest(const CompileOptions &options, ImportOnce &imported)
+      : options(options), imported(imported) {}
 
   /// False if none compiles.
   bool run(RepairFlags flags, CompileResult &result, Problems &problems) {
@@ -87,7 +86,7 @@ public:
       result = std::move(*best);
     } else {
       result = {};
-      if (!compileAnyWay(withWay(options, bestWay), result, problems))
+      if (!compileAnyWay(withWay(options, bestWay), imported, result, problems))
         return false;
     }
     result.repairs = std::move(repairs);
@@ -101,7 +100,7 @@ private:
     how.measure = true;
     CompileResult other;
     Problems found;
-    if (!compileAnyWay(how, other, found))
+    if (!compileAnyWay(how, imported, other, found))
       return !areOfLayout(found);
     const std::optional<uint64_t> cycles =
         other.cycles ? std::optional(other.cycles->spaced) : std::nullopt;
@@ -114,6 +113,7 @@ private:
   }
 
   const CompileOptions &options;
+  ImportOnce &imported;
   std::optional<CompileResult> best;
   RepairWay bestWay;
   std::vector<Repair> repairs;
@@ -126,7 +126,8 @@ const Repairs::Tried &Repairs::compile(const RepairWay &way) {
     return *known;
   CompileResult result;
   Problems problems;
-  const bool compiled = compileAnyWay(withWay(trialOptions(options), way), result, problems);
+  const bool compiled =
+      compileAnyWay(withWay(trialOptions(options), way), imported, result, problems);
   Tried &one = tried.emplace_back();
   one.way = way;
   one.hasLayout = compiled || !areOfLayout(problems);
@@ -183,25 +184,26 @@ std::vector<Repair> Repairs::found() {
 }
 
 bool compileRepaired(const CompileOptions &options, CompileResult &result, Problems &problems) {
+  ImportOnce imported(options);
   const RepairFlags given = flagsOf(options);
   if (given == kBoth) {
-    if (Fastest(options).run(kBoth, result, problems)) {
+    if (Fastest(options, imported).run(kBoth, result, problems)) {
       if (!options.applyFixes)
         result.repairs.clear();
       return true;
     }
   } else if (options.applyFixes) {
-    if (compileAnyWay(options, result, problems))
+    if (compileAnyWay(options, imported, result, problems))
       return true;
     if (!areOfLayout(problems))
       return false;
-    if (Fastest(options).run(kBoth, result, problems))
+    if (Fastest(options, imported).run(kBoth, result, problems))
       return true;
     result = {};
     problems.clear();
   }
-  Repairs repairs(options);
-  if (compileAnyWay(options, result, problems, &repairs))
+  Repairs repairs(options, imported);
+  if (compileAnyWay(options, imported, result, problems, &repairs))
     return true;
   if (given != kBoth && areOfLayout(problems))
     result.repairs = repairs.found();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/layout/data_dimension.h"
+#include "compiler/pipeline/import_once.h"
 #include "compiler/pipeline/pipeline.h"
 
 namespace sluice::pipeline {
@@ -21,7 +22,8 @@ struct RepairWay {
 /// Compiles one model with more flags than it was compiled with, to measure the programs.
 class Repairs {
 public:
-  explicit Repairs(const CompileOptions &options) : options(options) {}
+  Repairs(const CompileOptions &options, ImportOnce &imported)
+      : options(options), imported(imported) {}
 
   /// Adds flags. Both together are as good as the better of them. Nothing if finding out whether
   /// the model compiles takes too long.
@@ -44,6 +46,7 @@ private:
   const Tried &compile(const RepairWay &way);
 
   const CompileOptions &options;
+  ImportOnce &imported;
   std::deque<Tried> tried;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/support/problem_fwd.h"
@@ -39,6 +40,30 @@ struct Fix {
   bool unmeasured = false; ///< the cycles are not known, because finding them takes too long
 };
 
+/// A model needs more of a memory than the target has.
+struct LacksMemory {
+  std::string memory; ///< "weight blocks" (plan::MemoryUse)
+  uint64_t needed = 0, available = 0;
+};
+
+/// A loop is too long to be unrolled.
+struct TooLong {
+  int64_t operations = 0, allowed = 0; ///< `operations` of one iteration
+};
+
+/// The tensors of a model have no data dimensions that all rules allow.
+struct NoLayout {};
+
+/// Shapes that contradict each other: other extents of the inputs may be the cause.
+struct WrongShapes {};
+
+/// A model that no other way of compiling helps.
+struct Refused {};
+
+/// Why there is a problem, with its figures. Code that reacts to a problem asks for this; the code
+/// of a problem is for the user.
+using Reason = std::variant<Refused, LacksMemory, TooLong, NoLayout, WrongShapes>;
+
 /// One problem. Messages: lower case, no full stop, the value found and the
 /// value allowed.
 struct Problem {
@@ -49,6 +74,11 @@ struct Problem {
   std::vector<std::string> notes; ///< further lines, each complete in itself
   std::vector<ChainStep> chain;
   std::vector<Fix> fixes;
+  Reason reason = {};
+
+  template <typename R> [[nodiscard]] bool isFor() const {
+    return std::holds_alternative<R>(reason);
+  }
 };
 
 } // namespace sluice

@@ -417,6 +417,13 @@ std::vector<MemoryReach> memoryReach(const Program &program) {
   return result;
 }
 
+void checkLists(const Program &program, ProblemList &problems) {
+  Routine routine = inferences(program);
+  checkLists(program, routine, problems);
+  if (!program.state.save.empty() && problems.empty())
+    checkSave(program, problems);
+}
+
 void checkInstructions(const Program &program, ProblemList &problems) {
   Routine routine = inferences(program);
   checkLists(program, routine, problems);

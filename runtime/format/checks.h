@@ -35,7 +35,9 @@ bool isUtf8(std::string_view text);
 
 void checkModels(const Program &program, ProblemList &problems);       // E0511
 void checkState(const Program &program, ProblemList &problems);        // E0517
-void checkInstructions(const Program &program, ProblemList &problems); // E0509, E0510
+void checkInstructions(const Program &program, ProblemList &problems); // E0509, E0510, E0511
+/// Checks what does not depend on the models: not the rows that the host sends and gets.
+void checkLists(const Program &program, ProblemList &problems);        // E0509, E0510
 void checkImages(const Program &program, ProblemList &problems);       // E0512
 void checkSourceMap(const Program &program, ProblemList &problems);    // E0513
 void checkComputedRows(const Program &program, ProblemList &problems); // E0513

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace sluice::format {
 
@@ -9,6 +10,8 @@ namespace sluice::format {
 struct FileProblem {
   std::string code;
   std::string message;
+  /// The names that could be meant by one that is unknown.
+  std::vector<std::string> names = {};
 };
 
 } // namespace sluice::format

@@ -101,8 +101,10 @@ std::variant<Geometry, FileProblem> loadTarget(const std::string &nameOrFile) {
   if (!nameOrFile.ends_with(".json")) {
     if (const Geometry *preset = findPreset(nameOrFile))
       return *preset;
-    return FileProblem{"E0515", fmt::format("unknown target '{}', allowed: {} or a .json file",
-                                            nameOrFile, fmt::join(presetNames(), ", "))};
+    return FileProblem{"E0515",
+                       fmt::format("unknown target '{}', allowed: {} or a .json file", nameOrFile,
+                                   fmt::join(presetNames(), ", ")),
+                       presetNames()};
   }
   std::vector<uint8_t> bytes;
   if (auto problem = readBytes(nameOrFile, bytes))

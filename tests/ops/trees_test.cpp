@@ -61,10 +61,9 @@ format::Program programOf(const std::string &monoid, const Shape &shape, const T
   };
   info.inputs = {tensor("x", function.getArgumentTypes()[0])};
   info.outputs = {tensor("y", function.getResultTypes()[0])};
-  Problems problems;
-  const auto graph =
-      rows::lowerToRows(function, std::get<format::Geometry>(format::loadTarget("c2b8")), info,
-                        problems, {.trees = trees});
+  const auto graph = rows::lowerToRows(
+      function, std::get<format::Geometry>(format::loadTarget("c2b8")), info, {.trees = trees});
+  Problems problems = graph.problems;
   plan::Plan plan;
   EXPECT_TRUE(graph && plan::makePlan(*graph, {.work = 1 << 14}, plan, problems))
       << (problems.empty() ? "" : problems[0].message);

@@ -16,8 +16,7 @@ int printTargets(const std::string &show, const Common &common) {
     auto loaded = format::loadTarget(show);
     if (const auto *wrong = std::get_if<format::FileProblem>(&loaded)) {
       Problem refused = problem(wrong->code, wrong->message);
-      if (wrong->code == "E0515")
-        refused.fixes = suggestion(show, format::presetNames());
+      refused.fixes = suggestion(show, wrong->names);
       return report.fail({refused}, "");
     }
     const std::string json = format::targetJson(std::get<format::Geometry>(loaded));

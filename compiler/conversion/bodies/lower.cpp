@@ -395,11 +395,11 @@ private:
       if (const auto many = tooManySums(sums, part.trips, folds.front(), geometry))
         return problems.push_back(*many), false;
     std::vector<rows::TensorLanes> lanes;
-    Problems ignored; // the function as a whole has them too
     rows::LoweringOptions trip = options;
     trip.lanes = &lanes;
     trip.clearsUnread = rows::takesLanes(function);
-    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, ignored, trip);
+    // The function as a whole has the problems too.
+    auto graph = rows::lowerToRows(outline.function, geometry, outline.info, trip);
     if (!graph || !canFold(*graph, writes))
       return false;
     for (const auto &[write, one] : llvm::zip_equal(writes, lanes))
@@ -498,12 +498,12 @@ private:
 
 } // namespace
 
-std::optional<rows::Program> lowerToBodies(func::FuncOp function, const Partition &partition,
-                                           const format::Geometry &geometry,
-                                           const rows::ModelInfo &info,
-                                           const rows::LoweringOptions &options,
-                                           Problems &problems) {
-  return BodyLowering(function, partition, geometry, info, options, problems).run();
+Outcome<rows::Program> lowerToBodies(func::FuncOp function, const Partition &partition,
+                                     const format::Geometry &geometry, const rows::ModelInfo &info,
+                                     const rows::LoweringOptions &options) {
+  Outcome<rows::Program> made;
+  made.value = BodyLowering(function, partition, geometry, info, options, made.problems).run();
+  return made;
 }
 
 } // namespace sluice::bodies

@@ -2,21 +2,17 @@
 // body, whose trip is lowered like a function of its own.
 #pragma once
 
-#include <optional>
-
 #include "compiler/conversion/bodies/partition.h"
 #include "compiler/conversion/rows/lower.h"
 #include "compiler/conversion/rows/program.h"
-#include "compiler/support/problem_fwd.h"
+#include "compiler/support/outcome.h"
 
 namespace sluice::bodies {
 
 /// `options`: of the lowering of each trip. Nothing if a trip cannot be computed by the machine;
 /// E0414 if that is so for a reason that the function as a whole does not have.
-std::optional<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
-                                           const format::Geometry &geometry,
-                                           const rows::ModelInfo &info,
-                                           const rows::LoweringOptions &options,
-                                           Problems &problems);
+Outcome<rows::Program> lowerToBodies(mlir::func::FuncOp function, const Partition &partition,
+                                     const format::Geometry &geometry, const rows::ModelInfo &info,
+                                     const rows::LoweringOptions &options);
 
 } // namespace sluice::bodies

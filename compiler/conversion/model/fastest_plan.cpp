@@ -112,10 +112,10 @@ private:
   /// Of forms without a plan the first one is told of, but where only memory is missing the one
   /// that needs the least beyond what there is of it.
   void lookAt(const Problems &why, std::vector<plan::MemoryUse> use, bool first) {
-    const auto isMemory = [](const Problem &problem) {
-      return problem.code >= "E0401" && problem.code <= "E0407";
+    const auto isMemory = [](const Problems &problems) {
+      return std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
     };
-    if (!first && (!std::ranges::all_of(why, isMemory) || !std::ranges::all_of(closest, isMemory) ||
+    if (!first && (!isMemory(why) || !isMemory(closest) ||
                    plan::distanceOf(use) >= plan::distanceOf(closestUse)))
       return;
     closest = why;

@@ -40,6 +40,13 @@ uint64_t productsOf(const rows::Program &program) {
   return total;
 }
 
+/// The forms of a model, or why there are none.
+struct Found {
+  std::vector<OwningOpRef<rows::ProgramOp>> forms;
+  std::vector<std::string> notes;
+  Problems problems;
+};
+
 /// Merges maps of what a rewrite has left, and removes what nobody reads any more.
 bool mergeMaps(ModuleOp module) {
   PassManager passes(module.getContext());
@@ -52,30 +59,28 @@ bool mergeMaps(ModuleOp module) {
 
 class Forms {
 public:
-  Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model,
-        Problems &problems)
-      : module(module), geometry(geometry), model(model), problems(problems) {}
+  Forms(ModuleOp module, const format::Geometry &geometry, const rows::ModelInfo &model)
+      : module(module), geometry(geometry), model(model) {}
 
-  std::vector<OwningOpRef<rows::ProgramOp>> run(bool onlyLoops, std::vector<std::string> &notes) {
-    Problems inLoops; // why the loops that there are cannot be computed
+  Found run(bool onlyLoops) {
     std::vector<std::string> loopNotes, plainNotes;
     func::FuncOp main = mainOf(module);
     rows::TreesSeen inTrips;
-    const std::optional<rows::Program> loops =
-        asLoops(main, {.notes = &loopNotes, .treesSeen = &inTrips}, inLoops);
+    const Outcome<rows::Program> loops =
+        asLoops(main, {.notes = &loopNotes, .treesSeen = &inTrips});
     const uint64_t products = loops ? productsOf(*loops) : 0;
-    Problems found;   // of no interest where loops can do it
-    Problems ignored; // the plain forms remain
+    Problems inRows; // of no interest where loops can do it
     const bool layers = loops && loops->hasWindows();
     if (!onlyLoops && products <= (layers ? kMostOfLayers : kMostProducts)) {
       rows::TreesSeen seen;
-      if (auto graph = rows::lowerToRows(main, geometry, named(main), found,
-                                         {.notes = &plainNotes, .treesSeen = &seen})) {
+      auto graph = rows::lowerToRows(main, geometry, named(main),
+                                     {.notes = &plainNotes, .treesSeen = &seen});
+      inRows = std::move(graph.problems);
+      if (graph) {
         Trees trees = mayFit(*graph) ? rowsInTrees(main, seen) : Trees();
         addRows(std::move(*graph), std::move(trees));
         for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-          if (auto other =
-                  rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)), ignored)) {
+          if (auto other = rows::lowerToRows(mainOf(*sunk), geometry, named(mainOf(*sunk)))) {
             Trees others = mayFit(*other) ? rowsInTrees(mainOf(*sunk), seen) : Trees();
             addRowByRow(std::move(*other), std::move(others));
           }
@@ -86,27 +91,26 @@ public:
       add(*loops);
       addTrees(loopsInTrees(mainOf(module), inTrips));
       for (const OwningOpRef<ModuleOp> &sunk : withLateFactors())
-        if (const auto other = asLoops(mainOf(*sunk), {}, ignored)) {
+        if (const auto other = asLoops(mainOf(*sunk), {})) {
           add(*other);
           addTrees(loopsInTrees(mainOf(*sunk), inTrips));
         }
     }
-    llvm::append_range(notes, plain ? plainNotes : loopNotes);
     if (forms.empty())
-      llvm::append_range(problems, inLoops.empty() ? found : inLoops);
+      llvm::append_range(problems, loops.problems.empty() ? inRows : loops.problems);
     if (forms.empty() && problems.empty()) {
       Problem &problem = problems.emplace_back();
       problem.code = "E0414";
       problem.message = "the model cannot run as a loop over its positions";
     }
-    return std::move(forms);
+    return {std::move(forms), plain ? plainNotes : loopNotes, std::move(problems)};
   }
 
 private:
   ModuleOp module;
   const format::Geometry &geometry;
   const rows::ModelInfo &model;
-  Problems &problems;
+  Problems problems;
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
 
@@ -118,18 +122,17 @@ private:
   }
 
   /// The function as loops over positions, if it has any.
-  std::optional<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options,
-                                       Problems &found) const {
+  Outcome<rows::Program> asLoops(func::FuncOp main, const rows::LoweringOptions &options) const {
     const auto partition = bodies::findPartition(main);
     if (!partition || keepsState())
-      return std::nullopt;
-    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options, found);
+      return {};
+    auto made = bodies::lowerToBodies(main, *partition, geometry, named(main), options);
     const bool loops =
         made && llvm::any_of(made->bodies, [](const rows::Body &body) { return body.trips > 1; });
-    if (!loops)
-      return std::nullopt;
     // Bodies that instructions cannot express are no form of the model; the plain one remains.
-    return loops::isPlannable(*made) ? std::move(made) : std::nullopt;
+    if (!loops || !loops::isPlannable(*made))
+      made.value.reset();
+    return made;
   }
 
   /// Whether rows may have a plan: without one nobody asks what they are in other trees. Those of
@@ -151,24 +154,24 @@ private:
   template <typename Lower> static Trees inTrees(const rows::TreesSeen &seen, Lower lower) {
     Trees programs;
     for (const rows::TreeShape &shape : rows::otherShapes(seen)) {
-      Problems ignored; // the first has them too
-      if (std::optional<rows::Program> program = lower(shape, ignored))
+      if (Outcome<rows::Program> program = lower(shape)) // the first has its problems too
         programs.emplace_back(shape, std::move(*program));
     }
     return programs;
   }
 
   Trees rowsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
-    return inTrees(seen, [&](const rows::TreeShape &shape, Problems &ignored) {
-      auto graph = rows::lowerToRows(main, geometry, named(main), ignored, {.trees = shape});
-      return graph ? std::optional(rows::straightLine(std::move(*graph))) : std::nullopt;
+    return inTrees(seen, [&](const rows::TreeShape &shape) -> Outcome<rows::Program> {
+      auto graph = rows::lowerToRows(main, geometry, named(main), {.trees = shape});
+      if (!graph)
+        return std::move(graph.problems);
+      return rows::straightLine(std::move(*graph));
     });
   }
 
   Trees loopsInTrees(func::FuncOp main, const rows::TreesSeen &seen) const {
-    return inTrees(seen, [&](const rows::TreeShape &shape, Problems &ignored) {
-      return asLoops(main, {.trees = shape}, ignored);
-    });
+    return inTrees(seen,
+                   [&](const rows::TreeShape &shape) { return asLoops(main, {.trees = shape}); });
   }
 
   /// Adds what the program that was added last is with trees of other shapes.
@@ -259,16 +262,16 @@ std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format:
                                                   const rows::ModelInfo &model, bool onlyLoops,
                                                   std::vector<std::string> &notes,
                                                   Problems &problems) {
-  auto forms = Forms(module, geometry, model, problems).run(onlyLoops, notes);
+  Found found = Forms(module, geometry, model).run(onlyLoops);
+  llvm::append_range(notes, found.notes);
+  llvm::append_range(problems, found.problems);
   const OwningOpRef<ModuleOp> copy(module.clone());
   if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
-    Problems ignored;              // the first forms have them too
-    std::vector<std::string> same; // of them
-    for (OwningOpRef<rows::ProgramOp> &form :
-         Forms(*copy, geometry, model, ignored).run(onlyLoops, same))
-      forms.push_back(std::move(form));
+    // Notes and problems are those of the first forms.
+    for (OwningOpRef<rows::ProgramOp> &form : Forms(*copy, geometry, model).run(onlyLoops).forms)
+      found.forms.push_back(std::move(form));
   }
-  return forms;
+  return std::move(found.forms);
 }
 
 std::vector<rows::Program>

@@ -96,26 +96,25 @@ std::vector<WrittenRow> writtenBy(const Graph &graph, const UnitBeats &unit, con
   return written;
 }
 
-bool planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options, Plan &result,
-             Problems &problems);
+/// Returns the problems; none: there is a plan.
+Problems planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options,
+                 Plan &result);
 
 /// Plans a graph whose sums of states are in another one, `graph`, done ahead.
-bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
-               const PlanOptions &options, Plan &result, Problems &problems) {
+Problems planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
+                   const PlanOptions &options, Plan &result) {
   const Work work = analyse(graph);
   Problems found = biasProblems(graph, work, graph.nodes);
   const NodeCores pins = coresOfNodes(graph, work, options.pins, found);
-  if (!found.empty() && !options.pins.empty()) {
-    problems.insert(problems.end(), found.begin(), found.end());
-    return false;
-  }
+  if (!found.empty() && !options.pins.empty())
+    return found;
   Budget budget(options.work, options.stop);
   Candidate best = search(graph, work, budget,
                           {options.explain, options.progress, pins.empty() ? nullptr : &pins});
   const bool split = std::any_of(graph.rows.begin(), graph.rows.end(),
                                  [](const rows::Row &row) { return row.a.size() > 1; });
   if (best.stuck == Stuck::Reduction && split)
-    return planOne(splitReductions(whole), longestWayFirst, options, result, problems);
+    return planOne(splitReductions(whole), longestWayFirst, options, result);
   const Graph &planned = best.variant ? best.variant->split.graph : graph;
   const Work &plannedWork = best.variant ? best.variant->work : work;
   result.work = budget.spent() + kProvedInferences * plannedWork.beats;
@@ -139,10 +138,8 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
     found.push_back(rows > kMostInputRows ? tooManyInputRows(graph, rows) : internalError(*wrong));
   }
   result.memory = best.use;
-  if (!found.empty()) {
-    problems.insert(problems.end(), found.begin(), found.end());
-    return false;
-  }
+  if (!found.empty())
+    return found;
   result.program = makeImages(planned, plannedWork, best.placement, best.beats);
   result.tensors = planned.tensors;
   for (size_t core = 0; core < best.schedule.lists.size(); ++core) {
@@ -156,15 +153,14 @@ bool planAhead(const Graph &whole, const Graph &graph, bool longestWayFirst,
   result.timing = best.timing;
   result.text = describe(planned, plannedWork, best);
   result.explanation = std::move(best.explanation);
-  return true;
+  return {};
 }
 
-bool planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options, Plan &result,
-             Problems &problems) {
+Problems planOne(const Graph &whole, bool longestWayFirst, const PlanOptions &options,
+                 Plan &result) {
   if (whole.states.empty())
-    return planAhead(whole, whole, longestWayFirst, options, result, problems);
-  return planAhead(whole, workAhead(whole, longestWayFirst), longestWayFirst, options, result,
-                   problems);
+    return planAhead(whole, whole, longestWayFirst, options, result);
+  return planAhead(whole, workAhead(whole, longestWayFirst), longestWayFirst, options, result);
 }
 
 } // namespace
@@ -180,8 +176,10 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
     problems.push_back(inACircle(graph, *circular));
     return false;
   }
-  if (!planOne(graph, false, options, result, problems))
+  if (const Problems found = planOne(graph, false, options, result); !found.empty()) {
+    problems.insert(problems.end(), found.begin(), found.end());
     return false;
+  }
   // The other order is worth what the first has left.
   PlanOptions left = options;
   left.work -= std::min(left.work, result.work);
@@ -189,8 +187,7 @@ bool makePlan(const Graph &graph, const PlanOptions &options, Plan &result, Prob
   if (graph.states.empty() || left.work == 0)
     return true;
   Plan other;
-  Problems ignored;
-  const bool better = planOne(graph, true, left, other, ignored) && isFaster(other, result);
+  const bool better = planOne(graph, true, left, other).empty() && isFaster(other, result);
   const uint64_t work = result.work + other.work;
   const bool stopped = result.stopped || other.stopped;
   if (better)

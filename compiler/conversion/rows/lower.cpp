@@ -105,6 +105,7 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
   }
   if (inputRows > geometry.inboxRows) {
     large.code = "E0402";
+    large.reason = LacksMemory{"inbox rows", static_cast<uint64_t>(inputRows), geometry.inboxRows};
     large.message =
         fmt::format("the model does not fit {}: its inputs need {} inbox rows, {} more than its {}",
                     geometry.name, inputRows, inputRows - geometry.inboxRows, geometry.inboxRows);
@@ -118,6 +119,7 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
           rows > kMostRows && !Lowering::isConstant(value)) {
         Problem &problem = problems.emplace_back();
         problem.code = "E0402";
+        problem.reason = LacksMemory{"inbox rows", static_cast<uint64_t>(rows), kMostRows};
         problem.message =
             fmt::format("the model does not fit {}: a tensor has {} rows of {} lanes, allowed: {}",
                         geometry.name, rows, geometry.lanes, kMostRows);
@@ -170,11 +172,10 @@ TensorLanes hostLanes(bool anything) {
   return {anything ? LaneValues::anything() : LaneValues::finite(), LaneValues::known(0)};
 }
 
-std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
-                                 const ModelInfo &info, Problems &problems,
-                                 const LoweringOptions &options) {
+Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geometry,
+                           const ModelInfo &info, const LoweringOptions &options) {
   registerRowLowering(*function.getContext());
-  const size_t before = problems.size();
+  Problems problems;
   Lowering lowering(geometry, options.nominalProducts, options.trees, problems);
   lowering.elements = &info.values;
   lowering.graph.clearsUnread = options.clearsUnread.value_or(takesLanes(function));
@@ -182,10 +183,8 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
     lowering.nodeNumbers[info.nodes[i].index] = static_cast<uint32_t>(i);
   std::vector<Port> inputs, outputs;
   Block &block = function.getBody().front();
-  if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty()) {
-    problems.insert(problems.end(), found.begin(), found.end());
-    return std::nullopt;
-  }
+  if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty())
+    return found;
   lowering.findAffineUsers(block);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
@@ -198,8 +197,8 @@ std::optional<Graph> lowerToRows(func::FuncOp function, const format::Geometry &
   std::set<RowId> taken;
   for (auto [value, tensor] : llvm::zip_equal(block.getTerminator()->getOperands(), info.outputs))
     outputs.push_back(outputPort(lowering, value, tensor, taken));
-  if (problems.size() != before)
-    return std::nullopt;
+  if (!problems.empty())
+    return problems;
   if (options.notes)
     options.notes->insert(options.notes->end(), lowering.notes.begin(), lowering.notes.end());
   if (options.lanes)

@@ -12,7 +12,7 @@
 #include "compiler/conversion/rows/graph_builder.h"
 #include "compiler/conversion/rows/trees.h"
 #include "compiler/dialect/sluice/tensors.h"
-#include "compiler/support/problem_fwd.h"
+#include "compiler/support/outcome.h"
 
 namespace sluice::rows {
 
@@ -80,11 +80,10 @@ bool takesLanes(mlir::func::FuncOp function);
 void registerRowLowering(mlir::MLIRContext &context);
 
 /// Lowers a function of one block whose runtime tensors all have a data
-/// dimension. Nothing, and at least one problem (E04xx), if something in it
+/// dimension. At least one problem (E04xx) if something in it
 /// cannot be computed by the machine. Constants are rounded to bf16, nearest
 /// even, biases stay fp32. Padding lanes of output rows are not specified.
-std::optional<Graph> lowerToRows(mlir::func::FuncOp function, const format::Geometry &geometry,
-                                 const ModelInfo &info, Problems &problems,
-                                 const LoweringOptions &options = {});
+Outcome<Graph> lowerToRows(mlir::func::FuncOp function, const format::Geometry &geometry,
+                           const ModelInfo &info, const LoweringOptions &options = {});
 
 } // namespace sluice::rows

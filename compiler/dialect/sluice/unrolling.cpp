@@ -23,6 +23,7 @@ int64_t operationsPerTrip(LoopOp loop) {
 Problem tooLongToUnroll(const std::string &trips, int64_t operationsPerTrip) {
   Problem problem;
   problem.code = "E0415";
+  problem.reason = TooLong{operationsPerTrip, kMostUnrolledOperations};
   problem.message = fmt::format(
       "the loop has {} iterations of {} operations; at most {} operations can be unrolled", trips,
       operationsPerTrip, kMostUnrolledOperations);

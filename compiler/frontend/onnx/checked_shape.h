@@ -11,9 +11,9 @@ namespace sluice::frontend {
 /// The result of an inference, or the NodeError of what it refuses.
 inline ir::Extents checked(ir::ShapeOr shape, const std::string &why) {
   if (mlir::failed(shape))
-    throw NodeError{"E0206", why};
+    throw NodeError{kShapes, why};
   if (elementCount(Shape(shape->begin(), shape->end()), kMaxElements) < 0)
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     "the result has more than " + std::to_string(kMaxElements) + " elements"};
   return *shape;
 }

@@ -188,7 +188,7 @@ Tensor Emitter::selected(const std::vector<Tensor> &inputs, mlir::Value value) {
 
 mlir::Value Emitter::value(const Tensor &tensor) {
   if (!tensor.isTensor())
-    throw NodeError{"E0206", kindText(tensor) + " is given where a tensor is needed"};
+    throw NodeError{kShapes, kindText(tensor) + " is given where a tensor is needed"};
   if (tensor.codes)
     throw NodeError{
         "E0205",
@@ -228,7 +228,7 @@ Tensor Emitter::pointwise(const std::vector<Tensor> &operands, const ScalarBody 
     shapes.push_back(operand.shape);
   std::optional<Shape> shape = broadcastShape(shapes);
   if (!shape)
-    throw NodeError{"E0206", "the shapes of the operands do not broadcast"};
+    throw NodeError{kShapes, "the shapes of the operands do not broadcast"};
 
   bool allKnown = std::all_of(operands.begin(), operands.end(),
                               [](const Tensor &operand) { return operand.known != nullptr; });
@@ -378,7 +378,7 @@ std::vector<Tensor> Emitter::loop(const LoopFrame &frame, const LoopBody &body) 
     Shape shape = next[i].shape;
     if (i < initial.size()) {
       if (shape != frame.initial[i].shape)
-        throw NodeError{"E0206", "loop-carried value " + std::to_string(i) + " has shape " +
+        throw NodeError{kShapes, "loop-carried value " + std::to_string(i) + " has shape " +
                                      shapeText(frame.initial[i].shape) +
                                      " before the first iteration and " + shapeText(shape) +
                                      " after it"};

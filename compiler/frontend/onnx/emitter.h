@@ -13,6 +13,7 @@
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/integer_range.h"
 #include "compiler/frontend/onnx/lookup.h"
+#include "compiler/frontend/onnx/report.h"
 #include "compiler/frontend/onnx/scalars.h"
 #include "compiler/reference/axes.h"
 #include "mlir/IR/Builders.h"
@@ -74,7 +75,7 @@ std::optional<bool> truthOf(const Tensor &condition);
 
 /// A node that cannot be imported; caught where the node is.
 struct NodeError {
-  std::string code; ///< empty: what is wrong is already reported
+  ErrorCode code = ""; ///< empty: what is wrong is already reported
   std::string message;
   std::vector<Fix> fixes = {};
 };

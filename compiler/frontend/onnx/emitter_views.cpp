@@ -25,7 +25,7 @@ std::function<int64_t(int64_t)> strided(Shape shape, Shape strides, int64_t offs
 /// Whether a known tensor may be computed, before it takes memory.
 void checkFolded(const Shape &shape) {
   if (elementCount(shape, kMostFoldedElements) < 0)
-    throw NodeError{"E0206", "the result " + shapeText(shape) + " has more than " +
+    throw NodeError{kShapes, "the result " + shapeText(shape) + " has more than " +
                                  std::to_string(kMostFoldedElements) + " elements"};
 }
 

@@ -43,7 +43,7 @@ void Importer::importNode(const GraphNode &node) {
   try {
     build(node, *entry, std::move(view));
   } catch (const NodeError &error) {
-    if (!error.code.empty())
+    if (!error.code.text.empty())
       report.add(error.code, node.ref, fmt::format("{}: {}", node.ref.op, error.message)).fixes =
           error.fixes;
   }

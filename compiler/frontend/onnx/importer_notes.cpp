@@ -30,9 +30,7 @@ void Importer::blameReplaced(const std::vector<Replaced> &replaced, size_t befor
   for (const Replaced &one : replaced)
     texts.push_back(one.text());
   info.notes.insert(info.notes.end(), texts.begin(), texts.end());
-  const auto follows = [](const Problem &one) {
-    return one.code == "E0206" || one.code == "E0115";
-  };
+  const auto follows = [](const Problem &one) { return one.isFor<WrongShapes>(); };
   const auto first =
       std::find_if(problems.begin() + static_cast<ptrdiff_t>(before), problems.end(), follows);
   if (replaced.empty() || first == problems.end())

@@ -58,7 +58,7 @@ void Importer::checkUnread(const GraphNode &node, const onnx::GraphProto &graph,
       continue;
     const auto error = readTensor(tensor, fmt::format("initializer {}", inQuotes(tensor.name())),
                                   external, unused);
-    if (error && error->code == std::string_view("E0105"))
+    if (error && error->malformed)
       report.add(error->code, error->message);
   }
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())

@@ -12,6 +12,9 @@
 namespace sluice::frontend {
 namespace {
 
+/// An output is not what the model declares.
+constexpr ErrorCode kOutput{"E0115", true};
+
 /// One dimension as declared; free ones may have a name.
 struct Dimension {
   static constexpr int64_t kFree = -1;
@@ -431,7 +434,7 @@ void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &decl
   }
   const onnx::TypeProto::Tensor &type = declared.type().tensor_type();
   if (type.elem_type() != onnx::TensorProto::UNDEFINED && type.elem_type() != computed.type)
-    report.add("E0115",
+    report.add(kOutput,
                fmt::format("output {} is declared as {}, but its computed type is {}", name,
                            dataTypeName(type.elem_type()), dataTypeName(computed.type)));
   auto shape = declaredShape(type);
@@ -448,7 +451,7 @@ void checkOutput(const onnx::GraphProto &graph, const onnx::ValueInfoProto &decl
                                 "has no windows in the padding (ceil_mode)",
                                 name, text(*shape), shapeText(computed.shape), *pooling));
   else
-    report.add("E0115",
+    report.add(kOutput,
                fmt::format("output {} is declared with shape {}, but its computed shape is {}",
                            name, text(*shape), shapeText(computed.shape)));
 }

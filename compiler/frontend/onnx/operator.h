@@ -13,6 +13,7 @@
 
 #include "compiler/frontend/onnx/host_tensor.h"
 #include "compiler/frontend/onnx/integer_range.h"
+#include "compiler/frontend/onnx/report.h"
 
 namespace sluice::frontend {
 
@@ -84,8 +85,8 @@ struct Requirement {
   /// What was found instead; empty if the requirement is met. Runs only if all
   /// requirements before it are met.
   std::function<std::string(const NodeView &)> violation;
-  /// E0205: valid ONNX that is not supported; E0206: the node contradicts its operator.
-  const char *code = "E0205";
+  /// E0205: valid ONNX that is not supported; kShapes: the node contradicts its operator.
+  ErrorCode code = "E0205";
   const char *help = nullptr; ///< what could be done, if the entry knows
 };
 

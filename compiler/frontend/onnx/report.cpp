@@ -6,15 +6,17 @@
 
 namespace sluice::frontend {
 
-Problem &Report::add(std::string code, std::string message) {
+Problem &Report::add(ErrorCode code, std::string message) {
   Problem &problem = problems.emplace_back();
-  problem.code = std::move(code);
+  problem.code = code.text;
+  if (code.ofShapes)
+    problem.reason = WrongShapes();
   problem.message = std::move(message);
   return problem;
 }
 
-Problem &Report::add(std::string code, const NodeRef &node, std::string message) {
-  Problem &problem = add(std::move(code), std::move(message));
+Problem &Report::add(ErrorCode code, const NodeRef &node, std::string message) {
+  Problem &problem = add(code, std::move(message));
   problem.node = node;
   return problem;
 }

@@ -13,14 +13,25 @@ namespace sluice::frontend {
 
 using Shape = std::vector<int64_t>;
 
+/// The code of a problem, and whether other extents of the inputs may be its cause.
+struct ErrorCode {
+  std::string_view text; ///< "E0205"
+  bool ofShapes = false;
+
+  constexpr ErrorCode(const char *text, bool ofShapes = false) : text(text), ofShapes(ofShapes) {}
+  ErrorCode(const std::string &text) : text(text) {}
+};
+/// A node contradicts its operator, by the shapes or values of its operands.
+inline constexpr ErrorCode kShapes{"E0206", true};
+
 class Report {
 public:
   explicit Report(Problems &problems) : problems(problems) {}
 
   /// Adds a problem of the whole model. The reference is valid until the next call.
-  Problem &add(std::string code, std::string message);
+  Problem &add(ErrorCode code, std::string message);
   /// Adds a problem of one node.
-  Problem &add(std::string code, const NodeRef &node, std::string message);
+  Problem &add(ErrorCode code, const NodeRef &node, std::string message);
 
   size_t count() const { return problems.size(); }
 

@@ -188,7 +188,7 @@ std::optional<std::string> appendTyped(const Proto &tensor, const Encoding &enco
 std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std::string &name,
                                       const ExternalData &external, HostTensor &out) {
   auto malformed = [&](std::string_view what) {
-    return TensorError{"E0105", fmt::format("{} {}", name, what)};
+    return TensorError{"E0105", fmt::format("{} {}", name, what), true};
   };
   DataType type = tensor.data_type();
   std::optional<Encoding> encoding = encodingOf(type);
@@ -277,7 +277,7 @@ std::optional<TensorError> readSparse(const onnx::SparseTensorProto &tensor,
                                       const std::string &name, const ExternalData &external,
                                       HostTensor &out) {
   const auto malformed = [&](std::string_view what) {
-    return TensorError{"E0105", fmt::format("{} {}", name, what)};
+    return TensorError{"E0105", fmt::format("{} {}", name, what), true};
   };
   HostTensor values, indices;
   if (auto error = readTensor(tensor.values(), name, external, values))

@@ -13,6 +13,7 @@ namespace sluice::frontend {
 struct TensorError {
   const char *code;
   std::string message;
+  bool malformed = false; ///< its encoding is wrong, whatever reads it
 };
 
 /// Decodes `tensor` into `out`. `name` names it in messages ("initializer 'W'").

@@ -156,6 +156,7 @@ Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryU
       continue;
     Problem problem;
     problem.code = kind.code;
+    problem.reason = LacksMemory{worst->memory, worst->used, worst->capacity};
     problem.message = fmt::format("the model does not fit {}: {} needs {} {}, {} more than its {}",
                                   geometry.name, placeOf(geometry, worst->core), worst->used,
                                   kind.memory, worst->used - worst->capacity, worst->capacity);

@@ -114,7 +114,7 @@ Operator clipWithInputs(Types types) {
                                return "shape " + shapeText(node.in(i).shape);
                            return "";
                          },
-                         "E0206"},
+                         kShapes},
                         sameTypes()};
   if (types == Types::Float)
     return entry;

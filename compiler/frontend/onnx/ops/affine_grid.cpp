@@ -93,7 +93,7 @@ void addAffineGrid(OperatorTable &table) {
                            std::all_of(size.begin(), size.end(), [](int64_t e) { return e >= 1; });
          return fits ? "" : shapeText(size);
        },
-       "E0206"},
+       kShapes},
       {"input 'theta' must be [batch 2 3], or [batch 3 4] for 3 spatial axes",
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &size = node.knownInts(kSize);
@@ -103,7 +103,7 @@ void addAffineGrid(OperatorTable &table) {
                     : fmt::format("{} for size {}", shapeText(node.in(kTheta).shape),
                                   shapeText(size));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("the grids must have at most {} positions", kMostPlaces),
        [](const NodeView &node) -> std::string {
          Shape all = spatial(node);

@@ -28,7 +28,7 @@ template <typename Function> int64_t wrapping(int64_t l, int64_t r, Function fun
 
 int64_t divide(int64_t l, int64_t r) {
   if (r == 0)
-    throw NodeError{"E0206", "integer division by 0"};
+    throw NodeError{kShapes, "integer division by 0"};
   return r == -1 ? wrapping(0, l, std::minus<>()) : l / r;
 }
 
@@ -49,7 +49,7 @@ void evaluate(NodeBuilder &node, const Binary &function) {
   HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
   int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0206", fmt::format("the result {} has more than {} elements",
+    throw NodeError{kShapes, fmt::format("the result {} has more than {} elements",
                                          shapeText(out.shape), kMostFoldedElements)};
   for (int64_t i = 0; i < count; ++i) {
     int64_t li = broadcastIndex(l.shape, out.shape, i);

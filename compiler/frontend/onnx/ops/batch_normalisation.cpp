@@ -83,7 +83,7 @@ Operator batchNormalizationInTraining(Operator entry) {
        [](const NodeView &node) -> std::string {
          return isTraining(node) || !(node.wants(1) || node.wants(2)) ? "" : "'training_mode' 0";
        },
-       "E0206"});
+       kShapes});
   entry.build = [](NodeBuilder &node) {
     if (isTraining(node))
       buildTraining(node);
@@ -117,7 +117,7 @@ Operator batchNormalization() {
            fits = fits && node.in(i).shape == Shape{node.in(0).shape[1]};
          return fits ? "" : inputShapes(node);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildBatch;
   return entry;
 }

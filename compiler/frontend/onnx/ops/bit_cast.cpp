@@ -92,7 +92,7 @@ void addBitCast(OperatorTable &table) {
                     ? ""
                     : fmt::format("{} and {}", dataTypeName(node.in(0).type), dataTypeName(to));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = build;
   table.add({26}, std::move(entry));
 }

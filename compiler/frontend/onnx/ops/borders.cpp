@@ -18,7 +18,7 @@ Tensor withBorder(Emitter &emit, const Tensor &x, const Shape &low, const Shape 
     shape[axis] += low[axis] + high[axis];
   const int64_t count = elementCount(shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     fmt::format("the result has more than {} elements", kMostFoldedElements)};
   HostTensor out{x.type, shape, {}, std::vector<int64_t>(count, integer)};
   const Shape strides = stridesOf(shape), from = stridesOf(x.shape);

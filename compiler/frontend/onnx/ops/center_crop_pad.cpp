@@ -48,7 +48,7 @@ void addCenterCropPad(OperatorTable &table) {
   entry.attributes = {{"axes", AttributeKind::Ints}};
   entry.requirements = {
       {"attribute 'axes', if given, must be distinct axes of 'input_data'",
-       [](const NodeView &node) { return axesProblem(axesOf(node), node.in(0).rank()); }, "E0206"},
+       [](const NodeView &node) { return axesProblem(axesOf(node), node.in(0).rank()); }, kShapes},
       {fmt::format("input 'shape' must have one element per axis, in [1, {}]", kMaxElements),
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.knownInts(1);
@@ -58,7 +58,7 @@ void addCenterCropPad(OperatorTable &table) {
                            });
          return fits ? "" : fmt::format("{} for {} axes", shapeText(shape), axesOf(node).size());
        },
-       "E0206"}};
+       kShapes}};
   entry.build = build;
   table.add({18}, std::move(entry));
 }

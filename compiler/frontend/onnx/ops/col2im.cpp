@@ -181,7 +181,7 @@ Requirement listFits(const char *attribute, size_t perAxis, int64_t least) {
                               });
             return fits ? "" : fmt::format("{} for {} axes", shapeText(list), axes);
           },
-          "E0206"};
+          kShapes};
 }
 
 std::vector<Requirement> requirements() {
@@ -192,7 +192,7 @@ std::vector<Requirement> requirements() {
          const Shape &image = node.in(kImage).shape, &block = node.in(kBlock).shape;
          return image.size() == 1 && image[0] >= 1 && block == image ? "" : inputShapes(node);
        },
-       "E0206"},
+       kShapes},
       {fmt::format("elements of 'image_shape' and 'block_shape' must be in [1, {}]", kMaxElements),
        [](const NodeView &node) -> std::string {
          for (const size_t input : {kImage, kBlock})
@@ -201,7 +201,7 @@ std::vector<Requirement> requirements() {
                return fmt::format("{}", extent);
          return "";
        },
-       "E0206"},
+       kShapes},
       listFits("dilations", 1, 1),
       listFits("pads", 2, 0),
       listFits("strides", 1, 1),
@@ -221,7 +221,7 @@ std::vector<Requirement> requirements() {
                      : fmt::format("{} for blocks {} at {} positions", shapeText(x),
                                    shapeText(block), shapeText(positions));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("the image must have at most {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          Shape image = node.knownInts(kImage);

@@ -19,7 +19,7 @@ Requirement sameTypes() {
               }
             return same ? "" : fmt::format("{}", fmt::join(names, ", "));
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement knownIntegers(bool andBools) {
@@ -42,7 +42,7 @@ Requirement broadcastable() {
                 shapes.push_back(node.in(i).shape);
             return broadcastShape(shapes) ? "" : inputShapes(node);
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement broadcastsTo(const std::string &first, const std::string &others) {
@@ -54,7 +54,7 @@ Requirement broadcastsTo(const std::string &first, const std::string &others) {
                 return inputShapes(node);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement axisInRange(const std::string &input, bool pastEnd) {
@@ -67,7 +67,7 @@ Requirement axisInRange(const std::string &input, bool pastEnd) {
                        ? ""
                        : fmt::format("axis {} for rank {}", axis, rank);
           },
-          "E0206"};
+          kShapes};
 }
 
 std::optional<std::vector<int64_t>> givenAxes(const NodeView &node) {

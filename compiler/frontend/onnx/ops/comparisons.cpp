@@ -44,7 +44,7 @@ Requirement boolInputs(size_t count) {
                 return dataTypeName(node.in(i).type);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// As floats, if that moves none of its integers; a single one stays an fp32 number.
@@ -176,7 +176,7 @@ Operator where() {
                                       : dataTypeName(node.in(1).type) + " and " +
                                             dataTypeName(node.in(2).type);
                          },
-                         "E0206"},
+                         kShapes},
                         broadcastable()};
   entry.build = [](NodeBuilder &node) {
     if (!node.in(0).known && isFilled(node.in(1), 1) && isFilled(node.in(2), 0) &&
@@ -217,7 +217,7 @@ void buildTrilu(NodeBuilder &node) {
   const Shape &shape = node.in(0).shape;
   const Shape matrix(shape.end() - 2, shape.end());
   if (elementCount(matrix, kMostFoldedElements) < 0)
-    throw NodeError{"E0206", "a matrix " + shapeText(matrix) + " has more than " +
+    throw NodeError{kShapes, "a matrix " + shapeText(matrix) + " has more than " +
                                  std::to_string(kMostFoldedElements) + " elements"};
   const auto kept = triangle(node);
   std::vector<float> mask;
@@ -256,14 +256,14 @@ Operator trilu() {
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() >= 2 ? "" : shapeText(node.in(0).shape);
                          },
-                         "E0206"},
+                         kShapes},
                         {"input 'k' must have one element",
                          [](const NodeView &node) -> std::string {
                            return !node.has(1) || node.in(1).known->size() == 1
                                       ? ""
                                       : "shape " + shapeText(node.in(1).shape);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.integers = {IntegerRule::Kind::Selected,
                     [](const NodeView &node) { return joined(rangeOf(node.in(0)), {0, 0}); }};
   entry.build = buildTrilu;

@@ -36,7 +36,7 @@ Operator compress() {
        [](const NodeView &node) -> std::string {
          return node.given("axis") ? axesProblem({node.integer("axis")}, node.in(0).rank()) : "";
        },
-       "E0206"},
+       kShapes},
       {"input 'condition' must be a bool vector, no longer than the axis, with at least one true "
        "element",
        [](const NodeView &node) -> std::string {
@@ -49,7 +49,7 @@ Operator compress() {
                      : fmt::format("{} {} for {}", dataTypeName(node.in(1).type),
                                    shapeText(node.in(1).shape), shapeText(node.in(0).shape));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const auto axis = compressedAxis(node);
     const Tensor x =

@@ -28,7 +28,7 @@ void addConcat(OperatorTable &table) {
                            }
                            return "";
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < node.inputCount(); ++i)

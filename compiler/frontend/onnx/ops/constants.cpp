@@ -60,7 +60,7 @@ Operator constantWithForms(bool hasNumbers) {
                                              [&](const char *form) { return node.given(form); });
                            return count == 1 ? "" : fmt::format("{}", count);
                          },
-                         "E0206"}};
+                         kShapes}};
   return entry;
 }
 
@@ -78,7 +78,7 @@ Operator constantOfShape() {
          const std::vector<int64_t> &shape = node.knownInts(0);
          return elementCount(shape, kMostFoldedElements) >= 0 ? "" : shapeText(shape);
        },
-       "E0206"},
+       kShapes},
       {"attribute 'value' must have one element",
        [](const NodeView &node) -> std::string {
          if (!node.given("value"))
@@ -86,7 +86,7 @@ Operator constantOfShape() {
          const HostTensor &value = *node.attribute<HostTensorRef>("value");
          return value.size() == 1 ? "" : shapeText(value.shape);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     HostTensor value = HostTensor::ofFloats({}, {0.0F});
     if (node.given("value"))
@@ -159,16 +159,16 @@ Operator range() {
              return inputShapes(node);
          return "";
        },
-       "E0206"},
+       kShapes},
       {"input 'delta' must not be 0",
        [](const NodeView &node) -> std::string { return rangeValue(node, 2) != 0 ? "" : "0"; },
-       "E0206"},
+       kShapes},
       {fmt::format("the result must have at most {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          const double count = rangeCount(node); // not finite where an input is not
          return count <= static_cast<double>(kMostFoldedElements) ? "" : fmt::format("{}", count);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const HostTensor &start = *node.in(0).known, &delta = *node.in(2).known;
     const auto count = static_cast<int64_t>(rangeCount(node));
@@ -188,7 +188,7 @@ int64_t truncated(float value, DataType type) {
   double whole = std::trunc(static_cast<double>(value));
   // Not within [-2^63, 2^63): ONNX leaves the result open.
   if (!(whole >= -0x1p63 && whole < 0x1p63))
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     fmt::format("{} is out of range for a cast to {}", value, dataTypeName(type))};
   return wrapToType(static_cast<int64_t>(whole), type);
 }

@@ -129,7 +129,7 @@ Requirement biasFits(size_t bias, const ConvInputs &at) {
                        ? ""
                        : fmt::format("{} for {}", shapeText(node.in(bias).shape), shapeText(shape));
           },
-          "E0206"};
+          kShapes};
 }
 
 } // namespace
@@ -159,7 +159,7 @@ Requirement weightsHaveRank(const ConvInputs &at) {
             return fits ? ""
                         : fmt::format("{} for {}", shapeText(weights), shapeText(node.in(0).shape));
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement kernelShapeFits(const ConvInputs &at) {
@@ -171,7 +171,7 @@ Requirement kernelShapeFits(const ConvInputs &at) {
                        : fmt::format("{} for {}", shapeText(node.integers("kernel_shape")),
                                      shapeText(node.in(at.weights).shape));
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement weightsFitOverGroups(size_t weightsAt) {
@@ -200,7 +200,7 @@ std::vector<Requirement> convolutionFits(const ConvInputs &at, bool hasAutoPad) 
                      : fmt::format("group {}, {} of '{}' and {} of '{}'", group,
                                    shapeText(node.in(0).shape), at.x, shapeText(weights), at.w);
        },
-       "E0206"},
+       kShapes},
       kernelShapeFits(at),
       perSpatialAxis("strides"),
       perSpatialAxis("dilations")};

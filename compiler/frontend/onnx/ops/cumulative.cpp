@@ -105,7 +105,7 @@ Operator cumulative(const char *name, const char *form) {
                            const bool fits = axes.size() == 1 && axes[0] >= -rank && axes[0] < rank;
                            return fits ? "" : fmt::format("{} for rank {}", shapeText(axes), rank);
                          },
-                         "E0206"}};
+                         kShapes}};
   return entry;
 }
 

@@ -132,7 +132,7 @@ std::vector<Requirement> requirements() {
                               ? ""
                               : fmt::format("{} for {} channels", groups, channels);
                  },
-                 "E0206"});
+                 kShapes});
   out.push_back({"'offset' must be [batch, groups * window * axes, ...], and 'mask' [batch, groups "
                  "* window, ...]",
                  [](const NodeView &node) -> std::string {
@@ -146,7 +146,7 @@ std::vector<Requirement> requirements() {
                               : fmt::format("'mask' {}, expected {}",
                                             shapeText(node.in(kMask).shape), shapeText(mask));
                  },
-                 "E0206"});
+                 kShapes});
   out.push_back(
       {fmt::format(
            "there must be at most {} weights: elements per channel of 'X' times elements of 'mask'",

@@ -30,7 +30,7 @@ Operator rearrangement(const char *name) {
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                          },
-                         "E0206"}};
+                         kShapes}};
   return entry;
 }
 
@@ -65,7 +65,7 @@ void addDepthToSpace(OperatorTable &table) {
                                    return area && node.in(0).shape[1] % *area == 0 ? ""
                                                                                    : blocks(node);
                                  },
-                                 "E0206"});
+                                 kShapes});
   spread.build = buildDepthToSpace;
   table.add({1}, spread);
   spread.attributes.push_back({"mode", AttributeKind::String, std::string("DCR")});
@@ -74,7 +74,7 @@ void addDepthToSpace(OperatorTable &table) {
                                    const auto &mode = node.attribute<std::string>("mode");
                                    return mode == "DCR" || mode == "CRD" ? "" : inQuotes(mode);
                                  },
-                                 "E0206"});
+                                 kShapes});
   table.add({11, 13}, spread);
   Operator gathered = rearrangement("SpaceToDepth");
   gathered.requirements.push_back({"attribute 'blocksize' must divide height and width",
@@ -85,7 +85,7 @@ void addDepthToSpace(OperatorTable &table) {
                                                 ? ""
                                                 : blocks(node);
                                    },
-                                   "E0206"});
+                                   kShapes});
   gathered.build = buildSpaceToDepth;
   table.add({1, 13}, gathered);
 }

@@ -59,7 +59,7 @@ void addDeterminant(OperatorTable &table) {
                                       ? ""
                                       : shapeText(shape);
                          },
-                         "E0206"},
+                         kShapes},
                         {fmt::format("the matrices must have 1 to {} rows", kMostRows),
                          [](const NodeView &node) -> std::string {
                            const int64_t rows = node.in(0).shape.back();

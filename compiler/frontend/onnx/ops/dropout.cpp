@@ -84,7 +84,7 @@ Operator dropoutWithMode() {
                            const double ratio = ratioOf(node);
                            return ratio >= 0 && ratio < 1 ? "" : fmt::format("{}", ratio);
                          },
-                         "E0206"},
+                         kShapes},
                         boundedField([](const NodeView &node) {
                           return isTraining(node) ? node.in(0).shape : Shape{};
                         })};

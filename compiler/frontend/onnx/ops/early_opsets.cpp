@@ -41,7 +41,7 @@ Requirement earlyBroadcast() {
                                node.given("axis") ? fmt::format(", 'axis' {}", node.integer("axis"))
                                                   : "");
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Builds `then` with input 1 in the shape that numpy's rule takes.
@@ -83,7 +83,7 @@ Operator withChannelSlopes(Operator entry) {
                                       ? ""
                                       : inputShapes(node);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [then = entry.build](NodeBuilder &node) {
     Shape shape;
     if (elementCount(node.in(1).shape, kMaxElements) != 1) {

@@ -335,14 +335,14 @@ void addEinsum(OperatorTable &table) {
   entry.requirements = {
       sameTypes(),
       {"'equation' must have a term per operand, a letter per axis, and a result of these letters",
-       [](const NodeView &node) { return readEquation(node).problem; }, "E0206"},
+       [](const NodeView &node) { return readEquation(node).problem; }, kShapes},
       {"the result of 'equation' must not repeat a letter",
        [](const NodeView &node) -> std::string {
          const std::optional<char> label = repeated(readEquation(node).result);
          return label ? fmt::format("'{}' twice", *label) : "";
        },
-       "E0206"},
-      {"axes with the same letter must have the same extent", extentProblem, "E0206"},
+       kShapes},
+      {"axes with the same letter must have the same extent", extentProblem, kShapes},
       knownIntegers()};
   entry.build = buildEinsum;
   entry.evaluate = [](NodeBuilder &node) {

@@ -105,7 +105,7 @@ Requirement isComplexOrReal() {
             const bool fits = shape.size() >= 2 && (shape.back() == 1 || shape.back() == 2);
             return fits ? "" : shapeText(shape);
           },
-          "E0206"};
+          kShapes};
 }
 
 Operator dft(bool axisIsInput) {
@@ -129,14 +129,14 @@ Operator dft(bool axisIsInput) {
              return shapeText(node.in(i).shape);
          return "";
        },
-       "E0206"},
+       kShapes},
       {"'axis' must be an axis of 'input' other than the last",
        [](const NodeView &node) -> std::string {
          const int64_t axis = givenAxis(node), rank = node.in(0).rank();
          const bool fits = axis >= -rank && axis < rank && node.axis(axis, rank) != rank - 1;
          return fits ? "" : fmt::format("axis {} for rank {}", axis, rank);
        },
-       "E0206"},
+       kShapes},
       {fmt::format("'dft_length' must be at least 1, and the transform matrix at most {} elements",
                    kMostWeights),
        [](const NodeView &node) -> std::string {
@@ -153,7 +153,7 @@ Operator dft(bool axisIsInput) {
          return fmt::format("'inverse' {} and {}", node.integer("inverse"),
                             shapeText(node.in(0).shape));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildDft;
   return entry;
 }
@@ -218,7 +218,7 @@ Operator stft() {
              shape.size() == 2 || (shape.size() == 3 && (shape.back() == 1 || shape.back() == 2));
          return isRight ? std::string() : shapeText(shape);
        },
-       "E0206"},
+       kShapes},
       {"inputs 'frame_step' and 'frame_length' must have one element each, at least 1",
        [](const NodeView &node) -> std::string {
          for (const size_t i : {kStep, kLength})
@@ -226,7 +226,7 @@ Operator stft() {
              return fmt::format("{}", shapeText(node.knownInts(i)));
          return "";
        },
-       "E0206"},
+       kShapes},
       {"'window' must be a vector of one frame's length; it or 'frame_length' must be given",
        [](const NodeView &node) -> std::string {
          if (!node.has(kWindow))
@@ -234,7 +234,7 @@ Operator stft() {
          const Shape &shape = node.in(kWindow).shape;
          return shape.size() == 1 && shape[0] == frameLength(node) ? "" : shapeText(shape);
        },
-       "E0206"},
+       kShapes},
       {"the signal must be at least as long as a frame",
        [](const NodeView &node) -> std::string {
          const int64_t length = frameLength(node);
@@ -243,7 +243,7 @@ Operator stft() {
                     : fmt::format("frame length {} for {}", length,
                                   shapeText(node.in(kSignal).shape));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("the transform matrix must have at most {} elements", kMostWeights),
        [](const NodeView &node) -> std::string {
          return transformOfFrames(node).isTooLarge() ? fmt::format("{} points", frameLength(node))
@@ -255,7 +255,7 @@ Operator stft() {
                     ? ""
                     : shapeText(node.in(kSignal).shape);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildStft;
   return entry;
 }

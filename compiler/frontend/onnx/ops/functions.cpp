@@ -91,7 +91,7 @@ Operator geluEntry() {
                            const auto &form = node.attribute<std::string>("approximate");
                            return form == "none" || form == "tanh" ? "" : inQuotes(form);
                          },
-                         "E0206"}};
+                         kShapes}};
   return entry;
 }
 

@@ -60,7 +60,7 @@ Operator gather() {
              return fmt::format("{} for extent {}", index, extent);
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Shape &from = node.in(0).shape, &indexShape = node.in(1).shape;
     const int64_t axis = node.axis(node.integer("axis"), node.in(0).rank());
@@ -74,7 +74,7 @@ Operator gather() {
     to.insert(to.end(), from.begin() + axis + 1, from.end());
     const int64_t elements = elementCount(to, kMostFoldedElements);
     if (elements < 0)
-      throw NodeError{"E0206", fmt::format("the result {} has more than {} elements", shapeText(to),
+      throw NodeError{kShapes, fmt::format("the result {} has more than {} elements", shapeText(to),
                                            kMostFoldedElements)};
     if (node.in(0).known) {
       const int64_t inner = extentProduct(from, axis + 1, from.size());

@@ -126,7 +126,7 @@ Requirement oneOf(const char *name, std::vector<std::string> allowed) {
                        ? inQuotes(text(node, name))
                        : "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Version 16 has two spatial axes and names the modes otherwise.
@@ -152,7 +152,7 @@ Operator gridSample(bool isFirst) {
                            grid[0] == x[0] && grid.back() == static_cast<int64_t>(x.size()) - 2;
          return fits ? "" : inputShapes(node);
        },
-       "E0206"},
+       kShapes},
       {"a cubic 'mode' must have 'padding_mode' 'zeros'",
        [](const NodeView &node) -> std::string {
          return isCubic(node) && text(node, "padding_mode") != "zeros"

@@ -45,7 +45,7 @@ void addIf(OperatorTable &table) {
                     ? ""
                     : fmt::format("{} and {} outputs for {}", ofThen, ofElse, outputs);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const bool isThen = *conditionOf(node);
     node.bodies.check(isThen ? kElse : kThen); // which may not be supported, but is valid

@@ -26,7 +26,7 @@ Requirement indicesInRange() {
           [](const NodeView &node) {
             return outside(node.knownInts(1), node.in(0).shape[indexedAxis(node)]);
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement indicesFit() {
@@ -39,7 +39,7 @@ Requirement indicesFit() {
           fits = indices[i] <= data[i] || static_cast<int64_t>(i) == indexedAxis(node);
         return fits ? "" : shapeText(indices) + " for " + shapeText(data);
       },
-      "E0206"};
+      kShapes};
 }
 
 int64_t batchAxes(const NodeView &node) {
@@ -80,7 +80,7 @@ Requirement depthFits() {
                               indices.back() + batch <= node.in(0).rank() && shared();
             return fits ? "" : shapeText(indices) + " for " + shapeText(data);
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement placesInRange() {
@@ -90,7 +90,7 @@ Requirement placesInRange() {
             flatPlaces(node, node.in(0).shape, batchAxes(node), found);
             return found;
           },
-          "E0206"};
+          kShapes};
 }
 
 } // namespace sluice::frontend::ops

@@ -36,7 +36,7 @@ Requirement areOf(std::vector<DataType> types, bool one) {
             const DataType found = node.in(0).type;
             return std::ranges::find(types, found) != types.end() ? "" : dataTypeName(found);
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Integers that are known, one or two, of one of the types `types`, to one.
@@ -85,7 +85,7 @@ Operator bitShift() {
                                              ? ""
                                              : inQuotes(direction);
                                 },
-                                "E0206"});
+                                kShapes});
   entry.build = [](NodeBuilder &node) {
     const bool left = node.attribute<std::string>("direction") == "LEFT";
     const DataType type = node.in(0).type;
@@ -103,7 +103,7 @@ Operator bitShift() {
 /// The sign of the divisor, or with fmod that of the dividend.
 int64_t remainder(int64_t dividend, int64_t divisor, bool truncates) {
   if (divisor == 0)
-    throw NodeError{"E0206", "integer division by 0"};
+    throw NodeError{kShapes, "integer division by 0"};
   if (divisor == -1)
     return 0;
   const int64_t rest = dividend % divisor;
@@ -158,7 +158,7 @@ Operator mod() {
                            return !isFloatType(node.in(0).type) || node.integer("fmod") == 1 ? ""
                                                                                              : "0";
                          },
-                         "E0206"},
+                         kShapes},
                         knownIntegers()};
   entry.build = [](NodeBuilder &node) {
     const HostTensorRef &known = node.in(1).known;
@@ -181,7 +181,7 @@ Operator mod() {
     HostTensor out{l.type, *broadcastShape({l.shape, r.shape}), {}, {}};
     const int64_t count = elementCount(out.shape, kMostFoldedElements);
     if (count < 0)
-      throw NodeError{"E0206",
+      throw NodeError{kShapes,
                       fmt::format("the result has more than {} elements", kMostFoldedElements)};
     for (int64_t i = 0; i < count; ++i)
       out.floats.push_back(roundToType(std::fmod(l.floats[broadcastIndex(l.shape, out.shape, i)],

@@ -118,7 +118,7 @@ Operator unique() {
                                       ? axesProblem({node.integer("axis")}, node.in(0).rank())
                                       : "";
                          },
-                         "E0206"},
+                         kShapes},
                         {"input 'X' must have elements, and none of them NaN",
                          [](const NodeView &node) -> std::string {
                            const HostTensor &x = *node.in(0).known;
@@ -154,7 +154,7 @@ Operator eyeLike() {
                     ? ""
                     : shapeText(shape);
        },
-       "E0206"},
+       kShapes},
       {"attribute 'dtype', if given, must be a float, integer or bool type",
        [typeOf](const NodeView &node) -> std::string {
          const DataType type = typeOf(node);

@@ -17,7 +17,7 @@ void resultOfIntegers(NodeBuilder &node, DataType type, Function function) {
   HostTensor out{type, *broadcastShape(shapes), {}, {}};
   const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     fmt::format("the result has more than {} elements", kMostFoldedElements)};
   std::vector<int64_t> at(shapes.size());
   for (int64_t i = 0; i < count; ++i) {

@@ -76,7 +76,7 @@ Operator matMul() {
          bool fits = mlir::succeeded(ir::inferMatmul(node.in(0).shape, node.in(1).shape, why));
          return fits ? "" : inputShapes(node);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) { node.result(node.emit.matmul(node.in(0), node.in(1))); };
   return entry;
 }
@@ -191,14 +191,14 @@ Operator gemm(Presence bias) {
                     ? ""
                     : shapeText(node.in(0).shape) + " and " + shapeText(node.in(1).shape);
        },
-       "E0206"},
+       kShapes},
       {"the contracted extents of 'A' and 'B' must be equal",
        [](const NodeView &node) -> std::string {
          int64_t left = operandShape(node, 0, "transA")[1];
          int64_t right = operandShape(node, 1, "transB")[0];
          return left == right ? "" : fmt::format("{} and {}", left, right);
        },
-       "E0206"},
+       kShapes},
       {"input 'C' must broadcast to the shape of the product",
        [](const NodeView &node) -> std::string {
          Shape result = resultShape(node);
@@ -206,7 +206,7 @@ Operator gemm(Presence bias) {
            return "";
          return fmt::format("{} for a product {}", shapeText(node.in(2).shape), shapeText(result));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildGemm;
   return entry;
 }

@@ -61,7 +61,7 @@ void addLocalResponse(OperatorTable &table) {
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() >= 2 ? "" : shapeText(node.in(0).shape);
                          },
-                         "E0206"},
+                         kShapes},
                         {fmt::format("there must be at most {} channels (axis 1)", kMostChannels),
                          [](const NodeView &node) -> std::string {
                            const int64_t channels = node.in(0).shape[1];
@@ -71,14 +71,14 @@ void addLocalResponse(OperatorTable &table) {
                          [](const NodeView &node) -> std::string {
                            return std::isnan(node.real("beta")) ? "NaN" : "";
                          },
-                         "E0206"},
+                         kShapes},
                         {"attribute 'size' must be at least 1",
                          [](const NodeView &node) -> std::string {
                            return node.integer("size") >= 1
                                       ? ""
                                       : fmt::format("{}", node.integer("size"));
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = buildLrn;
   table.add({1, 13}, entry);
 }

@@ -113,7 +113,7 @@ private:
       for (const Tensor &row : rows)
         if (row.shape != rows.front().shape)
           throw NodeError{
-              "E0206",
+              kShapes,
               fmt::format(
                   "the results of the iterations for one output have different shapes, {} and {}",
                   shapeText(rows.front().shape), shapeText(row.shape))};
@@ -154,7 +154,7 @@ Operator loopEntry(Presence carried) {
                                 shapeText(node.in(i).shape));
          return "";
        },
-       "E0206"},
+       kShapes},
       {"the body must have inputs (iteration, condition, carried) and outputs (condition, carried, "
        "stacked)",
        [](const NodeView &node) -> std::string {
@@ -168,7 +168,7 @@ Operator loopEntry(Presence carried) {
          return fmt::format("{} carried and {} outputs; the body has {} inputs and {} outputs",
                             carried, node.outputCount(), body.input_size(), body.output_size());
        },
-       "E0206"},
+       kShapes},
       {"no loop-carried value may be left out",
        [](const NodeView &node) -> std::string {
          for (size_t i = kFirstCarried; i < node.inputCount(); ++i)
@@ -176,7 +176,7 @@ Operator loopEntry(Presence carried) {
              return fmt::format("input {}", i);
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) { LoopBuilder(node).build(); };
   return entry;
 }

@@ -72,7 +72,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
          const std::string &found = ops::form(node);
          return found == "none" || found == "mean" || found == "sum" ? "" : inQuotes(found);
        },
-       "E0206"},
+       kShapes},
       {fmt::format("input '{}' must have rank 2 or more; '{}' must have its shape without axis 1",
                    input, labels),
        [](const NodeView &node) -> std::string {
@@ -83,7 +83,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
                     ? ""
                     : shapeText(node.in(0).shape) + " and " + shapeText(node.in(kLabels).shape);
        },
-       "E0206"},
+       kShapes},
       {fmt::format("every element of input '{}' must be in [0, classes-1], or 'ignore_index'",
                    labels),
        [](const NodeView &node) -> std::string {
@@ -92,7 +92,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
              return fmt::format("{} for {} classes", label, classes(node));
          return "";
        },
-       "E0206"},
+       kShapes},
       {fmt::format("input 'weight{}' must have one element per class",
                    std::string_view(input) == "scores" ? "s" : ""),
        [](const NodeView &node) -> std::string {
@@ -101,7 +101,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
                     : fmt::format("{} for {} classes", shapeText(node.in(kWeights).shape),
                                   classes(node));
        },
-       "E0206"},
+       kShapes},
       {"the weights of a mean must not add up to 0",
        [](const NodeView &node) -> std::string {
          double total = 0;
@@ -109,7 +109,7 @@ Operator loss(const char *name, const char *form, const char *input, const char 
            total += weightOf(node, label);
          return ops::form(node) != "mean" || total != 0 ? "" : "0";
        },
-       "E0206"}};
+       kShapes}};
   return entry;
 }
 

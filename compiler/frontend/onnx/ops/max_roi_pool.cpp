@@ -86,7 +86,7 @@ std::vector<Requirement> requirements() {
                            regions[1] == 5;
          return fits ? "" : inputShapes(node);
        },
-       "E0206"},
+       kShapes},
       {"'rois' must be finite, and each must start with an image index in [0, batch-1] of 'X'",
        [](const NodeView &node) -> std::string {
          const std::vector<float> &numbers = node.in(kRegions).known->floats;
@@ -99,7 +99,7 @@ std::vector<Requirement> requirements() {
          }
          return "";
        },
-       "E0206"},
+       kShapes},
       {"'pooled_shape' must have two elements of at least 1, and 'spatial_scale' must be finite",
        [](const NodeView &node) -> std::string {
          const std::vector<int64_t> &shape = node.integers("pooled_shape");
@@ -107,7 +107,7 @@ std::vector<Requirement> requirements() {
                            std::isfinite(node.real("spatial_scale"));
          return fits ? "" : fmt::format("{} and {}", shapeText(shape), node.real("spatial_scale"));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("there must be at most {} bins", kMostBins),
        [](const NodeView &node) -> std::string {
          Shape all = node.integers("pooled_shape");

@@ -101,11 +101,11 @@ void addMaxUnpool(OperatorTable &table) {
          const Shape from = fits ? pooledFrom(node) : Shape{};
          return fits && *std::min_element(from.begin(), from.end()) >= 1 ? "" : shapeText(pads);
        },
-       "E0206"},
+       kShapes},
       {"'I' must have the shape of 'X', and distinct indices into the tensor before pooling",
-       indexProblem, "E0206"},
+       indexProblem, kShapes},
       {"'output_shape' must be the shape before pooling, or larger along spatial axes",
-       outputProblem, "E0206"}};
+       outputProblem, kShapes}};
   entry.build = buildUnpool;
   table.add({9, 11, 22}, entry);
 }

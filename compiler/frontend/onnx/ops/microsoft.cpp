@@ -63,7 +63,7 @@ Operator thenFused(Operator entry, const FusedOf &fused, const char *numbers) {
       {fmt::format(
            "attribute 'activation' must be '' or one of Clip, {}, with its parameters in {}",
            recurrentActivationNames(), numbers),
-       [fused](const NodeView &node) { return fused(node).problem(); }, "E0206"});
+       [fused](const NodeView &node) { return fused(node).problem(); }, kShapes});
   entry.build = [fused, build = entry.build](NodeBuilder &node) {
     build(node);
     node.result(fused(node).of(node.emit, *node.results[0]));
@@ -101,7 +101,7 @@ Operator fusedConv(const OperatorTable &table) {
       return;
     const Tensor &y = *node.results[0];
     if (node.in(3).shape != y.shape)
-      throw NodeError{"E0206", fmt::format("input 'Z' has shape {}, but the convolution {}",
+      throw NodeError{kShapes, fmt::format("input 'Z' has shape {}, but the convolution {}",
                                            shapeText(node.in(3).shape), shapeText(y.shape))};
     node.result(node.emit.pointwise(
         {y, node.in(3)}, [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); }));
@@ -167,7 +167,7 @@ Operator fusedMatMul() {
              mlir::succeeded(ir::inferMatmul(orderedShape(node, 0), orderedShape(node, 1), why));
          return fits ? "" : inputShapes(node);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Tensor product = node.emit.matmul(ordered(node, 0), ordered(node, 1));
     const float alpha = node.real("alpha");
@@ -196,7 +196,7 @@ Operator ofSum(const char *name, const char *form, const char *x, const char *bi
              !node.has(1) || (!shape.empty() && node.in(1).shape == Shape{shape.back()});
          return fits ? "" : inputShapes(node);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [function](NodeBuilder &node) {
     std::vector<Tensor> operands = {node.in(0)};
     if (node.has(1))

@@ -38,7 +38,7 @@ Requirement scaleFits() {
             const float scale = node.real("scale");
             return scale >= 0 && std::isfinite(scale) ? "" : fmt::format("{}", scale);
           },
-          "E0206"};
+          kShapes};
 }
 
 /// `scores` is [batch, heads, queries, keys].
@@ -68,7 +68,7 @@ Requirement addedFits(const AttentionInputs &at, ScoresOf scores) {
                        ? ""
                        : fmt::format("{} for {}", shapeText(bias), shapeText(of));
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Scale, masks and what is added to the scores.
@@ -324,17 +324,17 @@ Operator multiHeadAttention() {
   entry.requirements = {
       {"'query', 'key' and 'value' must be given, or packed in 'query' [batch, positions, heads, "
        "3, size] or in 'key' [batch, positions, heads, 2, size]",
-       packingProblem, "E0206"},
+       packingProblem, kShapes},
       {"unpacked, 'query' must be [batch, positions, width], 'key' and 'value' too or [batch, "
        "heads, positions, size], with equal widths of 'query' and 'key', and 'num_heads' must "
        "divide each",
-       multiHeadProblem, "E0206"},
+       multiHeadProblem, kShapes},
       {"'bias' must have one element per column of 'query', 'key' and 'value', which must have "
        "rank 3",
-       biasProblem, "E0206"},
+       biasProblem, kShapes},
       {"'past_key' and 'past_value' must both be [batch, heads, positions, head size], or both be "
        "left out",
-       multiHeadPastProblem, "E0206"},
+       multiHeadPastProblem, kShapes},
       filterIsLow(),
       scaleFits(),
       maskFits(kMultiHead, "key_padding_mask", multiHeadScores),
@@ -366,9 +366,9 @@ std::vector<AttributeSpec> packedAttributes() {
 std::vector<Requirement> packedRequirements(const AttentionInputs &at, const char *shapes) {
   const ScoresOf scores = [at](const NodeView &node) { return packedScores(node, at); };
   std::vector<Requirement> out = {
-      {shapes, packedProblem, "E0206"},
+      {shapes, packedProblem, kShapes},
       {"input 'past' must be [2, batch, heads, positions, head size] for keys and values",
-       [at](const NodeView &node) { return packedPastProblem(node, at); }, "E0206"},
+       [at](const NodeView &node) { return packedPastProblem(node, at); }, kShapes},
       filterIsLow(),
       scaleFits(),
       maskFits(at, "mask_index", scores)};

@@ -42,7 +42,7 @@ Requirement perPlace(const std::string &names, size_t first, size_t end) {
                 return fmt::format("{} for {}", shapeText(node.in(i).shape), shapeText(shape));
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// input + skip + bias, normalised over the last axis; output 3 is the sum.
@@ -68,7 +68,7 @@ Operator skipping(bool simplified) {
          const bool fits = (x.size() == 2 || x.size() == 3) && broadcastShape({x, skip}) == x;
          return fits ? "" : fmt::format("{} and {}", shapeText(x), shapeText(skip));
        },
-       "E0206"},
+       kShapes},
       perPlace(simplified ? "'gamma' and 'bias'" : "'gamma', 'beta' and 'bias'", 2,
                entry.inputs.size())};
   entry.build = [simplified](NodeBuilder &node) {
@@ -170,7 +170,7 @@ Operator embedding() {
                       {"mask_index_type", AttributeKind::Int, int64_t{1}, false, {0, 1}}};
   entry.requirements = {{"ids must be [batch, positions], and every table must have a row for each "
                          "id, all of one width",
-                         embeddingProblem, "E0206"},
+                         embeddingProblem, kShapes},
                         {"inputs 'gamma' and 'beta' must have one element per column of the tables",
                          [](const NodeView &node) -> std::string {
                            const Shape width = {node.in(kWords).shape[1]};
@@ -179,14 +179,14 @@ Operator embedding() {
                                       : fmt::format("{} and {}", shapeText(node.in(kGamma).shape),
                                                     shapeText(node.in(kBeta).shape));
                          },
-                         "E0206"},
+                         kShapes},
                         {"input 'mask' must have the shape of 'input_ids'",
                          [](const NodeView &node) -> std::string {
                            return !node.has(kMask) || node.in(kMask).shape == node.in(kIds).shape
                                       ? ""
                                       : shapeText(node.in(kMask).shape);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = buildEmbedding;
   return entry;
 }
@@ -237,7 +237,7 @@ Operator groupNorm() {
                            return fits ? ""
                                        : fmt::format("{} groups and {}", groups, inputShapes(node));
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = buildGroup;
   return entry;
 }

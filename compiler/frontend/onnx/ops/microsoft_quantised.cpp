@@ -30,7 +30,7 @@ Requirement oneByteType(std::vector<size_t> inputs) {
                                    dataTypeName(node.in(i).type));
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// The inputs of an operator: `operands` quantised tensors, each with its scale and zero point,
@@ -105,7 +105,7 @@ Operator quantisedMap(const char *name, const char *form, const Layer &layer, Bo
                                         ? ""
                                         : fmt::format("{} and {}", shapeText(a), shapeText(b));
                            },
-                           "E0206"}};
+                           kShapes}};
   entry.build = [layer, body = std::move(body)](NodeBuilder &node) {
     std::vector<Tensor> operands;
     for (size_t i = 0; i < layer.operands; ++i)
@@ -210,7 +210,7 @@ Operator qLinearSoftmax() {
                          [](const NodeView &node) -> std::string {
                            return axesProblem({softmaxAxis(node)}, node.in(0).rank());
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [layer](NodeBuilder &node) {
     const Tensor y = softmax(node.emit, layer.real(node, 0), softmaxAxes(node), false);
     node.result(layer.integers(node, y));
@@ -236,7 +236,7 @@ Requirement concatParts() {
             }
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Requires scales and zero points of the parts to be single numbers that are known.
@@ -260,7 +260,7 @@ Requirement positiveParts() {
                 return fmt::format("{}", scale);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement partsFit() {
@@ -281,7 +281,7 @@ Requirement partsFit() {
             }
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// A part of QLinearConcat in the quantisation of the result.

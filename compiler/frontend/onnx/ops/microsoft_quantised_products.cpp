@@ -52,7 +52,7 @@ std::vector<Requirement> gemmFits() {
              matrixShape(node, kGemm.a, "transA")[1] == matrixShape(node, kGemm.b, "transB")[0];
          return fits ? "" : shapeText(a) + " and " + shapeText(b);
        },
-       "E0206"},
+       kShapes},
       {"input 'C' must broadcast to the shape of the product",
        [](const NodeView &node) -> std::string {
          if (!node.has(kGemm.bias))
@@ -63,12 +63,12 @@ std::vector<Requirement> gemmFits() {
                     ? ""
                     : shapeText(c) + " for " + shapeText(product);
        },
-       "E0206"},
+       kShapes},
       {"'y_scale' and 'y_zero_point' must be given together",
        [](const NodeView &node) -> std::string {
          return node.has(kGemm.yScale) == node.has(kGemm.yZero) ? "" : "only one of them";
        },
-       "E0206"}};
+       kShapes}};
 }
 
 Operator qGemm() {
@@ -119,7 +119,7 @@ std::vector<Requirement> productToFloat(const ProductInputs &at, const char *a) 
                               ? ""
                               : shapeText(bias) + " for " + shapeText(node.in(at.b).shape);
                  },
-                 "E0206"});
+                 kShapes});
   return out;
 }
 

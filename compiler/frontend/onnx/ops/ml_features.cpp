@@ -54,7 +54,7 @@ Operator scaler() {
          return fits ? ""
                      : fmt::format("{} and {} for {}", count, scales, shapeText(node.in(0).shape));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Tensor offset = vectorOf(node.floats("offset")), scale = vectorOf(node.floats("scale"));
     node.result(ofType(node.emit.pointwise({asFloats(node.in(0)), offset, scale},
@@ -86,7 +86,7 @@ Operator normalizer() {
                            return norm == "MAX" || norm == "L1" || norm == "L2" ? ""
                                                                                 : inQuotes(norm);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Tensor x = asFloats(node.in(0));
     const auto &norm = node.attribute<std::string>("norm");
@@ -161,7 +161,7 @@ Operator imputer() {
                     : fmt::format("{} for {} {}", count, dataTypeName(node.in(0).type),
                                   shapeText(node.in(0).shape));
        },
-       "E0206"},
+       kShapes},
       {"the replaced value, and imputed integers, must be exact in bf16, the format of inputs",
        [](const NodeView &node) -> std::string {
          if (node.in(0).known)
@@ -229,7 +229,7 @@ Operator featureVectorizer() {
   entry.requirements = {sameTypes(),
                         {"inputs must be [samples, features] or [features], of equally many "
                          "samples, with the features that 'inputdimensions' has, if given",
-                         vectorProblem, "E0206"}};
+                         vectorProblem, kShapes}};
   entry.build = [](NodeBuilder &node) {
     std::vector<Tensor> parts;
     for (size_t i = 0; i < node.inputCount(); ++i) {
@@ -280,7 +280,7 @@ Operator arrayFeatureExtractor() {
                            elementCount(node.in(0).shape, kMaxElements) > 0;
          return fits ? "" : inputShapes(node);
        },
-       "E0206"},
+       kShapes},
       {"the indices must be in [0, extent-1] of the last axis",
        [](const NodeView &node) -> std::string {
          if (node.in(1).known)
@@ -289,7 +289,7 @@ Operator arrayFeatureExtractor() {
                return fmt::format("{} for extent {}", index, node.in(0).shape.back());
          return "";
        },
-       "E0206"},
+       kShapes},
       {fmt::format("the result must have at most {} elements", kMaxElements),
        [](const NodeView &node) -> std::string {
          const Shape &indices = node.in(1).shape;
@@ -333,7 +333,7 @@ Requirement rowsOfFeatures() {
             const int64_t rank = node.in(0).rank();
             return rank == 1 || rank == 2 ? "" : shapeText(node.in(0).shape);
           },
-          "E0206"};
+          kShapes};
 }
 
 void addMlFeatures(OperatorTable &table) {

@@ -151,7 +151,7 @@ Operator linear(const char *name, const char *form) {
        [](const NodeView &node) -> std::string {
          return postTransform(node) ? "" : inQuotes(node.attribute<std::string>("post_transform"));
        },
-       "E0206"},
+       kShapes},
       {"attribute 'coefficients' must have one element per feature and score, and 'intercepts', if "
        "given, one per score",
        [](const NodeView &node) -> std::string {
@@ -162,7 +162,7 @@ Operator linear(const char *name, const char *form) {
                      : fmt::format("{} coefficients and {} intercepts for {}", count, intercepts,
                                    shapeText(node.in(0).shape));
        },
-       "E0206"}};
+       kShapes}};
   return entry;
 }
 
@@ -179,7 +179,7 @@ Operator regressor() {
                                              ? ""
                                              : fmt::format("{} for {}", targets, scoresOf(node));
                                 },
-                                "E0206"});
+                                kShapes});
   entry.build = [](NodeBuilder &node) {
     node.result(postTransform(node)->of(node.emit, scores(node)));
   };

@@ -101,7 +101,7 @@ void addNonMaxSuppression(OperatorTable &table) {
                            scores[0] == boxes[0] && scores[2] == boxes[1];
          return fits ? "" : shapeText(boxes) + " and " + shapeText(scores);
        },
-       "E0206"},
+       kShapes},
       {"the other inputs must have one element each, and no value may be NaN",
        [](const NodeView &node) -> std::string {
          for (size_t i = 0; i < node.inputCount(); ++i) {
@@ -116,7 +116,7 @@ void addNonMaxSuppression(OperatorTable &table) {
          }
          return "";
        },
-       "E0206"},
+       kShapes},
       {"input 'iou_threshold' must be in [0, 1]",
        [](const NodeView &node) -> std::string {
          if (!node.has(kOverlap))
@@ -124,7 +124,7 @@ void addNonMaxSuppression(OperatorTable &table) {
          const float limit = threshold(node, kOverlap);
          return limit >= 0 && limit <= 1 ? "" : fmt::format("{}", limit);
        },
-       "E0206"},
+       kShapes},
       {fmt::format("there must be at most {} pairs of boxes", kMostPairs),
        [](const NodeView &node) -> std::string {
          const Shape &scores = node.in(kScores).shape;

@@ -116,7 +116,7 @@ Operator meanVarianceNormalization() {
   entry.requirements = {
       {"attribute 'axes' must be distinct axes of 'X'",
        [](const NodeView &node) { return axesProblem(node.integers("axes"), node.in(0).rank()); },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Shape axes = sortedAxes(node.integers("axes"), x.rank());
@@ -163,7 +163,7 @@ Requirement perChannelInputs(const char *sentence, int64_t rank,
                               node.in(2).shape == Shape{count(node)};
             return fits ? "" : inputShapes(node);
           },
-          "E0206"};
+          kShapes};
 }
 
 int64_t channels(const NodeView &node) { return node.in(0).shape[1]; }
@@ -240,7 +240,7 @@ Operator groupNormalization(bool ofGroups) {
                     ? ""
                     : fmt::format("{} for {} channels", groups, channels(node));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [ofGroups](NodeBuilder &node) { buildGroup(node, ofGroups); };
   return entry;
 }

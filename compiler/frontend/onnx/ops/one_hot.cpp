@@ -60,7 +60,7 @@ void evaluateIntegers(NodeBuilder &node) {
   out.shape.insert(out.shape.begin() + axis, depth);
   const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     fmt::format("the result has more than {} elements", kMostFoldedElements)};
   const int64_t inner = extentProduct(indices, axis, indices.size());
   for (int64_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ Operator oneHot() {
        [](const NodeView &node) -> std::string {
          return node.in(2).shape == Shape{2} ? "" : shapeText(node.in(2).shape);
        },
-       "E0206"},
+       kShapes},
       {"integers in 'values' must be exact in bf16 if 'indices' is computed at run time",
        [](const NodeView &node) -> std::string {
          if (!node.in(0).known)
@@ -109,7 +109,7 @@ Operator oneHot() {
        [](const NodeView &node) {
          return axesProblem({node.integer("axis")}, node.in(0).rank() + 1);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildOneHot;
   entry.evaluate = [](NodeBuilder &node) {
     if (isFloatType(node.in(2).type))

@@ -209,16 +209,16 @@ Operator attention(bool hasValidKeys) {
              (rank == 3 || rank == 4) && node.in(kK).rank() == rank && node.in(kV).rank() == rank;
          return fits ? "" : operandShapes(node);
        },
-       "E0206"},
+       kShapes},
       {"'q_num_heads' and 'kv_num_heads' must divide the last axis for rank 3, or be axis 1 for "
        "rank 4",
-       headsProblem, "E0206"},
+       headsProblem, kShapes},
       {"'Q', 'K' and 'V' must agree in batch, 'Q' and 'K' in head size, 'K' and 'V' in heads and "
        "positions, and their heads must divide those of 'Q'",
-       extentsProblem, "E0206"},
+       extentsProblem, kShapes},
       {"'past_key' and 'past_value' must both be [batch, heads, positions, head size], or both be "
        "left out",
-       pastProblem, "E0206"},
+       pastProblem, kShapes},
       {"input 'attn_mask' must be bool or a floating-point type",
        [](const NodeView &node) -> std::string {
          if (!node.has(kMask) || isFloatType(node.in(kMask).type) ||
@@ -226,7 +226,7 @@ Operator attention(bool hasValidKeys) {
            return "";
          return dataTypeName(node.in(kMask).type);
        },
-       "E0206"},
+       kShapes},
       {"input 'attn_mask' must broadcast to [batch, heads, queries, keys]", maskProblem},
       {"attribute 'softcap' must be finite and at least 0, and 'scale' finite and above 0",
        [](const NodeView &node) -> std::string {
@@ -235,11 +235,11 @@ Operator attention(bool hasValidKeys) {
          const bool fits = cap >= 0 && std::isfinite(cap) && scale > 0 && std::isfinite(scale);
          return fits ? "" : fmt::format("{} and {}", cap, scale);
        },
-       "E0206"}};
+       kShapes}};
   if (hasValidKeys)
     entry.requirements.push_back({"'nonpad_kv_seqlen' must have one number in [1, keys] per "
                                   "sample, and 'past_key' must be left out",
-                                  validKeysProblem, "E0206"});
+                                  validKeysProblem, kShapes});
   entry.build = buildAttention;
   return entry;
 }

@@ -202,7 +202,7 @@ Operator topK(bool hasInput, bool hasOrder) {
                     ? ""
                     : fmt::format("{} for extent {}", count(node), extent);
        },
-       "E0206"},
+       kShapes},
       fewEnough("'axis'", [](const NodeView &node) { return node.in(0).shape[axisOf(node)]; })};
   entry.build = buildTopK;
   entry.evaluate = evaluateTopK;

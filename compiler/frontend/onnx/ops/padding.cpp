@@ -118,10 +118,10 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
                     ? inQuotes(mode(node))
                     : "";
        },
-       "E0206"},
+       kShapes},
       {"'axes' must be distinct axes of 'data'",
        [](const NodeView &node) { return axesProblem(paddedAxes(node), node.in(0).rank()); },
-       "E0206"},
+       kShapes},
       {fmt::format("'pads' must have two elements per padded axis, in [{}, {}]", -kMaxElements,
                    kMaxElements),
        [](const NodeView &node) -> std::string {
@@ -132,12 +132,12 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
          return fits ? ""
                      : fmt::format("{} for {}", shapeText(pads(node)), shapeText(node.in(0).shape));
        },
-       "E0206"},
+       kShapes},
       {"input 'constant_value' must have one element",
        [](const NodeView &node) -> std::string {
          return !node.has(2) || node.in(2).known->size() == 1 ? "" : shapeText(node.in(2).shape);
        },
-       "E0206"},
+       kShapes},
       {"negative 'pads' must leave at least one element of an axis",
        [](const NodeView &node) -> std::string {
          const Shape left = croppedShape(node);
@@ -145,7 +145,7 @@ std::vector<Requirement> borderRequirements(const std::vector<std::string> &mode
                     ? ""
                     : fmt::format("{} for {}", shapeText(pads(node)), shapeText(node.in(0).shape));
        },
-       "E0206"},
+       kShapes},
       {"'pads' must be below the extent of their axis to reflect it, and at most the extent to "
        "wrap it",
        [](const NodeView &node) -> std::string {
@@ -186,7 +186,7 @@ Operator padWithInputs(const std::vector<std::string> &modes, bool hasAxes) {
                                            : fmt::format("{} for {}", dataTypeName(node.in(2).type),
                                                          dataTypeName(node.in(0).type));
                               },
-                              "E0206"}});
+                              kShapes}});
   if (hasAxes)
     entry.inputs.push_back({"axes", Types::Integer, Presence::Optional, true});
   return entry;

@@ -173,7 +173,7 @@ Operator pooling(const char *name, const char *form, const Version &version) {
                                 firstSpatialAxis(node) + i);
          return "";
        },
-       "E0206"});
+       kShapes});
   return entry;
 }
 
@@ -290,7 +290,7 @@ Operator ofBytesToo(Operator entry) {
                                           ? ""
                                           : dataTypeName(type);
                              },
-                             "E0206"});
+                             kShapes});
   return entry;
 }
 
@@ -320,7 +320,7 @@ Operator averagePool(const Version &version) {
            }
            return "";
          },
-         "E0206"});
+         kShapes});
   entry.build = buildAverage;
   return entry;
 }

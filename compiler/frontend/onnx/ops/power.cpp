@@ -118,7 +118,7 @@ void evaluatePow(NodeBuilder &node) {
   HostTensor out{x.type, *broadcastShape({x.shape, y.shape}), {}, {}};
   const int64_t count = elementCount(out.shape, kMostFoldedElements);
   if (count < 0)
-    throw NodeError{"E0206",
+    throw NodeError{kShapes,
                     fmt::format("the result has more than {} elements", kMostFoldedElements)};
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::pow(numberAt(x, broadcastIndex(x.shape, out.shape, i)),

@@ -54,7 +54,7 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
                                                : axesProblem({node.integer("axis")},
                                                              node.in(0).rank());
                                   },
-                                  "E0206"});
+                                  kShapes});
   }
   const auto places = [](const NodeView &node) {
     return node.given("axis") ? node.in(0).shape[quantisedAxis(node)] : 1;
@@ -71,7 +71,7 @@ Operator scaled(const char *name, const char *form, const char *scale, const cha
                     ? ""
                     : shapeText(node.in(2).shape) + " and " + shapeText(node.in(1).shape);
        },
-       "E0206"});
+       kShapes});
   return entry;
 }
 
@@ -130,7 +130,7 @@ Operator withOutputType(Operator entry) {
                     : fmt::format("{} and {}", node.integer("output_dtype"),
                                   dataTypeName(node.in(2).type));
        },
-       "E0206"});
+       kShapes});
   return entry;
 }
 

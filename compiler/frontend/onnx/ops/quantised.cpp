@@ -41,7 +41,7 @@ Requirement positive(size_t input, const std::string &name) {
                 return fmt::format("{}", scale);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement perTensorOr(size_t input, const std::string &name, size_t of, const char *what,
@@ -55,7 +55,7 @@ Requirement perTensorOr(size_t input, const std::string &name, size_t of, const 
                        ? ""
                        : shapeText(shape) + " for " + shapeText(node.in(of).shape);
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement oneElement(std::vector<size_t> inputs, const std::string &names) {

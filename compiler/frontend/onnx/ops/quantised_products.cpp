@@ -159,7 +159,7 @@ std::vector<Requirement> quantisedOperands(const ProductInputs &at, const char *
                               ? ""
                               : dataTypeName(zero.type) + " " + shapeText(zero.shape);
                  },
-                 "E0206"});
+                 kShapes});
   return out;
 }
 
@@ -188,7 +188,7 @@ Requirement productFits(const ProductInputs &at) {
                               broadcastShape({{a.begin(), a.end() - 2}, {b.begin(), b.end() - 2}});
             return fits ? "" : shapeText(a) + " and " + shapeText(b);
           },
-          "E0206"};
+          kShapes};
 }
 
 Tensor integerProduct(NodeBuilder &node, const ProductInputs &at) {

@@ -81,7 +81,7 @@ Operator ofShape(const Family &family) {
                                       extents, [](int64_t one) { return one >= 0; });
                                   return all ? "" : shapeText(extents);
                                 },
-                                "E0206"});
+                                kShapes});
   entry.requirements.push_back(boundedField(shape));
   entry.build = [family](NodeBuilder &node) {
     buildFamily(node, family, givenType(node, Proto::FLOAT), node.integers("shape"));
@@ -140,7 +140,7 @@ Operator bernoulli() {
                                  return fmt::format("{}", p);
                            return "";
                          },
-                         "E0206"},
+                         kShapes},
                         boundedField(shapeOfInput)};
   entry.build = [](NodeBuilder &node) {
     const Tensor &p = node.in(0);
@@ -183,13 +183,13 @@ Operator multinomial() {
                          [](const NodeView &node) -> std::string {
                            return node.in(0).rank() == 2 ? "" : shapeText(node.in(0).shape);
                          },
-                         "E0206"},
+                         kShapes},
                         {"attribute 'sample_size' must be at least 1",
                          [](const NodeView &node) -> std::string {
                            const int64_t size = node.integer("sample_size");
                            return size >= 1 ? "" : fmt::format("{}", size);
                          },
-                         "E0206"},
+                         kShapes},
                         boundedField(drawn)};
   entry.build = [drawn](NodeBuilder &node) {
     const RandomField field = fieldOf(node);

@@ -40,7 +40,7 @@ Requirement shaped(const char *name, size_t input, const std::string &form,
                        : fmt::format("{}, expected {}", shapeText(node.in(input).shape),
                                      shapeText(wanted));
           },
-          "E0206"};
+          kShapes};
 }
 
 namespace {
@@ -62,7 +62,7 @@ Requirement oneType(const Kind &kind) {
               }
             return same ? "" : fmt::format("{}", fmt::join(names, ", "));
           },
-          "E0206"};
+          kShapes};
 }
 
 /// What holds of the shapes of the weights.
@@ -86,7 +86,7 @@ std::vector<Requirement> weightShapes(const Kind &kind) {
                     : fmt::format("{} for {}", node.integer("hidden_size"),
                                   shapeText(node.in(kR).shape));
        },
-       "E0206"},
+       kShapes},
       shaped("W", kW, form("input size"), [shape](const Extents &e) { return shape(e, e.input); }),
       shaped("R", kR, form("hidden size"),
              [shape](const Extents &e) { return shape(e, e.hidden); })};
@@ -114,7 +114,7 @@ Requirement quantisationFits(const Kind &kind) {
               }
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// Integers are those of the range of all sequences, so that these must have one length.
@@ -144,7 +144,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
              return inputShapes(node);
          return "";
        },
-       "E0206"},
+       kShapes},
       {"attribute 'direction' must be 'forward', 'reverse' or 'bidirectional'",
        [](const NodeView &node) -> std::string {
          const auto &direction = node.attribute<std::string>("direction");
@@ -152,7 +152,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
                     ? ""
                     : inQuotes(direction);
        },
-       "E0206"},
+       kShapes},
   };
   for (Requirement &one : weightShapes(kind))
     out.push_back(std::move(one));
@@ -176,7 +176,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
              return fmt::format("{} for {} steps", length, steps);
          return "";
        },
-       "E0206"},
+       kShapes},
       shaped("initial_h", kInitialH,
              "[directions, batch size, hidden size], with the first two exchanged for 'layout' 1",
              [](const Extents &e) { return e.state(); }),
@@ -185,7 +185,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
          return !node.given("clip") || node.real("clip") > 0 ? ""
                                                              : fmt::format("{}", node.real("clip"));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("attribute 'activations' must have {} per direction, out of {}, with parameters "
                    "in 'activation_alpha' and 'activation_beta'",
                    kind.activations.size() == 1 ? "1 name"
@@ -195,7 +195,7 @@ std::vector<Requirement> requirements(const Kind &kind) {
          std::string found;
          return activations(node, kind, found) ? "" : found;
        },
-       "E0206"},
+       kShapes},
   };
   out.insert(out.end(), others.begin(), others.end());
   if (kind.isQuantised)

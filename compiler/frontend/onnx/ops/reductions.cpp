@@ -70,10 +70,10 @@ void reduceKnown(NodeBuilder &node, const Reduction &r, const Shape &axes) {
   HostTensor out{x.type, std::move(dropped), {}, {}};
   const int64_t each = values.empty() ? 0 : x.size() / static_cast<int64_t>(values.size());
   if (r.isMean && each == 0 && !values.empty())
-    throw NodeError{"E0206", "the mean of no elements is undefined"};
+    throw NodeError{kShapes, "the mean of no elements is undefined"};
   for (const std::optional<int64_t> &value : values) {
     if (!value)
-      throw NodeError{"E0206", "the minimum or maximum of no elements is undefined"};
+      throw NodeError{kShapes, "the minimum or maximum of no elements is undefined"};
     out.ints.push_back(wrapToType(r.isMean ? *value / each : *value, x.type));
   }
   node.result(Tensor::ofKnown(std::move(out)));
@@ -94,7 +94,7 @@ Operator reduction(const Reduction &r) {
                            auto axes = givenAxes(node);
                            return axes ? axesProblem(*axes, node.in(0).rank()) : "";
                          },
-                         "E0206"}};
+                         kShapes}};
   if (r.isMean) // which has a fraction
     entry.requirements.push_back(knownIntegers());
   if (r.range)
@@ -185,7 +185,7 @@ void evaluateArg(NodeBuilder &node, bool smallest) {
   const int64_t extent = x.shape[axis], run = stridesOf(x.shape)[axis];
   const bool last = node.given("select_last_index") && node.integer("select_last_index") != 0;
   if (extent == 0)
-    throw NodeError{"E0206", "the index of the minimum or maximum of no elements is undefined"};
+    throw NodeError{kShapes, "the index of the minimum or maximum of no elements is undefined"};
   HostTensor out{onnx::TensorProto::INT64, x.shape, {}, {}};
   out.shape[axis] = 1;
   const KnownOrder before{x, smallest};

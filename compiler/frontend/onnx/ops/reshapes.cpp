@@ -90,13 +90,13 @@ Operator reshape(bool hasAllowZero) {
                          [](const NodeView &node) -> std::string {
                            return node.in(1).rank() == 1 ? "" : shapeText(node.in(1).shape);
                          },
-                         "E0206"},
+                         kShapes},
                         {"input 'shape' must have as many elements as 'data', with at most one -1",
                          [](const NodeView &node) -> std::string {
                            std::string found;
                            return reshapeTarget(node, found) ? "" : found;
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     std::string unused;
     node.result(node.emit.reshape(node.in(0), *reshapeTarget(node, unused)));
@@ -136,7 +136,7 @@ Operator squeeze() {
                            auto axes = givenAxes(node);
                            return axes ? axesProblem(*axes, node.in(0).rank()) : "";
                          },
-                         "E0206"},
+                         kShapes},
                         {"the axes of 'data' in 'axes' must have extent 1",
                          [](const NodeView &node) -> std::string {
                            for (int64_t axis : squeezedAxes(node))
@@ -145,7 +145,7 @@ Operator squeeze() {
                                                   shapeText(node.in(0).shape));
                            return "";
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     node.result(node.emit.squeeze(node.in(0), squeezedAxes(node)));
   };
@@ -164,7 +164,7 @@ Operator unsqueeze() {
                            return axesProblem(axes, node.in(0).rank() +
                                                         static_cast<int64_t>(axes.size()));
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     auto axes = *givenAxes(node);
     int64_t rank = node.in(0).rank() + static_cast<int64_t>(axes.size());

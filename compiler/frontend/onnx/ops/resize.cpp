@@ -201,7 +201,7 @@ Operator upsampledImage() {
                                [](const NodeView &node) -> std::string {
                                  return node.in(0).rank() == 4 ? "" : shapeText(node.in(0).shape);
                                },
-                               "E0206"},
+                               kShapes},
                               scalesArePositive("attributes 'height_scale' and 'width_scale'", {}),
                               resultFits({})});
   return entry;

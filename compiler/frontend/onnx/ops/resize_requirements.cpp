@@ -98,7 +98,7 @@ Requirement oneOf(const char *name, const char *otherwise, std::vector<std::stri
                        ? inQuotes(found)
                        : "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement axesFit() {
@@ -106,7 +106,7 @@ Requirement axesFit() {
           [](const NodeView &node) -> std::string {
             return node.given("axes") ? axesProblem(node.integers("axes"), node.in(0).rank()) : "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement scalesArePositive(const char *names, const Inputs &inputs) {
@@ -117,7 +117,7 @@ Requirement scalesArePositive(const char *names, const Inputs &inputs) {
                 return fmt::format("{}", scale);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 std::vector<Requirement> scaleRequirements(const Inputs &inputs) {
@@ -127,7 +127,7 @@ std::vector<Requirement> scaleRequirements(const Inputs &inputs) {
              const int64_t rank = node.in(0).rank();
              return scales == rank ? "" : fmt::format("{} for {} axes", scales, rank);
            },
-           "E0206"},
+           kShapes},
           scalesArePositive("'scales'", inputs)};
 }
 
@@ -140,7 +140,7 @@ Requirement resultFits(const Inputs &inputs) {
               shape.push_back(axis.to);
             return elementCount(shape, kMaxElements) > 0 ? "" : shapeText(shape);
           },
-          "E0206"};
+          kShapes};
 }
 
 std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
@@ -153,7 +153,7 @@ std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
                         ? ""
                         : fmt::format("{} scales and {} sizes for {} axes", scales, sizes, axes);
            },
-           "E0206"},
+           kShapes},
           {"'scales' must be finite and above 0, and 'sizes' at least 1",
            [inputs](const NodeView &node) -> std::string {
              for (const float scale : scalesOf(node, inputs))
@@ -165,7 +165,7 @@ std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
                    return fmt::format("{}", size);
              return "";
            },
-           "E0206"},
+           kShapes},
           {"'roi' must have two elements per resized axis; only 'tf_crop_and_resize' requires it",
            [inputs](const NodeView &node) -> std::string {
              const size_t axes = resizedAxes(node).size();
@@ -176,7 +176,7 @@ std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
                         ? ""
                         : fmt::format("{} for {} axes", count, axes);
            },
-           "E0206"},
+           kShapes},
           {"'roi' must be finite with 'tf_crop_and_resize'",
            [inputs](const NodeView &node) -> std::string {
              if (coordinates(node) != "tf_crop_and_resize")
@@ -186,7 +186,7 @@ std::vector<Requirement> sizeRequirements(const Inputs &inputs) {
                  return fmt::format("{}", end);
              return "";
            },
-           "E0206"}};
+           kShapes}};
 }
 
 Requirement selectsIntegers() {

@@ -41,7 +41,7 @@ Operator reverseSequence() {
                     : fmt::format("{}, axes {} and {}", shapeText(node.in(0).shape),
                                   node.integer("batch_axis"), node.integer("time_axis"));
        },
-       "E0206"},
+       kShapes},
       {"'sequence_lens' must have one element per batch, in [0, extent of 'time_axis']",
        [](const NodeView &node) -> std::string {
          const Shape &shape = node.in(0).shape;
@@ -53,7 +53,7 @@ Operator reverseSequence() {
              return fmt::format("{} for extent {}", length, most);
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildReverseSequence;
   return entry;
 }

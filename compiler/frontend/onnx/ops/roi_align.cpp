@@ -140,7 +140,7 @@ Operator roiAlign(bool hasCoordinates) {
          const auto &mode = node.attribute<std::string>("coordinate_transformation_mode");
          return mode == "half_pixel" || mode == "output_half_pixel" ? "" : inQuotes(mode);
        },
-       "E0206"},
+       kShapes},
       {"'X' must have rank 4, 'rois' the shape [regions 4] and 'batch_indices' the shape "
        "[regions], for 1 region or more",
        [](const NodeView &node) -> std::string {
@@ -149,7 +149,7 @@ Operator roiAlign(bool hasCoordinates) {
                            regions == Shape{batches[0], 4};
          return fits ? "" : inputShapes(node);
        },
-       "E0206"},
+       kShapes},
       {"'batch_indices' must be in [0, batch-1] of 'X', and 'rois' must be finite",
        [](const NodeView &node) -> std::string {
          const int64_t batch = node.in(kImages).shape[0];
@@ -161,7 +161,7 @@ Operator roiAlign(bool hasCoordinates) {
              return fmt::format("{}", value);
          return "";
        },
-       "E0206"},
+       kShapes},
       {"'output_height' and 'output_width' must be at least 1, 'sampling_ratio' in [0, 1048576], "
        "and 'spatial_scale' finite",
        [](const NodeView &node) -> std::string {
@@ -174,7 +174,7 @@ Operator roiAlign(bool hasCoordinates) {
                     : fmt::format("{}, {}, {} and {}", height, width, ratio,
                                   node.real("spatial_scale"));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("there must be at most {} weights: pixels of an image times bins of the regions",
                    kMostWeights),
        [](const NodeView &node) -> std::string {
@@ -197,7 +197,7 @@ Operator roiAlign(bool hasCoordinates) {
          }
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildRoiAlign;
   return entry;
 }

@@ -155,26 +155,26 @@ Operator rotary(const Places &at, bool microsoft) {
          const int64_t rank = node.in(0).rank();
          return rank == 3 || rank == 4 ? "" : shapeText(node.in(0).shape);
        },
-       "E0206"},
+       kShapes},
       {"inputs 'cos_cache' and 'sin_cache' must have rank 2 or 3",
        [at](const NodeView &node) -> std::string {
          const int64_t rank = node.in(at.cosines).rank();
          return rank == 2 || rank == 3 ? "" : shapeText(node.in(at.cosines).shape);
        },
-       "E0206"},
+       kShapes},
       {microsoft ? "'num_heads' must divide the last axis (or be 0 if the cache width does) for "
                    "rank 3, and be 0 or axis 1 for rank 4"
                  : "attribute 'num_heads' must divide the last axis for rank 3, and be 0 or axis 1 "
                    "for rank 4",
        [at, microsoft](const NodeView &node) { return headsProblem(node, at, microsoft); },
-       "E0206"},
+       kShapes},
       {"the caches must have one shape, [rows, half] with 'position_ids', else [batch, positions, "
        "half], where half is half of 'rotary_embedding_dim' or of a head",
-       [at](const NodeView &node) { return cacheProblem(node, at); }, "E0206"},
+       [at](const NodeView &node) { return cacheProblem(node, at); }, kShapes},
       {microsoft ? "'position_ids' must be [batch, positions], or [1] for the first position, with "
                    "a cache row for each"
                  : "'position_ids' must be [batch, positions], with a cache row for each",
-       [at, microsoft](const NodeView &node) { return idsProblem(node, at, microsoft); }, "E0206"}};
+       [at, microsoft](const NodeView &node) { return idsProblem(node, at, microsoft); }, kShapes}};
   if (microsoft)
     entry.requirements.push_back(
         {"attribute 'scale' must be 1", [](const NodeView &node) -> std::string {

@@ -84,7 +84,7 @@ void buildScan(NodeBuilder &node) {
       const int64_t given = outputAxes[i - counts.states], rank = result.rank();
       if (given < -rank || given >= rank)
         throw NodeError{
-            "E0206",
+            kShapes,
             fmt::format("element {} of 'scan_output_axes' is {}, but the output has rank {}",
                         i - counts.states, given, rank)};
       Shape order;
@@ -140,7 +140,7 @@ Requirement scanCounts(size_t first) {
                 "{} of {} inputs and {} outputs; the body has {} inputs and {} outputs", sequences,
                 inputs, node.outputCount(), body.input_size(), body.output_size());
           },
-          "E0206"};
+          kShapes};
 }
 
 /// A list with an element for each tensor of a kind.
@@ -153,7 +153,7 @@ Requirement listOf(const char *attribute, const char *what, size_t first,
                        ? ""
                        : fmt::format("{} for {}", node.integers(attribute).size(), wanted);
           },
-          "E0206"};
+          kShapes};
 }
 
 Requirement directions(const char *attribute) {
@@ -166,7 +166,7 @@ Requirement directions(const char *attribute) {
               return fmt::format("{}", one);
         return "";
       },
-      "E0206"};
+      kShapes};
 }
 
 /// "[5 2] and [4 2]": of the inputs from `first` on.
@@ -207,7 +207,7 @@ Operator scanEntry() {
                            }
                            return "";
                          },
-                         "E0206"},
+                         kShapes},
                         {"the scan inputs must have the same extent along their axes, at least 1",
                          [](const NodeView &node) -> std::string {
                            const ScanCounts counts(node);
@@ -218,7 +218,7 @@ Operator scanEntry() {
                                return shapesFrom(node, counts.states);
                            return "";
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = buildScan;
   return entry;
 }
@@ -251,7 +251,7 @@ Operator batchedScan() {
          }
          return "";
        },
-       "E0206"},
+       kShapes},
       {"every element of 'sequence_lens', if given, must be the second extent of the scan inputs",
        [](const NodeView &node) -> std::string {
          if (!node.has(0))

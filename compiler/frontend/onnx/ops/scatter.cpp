@@ -61,7 +61,7 @@ Requirement combinationKnown(bool extremes) {
                 });
             return known ? "" : inQuotes(combinationName(node));
           },
-          "E0206"};
+          kShapes};
 }
 
 /// `updates` [..., count, ...] put to places along `axis` of `data`: update `u` goes to where
@@ -197,7 +197,7 @@ Requirement updatesLikeIndices() {
                                      shapeText(node.in(2).shape), shapeText(node.in(1).shape),
                                      dataTypeName(node.in(0).type));
           },
-          "E0206"};
+          kShapes};
 }
 
 Operator scatterElements(const char *name) {
@@ -293,7 +293,7 @@ Operator scatterND() {
                                       : fmt::format("{} for {}", dataTypeName(node.in(2).type),
                                                     dataTypeName(node.in(0).type));
                          },
-                         "E0206"},
+                         kShapes},
                         {"'updates' must have the axes of 'indices' except the last, then the axes "
                          "of 'data' not indexed",
                          [](const NodeView &node) -> std::string {
@@ -304,7 +304,7 @@ Operator scatterND() {
                                       ? ""
                                       : shapeText(node.in(2).shape) + ", not " + shapeText(wanted);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = buildScatterND;
   entry.evaluate = evaluateScatterND;
   entry.integers = {IntegerRule::Kind::Selected, scatteredRange};

@@ -34,7 +34,7 @@ Requirement positionFits(size_t at, bool pastEnd) {
                    ? ""
                    : fmt::format("{} for length {}", places[0], length);
       },
-      "E0206"};
+      kShapes};
 }
 
 /// The place that the input names, or `otherwise`.
@@ -94,7 +94,7 @@ Operator sequenceInsert() {
                                       : fmt::format("{} for {}", dataTypeName(node.in(1).type),
                                                     dataTypeName(node.in(0).type));
                          },
-                         "E0206"},
+                         kShapes},
                         positionFits(2, true)};
   entry.build = [](NodeBuilder &node) {
     Tensors elements = node.in(0).elements;
@@ -108,7 +108,7 @@ Operator sequenceInsert() {
 Requirement isNotEmpty() {
   return {"the sequence must have at least one tensor",
           [](const NodeView &node) -> std::string { return lengthOf(node) > 0 ? "" : "none"; },
-          "E0206"};
+          kShapes};
 }
 
 Operator sequenceErase() {
@@ -204,7 +204,7 @@ Operator splitToSequence() {
                     : fmt::format("{} of shape {} for extent {}", shapeText(given),
                                   shapeText(node.in(1).shape), extent);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const int64_t axis = splitAxis(node);
     const bool squeezes = !node.has(1) && node.integer("keepdims") == 0;
@@ -242,7 +242,7 @@ Operator concatFromSequence() {
       isNotEmpty(),
       {"attribute 'axis' must be in [-rank, rank-1] of the result",
        [rankOf](const NodeView &node) { return axesProblem({node.integer("axis")}, rankOf(node)); },
-       "E0206"},
+       kShapes},
       {"the tensors must have equal shapes, except along 'axis' if it is not new",
        [rankOf](const NodeView &node) -> std::string {
          const int64_t axis = node.axis(node.integer("axis"), rankOf(node));
@@ -256,7 +256,7 @@ Operator concatFromSequence() {
          }
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [rankOf](NodeBuilder &node) {
     const int64_t axis = node.axis(node.integer("axis"), rankOf(node));
     Tensors parts = node.in(0).elements;
@@ -298,7 +298,7 @@ Operator sequenceMap() {
                                   node.inputCount(), node.outputCount(), body.input_size(),
                                   body.output_size());
        },
-       "E0206"},
+       kShapes},
       {"all inputs must be given, and all sequences must have the same length",
        [](const NodeView &node) -> std::string {
          for (size_t i = 0; i < node.inputCount(); ++i) {
@@ -310,7 +310,7 @@ Operator sequenceMap() {
          }
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     std::vector<Tensors> results(node.outputCount());
     for (size_t at = 0; at < node.in(0).elements.size(); ++at) {
@@ -321,7 +321,7 @@ Operator sequenceMap() {
       const Tensors found = node.bodies.import("body", arguments);
       for (size_t i = 0; i < results.size(); ++i) {
         if (!found[i].isTensor())
-          throw NodeError{"E0206", fmt::format("output {} of the body is {}; expected a tensor", i,
+          throw NodeError{kShapes, fmt::format("output {} of the body is {}; expected a tensor", i,
                                                kindText(found[i]))};
         results[i].push_back(found[i]);
       }
@@ -350,7 +350,7 @@ Operator optional() {
                              return "";
                            return node.has(0) ? "both" : "neither";
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     node.result(node.has(0) ? node.in(0)
                             : Tensor::absent(
@@ -382,7 +382,7 @@ Operator optionalGetElement() {
                          [](const NodeView &node) -> std::string {
                            return node.in(0).kind == ValueKind::Absent ? kindText(node.in(0)) : "";
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) { node.result(node.in(0)); };
   return entry;
 }

@@ -51,7 +51,7 @@ Requirement oneElementEach() {
                 return inputShapes(node);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 /// A sum of cosines: a0 - a1 cos(t) + a2 cos(2 t), t from 0 to 2 pi over the window.
@@ -72,7 +72,7 @@ Operator window(const char *name, double a0, double a1, double a2) {
                                       ? ""
                                       : fmt::format("{}", size);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [=](NodeBuilder &node) {
     const int64_t size = node.knownInts(0)[0];
     const int64_t steps = node.integer("periodic") != 0 ? size : size - 1;
@@ -161,7 +161,7 @@ Operator melWeightMatrix() {
                     ? ""
                     : fmt::format("{}, {} and {}", bins, length, rate);
        },
-       "E0206"},
+       kShapes},
       {"'lower_edge_hertz' must be in [0, 'upper_edge_hertz'], and the last bin peak inside the "
        "spectrum",
        [](const NodeView &node) -> std::string {
@@ -172,7 +172,7 @@ Operator melWeightMatrix() {
                     ? ""
                     : fmt::format("{} and {}", low, high);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = buildMelWeights;
   return entry;
 }

@@ -89,18 +89,18 @@ Operator slice() {
                     : fmt::format("{}, {}, {} and {}", count, o.ends.size(), o.axes.size(),
                                   o.steps.size());
        },
-       "E0206"},
+       kShapes},
       {"'axes' must be distinct axes of 'data'",
        [](const NodeView &node) {
          return axesProblem(sliceOperands(node).axes, node.in(0).rank());
        },
-       "E0206"},
+       kShapes},
       {"'steps' must not be 0",
        [](const NodeView &node) -> std::string {
          std::vector<int64_t> steps = sliceOperands(node).steps;
          return std::find(steps.begin(), steps.end(), 0) == steps.end() ? "" : shapeText(steps);
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     SliceGeometry g = sliceGeometry(node);
     node.result(node.emit.slice(node.in(0), g.starts, g.sizes, g.steps));
@@ -162,7 +162,7 @@ Requirement splitFits() {
                        : fmt::format("{} for {} outputs of extent {}", shapeText(sizes),
                                      node.outputCount(), splitExtent(node));
           },
-          "E0206"};
+          kShapes};
 }
 
 Operator split() {
@@ -201,7 +201,7 @@ Operator splitWithBoth() {
        [](const NodeView &node) -> std::string {
          return node.has(1) && node.given("split") ? "both" : "";
        },
-       "E0206"},
+       kShapes},
       {fmt::format("every element of input 'split' must be a whole number in [0, {}]",
                    kMaxElements),
        [](const NodeView &node) -> std::string {
@@ -213,7 +213,7 @@ Operator splitWithBoth() {
              return fmt::format("{}", part);
          return "";
        },
-       "E0206"}};
+       kShapes}};
   entry.requirements.insert(entry.requirements.begin() + 1, ofInput.begin(), ofInput.end());
   return entry;
 }
@@ -235,7 +235,7 @@ Operator splitWithCount() {
            return "";
          return node.has(1) ? "both" : "neither";
        },
-       "E0206"},
+       kShapes},
       {"attribute 'num_outputs' must be the number of outputs",
        [](const NodeView &node) -> std::string {
          if (!node.given("num_outputs") ||
@@ -243,7 +243,7 @@ Operator splitWithCount() {
            return "";
          return fmt::format("{} for {} outputs", node.integer("num_outputs"), node.outputCount());
        },
-       "E0206"},
+       kShapes},
       splitFits()};
   return entry;
 }

@@ -58,7 +58,7 @@ std::vector<Requirement> requirements() {
              const auto &mode = node.attribute<std::string>("mode");
              return mode == "linear" || mode == "circular" ? "" : inQuotes(mode);
            },
-           "E0206"},
+           kShapes},
           {"attribute 'axis' must be an axis of 'past_cache' other than the first",
            [](const NodeView &node) -> std::string {
              const int64_t rank = node.in(kCache).rank(), axis = node.integer("axis");
@@ -66,7 +66,7 @@ std::vector<Requirement> requirements() {
                         ? ""
                         : fmt::format("axis {} for rank {}", axis, rank);
            },
-           "E0206"},
+           kShapes},
           {"'update' must match 'past_cache' in type and shape, except that 'axis' may be shorter "
            "(at least 1)",
            [](const NodeView &node) -> std::string {
@@ -84,7 +84,7 @@ std::vector<Requirement> requirements() {
                                       shapeText(update.shape), dataTypeName(cache.type),
                                       shapeText(cache.shape));
            },
-           "E0206"},
+           kShapes},
           {"'write_indices', if given, must have one element per batch, in [0, extent - update] of "
            "'axis' (linear) or [0, extent - 1] (circular)",
            [](const NodeView &node) -> std::string {
@@ -99,7 +99,7 @@ std::vector<Requirement> requirements() {
                  return fmt::format("{}, expected [0, {}]", place, last);
              return "";
            },
-           "E0206"}};
+           kShapes}};
 }
 
 } // namespace

@@ -102,13 +102,13 @@ std::vector<Requirement> requirements() {
                         ? ""
                         : fmt::format("{} {}", dataTypeName(x.type), shapeText(x.shape));
            },
-           "E0206"},
+           kShapes},
           {"attribute 'mode' must be 'TF', 'IDF' or 'TFIDF'",
            [](const NodeView &node) -> std::string {
              const auto &mode = node.attribute<std::string>("mode");
              return mode == "TF" || mode == "IDF" || mode == "TFIDF" ? "" : inQuotes(mode);
            },
-           "E0206"},
+           kShapes},
           {"attribute 'pool_int64s' must be given, and 'pool_strings' left out",
            [](const NodeView &node) -> std::string {
              return node.given("pool_strings")   ? "'pool_strings'"
@@ -128,7 +128,7 @@ std::vector<Requirement> requirements() {
                                            [](int64_t index) { return index >= 0; });
              return fits ? "" : fmt::format("{} and {}", shapeText(starts), shapeText(indexes));
            },
-           "E0206"},
+           kShapes},
           {fmt::format("the result must have at most {} elements", kMostCounts),
            [](const NodeView &node) -> std::string {
              const auto &indexes = node.integers("ngram_indexes");
@@ -144,7 +144,7 @@ std::vector<Requirement> requirements() {
              const size_t count = node.attribute<std::vector<float>>("weights").size();
              return count == node.integers("ngram_indexes").size() ? "" : fmt::format("{}", count);
            },
-           "E0206"},
+           kShapes},
           {fmt::format("'min_gram_length' must be in [1, 'max_gram_length'], 'max_skip_count' at "
                        "least 0, and the search at most {} steps",
                        kMostSearched),
@@ -159,7 +159,7 @@ std::vector<Requirement> requirements() {
                         ? ""
                         : fmt::format("{}, {} and {}", least, most, gaps);
            },
-           "E0206"}};
+           kShapes}};
 }
 
 } // namespace

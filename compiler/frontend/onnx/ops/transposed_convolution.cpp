@@ -188,7 +188,7 @@ std::vector<Requirement> shapeRequirements() {
                         : fmt::format("group {}, {} of 'X' and {} of 'W'", group,
                                       shapeText(node.in(0).shape), shapeText(node.in(1).shape));
            },
-           "E0206"},
+           kShapes},
           {"input 'B' must have one element per output channel of 'W' and group",
            [](const NodeView &node) -> std::string {
              return !node.has(2) ||
@@ -197,7 +197,7 @@ std::vector<Requirement> shapeRequirements() {
                         : fmt::format("{} for {} and group {}", shapeText(node.in(2).shape),
                                       shapeText(node.in(1).shape), node.integer("group"));
            },
-           "E0206"},
+           kShapes},
           kernelShapeFits()};
 }
 
@@ -215,7 +215,7 @@ std::vector<Requirement> resultRequirements() {
                          : fmt::format("{}, strides {} and dilations {}", shapeText(more),
                                        shapeText(strides), shapeText(dilations));
            },
-           "E0206"},
+           kShapes},
           perSpatialAxis("output_shape"),
           {"'output_shape' must be at most the result with the largest 'output_padding'",
            [](const NodeView &node) -> std::string {
@@ -231,7 +231,7 @@ std::vector<Requirement> resultRequirements() {
                          : fmt::format("{}, at most {}", shapeText(node.integers("output_shape")),
                                        shapeText(most));
            },
-           "E0206"},
+           kShapes},
           {fmt::format("the result must have an extent in [1, {}] along every axis", kMaxElements),
            [](const NodeView &node) -> std::string {
              Shape extents;
@@ -242,7 +242,7 @@ std::vector<Requirement> resultRequirements() {
              }
              return fits ? "" : shapeText(extents);
            },
-           "E0206"},
+           kShapes},
           {fmt::format("the strides must make at most {} phases", kMaxPhases),
            [](const NodeView &node) -> std::string {
              Shape phases;

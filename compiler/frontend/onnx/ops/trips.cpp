@@ -17,7 +17,7 @@ bool areFloat(const Tensors &tensors) {
 
 void appendRow(const Tensor &value, Tensors &rows) {
   if (!value.isTensor())
-    throw NodeError{"E0206", fmt::format("an iteration gives {}; only tensors can be stacked",
+    throw NodeError{kShapes, fmt::format("an iteration gives {}; only tensors can be stacked",
                                          kindText(value))};
   rows.push_back(value);
 }
@@ -30,7 +30,7 @@ void TripLimit::countTrip() {
   Problem problem =
       ir::tooLongToUnroll(trips ? fmt::format("{}", *trips) : fmt::format("at least {}", made),
                           std::max<int64_t>(1, (nodes - made) / made));
-  throw NodeError{problem.code, problem.message, problem.fixes};
+  throw NodeError{"E0415", problem.message, problem.fixes};
 }
 
 Tensor element(Emitter &emit, const Sequence &sequence, int64_t trips, int64_t trip) {

@@ -35,7 +35,7 @@ Operator transpose() {
                                       ? ""
                                       : shapeText(order);
                          },
-                         "E0206"}};
+                         kShapes}};
   entry.build = [](NodeBuilder &node) {
     node.result(node.emit.transpose(node.in(0), permutation(node)));
   };
@@ -58,7 +58,7 @@ Operator expand() {
                     ? ""
                     : fmt::format("{} for {}", shapeText(wanted), shapeText(node.in(0).shape));
        },
-       "E0206"}};
+       kShapes}};
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     node.result(node.emit.broadcast(x, *broadcastShape({x.shape, node.knownInts(1)})));
@@ -71,7 +71,7 @@ Operator expand() {
       return;
     }
     if (elementCount(to, kMostFoldedElements) < 0)
-      throw NodeError{"E0206",
+      throw NodeError{kShapes,
                       fmt::format("the result has more than {} elements", kMostFoldedElements)};
     node.result(Tensor::ofKnown(
         x.select(to, [&](int64_t flat) { return broadcastIndex(x.shape, to, flat); })));
@@ -117,7 +117,7 @@ Operator tile() {
              std::all_of(repeats.begin(), repeats.end(), [](int64_t count) { return count >= 0; });
          return fits ? "" : fmt::format("{} for {}", shapeText(repeats), inputShapes(node));
        },
-       "E0206"},
+       kShapes},
       {fmt::format("the result must have 1 to {} elements", kMostFoldedElements),
        [](const NodeView &node) -> std::string {
          Shape factors = node.in(0).shape;
@@ -164,10 +164,10 @@ Operator tileOneAxis() {
                         : "shape " + shapeText(node.in(i).shape);
          return "";
        },
-       "E0206"},
+       kShapes},
       {"input 'axis' must be in [-rank, rank-1] of input 'input'",
        [](const NodeView &node) { return axesProblem({*wholeNumber(node, 2)}, node.in(0).rank()); },
-       "E0206"}};
+       kShapes}};
   const auto repeats = [](std::function<void(NodeBuilder &)> then) {
     return [then = std::move(then), checks = tile().requirements](NodeBuilder &node) {
       Shape counts(node.in(0).rank(), 1);

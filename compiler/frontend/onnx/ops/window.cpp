@@ -86,20 +86,20 @@ Requirement hasSpatialAxes(const char *input) {
       [](const NodeView &node) -> std::string {
         return node.in(0).rank() >= 3 ? "" : shapeText(node.in(0).shape);
       },
-      "E0206"};
+      kShapes};
 }
 
 Requirement perSpatialAxis(const std::string &attribute) {
   return {fmt::format("attribute '{}' must have one element per spatial axis, in [1, {}]",
                       attribute, kMost),
           [attribute](const NodeView &node) { return listProblem(node, attribute, 1, 1); },
-          "E0206"};
+          kShapes};
 }
 
 Requirement padsPerSpatialAxis() {
   return {
       fmt::format("attribute 'pads' must have two elements per spatial axis, in [0, {}]", kMost),
-      [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, "E0206"};
+      [](const NodeView &node) { return listProblem(node, "pads", 2, 0); }, kShapes};
 }
 
 std::vector<Requirement> padRequirements() {
@@ -110,7 +110,7 @@ std::vector<Requirement> padRequirements() {
                                 mode == "VALID";
              return known ? "" : inQuotes(mode);
            },
-           "E0206"},
+           kShapes},
           padsPerSpatialAxis(),
           {"attribute 'pads' must be left out or 0 unless 'auto_pad' is NOTSET",
            [](const NodeView &node) -> std::string {
@@ -121,7 +121,7 @@ std::vector<Requirement> padRequirements() {
                  std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return !pad; });
              return none ? "" : fmt::format("{} and {}", shapeText(pads), autoPad(node));
            },
-           "E0206"}};
+           kShapes}};
 }
 
 Requirement windowFits(std::function<Shape(const NodeView &)> sizes) {
@@ -136,7 +136,7 @@ Requirement windowFits(std::function<Shape(const NodeView &)> sizes) {
                                    firstSpatialAxis(node) + i);
             return "";
           },
-          "E0206"};
+          kShapes};
 }
 
 Shape perAxis(const NodeView &node, const std::string &attribute) {

@@ -194,7 +194,9 @@ Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options,
   for (mlir::Type type : function.getResultTypes())
     info.outputs.push_back(describe(type));
   options.notes = &notes;
-  graph = lowerToRows(function, geometry, info, problems, options);
+  Outcome<Graph> lowered = lowerToRows(function, geometry, info, options);
+  graph = std::move(lowered.value);
+  problems.insert(problems.end(), lowered.problems.begin(), lowered.problems.end());
 }
 
 Model::~Model() = default;
