@@ -115,7 +115,7 @@ TEST(Emitter, RefusesOperandsThatDoNotBroadcast) {
                                [](const Scalars &, mlir::ValueRange x) { return x[0]; });
     FAIL();
   } catch (const NodeError &error) {
-    EXPECT_EQ(error.code, "E0206");
+    EXPECT_EQ(error.code.text, "E0206");
     EXPECT_EQ(error.message, "the shapes of the operands do not broadcast");
   }
 }

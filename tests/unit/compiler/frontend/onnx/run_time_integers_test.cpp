@@ -263,7 +263,7 @@ TEST(RunTimeIntegers, OfCodesAreViewedAndNotComputedWith) {
     model.node("ArgMax", {"x"}, {"i"}).attribute("axis", int64_t{1});
     Node node = model.node(op, {"i"}, {"y"});
     if (op == std::string("Cast"))
-      node.attribute("to", int64_t{TensorProto::INT32});
+      node.attribute("to", int64_t{Proto::INT32});
     return import(model).messages();
   };
   EXPECT_EQ(index("Squeeze", 300), "");
