@@ -7,6 +7,7 @@
 #include "compiler/check/check_program.h"
 #include "compiler/dialect/sluice/folding.h"
 #include "compiler/frontend/onnx/border.h"
+#include "compiler/pipeline/host_attributes.h"
 #include "compiler/pipeline/textual_model.h"
 
 namespace sluice::pipeline {
@@ -54,8 +55,10 @@ void ImportOnce::read() {
       });
   module = import();
   if (module)
-    if (auto main = module->lookupSymbol<mlir::func::FuncOp>("main"))
+    if (auto main = module->lookupSymbol<mlir::func::FuncOp>("main")) {
       llvm::append_range(found, ir::foldingProblems(main));
+      setHostAttributes(main, info);
+    }
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> ImportOnce::import() {

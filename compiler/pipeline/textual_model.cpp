@@ -6,6 +6,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
 #include "compiler/layout/data_dimension.h"
+#include "compiler/pipeline/host_attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -161,6 +162,10 @@ private:
     for (auto [i, value] : llvm::enumerate(end->getOperands())) {
       auto name = function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr);
       info.outputs.push_back({name ? name.str() : nameOf(value), ir::shapeOf(value).vec()});
+    }
+    if (auto wrong = readHostAttributes(function, info)) {
+      refuse(std::move(*wrong), ir::nodeOf(function.getLoc()).source);
+      return false;
     }
     return true;
   }

@@ -102,6 +102,19 @@ std::optional<std::string> checkQuantisation(const HostTensor &tensor) {
              : std::nullopt;
 }
 
+/// What is wrong with what the host makes of a tensor, or nothing.
+std::optional<std::string> checkHostTensor(const HostTensor &tensor,
+                                           const std::vector<HostArray> &arrays, bool isOutput) {
+  if (elementBytes(tensor.type) == 0)
+    return fmt::format("the element type is {}, allowed: 1 to {}",
+                       static_cast<unsigned>(tensor.type), static_cast<unsigned>(kLastHostType));
+  if (auto wrong = checkLimits(tensor, isOutput))
+    return wrong;
+  if (auto wrong = checkLookup(tensor, arrays, isOutput))
+    return wrong;
+  return checkQuantisation(tensor);
+}
+
 /// What is wrong with the arrays of a model, or nothing.
 std::optional<std::string> checkArrays(const Model &model) {
   std::set<std::string> names;
@@ -125,15 +138,11 @@ std::optional<std::string> checkArrays(const Model &model) {
 }
 
 /// What is wrong with a tensor by itself, or nothing.
-std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, uint32_t steps,
-                                       uint32_t lanes) {
+std::optional<std::string> checkTensor(const HostTensor &tensor,
+                                       const std::vector<HostArray> &arrays, bool isOutput,
+                                       uint32_t steps, uint32_t lanes) {
   if (tensor.name.empty() || !isUtf8(tensor.name))
     return "the name is empty or not UTF-8 text";
-  if (elementBytes(tensor.type) == 0)
-    return fmt::format("the element type is {}, allowed: 1 to {}",
-                       static_cast<unsigned>(tensor.type), static_cast<unsigned>(kLastHostType));
-  if (auto wrong = checkLimits(tensor, isOutput))
-    return wrong;
   int64_t elements = 1;
   for (int64_t extent : tensor.shape) {
     if (extent < 1 || extent > kTensorElements)
@@ -150,7 +159,7 @@ std::optional<std::string> checkTensor(const HostTensor &tensor, bool isOutput, 
   const int64_t rows = part.rows(lanes);
   if (tensor.rows != rows)
     return fmt::format("the tensor has {} rows, its shape needs {}", tensor.rows, rows);
-  return std::nullopt;
+  return checkHostTensor(tensor, arrays, isOutput);
 }
 
 /// Rows of several tensors, which must not overlap.
@@ -177,6 +186,16 @@ private:
 };
 
 } // namespace
+
+std::optional<std::string> checkHostSide(const Model &model) {
+  if (auto wrong = checkArrays(model))
+    return wrong;
+  for (const bool isOutput : {false, true})
+    for (const HostTensor &tensor : isOutput ? model.outputs : model.inputs)
+      if (const auto wrong = checkHostTensor(tensor, model.arrays, isOutput))
+        return fmt::format("{} '{}': {}", isOutput ? "output" : "input", tensor.name, *wrong);
+  return std::nullopt;
+}
 
 std::optional<std::string> checkGeometry(const Geometry &geometry) {
   auto nameOk = [](const std::string &name) {
@@ -273,11 +292,8 @@ void checkModels(const Program &program, ProblemList &problems) {
       const std::string_view direction = isOutput ? "output" : "input";
       std::set<std::string> names;
       for (const HostTensor &tensor : isOutput ? model.outputs : model.inputs) {
-        auto wrong = checkTensor(tensor, isOutput, model.steps, program.geometry.lanes);
-        if (!wrong)
-          wrong = checkLookup(tensor, model.arrays, isOutput);
-        if (!wrong)
-          wrong = checkQuantisation(tensor);
+        const auto wrong =
+            checkTensor(tensor, model.arrays, isOutput, model.steps, program.geometry.lanes);
         if (wrong) {
           bad(direction, tensor, *wrong);
           continue;

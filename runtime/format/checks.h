@@ -30,6 +30,10 @@ private:
 /// Returns a message if a geometry is invalid.
 std::optional<std::string> checkGeometry(const Geometry &geometry);
 
+/// Returns a message if the inputs, outputs and arrays of a model contradict each other or their
+/// types. Does not look at their rows.
+std::optional<std::string> checkHostSide(const Model &model);
+
 /// Whether a text is well-formed UTF-8.
 bool isUtf8(std::string_view text);
 

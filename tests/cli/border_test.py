@@ -38,6 +38,46 @@ def passed(kind, shape=(2, 3)):
                         [models.tensor("z", *shape), models.tensor("y", *shape, kind=kind)])
 
 
+def everything():
+    """All that the host does: types, a table, a mask of ids, a quantisation on either side, codes of indices."""
+    nodes = [helper.make_node("Gather", ["table", "ids"], ["r"], name="rows"),
+             helper.make_node("Equal", ["ids", "pad"], ["m"], name="mask"),
+             helper.make_node("QuantizeLinear", ["q", "scale", "zero"], ["k"], name="quantise"),
+             helper.make_node("DequantizeLinear", ["k", "scale", "zero"], ["d"], name="dequantise"),
+             helper.make_node("Identity", ["n"], ["i"], name="same"),
+             helper.make_node("ArgMax", ["c"], ["a"], name="largest", axis=1)]
+    return models.model(
+        nodes, [models.tensor("ids", 1, 3, kind=TensorProto.INT64), models.tensor("q", 1, 4),
+                models.tensor("c", 1, 300), models.tensor("n", 1, 2, kind=TensorProto.INT32)],
+        [models.tensor("r", 1, 3, 4), models.tensor("m", 1, 3, kind=TensorProto.BOOL), models.tensor("d", 1, 4),
+         models.tensor("i", 1, 2, kind=TensorProto.INT32), models.tensor("a", 1, 1, kind=TensorProto.INT64)],
+        [models.constant("table", models.values(7, 4)), models.constant("pad", np.int64([0])),
+         models.constant("scale", np.float32(0.25)), models.constant("zero", np.int8(3))])
+
+
+# Of textual IR: what is replaced, by what, and what is said of it.
+WRONG_HOSTS = (
+    ('type = "int64"}, limits', 'type = "int65"}, limits',
+     "sluice.host of argument 'ids' has type 'int65', allowed: a type of NumPy, like 'int64'"),
+    ('type = "bool"', "type = 1 : i64", "sluice.host of result 'm' has another kind of value for 'type'"),
+    ("codes", "kodes", "sluice.host of result 'a' has unknown entry 'kodes'"),
+    ('limits = array<i64: -256, 256>, name = "n"', 'limits = array<i64: 1>, name = "n"',
+     "sluice.host of argument 'n' has 1 values for 'limits', allowed: 2"),
+    ('256>, type = "int32"}', '257>, type = "int32"}',
+     "input 'n': the limits are -256 and 257, allowed: ascending, in [-256, 256]"),
+    ("first = -7 : i64, ", "", "sluice.host of argument 'ids for r' has a table that does not have 'first' and rows of f32"),
+    ("scale = 2.500000e-01", "scale = -1.0", "input 'q for k': the scale is -1, allowed: finite and above 0"),
+    (", zero = 3 : i64", "", "sluice.host of argument 'q for k' has some of 'scale', 'zero' and 'range', allowed: all or none"),
+    ('{array = {index = 2 : i64, name = "c"}}', "{}", "argument 'c' has no array in sluice.host; if one has, all must"),
+    ('array = {index = 1 : i64, name = "q"}', "array = {index = 1 : i64}",
+     "sluice.host of argument 'q for k' has an array without a name and an index"),
+    ('index = 1 : i64, name = "q"', 'index = 2 : i64, name = "q"', "sluice.host has two arrays with index 2"),
+    ('index = 1 : i64, name = "q"', 'index = 9 : i64, name = "q"', "sluice.host has 4 arrays, but none with index 1"),
+    ('array = {index = 1 : i64, name = "q"}', 'array = {codes, index = 1 : i64, name = "q"}',
+     "sluice.host of argument 'q for k' has an array with a table, a scale or codes"),
+)
+
+
 class Border(Refusal):
     def compile(self, model):
         onnx.save(model, self.dir / "m.onnx")
@@ -173,6 +213,41 @@ class Border(Refusal):
               --> m.onnx
              help: keep the state as float, and cast it where the model needs integers
             """, model, flags=["--state", "s=t"])
+
+    def test_textual_ir_keeps_what_the_host_does(self):
+        self.save_text(everything())
+        integers = np.random.default_rng(0).integers
+        inputs = {"ids": integers(-7, 7, (1, 3)), "q": np.float32([[0.3, -9, 1.26, 40]]),
+                  "c": np.float32(integers(0, 99, (1, 300))), "n": np.int32([[5, -7]])}
+        for name, value in inputs.items():
+            np.save(self.dir / f"{name}.npy", value)
+        found = {}
+        for kind in ("onnx", "mlir"):
+            self.ok("compile", f"m.{kind}", "--target", "c2b8", "-o", f"{kind}.sluice")
+            self.ok("run", f"{kind}.sluice", "--engine", self.engine(),
+                    *(word for name in inputs for word in ("--input", f"{name}=@{name}.npy")),
+                    *(word for name in "rmdia" for word in ("--output", f"{name}=@{kind}-{name}.npy")))
+            # But for the parameters: codes are constants of the text.
+            found[kind] = re.sub(r"\d+ parameters", "", self.ok("inspect", f"{kind}.sluice", "--io"))
+        self.assertEqual(found["mlir"], found["onnx"])
+        for name in "rmdia":
+            onnx_bytes, mlir_bytes = ((self.dir / f"{kind}-{name}.npy").read_bytes() for kind in found)
+            self.assertEqual(mlir_bytes, onnx_bytes, name)
+        self.assertEqual(np.load(self.dir / "mlir-a.npy"), inputs["c"].argmax())
+
+    def save_text(self, proto):
+        onnx.save(proto, self.dir / "m.onnx")
+        text = self.ok("compile", "m.onnx", "--target", "c2b8", "--emit", "graph")
+        self.save("m.mlir", text.encode())
+        return text
+
+    def test_textual_ir_with_wrong_hosts(self):
+        text = self.save_text(everything())
+        for old, new, why in WRONG_HOSTS:
+            with self.subTest(new):
+                self.assertIn(old, text)
+                self.save("w.mlir", text.replace(old, new).encode())
+                self.refused(MALFORMED, f"error[E0116]: {why}\n  --> w.mlir:2\n", "check", "w.mlir", "--target", "c2b8")
 
 
 if __name__ == "__main__":

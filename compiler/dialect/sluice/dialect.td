@@ -21,7 +21,8 @@ def Sluice_Dialect : Dialect {
     Before layout, an encoding on a type is a pin: the solver must choose that data dimension.
 
     The attribute `sluice.name` gives arguments and results of the function the names of the ONNX
-    tensors. Locations carry `#sluice.node` attributes; see node.h.
+    tensors. The attribute `sluice.host` says what the host does with them: their types, tables,
+    quantisations and codes. Locations carry `#sluice.node` attributes; see node.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let extraClassDeclaration = [{

@@ -13,6 +13,8 @@ namespace sluice::ir {
 
 /// Argument and result attribute of functions: the name of the ONNX tensor.
 inline constexpr llvm::StringLiteral kNameAttr = "sluice.name";
+/// What the host does with an argument or result (pipeline/host_attributes.h).
+inline constexpr llvm::StringLiteral kHostAttr = "sluice.host";
 
 /// Whether the dialect's operations take this type.
 bool isSluiceTensor(mlir::Type type);

@@ -92,7 +92,7 @@ TEST(ProgramFile, TrailingBytes) {
 
 TEST(ProgramFile, OtherVersions) {
   std::vector<uint8_t> bytes = write(smallProgram());
-  test::store<uint32_t>(bytes, kVersionOffset, 7);
+  test::store<uint32_t>(bytes, kVersionOffset, 8);
   test::rehash(bytes);
   EXPECT_EQ(messageOf(read(bytes)),
             "format version 8, this build reads version 7: compile the model again");

@@ -151,6 +151,9 @@ TEST(TopK, RefusesMoreThanThereIs) {
             "E0205 at run time 'axis' must have at most 31616 elements; found 31617");
   EXPECT_EQ(One("Hardmax").input({31617}).problem(),
             "E0205 at run time 'axis' must have at most 31616 elements; found 31617");
+  EXPECT_EQ(One("Hardmax", 11).input({1, 2, 15809}).problem(),
+            "E0205 at run time the axes from 'axis' on must have at most 31616 elements; found "
+            "31618");
 }
 
 TEST(Losses, RefuseLabelsThatAreNone) {
