@@ -58,7 +58,7 @@ class Bind(Refusal):
         self.ok("check", "m.onnx", "--target", "c2b8", *self.flags("sr=16000"))
         self.assertIn("sr []: constant\n",
                       self.ok("check", "m.onnx", "--target", "c2b8", "--explain-layout=sr", *self.flags("sr=16000")))
-        self.assertIn("node 2 'choose' (If)", self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", *self.flags("sr=16000")))
+        self.assertIn("node 2 'choose' (If)", self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", "--verbose", *self.flags("sr=16000")))
 
     def test_as_far_as_the_operators(self):
         self.compile_refused(REFUSED, """

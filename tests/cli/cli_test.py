@@ -394,14 +394,18 @@ class Cli(unittest.TestCase):
     def test_explain_plan(self):
         """The plan of a small model, word for word, as text and as JSON."""
         model = Path(SOURCE, "tools/digits/digits.onnx")
-        code, out, err = run("explain", "--plan", model, "--target", "c2b8")
+        code, out, err = run("explain", "--plan", model, "--target", "c2b8", "--verbose")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(out.decode(), Path(SOURCE, "tests/cli/explain_plan.txt").read_text())
+        summary = out.decode().splitlines(True)[:3]
+        self.assertEqual(run("explain", "--plan", model, "--target", "c2b8")[1].decode(), "".join(summary) +
+                         "--verbose prints stages, cycles, the critical path and other plans\n")
         plan = json.loads(run("explain", "--plan", model, "--target", "c2b8", "--json")[1])
         self.assertEqual((plan["schema"], plan["ok"], plan["target"], plan["cores"]), (1, True, "c2b8", 2))
         self.assertEqual(plan["floor"]["products"] + sum(plan["idle"].values()), 2 * plan["spaced"])
         self.assertEqual(sum(step["cycles"] for step in plan["critical_path"]), plan["spaced"])
         self.assertEqual(plan["stages"][1]["nodes"][0], {"index": 1, "name": "fc1", "op": "Gemm"})
+        self.assertEqual(plan["summary"], [line.rstrip() for line in summary])
 
     def test_explain_plan_refusals(self):
         self.fails(5, "missing.onnx", "explain", "--plan", self.dir / "missing.onnx")

@@ -71,7 +71,7 @@ class Partition(Refusal):
         model, values = layers(16, 24, 8)
         self.compiled(model, values, "fc0=1", "fc1=1")
         self.assertEqual((self.cores("fc0"), self.cores("fc1")), ({1}, {1}))
-        plan = self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", "--core-partition", "fc0=1", "--core-partition", "fc1=1")
+        plan = self.ok("explain", "--plan", "m.onnx", "--target", "c2b8", "--verbose", "--core-partition", "fc0=1", "--core-partition", "fc1=1")
         self.assertRegex(plan, r"\n    1 .*  0 3, 0 6: node 0 'fc0' \(MatMul\), node 1 'act0' \(Relu\)\n")
 
     def test_whatever_is_searched(self):

@@ -154,7 +154,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--verbose", common.verbose,
-               "print every error, even if many nodes have the same one");
+               "print every error, even if many nodes have the same one, and every part of a plan");
   app.set_version_flag(
       "--version",
       [] {

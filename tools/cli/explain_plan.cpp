@@ -1,4 +1,5 @@
-// sluice explain --plan: the plan of a model, its floor, and where the cycles go.
+// sluice explain --plan: what a plan takes and why, and with --verbose its stages, its floor, the
+// cause of every idle cycle and the plans that lost.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include "compiler/support/problem_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
+#include "tools/cli/plan_summary.h"
 
 namespace sluice::cli {
 namespace {
@@ -26,12 +28,6 @@ Cause causeAt(size_t index) { return static_cast<Cause>(index); }
 
 uint64_t total(const CoreCycles &cycles) {
   return std::accumulate(cycles.begin(), cycles.end(), uint64_t{0});
-}
-
-std::string nodeName(const format::SourceNode &node) {
-  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", printable(node.name));
-  return node.index < 0 ? fmt::format("node{}", name)
-                        : fmt::format("node {}{} ({})", node.index, name, printable(node.op));
 }
 
 class PlanText {
@@ -57,15 +53,6 @@ public:
                              : fmt::format("core {} vector unit", unit - cores);
   }
 
-  std::string stageName(uint32_t stage) const {
-    if (stage == 0)
-      return "inputs";
-    std::vector<std::string> names;
-    for (uint32_t node : explanation.stages[stage].nodes)
-      names.push_back(nodeName(program.nodes[node]));
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
-
 private:
   const Explanation &explanation;
   const format::Program &program;
@@ -85,7 +72,7 @@ private:
           text += fmt::format(", {}", fmt::join(one.productsByCore, " "));
         text += ": ";
       }
-      text += stageName(stage) + '\n';
+      text += stageName(explanation, program, stage) + '\n';
     }
     return text;
   }
@@ -215,6 +202,7 @@ Json planJson(const CompileResult &result) {
   const plan::Floor &floor = explanation.floor;
   return {{"schema", 1},
           {"ok", true},
+          {"summary", planSummary(explanation, result.program)},
           {"target", result.program.geometry.name},
           {"cores", explanation.cores},
           {"spaced", explanation.cycles},
@@ -251,7 +239,11 @@ int explainPlan(ModelOptions options, const Common &common) {
   if (!result.explanation)
     return report.fail("E0611", "the plan could not be timed", options.compile.modelPath);
   Report::notes(result.notes);
-  report.text(PlanText(result).text());
+  report.text(
+      fmt::format("{}\n", fmt::join(planSummary(*result.explanation, result.program), "\n")));
+  report.text(common.verbose
+                  ? '\n' + PlanText(result).text()
+                  : "--verbose prints stages, cycles, the critical path and other plans\n");
   return report.json(planJson(result)) ? Ok : Usage;
 }
 
