@@ -127,7 +127,7 @@ Tensor scores(NodeBuilder &node) {
   const std::vector<float> &intercepts = node.floats("intercepts");
   const Tensor rows = Tensor::ofKnown(
       HostTensor::ofFloats({scoresOf(node), x.shape[1]}, node.floats("coefficients")));
-  const Tensor product = node.emit.matmul(x, node.emit.transpose(rows, {1, 0}));
+  Tensor product = node.emit.matmul(x, node.emit.transpose(rows, {1, 0}));
   if (intercepts.empty())
     return product;
   return node.emit.pointwise(
