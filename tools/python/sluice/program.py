@@ -209,7 +209,7 @@ class Program:
 def _plan(model: Model, options: Options) -> Plan:
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
-        arguments = ["explain", "--plan", word, *workspace.flags(options)]
+        arguments = ["explain", "--plan", word, "--verbose", *workspace.flags(options)]
         facts, _ = workspace.json(arguments, stdin)
         return Plan(workspace.call(arguments, stdin)[1], facts)
 
