@@ -2,6 +2,7 @@
 #include "compiler/dialect/sluice/operations.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -151,18 +152,19 @@ Pieces RotateOp::pieces() {
   const ExtentsRef shape = shapeOf(getInput());
   const Extents still(shape.size(), 0);
   std::vector<space::Parts> factors{{Piece{0, still, still, {}}}};
-  for (auto [axis, by] : llvm::enumerate(getBy())) {
-    space::Parts &parts = factors.emplace_back();
-    const auto add = [&](int64_t from, int64_t to, int64_t extent) {
-      Piece part{0, still, still, {{extent, still, still}}};
-      part.from[axis] = from;
-      part.to[axis] = to;
-      part.loops[0].from[axis] = part.loops[0].to[axis] = 1;
-      parts.push_back(std::move(part));
+  for (const size_t axis : llvm::seq(shape.size())) {
+    const int64_t by = getBy()[axis];
+    const auto at = [&](int64_t index) {
+      Extents indices(shape.size(), 0);
+      indices[axis] = index;
+      return indices;
     };
-    add(by, 0, shape[axis] - by);
+    const auto run = [&](int64_t from, int64_t to, int64_t extent) {
+      return Piece{0, at(from), at(to), {{extent, at(1), at(1)}}};
+    };
+    factors.push_back({run(by, 0, shape[axis] - by)});
     if (by != 0)
-      add(0, shape[axis] - by, by);
+      factors.back().push_back(run(0, shape[axis] - by, by));
   }
   return {{Extents(shape)}, Extents(shape), space::product(factors), std::nullopt};
 }

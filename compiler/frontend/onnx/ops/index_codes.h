@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "compiler/frontend/onnx/emitter.h"
+#include "compiler/frontend/onnx/node_view.h"
 #include "compiler/frontend/onnx/operator.h"
 
 namespace sluice::frontend::ops {

@@ -286,7 +286,7 @@ Requirement partsFit() {
 
 /// A part of QLinearConcat in the quantisation of the result.
 Tensor requantised(NodeBuilder &node, size_t part) {
-  const Tensor x = asFloats(node.in(part));
+  Tensor x = asFloats(node.in(part));
   const DataType type = node.in(kYZero).type;
   const float scale = numberOf(node, part + 1), zero = numberOf(node, part + 2);
   const float yScale = numberOf(node, kYScale), yZero = numberOf(node, kYZero);
