@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "runtime/addressing/addressing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -9,13 +10,6 @@ using namespace mlir;
 
 namespace sluice::space {
 namespace {
-
-Extents stridesOf(ExtentsRef shape) {
-  Extents strides(shape.size(), 1);
-  for (size_t axis = shape.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * shape[axis];
-  return strides;
-}
 
 void add(Extents &to, ExtentsRef steps, int64_t times = 1) {
   for (auto [index, step] : llvm::zip_equal(to, steps))
@@ -76,9 +70,6 @@ struct Side {
     }
     return index;
   }
-
-  /// The steps of a loop that moves by `distance` elements within the borders of the axes.
-  [[nodiscard]] Extents stepsOf(int64_t distance) const { return indexOf(distance); }
 };
 
 /// Groups of axes of both sides of a reshape that hold the same elements.
@@ -127,9 +118,10 @@ private:
     return {0, from.indexOf(flat), to.indexOf(flat), {}};
   }
 
-  /// A loop that moves by `distance` elements.
+  /// A loop that moves by `distance` elements, within the borders of the axes: its steps are the
+  /// index of the element at that distance.
   [[nodiscard]] Piece::Loop loop(int64_t extent, int64_t distance) const {
-    return {extent, from.stepsOf(distance), to.stepsOf(distance)};
+    return {extent, from.indexOf(distance), to.indexOf(distance)};
   }
 
   /// A loop for each distance.
@@ -309,12 +301,12 @@ IndexSpace spaceOf(const Pieces &view, MLIRContext *context) {
 }
 
 std::vector<Source> sourcesOf(const Pieces &view) {
-  const Extents toStrides = stridesOf(view.result);
+  const addressing::Indices toStrides = addressing::rowMajorStrides(view.result);
   const int64_t size = wholeOf(view.result).size();
   std::vector<Source> sources(static_cast<size_t>(size));
   for (const Piece &piece : view.pieces) {
     const ExtentsRef shape = view.operands[piece.operand];
-    const Extents fromStrides = stridesOf(shape);
+    const addressing::Indices fromStrides = addressing::rowMajorStrides(shape);
     forEachPoint(piece, [&](ExtentsRef from, ExtentsRef to) {
       int64_t element = 0, place = 0;
       bool isInside = true;

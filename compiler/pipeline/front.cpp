@@ -19,6 +19,7 @@
 #include "compiler/layout/lay_out.h"
 #include "compiler/pipeline/copy_trials.h"
 #include "compiler/pipeline/explain_spaces.h"
+#include "compiler/pipeline/host_arrays.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/rewrites.h"
 #include "compiler/streaming/whole.h"
@@ -38,14 +39,8 @@ std::string printed(mlir::Operation *op) {
 
 std::vector<format::HostTensor> hostTensors(const std::vector<frontend::ImportedTensor> &imported) {
   std::vector<format::HostTensor> tensors;
-  for (const frontend::ImportedTensor &one : imported) {
-    format::HostTensor tensor;
-    tensor.name = one.name;
-    tensor.shape = one.shape;
-    tensor.type = one.type;
-    tensor.limits = one.limits;
-    tensors.push_back(std::move(tensor));
-  }
+  for (const frontend::ImportedTensor &one : imported)
+    tensors.push_back(hostTensor(one));
   return tensors;
 }
 

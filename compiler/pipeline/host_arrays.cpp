@@ -5,9 +5,13 @@
 #include "hw/numerics/numerics.h"
 
 namespace sluice::pipeline {
-namespace {
 
-/// The table of a lookup as the host has it: of integers that wrap around, only those from 0 on.
+format::HostTensor hostTensor(const frontend::ImportedTensor &imported) {
+  format::HostTensor tensor{imported.name, imported.shape, imported.type};
+  tensor.limits = imported.limits;
+  return tensor;
+}
+
 format::Lookup lookupOf(const frontend::ArrayLookup &from) {
   format::Lookup lookup{from.first, 1, {}};
   for (const int64_t extent : from.inner)
@@ -23,8 +27,6 @@ format::Lookup lookupOf(const frontend::ArrayLookup &from) {
   }
   return lookup;
 }
-
-} // namespace
 
 void setArrays(const CompileResult &result, format::Model &model) {
   for (size_t i = 0; i < result.given.size(); ++i)

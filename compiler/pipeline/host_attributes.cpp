@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/pipeline/host_arrays.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "runtime/format/checks.h"
@@ -193,18 +194,13 @@ private:
   }
 };
 
-/// The border as a program file has it.
-format::HostTensor hostTensor(const frontend::ImportedTensor &tensor) {
-  format::HostTensor result{tensor.name, tensor.shape, tensor.type};
-  result.limits = tensor.limits;
+/// A tensor as a program file has it, without its rows.
+format::HostTensor withBorder(const frontend::ImportedTensor &tensor) {
+  format::HostTensor result = hostTensor(tensor);
   result.quantised = tensor.quantised;
   result.codes = tensor.codes;
-  if (tensor.lookup) {
-    result.lookup = format::Lookup{tensor.lookup->first, 1, {}};
-    for (const int64_t extent : tensor.lookup->inner)
-      result.lookup->rowElements *= static_cast<uint32_t>(extent);
-    result.lookup->values.resize(tensor.lookup->values.size());
-  }
+  if (tensor.lookup)
+    result.lookup = lookupOf(*tensor.lookup);
   return result;
 }
 
@@ -261,12 +257,12 @@ std::optional<std::string> readHostAttributes(func::FuncOp main, frontend::Impor
   }
   format::Model border;
   for (const frontend::ImportedTensor &input : model.inputs) {
-    border.inputs.push_back(hostTensor(input));
+    border.inputs.push_back(withBorder(input));
     if (!arrays.empty())
       border.inputs.back().array = static_cast<uint32_t>(input.array);
   }
   for (const frontend::ImportedTensor &output : model.outputs)
-    border.outputs.push_back(hostTensor(output));
+    border.outputs.push_back(withBorder(output));
   for (const frontend::ImportedTensor &array : model.arrays)
     border.arrays.push_back({array.name, array.shape, array.type, array.limits});
   return format::checkHostSide(border);

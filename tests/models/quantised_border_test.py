@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from folder import Folder, main  # noqa: E402
+from node_by_node import session  # noqa: E402
 
 
 def graph(nodes, inputs, outputs, constants):
@@ -31,9 +31,7 @@ class Quantised(Folder):
         out = self.ok("run", "m.sluice", "--engine", "both", "--input", "x=@x.npy",
                           *(word for name in names for word in ("--output", f"{name}=@{name}.npy")))
         self.assertIn("engines agree: equal bits, equal cycles\n", out)
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        wanted = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, {"x": x})
+        wanted = session(model).run(None, {"x": x})
         for name, value in zip(names, wanted):
             found = np.load(self.dir / f"{name}.npy")
             self.assertEqual(found.dtype, value.dtype)

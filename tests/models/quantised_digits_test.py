@@ -15,12 +15,12 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from folder import Folder, main  # noqa: E402
+from node_by_node import session  # noqa: E402
 
 DIGITS = pathlib.Path(sys.argv[2]).resolve()
 TABLE = np.loadtxt(DIGITS / "heldout.csv", delimiter=",").astype(np.float32)
@@ -62,13 +62,6 @@ def dense_layers():
 def filters():
     rng = np.random.default_rng(3)
     return rng.normal(0, 0.5, (12, 1, 3, 3)).astype(np.float32), rng.normal(0, 0.3, 12).astype(np.float32)
-
-
-def session(model):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def results(model, images, shape):

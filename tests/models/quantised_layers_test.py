@@ -15,12 +15,12 @@ import sys
 import numpy as np
 import onnx
 import onnx.reference
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from folder import Folder, main  # noqa: E402
+from node_by_node import session  # noqa: E402
 
 FOLDER = pathlib.Path(sys.argv[2]).resolve()
 MICROSOFT = "com.microsoft"
@@ -92,19 +92,10 @@ class Compared(Folder):
         self.assertIn("engines agree: equal bits, equal cycles\n", self.ran("run", "m.sluice", "--engine", "both", *words))
         return [np.load(self.dir / f"{name}.npy") for name in outputs]
 
-    @staticmethod
-    def expected(model, inputs):
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(model if isinstance(model, str) else model.SerializeToString(), options,
-                                               providers=["CPUExecutionProvider"])
-        return session.run(None, inputs)
-
     def both(self, case, kind, *flags):
         model = case.model(kind)
         onnx.save(model, str(self.dir / "m.onnx"))
-        wanted = self.expected(model, case.inputs)[0]
+        wanted = session(model).run(None, case.inputs)[0]
         found = self.found("m.onnx", case.inputs, *flags)[0]
         self.assertEqual((found.dtype, found.shape), (wanted.dtype, wanted.shape))
         return found, wanted
@@ -308,7 +299,7 @@ class ToFloat(Compared):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)], ir_version=9)
         onnx.save(model, str(self.dir / "m.onnx"))
         x = rng.normal(size=(3, 12)).astype(np.float32)
-        wanted, found = self.expected(model, {"x": x})[0], self.found("m.onnx", {"x": x})[0]
+        wanted, found = session(model).run(None, {"x": x})[0], self.found("m.onnx", {"x": x})[0]
         self.assertLessEqual(np.abs(found - wanted).max(), 0.01 * np.ptp(wanted))
 
 
@@ -337,7 +328,7 @@ class Written(Compared):
     def compare(self, model, mode, inputs, must_have, tolerance, **options):
         path, ops = self.quantised(model, mode, inputs, **options)
         self.assertLessEqual(must_have, ops)
-        wanted = self.expected(path, inputs[0])[0]
+        wanted = session(path).run(None, inputs[0])[0]
         found = self.found(path, inputs[0], target="c6b32")[0]
         error = np.abs(found - wanted).max() / np.ptp(wanted)
         print(f"{self._testMethodName[5:]} {mode}: the largest error is {100 * error:.2f} % of the range; {', '.join(sorted(ops))}")

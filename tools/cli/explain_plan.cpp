@@ -1,6 +1,7 @@
 // sluice explain --plan: what a plan takes and why, and with --verbose its stages, its floor, the
 // cause of every idle cycle and the plans that lost.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -167,7 +168,7 @@ Json causes(const CoreCycles &cycles) {
   return json;
 }
 
-Json planJson(const CompileResult &result) {
+Json planJson(const CompileResult &result, const std::array<std::string, 3> &summary) {
   const Explanation &explanation = *result.explanation;
   const PlanText names(result);
   Json stages = Json::array();
@@ -202,7 +203,7 @@ Json planJson(const CompileResult &result) {
   const plan::Floor &floor = explanation.floor;
   return {{"schema", 1},
           {"ok", true},
-          {"summary", planSummary(explanation, result.program)},
+          {"summary", summary},
           {"target", result.program.geometry.name},
           {"cores", explanation.cores},
           {"spaced", explanation.cycles},
@@ -239,12 +240,12 @@ int explainPlan(ModelOptions options, const Common &common) {
   if (!result.explanation)
     return report.fail("E0611", "the plan could not be timed", options.compile.modelPath);
   Report::notes(result.notes);
-  report.text(
-      fmt::format("{}\n", fmt::join(planSummary(*result.explanation, result.program), "\n")));
+  const auto summary = planSummary(*result.explanation, result.program);
+  report.text(fmt::format("{}\n", fmt::join(summary, "\n")));
   report.text(common.verbose
                   ? '\n' + PlanText(result).text()
                   : "--verbose prints stages, cycles, the critical path and other plans\n");
-  return report.json(planJson(result)) ? Ok : Usage;
+  return report.json(planJson(result, summary)) ? Ok : Usage;
 }
 
 } // namespace sluice::cli

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/conversion/plan/order/pins.h"
 #include "compiler/support/problem_text.h"
 
 namespace sluice::cli {
@@ -16,56 +17,35 @@ namespace {
 using plan::Cause;
 using plan::Explanation;
 
-std::string nodeName(const format::SourceNode &node) {
-  const std::string name = node.name.empty() ? "" : fmt::format(" '{}'", printable(node.name));
-  return node.index < 0 ? fmt::format("node{}", name)
-                        : fmt::format("node {}{} ({})", node.index, name, printable(node.op));
-}
+std::string nodeName(const format::SourceNode &node) { return printable(plan::nodeName(node)); }
 
-/// What matrix units wait for.
-std::string_view waitedFor(Cause cause) {
+/// What matrix units wait for, and what makes that shorter.
+struct Wait {
+  std::string_view forWhat, remedy;
+};
+
+Wait waitOf(Cause cause) {
   switch (cause) {
   case Cause::Pipeline:
-    return "results in the pipelines";
+    return {"results in the pipelines", "fewer operations that wait for each other"};
   case Cause::Network:
-    return "the network";
+    return {"the network", "fewer operations that read rows of other cores"};
   case Cause::Imbalance:
-    return "another core with more products";
+    return {"another core with more products", "rows that divide evenly among the cores"};
   case Cause::Vector:
-    return "vector units";
+    return {"vector units", "fewer rows and functions on the vector units"};
   case Cause::Stalls:
-    return "full queues and instructions";
+    return {"full queues and instructions", "fewer rows at a time"};
   case Cause::Host:
-    return "the host port";
+    return {"the host port", "fewer rows of inputs and outputs"};
   }
-  return "";
-}
-
-/// What makes that shorter.
-std::string_view remedy(Cause cause) {
-  switch (cause) {
-  case Cause::Pipeline:
-    return "fewer operations that wait for each other";
-  case Cause::Network:
-    return "fewer operations that read rows of other cores";
-  case Cause::Imbalance:
-    return "rows that divide evenly among the cores";
-  case Cause::Vector:
-    return "fewer rows and functions on the vector units";
-  case Cause::Stalls:
-    return "fewer rows at a time";
-  case Cause::Host:
-    return "fewer rows of inputs and outputs";
-  }
-  return "";
+  return {};
 }
 
 class Summary {
 public:
   Summary(const Explanation &explanation, const format::Program &program)
-      : explanation(explanation), program(program),
-        all(explanation.floor.products + explanation.ahead +
-            std::accumulate(explanation.idle.begin(), explanation.idle.end(), uint64_t{0})) {
+      : explanation(explanation), program(program) {
     for (size_t i = 0; i < plan::kCauses; ++i)
       if (explanation.idle[i] != 0)
         causes.push_back(static_cast<Cause>(i));
@@ -87,8 +67,8 @@ public:
   [[nodiscard]] std::string shares() const {
     std::vector<std::string> waits;
     for (const Cause cause : causes)
-      if (100 * idle(cause) >= all)
-        waits.push_back(fmt::format("{} for {}", percent(idle(cause)), waitedFor(cause)));
+      if (100 * idle(cause) >= coreCycles())
+        waits.push_back(fmt::format("{} for {}", percent(idle(cause)), waitOf(cause).forWhat));
     const uint32_t cores = explanation.cores;
     return fmt::format("{} computes products for {} of that time{}.",
                        cores == 1 ? "The matrix unit"
@@ -104,24 +84,26 @@ public:
                          placeName(mostProducts()));
     const Cause cause = causes.front();
     const std::optional<uint32_t> stage = mostIdle(cause);
-    return fmt::format("What would help most: {}; the longest waits are {}.", remedy(cause),
+    return fmt::format("What would help most: {}; the longest waits are {}.", waitOf(cause).remedy,
                        stage ? "before " + placeName(*stage) : "after the last product");
   }
 
 private:
   const Explanation &explanation;
   const format::Program &program;
-  uint64_t all;              ///< core cycles
   std::vector<Cause> causes; ///< of waiting, the longest first
 
   [[nodiscard]] uint64_t idle(Cause cause) const {
     return explanation.idle[static_cast<size_t>(cause)];
   }
 
+  /// Those of products and of all causes of waiting.
+  [[nodiscard]] uint64_t coreCycles() const { return explanation.cycles * explanation.cores; }
+
   [[nodiscard]] uint64_t products() const { return explanation.floor.products + explanation.ahead; }
 
   [[nodiscard]] std::string percent(uint64_t cycles) const {
-    const double share = 100.0 * static_cast<double>(cycles) / static_cast<double>(all);
+    const double share = 100.0 * static_cast<double>(cycles) / static_cast<double>(coreCycles());
     return cycles != 0 && share < 1 ? "below 1 %" : fmt::format("{:.0f} %", share);
   }
 

@@ -11,6 +11,7 @@
 #include "compiler/frontend/onnx/checked_shape.h"
 #include "compiler/frontend/onnx/report.h"
 #include "compiler/support/fold_limits.h"
+#include "runtime/addressing/addressing.h"
 
 namespace sluice::frontend {
 namespace {
@@ -128,12 +129,7 @@ int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
   return index;
 }
 
-Shape stridesOf(const Shape &shape) {
-  Shape strides(shape.size(), 1);
-  for (size_t axis = shape.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * shape[axis];
-  return strides;
-}
+Shape stridesOf(const Shape &shape) { return addressing::rowMajorStrides(shape); }
 
 /// Returns the floats that an operation on constants computes, if that is little work, and erases
 /// the operation. Importers choose forms by values that are known, however a model spells them.

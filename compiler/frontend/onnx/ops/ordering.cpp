@@ -75,12 +75,16 @@ int64_t count(const NodeView &node) {
   return node.given("k") ? node.integer("k") : node.knownInts(1).front();
 }
 
+bool wantsLargest(const NodeView &node) {
+  return !node.given("largest") || node.integer("largest") != 0;
+}
+
 /// Takes the greatest element so often as there are results, and leaves it out each time: of many
 /// elements, fewer steps than counting.
 void takeGreatest(NodeBuilder &node) {
   Emitter &emit = node.emit;
   const int64_t axis = axisOf(node), extent = node.in(0).shape[axis], rank = node.in(0).rank();
-  const bool largest = !node.given("largest") || node.integer("largest") != 0;
+  const bool largest = wantsLargest(node);
   Tensor x = largest ? node.in(0) : emit.scaled(node.in(0), -1),
          codes = codesAlong(axis, rank, extent);
   std::vector<Tensor> values, indices;
@@ -113,7 +117,7 @@ void buildTopK(NodeBuilder &node) {
   const int64_t axis = axisOf(node), extent = x.shape[axis];
   if (needsCode(extent))
     return takeGreatest(node);
-  const bool largest = !node.given("largest") || node.integer("largest") != 0;
+  const bool largest = wantsLargest(node);
   // Elements along `axis`, what they are compared with behind it.
   const int64_t rank = x.rank() + 1;
   const Tensor own = node.emit.unsqueeze(x, {axis + 1}), other = node.emit.unsqueeze(x, {axis});
@@ -154,7 +158,7 @@ void buildTopK(NodeBuilder &node) {
 void evaluateTopK(NodeBuilder &node) {
   const HostTensor &x = *node.in(0).known;
   const int64_t axis = axisOf(node), extent = x.shape[axis], run = stridesOf(x.shape)[axis];
-  const KnownOrder before{x, node.given("largest") && node.integer("largest") == 0};
+  const KnownOrder before{x, !wantsLargest(node)};
   HostTensor indices{onnx::TensorProto::INT64, x.shape, {}, {}};
   indices.shape[axis] = count(node);
   indices.ints.resize(x.size() / extent * count(node));
