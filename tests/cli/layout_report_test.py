@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import onnx
-from onnx import helper
+from onnx import TensorProto, helper
 
 import bad_models as models
 from folder import main
@@ -445,7 +445,8 @@ class Sarif(Refusal):
 
 def puzzle(variables, clauses, seed):
     """A hard instance of one-in-three satisfiability as a layout. An input [1 1 1] is a clause: its data dimension is
-    the one literal that holds. A variable is a tensor [1 1] whose data dimension is 1 if it is true."""
+    the one literal that holds. A variable is a tensor [1 1] whose data dimension is 1 if it is true. The literals are
+    indices, since a maximum of one element is the element."""
     source = random.Random(seed)
     nodes, inputs, uses = [], [], {}
 
@@ -457,9 +458,8 @@ def puzzle(variables, clauses, seed):
         x = f"x{i}"
         inputs.append(models.tensor(x, 1, 1, 1))
         # Without the last axis, the middle one is alone at place 1; without the first one, the last.
-        literals = (add("ReduceMax", [add("Transpose", [x], f"t{i}", perm=[1, 0, 2])], f"a{i}", axes=[2], keepdims=0),
-                    add("ReduceMax", [x], f"b{i}", axes=[2], keepdims=0),
-                    add("ReduceMax", [x], f"c{i}", axes=[0], keepdims=0))
+        literals = [add("Cast", [add("ArgMax", [y], f"{name}{i}i", axis=axis, keepdims=0)], f"{name}{i}", to=TensorProto.FLOAT)
+                    for name, y, axis in (("a", add("Transpose", [x], f"t{i}", perm=[1, 0, 2]), 2), ("b", x, 2), ("c", x, 0))]
         for literal, variable in zip(literals, source.sample(range(variables), 3)):
             uses.setdefault(variable, []).append(literal)
     outputs = []

@@ -51,6 +51,16 @@ constexpr llvm::StringLiteral kKept = "the data dimension keeps its stride";
 /// weights, whichever of the axes that merge into the summed one lies along the lanes.
 void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRelation &relation,
                 llvm::StringLiteral rule) {
+  // The leftmost axis stays the choice where no operation asks for another one.
+  if (llvm::all_of(from, [](int64_t extent) { return extent == 1; })) {
+    for (int64_t dim = 0; dim < rank(from); ++dim)
+      for (int64_t to = 0; to < rank(query.result); ++to)
+        if (to == 0)
+          addView(relation, dim, to, rule, kKept, 0);
+        else
+          addView(relation, dim, to, "DD-ONE", "a single element has no axis of its own", 1);
+    return;
+  }
   for (int64_t dim = 0; dim < rank(from); ++dim) {
     const auto kept = reshapeDim(from, dim, query.result);
     bool selected = false; // the lanes of `kept` by products
@@ -168,8 +178,8 @@ void ReduceOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
               along ? "the reduced data dimension keeps its place"
                     : "the reduction keeps the data dimension",
               query.rows(query.operands[0], dim) +
-                  // One lane of every row has to be gathered into the lanes.
-                  (along && !getKeepdims() ? query.rows(kept, dim) : 0));
+                  // One lane of every row is gathered into the lanes, as by a squeeze.
+                  (along && kept[dim] != query.result[*to] ? query.rows(query.result, *to) : 0));
   }
 }
 

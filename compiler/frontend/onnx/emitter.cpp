@@ -328,8 +328,8 @@ Tensor Emitter::reduce(ir::Monoid monoid, const Tensor &input, const Shape &axes
   for (const int64_t axis : axes)
     count *= input.shape[axis];
   const bool isOwnResult = monoid != ir::Monoid::ArgMax && monoid != ir::Monoid::Variance;
-  if (count == 1 && isOwnResult && keepdims && !input.known)
-    return input;
+  if (count == 1 && isOwnResult && !input.known)
+    return keepdims ? input : squeeze(input, axes);
   if (auto exact = mergedIntegers(monoid, input, count, [&](ir::Monoid of, const Tensor &integers) {
         return reduce(of, integers, axes, keepdims);
       }))

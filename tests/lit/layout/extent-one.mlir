@@ -43,3 +43,15 @@ func.func @nothing(%x: tensor<1xf32, #sluice<[1!]>>) -> tensor<1x1xf32> {
   %u = sluice.unsqueeze %x axes [1] : (tensor<1xf32, #sluice<[1!]>>) -> tensor<1x1xf32>
   return %u : tensor<1x1xf32>
 }
+
+// -----
+
+// A single element has no axis of its own: a reshape gives it the one that the concat asks for.
+// CHECK-LABEL: func.func @element(
+// CHECK: sluice.reshape %{{.*}} -> tensor<1x1xbf16, #sluice<[1 1!]>>
+// CHECK-NOT: sluice.relayout
+func.func @element(%x: tensor<1xf32, #sluice<[1!]>>, %y: tensor<3x1xf32, #sluice<[3 1!]>>) -> tensor<4x1xf32> {
+  %r = sluice.reshape %x : (tensor<1xf32, #sluice<[1!]>>) -> tensor<1x1xf32>
+  %c = sluice.concat %r, %y axis 0 : (tensor<1x1xf32>, tensor<3x1xf32, #sluice<[3 1!]>>) -> tensor<4x1xf32>
+  return %c : tensor<4x1xf32>
+}

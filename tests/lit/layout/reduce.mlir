@@ -88,3 +88,19 @@ func.func @everything_back(%x: tensor<3xf32>) -> tensor<f32, #sluice.dim<0>> {
   %r = sluice.reduce sum %x axes [0] : (tensor<3xf32>) -> tensor<f32, #sluice.dim<0>>
   return %r : tensor<f32, #sluice.dim<0>>
 }
+
+// A reduction costs the same with its axis removed at once or by a squeeze.
+// CHECK-LABEL: func.func @removed(
+// CHECK-SAME: tensor<43x8xbf16, #sluice<[43 8!]>>
+func.func @removed(%x: tensor<43x8xf32>) -> tensor<43xf32> {
+  %r = sluice.reduce max %x axes [1] : (tensor<43x8xf32>) -> tensor<43xf32>
+  return %r : tensor<43xf32>
+}
+
+// CHECK-LABEL: func.func @squeezed(
+// CHECK-SAME: tensor<43x8xbf16, #sluice<[43 8!]>>
+func.func @squeezed(%x: tensor<43x8xf32>) -> tensor<43xf32> {
+  %r = sluice.reduce max %x axes [1] keepdims : (tensor<43x8xf32>) -> tensor<43x1xf32>
+  %s = sluice.squeeze %r axes [1] : (tensor<43x1xf32>) -> tensor<43xf32>
+  return %s : tensor<43xf32>
+}
