@@ -8,8 +8,6 @@
 namespace sluice::frontend::ops {
 namespace {
 
-namespace arith = mlir::arith;
-
 /// What a score becomes whose key is not seen: the lowest bf16 number, of which exp is 0.
 constexpr float kLowest = -0x1.FEp127F;
 
@@ -25,6 +23,14 @@ Tensor scaled(Emitter &emit, const Tensor &x, float factor) {
   return factor == 1 ? x : emit.pointwise({x}, [factor](const Scalars &s, mlir::ValueRange v) {
     return s.scale(v[0], factor);
   });
+}
+
+/// What is added to scores that are seen or not, in the one form that models write masks in.
+Tensor lowestWhereHidden(const Tensor &visible) {
+  std::vector<float> added;
+  for (const float sees : visible.known->floats)
+    added.push_back(sees != 0 ? 0 : kLowest);
+  return Tensor::ofKnown(HostTensor::ofFloats(visible.shape, added));
 }
 
 } // namespace
@@ -81,11 +87,8 @@ Tensor attend(Emitter &emit, const AttentionOperands &operands) {
     scores = emit.pointwise({scores, one},
                             [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); });
   if (operands.visible)
-    scores = emit.pointwise({scores, *operands.visible}, [](const Scalars &s, mlir::ValueRange v) {
-      const mlir::Value sees =
-          s.make<arith::CmpFOp>(arith::CmpFPredicate::UNE, v[1], s.constant(0));
-      return s.make<arith::SelectOp>(sees, v[0], s.constant(kLowest));
-    });
+    scores = emit.pointwise({scores, lowestWhereHidden(*operands.visible)},
+                            [](const Scalars &s, mlir::ValueRange v) { return s.add(v[0], v[1]); });
   const Tensor weights = softmax(emit, scores, {3}, false);
   return emit.matmul(weights, repeatedHeads(emit, operands.v, heads));
 }

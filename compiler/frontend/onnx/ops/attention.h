@@ -37,7 +37,7 @@ struct AttentionOperands {
   float scale = 1;
   float softcap = 0;                            ///< 0: none
   std::vector<Tensor> added = {};               ///< to the scores, to whose shape they broadcast
-  std::optional<Tensor> visible = std::nullopt; ///< zeros and ones
+  std::optional<Tensor> visible = std::nullopt; ///< known zeros and ones
 };
 
 /// softmax(softcap * tanh(scale * q k^T / softcap) + added, where visible) v:
