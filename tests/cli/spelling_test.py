@@ -196,6 +196,69 @@ class Spelling(Folder):
                                  node("Mul", "k d", "f"), node("Add", "bc f", "n"), last],
             }, x, y, constants)
 
+    def test_batch_norms_of_activations(self):
+        """Where no layer takes their factors, they are one factor and one offset."""
+        x, mean, scale, shift, spread = values(3, 20), values(20), values(20) + 1, values(20) / 2, np.abs(values(20)) + 0.5
+        y = np.tanh(np.maximum((x.astype(float) - mean) / spread * scale + shift, 0))
+        constants = {"s": scale, "b": shift, "m": mean, "v": (spread ** 2 - 1e-5).astype(np.float32), "spread": spread,
+                     "factor": scale / spread, "offset": (shift - mean * scale / spread).astype(np.float32),
+                     "zero": np.zeros(20, np.float32), "minus": -mean}
+        last = [node("Relu", "n", "r"), node("Tanh", "r", "y")]
+        self.same({
+            "operator": [node("BatchNormalization", "x s b m v", "n"), *last],
+            "sub, mul, add": [node("Sub", "x m", "d"), node("Mul", "d factor", "f"), node("Add", "f b", "n"), *last],
+            "mul, add": [node("Mul", "x factor", "f"), node("Add", "f offset", "n"), *last],
+            "div": [node("Sub", "x m", "d"), node("Div", "d spread", "q"), node("Mul", "q s", "f"), node("Add", "f b", "n"), *last],
+            "add": [node("Add", "x minus", "d"), node("Mul", "d factor", "f"), node("Add", "zero f", "g"), node("Add", "g b", "n"), *last],
+        }, x, y, constants)
+
+    def test_neutral_constants_and_signs(self):
+        x, a = values(2, 16), values(16, 16)
+        constants = {"A": a, "zero": np.float32(0), "zeros": np.zeros(16, np.float32), "one": np.float32(1), "m": np.float32(-1)}
+        first = node("MatMul", "x A", "h")
+        self.same({
+            "plain": [first, node("Sub", "h x", "y")],
+            "zero": [first, node("Add", "h zero", "i"), node("Add", "zeros i", "j"), node("Sub", "j x", "y")],
+            "one": [first, node("Mul", "h one", "i"), node("Div", "i one", "j"), node("Sub", "j x", "y")],
+            "negative": [first, node("Neg", "x", "n"), node("Add", "h n", "y")],
+            "negative first": [first, node("Mul", "m x", "n"), node("Add", "n h", "y")],
+            "two negatives": [first, node("Neg", "h", "g"), node("Neg", "g", "i"), node("Sub", "i x", "y")],
+        }, x, x @ a - x, constants)
+
+    def test_reductions_of_one_element(self):
+        x, a = values(1, 8), values(8, 8)
+        for op in "ReduceLogSumExp", "ReduceMean", "ReduceMax":
+            self.same({
+                "nothing": [node("MatMul", "x A", "y")],
+                "keepdims": [node("MatMul", "x A", "h"), node(op, "h ax", "y", keepdims=1)],
+                "unsqueeze": [node("MatMul", "x A", "h"), node(op, "h ax", "r", keepdims=0), node("Unsqueeze", "r ax", "y")],
+            }, x, x @ a, {"A": a, "ax": np.int64([0])})
+
+    def test_reduced_axes_that_a_squeeze_removes(self):
+        x, ax = values(43, 8), {"ax": np.int64([1])}
+        self.same({
+            "at once": [node("ReduceMax", "x ax", "y", keepdims=0)],
+            "squeeze": [node("ReduceMax", "x ax", "r", keepdims=1), node("Squeeze", "r ax", "y")],
+        }, x, x.max(1), ax)
+
+    def test_attention(self):
+        """As an operator with a mask of bools, or written out with one of floats."""
+        q, k, v = (values(1, 2, 6, 8) * factor for factor in (1, 0.5, 2))
+        x = np.concatenate([q, k, v], 1)
+        sees = np.tril(np.ones((6, 6), bool))
+        scores = np.where(sees, q.astype(float) @ k.transpose(0, 1, 3, 2) / 8 ** 0.5, -np.inf)
+        weights = np.exp(scores - scores.max(3, keepdims=True))
+        y = weights / weights.sum(3, keepdims=True) @ v
+        parts = [node("Slice", f"x from{i} from{i + 1} ax", name) for i, name in enumerate("qkv")]
+        constants = {"ax": np.int64([1]), **{f"from{i}": np.int64([2 * i]) for i in range(4)}, "sees": sees,
+                     "mask": np.where(sees, 0, np.finfo(np.float32).min / 2).astype(np.float32), "s": np.float32(8 ** -0.5)}
+        turned = node("Transpose", "k", "t", perm=[0, 1, 3, 2])
+        rest = [node("MatMul", "a t", "p"), node("Add", "p mask", "m"), node("Softmax", "m", "w"), node("MatMul", "w v", "y")]
+        self.same({
+            "operator": [*parts, node("Attention", "q k v sees", "y")],
+            "written out": [*parts, turned, node("Mul", "q s", "a"), *rest],
+        }, x, y, constants, "--allow-dynamic-weights", opset=23)
+
     def test_group_norms(self):
         x, s, b = values(1, 8, 3, 3), values(8), values(8)
         grouped = x.reshape(1, 2, -1).astype(float)

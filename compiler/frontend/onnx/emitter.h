@@ -129,6 +129,12 @@ public:
   /// unless all operands are known; an operand given twice is passed once. A small one of known
   /// floats is known.
   Tensor pointwise(const std::vector<Tensor> &operands, const ScalarBody &body);
+  /// The same of a tensor and constants that may be a line, scale * x + shift: it and the lines
+  /// before it become one where that takes fewer operations (emitter_lines.cpp).
+  Tensor line(const std::vector<Tensor> &operands, const ScalarBody &body);
+  [[nodiscard]] std::optional<Tensor> negationOf(const Tensor &tensor) const;
+  /// Says that several nodes read a tensor: it is computed anyway, and no line goes past it.
+  void setShared(const Tensor &tensor);
 
   /// Of restored integers and a constant of scaled ones, the product of the integers times both
   /// scales: the weights stay integers, which bf16 has.
@@ -217,6 +223,8 @@ private:
   Tensor folded(const std::vector<Tensor> &operands, const Shape &shape, const ScalarBody &body);
   std::optional<Tensor> pointwiseOfArray(const std::vector<Tensor> &operands, const Shape &shape,
                                          const ScalarBody &body);
+  [[nodiscard]] bool isFixed(mlir::Value value) const;
+  std::optional<Tensor> asLine(const std::vector<Tensor> &operands, const ScalarBody &body);
   Tensor lookedUp(DataType type, const Tensor &by, ArrayLookup lookup);
   Tensor viewed(const Tensor &input, Tensor result, ArrayView view);
   std::optional<Tensor> evaluated(DataType type, mlir::Value value);
@@ -236,6 +244,7 @@ private:
   Arrays *arrays = nullptr;
   AddArgument addArgument;
   llvm::DenseMap<mlir::Value, Restored> restoredValues;
+  llvm::DenseSet<mlir::Value> sharedValues;
   uint64_t evaluatedWork = 0; ///< spent on operations on constants
 };
 

@@ -42,6 +42,7 @@ std::vector<std::optional<Tensor>> Importer::importGraph(const GraphNode &node,
   std::set<std::string> once;
   for (GraphNode part : body->nodes) {
     part.used.assign(part.proto->output_size(), true);
+    part.shared.assign(part.proto->output_size(), true);
     for (const std::string &name : part.proto->input())
       checkUse(name, part.ref, attribute);
     for (const std::string &name : part.proto->output())

@@ -96,8 +96,11 @@ void Importer::build(const GraphNode &node, const Operator &entry, NodeView view
   if (!target.caution.empty())
     noteCaution(target.caution, nodeText(node.ref));
   for (int i = 0; i < node.proto->output_size(); ++i)
-    if (target.wants(i) && target.results[i])
+    if (target.wants(i) && target.results[i]) {
+      if (node.shared[i])
+        emitter.setShared(*target.results[i]);
       define(node.proto->output(i), std::move(*target.results[i]));
+    }
 }
 
 void Importer::define(const std::string &output, Tensor tensor) {

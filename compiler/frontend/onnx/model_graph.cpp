@@ -91,7 +91,7 @@ std::vector<size_t> predecessors(const GraphNode &node, const Producers &produce
 }
 
 void markUsed(const onnx::GraphProto &proto, ModelGraph &graph) {
-  std::unordered_set<std::string_view> read;
+  std::unordered_multiset<std::string_view> read;
   for (const onnx::ValueInfoProto &output : proto.output())
     read.insert(output.name());
   for (const GraphNode &node : graph.nodes) {
@@ -99,8 +99,11 @@ void markUsed(const onnx::GraphProto &proto, ModelGraph &graph) {
     forEachInnerName(*node.proto, [&](const std::string &name) { read.insert(name); });
   }
   for (GraphNode &node : graph.nodes)
-    for (const std::string &name : node.proto->output())
-      node.used.push_back(!name.empty() && read.contains(name));
+    for (const std::string &name : node.proto->output()) {
+      const size_t readers = name.empty() ? 0 : read.count(name);
+      node.used.push_back(readers > 0);
+      node.shared.push_back(readers > 1);
+    }
 }
 
 /// Kahn's algorithm, lowest index first, over the nodes that are `needed`.

@@ -36,7 +36,8 @@ struct GraphNode {
   int64_t opset = 0; ///< version of the node's domain, 0 if it is not imported
   /// By output, whether a node or an output of the graph reads it; checkAndSort sets it.
   std::vector<bool> used = {};
-  const Opsets *opsets = nullptr;                    ///< of what it comes from: of its graphs too
+  std::vector<bool> shared = {};  ///< by output, whether several nodes or outputs read it
+  const Opsets *opsets = nullptr; ///< of what it comes from: of its graphs too
   std::set<const onnx::FunctionProto *> within = {}; ///< the functions it comes from
 };
 

@@ -1,4 +1,6 @@
 // Add, Sub, Mul, Div, Neg.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/ops/common.h"
@@ -15,6 +17,8 @@ struct Binary {
   float (*real)(float, float);
   int64_t (*integer)(int64_t, int64_t);
   IntegerRange (*range)(const IntegerRange &, const IntegerRange &);
+  /// The operator that takes the negative of the right operand, if there is one.
+  mlir::Value (*ofNegative)(const Scalars &, mlir::Value, mlir::Value) = nullptr;
 };
 
 template <typename Op> mlir::Value create(const Scalars &s, mlir::Value l, mlir::Value r) {
@@ -34,10 +38,12 @@ int64_t divide(int64_t l, int64_t r) {
 
 const Binary kAdd = {create<arith::AddFOp>, [](float l, float r) { return l + r; },
                      [](int64_t l, int64_t r) { return wrapping(l, r, std::plus<>()); },
-                     [](const IntegerRange &l, const IntegerRange &r) { return l + r; }};
+                     [](const IntegerRange &l, const IntegerRange &r) { return l + r; },
+                     create<arith::SubFOp>};
 const Binary kSub = {create<arith::SubFOp>, [](float l, float r) { return l - r; },
                      [](int64_t l, int64_t r) { return wrapping(l, r, std::minus<>()); },
-                     [](const IntegerRange &l, const IntegerRange &r) { return l + -r; }};
+                     [](const IntegerRange &l, const IntegerRange &r) { return l + -r; },
+                     create<arith::AddFOp>};
 const Binary kMul = {create<arith::MulFOp>, [](float l, float r) { return l * r; },
                      [](int64_t l, int64_t r) { return wrapping(l, r, std::multiplies<>()); },
                      [](const IntegerRange &l, const IntegerRange &r) { return l * r; }};
@@ -62,6 +68,20 @@ void evaluate(NodeBuilder &node, const Binary &function) {
   node.result(Tensor::ofKnown(std::move(out)));
 }
 
+/// -a + b is b - a, and a - -b is a + b.
+void build(NodeBuilder &node, const Binary &function) {
+  Tensor l = node.in(0), r = node.in(1);
+  auto *compute = function.ir;
+  if (compute == kAdd.ir && node.emit.negationOf(l))
+    std::swap(l, r);
+  if (const auto base = function.ofNegative ? node.emit.negationOf(r) : std::nullopt) {
+    r = *base;
+    compute = function.ofNegative;
+  }
+  node.result(node.emit.line(
+      {l, r}, [&](const Scalars &s, mlir::ValueRange x) { return compute(s, x[0], x[1]); }));
+}
+
 Operator binary(const char *name, const char *form, const Binary &function) {
   Operator entry;
   entry.name = name;
@@ -69,12 +89,7 @@ Operator binary(const char *name, const char *form, const Binary &function) {
   entry.inputs = {{"A", Types::Numeric}, {"B", Types::Numeric}};
   entry.outputs = {{"C"}};
   entry.requirements = {sameTypes(), broadcastable()};
-  entry.build = [function](NodeBuilder &node) {
-    node.result(
-        node.emit.pointwise({node.in(0), node.in(1)}, [&](const Scalars &s, mlir::ValueRange x) {
-          return function.ir(s, x[0], x[1]);
-        }));
-  };
+  entry.build = [function](NodeBuilder &node) { build(node, function); };
   entry.evaluate = [function](NodeBuilder &node) { evaluate(node, function); };
   if (function.range)
     entry.integers = {IntegerRule::Kind::Computed, [function](const NodeView &node) {
@@ -92,7 +107,7 @@ Operator neg() {
   entry.inputs = {{"X", Types::Numeric}};
   entry.outputs = {{"Y"}};
   entry.build = [](NodeBuilder &node) {
-    node.result(node.emit.pointwise({node.in(0)}, [](const Scalars &s, mlir::ValueRange x) {
+    node.result(node.emit.line({node.in(0)}, [](const Scalars &s, mlir::ValueRange x) {
       return s.make<arith::NegFOp>(x[0]);
     }));
   };

@@ -23,7 +23,7 @@ void buildBatch(NodeBuilder &node) {
   }
   Shape shape(std::max<int64_t>(node.in(0).rank() - 1, 1), 1);
   shape[0] = static_cast<int64_t>(scale.size());
-  node.result(node.emit.pointwise(
+  node.result(node.emit.line(
       {node.in(0), Tensor::ofKnown(HostTensor::ofFloats(shape, factor)),
        Tensor::ofKnown(HostTensor::ofFloats(shape, offset))},
       [](const Scalars &s, mlir::ValueRange x) { return s.add(s.mul(x[0], x[1]), x[2]); }));

@@ -16,10 +16,16 @@ namespace {
 mlir::Value product(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[1]); }
 mlir::Value square(const Scalars &s, mlir::ValueRange x) { return s.mul(x[0], x[0]); }
 mlir::Value difference(const Scalars &s, mlir::ValueRange x) { return s.sub(x[0], x[1]); }
-/// x0 * x1 * scale, + bias where there is one.
-mlir::Value scaled(const Scalars &s, mlir::ValueRange x) {
-  mlir::Value y = s.mul(s.mul(x[0], x[1]), x[2]);
-  return x.size() == 4 ? s.add(y, x[3]) : y;
+/// x * by * scale, + bias where there is one.
+Tensor scaled(Emitter &emit, const Tensor &x, const Tensor &by, const Tensor &scale,
+              const std::optional<Tensor> &bias) {
+  std::vector<Tensor> operands = {emit.pointwise({x, by}, product), scale};
+  if (bias)
+    operands.push_back(*bias);
+  return emit.line(operands, [](const Scalars &s, mlir::ValueRange v) {
+    const mlir::Value y = s.mul(v[0], v[1]);
+    return v.size() == 3 ? s.add(y, v[2]) : y;
+  });
 }
 
 /// 1 / sqrt(mean of x^2 + epsilon) over `axes`, which are kept.
@@ -183,10 +189,9 @@ Operator instanceNormalization() {
   entry.build = [](NodeBuilder &node) {
     const Tensor &x = node.in(0);
     const Standard by(node.emit, x, axesFrom(2, x.rank()), node.real("epsilon"));
-    node.result(
-        node.emit.pointwise({by.distance, by.inverse, perChannel(node.emit, node.in(1), x.rank()),
-                             perChannel(node.emit, node.in(2), x.rank())},
-                            scaled));
+    node.result(scaled(node.emit, by.distance, by.inverse,
+                       perChannel(node.emit, node.in(1), x.rank()),
+                       perChannel(node.emit, node.in(2), x.rank())));
   };
   return entry;
 }
@@ -208,7 +213,7 @@ void buildGroup(NodeBuilder &node, bool ofGroups) {
         node.emit.broadcast(node.emit.reshape(values, {groups, 1}), {groups, each});
     return perChannel(node.emit, node.emit.reshape(repeated, {groups * each}), x.rank());
   };
-  node.result(node.emit.pointwise(
+  node.result(node.emit.line(
       {normal, spread(node.in(1)), spread(node.in(2))},
       [](const Scalars &s, mlir::ValueRange v) { return s.add(s.mul(v[0], v[1]), v[2]); }));
 }
@@ -250,16 +255,14 @@ Operator groupNormalization(bool ofGroups) {
 Normalised normalised(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon,
                       const Tensor &scale, const std::optional<Tensor> &bias) {
   Standard by(emit, x, axes, epsilon);
-  std::vector<Tensor> operands = {by.distance, by.inverse, scale};
-  if (bias)
-    operands.push_back(*bias);
-  return {emit.pointwise(operands, scaled), std::move(by.mean), std::move(by.inverse)};
+  Tensor y = scaled(emit, by.distance, by.inverse, scale, bias);
+  return {std::move(y), std::move(by.mean), std::move(by.inverse)};
 }
 
 Normalised normalisedByRms(Emitter &emit, const Tensor &x, const Shape &axes, float epsilon,
                            const Tensor &scale) {
   Tensor inverse = inverseRms(emit, x, axes, epsilon);
-  return {emit.pointwise({x, inverse, scale}, scaled), {}, inverse};
+  return {scaled(emit, x, inverse, scale, std::nullopt), {}, inverse};
 }
 
 Tensor normalisedByLength(Emitter &emit, const Tensor &x, int64_t axis, bool euclidean) {
