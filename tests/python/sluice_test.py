@@ -8,6 +8,7 @@ import contextlib
 import ctypes.util
 import doctest
 import importlib
+import inspect
 import io
 import json
 import os
@@ -19,6 +20,7 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, sys.argv[1])
 
@@ -28,24 +30,10 @@ import onnx
 import models
 import sluice
 from sluice import tool
+from base import Python
 
 VERSION = json.loads(subprocess.run([tool.executable(), "version", "--json"], stdout=subprocess.PIPE, check=True).stdout)
 ENGINES = ["vm", "rtl"] if "c2b8" in VERSION["engines"]["rtl"] else ["vm"]  # one with sanitizers has no rtl
-RANGE_SHARE = 0.02  # what bf16 may be off, of the reference's range
-
-
-class Python(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.model, reference = models.dense()
-        cls.reference = staticmethod(reference)
-        cls.program = sluice.compile(cls.model, target="c2b8")
-
-    def near(self, found, expected):
-        self.assertLessEqual(np.abs(found - expected).max(), RANGE_SHARE * np.ptp(expected))
-
-    def inputs(self, count):
-        return np.random.default_rng(5).standard_normal((count, 1, 8)).astype(np.float32)
 
 
 class Compile(Python):
@@ -111,10 +99,7 @@ class Compile(Python):
                 call()
             self.assertEqual(caught.exception.code, code, caught.exception)
 
-    def test_flags_that_only_the_command_knows(self):
-        with self.assertRaisesRegex(sluice.ArgumentError, "did you mean '--target'") as caught:
-            sluice.compile(self.model, tarket="c2b8")
-        self.assertEqual(caught.exception.code, "E0601")
+    def test_shapes_by_name(self):
         shaped = models.dense()[0]
         shaped.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
         shaped.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "batch"
@@ -122,6 +107,18 @@ class Compile(Python):
             self.assertEqual(sluice.compile(shaped, target="c2b8", input_shape=shape).inputs[0].shape, (2, 8))
         pinned = sluice.compile(shaped, target="c2b8", input_shape={"batch": 2}, data_dim={"x": 1}, rewrite_layout=True)
         self.assertEqual(pinned.inputs[0].data_dim, 1)
+
+    def test_calibration_and_checks(self):
+        for check in (False, True, "off", 3):
+            self.assertEqual(bytes(sluice.compile(self.model, target="c2b8", check=check)), bytes(self.program))
+        with self.assertRaisesRegex(sluice.ArgumentError, "check is '0', allowed: 1 to 10000, auto or off"):
+            sluice.compile(self.model, target="c2b8", check=0)
+        sluice.compile(self.model, target="c2b8", calibrate={"x": self.inputs(3)})
+        with self.assertRaisesRegex(sluice.ArgumentError, "'z'"):
+            sluice.compile(self.model, target="c2b8", calibrate={"z": self.inputs(3)})
+        with tempfile.TemporaryDirectory() as folder:
+            np.savez(f"{folder}/x.npz", x=self.inputs(3))
+            sluice.compile(self.model, target="c2b8", calibrate=Path(folder) / "x.npz")
 
     def test_progress_where_somebody_looks(self):
         class Terminal(io.StringIO):
@@ -132,7 +129,7 @@ class Compile(Python):
             with contextlib.redirect_stderr(stream):
                 sluice.compile(self.model, target="c2b8")
             lines = stream.getvalue().split("\r")
-            self.assertEqual(any(line.startswith("compiling -: ") for line in lines), is_shown)
+            self.assertEqual(any(line.startswith("compiling <model>: ") for line in lines), is_shown)
             self.assertEqual(lines[-1], "")
 
     def test_ctrl_c_ends_the_compiler(self):
@@ -156,6 +153,28 @@ class Run(Python):
                     self.near(job.result()["y"], self.reference(x))
         self.assertEqual(found["vm"], found[ENGINES[-1]])
         self.assertEqual(found["vm"][0][1].latency, self.program.latency.spaced)
+
+    def test_inputs_by_position(self):
+        x = self.inputs(1)[0]
+        expected = self.program.run(x=x)["y"]
+        with self.program.open() as engine:
+            for found in (self.program(x), self.program.run(x), engine(x), engine.submit(x).result(), self.program({"x": x}),
+                          asyncio.run(self.program.run_async(x))):
+                np.testing.assert_array_equal(found["y"], expected)
+        np.testing.assert_array_equal(self.program.steps(x[None])["y"][0], expected)
+        scaled = sluice.compile(models.scaled(), target="c2b8")
+        np.testing.assert_array_equal(scaled(x, np.full((1, 8), 2))["y"], scaled(x, s=np.full((1, 8), 2))["y"])
+        self.assertEqual(str(inspect.signature(scaled)), "(x, s, *, out=None)")
+        self.assertEqual(str(inspect.signature(scaled.open())), "(x, s, *, out=None)")
+        for call, message in (
+                (lambda: scaled(x, x, x), "E0602: 3 inputs are given, allowed: 2 ('x', 's')"),
+                (lambda: scaled(x, x=x), "E0603: input 'x' is given twice"),
+                (lambda: scaled(x), "E0603: input 's' [1, 8] is not given"),
+                (lambda: scaled(x, z=x), "E0602: the model has no input 'z', allowed: 'x', 's'")):
+            with self.assertRaises(TypeError) as caught:
+                call()
+            self.assertIsInstance(caught.exception, sluice.ArgumentError)
+            self.assertEqual(str(caught.exception), message)
 
     def test_saved_programs(self):
         x = self.inputs(1)[0]
@@ -192,6 +211,7 @@ class Run(Python):
         told = 'a,"b"\\x0a\\x07\\x09=1\\u2028'
         self.assertTrue(repr(program).startswith(f"<sluice.Program '{told}' for c2b8: {told}[1, 8] -> "), repr(program))
         self.assertEqual(program.inputs[0].name, name)
+        self.assertEqual(str(inspect.signature(program)), "(*inputs, out=None, **named)")
         self.assertEqual(len(repr(program.profile().layers).splitlines()), 1 + len(program.profile().layers))
         with self.assertRaises(sluice.ArgumentError) as wrong:
             program.run(q=self.inputs(1)[0])
@@ -385,8 +405,28 @@ class Look(Python):
         profiles = [self.program.profile(engine) for engine in ENGINES]
         self.assertEqual(profiles[0].cycles, self.program.latency.spaced)
         self.assertEqual(profiles[0].instructions, profiles[-1].instructions)
-        self.assertIn("<svg", profiles[0]._repr_html_())
-        self.assertIn("fc (MatMul)", profiles[0]._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            self.program.save(f"{folder}/p.sluice")
+            printed = subprocess.run([tool.executable(), "profile", f"{folder}/p.sluice", "--engine", "vm"],
+                                     stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertEqual(f"{profiles[0]}\n", printed)
+
+    def test_a_timeline(self):
+        profile = self.program.profile()
+        svg, rest = profile._repr_html_().split("</svg>")
+        self.assertEqual(rest, profile.layers._repr_html_())
+        root = ElementTree.fromstring(svg + "</svg>")
+        texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(texts[:6], ["0", "5", "10", "15", "20", "cycles"]) # of 26
+        layer = "fc (MatMul), bias (Add), act (Relu)"
+        self.assertEqual(texts[6:], ["core 0, matrix", "core 0, vector", "core 1, matrix", "core 1, vector", "host port, input",
+                                     layer, "(input)", "waits"])
+        bars = [(one[0].text, one.get("fill")) for one in root.iter("{http://www.w3.org/2000/svg}rect") if len(one)]
+        legend = [one.get("fill") for one in root.iter("{http://www.w3.org/2000/svg}rect") if not len(one)]
+        self.assertEqual({colour for text, colour in bars if text.startswith(layer)}, {legend[0]})
+        self.assertEqual({colour for text, colour in bars if text.startswith("(input)")}, {legend[1]})
+        self.assertEqual({colour for text, colour in bars if text.startswith("waits")}, {legend[2]})
+        self.assertEqual(len(set(legend)), 3)
 
     def test_memory_and_plan(self):
         memory = {(row["core"], row["memory"]): row for row in self.program.memory()}
@@ -405,7 +445,7 @@ class Look(Python):
     def test_examples_in_the_documentation(self):
         names = {"np": np, "example_model": lambda: self.model, "example_program": lambda: self.program, **vars(sluice)}
         tried = 0
-        for name in ("", ".display", ".engine", ".program"):
+        for name in ("", ".display", ".engine", ".keywords", ".program"):
             found = doctest.testmod(importlib.import_module("sluice" + name), extraglobs=names)
             self.assertEqual(found.failed, 0)
             tried += found.attempted

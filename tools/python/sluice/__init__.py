@@ -15,11 +15,9 @@ except ImportError:
 from ._version import version as __version__
 from .display import Table
 from .engine import Cycles, Engine, Job, Port
-from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, Node, Problem, ProgramError, RunError
-from .program import (Check, Latency, Plan, Profile, Program, check, compile, compile_with, explain, ops, plan,
-                      targets)
-from .tool import Options
+from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, KeywordError, Node, Problem, ProgramError, RunError
+from .program import Check, Latency, Plan, Profile, Program, check, compile, explain, ops, plan, targets
 
-__all__ = ["ArgumentError", "ChainStep", "Check", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job", "Latency",
-           "Node", "Options", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError", "Table",
-           "__version__", "check", "compile", "compile_with", "explain", "ops", "plan", "targets"]
+__all__ = ["ArgumentError", "ChainStep", "Check", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job",
+           "KeywordError", "Latency", "Node", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError",
+           "Table", "__version__", "check", "compile", "explain", "ops", "plan", "targets"]

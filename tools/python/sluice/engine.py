@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from keyword import iskeyword
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _runtime
-from .errors import ArgumentError, argument
+from .errors import ArgumentError, KeywordError, argument
 
 Array = npt.NDArray[Any]
 Inputs = Mapping[str, npt.ArrayLike]
+Given = Union[npt.ArrayLike, Inputs]
 
 _PACING = {"queued": 0, "contiguous": 1, "spaced": 2}
 _AS_THEY_ARE = tuple(map(np.dtype, (np.float32, np.float64, np.float16, np.bool_, np.int8, np.uint8, np.int16, np.uint16,
@@ -72,6 +75,18 @@ def _array(value: npt.ArrayLike) -> Array:
     return array if array.flags.c_contiguous else np.copy(array, order="C")
 
 
+def signature_of(inputs: Sequence[Port]) -> inspect.Signature:
+    """Returns the signature of a call: one parameter for each input. Names that are no parameters make it general."""
+    kind, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    names = [port.name for port in inputs]
+    if not all(name.isidentifier() and not iskeyword(name) and name != "out" for name in names):
+        return inspect.Signature([inspect.Parameter("inputs", inspect.Parameter.VAR_POSITIONAL),
+                                  inspect.Parameter("out", keyword, default=None),
+                                  inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD)])
+    return inspect.Signature([*(inspect.Parameter(name, kind) for name in names),
+                              inspect.Parameter("out", keyword, default=None)])
+
+
 class Engine:
     """A program on an engine. The engines "vm" and "rtl" give the same bits in the same cycles. Several threads may use
     one engine.
@@ -89,6 +104,7 @@ class Engine:
             raise argument("E0601", f"the pacing is '{pacing}', allowed: {', '.join(_PACING)}")
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self._model, self._program = model, program
+        self.__signature__ = signature_of(inputs)
         self._engine = _runtime.Engine(name, program, _PACING[pacing], stall_limit)
 
     def __enter__(self) -> "Engine":
@@ -98,15 +114,28 @@ class Engine:
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
+    def _named(self, arrays: Sequence[Given], named: Inputs) -> Dict[str, npt.ArrayLike]:
+        """Returns the arguments of a call by the name of the input."""
+        if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+            return {**arrays[0], **named}
+        if len(arrays) > len(self.inputs):
+            raise argument("E0602", f"{len(arrays)} inputs are given, allowed: {len(self.inputs)} ({_names(self.inputs)})",
+                           KeywordError)
+        given: Dict[str, Any] = {port.name: array for port, array in zip(self.inputs, arrays)}
+        for name in given:
+            if name in named:
+                raise argument("E0603", f"input '{name}' is given twice", KeywordError)
+        return {**given, **named}
+
     def _ordered(self, given: Inputs, steps: Optional[int] = None) -> List[Array]:
         """Returns the inputs in the order of the program. With `steps`, each has the steps as its first axis."""
         for name in given:
             if all(port.name != name for port in self.inputs):
-                raise argument("E0602", f"the model has no input '{name}', allowed: {_names(self.inputs)}")
+                raise argument("E0602", f"the model has no input '{name}', allowed: {_names(self.inputs)}", KeywordError)
         arrays = []
         for port in self.inputs:
             if port.name not in given:
-                raise argument("E0603", f"input '{port.name}' {list(port.shape)} is not given")
+                raise argument("E0603", f"input '{port.name}' {list(port.shape)} is not given", KeywordError)
             array = _array(given[port.name])
             shape = port.shape if steps is None else (steps, *port.shape)
             if array.shape != shape:
@@ -130,29 +159,30 @@ class Engine:
                                         f"allowed: {list(port.shape)}")
         return results
 
-    def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
-               **named: npt.ArrayLike) -> Job:
-        """Starts an inference and returns at once. Give inputs by name or as a mapping; they are read before this
-        function returns. `out` maps names of outputs to arrays to write: of the output's type, or of float16, float32
-        or float64."""
+    def submit(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None, **named: npt.ArrayLike) -> Job:
+        """Starts an inference and returns at once. Give inputs in the order of the model, by name, or as one mapping;
+        they are read before this function returns. `out` maps names of outputs to arrays to write: of the output's
+        type, or of float16, float32 or float64."""
         results = self._results(out)
-        arrays = self._ordered({**inputs, **named} if inputs else named)
+        arrays = self._ordered(self._named(inputs, named))
         return Job(self._engine.submit(self._model, arrays, list(results.values())), results)
 
-    def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+    def run(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None,
             **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference and returns its outputs by name."""
-        return self.submit(inputs, out=out, **named).result()
+        return self.submit(*inputs, out=out, **named).result()
 
-    async def run_async(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+    __call__ = run
+
+    async def run_async(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None,
                         **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference without blocking the event loop."""
-        job = self.submit(inputs, out=out, **named)
+        job = self.submit(*inputs, out=out, **named)
         return await asyncio.get_running_loop().run_in_executor(None, job.result)
 
-    def steps(self, inputs: Optional[Inputs] = None, /, **named: npt.ArrayLike) -> Dict[str, Array]:
+    def steps(self, *inputs: Given, **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
-        given = {**inputs, **named} if inputs else named
+        given = self._named(inputs, named)
         count = next((np.shape(value)[0] for value in given.values() if np.ndim(value)), 0)
         arrays = self._ordered(given, count)
         results = {port.name: np.empty((count, *port.shape), port.dtype) for port in self.outputs}

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
+
+from .keywords import in_python, keywords_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Fix:
     verified: bool
     cycles: Optional[int]
     extra_cycles: Optional[int]
+
+    @property
+    def keywords(self) -> Dict[str, Any]:
+        """The fix as keywords of `compile`; empty if none does it."""
+        return keywords_of(self.flag or "")
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,10 @@ class ArgumentError(Error, ValueError):
     """An argument is not valid."""
 
 
+class KeywordError(ArgumentError, TypeError):
+    """A call has an argument too many, one that is missing, or one with an unknown name."""
+
+
 class RunError(Error):
     """The engine stalled, the program broke a rule of the machine, or the job was cancelled."""
 
@@ -96,6 +107,7 @@ _INVALID_ARGUMENT, _BAD_PROGRAM = 2, 3
 def of_status(status: int, code: str, message: str) -> Error:
     """Returns the exception for a status of the C API."""
     kind = {_INVALID_ARGUMENT: ArgumentError, _BAD_PROGRAM: ProgramError}.get(status, RunError)
+    message = in_python(message)
     return kind(f"{code}: {message}" if code else message, [Problem(code, message)])
 
 
@@ -105,9 +117,9 @@ def printable(text: str) -> str:
                    for c in text)
 
 
-def argument(code: str, message: str) -> ArgumentError:
+def argument(code: str, message: str, kind: "Type[ArgumentError]" = ArgumentError) -> ArgumentError:
     message = printable(message)
-    return ArgumentError(f"{code}: {message}", [Problem(code, message)])
+    return kind(f"{code}: {message}", [Problem(code, message)])
 
 
 def of_problems(problems: Sequence[Problem], text: str) -> Error:
@@ -123,15 +135,25 @@ def _node(entry: Dict[str, Any]) -> Node:
     return Node(entry["index"], entry["name"], entry["op"], entry.get("source"))
 
 
+def flags_of(entries: List[Dict[str, Any]]) -> List[str]:
+    """Returns the flags that the fixes of these problems name."""
+    return [fix["flag"] for one in entries for fix in one.get("fixes", ()) if fix.get("flag")]
+
+
 def problems_of(entries: List[Dict[str, Any]]) -> Tuple[Problem, ...]:
     """Returns the problems in the member "errors" of a command's JSON."""
+    flags = flags_of(entries)
+
+    def spoken(text: str) -> str:
+        return in_python(text, flags)
+
     return tuple(
         Problem(
-            code=one["code"], message=one["message"], rule=one.get("rule"),
-            node=_node(one["node"]) if one.get("node") else None, notes=tuple(one.get("notes", ())),
-            chain=tuple(ChainStep(_node(step["node"]), step["tensor"], tuple(step["shape"]), step["data_dim"], step["why"])
-                        for step in one.get("chain", ())),
-            fixes=tuple(Fix(fix["text"], fix.get("flag"), fix["verified"], fix.get("cycles"),
+            code=one["code"], message=spoken(one["message"]), rule=one.get("rule"),
+            node=_node(one["node"]) if one.get("node") else None, notes=tuple(map(spoken, one.get("notes", ()))),
+            chain=tuple(ChainStep(_node(step["node"]), step["tensor"], tuple(step["shape"]), step["data_dim"],
+                                  spoken(step["why"])) for step in one.get("chain", ())),
+            fixes=tuple(Fix(spoken(fix["text"]), fix.get("flag"), fix["verified"], fix.get("cycles"),
                             fix.get("extra_cycles"))
                         for fix in one.get("fixes", ())))
         for one in entries)

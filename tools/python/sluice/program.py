@@ -6,15 +6,20 @@ import os
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy.typing as npt
 
 from . import _runtime
 from .display import Table, pairs_html, timeline_svg
-from .engine import Array, Engine, Inputs, Job, Port
+from .engine import Array, Engine, Given, Job, Port, signature_of
 from .errors import Error, Problem, ProgramError, argument, printable, problems_of
-from .tool import Model, Options, Workspace
+from .keywords import in_python, keywords_of
+from .tool import Keywords, Model, Workspace, names_keywords
+from .torch_module import exported, is_module
+
+_Path = Union[str, "os.PathLike[str]"]
+_Extents = Union[int, Sequence[int]]
 
 
 class Latency(NamedTuple):
@@ -32,7 +37,7 @@ class Check:
     problems: Tuple[Problem, ...]
     notes: Tuple[str, ...]
     rewrites: Tuple[Dict[str, Any], ...]
-    fixes: Tuple[Dict[str, Any], ...]  # flags with which the model compiles, the fewest cycles first
+    fixes: Tuple[Dict[str, Any], ...]  # flags and keywords with which the model compiles, the fewest cycles first
     text: str = field(repr=False)  # as the command prints it
 
     def __bool__(self) -> bool:
@@ -70,6 +75,10 @@ class Profile:
     units: Table = field(repr=False)
     instructions: Table = field(repr=False)
     events: List[Dict[str, Any]] = field(repr=False)  # for ui.perfetto.dev
+    text: str = field(repr=False)  # as the command prints it
+
+    def __str__(self) -> str:
+        return self.text
 
     def _repr_html_(self) -> str:
         return timeline_svg(self.events, self.cycles) + self.layers._repr_html_()
@@ -84,7 +93,7 @@ class Program:
     """
 
     def __init__(self, data: bytes, *, engine: str = "vm", model: Optional[str] = None,
-                 report: Optional[Dict[str, Any]] = None, plan: Optional[Tuple[Model, Options]] = None) -> None:
+                 report: Optional[Dict[str, Any]] = None, plan: Optional[Tuple[Model, Keywords]] = None) -> None:
         self._data, self._report, self._plan = data, report or {}, plan
         self._program = _runtime.Program(data)
         self._engine_name = engine
@@ -105,6 +114,7 @@ class Program:
         self.parameters: int = info["parameters"]
         self.inputs = tuple(Port(*port) for port in info["inputs"])
         self.outputs = tuple(Port(*port) for port in info["outputs"])
+        self.__signature__ = signature_of(self.inputs)
 
     def __repr__(self) -> str:
         ports = [", ".join(f"{p.name}{list(p.shape)}" for p in side) for side in (self.inputs, self.outputs)]
@@ -122,7 +132,7 @@ class Program:
         return self._data
 
     @classmethod
-    def load(cls, path: Union[str, "os.PathLike[str]"], *, engine: str = "vm", model: Optional[str] = None) -> "Program":
+    def load(cls, path: Union[str, "os.PathLike[str]"], *, engine: str = "vm", model: Optional[str] = None) -> Program:
         """Reads a program file. `model` selects a model, if the file has several."""
         return cls(Path(path).read_bytes(), engine=engine, model=model)
 
@@ -139,7 +149,7 @@ class Program:
     @property
     def notes(self) -> Tuple[str, ...]:
         """Notes of the compiler: accepted input that may not be what you meant."""
-        return tuple(self._report.get("notes", ()))
+        return tuple(map(in_python, self._report.get("notes", ())))
 
     def open(self, engine: str = "vm", *, pacing: str = "queued", stall_limit: int = 10000) -> Engine:
         """Opens another engine, "vm" or "rtl", with this program. `pacing` says when an inference starts: "queued",
@@ -154,24 +164,26 @@ class Program:
                 self._engine = self.open(self._engine_name)
             return self._engine
 
-    def run(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+    def run(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None,
             **named: npt.ArrayLike) -> Dict[str, Array]:
-        """Runs one inference and returns its outputs by name."""
-        return self.engine.run(inputs, out=out, **named)
+        """Runs one inference and returns its outputs by name. Give inputs in the order of the model, by name, or as one
+        mapping."""
+        return self.engine.run(*inputs, out=out, **named)
 
-    def submit(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
-               **named: npt.ArrayLike) -> Job:
+    __call__ = run
+
+    def submit(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None, **named: npt.ArrayLike) -> Job:
         """Starts an inference and returns at once; see Engine.submit."""
-        return self.engine.submit(inputs, out=out, **named)
+        return self.engine.submit(*inputs, out=out, **named)
 
-    async def run_async(self, inputs: Optional[Inputs] = None, /, *, out: Optional[Mapping[str, Array]] = None,
+    async def run_async(self, *inputs: Given, out: Optional[Mapping[str, Array]] = None,
                         **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference without blocking the event loop."""
-        return await self.engine.run_async(inputs, out=out, **named)
+        return await self.engine.run_async(*inputs, out=out, **named)
 
-    def steps(self, inputs: Optional[Inputs] = None, /, **named: npt.ArrayLike) -> Dict[str, Array]:
+    def steps(self, *inputs: Given, **named: npt.ArrayLike) -> Dict[str, Array]:
         """Runs one inference per step. Inputs and outputs have the steps as a new first axis."""
-        return self.engine.steps(inputs, **named)
+        return self.engine.steps(*inputs, **named)
 
     def reset(self) -> None:
         """Restarts the program with its initial state."""
@@ -193,11 +205,11 @@ class Program:
     def profile(self, engine: str = "vm", *, spacing: str = "spaced") -> Profile:
         """Runs an inference and returns what every unit did in each cycle."""
         with Workspace() as workspace:
-            found, _ = workspace.json(["profile", "-", "--engine", engine, "--spacing", spacing, "--trace", "trace.json",
+            found, out, _ = workspace.json(["profile", "-", "--engine", engine, "--spacing", spacing, "--trace", "trace.json",
                                        "--model", self.name], self._data)
             events = json.loads((workspace.path / "trace.json").read_text())["traceEvents"]
         tables = {name: Table(found[name]) for name in ("layers", "cores", "units", "instructions")}
-        return Profile(found["engine"], found["cycles"], found["clock_mhz"], events=events, **tables)
+        return Profile(found["engine"], found["cycles"], found["clock_mhz"], events=events, text=out.rstrip("\n"), **tables)
 
     def plan(self) -> Plan:
         """Explains how the program was planned. Works for programs that this package compiled."""
@@ -206,50 +218,87 @@ class Program:
         return _plan(*self._plan)
 
 
-def _plan(model: Model, options: Options) -> Plan:
+def _read(arguments: Keywords) -> Tuple[Model, Keywords]:
+    """Returns the model among the arguments of a function as the command reads it, and the options. A module of PyTorch
+    is exported, under the name of its class."""
+    options = {name: value for name, value in arguments.items() if name not in ("model", "example_inputs", "engine")}
+    model, example_inputs = arguments["model"], arguments["example_inputs"]
+    if is_module(model):
+        return exported(model, example_inputs), {**options, "name": options["name"] or type(model).__name__}
+    if example_inputs is not None:
+        raise argument("E0601", f"example_inputs are for a torch.nn.Module, the model is a {type(model).__name__}")
+    return model, options
+
+
+def _plan(model: Model, options: Keywords) -> Plan:
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
         arguments = ["explain", "--plan", word, "--verbose", *workspace.flags(options)]
-        facts, _ = workspace.json(arguments, stdin)
-        return Plan(workspace.call(arguments, stdin)[1], facts)
+        facts, text, _ = workspace.json(arguments, stdin)
+        return Plan(text, facts)
 
 
-def compile(model: Model, *, engine: str = "vm", **options: Any) -> Program:  # pylint: disable=redefined-builtin
-    """Compiles a model: a path, the bytes of an ONNX file, or an onnx.ModelProto. `options` are those of
-    sluice.Options. `engine` is the engine that the methods of the program use.
+@names_keywords
+def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redefined-builtin,unused-argument
+            target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+            bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
+            stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
+            data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+            allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
+            fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+            external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default",
+            check: Union[int, str] = "auto",
+            calibrate: Union[_Path, Mapping[str, npt.ArrayLike], None] = None, engine: str = "vm") -> Program:
+    """Compiles a model: a path, the bytes of an ONNX file, an onnx.ModelProto, or a torch.nn.Module with example inputs.
+    The options are those of `sluice compile`. `engine` is the engine that the methods of the program use.
 
     >>> program = compile(example_model(), target="c2b8")
     >>> program
     <sluice.Program 'example' for c2b8: x[1, 8] -> y[1, 8]>
     """
-    return compile_with(model, Options(**options), engine)
-
-
-def compile_with(model: Model, options: Options, engine: str = "vm") -> Program:
-    """Compiles a model with an Options object."""
+    model, options = _read(locals())
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
-        report, _ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
+        report, *_ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
         data = (workspace.path / "program.sluice").read_bytes()
-    return Program(data, engine=engine, report=report, plan=(model, options))
+    planned = {key: value for key, value in options.items() if key not in ("check", "calibrate")}
+    return Program(data, engine=engine, report=report, plan=(model, planned))
 
 
-def check(model: Model, **options: Any) -> Check:
+@names_keywords
+def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
+          target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+          bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
+          stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
+          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+          allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
+          fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+          external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default") -> Check:
     """Checks whether the model compiles. If not, the result holds all problems and their fixes.
 
     >>> check(example_model(), target="c2b8").ok
     True
     """
+    model, options = _read(locals())
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
-        found, said = workspace.json(["check", word, *workspace.flags(Options(**options))], stdin, check=False)
-    return Check(found["ok"], problems_of(found["errors"]), tuple(found.get("notes", ())),
-                 tuple(found.get("rewrites", ())), tuple(found.get("fixes", ())), said)
+        found, out, said = workspace.json(["check", word, *workspace.flags(options)], stdin, check=False)
+    fixes = tuple({**one, "keywords": keywords_of(one["flags"])} for one in found.get("fixes", ()))
+    return Check(found["ok"], problems_of(found["errors"]), tuple(map(in_python, found.get("notes", ()))),
+                 tuple(found.get("rewrites", ())), fixes, (said + in_python(out)).rstrip("\n"))
 
 
-def plan(model: Model, **options: Any) -> Plan:
+@names_keywords
+def plan(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
+         target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+         bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
+         stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
+         data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+         allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
+         fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
+         external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default") -> Plan:
     """Explains how the model is planned: what each core computes when, and where the cycles go."""
-    return _plan(model, Options(**options))
+    return _plan(*_read(locals()))
 
 
 def targets() -> Table:
@@ -281,5 +330,5 @@ def explain(code: str) -> str:
     return text
 
 
-__all__ = ["Check", "Latency", "Plan", "Profile", "Program", "ProgramError", "check", "compile", "compile_with", "explain",
-           "ops", "plan", "targets"]
+__all__ = ["Check", "Latency", "Plan", "Profile", "Program", "ProgramError", "check", "compile", "explain", "ops",
+           "plan", "targets"]

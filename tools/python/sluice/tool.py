@@ -2,8 +2,12 @@
 of Python, and Ctrl-C stops it."""
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,14 +15,18 @@ import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union, cast
 
 import numpy as np
 
-from .errors import Error, Problem, argument, of_problems, problems_of
+from .errors import Error, KeywordError, Problem, argument, flags_of, of_problems, problems_of
+from .keywords import flag_of, in_python, is_by_name
 
-# A path, the bytes of an ONNX file, or an onnx.ModelProto.
+# A path, the bytes of an ONNX file, an onnx.ModelProto or a torch.nn.Module.
 Model = Union[str, "os.PathLike[str]", bytes, Any]
+
+# The options of a command.
+Keywords = Mapping[str, Any]
 
 
 def executable() -> str:
@@ -51,7 +59,7 @@ class ProgressLine:
         """Shows a line if it reports progress. Returns whether it does."""
         if not said.startswith(self._START):
             return False
-        self._write(said[len(self._START):].rstrip("\n"))
+        self._write(said[len(self._START):].rstrip("\n").replace(" -: ", " <model>: ", 1))
         return True
 
     def end(self) -> None:
@@ -111,18 +119,21 @@ class Workspace:
         return process.returncode, out.decode(), "".join(said)
 
     def json(self, arguments: Sequence[str], stdin: Optional[bytes] = None,
-             check: bool = True) -> Tuple[Dict[str, Any], str]:
-        """Runs the command. Returns its JSON result and its messages; raises its problems."""
+             check: bool = True) -> Tuple[Dict[str, Any], str, str]:
+        """Runs the command. Returns its JSON result, standard output and messages; raises its problems."""
         report = self.path / "report.json"
-        code, _, said = self.call([*arguments, f"--json={report.name}"], stdin)
+        code, out, said = self.call([*arguments, f"--json={report.name}"], stdin)
         found: Dict[str, Any] = json.loads(report.read_text()) if report.exists() else {}
-        problems = problems_of(found.get("errors", []))
+        entries = found.get("errors", [])
+        problems, said = problems_of(entries), in_python(said, flags_of(entries))
+        if stdin is not None:
+            out, said = (re.sub("(?m)^(  --> )?-(?=:|$)", r"\1<model>", text) for text in (out, said))
         if not found:
             message = said.strip() or f"the command ended with exit code {code}"
             raise Error(message, [Problem("E0611", message)])
         if check and code != 0:
             raise of_problems(problems, said)
-        return found, said
+        return found, out, said
 
     def model(self, model: Model) -> Tuple[str, Optional[bytes]]:
         """Returns the argument that names the model, and the bytes for standard input."""
@@ -132,28 +143,41 @@ class Workspace:
             return "-", model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
             return "-", bytes(model)
-        raise argument("E0601", f"the model is a {type(model).__name__}, allowed: a path, bytes or an onnx.ModelProto")
+        raise argument("E0601", f"the model is a {type(model).__name__}, allowed: a path, bytes, an onnx.ModelProto or a "
+                                "torch.nn.Module")
 
-    def flags(self, options: "Options") -> List[str]:
-        """Returns the options as command line flags. Writes arrays to files."""
+    def flags(self, keywords: Keywords) -> List[str]:
+        """Returns keywords as flags of the command. Writes arrays to files."""
         words: List[str] = []
-        for name, value in options.given.items():
-            flag = "--" + {"name": "model-name"}.get(name, name.replace("_", "-"))
+        for name, value in keywords.items():
+            if name == "check" and isinstance(value, bool):
+                value = "auto" if value else "off"
             if value is None or value is False:
                 continue
             if value is True:
-                words.append(flag)
-            elif isinstance(value, Mapping):
-                for key, one in value.items():
-                    words += [flag, f"{key}={self._value(one, name)}"]
-            elif name == "external_data" or Path(str(value)).suffix == ".json":
-                words += [flag, str(Path(value).resolve())]
+                words.append(flag_of(name))
+                continue
+            if is_by_name(name):
+                if not isinstance(value, Mapping):
+                    raise argument("E0601", f"{name} is {value!r}, allowed: a dict by name")
+                values = [f"{key}={self._named(one, name)}" for key, one in value.items()]
             else:
-                words += [flag, str(value)]
+                values = [self._plain(one, name) for one in (value if isinstance(value, (list, tuple)) else (value,))]
+            words += [word for text in values for word in (flag_of(name), text)]
         return words
 
-    def _value(self, value: Any, name: str) -> str:
+    def _plain(self, value: Any, name: str) -> str:
+        """Returns the text of a value. The arrays of calibrate are written to a file, paths become absolute."""
+        if isinstance(value, Mapping):
+            np.savez(self.path / "calibrate.npz", **{key: np.asarray(one) for key, one in value.items()})
+            return "calibrate.npz"
+        is_path = name in ("external_data", "calibrate") or name == "target" and Path(str(value)).suffix == ".json"
+        return str(Path(value).resolve() if is_path else value)
+
+    def _named(self, value: Any, name: str) -> str:
         """Returns the text after KEY=. An array of a bound input is written to a file."""
+        if name == "bind" and isinstance(value, str) and value.startswith("@"):
+            return f"@{Path(value[1:]).resolve()}"
         if isinstance(value, (bool, int, float, str)):
             return str(value).lower() if isinstance(value, bool) else str(value)
         if name != "bind":
@@ -163,22 +187,20 @@ class Workspace:
         return f"@{file}"
 
 
-class Options:
-    """The options of `sluice compile`, under the same names. `more` passes on options of a newer command that this
-    list does not have."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-    def __init__(self, *, target: Union[str, "os.PathLike[str]"] = "c6b32",
-                 input_shape: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,
-                 bind: Optional[Mapping[str, Any]] = None, state: Optional[Mapping[str, str]] = None,
-                 stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
-                 data_dim: Optional[Mapping[str, int]] = None, allow_dynamic_weights: bool = False,
-                 rewrite_layout: bool = False, fix: bool = False, fixed_random: bool = False,
-                 effort: str = "default",
-                 external_data: Optional[Union[str, "os.PathLike[str]"]] = None, name: Optional[str] = None,
-                 **more: Any) -> None:
-        self.given: Dict[str, Any] = {
-            "target": target, "input_shape": input_shape, "bind": bind, "state": state, "stream": stream,
-            "stream_delay": stream_delay, "data_dim": data_dim,
-            "allow_dynamic_weights": allow_dynamic_weights, "rewrite_layout": rewrite_layout, "apply_fixes": fix,
-            "fixed_random": fixed_random, "effort": effort,
-            "external_data": external_data, "name": name, **more}
+
+def names_keywords(function: _Function) -> _Function:
+    """Lets a function name the nearest keyword when a call has an unknown one."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        for word in keywords:
+            if word not in known:
+                close = difflib.get_close_matches(word, known, 1)
+                raise argument("E0601", f"{function.__name__}() has no keyword '{word}', " +
+                               (f"did you mean '{close[0]}'?" if close else f"allowed: {', '.join(known)}"), KeywordError)
+        return function(*arguments, **keywords)
+
+    return cast(_Function, call)
