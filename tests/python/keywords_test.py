@@ -60,6 +60,16 @@ class Keywords(Python):
                 call()
             self.assertEqual(str(caught.exception), message)
 
+    def test_requirements(self):
+        program = sluice.compile(self.model, target="c2b8", require=["cycles<=1000", "error<=2%, blocks<=50%"])
+        self.assertEqual(bytes(program), bytes(self.program))
+        cycles = self.program.latency.spaced
+        with self.assertRaises(sluice.CompileError) as caught:
+            sluice.compile(self.model, target="c2b8", require="cycles<=1")
+        self.assertEqual(str(caught.exception), f"error[E0620]: 'cycles' is {cycles}, required: cycles<=1\n  --> <model>")
+        with self.assertRaisesRegex(sluice.ArgumentError, r"require 'cycles<1' is not of the form QUANTITY<=NUMBER or"):
+            sluice.compile(self.model, require="cycles<1")
+
     def test_fixes_as_keywords(self):
         model = models.sensors()[0]
         checked = sluice.check(model, target="c2b8")

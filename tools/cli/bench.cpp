@@ -8,6 +8,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/requirements.h"
 
 namespace sluice::cli {
 namespace {
@@ -16,6 +17,7 @@ struct BenchOptions {
   ModelChoice choice;
   std::string engine = "rtl", spacing = "both";
   std::optional<uint32_t> clockMhz;
+  Requirements required;
 };
 
 /// Inferences that fill the pipeline, those whose mean is taken, and those that
@@ -36,9 +38,13 @@ struct Measured {
 
 class Bench {
 public:
-  Bench(const BenchOptions &options, const Common &common) : options(options), report(common) {}
+  Bench(BenchOptions &options, const Common &common) : options(options), report(common) {}
 
   int run() {
+    Problems problems;
+    options.required.read(quantities(nullptr), problems);
+    if (!problems.empty())
+      return report.fail(problems, "");
     auto loaded = ModelHandle::load(options.choice);
     if (const auto *wrong = std::get_if<Problem>(&loaded))
       return report.fail({*wrong}, options.choice.file);
@@ -109,7 +115,24 @@ private:
     return "";
   }
 
-  int print() const {
+  /// The quantities of --require, without values if nothing has been measured yet.
+  std::vector<Quantity> quantities(const Measured *measured) const {
+    std::vector<Quantity> found;
+    const auto add = [&](const char *name, std::optional<uint64_t> Measured::*cycles) {
+      Quantity &one = found.emplace_back(Quantity{name, ""});
+      if (measured && measured->*cycles)
+        one.value = static_cast<double>(*(measured->*cycles));
+    };
+    if (options.spacing != "contiguous")
+      add("cycles", &Measured::spaced);
+    if (options.spacing != "spaced") {
+      add("contiguous", &Measured::contiguous);
+      add("period", &Measured::period);
+    }
+    return found;
+  }
+
+  int print() {
     const sluice_rt_machine machine = model.program().machine();
     const sluice_rt_model_info info = model.info();
     const Measured &measured = engines.back();
@@ -142,25 +165,29 @@ private:
                           engines.size() > 1 ? fmt::format("speed of {}", one.engine)
                                              : "simulation speed",
                           one.kilohertz(), one.simulated, one.seconds);
-    report.text(text);
+    options.required.judge(quantities(&measured));
+    report.text(text + options.required.text());
+    report.log(options.required.problems(), options.choice.file);
     const auto json = [](const auto &value) { return value ? Json(*value) : Json(nullptr); };
-    return report.json({{"schema", 1},
-                        {"ok", true},
-                        {"engine", options.engine},
-                        {"equal", engines.size() > 1 ? Json(true) : Json(nullptr)},
-                        {"target", machine.target},
-                        {"clock_mhz", clock},
-                        {"spaced", json(measured.spaced)},
-                        {"contiguous", json(measured.contiguous)},
-                        {"period", json(measured.period)},
-                        {"ahead", json(ahead)},
-                        {"macs", info.macs},
-                        {"utilisation", json(utilisation)}})
-               ? Ok
-               : Usage;
+    Json result = {{"schema", 1},
+                   {"ok", true},
+                   {"engine", options.engine},
+                   {"equal", engines.size() > 1 ? Json(true) : Json(nullptr)},
+                   {"target", machine.target},
+                   {"clock_mhz", clock},
+                   {"spaced", json(measured.spaced)},
+                   {"contiguous", json(measured.contiguous)},
+                   {"period", json(measured.period)},
+                   {"ahead", json(ahead)},
+                   {"macs", info.macs},
+                   {"utilisation", json(utilisation)}};
+    options.required.addTo(result);
+    if (!report.json(result))
+      return Usage;
+    return options.required.areMet() ? Ok : Different;
   }
 
-  const BenchOptions &options;
+  BenchOptions &options;
   const Report report;
   ModelHandle model;
   std::vector<Measured> engines;
@@ -187,6 +214,7 @@ void addBench(CLI::App &app, const Common &common, int &exitCode) {
                    "clock frequency for times in microseconds (that of the target)")
       ->type_name("N")
       ->check(CLI::Range(1U, 100000U).description("1 to 100000"));
+  options->required.add(*command, "cycles<=300, period<=100");
   command->callback([options, &common, &exitCode] { exitCode = Bench(*options, common).run(); });
 }
 

@@ -18,6 +18,7 @@
 #include "tools/cli/inputs.h"
 #include "tools/cli/model_options.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/requirements.h"
 
 namespace sluice::cli {
 namespace {
@@ -28,6 +29,7 @@ struct CompareOptions {
   ModelOptions model;
   std::string program, data = "random:4", against, labels;
   uint64_t steps = 1;
+  Requirements required;
 };
 
 /// The N of random:N; nothing of other texts.
@@ -98,6 +100,8 @@ private:
       return fail("E0601", "--against needs --data with the inputs that the other runtime had");
     if (isRandom && !options.labels.empty())
       return fail("E0601", "--labels needs --data with the samples that they belong to");
+    options.required.read(quantitiesOf(nullptr, options.labels.empty() ? nullptr : &ofProgram),
+                          problems);
     if (!options.model.streams.empty())
       return fail("E0601", "--stream cannot be used with compare, whose tensors are whole; compare "
                            "the model without --stream");
@@ -285,7 +289,8 @@ private:
                               ? "the layer is"
                               : fmt::format("all {} layers are", errors.layers.size()),
                           errors.layers.size() == 1 ? "its" : "their");
-    report.text(text);
+    options.required.judge(quantitiesOf(&errors, labels.empty() ? nullptr : &ofProgram));
+    report.text(text + options.required.text());
     const bool ok = !errors.firstWrong;
     if (!ok)
       report.log({wrongLayer(errors, options.against.empty() ? "the model" : "the reference",
@@ -301,9 +306,11 @@ private:
                                       : Json{{"labels", labels.size()},
                                              {"program", ofProgram.json()},
                                              {"reference", ofModel.json()}};
+    report.log(options.required.problems(), options.model.compile.modelPath);
+    options.required.addTo(json);
     if (!report.json(json))
       return Usage;
-    return ok ? Ok : Different;
+    return ok && options.required.areMet() ? Ok : Different;
   }
 
   CompareOptions &options;
@@ -348,6 +355,7 @@ void addCompare(CLI::App &app, const Common &common, int &exitCode) {
                    "number of steps of each sample; the samples of --data are steps in turn (1)")
       ->type_name("N")
       ->check(CLI::Range(uint64_t{1}, kMostSteps).description("1 to 10000"));
+  options->required.add(*command, "error<=1%, snr>=40dB, top1>=98%");
   command->callback(
       [options, &common, &exitCode] { exitCode = CompareRun(*options, common).run(); });
 }

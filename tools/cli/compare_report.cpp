@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -114,17 +115,11 @@ void Accuracy::add(const std::vector<double> &scores, size_t label) {
 }
 
 Json Accuracy::json() const {
-  const auto share = [&](uint64_t count) {
-    return 100 * static_cast<double>(count) / static_cast<double>(labels);
-  };
-  return {{"top1_percent", share(top1)}, {"top5_percent", share(top5)}};
+  return {{"top1_percent", percent(top1)}, {"top5_percent", percent(top5)}};
 }
 
 std::string Accuracy::text() const {
-  const auto share = [&](uint64_t count) {
-    return fmt::format("{:.4g} %", 100 * static_cast<double>(count) / static_cast<double>(labels));
-  };
-  return fmt::format("top 1 {}, top 5 {}", share(top1), share(top5));
+  return fmt::format("top 1 {:.4g} %, top 5 {:.4g} %", percent(top1), percent(top5));
 }
 
 std::string layersText(const check::LayerErrors &errors) {
@@ -166,6 +161,33 @@ Json layersJson(const check::LayerErrors &errors) {
           {"first_wrong",
            errors.firstWrong ? nodeJson(errors.layers[*errors.firstWrong].node) : Json(nullptr)},
           {"outputs", outputs}};
+}
+
+std::vector<Quantity> quantitiesOf(const check::LayerErrors *errors, const Accuracy *accuracy) {
+  Quantity error{"error", "%"}, snr{"snr", "dB"}, bound{"bound", "%"};
+  if (errors) {
+    for (const TensorError &output : errors->outputs) {
+      const double share = output.largestError == 0
+                               ? 0
+                               : 100 * output.largestError / output.range; // may be infinite
+      error.value = std::max(error.value.value_or(0), share);
+      constexpr double kNoError = std::numeric_limits<double>::infinity();
+      snr.value = std::min(snr.value.value_or(kNoError), output.snr.value_or(kNoError));
+    }
+    for (const TensorError &layer : errors->layers)
+      if (layer.checked > 0)
+        bound.value = std::max(bound.value.value_or(0), 100 * shareOfBound(layer));
+  }
+  std::vector<Quantity> quantities{error, snr, bound};
+  if (accuracy) {
+    Quantity top1{"top1", "%"}, top5{"top5", "%"};
+    if (accuracy->labels > 0) {
+      top1.value = accuracy->percent(accuracy->top1);
+      top5.value = accuracy->percent(accuracy->top5);
+    }
+    quantities.insert(quantities.end(), {top1, top5});
+  }
+  return quantities;
 }
 
 Problem wrongLayer(const check::LayerErrors &errors, std::string_view reference, uint64_t steps) {

@@ -5,6 +5,7 @@
 
 #include "compiler/check/layer_errors.h"
 #include "tools/cli/command_output.h"
+#include "tools/cli/requirements.h"
 
 namespace sluice::cli {
 
@@ -15,6 +16,9 @@ struct Accuracy {
 
   /// Counts one inference; `label` is below the number of scores.
   void add(const std::vector<double> &scores, size_t label);
+  [[nodiscard]] double percent(uint64_t count) const {
+    return 100 * static_cast<double>(count) / static_cast<double>(labels);
+  }
   [[nodiscard]] Json json() const;
   /// "96.1 % (top 5: 99.8 %)"
   [[nodiscard]] std::string text() const;
@@ -25,6 +29,10 @@ std::string layersText(const check::LayerErrors &errors);
 
 /// The members "layers", "unseen", "first_wrong" and "outputs".
 Json layersJson(const check::LayerErrors &errors);
+
+/// The quantities of --require. Without `errors` they have no values; `accuracy` is null without
+/// labels.
+std::vector<Quantity> quantitiesOf(const check::LayerErrors *errors, const Accuracy *accuracy);
 
 /// E0619 of the first wrong layer. `reference`: what it is compared with; `many`: there are several
 /// samples or steps.

@@ -1,4 +1,5 @@
 // sluice compile: a model becomes a program file.
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/fault_bundle.h"
 #include "tools/cli/model_options.h"
+#include "tools/cli/requirements.h"
 
 namespace sluice::cli {
 namespace {
@@ -25,6 +27,7 @@ struct Options {
   std::string emit;
   std::string check = "auto";
   std::string calibration;
+  Requirements required;
 };
 
 constexpr uint64_t kMostChecked = 10'000; ///< inputs
@@ -197,6 +200,41 @@ Json resultJson(const CompileResult &result, const std::string &target, double s
           {"output", output}};
 }
 
+/// The share of a memory that is used on its fullest core, in percent; of all memories without a
+/// name.
+std::optional<double> usedPercent(const CompileResult &result, std::string_view memory = "") {
+  std::optional<double> worst;
+  for (const plan::MemoryUse &use : result.memory)
+    if (memory.empty() || use.memory == memory)
+      worst = std::max(worst.value_or(0),
+                       100 * static_cast<double>(use.used) / static_cast<double>(use.capacity));
+  return worst;
+}
+
+/// The quantities of --require, without values if there is no result yet.
+std::vector<Quantity> quantitiesOf(const std::optional<check::Options> &check,
+                                   const CompileResult *result) {
+  std::vector<Quantity> quantities{
+      {"cycles", ""}, {"contiguous", ""}, {"period", ""}, {"blocks", "%"}, {"memory", "%"}};
+  if (check)
+    quantities.insert(quantities.end(), {{"error", "%"}, {"unchecked", "%"}});
+  if (!result)
+    return quantities;
+  if (const auto &cycles = result->cycles) {
+    quantities[0].value = static_cast<double>(cycles->spaced);
+    quantities[1].value = static_cast<double>(cycles->contiguous);
+    quantities[2].value = static_cast<double>(cycles->period);
+  }
+  quantities[3].value = usedPercent(*result, "weight blocks");
+  quantities[4].value = usedPercent(*result);
+  if (const auto &checked = result->checked) {
+    if (checked->unchecked < checked->elements)
+      quantities[5].value = 100 * checked->largestError;
+    quantities[6].value = 100 * checked->uncheckedShare();
+  }
+  return quantities;
+}
+
 /// Where the program goes without -o: the model's name, in this folder.
 std::string defaultOutput(const std::string &model) {
   return model == "-" ? "-" : std::filesystem::path(model).stem().string() + ".sluice";
@@ -252,6 +290,10 @@ int run(Options options, const Common &common) {
         one.notes.push_back(fmt::format("read from --calibrate '{}'", options.calibration));
       return samples;
     };
+  if (!program && !options.required.empty())
+    problems.push_back(
+        problem("E0601", "--require cannot be used with --emit, which measures nothing"));
+  options.required.read(quantitiesOf(compile.check, nullptr), problems);
   if (!program && report.wantsJson())
     problems.push_back(problem("E0601", "--emit cannot be used with --json: its result is text"));
   if (!problems.empty())
@@ -290,11 +332,18 @@ int run(Options options, const Common &common) {
   const std::string &target = result.program.geometry.name;
   std::string text = summary(result, target, seconds);
   text += fmt::format("written             {}, {} bytes\n", path, bytes.size());
+  options.required.judge(quantitiesOf(compile.check, &result));
+  text += options.required.text();
   if (path == "-")
     Report::say(text);
   else
     report.text(text);
-  return report.json(resultJson(result, target, seconds, path)) ? Ok : Usage;
+  report.log(options.required.problems(), compile.modelPath);
+  Json json = resultJson(result, target, seconds, path);
+  options.required.addTo(json);
+  if (!report.json(json))
+    return Usage;
+  return options.required.areMet() ? Ok : Different;
 }
 
 } // namespace
@@ -320,6 +369,7 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
                    "your own inputs, which check the program first: a folder of test data, or an "
                    ".npz file with a member for each input")
       ->type_name("DIR|FILE.npz");
+  options->required.add(*command, "cycles<=300, error<=1%, blocks<=80%");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }
 

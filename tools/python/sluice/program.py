@@ -248,7 +248,8 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
             fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
             external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default",
             check: Union[int, str] = "auto",
-            calibrate: Union[_Path, Mapping[str, npt.ArrayLike], None] = None, engine: str = "vm") -> Program:
+            calibrate: Union[_Path, Mapping[str, npt.ArrayLike], None] = None,
+            require: Union[str, Sequence[str]] = (), engine: str = "vm") -> Program:
     """Compiles a model: a path, the bytes of an ONNX file, an onnx.ModelProto, or a torch.nn.Module with example inputs.
     The options are those of `sluice compile`. `engine` is the engine that the methods of the program use.
 
@@ -261,7 +262,7 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
         word, stdin = workspace.model(model)
         report, *_ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
         data = (workspace.path / "program.sluice").read_bytes()
-    planned = {key: value for key, value in options.items() if key not in ("check", "calibrate")}
+    planned = {key: value for key, value in options.items() if key not in ("check", "calibrate", "require")}
     return Program(data, engine=engine, report=report, plan=(model, planned))
 
 
