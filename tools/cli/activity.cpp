@@ -11,6 +11,10 @@ namespace {
 constexpr const char *kHeads[] = {"busy",    "token",    "result", "taker",
                                   "network", "pipeline", "host",   "idle"};
 
+/// Inferences before the one looked at: from rest, one that may find a machine
+/// that starts up; back to back, those that fill the pipeline.
+constexpr unsigned kBeforeSpaced = 1, kBeforeContiguous = 4;
+
 void addHeads(std::vector<std::string> &columns, bool idle) {
   columns.insert(columns.end(), std::begin(kHeads), std::end(kHeads) - (idle ? 0 : 1));
 }
@@ -55,6 +59,25 @@ Activity cut(std::span<const sluice_rt_span> recording, uint64_t first, uint64_t
       result.spans.push_back(span);
   }
   return result;
+}
+
+std::variant<Activity, Problem> recordInference(const ModelHandle &model, const std::string &engine,
+                                                bool spaced) {
+  auto opened = EngineHandle::open(engine, model);
+  if (const auto *wrong = std::get_if<Problem>(&opened))
+    return *wrong;
+  auto &device = std::get<EngineHandle>(opened);
+  device.record();
+  const unsigned before = spaced ? kBeforeSpaced : kBeforeContiguous;
+  auto done =
+      device.inferPaced(model.someInputs(), spaced ? SLUICE_RT_SPACED : SLUICE_RT_CONTIGUOUS,
+                        before + 1, "profiling");
+  if (const auto *wrong = std::get_if<Problem>(&done))
+    return *wrong;
+  const auto &results = std::get<std::vector<Inference>>(done);
+  const uint64_t first =
+      spaced ? results[before].cycles.first_input : results[before - 1].cycles.last_output + 1;
+  return cut(device.recorded(), first, results[before].cycles.last_output);
 }
 
 std::string difference(const Activity &a, const Activity &b) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tools/cli/listing.h"
@@ -23,6 +24,11 @@ struct Activity {
 
 /// The part of a recording that lies in these cycles.
 Activity cut(std::span<const sluice_rt_span> recording, uint64_t first, uint64_t last);
+
+/// What the units do in one inference of some inputs, on an idle machine (spaced) or right after
+/// others.
+std::variant<Activity, Problem> recordInference(const ModelHandle &model, const std::string &engine,
+                                                bool spaced);
 
 /// Where two recordings of the same cycles differ: "cycle 12, matrix unit of core
 /// 0: busy in instruction 3 / waits for a token in instruction 3"; "" if nowhere.

@@ -167,6 +167,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
   addCompile(app, common, exitCode);
   addCheck(app, common, exitCode);
   addCompare(app, common, exitCode);
+  addDiff(app, common, exitCode);
 #endif
   addRun(app, common, exitCode);
   addBench(app, common, exitCode);

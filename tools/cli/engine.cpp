@@ -30,21 +30,27 @@ std::vector<Port> ports(const sluice_rt_program *program, uint32_t model, uint32
 } // namespace
 
 std::variant<ProgramHandle, Problem> ProgramHandle::load(const std::string &path) {
-  sluice_rt_program *raw = nullptr;
-  sluice_rt_status status = SLUICE_RT_OK;
-  ProgramHandle handle;
-  handle.file = path;
   if (path == "-") {
     auto bytes = io::readAll(path, format::kMagic);
     if (const auto *wrong = std::get_if<io::Error>(&bytes))
       return problem(wrong->code, wrong->message);
-    handle.bytes = std::get<std::string>(std::move(bytes));
-    status = sluice_rt_program_load_buffer(handle.bytes.data(), handle.bytes.size(), &raw);
-  } else {
-    status = sluice_rt_program_load_file(path.c_str(), &raw);
+    return loadBytes(std::get<std::string>(std::move(bytes)));
   }
-  if (status != SLUICE_RT_OK)
+  sluice_rt_program *raw = nullptr;
+  if (sluice_rt_program_load_file(path.c_str(), &raw) != SLUICE_RT_OK)
     return lastProblem();
+  ProgramHandle handle;
+  handle.file = path;
+  handle.program = {raw, sluice_rt_program_release};
+  return handle;
+}
+
+std::variant<ProgramHandle, Problem> ProgramHandle::loadBytes(std::string bytes) {
+  sluice_rt_program *raw = nullptr;
+  if (sluice_rt_program_load_buffer(bytes.data(), bytes.size(), &raw) != SLUICE_RT_OK)
+    return lastProblem();
+  ProgramHandle handle;
+  handle.bytes = std::move(bytes);
   handle.program = {raw, sluice_rt_program_release};
   return handle;
 }
@@ -104,9 +110,13 @@ std::variant<ModelHandle, Problem> ModelHandle::load(const ModelChoice &choice) 
   auto loaded = ProgramHandle::load(choice.file);
   if (auto *wrong = std::get_if<Problem>(&loaded))
     return std::move(*wrong);
+  return of(std::get<ProgramHandle>(std::move(loaded)), choice.model);
+}
+
+std::variant<ModelHandle, Problem> ModelHandle::of(ProgramHandle program, const std::string &name) {
   ModelHandle handle;
-  handle.loaded = std::get<ProgramHandle>(std::move(loaded));
-  auto found = handle.loaded.findModel(choice.model);
+  handle.loaded = std::move(program);
+  auto found = handle.loaded.findModel(name);
   if (auto *wrong = std::get_if<Problem>(&found))
     return std::move(*wrong);
   handle.number = std::get<uint32_t>(found);

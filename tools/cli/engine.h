@@ -27,6 +27,9 @@ public:
   /// "-" is standard input.
   static std::variant<ProgramHandle, Problem> load(const std::string &path);
 
+  /// The bytes of a program file.
+  static std::variant<ProgramHandle, Problem> loadBytes(std::string bytes);
+
   const sluice_rt_program *get() const { return program.get(); }
   sluice_rt_machine machine() const;
   /// The model of that name, or the only one if the name is empty.
@@ -40,7 +43,7 @@ public:
 private:
   std::shared_ptr<sluice_rt_program> program;
   std::string file;
-  std::string bytes; ///< of standard input
+  std::string bytes; ///< empty: those of the file
 };
 
 /// Which model of which program file: the flags of every command that runs one.
@@ -54,6 +57,8 @@ struct ModelChoice {
 class ModelHandle {
 public:
   static std::variant<ModelHandle, Problem> load(const ModelChoice &choice);
+  /// The model of that name, or the only one if the name is empty.
+  static std::variant<ModelHandle, Problem> of(ProgramHandle program, const std::string &name);
 
   const ProgramHandle &program() const { return loaded; }
   uint32_t index() const { return number; }

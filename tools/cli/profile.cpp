@@ -14,10 +14,6 @@ struct ProfileOptions {
   std::string engine = "rtl", spacing = "spaced", by = "layer", csv, trace;
 };
 
-/// Inferences before the one looked at: from rest, one that may find a machine
-/// that starts up; back to back, those that fill the pipeline.
-constexpr unsigned kBeforeSpaced = 1, kBeforeContiguous = 4;
-
 class Profile {
 public:
   Profile(const ProfileOptions &options, const Common &common) : options(options), report(common) {}
@@ -37,9 +33,12 @@ public:
       return report.fail({*wrong}, options.choice.file);
     model = std::get<ModelHandle>(std::move(loaded));
     for (const std::string name : {"vm", "rtl"})
-      if (options.engine == name || options.engine == "both")
-        if (const auto wrong = record(name))
+      if (options.engine == name || options.engine == "both") {
+        auto recorded = recordInference(model, name, options.spacing == "spaced");
+        if (const auto *wrong = std::get_if<Problem>(&recorded))
           return report.fail({*wrong}, options.choice.file);
+        activities.push_back(std::get<Activity>(std::move(recorded)));
+      }
     if (activities.size() == 2)
       if (const std::string where = difference(activities[0], activities[1]); !where.empty())
         return report.fail("E0614", "the engines differ, vm / rtl: " + where, options.choice.file);
@@ -47,26 +46,6 @@ public:
   }
 
 private:
-  std::optional<Problem> record(const std::string &name) {
-    auto opened = EngineHandle::open(name, model);
-    if (const auto *wrong = std::get_if<Problem>(&opened))
-      return *wrong;
-    auto &engine = std::get<EngineHandle>(opened);
-    engine.record();
-    const bool spaced = options.spacing == "spaced";
-    const unsigned before = spaced ? kBeforeSpaced : kBeforeContiguous;
-    auto done =
-        engine.inferPaced(model.someInputs(), spaced ? SLUICE_RT_SPACED : SLUICE_RT_CONTIGUOUS,
-                          before + 1, "profiling");
-    if (const auto *wrong = std::get_if<Problem>(&done))
-      return *wrong;
-    const auto &results = std::get<std::vector<Inference>>(done);
-    const uint64_t first =
-        spaced ? results[before].cycles.first_input : results[before - 1].cycles.last_output + 1;
-    activities.push_back(cut(engine.recorded(), first, results[before].cycles.last_output));
-    return std::nullopt;
-  }
-
   int print() const {
     const sluice_rt_machine machine = model.program().machine();
     const Listing listing(model.program());
