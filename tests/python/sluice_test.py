@@ -445,7 +445,7 @@ class Look(Python):
     def test_examples_in_the_documentation(self):
         names = {"np": np, "example_model": lambda: self.model, "example_program": lambda: self.program, **vars(sluice)}
         tried = 0
-        for name in ("", ".display", ".engine", ".keywords", ".program"):
+        for name in ("", ".comparison", ".display", ".engine", ".keywords", ".program"):
             found = doctest.testmod(importlib.import_module("sluice" + name), extraglobs=names)
             self.assertEqual(found.failed, 0)
             tried += found.attempted

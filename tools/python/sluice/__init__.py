@@ -13,11 +13,12 @@ except ImportError:
     raise ImportError("sluice needs NumPy 1.24 or newer; type: %s -m pip install numpy" % sys.executable) from None
 
 from ._version import version as __version__
+from .comparison import Comparison, compare
 from .display import Table
 from .engine import Cycles, Engine, Job, Port
 from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, KeywordError, Node, Problem, ProgramError, RunError
 from .program import Check, Latency, Plan, Profile, Program, check, compile, explain, ops, plan, targets
 
-__all__ = ["ArgumentError", "ChainStep", "Check", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job",
+__all__ = ["ArgumentError", "ChainStep", "Check", "Comparison", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job",
            "KeywordError", "Latency", "Node", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError",
-           "Table", "__version__", "check", "compile", "explain", "ops", "plan", "targets"]
+           "Table", "__version__", "check", "compare", "compile", "explain", "ops", "plan", "targets"]

@@ -15,11 +15,8 @@ from .display import Table, pairs_html, timeline_svg
 from .engine import Array, Engine, Given, Job, Port, signature_of
 from .errors import Error, Problem, ProgramError, argument, printable, problems_of
 from .keywords import in_python, keywords_of
-from .tool import Keywords, Model, Workspace, names_keywords
-from .torch_module import exported, is_module
+from .tool import Extents, Keywords, Model, StrPath, Workspace, names_keywords, read_arguments
 
-_Path = Union[str, "os.PathLike[str]"]
-_Extents = Union[int, Sequence[int]]
 
 
 class Latency(NamedTuple):
@@ -218,18 +215,6 @@ class Program:
         return _plan(*self._plan)
 
 
-def _read(arguments: Keywords) -> Tuple[Model, Keywords]:
-    """Returns the model among the arguments of a function as the command reads it, and the options. A module of PyTorch
-    is exported, under the name of its class."""
-    options = {name: value for name, value in arguments.items() if name not in ("model", "example_inputs", "engine")}
-    model, example_inputs = arguments["model"], arguments["example_inputs"]
-    if is_module(model):
-        return exported(model, example_inputs), {**options, "name": options["name"] or type(model).__name__}
-    if example_inputs is not None:
-        raise argument("E0601", f"example_inputs are for a torch.nn.Module, the model is a {type(model).__name__}")
-    return model, options
-
-
 def _plan(model: Model, options: Keywords) -> Plan:
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
@@ -240,15 +225,15 @@ def _plan(model: Model, options: Keywords) -> Plan:
 
 @names_keywords
 def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redefined-builtin,unused-argument
-            target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+            target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
             bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
             stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
-            data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+            data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
             allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
             fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-            external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default",
+            external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
             check: Union[int, str] = "auto",
-            calibrate: Union[_Path, Mapping[str, npt.ArrayLike], None] = None,
+            calibrate: Union[StrPath, Mapping[str, npt.ArrayLike], None] = None,
             require: Union[str, Sequence[str]] = (), engine: str = "vm") -> Program:
     """Compiles a model: a path, the bytes of an ONNX file, an onnx.ModelProto, or a torch.nn.Module with example inputs.
     The options are those of `sluice compile`. `engine` is the engine that the methods of the program use.
@@ -257,7 +242,7 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
     >>> program
     <sluice.Program 'example' for c2b8: x[1, 8] -> y[1, 8]>
     """
-    model, options = _read(locals())
+    model, options = read_arguments(locals())
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
         report, *_ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
@@ -268,19 +253,19 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
 
 @names_keywords
 def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
-          target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+          target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
           bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
           stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
-          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
           allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
           fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-          external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default") -> Check:
+          external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default") -> Check:
     """Checks whether the model compiles. If not, the result holds all problems and their fixes.
 
     >>> check(example_model(), target="c2b8").ok
     True
     """
-    model, options = _read(locals())
+    model, options = read_arguments(locals())
     with Workspace() as workspace:
         word, stdin = workspace.model(model)
         found, out, said = workspace.json(["check", word, *workspace.flags(options)], stdin, check=False)
@@ -291,15 +276,15 @@ def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-
 
 @names_keywords
 def plan(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
-         target: _Path = "c6b32", input_shape: Optional[Mapping[str, _Extents]] = None,
+         target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
          bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
          stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
-         data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, _Extents]] = None,
+         data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
          allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
          fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-         external_data: Optional[_Path] = None, name: Optional[str] = None, effort: str = "default") -> Plan:
+         external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default") -> Plan:
     """Explains how the model is planned: what each core computes when, and where the cycles go."""
-    return _plan(*_read(locals()))
+    return _plan(*read_arguments(locals()))
 
 
 def targets() -> Table:

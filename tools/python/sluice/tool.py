@@ -21,12 +21,15 @@ import numpy as np
 
 from .errors import Error, KeywordError, Problem, argument, flags_of, of_problems, problems_of
 from .keywords import flag_of, in_python, is_by_name
+from .torch_module import exported, is_module
 
 # A path, the bytes of an ONNX file, an onnx.ModelProto or a torch.nn.Module.
 Model = Union[str, "os.PathLike[str]", bytes, Any]
 
-# The options of a command.
+# The options of a command, and the types of some.
 Keywords = Mapping[str, Any]
+StrPath = Union[str, "os.PathLike[str]"]
+Extents = Union[int, Sequence[int]]
 
 
 def executable() -> str:
@@ -185,6 +188,18 @@ class Workspace:
         file = f"bind{len(list(self.path.glob('bind*.npy')))}.npy"
         np.save(self.path / file, np.asarray(value))
         return f"@{file}"
+
+
+def read_arguments(arguments: Keywords) -> Tuple[Model, Keywords]:
+    """Returns the model among the arguments of a function as the command reads it, and the options. A module is exported,
+    under the name of its class."""
+    options = {name: value for name, value in arguments.items() if name not in ("model", "example_inputs", "engine")}
+    model, example_inputs = arguments["model"], arguments["example_inputs"]
+    if is_module(model):
+        return exported(model, example_inputs), {**options, "name": options["name"] or type(model).__name__}
+    if example_inputs is not None:
+        raise argument("E0601", f"example_inputs are for a torch.nn.Module, the model is a {type(model).__name__}")
+    return model, options
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
