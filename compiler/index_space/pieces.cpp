@@ -1,5 +1,6 @@
 #include "compiler/index_space/pieces.h"
 
+#include <cstdlib>
 #include <numeric>
 
 #include "runtime/addressing/addressing.h"
@@ -36,6 +37,48 @@ void forEachPoint(const Piece &piece, llvm::function_ref<void(ExtentsRef, Extent
     if (piece.loops.empty())
       return;
   }
+}
+
+/// Returns whether a piece writes the element of the result at `index`. `from` becomes the index in
+/// the operand.
+bool finds(const Piece &piece, ExtentsRef index, Extents &from) {
+  // The longest steps first: what is left is within the steps of the loops that follow.
+  llvm::SmallVector<std::pair<int64_t, const Piece::Loop *>> loops;
+  Extents left(index);
+  add(left, piece.to, -1);
+  from = piece.from;
+  for (const Piece::Loop &loop : piece.loops) {
+    int64_t longest = 0;
+    for (auto [axis, step] : llvm::enumerate(loop.to)) {
+      longest = std::max(longest, std::abs(step));
+      if (step < 0) // counted from the other end
+        left[axis] -= step * (loop.extent - 1);
+    }
+    loops.emplace_back(longest, &loop);
+  }
+  llvm::sort(loops, [](const auto &a, const auto &b) { return a.first > b.first; });
+  for (const auto &[longest, loop] : loops) {
+    int64_t point = 0;
+    for (auto [axis, step] : llvm::enumerate(loop->to))
+      if (step != 0) {
+        const int64_t steps = std::clamp<int64_t>(left[axis] / std::abs(step), 0, loop->extent - 1);
+        left[axis] -= steps * std::abs(step);
+        point = step < 0 ? loop->extent - 1 - steps : steps;
+      }
+    add(from, loop->from, point);
+  }
+  return llvm::all_of(left, [](int64_t rest) { return rest == 0; });
+}
+
+/// The map from the loops of a piece to the elements of one side.
+Projection sideOf(const Piece &piece, bool ofResult, ExtentsRef tensor, MLIRContext *context) {
+  llvm::SmallVector<AffineExpr> places;
+  for (const int64_t first : ofResult ? piece.to : piece.from)
+    places.push_back(getAffineConstantExpr(first, context));
+  for (auto [index, loop] : llvm::enumerate(piece.loops))
+    for (auto [place, step] : llvm::zip_equal(places, ofResult ? loop.to : loop.from))
+      place = place + getAffineDimExpr(index, context) * step;
+  return Projection::elements(AffineMap::get(piece.loops.size(), 0, places, context), tensor);
 }
 
 /// The axes of one side of a reshape. Axes of extent 1 have no loop.
@@ -321,6 +364,33 @@ std::vector<Source> sourcesOf(const Pieces &view) {
     });
   }
   return sources;
+}
+
+Source sourceOf(const Pieces &view, ExtentsRef index) {
+  Extents from;
+  for (const Piece &piece : view.pieces) {
+    if (!finds(piece, index, from))
+      continue;
+    const ExtentsRef shape = view.operands[piece.operand];
+    const addressing::Indices strides = addressing::rowMajorStrides(shape);
+    int64_t element = 0;
+    for (const size_t axis : llvm::seq(from.size())) {
+      if (from[axis] < 0 || from[axis] >= shape[axis])
+        return {};
+      element += from[axis] * strides[axis];
+    }
+    return {piece.operand, element};
+  }
+  return {};
+}
+
+std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
+                                 MLIRContext *context) {
+  Extents extents;
+  for (const Piece::Loop &loop : piece.loops)
+    extents.push_back(loop.extent);
+  return regionRead(extents, sideOf(piece, false, view.operands[piece.operand], context),
+                    sideOf(piece, true, view.result, context), needed);
 }
 
 } // namespace sluice::space

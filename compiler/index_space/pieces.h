@@ -61,4 +61,12 @@ struct Source {
 /// Returns the source of every element of the result in row-major order.
 std::vector<Source> sourcesOf(const Pieces &view);
 
+/// Returns the source of the element of the result at `index`.
+Source sourceOf(const Pieces &view, ExtentsRef index);
+
+/// Returns a box of elements of an operand that the elements `needed` of the result certainly read
+/// by this piece; nothing if no box is known.
+std::optional<Region> regionRead(const Pieces &view, const Piece &piece, const Region &needed,
+                                 mlir::MLIRContext *context);
+
 } // namespace sluice::space

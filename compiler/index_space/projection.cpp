@@ -180,6 +180,26 @@ int64_t elementsOf(const Projection &projection, const Region &block) {
   return count;
 }
 
+std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
+                                 const Projection &result, const Region &needed) {
+  Region block = wholeOf(loops);
+  for (unsigned axis = 0; axis < result.rank(); ++axis) {
+    if (needed.start[axis] == 0 && needed.extents[axis] == result.tensor[axis])
+      continue;
+    const auto loop = result.loopAlong(axis);
+    if (!loop)
+      return std::nullopt;
+    block.start[*loop] = needed.start[axis];
+    block.extents[*loop] = std::min(needed.end(axis), loops[*loop]) - needed.start[axis];
+  }
+  if (block.empty())
+    return std::nullopt;
+  const Region box = intersection(regionOf(operand, block), wholeOf(operand.tensor));
+  if (box.empty() || elementsOf(operand, block) != box.size())
+    return std::nullopt;
+  return box;
+}
+
 int64_t sharedElements(const Projection &projection, const Region &block, unsigned loop) {
   int64_t count = 1;
   for (unsigned axis = 0; axis < projection.rank(); ++axis) {

@@ -88,6 +88,11 @@ Runs indicesAlong(const Projection &projection, unsigned axis, const Region &blo
 /// axis (IS-COHERENT).
 int64_t elementsOf(const Projection &projection, const Region &block);
 
+/// Returns a box of elements of an operand that the points of loops that write the elements
+/// `needed` of a result certainly read; nothing if no box is known.
+std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
+                                 const Projection &result, const Region &needed);
+
 /// Returns the number of elements that both a block and the next block along a loop read.
 int64_t sharedElements(const Projection &projection, const Region &block, unsigned loop);
 

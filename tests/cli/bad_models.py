@@ -112,6 +112,14 @@ def too_big():
                  [constant("W1", values(256, 1024)), constant("W2", values(1024, 8))])
 
 
+def more_weights_than_memory():
+    """More weights than all cores of c6b32 hold, however they are placed."""
+    sizes = 32, 1600, 1600, 800
+    nodes = [helper.make_node("MatMul", [f"h{i}", f"W{i}"], [f"h{i + 1}"], name=f"fc{i}") for i in range(3)]
+    return model(nodes, [tensor("h0", 1, 32)], [tensor("h3", 1, 800)],
+                 [constant(f"W{i}", values(*sizes[i:i + 2])) for i in range(3)])
+
+
 def two_layouts():
     """W x carries its data dimension first, x W last; the sum of both has none."""
     return model([helper.make_node("MatMul", ["A", "x"], ["left"], name="left_weights"),

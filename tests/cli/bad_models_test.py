@@ -222,6 +222,18 @@ broadcast; found [1 8] and [9 6]
             """, models.too_big())
 
 
+    def test_more_weights_than_memory(self):
+        """Counted before anything is planned."""
+        self.compile_refused(TOO_BIG, """
+            error[E0401]: the model does not fit c6b32: its weights need at least 3800 weight blocks, 728 more than the 3072 of all cores
+              --> m.onnx
+             note: node 1 'fc1' (MatMul) needs at least 2500 weight blocks
+             note: node 2 'fc2' (MatMul) needs at least 1250 weight blocks
+             note: node 0 'fc0' (MatMul) needs at least 50 weight blocks
+             help: use a target with more weight blocks or more cores
+            """, models.more_weights_than_memory(), target="c6b32")
+
+
 class InputShapes(Refusal):
     def given(self, *shapes):
         return [word for shape in shapes for word in ("--input-shape", shape)]

@@ -47,11 +47,20 @@ class Memories(Refusal):
         self.compile_refused(TOO_BIG, text, model, target="small.json")
 
     def test_weight_blocks(self):
-        self.too_small("weight_blocks", 4, """
-            error[E0401]: the model does not fit small: core 0 needs 8 weight blocks, 4 more than its 4
+        self.too_small("weight_blocks", 7, """
+            error[E0401]: the model does not fit small: core 0 needs 8 weight blocks, 1 more than its 7
               --> m.onnx
-             note: core 1 needs 8 weight blocks, 4 more than its 4
+             note: core 1 needs 8 weight blocks, 1 more than its 7
              note: node 0 'fc0' (Gemm) uses 8 weight blocks on core 0
+             help: use a target with more weight blocks or more cores
+            """, layers(32, 32))
+
+    def test_weight_blocks_of_all_cores(self):
+        """Counted before anything is planned."""
+        self.too_small("weight_blocks", 4, """
+            error[E0401]: the model does not fit small: its weights need at least 11 weight blocks, 3 more than the 8 of all cores
+              --> m.onnx
+             note: node 0 'fc0' (Gemm) needs at least 11 weight blocks
              help: use a target with more weight blocks or more cores
             """, layers(32, 32))
 

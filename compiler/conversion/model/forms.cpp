@@ -1,5 +1,7 @@
 #include "compiler/conversion/model/forms.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,10 +14,12 @@
 #include "compiler/conversion/loops/loop_plan.h"
 #include "compiler/conversion/plan/order/least_memory.h"
 #include "compiler/conversion/plan/order/work_ahead.h"
+#include "compiler/conversion/plan/report/fit.h"
 #include "compiler/conversion/rows/late_factors.h"
 #include "compiler/conversion/rows/longest_way.h"
 #include "compiler/conversion/rows/program_ops.h"
 #include "compiler/conversion/rows/short_chains.h"
+#include "compiler/conversion/rows/weight_bound.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/transforms/passes.h"
 
@@ -63,6 +67,8 @@ public:
       : module(module), geometry(geometry), model(model) {}
 
   Found run(bool onlyLoops) {
+    if (Problems lacking = lackingWeights(); !lacking.empty())
+      return {{}, {}, std::move(lacking)};
     std::vector<std::string> loopNotes, plainNotes;
     func::FuncOp main = mainOf(module);
     rows::TreesSeen inTrips;
@@ -113,6 +119,28 @@ private:
   Problems problems;
   std::vector<OwningOpRef<rows::ProgramOp>> forms;
   std::optional<std::vector<OwningOpRef<ModuleOp>>> late; ///< as far as they were asked for
+
+  /// The problem of a model whose weights have no room whatever its form.
+  Problems lackingWeights() {
+    const rows::WeightBound bound = weightsOf(mainOf(module));
+    const auto lacks = [&](const rows::WeightBound &one) {
+      return one.blocks > uint64_t{geometry.cores} * geometry.weightBlocks;
+    };
+    if (!lacks(bound) || !llvm::all_of(withLateFactors(), [&](const auto &sunk) {
+          return lacks(weightsOf(mainOf(*sunk)));
+        }))
+      return {};
+    constexpr size_t kNamed = 3;
+    std::vector<plan::NodeUse> largest;
+    for (const auto &[node, blocks] : llvm::ArrayRef(bound.products).take_front(kNamed))
+      largest.push_back(
+          {{node.index, node.name, node.op}, static_cast<uint64_t>(std::ceil(blocks))});
+    return {plan::weightsProblem(geometry, bound.blocks, largest)};
+  }
+
+  [[nodiscard]] rows::WeightBound weightsOf(func::FuncOp main) const {
+    return rows::weightBound(main, geometry.lanes);
+  }
 
   /// The model with the tensors that values of a function are.
   [[nodiscard]] rows::ModelInfo named(func::FuncOp main) const {
@@ -264,13 +292,15 @@ std::vector<OwningOpRef<rows::ProgramOp>> formsOf(ModuleOp module, const format:
                                                   Problems &problems) {
   Found found = Forms(module, geometry, model).run(onlyLoops);
   llvm::append_range(notes, found.notes);
-  llvm::append_range(problems, found.problems);
   const OwningOpRef<ModuleOp> copy(module.clone());
   if (ir::headsInRows(mainOf(*copy), geometry.lanes) != 0 && mergeMaps(*copy)) {
     // Notes and problems are those of the first forms.
     for (OwningOpRef<rows::ProgramOp> &form : Forms(*copy, geometry, model).run(onlyLoops).forms)
       found.forms.push_back(std::move(form));
   }
+  // A model fits if one of its forms does.
+  if (found.forms.empty() || !std::ranges::all_of(found.problems, &Problem::isFor<LacksMemory>))
+    llvm::append_range(problems, found.problems);
   return std::move(found.forms);
 }
 

@@ -20,6 +20,11 @@ std::vector<Trip> Loops::trips(const std::vector<size_t> &which, bool xFirst) co
   return all;
 }
 
+bool isProduct(Operation *op) {
+  auto spaced = llvm::dyn_cast<ir::IndexSpaceInterface>(op);
+  return spaced && op->getNumOperands() == 2 && spaced.indexSpace().work == space::Work::Product;
+}
+
 Loops loopsOf(Operation *op) {
   const space::IndexSpace space = llvm::cast<ir::IndexSpaceInterface>(op).indexSpace();
   Loops loops;

@@ -28,6 +28,9 @@ struct Loops {
   [[nodiscard]] std::vector<Trip> trips(const std::vector<size_t> &which, bool xFirst) const;
 };
 
+/// Whether an operation multiplies two tensors in matrix units.
+bool isProduct(mlir::Operation *op);
+
 /// The loops of an operation with two operands, from its index space.
 Loops loopsOf(mlir::Operation *op);
 

@@ -140,6 +140,24 @@ std::string excessText(const std::vector<MemoryUse> &use) {
                                           first->capacity);
 }
 
+Problem weightsProblem(const format::Geometry &geometry, uint64_t blocks,
+                       const std::vector<NodeUse> &largest) {
+  const uint64_t available = uint64_t{geometry.cores} * geometry.weightBlocks;
+  const Kind &kind = kKinds[0];
+  Problem problem;
+  problem.code = kind.code;
+  problem.reason = LacksMemory{std::string(kind.memory), blocks, available};
+  problem.message = fmt::format("the model does not fit {}: its weights need at least {} {}, {} "
+                                "more than the {} of all cores",
+                                geometry.name, blocks, kind.memory, blocks - available, available);
+  for (const NodeUse &one : largest)
+    problem.notes.push_back(
+        fmt::format("{} needs at least {} {}", nodeName(one.node), one.used,
+                    one.used == 1 ? singular(std::string(kind.memory)) : kind.memory));
+  problem.fixes.push_back({std::string(kind.advice), std::nullopt, false, std::nullopt});
+  return problem;
+}
+
 Problems fitProblems(const format::Geometry &geometry, const std::vector<MemoryUse> &use,
                      const LargestUsers &largest) {
   Problems problems;

@@ -9,6 +9,7 @@
 #include "compiler/conversion/plan/report/facts.h"
 #include "compiler/support/problem.h"
 #include "runtime/format/geometry.h"
+#include "runtime/format/source_map.h"
 
 namespace sluice::plan {
 
@@ -29,6 +30,17 @@ std::string excessText(const std::vector<MemoryUse> &use);
 /// Says who uses most of a memory of a core, largest first.
 using LargestUsers =
     std::function<std::vector<std::string>(const std::string &memory, uint32_t core)>;
+
+/// A node, and how much of a memory it uses at least.
+struct NodeUse {
+  format::SourceNode node;
+  uint64_t used = 0;
+};
+
+/// The problem (E0401) of a model that all cores together have too few weight blocks for. `largest`
+/// names nodes that use most, largest first.
+Problem weightsProblem(const format::Geometry &geometry, uint64_t blocks,
+                       const std::vector<NodeUse> &largest);
 
 /// One problem per kind of memory that overflows somewhere (E0401 to E0407),
 /// with the worst core, every other core and the largest users.

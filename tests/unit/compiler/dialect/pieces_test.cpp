@@ -1,5 +1,7 @@
 // Pieces of views: the elements of random views are those of the reference, and pieces have the
 // loops that they should.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "compiler/dialect/sluice/dialect.h"
@@ -55,10 +57,58 @@ protected:
     for (const auto &[operand, element] : space::sourcesOf(pieces))
       found.push_back(operand ? operands[*operand].values.at(element) : pieces.outside.value());
     EXPECT_EQ(found, expected.values) << view->getName().getStringRef().str();
+    checkElements(pieces);
+    checkRegions(pieces);
     std::string why;
     EXPECT_TRUE(space::verify(llvm::cast<IndexSpaceInterface>(view).indexSpace(), why)) << why;
   }
 
+  static Extents indexOf(int64_t element, space::ExtentsRef extents) {
+    Extents index(extents.size(), 0);
+    for (size_t axis = extents.size(); axis-- > 0; element /= extents[axis])
+      index[axis] = element % extents[axis];
+    return index;
+  }
+
+  /// Expects that one element has the source that it has among all.
+  static void checkElements(const space::Pieces &pieces) {
+    const std::vector<space::Source> sources = space::sourcesOf(pieces);
+    for (size_t i = 0; i < sources.size(); ++i)
+      ASSERT_EQ(space::sourceOf(pieces, indexOf(static_cast<int64_t>(i), pieces.result)),
+                sources[i]);
+  }
+
+  /// Expects that a random box of the result reads the regions that it certainly reads.
+  void checkRegions(const space::Pieces &pieces) {
+    space::Region needed = space::wholeOf(pieces.result);
+    for (const size_t axis : llvm::seq(pieces.result.size()))
+      if (rng.range(0, 1) == 0) {
+        needed.start[axis] = rng.range(0, pieces.result[axis] - 1);
+        needed.extents[axis] = rng.range(1, pieces.result[axis] - needed.start[axis]);
+      }
+    std::set<std::pair<unsigned, int64_t>> read;
+    const std::vector<space::Source> sources = space::sourcesOf(pieces);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const Extents index = indexOf(static_cast<int64_t>(i), pieces.result);
+      const space::Region one{index, Extents(index.size(), 1)};
+      if (sources[i].operand && !space::intersection(one, needed).empty())
+        read.emplace(*sources[i].operand, sources[i].element);
+    }
+    for (const space::Piece &piece : pieces.pieces) {
+      const auto region = space::regionRead(pieces, piece, needed, &context);
+      if (!region)
+        continue;
+      ++regions;
+      const space::ExtentsRef shape = pieces.operands[piece.operand];
+      for (int64_t i = 0; i < space::wholeOf(shape).size(); ++i) {
+        const space::Region one{indexOf(i, shape), Extents(shape.size(), 1)};
+        if (!space::intersection(one, *region).empty())
+          ASSERT_TRUE(read.contains({piece.operand, i}));
+      }
+    }
+  }
+
+  unsigned regions = 0; ///< that were checked
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -117,6 +167,7 @@ TEST_F(PiecesOfViews, RandomViewsSelectTheElementsOfTheReference) {
     check(builder.create<InterleaveOp>(at, same, axis));
     check(builder.create<ConcatOp>(at, joined, axis));
   }
+  EXPECT_GT(regions, 1000U);
 }
 
 TEST_F(PiecesOfViews, AReshapeWithoutCommonFactorsRepeatsItsBorders) {

@@ -199,6 +199,10 @@ Model::Model(const std::string &text, uint32_t lanes, LoweringOptions options,
   problems.insert(problems.end(), lowered.problems.begin(), lowered.problems.end());
 }
 
+mlir::func::FuncOp Model::main() const {
+  return mlir::ModuleOp(*module).lookupSymbol<mlir::func::FuncOp>("main");
+}
+
 Model::~Model() = default;
 
 size_t Model::computed() const { return count(RowKind::Linear) + count(RowKind::Vector); }

@@ -34,6 +34,9 @@ public:
   Problems problems;
   std::vector<std::string> notes; ///< of the lowering
 
+  /// The function that was parsed.
+  [[nodiscard]] mlir::func::FuncOp main() const;
+
   /// Rows that are computed.
   [[nodiscard]] size_t computed() const;
   [[nodiscard]] size_t count(RowKind kind) const;

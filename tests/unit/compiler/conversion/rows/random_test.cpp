@@ -1,9 +1,11 @@
 // Random chains of operations: the row graph computes what the golden
 // evaluator does, up to the rounding of a few bf16 steps.
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
+#include "compiler/conversion/rows/weight_bound.h"
 #include "harness.h"
 
 namespace sluice::rows::test {
@@ -150,6 +152,20 @@ TEST_P(Random, AgreesWithTheGoldenEvaluator) {
       ASSERT_NEAR(found[0].values[k], wanted[0].values[k],
                   0.06 + 0.03 * std::abs(wanted[0].values[k]))
           << writer.text;
+  }
+}
+
+TEST_P(Random, StoresAtLeastAsManyBlocksAsTheBound) {
+  for (unsigned i = 0; i < 50; ++i) {
+    const Writer writer(GetParam() * 50 + i);
+    constexpr uint32_t kLanes = 4; // several rows of each tensor
+    const Model model(writer.text, kLanes);
+    ASSERT_TRUE(model.graph) << writer.text;
+    std::set<uint32_t> blocks;
+    for (const Row &row : model.graph->rows)
+      for (const Term &term : row.terms)
+        blocks.insert(term.block);
+    ASSERT_LE(weightBound(model.main(), kLanes).blocks, blocks.size()) << writer.text;
   }
 }
 

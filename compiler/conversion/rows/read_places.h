@@ -1,0 +1,28 @@
+// Which elements a product reads, and where lowering may have them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/conversion/rows/constant_values.h"
+
+namespace sluice::rows {
+
+/// An element of a runtime value.
+struct ElementAt {
+  mlir::Value value;
+  int64_t element = 0; ///< row-major index
+
+  bool operator==(const ElementAt &) const = default;
+};
+
+/// One entry for each element that a product reads; nothing for elements that are constants.
+using ReadPlaces = std::vector<std::optional<ElementAt>>;
+
+/// Returns each way in which lowering may have the elements `read` of `value` in rows: as they
+/// are, as elements before views, or before maps whose factors it multiplies with the weights.
+/// Returns nothing if such a factor may be zero or change a sign, or if elements may be the same.
+std::vector<ReadPlaces> readPlaces(mlir::Value value, const std::vector<int64_t> &read,
+                                   ConstantValues &constants);
+
+} // namespace sluice::rows

@@ -1,0 +1,225 @@
+// A block has a line of weights for each output lane. Where lines are equal, the signs of their
+// weights are, but for the sign of the factor behind the product, which is one for an output lane.
+// So a function stores at least as many lines as its weights have patterns of signs. Of each
+// product the bound looks at one position of the result.
+#include "compiler/conversion/rows/weight_bound.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "llvm/ADT/DenseSet.h"
+
+#include "compiler/conversion/rows/certain_reads.h"
+#include "compiler/conversion/rows/contraction_loops.h"
+#include "compiler/conversion/rows/lower_dynamic.h"
+#include "compiler/conversion/rows/read_places.h"
+#include "compiler/conversion/rows/row_tensor.h"
+#include "compiler/dialect/sluice/node.h"
+#include "compiler/dialect/sluice/tensors.h"
+
+using namespace mlir;
+
+namespace sluice::rows {
+namespace {
+
+using Lines = llvm::DenseSet<uint64_t>; ///< hashes of patterns
+
+/// Weights that the bound looks at, so that it takes a fraction of a second.
+constexpr int64_t kMostWeights = int64_t{1} << 26;
+
+/// The pattern of a line of weights, lane by lane.
+class Pattern {
+public:
+  void add(int64_t lane, float weight) {
+    const bool zero = weight == 0;
+    unknown |= !zero && !(std::fabs(weight) >= kLeastWeight);
+    if (zero)
+      return;
+    const bool negative = std::signbit(weight);
+    if (count++ == 0)
+      first = negative;
+    hash =
+        (hash + static_cast<uint64_t>(2 * lane + (negative == first ? 1 : 2))) * 0x9E3779B97F4A7C15;
+    hash ^= hash >> 29;
+  }
+
+  /// Lines of one weight are left out: there are few.
+  [[nodiscard]] bool counts() const { return !unknown && count > 1; }
+  [[nodiscard]] uint64_t value() const { return hash >> 1; }
+
+private:
+  uint64_t hash = 0;
+  int64_t count = 0;
+  bool first = false, unknown = false;
+};
+
+/// The weights of a product at one position of its result.
+struct Position {
+  llvm::ArrayRef<float> weights;
+  std::vector<int64_t> features; ///< indices of the weights of each output lane
+  std::vector<int64_t> sums;     ///< what each element that is read adds to them
+  std::vector<int64_t> read;     ///< elements of the operand
+  Value operand;
+};
+
+class Bound {
+public:
+  Bound(func::FuncOp function, uint32_t lanes)
+      : function(function), lanes(lanes), reads(function, constants) {}
+
+  WeightBound run() {
+    WeightBound bound;
+    uint64_t lines = 0;
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      const auto position = positionOf(op);
+      const uint64_t more = position ? newLines(*position) : 0;
+      if (more == 0)
+        continue;
+      lines += more;
+      bound.products.push_back({ir::nodeOf(op.getLoc()), static_cast<double>(more) / lanes});
+    }
+    bound.blocks = (lines + lanes - 1) / lanes;
+    std::ranges::sort(bound.products, [](const ProductBlocks &a, const ProductBlocks &b) {
+      return std::pair(b.blocks, a.node.index) < std::pair(a.blocks, b.node.index);
+    });
+    return bound;
+  }
+
+private:
+  func::FuncOp function;
+  const uint32_t lanes;
+  ConstantValues constants;
+  const CertainReads reads;
+  Lines seen;                  ///< of the products before, however their rows are grouped
+  int64_t left = kMostWeights; ///< that may be looked at
+
+  /// Nothing if the operation is no product with constant weights, or if its weights may be
+  /// rows, or each index of a batch may have its own.
+  std::optional<Position> positionOf(Operation &op) {
+    if (!isProduct(&op) || !ir::dataDim(op.getResult(0)))
+      return std::nullopt;
+    const Value result = op.getResult(0);
+    const space::Region *needed = reads.of(result);
+    const Loops loops = loopsOf(&op);
+    if (!needed || reads.leastBehind(result) < kLeastWeight || isDynamic(&op, loops))
+      return std::nullopt;
+    const bool xFirst = ir::dataDim(op.getOperand(0)).has_value();
+    const std::vector<int64_t> &x = xFirst ? loops.lhs : loops.rhs,
+                               &w = xFirst ? loops.rhs : loops.lhs;
+    const size_t feature = // none of a scalar
+        loops.resultAxes.empty() ? kNoLoop : loops.resultAxes[*ir::dataDim(result)];
+    std::vector<size_t> summed;
+    for (size_t loop = 0; loop < loops.extents.size(); ++loop) {
+      if (loops.extents[loop] == 1)
+        continue;
+      if (loops.result[loop] == 0)
+        summed.push_back(loop);
+      else if ((w[loop] != 0) != (loop == feature) || (loop == feature && x[loop] != 0))
+        return std::nullopt;
+    }
+    Position position{
+        constants.of(op.getOperand(xFirst ? 1 : 0)), {0}, {}, {}, op.getOperand(xFirst ? 0 : 1)};
+    if (position.weights.size() < 2)
+      return std::nullopt;
+    int64_t first = 0; // element that is read
+    for (const auto &[axis, loop] : llvm::enumerate(loops.resultAxes)) {
+      const int64_t start = needed->start[axis], extent = needed->extents[axis];
+      if (loop == kNoLoop || loops.extents[loop] == 1)
+        continue;
+      if (loop != feature) {
+        first += (start + extent / 2) * x[loop];
+        continue;
+      }
+      position.features.clear();
+      for (int64_t i = start; i < start + extent; ++i)
+        position.features.push_back(i * w[loop]);
+    }
+    for (const Trip &sum : loops.trips(summed, xFirst)) {
+      position.sums.push_back(sum.w);
+      position.read.push_back(first + sum.x);
+    }
+    const auto count = static_cast<int64_t>(position.features.size() * position.sums.size());
+    if (count > left)
+      return std::nullopt;
+    left -= count;
+    return position;
+  }
+
+  /// Lines that no product before has, in the grouping that has the fewest.
+  uint64_t newLines(const Position &position) {
+    std::optional<uint64_t> fewest;
+    Lines all;
+    std::vector<Group> last;
+    for (const ReadPlaces &places : readPlaces(position.operand, position.read, constants)) {
+      std::vector<Group> groups = groupsOf(places);
+      if (groups == last)
+        continue;
+      const Lines lines = linesOf(position, groups);
+      uint64_t more = 0;
+      for (const uint64_t line : lines)
+        more += !seen.contains(line);
+      fewest = std::min(fewest.value_or(more), more);
+      all.insert(lines.begin(), lines.end());
+      last = std::move(groups);
+    }
+    seen.insert(all.begin(), all.end());
+    return fewest.value_or(0);
+  }
+
+  /// Elements in one row: the lane of each, and its index in Position::sums.
+  using Group = std::vector<std::pair<int64_t, size_t>>;
+
+  [[nodiscard]] std::vector<Group> groupsOf(const ReadPlaces &places) const {
+    std::vector<std::tuple<int64_t, int64_t, size_t>> all; // row, lane, index
+    std::optional<RowLayout> layout;
+    for (size_t i = 0; i < places.size(); ++i)
+      if (places[i]) {
+        const Value value = places[i]->value;
+        if (!layout) {
+          const auto shape = ir::carriedShape(value);
+          layout.emplace(std::vector<int64_t>(shape.begin(), shape.end()),
+                         ir::dataDim(value).value_or(0), lanes);
+        }
+        const RowLayout::Place place = layout->place(places[i]->element);
+        all.emplace_back(place.row, place.lane, i);
+      }
+    std::ranges::sort(all);
+    std::vector<Group> groups;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (i == 0 || std::get<0>(all[i]) != std::get<0>(all[i - 1]))
+        groups.emplace_back();
+      groups.back().emplace_back(std::get<1>(all[i]), std::get<2>(all[i]));
+    }
+    return groups;
+  }
+
+  static Lines linesOf(const Position &position, const std::vector<Group> &groups) {
+    constexpr size_t kTogether = 64; // features, whose weights the cache holds
+    Lines lines;
+    for (size_t from = 0; from < position.features.size(); from += kTogether) {
+      const size_t count = std::min(kTogether, position.features.size() - from);
+      for (const Group &group : groups) {
+        std::array<Pattern, kTogether> patterns;
+        for (const auto &[lane, index] : group)
+          for (size_t i = 0; i < count; ++i)
+            patterns[i].add(lane,
+                            position.weights[position.features[from + i] + position.sums[index]]);
+        for (size_t i = 0; i < count; ++i)
+          if (patterns[i].counts())
+            lines.insert(patterns[i].value());
+      }
+    }
+    return lines;
+  }
+};
+
+} // namespace
+
+WeightBound weightBound(func::FuncOp function, uint32_t lanes) {
+  // Forms of a model with a state move constant factors into the weights.
+  const bool keepsState = !function.getOps<ir::StateOp>().empty();
+  return keepsState ? WeightBound() : Bound(function, lanes).run();
+}
+
+} // namespace sluice::rows

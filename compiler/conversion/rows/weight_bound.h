@@ -1,0 +1,28 @@
+// A lower bound on the weight blocks of a model, known before a row is made.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include "compiler/support/problem.h"
+
+namespace sluice::rows {
+
+/// Weight blocks that a product adds at least to those of the products before it.
+struct ProductBlocks {
+  NodeRef node;
+  double blocks = 0;
+};
+
+struct WeightBound {
+  uint64_t blocks = 0;                 ///< all cores together store at least as many
+  std::vector<ProductBlocks> products; ///< the largest first
+};
+
+/// Returns a bound for a function after layout. Each lowering of it stores as many blocks or more,
+/// however it groups the rows, scales the weights or shares equal blocks.
+WeightBound weightBound(mlir::func::FuncOp function, uint32_t lanes);
+
+} // namespace sluice::rows
