@@ -194,7 +194,7 @@ std::optional<Region> regionRead(ExtentsRef loops, const Projection &operand,
   }
   if (block.empty())
     return std::nullopt;
-  const Region box = intersection(regionOf(operand, block), wholeOf(operand.tensor));
+  Region box = intersection(regionOf(operand, block), wholeOf(operand.tensor));
   if (box.empty() || elementsOf(operand, block) != box.size())
     return std::nullopt;
   return box;

@@ -47,9 +47,11 @@ std::vector<uint64_t> cyclesOf(const Activity &activity, const Listing &listing)
   for (const auto &[cycle, units] : changes) {
     if (!busy.empty())
       count(busy, cycle);
-    for (const auto &[layer, number] : units)
-      if ((busy[layer] += number) == 0)
+    for (const auto &[layer, number] : units) {
+      busy[layer] += number;
+      if (busy[layer] == 0)
         busy.erase(layer);
+    }
     if (busy.empty())
       continue;
     count(busy, cycle); // those before, without a beat
