@@ -394,6 +394,8 @@ def window(b, x, pooling):
     mode = b.one_of((None, None, None, "SAME_UPPER", "SAME_LOWER", "VALID"))
     if mode:
         given["auto_pad"] = mode
+        if pooling and mode.startswith("SAME"):  # onnxruntime takes no dilation into account
+            dilations = [1] * count
     else:
         most = [min(k - 1, 3) if pooling else 3 for k in sizes]
         given["pads"] = [b.integer(0, m) for m in most + most]
@@ -435,8 +437,6 @@ def conv_transpose(b):
 def max_pool(b):
     x = b.x(3, 5)
     _, given, dilations = window(b, x, True)
-    if given.get("auto_pad", "").startswith("SAME"):  # onnxruntime takes no dilation into account
-        dilations = [1] * len(dilations)
     if b.chance(0.25) and len(b.shape(x)) == 4:
         b.emit("MaxPool", [x], outputs=2, dilations=dilations, **given)
     else:

@@ -93,7 +93,7 @@ def run(options):
     first, end = map(int, options.seeds.split(":"))
     with open(corpus / "spellings.jsonl", "w", encoding="utf-8") as file:
         for seed in range(first, end):
-            if sum(kinds[k] for k in ("near", "far", "mixed", "fault")) == options.networks:
+            if options.networks and sum(kinds[k] for k in ("near", "far", "mixed", "fault")) == options.networks:
                 break
             result = examine(seed, options.spellings, driver)
             kind = kind_of(result)
