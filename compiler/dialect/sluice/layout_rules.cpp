@@ -84,7 +84,7 @@ void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRe
 
 } // namespace
 
-//===-- map, concat, pad ----------------------------------------------------------------------===//
+//===-- map, pad ------------------------------------------------------------------------------===//
 
 void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   addEqual(query, relation, "DD-PW", "pointwise operands and result share one data dimension",
@@ -93,16 +93,6 @@ void MapOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
 
 LayoutRefusal MapOp::layoutRefusal(const LayoutQuery &) {
   return refusal("DD-PW", "operands of a pointwise operation have different data dimensions");
-}
-
-void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
-  const auto axis = static_cast<int64_t>(getAxis());
-  addEqual(query, relation, "DD-CONCAT", "concatenated tensors share one data dimension",
-           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
-}
-
-LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
-  return refusal("DD-CONCAT", "concatenated tensors have different data dimensions");
 }
 
 void InterleaveOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {

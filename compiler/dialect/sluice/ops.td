@@ -225,7 +225,8 @@ def Sluice_RelayoutOp : Sluice_View<"relayout"> {
   }];
 }
 
-def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal"], [], ["canMergeAxes", "merged"]> {
+def Sluice_ConcatOp : Sluice_View<"concat", ["layoutRefusal", "rewriteLayout"], [],
+                                   ["canMergeAxes", "merged"]> {
   let extraClassDefinition = "bool $cppClass::canMergeAxes() { return true; }";
   let summary = "concatenates tensors along an axis";
   let arguments = (ins Variadic<Sluice_Tensor>:$inputs, I64Attr:$axis);
