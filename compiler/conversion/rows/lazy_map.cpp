@@ -6,6 +6,7 @@
 #include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/integer_windows.h"
 #include "compiler/conversion/scalar/reassociate.h"
+#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
@@ -57,8 +58,8 @@ bool allFinite(const std::vector<double> &values) {
 }
 
 /// Whether every row may be a scaled sum of its own at little cost: nobody shares it, or two rows
-/// share a sum that is the same in all lanes.
-bool canRepeat(const GraphBuilder &graph, const RowTensor &tensor) {
+/// share a sum that is the same in all lanes. Outside of the tensor, `others` rows read each sum.
+bool canRepeat(const GraphBuilder &graph, const RowTensor &tensor, size_t others = 0) {
   std::map<RowId, size_t> readers;
   for (const RowRef &ref : tensor.rows) {
     if (ref.broadcast || !graph.isScaledLinear(ref.row))
@@ -66,10 +67,22 @@ bool canRepeat(const GraphBuilder &graph, const RowTensor &tensor) {
     ++readers[ref.row];
   }
   return std::ranges::all_of(readers, [&](const auto &entry) {
-    const auto [row, count] = entry;
-    return count == 1 || (count <= kMostRepeated && graph.termsOf(row) <= kMostRepeated &&
-                          graph.facts(row, graph.lanes()).uniform);
+    const size_t count = entry.second + others;
+    return count == 1 || (count <= kMostRepeated && graph.termsOf(entry.first) <= kMostRepeated &&
+                          graph.facts(entry.first, graph.lanes()).uniform);
   });
+}
+
+/// Returns how many other operations read the tensor that `value` is a view of.
+size_t otherReadersOf(Value value) {
+  size_t others = 0;
+  for (Operation *view = value.getDefiningOp();
+       llvm::isa_and_nonnull<ir::ViewInterface>(view) && view->getNumOperands() == 1;
+       view = value.getDefiningOp()) {
+    value = view->getOperand(0);
+    others += llvm::range_size(value.getUsers()) - 1;
+  }
+  return others;
 }
 
 } // namespace
@@ -488,11 +501,12 @@ void LazyMap::repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep 
     return;
   GraphBuilder &graph = lowering.graph;
   RowTensor &tensor = operandRows[step.a.index];
-  if (!canRepeat(graph, tensor))
+  const size_t others = otherReadersOf(operand.value);
+  if (!canRepeat(graph, tensor, others))
     return;
   std::set<RowId> seen;
   for (RowRef &ref : tensor.rows)
-    if (!seen.insert(ref.row).second)
+    if (!seen.insert(ref.row).second || others != 0)
       ref.row = graph.repeated(ref.row);
 }
 

@@ -55,3 +55,25 @@ func.func @shared(%x: tensor<1x24xbf16, #sluice<[1 24!]>>) -> tensor<1x24xbf16, 
   }
   return %d : tensor<1x24xbf16, #sluice<[1 24!]>>
 }
+
+// -----
+
+// Another operation reads the mean. The difference sums it again, and does not wait for its row.
+// CHECK: rows.input @tensor0 : tensor<1x8xf32>
+// CHECK: %[[X:.*]] = rows.read
+// CHECK-DAG: rows.linear %[[X]] by [@w0] step {alu1 = "rsub"} b(%[[X]])
+// CHECK-DAG: rows.linear %[[X]] by [@w0] table @t0
+// CHECK: rows.write
+func.func @elsewhere(%x: tensor<1x8xbf16, #sluice<[1 8!]>>) -> (tensor<1x8xbf16, #sluice<[1 8!]>>, tensor<1x1xbf16, #sluice<[1 1!]>>) {
+  %m = sluice.reduce mean %x axes [1] keepdims : (tensor<1x8xbf16, #sluice<[1 8!]>>) -> tensor<1x1xbf16, #sluice<[1 1!]>>
+  %b = sluice.broadcast %m : (tensor<1x1xbf16, #sluice<[1 1!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>>
+  %d = sluice.map (%p = %x, %q = %b) : (tensor<1x8xbf16, #sluice<[1 8!]>>, tensor<1x8xbf16, #sluice<[1 8!]>>) -> tensor<1x8xbf16, #sluice<[1 8!]>> {
+    %0 = arith.subf %p, %q : f32
+    sluice.yield %0
+  }
+  %t = sluice.map (%p = %m) : (tensor<1x1xbf16, #sluice<[1 1!]>>) -> tensor<1x1xbf16, #sluice<[1 1!]>> {
+    %0 = math.tanh %p : f32
+    sluice.yield %0
+  }
+  return %d, %t : tensor<1x8xbf16, #sluice<[1 8!]>>, tensor<1x1xbf16, #sluice<[1 1!]>>
+}
