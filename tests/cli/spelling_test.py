@@ -138,6 +138,20 @@ class Spelling(Folder):
         }, x, y, {"s4": np.int64([1, 4, 2, 8]), "s3": np.int64([-1, 4, 8]), "t4": np.int64([1, 2, 8, 4])},
             "--allow-dynamic-weights")
 
+    def test_windows(self):
+        """By indices, or by slices that are stacked behind the axis."""
+        x, w = values(2, 12), values(3, 5)
+        starts = [0, 4, 8]
+        y = np.stack([x[:, start:start + 4] for start in starts], 2) @ w
+        constants = {"w": w, "ax": np.int64([1]), "new": np.int64([2]), "where": np.add.outer(np.arange(4), starts),
+                     **{f"at{i}": np.int64([i]) for i in (0, 4, 8, 12)}}
+        slices = [node("Slice", f"x at{i} at{i + 4} ax", f"s{i}") for i in starts]
+        self.same({
+            "indices": [node("Gather", "x where", "g", axis=1), node("MatMul", "g w", "y")],
+            "slices": [*slices, *(node("Unsqueeze", f"s{i} new", f"u{i}") for i in starts),
+                       node("Concat", "u0 u4 u8", "g", axis=2), node("MatMul", "g w", "y")],
+        }, x, y, constants)
+
     def test_cells_step_by_step(self):
         """LSTM, GRU and RNN as operators; with one product for all gates, whose parts are selected behind the sum."""
         steps, inputs, hidden = 4, 5, 5
@@ -251,12 +265,13 @@ class Spelling(Folder):
         y = weights / weights.sum(3, keepdims=True) @ v
         parts = [node("Slice", f"x from{i} from{i + 1} ax", name) for i, name in enumerate("qkv")]
         constants = {"ax": np.int64([1]), **{f"from{i}": np.int64([2 * i]) for i in range(4)}, "sees": sees,
-                     "mask": np.where(sees, 0, np.finfo(np.float32).min / 2).astype(np.float32), "s": np.float32(8 ** -0.5)}
+                     "mask": np.where(sees, 0, np.finfo(np.float32).min / 2).astype(np.float32), "s": np.float32(8 ** -0.5), "r": np.float32(8 ** -0.25)}
         turned = node("Transpose", "k", "t", perm=[0, 1, 3, 2])
         rest = [node("MatMul", "a t", "p"), node("Add", "p mask", "m"), node("Softmax", "m", "w"), node("MatMul", "w v", "y")]
         self.same({
             "operator": [*parts, node("Attention", "q k v sees", "y")],
-            "written out": [*parts, turned, node("Mul", "q s", "a"), *rest],
+            "written out": [*parts, turned, node("MatMul", "q t", "a"), node("Mul", "a s", "p"), *rest[1:]],
+            "two factors": [*parts, turned, node("Mul", "q r", "a"), node("Mul", "t r", "b"), node("MatMul", "a b", "p"), *rest[1:]],
         }, x, y, constants, "--allow-dynamic-weights", opset=23)
 
     def test_group_norms(self):

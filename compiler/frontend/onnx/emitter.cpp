@@ -296,6 +296,8 @@ Tensor Emitter::matmul(const Tensor &lhs, const Tensor &rhs) {
     if (const auto exact = integerFactors(rhs, lhs, lhs.rank() - 2, 1))
       return scaled(matmul(exact->weights, exact->x), *exact);
   }
+  if (auto product = factorsBehind(lhs, rhs))
+    return *product;
   std::string why;
   checked(ir::inferMatmul(lhs.shape, rhs.shape, why), why);
   return computed(lhs.type, builder.create<ir::MatmulOp>(location, value(lhs), value(rhs)));

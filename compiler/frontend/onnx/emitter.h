@@ -225,6 +225,7 @@ private:
                                          const ScalarBody &body);
   [[nodiscard]] bool isFixed(mlir::Value value) const;
   std::optional<Tensor> asLine(const std::vector<Tensor> &operands, const ScalarBody &body);
+  std::optional<Tensor> factorsBehind(const Tensor &lhs, const Tensor &rhs);
   Tensor lookedUp(DataType type, const Tensor &by, ArrayLookup lookup);
   Tensor viewed(const Tensor &input, Tensor result, ArrayView view);
   std::optional<Tensor> evaluated(DataType type, mlir::Value value);

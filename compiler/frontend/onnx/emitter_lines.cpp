@@ -292,4 +292,37 @@ std::optional<Tensor> Emitter::negationOf(const Tensor &tensor) const {
   return base;
 }
 
+/// Returns the product of two tensors, of which one or both are multiplied by a number, as a
+/// product that is multiplied. Nothing if neither is.
+std::optional<Tensor> Emitter::factorsBehind(const Tensor &lhs, const Tensor &rhs) {
+  const auto factorOf = [&](const Tensor &tensor) -> LineOf {
+    LineOf found{tensor.value};
+    while (!isFixed(found.base) && follow(found))
+      ;
+    const Line &line = found.line;
+    const bool isFactor = line.shift.are(0) && line.scale->are(line.scale->values.front());
+    return isFactor ? found : LineOf{tensor.value};
+  };
+  if (lhs.known || rhs.known || !isReal(lhs) || !isReal(rhs))
+    return std::nullopt;
+  Tensor left = lhs, right = rhs;
+  llvm::SmallVector<mlir::Location> locations = {location};
+  Line factor = Line::identity();
+  for (Tensor *operand : {&left, &right}) {
+    const LineOf found = factorOf(*operand);
+    if (found.base == operand->value)
+      return std::nullopt;
+    locations.push_back(operand->value.getLoc());
+    operand->value = found.base;
+    factor.scale = Constants::of(factor.scale->values.front() * found.line.scale->values.front());
+  }
+  if (!factor.fits())
+    return std::nullopt;
+  const Tensor product = matmul(left, right);
+  const auto here = std::exchange(location, ir::fuseLocs(builder.getContext(), locations));
+  Tensor out = written(*this, product, factor);
+  location = here;
+  return out;
+}
+
 } // namespace sluice::frontend

@@ -77,7 +77,7 @@ std::optional<Tensor> AttentionMask::known() const {
 Tensor attend(Emitter &emit, const AttentionOperands &operands) {
   const int64_t heads = operands.q.shape[1];
   const Tensor keys = emit.transpose(repeatedHeads(emit, operands.k, heads), {0, 1, 3, 2});
-  Tensor scores = emit.matmul(scaled(emit, operands.q, operands.scale), keys);
+  Tensor scores = scaled(emit, emit.matmul(operands.q, keys), operands.scale);
   if (operands.softcap != 0)
     scores = emit.pointwise({scores}, [&](const Scalars &s, mlir::ValueRange v) {
       return s.scale(s.make<mlir::math::TanhOp>(s.scale(v[0], 1 / operands.softcap)),
