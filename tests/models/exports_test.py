@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compiles networks as the exporters of today write them, and runs them on both engines.
 
-usage: exports_test.py SLUICE EXPORTS_DIR WORK_DIR TARGET [--update]
+usage: exports_test.py SLUICE EXPORTS_DIR WORK_DIR TARGET [--stored FILE] [--update]
 
 EXPORTS_DIR has a folder for each network, with the inputs and each exporter's model and outputs of
-onnxruntime. exports.json has, for each model, the flags that it needs and its cycles. The engines must
+onnxruntime: in_0.npy, M.onnx, M.out_0.npy. A model may also have its own: M.x.npy and M.y.npy. FILE,
+or exports.json, has, for each model, the flags that it needs and its cycles. The engines must
 agree in bits and cycles, and every output must be within 2 % of the range of onnxruntime's, or of its
 magnitude where it is nearly constant (tests/models/published_models_test.py has the reason). Class
 labels must be equal. A model may not take more cycles than stored. --update finds the flags with
@@ -23,15 +24,17 @@ from onnx import numpy_helper
 from engines import Rejected, compiled, judged, spread
 
 TOLERANCE = 0.02
-STORED = pathlib.Path(__file__).resolve().parent / "exports.json"
+HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
 
 
 def data_set(model, folder):
     """Writes the inputs and outputs of a model in ONNX's layout; the inputs."""
     folder.mkdir(parents=True, exist_ok=True)
-    inputs = [np.load(path) for path in sorted(model.parent.glob("in_*.npy"))]
-    outputs = [np.load(path) for path in sorted(model.parent.glob(f"{model.stem}.out_*.npy"))]
+    def arrays(*patterns):
+        return [np.load(path) for pattern in patterns for path in sorted(model.parent.glob(pattern))]
+    inputs = arrays("in_*.npy", f"{model.stem}.x.npy")
+    outputs = arrays(f"{model.stem}.out_*.npy", f"{model.stem}.y.npy", f"{model.stem}.ref_*.npy")
     for kind, values in (("input", inputs), ("output", outputs)):
         for i, value in enumerate(values):
             (folder / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(value).SerializeToString())
@@ -51,19 +54,20 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("sluice", "exports", "work", "target"):
         parser.add_argument(name)
+    parser.add_argument("--stored", type=pathlib.Path, default=HERE / "exports.json")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     exports, work = pathlib.Path(options.exports), pathlib.Path(options.work) / "exports"
     if not exports.is_dir():
         print(f"skipped: the exported networks are not here ({exports})")
         return SKIPPED
-    stored = json.loads(STORED.read_text())
+    stored = json.loads(options.stored.read_text())
     failures, found = 0, {}
     for model in sorted(exports.rglob("*.onnx")):
         name = re.sub(r"\.onnx$", "", str(model.relative_to(exports)))
         known = stored.get(name)
         if known is None and not options.update:
-            print(f"{name}: {STORED.name} does not have it")
+            print(f"{name}: {options.stored.name} does not have it")
             failures += 1
             continue
         folder = work / name.replace("/", "-")
@@ -85,7 +89,7 @@ def main():
     if options.update:
         lower = {name: one for name, one in found.items() if name not in stored or one["cycles"] < stored[name]["cycles"]}
         lines = [f" {json.dumps(name)}: {json.dumps(one)}" for name, one in sorted({**stored, **lower}.items())]
-        STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        options.stored.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(found)} models compiled")
     return failures != 0
 
