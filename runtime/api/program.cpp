@@ -118,7 +118,8 @@ sluice_rt_status sluice_rt_program_machine(const sluice_rt_program *program,
                                              .target = geometry.name.c_str(),
                                              .cores = geometry.cores,
                                              .lanes = geometry.lanes,
-                                             .clock_mhz = geometry.clockMhz});
+                                             .clock_mhz = geometry.clockMhz,
+                                             .clock_source = geometry.clockSource.c_str()});
   });
 }
 

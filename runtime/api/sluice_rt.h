@@ -93,7 +93,8 @@ typedef struct sluice_rt_machine {
   const char *target; /* "c6b32" */
   uint32_t cores;
   uint32_t lanes;
-  uint32_t clock_mhz; /* clock frequency, to convert cycles to microseconds */
+  uint32_t clock_mhz;       /* clock frequency, to convert cycles to microseconds */
+  const char *clock_source; /* where clock_mhz comes from: "nominal" is assumed */
 } sluice_rt_machine;
 
 typedef struct sluice_rt_model_info {

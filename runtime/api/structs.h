@@ -22,6 +22,8 @@ concept SizedStruct = std::is_standard_layout_v<T> && std::same_as<decltype(T::s
 template <SizedStruct T> inline constexpr size_t kFirstSize = sizeof(T);
 template <>
 inline constexpr size_t kFirstSize<sluice_rt_tensor_info> = offsetof(sluice_rt_tensor_info, low);
+template <>
+inline constexpr size_t kFirstSize<sluice_rt_machine> = offsetof(sluice_rt_machine, clock_source);
 
 /// What is wrong with the size that a caller gives, or "".
 template <SizedStruct T> std::string wrongSize(const T &theirs) {

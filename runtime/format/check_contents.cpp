@@ -205,6 +205,9 @@ std::optional<std::string> checkGeometry(const Geometry &geometry) {
   };
   if (!nameOk(geometry.name) || !nameOk(geometry.rtl))
     return "'name' and 'rtl' must have 1 to 64 characters from a-z, 0-9, '-' and '_'";
+  if (geometry.clockSource.empty() || geometry.clockSource.size() > 64 ||
+      std::ranges::any_of(geometry.clockSource, [](char c) { return c < ' ' || c > '~'; }))
+    return "'clock_source' must have 1 to 64 printable ASCII characters";
   struct Limit {
     const char *field;
     uint32_t value, low, high;

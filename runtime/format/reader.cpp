@@ -118,6 +118,7 @@ void readGeometry(ByteReader &in, Geometry &geometry) {
         &geometry.inboxRows, &geometry.localRows, &geometry.accumulators, &geometry.preloadRows,
         &geometry.instructions, &geometry.hostInstructions, &geometry.tables, &geometry.clockMhz})
     *value = in.number<uint32_t>();
+  geometry.clockSource = in.text();
 }
 
 /// A type outside the enumeration must not survive the narrowing.

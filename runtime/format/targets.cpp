@@ -81,6 +81,11 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
       return bad(fmt::format("'{}' must be a string", key));
     *text = root[key].get<std::string>();
   }
+  if (root.contains("clock_source")) {
+    if (!root["clock_source"].is_string())
+      return bad("'clock_source' must be a string");
+    geometry.clockSource = root["clock_source"].get<std::string>();
+  }
   for (const auto &[key, member] : kFields) {
     if (!root.contains(key) || !root[key].is_number_unsigned() ||
         root[key].get<uint64_t>() > std::numeric_limits<uint32_t>::max())
@@ -88,7 +93,7 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
     geometry.*member = root[key].get<uint32_t>();
   }
   for (const auto &item : root.items())
-    if (item.key() != "name" && item.key() != "rtl" &&
+    if (item.key() != "name" && item.key() != "rtl" && item.key() != "clock_source" &&
         std::none_of(kFields.begin(), kFields.end(),
                      [&](const GeometryField &field) { return item.key() == field.name; }))
       return bad(fmt::format("unknown field '{}'", item.key()));
@@ -118,6 +123,7 @@ std::string targetJson(const Geometry &geometry) {
   root["rtl"] = geometry.rtl;
   for (const auto &[key, member] : kFields)
     root[key] = geometry.*member;
+  root["clock_source"] = geometry.clockSource;
   return root.dump(2);
 }
 

@@ -25,6 +25,7 @@ void writeGeometry(ByteWriter &out, const Geometry &geometry) {
         geometry.localRows, geometry.accumulators, geometry.preloadRows, geometry.instructions,
         geometry.hostInstructions, geometry.tables, geometry.clockMhz})
     out.number(value);
+  out.text(geometry.clockSource);
 }
 
 void writeExtents(ByteWriter &out, const std::vector<int64_t> &extents) {

@@ -53,7 +53,7 @@ class Cli(unittest.TestCase):
         y = self.dir / "y.npy"
         code, out, err = self.vm("--input", self.input, "--output", f"y=@{y}")
         self.assertEqual(code, 0, err)
-        self.assertRegex(out.decode(), r"engine vm: \d+ cycles, \d+\.\d{3} us at 300 MHz")
+        self.assertRegex(out.decode(), r"engine vm: \d+ cycles, \d+\.\d{3} us at 300 MHz, nominal")
         np.testing.assert_array_equal(np.load(y), expected(self.x))
         code, out, err = self.vm("--input", self.input, "--expect", f"y=@{y}")
         self.assertEqual((code, err), (0, ""))
@@ -243,8 +243,8 @@ class Cli(unittest.TestCase):
 
     def test_bench(self):
         both = self.bench()
-        self.assertEqual(set(both), {"schema", "ok", "engine", "equal", "target", "clock_mhz", "spaced", "contiguous",
-                                     "period", "ahead", "macs", "utilisation"})
+        self.assertEqual(set(both), {"schema", "ok", "engine", "equal", "target", "clock_mhz", "clock_source", "spaced",
+                                     "contiguous", "period", "ahead", "macs", "utilisation"})
         self.assertEqual((both["schema"], both["engine"], both["target"], both["clock_mhz"], both["macs"]),
                          (1, "vm", "c2b8", 300, 64))
         ran = json.loads(self.vm("--input", self.input, "--steps", "2", "--json")[1])
@@ -257,7 +257,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.bench("--spacing", "contiguous"), {**both, "spaced": None})
         code, out, _ = run("bench", self.small, "--engine", "vm", "--clock-mhz", "250")
         self.assertEqual(code, 0)
-        self.assertIn(f"latency, spaced     {both['spaced']} cycles ({both['spaced'] / 250:.3f} us at 250 MHz)",
+        self.assertIn(f"latency, spaced     {both['spaced']} cycles ({both['spaced'] / 250:.3f} us at 250 MHz, given)",
                       out.decode())
 
     def test_bench_both(self):
@@ -285,7 +285,7 @@ class Cli(unittest.TestCase):
         good = self.small.read_bytes()
         cases = {
             "cut": (good[:-1], "E0504", "truncated"), "flip": (good[:900] + bytes([good[900] ^ 4]) + good[901:], "E0506", "damaged"),
-            "longer": (good + b"x", "E0505", "trailing bytes"), "version": (good[:8] + b"\x08" + good[9:], "E0503", "format version 8"),
+            "longer": (good + b"x", "E0505", "trailing bytes"), "version": (good[:8] + b"\x09" + good[9:], "E0503", "format version 9"),
             "text": (b"hello", "E0502", "not a program file"), "empty": (b"", "E0502", "not a program file")}
         for name, (data, code, message) in cases.items():
             path = self.dir / name
@@ -358,10 +358,10 @@ class Cli(unittest.TestCase):
     def test_targets(self):
         code, out, _ = run("targets")
         self.assertEqual(code, 0)
-        self.assertRegex(out.decode(), r"c6b32-deep +6 +32 +25165824 +6144 +300 MHz +c6b32")
+        self.assertRegex(out.decode(), r"c6b32-deep +6 +32 +25165824 +6144 +c6b32 +300 MHz, nominal\n")
         code, out, _ = run("targets", "--show", "c2b8")
         preset = json.loads(out)
-        self.assertEqual(preset, json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()))
+        self.assertEqual(preset, {**json.loads(Path(SOURCE, "hw/targets/c2b8.json").read_text()), "clock_source": "nominal"})
         mine = self.dir / "mine.json"
         mine.write_text(json.dumps({**preset, "lanes": 12}))
         self.fails(5, f"error[E0514]: target '{mine}': lanes is 12, allowed: a power of two", "targets", "--show", mine)

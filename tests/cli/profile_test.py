@@ -128,8 +128,8 @@ class Sums(Programs):
         profile = self.json("profile", "digits.sluice", "--engine", "both", "--trace", "t.json")
         trace = json.loads((self.dir / "t.json").read_text())
         about, events = trace["otherData"], trace["traceEvents"]
-        self.assertEqual((trace["displayTimeUnit"], about["clock_mhz"], about["cycles"], about["target"]),
-                         ("ns", 300, profile["cycles"], "c2b8"))
+        self.assertEqual((trace["displayTimeUnit"], about["clock_mhz"], about["clock_source"], about["cycles"], about["target"]),
+                         ("ns", 300, "nominal", profile["cycles"], "c2b8"))
         self.assertAlmostEqual(about["cycle_ns"], 1000 / 300)
         processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
         self.assertEqual(processes, {0: "core 0", 1: "core 1", 2: "host port"})
@@ -192,7 +192,7 @@ class Small(Programs):
 
     def test_text(self):
         self.assertEqual(self.ok("profile", "small.sluice", "--engine", "vm", "--by", "unit"), textwrap.dedent("""\
-            model small on c2b8, spaced inference: 32 cycles, 0.107 us at 300 MHz
+            model small on c2b8, spaced inference: 32 cycles, 0.107 us at 300 MHz, nominal
             engine vm
 
             core       unit    utilisation  busy  token  result  idle  cycles

@@ -250,7 +250,7 @@ class StateTest(Folder):
         self.assertEqual(said["latency"]["ahead"], 12)
         bench = ["bench", "m.sluice", "--engine", "vm"]
         self.assertEqual(json.loads(self.ok(*bench, "--json"))["ahead"], 12)
-        self.assertIn("\nprecomputed sums    12 cycles (0.040 us at 300 MHz)\n", self.ok(*bench))
+        self.assertIn("\nprecomputed sums    12 cycles (0.040 us at 300 MHz, nominal)\n", self.ok(*bench))
 
     def test_attention_over_a_window(self):
         """Longer than the window: what is not there yet is masked, and what is no more is forgotten."""

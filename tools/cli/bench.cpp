@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/support/problem_text.h"
+#include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/progress.h"
@@ -136,7 +137,8 @@ private:
     const sluice_rt_machine machine = model.program().machine();
     const sluice_rt_model_info info = model.info();
     const Measured &measured = engines.back();
-    const uint32_t clock = options.clockMhz.value_or(machine.clock_mhz);
+    const Clock clock = options.clockMhz ? Clock{*options.clockMhz, "given"}
+                                         : Clock{machine.clock_mhz, machine.clock_source};
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
     const std::optional<uint64_t> ahead = model.program().cyclesAhead();
     std::optional<double> utilisation;
@@ -148,8 +150,7 @@ private:
                                    engines.size() > 1 ? "vm and rtl" : measured.engine, info.macs);
     const auto line = [&](const char *what, const std::optional<uint64_t> &cycles) {
       if (cycles)
-        text += fmt::format("{:<20}{} cycles ({:.3f} us at {} MHz)\n", what, *cycles,
-                            static_cast<double>(*cycles) / clock, clock);
+        text += fmt::format("{:<20}{} cycles ({})\n", what, *cycles, clock.time(*cycles));
     };
     line("latency, spaced", measured.spaced);
     line("latency, contiguous", measured.contiguous);
@@ -174,7 +175,8 @@ private:
                    {"engine", options.engine},
                    {"equal", engines.size() > 1 ? Json(true) : Json(nullptr)},
                    {"target", machine.target},
-                   {"clock_mhz", clock},
+                   {"clock_mhz", clock.mhz},
+                   {"clock_source", clock.source},
                    {"spaced", json(measured.spaced)},
                    {"contiguous", json(measured.contiguous)},
                    {"period", json(measured.period)},

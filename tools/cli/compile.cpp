@@ -10,6 +10,7 @@
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
 #include "tools/cli/calibration.h"
+#include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/fault_bundle.h"
 #include "tools/cli/model_options.h"
@@ -136,10 +137,10 @@ std::string fitText(const CompileResult &result) {
 }
 
 std::string summary(const CompileResult &result, const std::string &target, double seconds) {
-  const uint32_t clock = result.program.geometry.clockMhz;
+  const format::Geometry &machine = result.program.geometry;
+  const Clock clock{machine.clockMhz, machine.clockSource};
   auto time = [&](uint64_t cycles) {
-    return fmt::format("{} cycles ({:.3f} us at {} MHz)", cycles,
-                       static_cast<double>(cycles) / clock, clock);
+    return fmt::format("{} cycles ({})", cycles, clock.time(cycles));
   };
   std::string text = fmt::format("target              {}\n", target);
   text += result.operators == result.accelerated

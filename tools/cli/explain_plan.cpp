@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/support/problem_text.h"
+#include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
 #include "tools/cli/plan_summary.h"
@@ -38,10 +39,10 @@ public:
 
   std::string text() const {
     const format::Geometry &machine = program.geometry;
-    const double microseconds = static_cast<double>(explanation.cycles) / machine.clockMhz;
-    return fmt::format("plan of {} for {}: {} cycles ({:.3f} us at {} MHz), floor {}\n{}\n\n",
+    const Clock clock{machine.clockMhz, machine.clockSource};
+    return fmt::format("plan of {} for {}: {} cycles ({}), floor {}\n{}\n\n",
                        printable(program.models[0].name), machine.name, explanation.cycles,
-                       microseconds, machine.clockMhz, explanation.floor.cycles,
+                       clock.time(explanation.cycles), explanation.floor.cycles,
                        explanation.choice) +
            stages() + '\n' + derivation() + '\n' + floor() + '\n' + account() + '\n' + idle() +
            '\n' + path() + '\n' + losers();

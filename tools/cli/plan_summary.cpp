@@ -10,6 +10,7 @@
 
 #include "compiler/conversion/plan/order/pins.h"
 #include "compiler/support/problem_text.h"
+#include "tools/cli/clock.h"
 
 namespace sluice::cli {
 namespace {
@@ -57,10 +58,10 @@ public:
   [[nodiscard]] std::string latency() const {
     const format::Geometry &machine = program.geometry;
     const uint64_t floor = explanation.floor.cycles;
-    return fmt::format("An inference of {} takes {} cycles on {} ({:.3f} us at {} MHz); its rows "
+    return fmt::format("An inference of {} takes {} cycles on {} ({}); its rows "
                        "need at least {}.",
                        printable(program.models[0].name), explanation.cycles, machine.name,
-                       static_cast<double>(explanation.cycles) / machine.clockMhz, machine.clockMhz,
+                       Clock{machine.clockMhz, machine.clockSource}.time(explanation.cycles),
                        floor);
   }
 

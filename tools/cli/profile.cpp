@@ -3,6 +3,7 @@
 
 #include "compiler/support/problem_text.h"
 #include "tools/cli/activity.h"
+#include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/trace.h"
 
@@ -63,9 +64,9 @@ private:
         return report.fail({*wrong}, "");
     const uint64_t cycles = activity.cycles();
     std::string text =
-        fmt::format("model {} on {}, {} inference: {} cycles, {:.3f} us at {} MHz\n",
-                    printable(model.info().name), machine.target, options.spacing, cycles,
-                    static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
+        fmt::format("model {} on {}, {} inference: {} cycles, {}\n", printable(model.info().name),
+                    machine.target, options.spacing, cycles,
+                    Clock{machine.clock_mhz, machine.clock_source}.time(cycles));
     text += options.engine == "both" ? "engines agree: every unit does the same in every cycle\n"
                                      : fmt::format("engine {}\n", options.engine);
     if (options.csv != "-" && options.trace != "-")
@@ -77,6 +78,7 @@ private:
                         {"model", model.info().name},
                         {"spacing", options.spacing},
                         {"clock_mhz", machine.clock_mhz},
+                        {"clock_source", machine.clock_source},
                         {"cycles", cycles},
                         {"first_cycle", activity.first},
                         {"layers", tables.byLayer().json()},

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compiler/support/problem_text.h"
+#include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
 #include "tools/cli/run_report.h"
@@ -355,8 +356,8 @@ private:
     Json engines = Json::object();
     for (const EngineRun &run : runs) {
       const uint64_t cycles = run.cycles();
-      text += fmt::format("engine {}: {} cycles, {:.3f} us at {} MHz\n", run.name, cycles,
-                          static_cast<double>(cycles) / machine.clock_mhz, machine.clock_mhz);
+      text += fmt::format("engine {}: {} cycles, {}\n", run.name, cycles,
+                          Clock{machine.clock_mhz, machine.clock_source}.time(cycles));
       engines[run.name] = {{"cycles", cycles}};
       if (options.dataSet.empty() && run.costs != Streams::Costs()) {
         text += fmt::format("  {}\n", costsText(run.costs));

@@ -23,13 +23,13 @@ int printTargets(const std::string &show, const Common &common) {
     report.text(json + "\n");
     return report.json({{"schema", 1}, {"target", Json::parse(json)}}) ? Ok : Usage;
   }
-  std::string text = fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9} {:>9}\n", "target",
-                                 "cores", "lanes", "weights", "MAC/cycle", "clock", "hardware");
+  std::string text = fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9}  {}\n", "target", "cores",
+                                 "lanes", "weights", "MAC/cycle", "hardware", "clock");
   Json list = Json::array();
   for (const format::Geometry &g : format::targetPresets()) {
     const uint64_t weights = uint64_t{g.cores} * g.weightBlocks * g.lanes * g.lanes;
-    text += fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>5} MHz {:>9}\n", g.name, g.cores,
-                        g.lanes, weights, peak(g), g.clockMhz, g.rtl);
+    text += fmt::format("{:<12} {:>5} {:>5} {:>14} {:>10} {:>9}  {} MHz, {}\n", g.name, g.cores,
+                        g.lanes, weights, peak(g), g.rtl, g.clockMhz, g.clockSource);
     list.push_back(Json::parse(format::targetJson(g)));
   }
   report.text(text);

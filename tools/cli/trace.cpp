@@ -20,6 +20,7 @@ public:
     addCounter(SLUICE_RT_VECTOR, "vector units busy");
     const Json about{{"target", machine.target},
                      {"clock_mhz", machine.clock_mhz},
+                     {"clock_source", machine.clock_source},
                      {"cycle_ns", 1000.0 / machine.clock_mhz},
                      {"first_cycle", activity.first},
                      {"cycles", activity.cycles()}};

@@ -87,6 +87,9 @@ mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geom
   for (const GeometryField &field : kGeometryFields)
     fields.push_back(
         builder.getNamedAttr(field.name, builder.getI64IntegerAttr(geometry.*field.member)));
+  if (geometry.clockSource != format::Geometry().clockSource)
+    fields.push_back(
+        builder.getNamedAttr("clock_source", builder.getStringAttr(geometry.clockSource)));
   return builder.getDictionaryAttr(fields);
 }
 
@@ -108,7 +111,10 @@ std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::Strin
       return bad("geometry has no " + field.name);
     geometry.*field.member = static_cast<uint32_t>(value.getInt());
   }
-  if (fields.size() != std::size(kGeometryFields) + 1)
+  const auto source = fields.getAs<mlir::StringAttr>("clock_source");
+  if (source)
+    geometry.clockSource = source.str();
+  if (fields.size() != std::size(kGeometryFields) + (source ? 2 : 1))
     return bad("geometry has an unknown field");
   if (const auto problem = format::checkGeometry(geometry))
     return bad(*problem);

@@ -12,7 +12,8 @@ _NAME = f"libsluice_rt.so.{API_VERSION}"
 
 
 class Machine(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("target", c_char_p), ("cores", c_uint32), ("lanes", c_uint32), ("clock_mhz", c_uint32)]
+    _fields_ = [("size", c_size_t), ("target", c_char_p), ("cores", c_uint32), ("lanes", c_uint32), ("clock_mhz", c_uint32),
+                ("clock_source", c_char_p)]
 
 
 class ModelInfo(ctypes.Structure):

@@ -51,7 +51,8 @@ class Program:
     def machine(self) -> Dict[str, Any]:
         info = _sized(_library.Machine)
         _check(_rt.sluice_rt_program_machine(self.handle, info))
-        return {"target": info.target.decode(), "cores": info.cores, "lanes": info.lanes, "clock_mhz": info.clock_mhz}
+        return {"target": info.target.decode(), "cores": info.cores, "lanes": info.lanes, "clock_mhz": info.clock_mhz,
+                "clock_source": info.clock_source.decode()}
 
     def models(self) -> List[Dict[str, Any]]:
         count = ctypes.c_uint32()

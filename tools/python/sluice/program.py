@@ -67,6 +67,7 @@ class Profile:
     engine: str
     cycles: int
     clock_mhz: int
+    clock_source: str  # "nominal" is assumed
     layers: Table = field(repr=False)
     cores: Table = field(repr=False)
     units: Table = field(repr=False)
@@ -99,6 +100,7 @@ class Program:
         machine, models = self._program.machine(), self._program.models()
         self.target: str = machine["target"]
         self.clock_mhz: int = machine["clock_mhz"]
+        self.clock_source: str = machine["clock_source"]
         names = [one["name"] for one in models]
         if model is None and len(models) > 1:
             raise argument("E0602", f"the file has several models; choose one with model=: {', '.join(names)}")
@@ -206,7 +208,8 @@ class Program:
                                        "--model", self.name], self._data)
             events = json.loads((workspace.path / "trace.json").read_text())["traceEvents"]
         tables = {name: Table(found[name]) for name in ("layers", "cores", "units", "instructions")}
-        return Profile(found["engine"], found["cycles"], found["clock_mhz"], events=events, text=out.rstrip("\n"), **tables)
+        return Profile(found["engine"], found["cycles"], found["clock_mhz"], found["clock_source"], events=events,
+                       text=out.rstrip("\n"), **tables)
 
     def plan(self) -> Plan:
         """Explains how the program was planned. Works for programs that this package compiled."""

@@ -29,6 +29,17 @@ TEST(Targets, TextRoundTrip) {
     EXPECT_EQ(std::get<Geometry>(parseTarget(targetJson(preset), "x")), preset);
 }
 
+TEST(Targets, SourceOfTheClock) {
+  Geometry measured = *findPreset("c2b8");
+  EXPECT_EQ(measured.clockSource, "nominal");
+  measured.clockSource = "routed on LFE5U-85F-6";
+  EXPECT_EQ(std::get<Geometry>(parseTarget(targetJson(measured), "x")), measured);
+  std::string json = targetJson(*findPreset("c2b8"));
+  const std::string field = ",\n  \"clock_source\": \"nominal\"";
+  json.erase(json.find(field), field.size());
+  EXPECT_EQ(std::get<Geometry>(parseTarget(json, "x")), *findPreset("c2b8"));
+}
+
 TEST(Targets, Problems) {
   EXPECT_EQ(problemOf("{"), "E0514 target 't.json': not a JSON object");
   EXPECT_EQ(problemOf("{}"), "E0514 target 't.json': 'name' must be a string");
@@ -45,6 +56,11 @@ TEST(Targets, Problems) {
             "E0514 target 't.json': cores is 20, allowed: 1 to 8");
   EXPECT_EQ(problemOf(with("{", "{\"colour\": 1,")),
             "E0514 target 't.json': unknown field 'colour'");
+  EXPECT_EQ(problemOf(with("\"nominal\"", "3")),
+            "E0514 target 't.json': 'clock_source' must be a string");
+  for (const std::string wrong : {R"("")", R"("fast\n")", R"("\u00b5")"})
+    EXPECT_EQ(problemOf(with("\"nominal\"", wrong)),
+              "E0514 target 't.json': 'clock_source' must have 1 to 64 printable ASCII characters");
   const auto unknown = loadTarget("c9b9");
   EXPECT_EQ(std::get<FileProblem>(unknown).message,
             "unknown target 'c9b9', allowed: c2b8, c3b64, c6b32, c6b32-deep or a .json file");
