@@ -8,6 +8,7 @@
 #include <string>
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -70,6 +71,11 @@ struct LayoutRefusal {
 
 /// The refusal of a rule: its code and formula from the table of rules.
 LayoutRefusal refusal(llvm::StringRef rule, std::string message);
+
+/// Adds the tuples of an operation whose runtime operands and result share one data dimension.
+/// `cost` returns the cycles if that is a given axis of the result.
+void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLiteral rule,
+              llvm::StringRef why, llvm::function_ref<int64_t(int64_t)> cost);
 
 /// A change of the operation that may remove a conflict.
 struct LayoutFix {

@@ -1,4 +1,4 @@
-// The data-dimension rules of concat, and its other form for windows that slices cut out.
+// The data-dimension rules of concat. DD-STACK rewrites a concat that stacks slices of one tensor.
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
@@ -9,16 +9,14 @@ using namespace mlir;
 namespace sluice::ir {
 namespace {
 
-/// A concat of slices of one tensor, each with a new axis behind the sliced one. Element k along
-/// the new axis, of element i along the axis before it, is element `first + i * step + k *
-/// distance` of the source along its axis `axis`.
+/// A concat that stacks slices of one tensor along a new axis of the result. The sliced axis is the
+/// one before the new axis. Slice k starts k * distance elements behind the first slice.
 struct Stack {
-  Value source;
-  SliceOp like; ///< the first slice; the others have other starts along `axis` alone
-  int64_t axis = 0, first = 0, step = 1, distance = 1;
+  SliceOp first;
+  int64_t distance;
 };
 
-/// Returns the slice behind a new axis before `axis`, or null.
+/// Returns the slice to which `value` adds an axis of extent 1 at position `axis`, or null.
 SliceOp sliceBehindAxis(Value value, int64_t axis) {
   Operation *view = value.getDefiningOp();
   if (!llvm::isa_and_nonnull<UnsqueezeOp, ReshapeOp>(view))
@@ -33,37 +31,27 @@ SliceOp sliceBehindAxis(Value value, int64_t axis) {
   return ExtentsRef(shape) == shapeOf(value) ? slice : SliceOp();
 }
 
-/// Whether two slices differ in their starts along `axis` alone.
-bool differAlong(int64_t axis, SliceOp one, SliceOp other) {
-  const auto startsElsewhere = [&](SliceOp slice) {
-    Extents starts(slice.getStarts());
-    starts[axis] = 0;
-    return starts;
-  };
-  return one.getInput() == other.getInput() && one.getSizes() == other.getSizes() &&
-         one.getSteps() == other.getSteps() && startsElsewhere(one) == startsElsewhere(other);
+/// Returns whether `other` is `slice` with `distance` added to its start along `axis`.
+bool isMoved(SliceOp slice, SliceOp other, int64_t axis, int64_t distance) {
+  Extents starts(slice.getStarts());
+  starts[axis] += distance;
+  return slice.getInput() == other.getInput() && slice.getSizes() == other.getSizes() &&
+         slice.getSteps() == other.getSteps() && ExtentsRef(starts) == other.getStarts();
 }
 
 std::optional<Stack> stackOf(ConcatOp concat) {
   const auto axis = static_cast<int64_t>(concat.getAxis());
-  const ValueRange parts = concat.getInputs();
-  SliceOp first = axis > 0 && parts.size() > 1 ? sliceBehindAxis(parts[0], axis) : SliceOp(),
-          second = first ? sliceBehindAxis(parts[1], axis) : SliceOp();
-  if (!second)
+  llvm::SmallVector<SliceOp> slices;
+  for (const Value part : concat.getInputs())
+    if (SliceOp slice = sliceBehindAxis(part, axis))
+      slices.push_back(slice);
+  if (axis == 0 || slices.size() < 2 || slices.size() != concat.getInputs().size())
     return std::nullopt;
-  const int64_t along = axis - 1, start = first.getStarts()[along];
-  const Stack stack{first.getInput(),
-                    first,
-                    along,
-                    start,
-                    first.getSteps()[along],
-                    second.getStarts()[along] - start};
-  for (auto [k, part] : llvm::enumerate(parts)) {
-    SliceOp slice = sliceBehindAxis(part, axis);
-    if (!slice || !differAlong(along, first, slice) ||
-        slice.getStarts()[along] != start + static_cast<int64_t>(k) * stack.distance)
+  const auto startOf = [&](SliceOp slice) { return slice.getStarts()[axis - 1]; };
+  const Stack stack{slices[0], startOf(slices[1]) - startOf(slices[0])};
+  for (auto [k, slice] : llvm::enumerate(slices))
+    if (!isMoved(stack.first, slice, axis - 1, static_cast<int64_t>(k) * stack.distance))
       return std::nullopt;
-  }
   return stack.distance != 0 ? std::optional(stack) : std::nullopt;
 }
 
@@ -71,16 +59,8 @@ std::optional<Stack> stackOf(ConcatOp concat) {
 
 void ConcatOp::layouts(const LayoutQuery &query, LayoutRelation &relation) {
   const auto axis = static_cast<int64_t>(getAxis());
-  for (int64_t dim = 0; dim < static_cast<int64_t>(query.result.size()); ++dim) {
-    LayoutTuple tuple{{},
-                      "DD-CONCAT",
-                      "concatenated tensors share one data dimension",
-                      dim == axis ? query.rows(query.result, dim) : 0};
-    for (const bool constant : query.constant)
-      tuple.dims.push_back(constant ? kNoDim : static_cast<int8_t>(dim));
-    tuple.dims.push_back(static_cast<int8_t>(dim));
-    relation.push_back(std::move(tuple));
-  }
+  addEqual(query, relation, "DD-CONCAT", "concatenated tensors share one data dimension",
+           [&](int64_t dim) { return dim == axis ? query.rows(query.result, dim) : 0; });
   if (!query.allowRewrites || llvm::is_contained(query.constant, true) || !stackOf(*this))
     return;
   LayoutTuple tuple{{},
@@ -97,20 +77,20 @@ LayoutRefusal ConcatOp::layoutRefusal(const LayoutQuery &) {
   return refusal("DD-CONCAT", "concatenated tensors have different data dimensions");
 }
 
-/// Row i of the stack is a slice of the source.
+/// Builds each row of the result as one slice of the source.
 Value ConcatOp::rewriteLayout(OpBuilder &builder, const LayoutTuple &) {
-  const Stack stack = *stackOf(*this);
-  SliceOp like = stack.like;
-  Extents starts(like.getStarts()), sizes(like.getSizes()), steps(like.getSteps());
-  const int64_t rows = sizes[stack.axis];
-  sizes[stack.axis] = static_cast<int64_t>(getInputs().size());
-  steps[stack.axis] = stack.distance;
+  Stack stack = *stackOf(*this);
+  const int64_t axis = static_cast<int64_t>(getAxis()) - 1;
+  Extents starts(stack.first.getStarts()), sizes(stack.first.getSizes()),
+      steps(stack.first.getSteps());
+  const int64_t rows = sizes[axis], step = steps[axis];
+  sizes[axis] = static_cast<int64_t>(getInputs().size());
+  steps[axis] = stack.distance;
   llvm::SmallVector<Value> parts;
-  for (int64_t i = 0; i < rows; ++i) {
-    starts[stack.axis] = stack.first + i * stack.step;
-    parts.push_back(builder.create<SliceOp>(getLoc(), stack.source, starts, sizes, steps));
-  }
-  const Value all = builder.create<ConcatOp>(getLoc(), parts, stack.axis);
+  for (int64_t i = 0; i < rows; ++i, starts[axis] += step)
+    parts.push_back(
+        builder.create<SliceOp>(getLoc(), stack.first.getInput(), starts, sizes, steps));
+  const Value all = builder.create<ConcatOp>(getLoc(), parts, axis);
   return builder.create<ReshapeOp>(getLoc(), all, shapeOf(getResult()));
 }
 

@@ -1,5 +1,5 @@
 // The data-dimension rules of maps, reductions and selections. The rules of
-// contractions are in layout_contract.cpp.
+// contractions are in layout_contract.cpp, those of concat in layout_concat.cpp.
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/shapes.h"
 
@@ -17,19 +17,6 @@ int64_t rank(llvm::ArrayRef<int64_t> shape) { return static_cast<int64_t>(shape.
 void addView(LayoutRelation &relation, int64_t from, int64_t to, llvm::StringLiteral rule,
              llvm::StringRef why, int64_t cost) {
   relation.push_back({{static_cast<int8_t>(from), static_cast<int8_t>(to)}, rule, why, cost});
-}
-
-/// Every runtime operand and the result have the same data dimension.
-template <typename Cost>
-void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLiteral rule,
-              llvm::StringRef why, Cost cost) {
-  for (int64_t dim = 0; dim < rank(query.result); ++dim) {
-    LayoutTuple tuple{{}, rule, why, cost(dim)};
-    for (bool constant : query.constant)
-      tuple.dims.push_back(constant ? kNoDim : static_cast<int8_t>(dim));
-    tuple.dims.push_back(static_cast<int8_t>(dim));
-    relation.push_back(std::move(tuple));
-  }
 }
 
 /// Block products more than along full lanes, if axis `dim` of those that a reshape
@@ -83,6 +70,17 @@ void addReshape(const LayoutQuery &query, llvm::ArrayRef<int64_t> from, LayoutRe
 }
 
 } // namespace
+
+void addEqual(const LayoutQuery &query, LayoutRelation &relation, llvm::StringLiteral rule,
+              llvm::StringRef why, llvm::function_ref<int64_t(int64_t)> cost) {
+  for (int64_t dim = 0; dim < rank(query.result); ++dim) {
+    LayoutTuple tuple{{}, rule, why, cost(dim)};
+    for (bool constant : query.constant)
+      tuple.dims.push_back(constant ? kNoDim : static_cast<int8_t>(dim));
+    tuple.dims.push_back(static_cast<int8_t>(dim));
+    relation.push_back(std::move(tuple));
+  }
+}
 
 //===-- map, pad ------------------------------------------------------------------------------===//
 

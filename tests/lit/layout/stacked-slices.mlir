@@ -3,7 +3,7 @@
 // RUN: not sluice-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(sluice-infer-data-dimension))" 2>/dev/null | FileCheck %s
 // RUN: not sluice-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(sluice-infer-data-dimension))" 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// The product sums over the new axis. Row i is elements 2 i + k.
+// The product sums over the new axis. Element k of row i is element i + 2 k of x.
 // REMARK: remark: stacked slices gathered side by side, at no cost
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: tensor<1x6xbf16, #sluice<[1 6!]>>) -> tensor<1x2x5xbf16, #sluice<[1 2 5!]>>
@@ -27,7 +27,7 @@ func.func @product(%x: tensor<1x6xf32, #sluice<[1 6!]>>) -> tensor<1x2x5xf32> {
 
 // -----
 
-// A pin asks for it; the slices have steps of their own, overlap and run backwards.
+// The pin of the result asks for the rule. The slices have a step of 2, and the second one starts first.
 // REMARK: remark: stacked slices gathered side by side, at no cost
 // CHECK-LABEL: func.func @pin(
 // CHECK: %[[A:.*]] = sluice.slice %{{.*}} starts [2] sizes [2] steps [-1]
