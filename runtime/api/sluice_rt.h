@@ -94,7 +94,7 @@ typedef struct sluice_rt_machine {
   uint32_t cores;
   uint32_t lanes;
   uint32_t clock_mhz;       /* clock frequency, to convert cycles to microseconds */
-  const char *clock_source; /* where clock_mhz comes from: "nominal" is assumed */
+  const char *clock_source; /* source of clock_mhz; "nominal" if it is assumed */
 } sluice_rt_machine;
 
 typedef struct sluice_rt_model_info {

@@ -23,7 +23,7 @@ struct Geometry {
   uint32_t hostInstructions = 0; ///< of the host port
   uint32_t tables = 0;
   uint32_t clockMhz = 0; ///< the clock for times in microseconds
-  /// Where clockMhz comes from: "nominal" is assumed, "routed on LFE5U-85F-6" is measured.
+  /// Source of clockMhz: "nominal" if it is assumed, "routed on LFE5U-85F-6" if it is measured.
   std::string clockSource = "nominal";
 
   bool operator==(const Geometry &) const = default;

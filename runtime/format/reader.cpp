@@ -15,6 +15,7 @@
 #include "runtime/format/bytes.h"
 #include "runtime/format/checks.h"
 #include "runtime/format/program_file.h"
+#include "runtime/format/targets.h"
 
 namespace sluice::format {
 namespace {
@@ -113,11 +114,8 @@ std::optional<FileProblem> checkContainer(Bytes bytes) {
 void readGeometry(ByteReader &in, Geometry &geometry) {
   geometry.name = in.text();
   geometry.rtl = in.text();
-  for (uint32_t *value :
-       {&geometry.cores, &geometry.lanes, &geometry.peTerms, &geometry.weightBlocks,
-        &geometry.inboxRows, &geometry.localRows, &geometry.accumulators, &geometry.preloadRows,
-        &geometry.instructions, &geometry.hostInstructions, &geometry.tables, &geometry.clockMhz})
-    *value = in.number<uint32_t>();
+  for (const GeometryField &field : geometryFields())
+    geometry.*field.value = in.number<uint32_t>();
   geometry.clockSource = in.text();
 }
 

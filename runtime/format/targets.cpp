@@ -33,6 +33,22 @@ constexpr std::array<GeometryField, 12> kFields{{
     {"clock_mhz", &Geometry::clockMhz},
 }};
 
+struct TextField {
+  const char *name;
+  std::string Geometry::*value;
+  bool isOptional = false;
+};
+constexpr std::array<TextField, 3> kTexts{{
+    {"name", &Geometry::name},
+    {"rtl", &Geometry::rtl},
+    {"clock_source", &Geometry::clockSource, true},
+}};
+
+bool isField(const std::string &name) {
+  const auto isNamed = [&](const auto &field) { return name == field.name; };
+  return std::ranges::any_of(kTexts, isNamed) || std::ranges::any_of(kFields, isNamed);
+}
+
 } // namespace
 
 std::span<const GeometryField> geometryFields() { return kFields; }
@@ -75,16 +91,12 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
   if (!root.is_object())
     return bad("not a JSON object");
   Geometry geometry;
-  for (const auto &[key, text] :
-       {std::pair{"name", &geometry.name}, std::pair{"rtl", &geometry.rtl}}) {
+  for (const auto &[key, text, isOptional] : kTexts) {
+    if (isOptional && !root.contains(key))
+      continue;
     if (!root.contains(key) || !root[key].is_string())
       return bad(fmt::format("'{}' must be a string", key));
-    *text = root[key].get<std::string>();
-  }
-  if (root.contains("clock_source")) {
-    if (!root["clock_source"].is_string())
-      return bad("'clock_source' must be a string");
-    geometry.clockSource = root["clock_source"].get<std::string>();
+    geometry.*text = root[key].get<std::string>();
   }
   for (const auto &[key, member] : kFields) {
     if (!root.contains(key) || !root[key].is_number_unsigned() ||
@@ -93,9 +105,7 @@ std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std
     geometry.*member = root[key].get<uint32_t>();
   }
   for (const auto &item : root.items())
-    if (item.key() != "name" && item.key() != "rtl" && item.key() != "clock_source" &&
-        std::none_of(kFields.begin(), kFields.end(),
-                     [&](const GeometryField &field) { return item.key() == field.name; }))
+    if (!isField(item.key()))
       return bad(fmt::format("unknown field '{}'", item.key()));
   if (const auto wrong = checkGeometry(geometry))
     return bad(*wrong);

@@ -27,9 +27,11 @@ struct GeometryField {
   const char *name;
   uint32_t Geometry::*value;
 };
+/// Returns the numbers of a geometry, in the order of the program format.
 std::span<const GeometryField> geometryFields();
 
-/// Reads a geometry from the text of a JSON file. It must have exactly the fields of a preset.
+/// Reads a geometry from the text of a JSON file. The file must have exactly the fields of a
+/// preset; only `clock_source` may be absent.
 std::variant<Geometry, FileProblem> parseTarget(std::string_view json, const std::string &origin);
 
 /// Returns the geometry that `--target` names: a preset, or a file if the name ends in ".json".

@@ -13,6 +13,7 @@
 #include "hw/isa/isa.h"
 #include "runtime/format/bytes.h"
 #include "runtime/format/program_file.h"
+#include "runtime/format/targets.h"
 
 namespace sluice::format {
 namespace {
@@ -20,11 +21,8 @@ namespace {
 void writeGeometry(ByteWriter &out, const Geometry &geometry) {
   out.text(geometry.name);
   out.text(geometry.rtl);
-  for (uint32_t value :
-       {geometry.cores, geometry.lanes, geometry.peTerms, geometry.weightBlocks, geometry.inboxRows,
-        geometry.localRows, geometry.accumulators, geometry.preloadRows, geometry.instructions,
-        geometry.hostInstructions, geometry.tables, geometry.clockMhz})
-    out.number(value);
+  for (const GeometryField &field : geometryFields())
+    out.number(geometry.*field.value);
   out.text(geometry.clockSource);
 }
 

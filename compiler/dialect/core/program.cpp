@@ -7,6 +7,7 @@
 #include "compiler/dialect/core/dialect.h"
 #include "compiler/dialect/core/instruction.h"
 #include "runtime/format/checks.h"
+#include "runtime/format/targets.h"
 
 #include "compiler/dialect/core/dialect.cpp.inc"
 
@@ -15,26 +16,6 @@
 
 namespace sluice::core {
 namespace {
-
-struct GeometryField {
-  llvm::StringLiteral name;
-  uint32_t format::Geometry::*member;
-};
-
-constexpr GeometryField kGeometryFields[] = {
-    {"cores", &format::Geometry::cores},
-    {"lanes", &format::Geometry::lanes},
-    {"pe_terms", &format::Geometry::peTerms},
-    {"weight_blocks", &format::Geometry::weightBlocks},
-    {"inbox_rows", &format::Geometry::inboxRows},
-    {"local_rows", &format::Geometry::localRows},
-    {"accumulators", &format::Geometry::accumulators},
-    {"preload_rows", &format::Geometry::preloadRows},
-    {"instructions", &format::Geometry::instructions},
-    {"host_instructions", &format::Geometry::hostInstructions},
-    {"tables", &format::Geometry::tables},
-    {"clock_mhz", &format::Geometry::clockMhz},
-};
 
 /// The region of a container without terminators, its block made if missing.
 mlir::ParseResult parseBody(mlir::OpAsmParser &parser, mlir::OperationState &result) {
@@ -84,9 +65,9 @@ mlir::DictionaryAttr geometryAttr(mlir::MLIRContext *context, const format::Geom
   mlir::Builder builder(context);
   llvm::SmallVector<mlir::NamedAttribute> fields;
   fields.push_back(builder.getNamedAttr("rtl", builder.getStringAttr(geometry.rtl)));
-  for (const GeometryField &field : kGeometryFields)
+  for (const format::GeometryField &field : format::geometryFields())
     fields.push_back(
-        builder.getNamedAttr(field.name, builder.getI64IntegerAttr(geometry.*field.member)));
+        builder.getNamedAttr(field.name, builder.getI64IntegerAttr(geometry.*field.value)));
   if (geometry.clockSource != format::Geometry().clockSource)
     fields.push_back(
         builder.getNamedAttr("clock_source", builder.getStringAttr(geometry.clockSource)));
@@ -105,16 +86,16 @@ std::optional<format::Geometry> geometryOf(mlir::Operation *program, llvm::Strin
   if (!rtl)
     return bad("geometry has no rtl");
   geometry.rtl = rtl.str();
-  for (const GeometryField &field : kGeometryFields) {
+  for (const format::GeometryField &field : format::geometryFields()) {
     const auto value = fields.getAs<mlir::IntegerAttr>(field.name);
     if (!value || value.getInt() < 0 || value.getInt() > UINT32_MAX)
-      return bad("geometry has no " + field.name);
-    geometry.*field.member = static_cast<uint32_t>(value.getInt());
+      return bad("geometry has no " + llvm::Twine(field.name));
+    geometry.*field.value = static_cast<uint32_t>(value.getInt());
   }
   const auto source = fields.getAs<mlir::StringAttr>("clock_source");
   if (source)
     geometry.clockSource = source.str();
-  if (fields.size() != std::size(kGeometryFields) + (source ? 2 : 1))
+  if (fields.size() != format::geometryFields().size() + (source ? 2 : 1))
     return bad("geometry has an unknown field");
   if (const auto problem = format::checkGeometry(geometry))
     return bad(*problem);

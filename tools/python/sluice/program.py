@@ -67,7 +67,7 @@ class Profile:
     engine: str
     cycles: int
     clock_mhz: int
-    clock_source: str  # "nominal" is assumed
+    clock_source: str  # source of clock_mhz; "nominal" if it is assumed
     layers: Table = field(repr=False)
     cores: Table = field(repr=False)
     units: Table = field(repr=False)
