@@ -137,8 +137,7 @@ private:
     const sluice_rt_machine machine = model.program().machine();
     const sluice_rt_model_info info = model.info();
     const Measured &measured = engines.back();
-    const Clock clock = options.clockMhz ? Clock{*options.clockMhz, "given"}
-                                         : Clock{machine.clock_mhz, machine.clock_source};
+    const Clock clock = options.clockMhz ? Clock(*options.clockMhz, "given") : Clock(machine);
     const uint64_t peak = uint64_t{machine.cores} * machine.lanes * machine.lanes;
     const std::optional<uint64_t> ahead = model.program().cyclesAhead();
     std::optional<double> utilisation;

@@ -137,8 +137,7 @@ std::string fitText(const CompileResult &result) {
 }
 
 std::string summary(const CompileResult &result, const std::string &target, double seconds) {
-  const format::Geometry &machine = result.program.geometry;
-  const Clock clock{machine.clockMhz, machine.clockSource};
+  const Clock clock(result.program.geometry);
   auto time = [&](uint64_t cycles) {
     return fmt::format("{} cycles ({})", cycles, clock.time(cycles));
   };

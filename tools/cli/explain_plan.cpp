@@ -39,10 +39,9 @@ public:
 
   std::string text() const {
     const format::Geometry &machine = program.geometry;
-    const Clock clock{machine.clockMhz, machine.clockSource};
     return fmt::format("plan of {} for {}: {} cycles ({}), floor {}\n{}\n\n",
                        printable(program.models[0].name), machine.name, explanation.cycles,
-                       clock.time(explanation.cycles), explanation.floor.cycles,
+                       Clock(machine).time(explanation.cycles), explanation.floor.cycles,
                        explanation.choice) +
            stages() + '\n' + derivation() + '\n' + floor() + '\n' + account() + '\n' + idle() +
            '\n' + path() + '\n' + losers();

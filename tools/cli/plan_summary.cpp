@@ -61,8 +61,7 @@ public:
     return fmt::format("An inference of {} takes {} cycles on {} ({}); its rows "
                        "need at least {}.",
                        printable(program.models[0].name), explanation.cycles, machine.name,
-                       Clock{machine.clockMhz, machine.clockSource}.time(explanation.cycles),
-                       floor);
+                       Clock(machine).time(explanation.cycles), floor);
   }
 
   [[nodiscard]] std::string shares() const {

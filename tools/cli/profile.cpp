@@ -65,8 +65,7 @@ private:
     const uint64_t cycles = activity.cycles();
     std::string text =
         fmt::format("model {} on {}, {} inference: {} cycles, {}\n", printable(model.info().name),
-                    machine.target, options.spacing, cycles,
-                    Clock{machine.clock_mhz, machine.clock_source}.time(cycles));
+                    machine.target, options.spacing, cycles, Clock(machine).time(cycles));
     text += options.engine == "both" ? "engines agree: every unit does the same in every cycle\n"
                                      : fmt::format("engine {}\n", options.engine);
     if (options.csv != "-" && options.trace != "-")

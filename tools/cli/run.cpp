@@ -356,8 +356,8 @@ private:
     Json engines = Json::object();
     for (const EngineRun &run : runs) {
       const uint64_t cycles = run.cycles();
-      text += fmt::format("engine {}: {} cycles, {}\n", run.name, cycles,
-                          Clock{machine.clock_mhz, machine.clock_source}.time(cycles));
+      text +=
+          fmt::format("engine {}: {} cycles, {}\n", run.name, cycles, Clock(machine).time(cycles));
       engines[run.name] = {{"cycles", cycles}};
       if (options.dataSet.empty() && run.costs != Streams::Costs()) {
         text += fmt::format("  {}\n", costsText(run.costs));
