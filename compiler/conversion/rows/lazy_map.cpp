@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/conversion/rows/repeat_sums.h"
 #include "compiler/conversion/scalar/constants.h"
 #include "compiler/conversion/scalar/integer_windows.h"
 #include "compiler/conversion/scalar/reassociate.h"
-#include "compiler/dialect/sluice/operations.h"
 
 using namespace mlir;
 
@@ -16,10 +16,6 @@ namespace {
 
 /// Larger bodies are not grown by inlining: selection is a search.
 constexpr size_t kMaxNodes = 64;
-
-/// Rows that share a sum, and block products of it, up to which each row computes its own: the
-/// matrix unit then issues twice the beats and the vector unit one pass fewer.
-constexpr size_t kMostRepeated = 2;
 
 /// scale * x + offset; constant if it does not depend on x.
 struct AffineValue {
@@ -55,34 +51,6 @@ std::optional<AffineValue> affineStep(const ScalarNode &node, const AffineValue 
 
 bool allFinite(const std::vector<double> &values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
-/// Whether every row may be a scaled sum of its own at little cost: nobody shares it, or two rows
-/// share a sum that is the same in all lanes. Outside of the tensor, `others` rows read each sum.
-bool canRepeat(const GraphBuilder &graph, const RowTensor &tensor, size_t others = 0) {
-  std::map<RowId, size_t> readers;
-  for (const RowRef &ref : tensor.rows) {
-    if (ref.broadcast || !graph.isScaledLinear(ref.row))
-      return false;
-    ++readers[ref.row];
-  }
-  return std::ranges::all_of(readers, [&](const auto &entry) {
-    const size_t count = entry.second + others;
-    return count == 1 || (count <= kMostRepeated && graph.termsOf(entry.first) <= kMostRepeated &&
-                          graph.facts(entry.first, graph.lanes()).uniform);
-  });
-}
-
-/// Returns how many other operations read the tensor that `value` is a view of.
-size_t otherReadersOf(Value value) {
-  size_t others = 0;
-  for (Operation *view = value.getDefiningOp();
-       llvm::isa_and_nonnull<ir::ViewInterface>(view) && view->getNumOperands() == 1;
-       view = value.getDefiningOp()) {
-    value = view->getOperand(0);
-    others += llvm::range_size(value.getUsers()) - 1;
-  }
-  return others;
 }
 
 } // namespace
@@ -458,7 +426,7 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
     const auto isSum = [&](const RowRef &ref) {
       return !ref.broadcast && graph.isPlainLinear(ref.row);
     };
-    facts[k].fusable = own && (std::ranges::all_of(refs, isSum) || canRepeat(graph, rows[k]));
+    facts[k].fusable = own && (std::ranges::all_of(refs, isSum) || canRepeatSums(graph, rows[k]));
   }
   if (roundsToIntegers())
     expr = sumsInWindows(expr, [&](uint32_t input) {
@@ -483,8 +451,8 @@ RowTensor LazyMap::emitSteps(Lowering &lowering) {
   return emitPlan(lowering, *plan, rows, lowerHalves);
 }
 
-/// Gives each row a sum of its own where a few rows share one and one step alone reads it. The step
-/// then reads the sum before it is rounded, and no pass of the vector unit stores it.
+/// Repeats the sums that an operand's rows share, if this map alone reads the operand and one step
+/// of it does.
 void LazyMap::repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep &step,
                          std::vector<RowTensor> &operandRows) {
   if (step.a.kind != Source::Kind::Operand)
@@ -499,15 +467,7 @@ void LazyMap::repeatSums(Lowering &lowering, const MapPlan &plan, const MapStep 
   const Operand &operand = operands[step.a.index];
   if (uses != 1 || !operand.value || !ownsAllUses(operand.value))
     return;
-  GraphBuilder &graph = lowering.graph;
-  RowTensor &tensor = operandRows[step.a.index];
-  const size_t others = otherReadersOf(operand.value);
-  if (!canRepeat(graph, tensor, others))
-    return;
-  std::set<RowId> seen;
-  for (RowRef &ref : tensor.rows)
-    if (!seen.insert(ref.row).second || others != 0)
-      ref.row = graph.repeated(ref.row);
+  repeatSharedSums(lowering.graph, operand.value, operandRows[step.a.index]);
 }
 
 RowTensor LazyMap::emitPlan(Lowering &lowering, MapPlan &plan, std::vector<RowTensor> &operandRows,
