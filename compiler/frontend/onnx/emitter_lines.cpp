@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
@@ -269,10 +271,8 @@ std::optional<Tensor> Emitter::asLine(const std::vector<Tensor> &operands, const
     return std::nullopt;
   Tensor base = *x;
   base.value = found.base;
-  const auto here = std::exchange(location, ir::fuseLocs(builder.getContext(), locations));
-  Tensor out = written(*this, base, found.line);
-  location = here;
-  return out;
+  const llvm::SaveAndRestore fused(location, ir::fuseLocs(builder.getContext(), locations));
+  return written(*this, base, found.line);
 }
 
 Tensor Emitter::line(const std::vector<Tensor> &operands, const ScalarBody &body) {
@@ -292,8 +292,8 @@ std::optional<Tensor> Emitter::negationOf(const Tensor &tensor) const {
   return base;
 }
 
-/// Returns the product of two tensors, of which one or both are multiplied by a number, as a
-/// product that is multiplied. Nothing if neither is.
+/// Returns the product of two tensors that are each multiplied by a number, as a product that is
+/// multiplied by both numbers. Returns nothing if either tensor is not multiplied.
 std::optional<Tensor> Emitter::factorsBehind(const Tensor &lhs, const Tensor &rhs) {
   const auto factorOf = [&](const Tensor &tensor) -> LineOf {
     LineOf found{tensor.value};
@@ -319,10 +319,8 @@ std::optional<Tensor> Emitter::factorsBehind(const Tensor &lhs, const Tensor &rh
   if (!factor.fits())
     return std::nullopt;
   const Tensor product = matmul(left, right);
-  const auto here = std::exchange(location, ir::fuseLocs(builder.getContext(), locations));
-  Tensor out = written(*this, product, factor);
-  location = here;
-  return out;
+  const llvm::SaveAndRestore fused(location, ir::fuseLocs(builder.getContext(), locations));
+  return written(*this, product, factor);
 }
 
 } // namespace sluice::frontend
