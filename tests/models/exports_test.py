@@ -4,8 +4,8 @@
 usage: exports_test.py SLUICE EXPORTS_DIR WORK_DIR TARGET [--stored FILE] [--update]
 
 EXPORTS_DIR has a folder for each network, with the inputs and each exporter's model and outputs of
-onnxruntime: in_0.npy, M.onnx, M.out_0.npy. A model may also have its own: M.x.npy and M.y.npy. FILE,
-or exports.json, has, for each model, the flags that it needs and its cycles. The engines must
+onnxruntime: in_0.npy, M.onnx, M.out_0.npy. A model may have arrays of its own instead: M.x.npy as input,
+M.y.npy or M.ref_0.npy as outputs. FILE (exports.json) lists the flags and cycles of each model. The engines must
 agree in bits and cycles, and every output must be within 2 % of the range of onnxruntime's, or of its
 magnitude where it is nearly constant (tests/models/published_models_test.py has the reason). Class
 labels must be equal. A model may not take more cycles than stored. --update finds the flags with
