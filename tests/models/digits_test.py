@@ -5,7 +5,7 @@ usage: digits_test.py SLUICE DIGITS_CLASSIFY DIGITS_DIR WORK_DIR TARGET
 
 The oracle is numpy in fp32 on the weights of the ONNX file. The program may
 lose no more than 1 % of the held-out images, on either engine, and both must
-report the same.
+report the same. README.md shows the report of the RTL on c6b32.
 """
 import pathlib
 import re
@@ -17,6 +17,7 @@ import onnx
 from onnx import numpy_helper
 
 ALLOWED_LOSS = 0.01
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 
 
 def fp32_right(folder):
@@ -46,7 +47,11 @@ def main():
     same = reports["vm"].replace("engine    vm", "engine    rtl") == reports["rtl"]
     if not same:
         print("the engines report different accuracy or cycles")
-    return not same or ours < right - ALLOWED_LOSS * total
+    summary = reports["rtl"][reports["rtl"].index("engine "):]
+    shown = target != "c6b32" or summary in README.read_text(encoding="utf-8")
+    if not shown:
+        print(f"README.md does not show this report:\n{summary}")
+    return not same or not shown or ours < right - ALLOWED_LOSS * total
 
 
 if __name__ == "__main__":

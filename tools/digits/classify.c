@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
   draw(images, answers, count < kDrawn ? count : kDrawn);
   printf("engine    %s, target %s\n", engine, machine.target);
   printf("accuracy  %d of %d images right (%.2f %%)\n", right, count, 100.0 * right / count);
-  printf("latency   %llu cycles, %.3f us at %u MHz\n", (unsigned long long)latency,
-         (double)latency / machine.clock_mhz, machine.clock_mhz);
+  printf("latency   %llu cycles, %.3f us at %u MHz, %s\n", (unsigned long long)latency,
+         (double)latency / machine.clock_mhz, machine.clock_mhz, machine.clock_source);
   sluice_rt_device_close(device);
   sluice_rt_program_release(program);
   return 0;
