@@ -1,7 +1,9 @@
-// Walks through the instruction RAM from the entry on, two cycles per instruction:
-// fetch, execute.
+// Walks through the instruction RAM from the entry on, one instruction per cycle, in
+// three stages: read addresses the RAM, hold takes its output, execute acts.
 // Unit instructions go to their unit's queue with the address registers added to
-// their bases; execute repeats while that queue is full.
+// their bases; all stages wait while that queue is full. A start, a restart and an
+// endloop that goes back address the RAM themselves and drop what was read behind
+// them: the next instruction executes two cycles later.
 `include "assert.svh"
 
 module sequencer #(
@@ -29,23 +31,25 @@ module sequencer #(
 );
   localparam int unsigned Chunks   = (isa_pkg::InstBits + ChunkBits - 1) / ChunkBits;
   localparam int unsigned SlotBits = $clog2(Chunks);  // chunk slots: the next power of two
-  localparam int unsigned Stack    = $clog2(isa_pkg::SeqLoops);
 
   `SLUICE_REQUIRE(Instructions >= 2 && (Instructions << SlotBits) <= 65536)
 
-  localparam logic [1:0] Stopped = 2'd0;
-  localparam logic [1:0] Fetch = 2'd1;
-  localparam logic [1:0] Execute = 2'd2;
+  logic                         running_q;  // hold has an instruction
+  logic                         execute_q;  // execute has one
+  logic                         advance, read, jump;
+  logic [PcBits-1:0]            address;              // that is read
+  logic [PcBits-1:0]            pc_q;                 // to read next
+  logic [PcBits-1:0]            hold_pc_q, execute_pc_q;
+  logic [Chunks*ChunkBits-1:0]  hold_q;
+  logic [isa_pkg::InstBits-1:0] word_q;               // in execute
 
-  logic [1:0]                state_q;
-  logic [PcBits-1:0]         pc_q;
-  logic [Chunks*ChunkBits-1:0] word_q;
-  logic [isa_pkg::InstBits-1:0]       word;
+  assign advance = running_q && (!execute_q || done);
+  assign read    = start_i || advance;
 
-  assign word = word_q[isa_pkg::InstBits-1:0];
-
-  // Instruction RAM, one memory per chunk.
+  // Instruction RAM, one memory per chunk. It is written while nothing is read (asserted
+  // below), so its two ports never meet.
   for (genvar c = 0; c < Chunks; c++) begin : gen_chunk
+    (* no_rw_check *)
     logic [ChunkBits-1:0] mem[Instructions];
     logic                 hit;
     if (SlotBits == 0) begin : gen_one
@@ -55,12 +59,36 @@ module sequencer #(
     end
     always_ff @(posedge clk_i) begin
       if (hit) mem[cfg_addr_i[SlotBits+:PcBits]] <= cfg_data_i;
-      if (state_q == Fetch) word_q[c*ChunkBits+:ChunkBits] <= mem[pc_q];
+      if (read) hold_q[c*ChunkBits+:ChunkBits] <= mem[address];
     end
   end
 
-  // Where the start and every restart begin. An entry may be written in the cycle
-  // before the start, so it is looked at on its way in.
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      running_q <= 1'b0;
+      execute_q <= 1'b0;
+    end else if (start_i) begin
+      running_q <= 1'b1;
+      execute_q <= 1'b0;
+    end else if (advance) begin
+      running_q <= !(done && set.op == isa_pkg::OpHalt);
+      execute_q <= !(done && set.op == isa_pkg::OpHalt) && !jump;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (read) begin
+      pc_q      <= address + 1'b1;
+      hold_pc_q <= address;
+    end
+    if (advance) begin
+      word_q       <= hold_q[isa_pkg::InstBits-1:0];
+      execute_pc_q <= hold_pc_q;
+    end
+  end
+
+  // Where the start and every restart begin. An entry may be written in the cycle of the
+  // start, so it is looked at on its way in.
   logic [PcBits-1:0] entry_q, entry;
   assign entry = cfg_entry_i ? cfg_data_i[PcBits-1:0] : entry_q;
   always_ff @(posedge clk_i) begin
@@ -69,14 +97,15 @@ module sequencer #(
   end
 
   // Address registers; register 0 stays zero.
-  logic [isa_pkg::SeqRegs*18-1:0] regs_q;
+  // Each has a slot of 32 bits: a stride that is a power of two selects without a multiplier.
+  logic [isa_pkg::SeqRegs*32-1:0] regs;
   isa_pkg::setreg_inst_t          set;
   logic                           done;
-  assign set = word;
-  assign regs_q[17:0] = '0;
+  assign set = word_q;
+  assign regs[31:0] = '0;
   for (genvar r = 1; r < isa_pkg::SeqRegs; r++) begin : gen_reg
     logic [17:0] value_q;
-    assign regs_q[r*18+:18] = value_q;
+    assign regs[r*32+:32] = {14'b0, value_q};
     always_ff @(posedge clk_i) begin
       if (rst_i) value_q <= '0;
       else if (done && set.index == 3'(r)) begin
@@ -97,83 +126,70 @@ module sequencer #(
   isa_pkg::mm_inst_t mm, mm_based;
   isa_pkg::vec_inst_t vec, vec_based;
   isa_pkg::input_inst_t in, in_based;
-  assign mm  = word;
-  assign vec = word;
-  assign in  = word;
+  assign mm  = word_q;
+  assign vec = word_q;
+  assign in  = word_q;
   always_comb begin
     mm_based   = mm;
-    mm_based.x = 16'(added({2'b0, mm.x}, regs_q[mm.x_reg*18+:18], mm.x_ring));
-    mm_based.w = mm.w + regs_q[mm.w_reg*18+:16];
-    mm_based.p = mm.p + regs_q[mm.p_reg*18+:12];
+    mm_based.x = 16'(added({2'b0, mm.x}, regs[{mm.x_reg, 5'b0}+:18], mm.x_ring));
+    mm_based.w = mm.w + regs[{mm.w_reg, 5'b0}+:16];
+    mm_based.p = mm.p + regs[{mm.p_reg, 5'b0}+:12];
 
     vec_based     = vec;
-    vec_based.a   = 16'(added({2'b0, vec.a}, regs_q[vec.a_reg*18+:18], vec.a_ring));
-    vec_based.b   = 16'(added({2'b0, vec.b}, regs_q[vec.b_reg*18+:18], vec.b_ring));
-    vec_based.c   = 16'(added({2'b0, vec.c}, regs_q[vec.c_reg*18+:18], vec.c_ring));
-    vec_based.dst = added(vec.dst, regs_q[vec.dst_reg*18+:18], vec.dst_ring);
+    vec_based.a   = 16'(added({2'b0, vec.a}, regs[{vec.a_reg, 5'b0}+:18], vec.a_ring));
+    vec_based.b   = 16'(added({2'b0, vec.b}, regs[{vec.b_reg, 5'b0}+:18], vec.b_ring));
+    vec_based.c   = 16'(added({2'b0, vec.c}, regs[{vec.c_reg, 5'b0}+:18], vec.c_ring));
+    vec_based.dst = added(vec.dst, regs[{vec.dst_reg, 5'b0}+:18], vec.dst_ring);
 
     in_based     = in;
-    in_based.dst = added(in.dst, regs_q[in.dst_reg*18+:18], in.dst_ring);
+    in_based.dst = added(in.dst, regs[{in.dst_reg, 5'b0}+:18], in.dst_ring);
   end
 
   logic [2:0] unit;
   assign unit = {set.op == isa_pkg::OpInput, set.op == isa_pkg::OpVec, set.op == isa_pkg::OpMm};
-  assign done = state_q == Execute && (unit & full_i) == '0;
+  assign done = execute_q && (unit & full_i) == '0;
   assign push_o = done ? unit : '0;
-  assign pc_o = pc_q;
+  assign pc_o = execute_pc_q;
   assign inst_o = unit[0] ? mm_based : unit[1] ? vec_based : in_based;
 
-  // Hardware loops: first instruction and trips left, the innermost on top.
+  // Hardware loops, a stack: the first instruction, the iterations left, and whether more
+  // than one is left. The innermost loop is the lowest; hold has the instruction behind the
+  // one in execute.
+  isa_pkg::loop_inst_t                 loop;
   logic [isa_pkg::SeqLoops*PcBits-1:0] loop_pc_q;
   logic [isa_pkg::SeqLoops*16-1:0]     loop_left_q;
-  logic [Stack-1:0]           top_q;  // the innermost loop; wraps when none is open
-  isa_pkg::loop_inst_t                 loop;
-  logic [PcBits-1:0]          next_pc, top_pc;
-  logic [15:0]                top_left;
-  logic                       again;
-  logic [Stack-1:0]           above;
+  logic [isa_pkg::SeqLoops-1:0]        loop_more_q;
+  logic                                open, again, close;
 
-  assign loop     = word;
-  assign next_pc  = pc_q + 1'b1;
-  assign above    = top_q + 1'b1;
-  assign top_pc   = loop_pc_q[top_q*PcBits+:PcBits];
-  assign top_left = loop_left_q[top_q*16+:16];
-  assign again    = top_left != 16'd1;
+  assign loop    = word_q;
+  assign open    = done && set.op == isa_pkg::OpLoop;
+  assign again   = done && set.op == isa_pkg::OpEndloop && loop_more_q[0];
+  assign close   = done && set.op == isa_pkg::OpEndloop && !loop_more_q[0];
+  assign jump    = again || (done && set.op == isa_pkg::OpRestart);
+  assign address = again            ? loop_pc_q[PcBits-1:0]
+                 : start_i || jump  ? entry
+                                    : pc_q;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      state_q <= Stopped;
-      top_q   <= '1;
-    end else begin
-      if (start_i) begin
-        state_q <= Fetch;
-        pc_q    <= entry;
-      end else if (state_q == Fetch) begin
-        state_q <= Execute;
-      end else if (done) begin
-        state_q <= set.op == isa_pkg::OpHalt ? Stopped : Fetch;
-        pc_q    <= set.op == isa_pkg::OpRestart ? entry_q
-                 : set.op == isa_pkg::OpEndloop && again ? top_pc : next_pc;
-        if (set.op == isa_pkg::OpLoop) top_q <= above;
-        if (set.op == isa_pkg::OpEndloop && !again) top_q <= top_q - 1'b1;
-      end
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (done && set.op == isa_pkg::OpLoop) begin
-      loop_pc_q[above*PcBits+:PcBits] <= next_pc;
-      loop_left_q[above*16+:16]       <= loop.count;
-    end else if (done && set.op == isa_pkg::OpEndloop) begin
-      loop_left_q[top_q*16+:16] <= top_left - 16'd1;
+    if (open) begin
+      loop_pc_q   <= {loop_pc_q[(isa_pkg::SeqLoops-1)*PcBits-1:0], hold_pc_q};
+      loop_left_q <= {loop_left_q[(isa_pkg::SeqLoops-1)*16-1:0], loop.count};
+      loop_more_q <= {loop_more_q[isa_pkg::SeqLoops-2:0], loop.count != 16'd1};
+    end else if (close) begin
+      loop_pc_q   <= loop_pc_q >> PcBits;
+      loop_left_q <= loop_left_q >> 16;
+      loop_more_q <= loop_more_q >> 1;
+    end else if (again) begin
+      loop_left_q[15:0] <= loop_left_q[15:0] - 16'd1;
+      loop_more_q[0]    <= loop_left_q[15:0] != 16'd2;
     end
   end
 
   // ---- watching -----------------------------------------------------------------
   logic [2:0] state;
-  assign state = state_q == Stopped           ? machine_pkg::StateIdle
-               : state_q == Execute && !done ? machine_pkg::SequencerQueueFull
-                                              : machine_pkg::StateBusy;
+  assign state = !running_q         ? machine_pkg::StateIdle
+               : execute_q && !done ? machine_pkg::SequencerQueueFull
+                                    : machine_pkg::StateBusy;
 
   unit_counters u_counters (
       .clk_i,
@@ -191,15 +207,16 @@ module sequencer #(
   ) u_check (
       .clk_i,
       .rst_i  (rst_i || start_i),
-      .valid_i(state_q == Execute),
+      .valid_i(execute_q),
       .ready_i(done),
-      .data_i ({pc_q, inst_o})
+      .data_i ({execute_pc_q, inst_o})
   );
 
-  `SLUICE_ASSERT(!((cfg_write_i || cfg_entry_i) && state_q != Stopped))
+  `SLUICE_ASSERT(!((cfg_write_i || cfg_entry_i) && running_q))
+  `SLUICE_ASSERT(!(cfg_write_i && start_i))
   `SLUICE_ASSERT(!cfg_entry_i || {1'b0, cfg_data_i[15:0]} < 17'(Instructions))
   `SLUICE_ASSERT(!cfg_write_i || {1'b0, cfg_addr_i} < 17'(Instructions << SlotBits))
-  `SLUICE_ASSERT(state_q == Stopped || {1'b0, pc_q} < (PcBits + 1)'(Instructions))
-  `SLUICE_ASSERT(state_q != 2'd3)
+  `SLUICE_ASSERT(!execute_q || {1'b0, execute_pc_q} < (PcBits + 1)'(Instructions))
+  `SLUICE_ASSERT(!execute_q || running_q)
   `SLUICE_ASSERT((push_o & full_i) == '0 && (push_o & (push_o - 1'b1)) == '0)
 endmodule

@@ -21,9 +21,10 @@ module token_bank #(
   // Nine bits: the ninth says that the counter has passed token_max.
   logic [isa_pkg::Tokens*9-1:0] count_q, plus, minus;
   logic [isa_pkg::Tokens-1:0]   reaches, passed, selected;
+  logic [isa_pkg::Tokens*8-1:0] counts;  // the lower eight bits
   logic                fault_q;
 
-  assign have_o   = count_q[token_i*9+:8];
+  assign have_o   = counts[{token_i, 3'b0}+:8];
   assign enough_o = reaches[token_i];
   assign fault_o  = fault_q || passed != '0;
 
@@ -41,6 +42,7 @@ module token_bank #(
       for (int g = 0; g < Gives; g++) gives = gives + {1'b0, hit[g]};
     end
 
+    assign counts[i*8+:8] = count_q[i*9+:8];
     assign selected[i]    = token_i == 5'(i);
     assign reaches[i]     = count_q[i*9+:8] >= need_i;
     assign passed[i]      = count_q[i*9+8];

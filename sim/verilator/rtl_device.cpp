@@ -45,6 +45,8 @@ public:
       configureCore(1u << core, program.cores[core]);
     configureInstructions(1u << cores, program.hostInstructions);
     places = program.state.places;
+    // A start may not follow the write of an instruction at once (docs/machine.md).
+    configureWord(0, Memory::Entry, 0, 0);
     model->start();
     now = 0;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hw/isa/isa.h"
+#include "sim/vm/activity_counter.h"
 
 namespace sluice::vm {
 
@@ -19,18 +20,25 @@ public:
   uint32_t at() const { return pc; }
   bool isHalted() const { return halted; }
 
-  // The effects of instructions. Call `next` first.
-  void next() { ++pc; }
-  void restart() { pc = entry; }
+  // The effects of instructions.
+  /// Moves on to the next instruction. Call it before the others.
+  void next() {
+    ++pc;
+    cycles = isa::kSeqCycles;
+  }
+  void restart() { jump(entry); }
   void halt() { halted = true; }
   void loop(uint32_t trips) { loops[depth++ % isa::kSeqLoops] = {pc, trips}; }
   void endLoop() {
     Loop &loop = loops[(depth - 1) % isa::kSeqLoops];
     if (--loop.left > 0)
-      pc = loop.body;
+      jump(loop.body);
     else
       --depth;
   }
+
+  /// Cycles from the instruction that had these effects to the next one.
+  Cycle cyclesToNext() const { return cycles; }
 
 private:
   struct Loop {
@@ -38,8 +46,14 @@ private:
     uint32_t left = 0; ///< iterations left, including the current one
   };
 
+  void jump(uint32_t target) {
+    pc = target;
+    cycles = isa::kSeqJumpCycles;
+  }
+
   uint32_t entry;
   uint32_t pc;
+  Cycle cycles = isa::kSeqJumpCycles;
   bool halted = false;
   std::array<Loop, isa::kSeqLoops> loops{};
   unsigned depth = 0;

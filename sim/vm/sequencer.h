@@ -13,7 +13,7 @@ namespace sluice::vm {
 
 class Sequencer {
 public:
-  /// Cycle 0 is the fetch of the instruction at `entry`.
+  /// Cycle 0 is the one after the start; the instruction at `entry` executes in cycle 1.
   explicit Sequencer(const Code &code, uint32_t entry = 0)
       : code(&code), flow(entry), activity(Activity::Busy) {}
 
@@ -24,7 +24,7 @@ public:
       wake = now + 1;
   }
 
-  /// Executes the instruction fetched. `push(step)` hands a unit instruction
+  /// Executes the next instruction. `push(step)` hands a unit instruction
   /// over and returns false if the unit's queue is full; the sequencer then
   /// sleeps until queueFreed.
   template <class Push> void tick(Cycle now, Push &&push) {
@@ -39,7 +39,7 @@ public:
     if (waited)
       activity.enter(Activity::Busy, now);
     execute(*step);
-    wake = now + isa::kSeqCycles;
+    wake = now + flow.cyclesToNext();
     if (flow.isHalted())
       activity.enter(Activity::Idle, now + 1);
   }
@@ -65,7 +65,7 @@ private:
   ControlFlow flow;
   bool stalled = false; ///< on a full queue
   std::array<uint32_t, isa::kSeqRegs> registers{};
-  Cycle wake = isa::kSeqCycles - 1;
+  Cycle wake = isa::kSeqJumpCycles - 1;
   ActivityCounter activity;
 };
 

@@ -66,7 +66,7 @@ weights' axis
                node 1 "flat" (Flatten): 'h' [1 5! 16], but this operation needs [1! 5 16] or [1 5 16!]
              help: compile with --allow-dynamic-weights (verified, 43 cycles)
              help: transpose axes 1 and 2 before the reshape, if the order of the elements may change \
-(verified, 69 cycles, 26 more)
+(verified, 62 cycles, 19 more)
              help: compile with --rewrite-layout: relayout of operand 0 'h' from [1 5! 16] to [1! 5 16] at node 1 \
 (verified, 110 cycles, 67 more)
             compiles with --apply-fixes: 1 fix, 43 cycles
@@ -212,10 +212,10 @@ takes its rightmost axis (verified, 40 cycles, 11 more)
                node 0 "turn" (Transpose): 't' [16! 16], from [16 16!]: the data dimension moves with its axis
                node 1 "add" (Add): 't' [16! 16], but this operation needs [16 16!]
              help: compile with --allow-dynamic-weights --rewrite-layout: relayout of the result 't' from [16! 16] to \
-[16 16!] at node 0 (verified, 102 cycles)
+[16 16!] at node 0 (verified, 81 cycles)
              help: compile with --rewrite-layout: relayout of the result 't' from [16! 16] to [16 16!] at node 0 \
-(verified, 160 cycles, 58 more)
-            compiles with --apply-fixes: 1 fix, 102 cycles
+(verified, 160 cycles, 79 more)
+            compiles with --apply-fixes: 1 fix, 81 cycles
             """, models.model([helper.make_node("Transpose", ["x"], ["t"], name="turn"),
                                helper.make_node("Add", ["x", "t"], ["y"], name="add")],
                               [models.tensor("x", 16, 16)], [models.tensor("y", 16, 16)]))

@@ -28,7 +28,7 @@ public:
         pushed(step.unit);
       }
       execute(step);
-      at += isa::kSeqCycles;
+      at += flow.cyclesToNext();
     }
   }
 
@@ -67,7 +67,7 @@ private:
   const Code *code;
   ControlFlow flow;
   uint8_t stalledOn = kNobody;
-  Cycle at = isa::kSeqCycles - 1; ///< cycle 0 is the fetch of instruction 0
+  Cycle at = isa::kSeqJumpCycles - 1; ///< cycle 0 is the one after the start
 };
 
 } // namespace sluice::vm::timed

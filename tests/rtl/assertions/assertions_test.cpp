@@ -67,8 +67,12 @@ Breach vector(const std::string &name, const std::string &place, const Vec &vec)
           }};
 }
 
+/// When a write of the configuration port arrives: before any start, in the cycle of the start,
+/// or after it.
+enum class When : uint8_t { Stopped, AtStart, Running };
+
 Breach configuration(const std::string &name, const std::string &place, Memory memory,
-                     uint32_t address, bool running = false) {
+                     uint32_t address, When when = When::Stopped) {
   return {name, place, [=] {
             reportToError();
             for (const verilator::ModelEntry &entry : verilator::models()) {
@@ -78,11 +82,14 @@ Breach configuration(const std::string &name, const std::string &place, Memory m
               const std::vector<uint16_t> row(tiny().lanes);
               model->reset(); // the first evaluation sees no edge
               model->reset();
-              if (running) {
-                model->configure(1, Memory::Instruction, 0, row);
+              // A write arrives one cycle later; one to no core lets the one before it arrive.
+              model->configure(1, Memory::Instruction, 0, row);
+              model->configure(0, Memory::Instruction, 0, row);
+              if (when == When::Running)
                 model->start();
-              }
               model->configure(1, memory, address, row);
+              if (when == When::AtStart)
+                model->start();
               model->configure(0, memory, 0, row);
             }
           }};
@@ -181,7 +188,9 @@ std::vector<Breach> breaches() {
       {"SumOverflows", "u_sum", overflowSum},
       configuration("InstructionsBeyondTheEnd", "u_sequencer", Memory::Instruction,
                     size.instructions * 8),
-      configuration("InstructionsWhileRunning", "u_sequencer", Memory::Instruction, 0, true),
+      configuration("InstructionsWhileRunning", "u_sequencer", Memory::Instruction, 0,
+                    When::Running),
+      configuration("InstructionsAtTheStart", "u_sequencer", Memory::Instruction, 0, When::AtStart),
       configuration("ConfigurationAddressTooWide", "u_core", Memory::Inbox, 1 << 16),
       configuration("WeightsBeyondTheEnd", "u_matrix", Memory::Weights,
                     size.weightBlocks * size.lanes),

@@ -42,7 +42,7 @@ PROOFS = [
     Proof("ring_address", {}, 2, ("loop_address", "& moving) | (from & ~moving)", ") | (from & ~moving)"),
           connect={"partial": "u_address.partial_q", "moving": "u_address.moving"}),
     Proof("sequencer", {"Instructions": 8, "ChunkBits": 576}, 2,
-          ("sequencer", "if (set.op == isa_pkg::OpEndloop && !again) top_q", "if (set.op == isa_pkg::OpEndloop) top_q"),
+          ("sequencer", "loop_more_q[0]    <= loop_left_q[15:0] != 16'd2;", "loop_more_q[0]    <= loop_left_q[15:0] != 16'd1;"),
           cut_memory=True),
     Proof("unit_front", {"PcBits": 2, "Gives": 1}, 2,
           ("unit_front", "(!wait_beat || enough)", "(!wait_beat || enough || push_i)"),

@@ -1,5 +1,5 @@
 // Cycles and bits of small programs, derived by hand from docs/machine.md.
-// The first unit instruction of a sequencer is fetched in cycle 0, pushed in 1,
+// The first unit instruction of a sequencer is held in cycle 0, pushed in 1,
 // taken in 2 and active in 3.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,14 +87,14 @@ TEST(Machine, CountsWhatEveryUnitDoes) {
   // busy, token, result, taker, network, pipeline, host, idle, queue, turn, output
   EXPECT_THAT(countersOf(machine, Unit::Input, 2), ElementsAre(1, 0, 0, 0, 0, 0, 2, 37, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Sequencer, 2),
-              ElementsAre(4, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0));
+              ElementsAre(3, 0, 0, 0, 0, 0, 0, 37, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Network, 2), ElementsAre(1, 0, 0, 0, 0, 0, 0, 39, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Matrix, 0),
               ElementsAre(1, 6, 0, 0, 0, 0, 0, 33, 0, 0, 0)); // token from 3 to 8
   EXPECT_THAT(countersOf(machine, Unit::Vector, 0),
-              ElementsAre(1, 0, 18, 0, 0, 0, 0, 21, 0, 0, 0)); // result from 5 to 22
+              ElementsAre(1, 0, 19, 0, 0, 0, 0, 20, 0, 0, 0)); // result from 4 to 22
   EXPECT_THAT(countersOf(machine, Unit::Sequencer, 0),
-              ElementsAre(6, 0, 0, 0, 0, 0, 0, 34, 0, 0, 0));
+              ElementsAre(4, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Network, 0), ElementsAre(1, 0, 0, 0, 0, 0, 0, 39, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Matrix, 1), ElementsAre(0, 0, 0, 0, 0, 0, 0, 40, 0, 0, 0));
   EXPECT_THAT(countersOf(machine, Unit::Sequencer, 1),
@@ -111,19 +111,20 @@ TEST(Machine, ALongerChainTakesACycleForEveryProcessingElement) {
   EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(19 + kSend));
 }
 
-TEST(Machine, InstructionsTakeTwoCyclesAndUnitsHaveNoBubbleBetweenThem) {
+TEST(Machine, InstructionsTakeACycleJumpsTwoAndUnitsHaveNoBubbleBetweenThem) {
   TestProgram test;
   isa::Vec four = sendRow(0, 0);
   four.n[2] = 4;
   four.dstStride[2] = 1;
   test.core(0, {four, sendRow(0, 4), sendRow(0, 5), isa::Halt{}});
-  test.core(1, {isa::Loop{2}, isa::Endloop{}, isa::Setreg{1, 0}, sendRow(0, 6), isa::Halt{}});
+  test.core(1, {isa::Loop{2}, isa::Endloop{}, isa::Setreg{1, 0}, isa::Setreg{2, 0}, sendRow(0, 6),
+                isa::Halt{}});
   TestMachine machine(test.program);
   machine.run(40);
-  // Core 1: loop 1, endloop 3 and 5, setreg 7, vec pushed in 9, issues in 11,
+  // Core 1: loop 1, endloop 2 and 4, setreg 5 and 6, vec pushed in 7, issues in 9,
   // and its packet has to wait for nobody.
   EXPECT_THAT(addressesOf(machine.outputs), ElementsAre(0, 1, 2, 3, 4, 5, 6));
-  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(10, 11, 12, 13, 14, 15, 11 + kSend));
+  EXPECT_THAT(cyclesOf(machine.outputs), ElementsAre(10, 11, 12, 13, 14, 15, 9 + kSend));
 }
 
 TEST(Machine, RegistersAndLoopsMoveTheBases) {
@@ -424,9 +425,9 @@ TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
     TestProgram test;
     test.program.geometry.peTerms = 2;
     test.row(0, 0, kOne);
-    isa::Mm gate; // t = 20 + shift for the product
+    isa::Mm gate; // issues from 4 on
     gate.skip = 1;
-    gate.n[3] = 17 + shift;
+    gate.n[3] = 18 + shift;
     isa::Vec wait; // the write issues in 20, w = 23
     wait.n[3] = 17;
     isa::Vec write;
@@ -436,7 +437,7 @@ TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
     test.core(0, {wait, gate, write, mm, sendResult(0), isa::Halt{}});
     TestMachine machine(test.program);
     machine.run(100);
-    // The matrix unit starts two cycles after the vector unit: t = 22 + shift;
+    // The matrix unit starts a cycle after the vector unit: t = 22 + shift;
     // element reads in t+3 = 25 + shift are all later than w.
     ASSERT_THAT(machine.outputs, SizeIs(1));
     EXPECT_EQ(machine.outputs[0].lanes[0], 0x4100) << shift; // 8
@@ -448,8 +449,8 @@ TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
     isa::Mm gate; // issues from 3 on; the product in t = 20
     gate.skip = 1;
     gate.n[3] = 17;
-    isa::Vec wait; // issues from 5 on; the write in 20 + lead, w = 23 + lead
-    wait.n[3] = 15 + lead;
+    isa::Vec wait; // issues from 4 on; the write in 20 + lead, w = 23 + lead
+    wait.n[3] = 16 + lead;
     isa::Vec write;
     write.aSrc = isa::Source::Ram;
     write.dstKind = isa::Dst::Wrow;

@@ -48,7 +48,7 @@ TEST(Timing, MeasuresWhatTheContractSays) {
   ASSERT_TRUE(one);
   EXPECT_EQ(one->spaced, 26U);
   EXPECT_EQ(one->contiguous, 26.0);
-  EXPECT_EQ(one->period, 6.0); // the core's sequencer: three instructions
+  EXPECT_EQ(one->period, 4.0); // the core's sequencer: three instructions, one of them a jump
   const std::optional<Timing> ten = measureTiming(rowByRow(10).program);
   ASSERT_TRUE(ten);
   EXPECT_EQ(ten->spaced, 35U);
@@ -67,9 +67,9 @@ TEST(Timing, StepsFollowEachOther) {
     const TimingRun atOnce = runTiming(test.program, Arrival::Streaming, steps);
     EXPECT_EQ(timing->spaced,
               fromRest.inferences[steps - 1].lastOutput - fromRest.inferences[0].firstInput + 1);
-    // In its stride the machine takes a step every six cycles.
+    // In its stride the machine takes a step every four cycles.
     if (steps > 2)
-      EXPECT_EQ(timing->spaced, 5U + 6 * steps);
+      EXPECT_EQ(timing->spaced, 18U + 4 * steps);
     // The configuration port resets and starts the machine between them; there is no state.
     EXPECT_EQ(timing->period, static_cast<double>(atOnce.inferences[steps - 1].lastOutput + 1 + 2));
     EXPECT_EQ(timing->contiguous, timing->period);
