@@ -15,16 +15,6 @@ struct Options {
   std::string explain; ///< "", "all" or the name of a tensor
 };
 
-Json tensorsJson(const std::vector<pipeline::TensorLayout> &tensors) {
-  Json list = Json::array();
-  for (const pipeline::TensorLayout &tensor : tensors)
-    list.push_back({{"name", tensor.name},
-                    {"shape", tensor.shape},
-                    {"data_dim", tensor.dataDim ? Json(*tensor.dataDim) : Json(nullptr)},
-                    {"why", tensor.why}});
-  return list;
-}
-
 std::string tensorsText(const std::vector<pipeline::TensorLayout> &tensors) {
   std::string text;
   for (const pipeline::TensorLayout &tensor : tensors)

@@ -10,6 +10,7 @@
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
 #include "tools/cli/calibration.h"
+#include "tools/cli/check_summary.h"
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/fault_bundle.h"
@@ -59,31 +60,6 @@ std::optional<Problem> readCheck(const std::string &text, std::optional<check::O
         "E0601", fmt::format("--check is '{}', allowed: 1 to {}, auto or off", text, kMostChecked));
   check->inputs = count;
   return std::nullopt;
-}
-
-/// Two digits, or the whole number.
-std::string percentText(double percent) {
-  return fmt::format(percent < 10 ? fmt::runtime("{:.2g} %") : fmt::runtime("{:.0f} %"), percent);
-}
-
-/// "4 inputs of 8 steps, largest error 0.41 % of the range, 3.2 % unchecked"
-std::string checkedText(const check::Outcome &checked) {
-  std::string text = fmt::format("{} input{}", checked.inputs, checked.inputs == 1 ? "" : "s");
-  if (checked.steps > 0)
-    text += fmt::format(" of {} step{}", checked.steps, checked.steps == 1 ? "" : "s");
-  text += fmt::format(", largest error {} of the range", percentText(100 * checked.largestError));
-  if (checked.unchecked > 0)
-    text += fmt::format(", {} unchecked", percentText(100 * checked.uncheckedShare()));
-  return text;
-}
-
-Json checkedJson(const std::optional<check::Outcome> &checked) {
-  if (!checked)
-    return nullptr;
-  return {{"inputs", checked->inputs},
-          {"steps", checked->steps > 0 ? Json(checked->steps) : Json(nullptr)},
-          {"max_error_percent", 100 * checked->largestError},
-          {"unchecked_percent", 100 * checked->uncheckedShare()}};
 }
 
 /// Warns where most of the outputs could not be checked.

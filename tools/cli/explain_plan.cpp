@@ -1,7 +1,6 @@
 // sluice explain --plan: what a plan takes and why, and with --verbose its stages, its floor, the
 // cause of every idle cycle and the plans that lost.
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -12,6 +11,7 @@
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/model_options.h"
+#include "tools/cli/plan_json.h"
 #include "tools/cli/plan_summary.h"
 
 namespace sluice::cli {
@@ -45,13 +45,6 @@ public:
                        explanation.choice) +
            stages() + '\n' + derivation() + '\n' + floor() + '\n' + account() + '\n' + idle() +
            '\n' + path() + '\n' + losers();
-  }
-
-  std::string unitName(uint32_t unit) const {
-    const uint32_t cores = explanation.cores;
-    return unit == 2 * cores ? "host port"
-           : unit < cores    ? fmt::format("core {} matrix unit", unit)
-                             : fmt::format("core {} vector unit", unit - cores);
   }
 
 private:
@@ -134,7 +127,7 @@ private:
     std::string text = "critical path\n  from cycles\n";
     for (const plan::PathStep &step : explanation.path)
       text += fmt::format("{:>6} {:>6}  {}, {}, stage {}\n", step.from, step.cycles,
-                          plan::nameOf(step.delay), unitName(step.unit), step.stage);
+                          plan::nameOf(step.delay), unitName(explanation, step.unit), step.stage);
     return text;
   }
 
@@ -160,67 +153,6 @@ private:
     return text;
   }
 };
-
-Json causes(const CoreCycles &cycles) {
-  Json json = Json::object();
-  for (size_t cause = 0; cause < kCauses; ++cause)
-    json[std::string(plan::nameOf(causeAt(cause)))] = cycles[cause];
-  return json;
-}
-
-Json planJson(const CompileResult &result, const std::array<std::string, 3> &summary) {
-  const Explanation &explanation = *result.explanation;
-  const PlanText names(result);
-  Json stages = Json::array();
-  for (const plan::ExplainedStage &one : explanation.stages) {
-    Json nodes = Json::array();
-    for (uint32_t node : one.nodes) {
-      const format::SourceNode &source = result.program.nodes[node];
-      nodes.push_back({{"index", source.index}, {"name", source.name}, {"op", source.op}});
-    }
-    stages.push_back({{"nodes", nodes},
-                      {"rows", one.rows},
-                      {"rows_by_core", one.rowsByCore},
-                      {"products_by_core", one.productsByCore},
-                      {"ahead", one.ahead},
-                      {"derivation", one.derivation},
-                      {"start", one.start ? Json(*one.start) : Json(nullptr)},
-                      {"end", one.end ? Json(*one.end) : Json(nullptr)},
-                      {"idle", causes(one.idle)}});
-  }
-  Json path = Json::array();
-  for (const plan::PathStep &step : explanation.path)
-    path.push_back({{"from", step.from},
-                    {"cycles", step.cycles},
-                    {"what", plan::nameOf(step.delay)},
-                    {"unit", names.unitName(step.unit)},
-                    {"stage", step.stage}});
-  Json losers = Json::array();
-  for (const plan::Loser &one : explanation.losers)
-    losers.push_back({{"choice", one.choice},
-                      {"cycles", one.cycles ? Json(*one.cycles) : Json(nullptr)},
-                      {"why", one.why}});
-  const plan::Floor &floor = explanation.floor;
-  return {{"schema", 1},
-          {"ok", true},
-          {"summary", summary},
-          {"target", result.program.geometry.name},
-          {"cores", explanation.cores},
-          {"spaced", explanation.cycles},
-          {"floor",
-           {{"cycles", floor.cycles},
-            {"products", floor.products},
-            {"work", floor.work},
-            {"way", floor.way},
-            {"chain", floor.chain}}},
-          {"ahead", explanation.ahead},
-          {"idle", causes(explanation.idle)},
-          {"drain", causes(explanation.drain)},
-          {"stages", stages},
-          {"critical_path", path},
-          {"choice", explanation.choice},
-          {"losers", losers}};
-}
 
 } // namespace
 

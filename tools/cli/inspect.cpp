@@ -17,6 +17,7 @@
 #include "runtime/format/steps.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/io/tensor.h"
+#include "tools/cli/memory_fill.h"
 
 namespace sluice::cli {
 namespace {
@@ -164,29 +165,13 @@ void addState(Answer &answer, const format::Program &program) {
 }
 
 void addMemory(Answer &answer, const format::Program &program) {
-  const format::Geometry &g = program.geometry;
   answer.text +=
       fmt::format("{:<10} {:<16} {:>8} {:>9} {:>6}\n", "core", "memory", "used", "capacity", "");
-  const std::vector<format::MemoryReach> reach = format::memoryReach(program);
-  Json list = Json::array();
-  auto add = [&](const std::string &core, std::string_view memory, size_t used, size_t capacity) {
-    answer.text +=
-        fmt::format("{:<10} {:<16} {:>8} {:>9} {:>5.1f}%\n", core, memory, used, capacity,
-                    100.0 * static_cast<double>(used) / static_cast<double>(capacity));
-    list.push_back({{"core", core}, {"memory", memory}, {"used", used}, {"capacity", capacity}});
-  };
-  for (size_t c = 0; c < program.cores.size(); ++c) {
-    const format::CoreImage &core = program.cores[c];
-    const std::string name = std::to_string(c);
-    add(name, "instructions", core.instructions.size(), g.instructions);
-    add(name, "weight blocks", reach[c].weightBlocks, g.weightBlocks);
-    add(name, "inbox rows", reach[c].inboxRows, g.inboxRows);
-    add(name, "local rows", reach[c].localRows, g.localRows);
-    add(name, "preload rows", core.preloads.size(), g.preloadRows);
-    add(name, "function tables", core.tables.size(), g.tables);
-  }
-  add("host port", "host instructions", program.hostInstructions.size(), g.hostInstructions);
-  answer.json["memory"] = list;
+  for (const MemoryFill &one : memoryFills(program))
+    answer.text += fmt::format(
+        "{:<10} {:<16} {:>8} {:>9} {:>5.1f}%\n", one.core, one.memory, one.used, one.capacity,
+        100.0 * static_cast<double>(one.used) / static_cast<double>(one.capacity));
+  answer.json["memory"] = memoryJson(program);
 }
 
 void addAssembly(Answer &answer, const format::Program &program, std::optional<uint32_t> only) {

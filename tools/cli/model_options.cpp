@@ -300,4 +300,14 @@ Json repairsJson(const std::vector<Repair> &repairs, bool applied) {
   return list;
 }
 
+Json tensorsJson(const std::vector<pipeline::TensorLayout> &tensors) {
+  Json list = Json::array();
+  for (const pipeline::TensorLayout &tensor : tensors)
+    list.push_back({{"name", tensor.name},
+                    {"shape", tensor.shape},
+                    {"data_dim", tensor.dataDim ? Json(*tensor.dataDim) : Json(nullptr)},
+                    {"why", tensor.why}});
+  return list;
+}
+
 } // namespace sluice::cli

@@ -49,6 +49,9 @@ std::string priceText(const Repair &repair, const Repair &cheapest);
 /// [{"flags","cycles","extra_cycles","applied","changes"}], the cheapest first. `applied`: it is.
 Json repairsJson(const std::vector<Repair> &repairs, bool applied);
 
+/// [{"name","shape","data_dim","why"}]; data_dim is null of constants.
+Json tensorsJson(const std::vector<pipeline::TensorLayout> &tensors);
+
 /// sluice explain --plan; the exit code.
 int explainPlan(ModelOptions options, const Common &common);
 
