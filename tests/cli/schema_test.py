@@ -79,6 +79,8 @@ class Schema(Folder):
         self.valid("compare", "compare", "m.onnx", "--target", "c2b8", "--require", "error<=0%", code=1)
         self.valid("check", "check", "m.onnx", "--target", "c2b8", "--explain-layout")
         self.valid("plan", "explain", "--plan", "m.onnx", "--target", "c2b8")
+        self.valid("report", "report", "m.onnx", "--target", "c2b8", "-o", "m.html")
+        self.valid("report", "report", "m.sluice", "-o", "m.html")
         self.valid("index_space", "explain", "--index-space", "m.onnx", "--target", "c2b8")
         onnx.save(models.two_activations(), self.dir / "two.onnx")
         found = self.valid("check", "check", "two.onnx", "--target", "c2b8", "--data-dim", "x=0", code=3)

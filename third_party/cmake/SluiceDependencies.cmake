@@ -22,6 +22,8 @@ find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(Threads REQUIRED)
+# Draws the pages of sluice report, which contain it.
+find_file(SLUICE_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH REQUIRED)
 # The system interpreter: it sees the python3-* packages.
 if(EXISTS /usr/bin/python3)
   set(Python3_EXECUTABLE /usr/bin/python3)

@@ -1,0 +1,17 @@
+// The sentences with which a report begins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/cli/layer_difference.h"
+#include "tools/cli/report/report_data.h"
+
+namespace sluice::cli {
+
+/// The latency, where the cycles go, the slowest layer, how the work divides among the cores, and
+/// what would help most. The latter needs a model. `uses` are the layers of the listing.
+std::vector<std::string> reportSummary(const ReportSubject &subject, const Listing &listing,
+                                       const std::vector<LayerUse> &uses);
+
+} // namespace sluice::cli
