@@ -121,7 +121,7 @@ std::vector<TakenSplit> splitsOf(const plan::Explanation &explanation,
     split.rows = stage.rows;
     split.rowsByCore = stage.rowsByCore;
     split.why = fmt::format("{} cycles, the fewest of {} plans: {}", explanation.cycles,
-                            explanation.losers.size() + 1, explanation.choice);
+                            plan::plansNotChosen(explanation) + 1, explanation.choice);
     splits.push_back(std::move(split));
   }
   return splits;

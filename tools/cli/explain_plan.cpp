@@ -139,17 +139,22 @@ private:
       return std::tuple(!left->form, left->cycles.value_or(~uint64_t{0}), left) <
              std::tuple(!right->form, right->cycles.value_or(~uint64_t{0}), right);
     });
-    std::string text = fmt::format("{} plans not chosen\n", sorted.size());
+    std::string text = fmt::format("{} plans not chosen\n", plan::plansNotChosen(explanation));
     const auto forms =
         static_cast<size_t>(std::ranges::count_if(explanation.losers, &plan::Loser::form));
     const size_t shown = std::min(sorted.size(), forms + kShownLosers);
     for (size_t i = 0; i < shown; ++i) {
       const plan::Loser &one = *sorted[i];
       text += one.cycles ? fmt::format("{:>6} cycles", *one.cycles) : "             ";
-      text += fmt::format("  {}{}{}\n", one.choice, one.why.empty() ? "" : ": ", one.why);
+      text += fmt::format("  {}{}{}{}\n", one.choice,
+                          one.plans == 1 ? "" : fmt::format(", {} plans", one.plans),
+                          one.why.empty() ? "" : ": ", one.why);
     }
-    if (sorted.size() > shown)
-      text += fmt::format("{} more (--json lists them)\n", sorted.size() - shown);
+    uint64_t more = 0;
+    for (size_t i = shown; i < sorted.size(); ++i)
+      more += sorted[i]->plans;
+    if (more != 0)
+      text += fmt::format("{} more (--json lists them)\n", more);
     return text;
   }
 };

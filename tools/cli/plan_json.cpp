@@ -52,6 +52,7 @@ Json planJson(const pipeline::CompileResult &result, const std::array<std::strin
   Json losers = Json::array();
   for (const plan::Loser &one : explanation.losers)
     losers.push_back({{"choice", one.choice},
+                      {"plans", one.plans},
                       {"cycles", one.cycles ? Json(*one.cycles) : Json(nullptr)},
                       {"why", one.why}});
   const plan::Floor &floor = explanation.floor;

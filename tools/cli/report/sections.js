@@ -108,13 +108,15 @@ function plans() {
     return absent("plans", kNeedsModel);
   addRuns("plans");
   const best = data.plan.spaced;
-  const rows = [{choice: data.plan.choice, cycles: best, why: "", chosen: true}, ...data.plan.losers];
+  const rows = [{choice: data.plan.choice, cycles: best, why: "", plans: 1, chosen: true}, ...data.plan.losers];
   bodyOf("plans").append(element("p", {}, `The chosen plan takes ${number(best)} cycles; no plan of these rows takes less than ` +
-    `${number(data.plan.floor.cycles)}. ${number(data.plan.losers.length)} other plans were tried.`));
+    `${number(data.plan.floor.cycles)}. ${number(data.plan.losers.reduce((sum, one) => sum + one.plans, 0))} other plans were tried. ` +
+    "Each line says what they did differently from the chosen one, and why they lost."));
   table(bodyOf("plans"), {caption: "The chosen plan and the others, the fastest first", rows,
     sorted: {column: 1, isDown: false}, columns: [
     {title: "Plan", cell: one => one.chosen ? [one.choice, element("span", {class: "badge"}, "chosen")] : one.choice},
     {title: "Cycles", isNumber: true, cell: one => number(one.cycles), key: one => one.cycles === null ? Infinity : one.cycles},
+    {title: "Plans", isNumber: true, cell: one => number(one.plans)},
     {title: "More", isNumber: true, cell: one => one.cycles === null ? "–" : one.cycles === best ? "0" :
       `+${number(one.cycles - best)}`},
     {title: "Reason", cell: one => one.why || "–"}]});

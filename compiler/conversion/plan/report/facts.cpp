@@ -38,4 +38,11 @@ std::string_view nameOf(Delay delay) {
   return "";
 }
 
+uint64_t plansNotChosen(const Explanation &explanation) {
+  uint64_t plans = 0;
+  for (const Loser &loser : explanation.losers)
+    plans += loser.plans;
+  return plans;
+}
+
 } // namespace sluice::plan

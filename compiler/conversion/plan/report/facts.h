@@ -83,12 +83,13 @@ struct Floor {
   uint64_t cycles = 0;   ///< max(work + way, chain)
 };
 
-/// A plan that was not chosen.
+/// Plans that were not chosen, equal in their cycles and in everything that `choice` names.
 struct Loser {
   std::string choice;
   std::optional<uint64_t> cycles; ///< none: it could not be run
   std::string why;
-  bool form = false; ///< the best of another form of the model
+  bool form = false;  ///< the best of another form of the model
+  uint64_t plans = 1; ///< how many
 };
 
 struct Explanation {
@@ -103,5 +104,8 @@ struct Explanation {
   std::string choice;
   std::vector<Loser> losers; ///< in the order they were tried
 };
+
+/// Returns the number of plans that were not chosen.
+uint64_t plansNotChosen(const Explanation &explanation);
 
 } // namespace sluice::plan

@@ -30,8 +30,12 @@ struct Choice {
   }
   bool operator<(const Choice &other) const { return key() < other.key(); }
 
-  /// As `sluice explain --plan` words it.
+  /// As `sluice explain --plan` words it: the decisions that are not the usual ones.
   std::string text() const;
+
+  /// The decisions of this choice that `chosen` made otherwise. How many operands each stage
+  /// defers is one decision here, without its numbers.
+  std::string differencesFrom(const Choice &chosen) const;
 };
 
 } // namespace sluice::plan

@@ -18,16 +18,17 @@ public:
   void add(const Choice &choice, const Candidate &candidate, std::optional<Explanation> run);
   /// A candidate that loses for `why`; `run` may be nothing.
   void add(const Choice &choice, std::optional<Explanation> run, std::string why) {
-    all.push_back({choice.text(), std::move(run), std::move(why)});
+    all.push_back({choice, std::move(run), std::move(why)});
   }
 
-  /// Adds the choice and every other one once to its explanation; what was said
-  /// last about a choice is what it lost for.
+  /// Adds the chosen choice to its explanation, and every other one by its differences from it.
+  /// What was said last about a choice is why it lost. Choices with the same cycles and the same
+  /// differences are one loser.
   void describe(const Choice &chosen, Explanation &explanation) const;
 
 private:
   struct Rejected {
-    std::string choice;
+    Choice choice;
     std::optional<Explanation> run;
     std::string why; ///< empty: its cycles, if it ran
   };
