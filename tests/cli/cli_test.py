@@ -276,7 +276,8 @@ class Cli(unittest.TestCase):
         self.fails(2, "error: --clock-mhz: Value 0 not in range", "bench", self.small, "--clock-mhz", "0")
         self.fails(2, "error: --engine: fast not in {vm,rtl,both}", "bench", self.small, "--engine", "fast")
         self.fails(2, "error[E0602]: the file has no model 'none', allowed: small", "bench", self.small, "--model", "none")
-        self.fails(3, "error[E0606]: engine 'rtl' of this build cannot run target", "bench", self.dir / "other.sluice")
+        self.fails(3, "error[E0606]: engine 'rtl' of this build cannot run target", "bench", self.dir / "other.sluice",
+                   "--engine", "rtl")
         self.fails(6, "error[E0607]: engine vm: no progress for 10000 cycles", "bench", self.dir / "stalling.sluice",
                    "--engine", "vm")
 

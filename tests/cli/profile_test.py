@@ -179,6 +179,7 @@ class Sums(Programs):
         out = self.ok("run", "digits.sluice", "--engine", "vm", "--input", "pixels=random:1", "--steps", "3", "--trace",
                       "t.json")
         self.assertIn("engine vm: ", out)
+        self.assertTrue(out.endswith("\nwritten t.json, open it in ui.perfetto.dev\n"), out)
         trace = json.loads((self.dir / "t.json").read_text())
         slices = [e for e in trace["traceEvents"] if e["ph"] == "X" and (e["pid"], e["tid"]) == (0, 0)]
         self.well_nested(slices)
@@ -204,8 +205,15 @@ class Small(Programs):
             """))
 
     def test_trace(self):
-        self.ok("profile", "small.sluice", "--engine", "vm", "--trace", "t.json")
+        out = self.ok("profile", "small.sluice", "--trace", "t.json", "--csv", "t.csv")
+        self.assertIn("\nengine vm\n", out)
+        self.assertTrue(out.endswith("\nwritten t.csv, the table\nwritten t.json, open it in ui.perfetto.dev\n"), out)
         self.assertEqual((self.dir / "t.json").read_text(), (Path(__file__).parent / "small_trace.json").read_text())
+
+    def test_a_run_names_its_files(self):
+        out = self.ok("run", "small.sluice", "--engine", "vm", "--input", "x=zeros", "--output", "y=@y.npy",
+                      "--trace", "t.json")
+        self.assertTrue(out.endswith("\nwritten y.npy, output y\nwritten t.json, open it in ui.perfetto.dev\n"), out)
 
     def test_refused(self):
         for flag in ("--csv", "--trace"):

@@ -16,7 +16,7 @@ namespace {
 
 struct BenchOptions {
   ModelChoice choice;
-  std::string engine = "rtl", spacing = "both";
+  std::string engine = "vm", spacing = "both";
   std::optional<uint32_t> clockMhz;
   Requirements required;
 };
@@ -202,7 +202,7 @@ void addBench(CLI::App &app, const Common &common, int &exitCode) {
   options->choice.add(*command);
   command
       ->add_option("--engine", options->engine,
-                   "engine: vm, rtl, or both, which compares them (rtl)")
+                   "engine: vm, rtl, or both, which compares them (vm)")
       ->type_name("ENGINE")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command

@@ -190,6 +190,10 @@ std::optional<Problem> checkBinary(std::string_view flag, std::string_view path)
           flag));
 }
 
+std::string writtenText(const std::string &path, std::string_view what) {
+  return path.empty() || path == "-" ? "" : fmt::format("written {}, {}\n", printable(path), what);
+}
+
 std::optional<Problem> checkOutput(const std::string &path) {
   if (path == "-")
     return std::nullopt;

@@ -100,6 +100,10 @@ std::optional<Problem> checkBinary(std::string_view flag, std::string_view path)
 /// Writes a whole file or none; "-" is standard output. The problem if not.
 std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes);
 
+/// Returns the line that tells of a written file and what it is or what opens it, "written FILE,
+/// WHAT"; nothing where there is no file.
+std::string writtenText(const std::string &path, std::string_view what);
+
 /// The problem writeOutput would have; asked before long work, so that nothing is
 /// written where not everything can be.
 std::optional<Problem> checkOutput(const std::string &path);

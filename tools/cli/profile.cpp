@@ -12,7 +12,7 @@ namespace {
 
 struct ProfileOptions {
   ModelChoice choice;
-  std::string engine = "rtl", spacing = "spaced", by = "layer", csv, trace;
+  std::string engine = "vm", spacing = "spaced", by = "layer", csv, trace;
 };
 
 class Profile {
@@ -69,7 +69,8 @@ private:
     text += options.engine == "both" ? "engines agree: every unit does the same in every cycle\n"
                                      : fmt::format("engine {}\n", options.engine);
     if (options.csv != "-" && options.trace != "-")
-      report.text(text + "\n" + chosen.text());
+      report.text(text + "\n" + chosen.text() + writtenText(options.csv, "the table") +
+                  writtenText(options.trace, kTraceViewer));
     return report.json({{"schema", 1},
                         {"engine", options.engine},
                         {"equal", activities.size() == 2 ? Json(true) : Json(nullptr)},
@@ -103,7 +104,7 @@ void addProfile(CLI::App &app, const Common &common, int &exitCode) {
   options->choice.add(*command);
   command
       ->add_option("--engine", options->engine,
-                   "engine: vm, rtl, or both, which compares them (rtl)")
+                   "engine: vm, rtl, or both, which compares them (vm)")
       ->type_name("ENGINE")
       ->check(CLI::IsMember({"vm", "rtl", "both"}));
   command

@@ -393,6 +393,13 @@ private:
     if (same && !options.trace.empty())
       if (const auto wrong = writeOutput(options.trace, traceOf(recording)))
         return report.fail({*wrong}, "");
+    if (same)
+      for (const auto &[index, path] : files)
+        text += writtenText(path, fmt::format("output {}", printable(model.outputs()[index].name)));
+    if (same)
+      text += writtenText(options.saveState, "the state, for --load-state") +
+              writtenText(options.trace, kTraceViewer);
+    text += writtenText(options.waves, "open it in gtkwave");
     const bool toStdout = std::any_of(files.begin(), files.end(),
                                       [](const auto &file) { return file.second == "-"; });
     if (toStdout)

@@ -8,6 +8,9 @@
 
 namespace sluice::cli {
 
+/// What to tell of a written trace.
+inline constexpr const char *kTraceViewer = "open it in ui.perfetto.dev";
+
 /// One process per core and one for the host port, one thread per unit; a slice
 /// for every stretch in which a unit has the same instruction, with slices inside
 /// it for what it waits for; counters of how many units are busy. Cycle 0 of the

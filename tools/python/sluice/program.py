@@ -207,9 +207,11 @@ class Program:
             found, out, _ = workspace.json(["profile", "-", "--engine", engine, "--spacing", spacing, "--trace", "trace.json",
                                        "--model", self.name], self._data)
             events = json.loads((workspace.path / "trace.json").read_text())["traceEvents"]
+        # The trace lies in a folder that is gone: nothing is said of it.
+        text = "".join(line for line in out.splitlines(keepends=True) if not line.startswith("written "))
         tables = {name: Table(found[name]) for name in ("layers", "cores", "units", "instructions")}
         return Profile(found["engine"], found["cycles"], found["clock_mhz"], found["clock_source"], events=events,
-                       text=out.rstrip("\n"), **tables)
+                       text=text.rstrip("\n"), **tables)
 
     def plan(self) -> Plan:
         """Explains how the program was planned. Works for programs that this package compiled."""
