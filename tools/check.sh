@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What developers check before they land: format, sanitizer builds, threads, clang-tidy, proofs and
-# depth of the RTL, and the tests that need ../shared. Run tools/test.sh first: it builds what this
+# depth and clocks of the RTL, and the tests that need ../shared. Run tools/test.sh first: it builds what this
 # checks. Ends with ctest's summary.
 #
 # usage: tools/check.sh
@@ -25,7 +25,7 @@ cmake --build --preset tsan --target thread_tests
 run_tests --test-dir build/tsan -L threads
 phase "clang-tidy"
 tools/tidy.py --budget "${SLUICE_TIDY_SECONDS:-420}"
-phase "proofs, depth and the tests that need ../shared"
+phase "proofs, depth, clocks and the tests that need ../shared"
 cmake --preset release -DSLUICE_SHARED="${SLUICE_SHARED:-$PWD/../shared}" >/dev/null
 cmake --build --preset release
 status=0

