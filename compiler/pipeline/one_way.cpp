@@ -13,9 +13,15 @@
 
 namespace sluice::pipeline {
 
+bool doesNotFit(const Problems &problems) {
+  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
+}
+
 bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
                    Problems &problems, Repairs *repairs) {
-  const auto target = format::loadTarget(options.target);
+  const auto target = options.geometry
+                          ? std::variant<format::Geometry, format::FileProblem>(*options.geometry)
+                          : format::loadTarget(options.target);
   if (const auto *wrong = std::get_if<format::FileProblem>(&target)) {
     Problem problem;
     problem.code = wrong->code;
@@ -42,11 +48,6 @@ bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileR
 }
 
 namespace {
-
-/// Whether only memory keeps a model from being compiled.
-bool doesNotFit(const Problems &problems) {
-  return !problems.empty() && std::ranges::all_of(problems, &Problem::isFor<LacksMemory>);
-}
 
 /// The options with every input's rows along an axis, counted from its last one, where that is not
 /// said and not what was chosen; nothing if that changes none.

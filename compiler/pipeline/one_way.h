@@ -9,6 +9,9 @@ namespace sluice::pipeline {
 
 class Repairs;
 
+/// Whether only memory keeps a model from being compiled.
+bool doesNotFit(const Problems &problems);
+
 /// Compiles up to options.stage. `repairs` measures what messages offer; without it, they are
 /// offered unchecked.
 bool compileOneWay(const CompileOptions &options, ImportOnce &imported, CompileResult &result,

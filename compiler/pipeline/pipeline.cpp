@@ -1,7 +1,11 @@
 #include "compiler/pipeline/pipeline.h"
 
 #include "compiler/check/check_program.h"
+#include "compiler/pipeline/import_once.h"
+#include "compiler/pipeline/one_way.h"
 #include "compiler/pipeline/repairs.h"
+#include "compiler/pipeline/room_text.h"
+#include "compiler/pipeline/room_trials.h"
 
 namespace sluice::pipeline {
 namespace {
@@ -28,7 +32,16 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
 } // namespace
 
 bool compileModel(const CompileOptions &options, CompileResult &result, Problems &problems) {
-  return compileRepaired(options, result, problems) && checkResult(options, result, problems);
+  ImportOnce imported(options);
+  if (compileRepaired(options, imported, result, problems))
+    return checkResult(options, result, problems);
+  if (doesNotFit(problems)) {
+    const RoomTrials trials(options, imported);
+    addRoom(findRoom(result.program.geometry, problems, options.effort,
+                     std::chrono::seconds(options.fitSeconds), trials),
+            options.fitSeconds, problems);
+  }
+  return false;
 }
 
 } // namespace sluice::pipeline

@@ -60,6 +60,8 @@ struct Limits {
 struct CompileOptions {
   std::string modelPath;        ///< .onnx, or .mlir (textual IR); "-" is standard input
   std::string target = "c6b32"; ///< preset name, or path of a .json file
+  /// Not from a target file: what a trial compiles for instead of `target`.
+  std::optional<format::Geometry> geometry;
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<Binding> bindings;                                         ///< --bind
   /// --state: inputs, and the outputs that they are in the next inference.
@@ -82,6 +84,8 @@ struct CompileOptions {
   std::string modelName;                    ///< empty: the file's stem
   Stage stage = Stage::Program;
   Effort effort = Effort::Default;
+  /// --fit-seconds: of wall clock, for the search for another target where the model does not fit.
+  unsigned fitSeconds = 1;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
   bool measure = true;    ///< run the finished program on the vm for the cycle counts
   /// Run the finished program and compare it with the model; a program that computes something else

@@ -183,8 +183,8 @@ std::vector<Repair> Repairs::found() {
   return repairs;
 }
 
-bool compileRepaired(const CompileOptions &options, CompileResult &result, Problems &problems) {
-  ImportOnce imported(options);
+bool compileRepaired(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                     Problems &problems) {
   const RepairFlags given = flagsOf(options);
   if (given == kBoth) {
     if (Fastest(options, imported).run(kBoth, result, problems)) {

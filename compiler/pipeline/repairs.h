@@ -53,6 +53,7 @@ private:
 /// Compiles a model. If it has no layout and CompileOptions::applyFixes says so, the flags are
 /// added that give the fastest program. False if `problems` says why not; result.repairs are then
 /// the flags that would help.
-bool compileRepaired(const CompileOptions &options, CompileResult &result, Problems &problems);
+bool compileRepaired(const CompileOptions &options, ImportOnce &imported, CompileResult &result,
+                     Problems &problems);
 
 } // namespace sluice::pipeline

@@ -44,6 +44,7 @@ struct Fix {
 struct LacksMemory {
   std::string memory; ///< "weight blocks" (plan::MemoryUse)
   uint64_t needed = 0, available = 0;
+  bool atLeast = false; ///< `needed` is a lower bound, found before anything is planned
 };
 
 /// A loop is too long to be unrolled.

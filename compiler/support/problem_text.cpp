@@ -114,7 +114,7 @@ std::string fixText(const Fix &fix) {
     details.push_back(*fix.flag);
   if (fix.verified)
     details.emplace_back("verified");
-  if (fix.cycles)
+  if (fix.cycles && fix.text.find(cyclesText(*fix.cycles)) == std::string::npos)
     details.push_back(cyclesText(*fix.cycles));
   if (fix.extraCycles.value_or(0) != 0)
     details.push_back(fmt::format("{} more", *fix.extraCycles));

@@ -12,7 +12,7 @@ from onnx import helper
 
 import bad_models as models
 from folder import main
-from refusal import REFUSED, TOO_BIG, USAGE, Refusal
+from refusal import LONG, REFUSED, TOO_BIG, USAGE, Refusal
 
 
 def layers(*extents, rows=1, seed=1):
@@ -208,9 +208,11 @@ class Partition(Refusal):
               --> m.onnx
              note: core 1 needs 1928 inbox rows, 904 more than its 1024
              note: 'x' (900 rows in total) uses inbox rows on core 0
+             help: compiles for target 'c6b32' in 15608 cycles (--target c6b32, verified)
+             help: compiles with "inbox_rows": 2048 instead of 1024 in a target file in 18339 cycles (verified, 2731 more)
              help: use a target with more inbox rows or more lanes
              help: remove --core-partition, so that all cores can compute the positions
-            """, "conv0=0", "conv1=1", code=TOO_BIG)
+            """, "conv0=0", "conv1=1", code=TOO_BIG, flags=LONG)
 
     def test_what_does_not_fit_is_said_with_numbers(self):
         model, values = layers(496, 512, 8)
@@ -219,9 +221,11 @@ class Partition(Refusal):
             error[E0401]: the model does not fit c2b8: core 1 needs 3968 weight blocks, 1920 more than its 2048
               --> m.onnx
              note: node 0 'fc0' (MatMul) uses 3968 weight blocks on core 1
+             help: compiles for target 'c6b32' in 302 cycles (--target c6b32, verified)
+             help: compiles with "weight_blocks": 4096 instead of 2048 in a target file in 4014 cycles (verified, 3712 more)
              help: use a target with more weight blocks or more cores
              help: remove --core-partition, so that all cores can compute the rows
-            """, "fc0=1", "fc1=0", code=TOO_BIG, flags=("--effort", "fast"))
+            """, "fc0=1", "fc1=0", code=TOO_BIG, flags=("--effort", "fast", *LONG))
 
 
 if __name__ == "__main__":

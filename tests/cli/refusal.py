@@ -11,6 +11,7 @@ USAGE, REFUSED, TOO_BIG, MALFORMED, INTERNAL = 2, 3, 4, 5, 6
 LEGEND = ("note: '!' marks the data dimension, the axis that lies along the hardware lanes; "
           "see 'sluice explain {}'\n")
 REPAIRED = "compiles with --apply-fixes: "
+LONG = ("--fit-seconds", "600") # the search for a target with room ends before
 
 
 class Refusal(Folder):

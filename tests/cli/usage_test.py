@@ -272,7 +272,7 @@ class TooManyRows(Refusal):
         del proto.graph.output[0].type.tensor_type.shape.dim[:]
         proto.graph.output[0].type.tensor_type.ClearField("shape")
         onnx.save(proto, self.dir / "m.onnx")
-        code, _, err = self.sluice("check", "m.onnx", "--target", "c2b8")
+        code, _, err = self.sluice("check", "m.onnx", "--target", "c2b8", "--fit-seconds", "0")
         self.assertEqual(code, 4)
         self.assertTrue(err.startswith(
             "error[E0402]: the model does not fit c2b8: its inputs need 16777216 inbox rows, 16776192 more than its "
@@ -286,7 +286,8 @@ class TooManyRows(Refusal):
         self.compile_refused(4, """
             error[E0402]: the model does not fit c2b8: a tensor has 4194304 rows of 8 lanes, allowed: 262144
               --> m.onnx: node 0 "grow" (Expand)
-            """, proto)
+             note: no other target was tried: the search ended after 0 s (--fit-seconds)
+            """, proto, flags=("--fit-seconds", "0"))
 
 
 if __name__ == "__main__":

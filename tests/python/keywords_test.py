@@ -38,7 +38,7 @@ class Keywords(Python):
                 (lambda: sluice.plan(self.model, zz=1),
                  "plan() has no keyword 'zz', allowed: model, example_inputs, target, input_shape, bind, state, stream, "
                  "stream_delay, data_dim, core_partition, allow_dynamic_weights, rewrite_layout, fix, fixed_random, "
-                 "without_rewrite, external_data, name, effort")):
+                 "without_rewrite, external_data, name, effort, fit_seconds")):
             with self.assertRaises(TypeError) as caught:
                 call()
             self.assertIsInstance(caught.exception, sluice.ArgumentError)

@@ -172,6 +172,11 @@ void ModelOptions::addFlags(CLI::App &command) {
   command.add_option("--effort", effort, "planning effort: fast, default or high (default)")
       ->type_name("EFFORT")
       ->check(CLI::IsMember({"fast", "default", "high"}));
+  command
+      .add_option("--fit-seconds", compile.fitSeconds,
+                  "if the model does not fit, seconds of the search for a target that fits (1)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 86'400));
 }
 
 void ModelOptions::finish(Problems &problems) {

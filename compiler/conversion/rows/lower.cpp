@@ -105,7 +105,8 @@ Problems sizeProblems(Block &block, const Lowering &lowering, const format::Geom
   }
   if (inputRows > geometry.inboxRows) {
     large.code = "E0402";
-    large.reason = LacksMemory{"inbox rows", static_cast<uint64_t>(inputRows), geometry.inboxRows};
+    large.reason =
+        LacksMemory{"inbox rows", static_cast<uint64_t>(inputRows), geometry.inboxRows, true};
     large.message =
         fmt::format("the model does not fit {}: its inputs need {} inbox rows, {} more than its {}",
                     geometry.name, inputRows, inputRows - geometry.inboxRows, geometry.inboxRows);

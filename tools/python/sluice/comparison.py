@@ -72,7 +72,8 @@ def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unuse
             data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
             allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
             fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-            external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default") -> Comparison:
+            external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
+            fit_seconds: int = 1) -> Comparison:
     """Compares every layer of the compiled model with the model in double precision, or with tensors of another runtime.
     `data` are arrays by input with the samples as their first axis, the path of such a file, or a number of random
     samples. `against` are arrays by tensor, the path of such a file, or "onnxruntime", which then runs the model here.

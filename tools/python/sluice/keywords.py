@@ -8,8 +8,8 @@ from typing import Any, Dict, Iterable, Match
 _RENAMED = {"fix": "apply-fixes", "name": "model-name"}
 _SWITCHES = ("allow_dynamic_weights", "rewrite_layout", "fix", "fixed_random")
 _BY_NAME = ("input_shape", "bind", "state", "stream", "data_dim", "core_partition")
-_VALUES = ("target", "stream_delay", "without_rewrite", "external_data", "name", "effort", "check", "calibrate", "require",
-           "data", "against", "labels", "steps", "program")
+_VALUES = ("target", "stream_delay", "without_rewrite", "external_data", "name", "effort", "fit_seconds", "check",
+           "calibrate", "require", "data", "against", "labels", "steps", "program")
 _KEYWORDS = {_RENAMED.get(name, name.replace("_", "-")): name for name in (*_SWITCHES, *_BY_NAME, *_VALUES)}
 _FLAG = "--(" + "|".join(sorted(_KEYWORDS, key=len, reverse=True)) + ")(?![\\w-])"
 

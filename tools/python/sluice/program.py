@@ -237,7 +237,7 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
             allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
             fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
             external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
-            check: Union[int, str] = "auto",
+            fit_seconds: int = 1, check: Union[int, str] = "auto",
             calibrate: Union[StrPath, Mapping[str, npt.ArrayLike], None] = None,
             require: Union[str, Sequence[str]] = (), engine: str = "vm") -> Program:
     """Compiles a model: a path, the bytes of an ONNX file, an onnx.ModelProto, or a torch.nn.Module with example inputs.
@@ -264,7 +264,8 @@ def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-
           data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
           allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
           fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-          external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default") -> Check:
+          external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
+          fit_seconds: int = 1) -> Check:
     """Checks whether the model compiles. If not, the result holds all problems and their fixes.
 
     >>> check(example_model(), target="c2b8").ok
@@ -287,7 +288,8 @@ def plan(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-a
          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
          allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
          fixed_random: bool = False, without_rewrite: Union[str, Sequence[str]] = (),
-         external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default") -> Plan:
+         external_data: Optional[StrPath] = None, name: Optional[str] = None, effort: str = "default",
+         fit_seconds: int = 1) -> Plan:
     """Explains how the model is planned: what each core computes when, and where the cycles go."""
     return _plan(*read_arguments(locals()))
 

@@ -146,7 +146,7 @@ Problem weightsProblem(const format::Geometry &geometry, uint64_t blocks,
   const Kind &kind = kKinds[0];
   Problem problem;
   problem.code = kind.code;
-  problem.reason = LacksMemory{std::string(kind.memory), blocks, available};
+  problem.reason = LacksMemory{std::string(kind.memory), blocks, available, true};
   problem.message = fmt::format("the model does not fit {}: its weights need at least {} {}, {} "
                                 "more than the {} of all cores",
                                 geometry.name, blocks, kind.memory, blocks - available, available);
