@@ -31,6 +31,10 @@ namespace {
 /// The options that shape a program, as the program file records them.
 std::string optionText(const CompileOptions &options, const format::Geometry &geometry) {
   std::string text = "--target " + geometry.name;
+  if (!options.cut.inputs.empty())
+    text += fmt::format(" --inputs {}", fmt::join(options.cut.inputs, ","));
+  if (!options.cut.outputs.empty())
+    text += fmt::format(" --outputs {}", fmt::join(options.cut.outputs, ","));
   for (const auto &[name, shape] : options.inputShapes)
     text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
   for (const Binding &one : options.bindings)

@@ -65,6 +65,7 @@ mlir::OwningOpRef<mlir::ModuleOp> ImportOnce::import() {
   frontend::ImportOptions import;
   import.path = options.modelPath;
   import.externalData = options.externalDataDir;
+  import.cut = options.cut;
   for (const auto &[name, shape] : options.inputShapes)
     import.inputShapes[name] = shape;
   for (const Binding &one : options.bindings)
@@ -84,6 +85,8 @@ bool ImportOnce::isAsItIs() {
     problem.code = code;
     problem.message = message;
   };
+  if (!options.cut.isEmpty())
+    refuse("E0121", "--inputs and --outputs need an ONNX model; textual IR is compiled as a whole");
   if (!options.inputShapes.empty())
     refuse("E0112", "--input-shape needs an ONNX model; in textual IR the types give the shapes");
   if (!options.states.empty())

@@ -19,7 +19,7 @@ ExitCode exitCodeOf(std::string_view code) {
   // E0408 to E0414, E0417: what the machine does not do, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614", "E0619", "E0620"}},
-      {Usage, {"E0111", "E0112", "E0117", "E0119", "E0120", "E0311", "E0418", "E0515", "E0516"}},
+      {Usage, {"E0111", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311", "E0418", "E0515", "E0516"}},
       {Refused,
        {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0417",
         "E0606", "E0612", "E0617"}},

@@ -1,10 +1,12 @@
 #include "tools/cli/model_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
@@ -114,6 +116,16 @@ void ModelOptions::addFlags(CLI::App &command) {
           fmt::format("target: a preset (see sluice targets) or a .json file ({})", compile.target))
       ->type_name("TARGET");
   command
+      .add_option("--inputs", cutInputs,
+                  "compile the part of the model behind these tensors, which become its inputs")
+      ->type_name("NAME,...")
+      ->allow_extra_args(false);
+  command
+      .add_option("--outputs", cutOutputs,
+                  "compile the part in front of these tensors, which become its outputs")
+      ->type_name("NAME,...")
+      ->allow_extra_args(false);
+  command
       .add_option("--input-shape", inputShapes,
                   "set the shape of an input (x=1,16) or the extent of a named dimension (batch=1)")
       ->type_name("NAME=N,...")
@@ -188,6 +200,19 @@ void ModelOptions::finish(Problems &problems) {
     problems.push_back(
         problem("E0601", fmt::format("{} '{}' is not of the form {}", flag, spec, form)));
   };
+  const auto readNames = [&](const char *flag, const std::vector<std::string> &specs,
+                             std::vector<std::string> &names) {
+    for (const std::string &spec : specs) {
+      const size_t before = names.size();
+      for (const llvm::StringRef name : llvm::split(spec, ','))
+        names.push_back(name.str());
+      if (std::find(names.begin() + static_cast<std::ptrdiff_t>(before), names.end(), "") !=
+          names.end())
+        bad(flag, spec, "NAME,NAME,...");
+    }
+  };
+  readNames("--inputs", cutInputs, compile.cut.inputs);
+  readNames("--outputs", cutOutputs, compile.cut.outputs);
   std::set<std::string> named;
   for (const std::string &spec : inputShapes) {
     const size_t equals = spec.rfind('=');

@@ -13,6 +13,7 @@ namespace sluice::cli {
 
 struct ModelOptions {
   pipeline::CompileOptions compile;
+  std::vector<std::string> cutInputs, cutOutputs;
   std::vector<std::string> inputShapes, bindings, states, streams, dataDims, corePartition;
   std::string effort = "default";
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/dialect/sluice/dialect.h"
+#include "compiler/frontend/onnx/cut.h"
 #include "compiler/frontend/onnx/import_proto.h"
 #include "compiler/frontend/onnx/importer.h"
 #include "compiler/frontend/onnx/model_file.h"
@@ -70,6 +71,8 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
       std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
       resolved.externalData = folder.empty() ? "." : folder.string();
     }
+    if (!resolved.cut.isEmpty() && !cutModel(*model, resolved, info.notes, report))
+      return nullptr;
     return importProto(context, *model, resolved, info, problems);
   });
 }

@@ -21,9 +21,17 @@
 
 namespace sluice::frontend {
 
+/// The tensors between which a model is compiled; none: the model's own inputs or outputs.
+struct Cut {
+  std::vector<std::string> inputs, outputs;
+
+  [[nodiscard]] bool isEmpty() const { return inputs.empty() && outputs.empty(); }
+};
+
 struct ImportOptions {
   std::string path;         ///< model file, "-" for stdin
   std::string externalData; ///< folder of external data; empty: the model's folder
+  Cut cut;
   /// Extents of inputs by ONNX name, or the one of a dimension by its own. Needed where the
   /// model leaves a dimension free. What the model fixes may be repeated, and changed along
   /// the first axis if the operators and outputs agree.

@@ -128,7 +128,7 @@ def of_problems(problems: Sequence[Problem], text: str) -> Error:
     kind = {"E05": ProgramError, "E06": ArgumentError}.get(phase, CompileError)
     if problems and problems[0].code == "E0620": # a requirement of compile
         kind = CompileError
-    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0120", "E0311"): # a flag is wrong
+    if problems and problems[0].code in ("E0515", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311"): # a flag is wrong
         kind = ArgumentError
     return kind(text.rstrip() or "; ".join(map(str, problems)), problems)
 
