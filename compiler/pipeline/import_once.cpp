@@ -12,6 +12,20 @@
 
 namespace sluice::pipeline {
 
+frontend::ImportOptions importOptions(const CompileOptions &options) {
+  frontend::ImportOptions import;
+  import.path = options.modelPath;
+  import.externalData = options.externalDataDir;
+  import.cut = options.cut;
+  for (const auto &[name, shape] : options.inputShapes)
+    import.inputShapes[name] = shape;
+  for (const Binding &one : options.bindings)
+    import.bindings[one.name] = one.value;
+  import.states = options.states;
+  import.fixedRandom = options.fixedRandom;
+  return import;
+}
+
 ImportOnce::ImportOnce(const CompileOptions &options)
     : options(options),
       ownContext(std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
@@ -62,16 +76,7 @@ void ImportOnce::read() {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> ImportOnce::import() {
-  frontend::ImportOptions import;
-  import.path = options.modelPath;
-  import.externalData = options.externalDataDir;
-  import.cut = options.cut;
-  for (const auto &[name, shape] : options.inputShapes)
-    import.inputShapes[name] = shape;
-  for (const Binding &one : options.bindings)
-    import.bindings[one.name] = one.value;
-  import.states = options.states;
-  import.fixedRandom = options.fixedRandom;
+  const frontend::ImportOptions import = importOptions(options);
   const bool textual = llvm::StringRef(options.modelPath).ends_with(".mlir");
   if (!textual)
     return frontend::importModel(*ownContext, import, info, found);

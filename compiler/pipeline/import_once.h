@@ -15,6 +15,9 @@
 
 namespace sluice::pipeline {
 
+/// Returns what `options` say to the importer.
+frontend::ImportOptions importOptions(const CompileOptions &options);
+
 /// A model that is read when it is first needed, and copied for each way to compile it.
 class ImportOnce {
 public:

@@ -39,6 +39,15 @@ std::vector<uint8_t> write(const Program &program);
 /// written directly.
 std::optional<FileProblem> writeAtomically(const std::string &path, std::span<const uint8_t> bytes);
 
+/// A file, and the bytes to write.
+struct NewFile {
+  std::string path;
+  std::span<const uint8_t> bytes;
+};
+
+/// The same of several files: none is replaced before all temporary files are complete.
+std::optional<FileProblem> writeAtomically(std::span<const NewFile> files);
+
 /// Checks whether writeAtomically can begin, so that a long computation need not fail at its end.
 /// Returns the problem if it cannot. Leaves no file behind.
 std::optional<FileProblem> checkWritable(const std::string &path);

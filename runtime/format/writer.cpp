@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "hw/isa/isa.h"
 #include "runtime/format/bytes.h"
@@ -259,6 +260,57 @@ int openTemporary(const std::string &path, std::string &name) {
   return open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
+/// A file that is written beside its path and then renamed. Removed if it is not.
+class PendingFile {
+public:
+  explicit PendingFile(const std::string &path)
+      : name(path), special(isSpecial(path)), file(target(path)) {}
+  PendingFile(PendingFile &&other) noexcept
+      : name(std::move(other.name)), special(other.special), file(std::move(other.file)),
+        temporary(std::exchange(other.temporary, {})) {}
+  PendingFile &operator=(PendingFile &&) = delete;
+  ~PendingFile() {
+    if (!temporary.empty())
+      unlink(temporary.c_str());
+  }
+
+  [[nodiscard]] const std::string &path() const { return name; }
+
+  /// Returns 0, or the errno of what failed. Devices and pipes are written at once.
+  int write(std::span<const uint8_t> bytes) {
+    std::string opened;
+    const int descriptor =
+        special ? open(name.c_str(), O_WRONLY | O_CLOEXEC) : openTemporary(file, opened);
+    if (descriptor < 0)
+      return errno;
+    temporary = opened;
+    struct stat old{};
+    if (!special && stat(file.c_str(), &old) == 0)
+      (void)fchmod(descriptor, old.st_mode & 07777); // a file that is replaced keeps its mode
+    int error = writeAll(descriptor, bytes);
+    if (error == 0 && !special && fsync(descriptor) != 0 && errno != EINVAL)
+      error = errno;
+    if (close(descriptor) != 0 && error == 0)
+      error = errno;
+    return error;
+  }
+
+  /// Replaces the file; 0, or the errno.
+  int commit() {
+    if (special)
+      return 0;
+    if (std::rename(temporary.c_str(), file.c_str()) != 0)
+      return errno;
+    temporary.clear();
+    return 0;
+  }
+
+private:
+  std::string name;
+  bool special;
+  std::string file, temporary;
+};
+
 } // namespace
 
 std::vector<uint8_t> write(const Program &program) {
@@ -294,28 +346,19 @@ std::vector<uint8_t> write(const Program &program) {
 
 std::optional<FileProblem> writeAtomically(const std::string &path,
                                            std::span<const uint8_t> bytes) {
-  const bool special = isSpecial(path);
-  const std::string file = target(path);
-  std::string temporary;
-  const int descriptor =
-      special ? open(path.c_str(), O_WRONLY | O_CLOEXEC) : openTemporary(file, temporary);
-  if (descriptor < 0)
-    return cannotWrite(path, errno);
-  struct stat old{};
-  if (!special && stat(file.c_str(), &old) == 0)
-    (void)fchmod(descriptor, old.st_mode & 07777); // a file that is replaced keeps its mode
-  int error = writeAll(descriptor, bytes);
-  if (error == 0 && !special && fsync(descriptor) != 0 && errno != EINVAL)
-    error = errno;
-  if (close(descriptor) != 0 && error == 0)
-    error = errno;
-  if (error == 0 && !special && std::rename(temporary.c_str(), file.c_str()) != 0)
-    error = errno;
-  if (error == 0)
-    return std::nullopt;
-  if (!special)
-    unlink(temporary.c_str());
-  return cannotWrite(path, error);
+  const NewFile file{path, bytes};
+  return writeAtomically({&file, 1});
+}
+
+std::optional<FileProblem> writeAtomically(std::span<const NewFile> files) {
+  std::vector<PendingFile> pending;
+  for (const NewFile &file : files)
+    if (const int error = pending.emplace_back(file.path).write(file.bytes))
+      return cannotWrite(file.path, error);
+  for (PendingFile &file : pending)
+    if (const int error = file.commit())
+      return cannotWrite(file.path(), error);
+  return std::nullopt;
 }
 
 std::optional<FileProblem> checkWritable(const std::string &path) {

@@ -73,6 +73,7 @@ class Schema(Folder):
 
     def test_models(self):
         self.valid("compile", "compile", "m.onnx", "--target", "c2b8", "-o", "n.sluice")
+        self.valid("compile", "compile", "m.onnx", "--target", "c2b8", "-o", "n.sluice", "--outputs", "h", "--rest", "r.onnx")
         self.valid("compile", "compile", "m.onnx", "--target", "c2b8", "-o", "n.sluice", "--require", "cycles<=1, memory<=90%", code=1)
         self.valid("diff", "diff", "m.sluice", "m.onnx", "--target", "c2b8", "--core-partition", "fc=0")
         self.valid("bench", "bench", "m.sluice", "--engine", "vm", "--require", "cycles<=1", code=1)

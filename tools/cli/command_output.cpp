@@ -19,7 +19,8 @@ ExitCode exitCodeOf(std::string_view code) {
   // E0408 to E0414, E0417: what the machine does not do, whatever its size.
   static const std::map<ExitCode, std::vector<std::string_view>> exceptions{
       {Different, {"E0613", "E0614", "E0619", "E0620"}},
-      {Usage, {"E0111", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311", "E0418", "E0515", "E0516"}},
+      {Usage,
+       {"E0111", "E0112", "E0117", "E0119", "E0120", "E0121", "E0311", "E0418", "E0515", "E0516"}},
       {Refused,
        {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0417",
         "E0606", "E0612", "E0617"}},
@@ -202,17 +203,21 @@ std::optional<Problem> checkOutput(const std::string &path) {
 }
 
 std::optional<Problem> writeOutput(const std::string &path, std::string_view bytes) {
-  if (path == "-") {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
-        std::fflush(stdout) != 0)
+  return writeOutputs({{path, bytes}});
+}
+
+std::optional<Problem> writeOutputs(const std::vector<OutputFile> &files) {
+  std::vector<format::NewFile> named;
+  for (const auto &[path, bytes] : files)
+    if (path != "-")
+      named.push_back({path, {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}});
+  if (const auto wrong = format::writeAtomically(named))
+    return problem(wrong->code, wrong->message);
+  for (const auto &[path, bytes] : files)
+    if (path == "-" && (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
+                        std::fflush(stdout) != 0))
       return problem("E0516", "cannot write to standard output");
-    return std::nullopt;
-  }
-  const auto wrong = format::writeAtomically(
-      path, {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});
-  if (!wrong)
-    return std::nullopt;
-  return problem(wrong->code, wrong->message);
+  return std::nullopt;
 }
 
 } // namespace sluice::cli

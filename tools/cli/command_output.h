@@ -104,6 +104,15 @@ std::optional<Problem> writeOutput(const std::string &path, std::string_view byt
 /// WHAT"; nothing where there is no file.
 std::string writtenText(const std::string &path, std::string_view what);
 
+/// A result of a command: its path and bytes.
+struct OutputFile {
+  std::string path;
+  std::string_view bytes;
+};
+
+/// Writes all files or none.
+std::optional<Problem> writeOutputs(const std::vector<OutputFile> &files);
+
 /// The problem writeOutput would have; asked before long work, so that nothing is
 /// written where not everything can be.
 std::optional<Problem> checkOutput(const std::string &path);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/onnx/cut_rest.h"
+#include "compiler/pipeline/import_once.h"
 #include "compiler/support/problem_text.h"
 #include "runtime/format/program_file.h"
 #include "tools/cli/calibration.h"
@@ -29,6 +31,7 @@ struct Options {
   std::string emit;
   std::string check = "auto";
   std::string calibration;
+  std::string rest;
   Requirements required;
 };
 
@@ -228,6 +231,55 @@ std::optional<Problem> checkPath(const std::string &path, bool binary, const Rep
   return checkOutput(path);
 }
 
+/// The files of --rest, and the models that go there.
+struct RestFiles {
+  std::string before, behind; ///< paths; empty without --rest
+  frontend::Rest models;
+
+  [[nodiscard]] Json json() const {
+    const auto name = [](const std::string &path, const std::string &bytes) {
+      return bytes.empty() ? Json(nullptr) : Json(path);
+    };
+    return {{"before", name(before, models.before)},
+            {"behind", name(behind, models.behind)},
+            {"inputs", models.inputs},
+            {"outputs", models.outputs}};
+  }
+};
+
+/// Checks --rest against the other flags and names its files.
+void nameRest(const Options &options, bool program, RestFiles &rest, Problems &problems) {
+  constexpr std::string_view kEnding = ".onnx";
+  const auto refuse = [&](std::string text) {
+    problems.push_back(problem("E0601", std::move(text)));
+  };
+  if (options.rest.empty())
+    return;
+  if (!options.rest.ends_with(kEnding))
+    return refuse(
+        fmt::format("--rest is '{}', allowed: a file name that ends in {}", options.rest, kEnding));
+  if (options.model.compile.cut.isEmpty())
+    return refuse("--rest needs --inputs or --outputs");
+  if (!program)
+    return refuse("--rest cannot be used with --emit");
+  if (!options.model.streams.empty())
+    return refuse("--rest cannot be used with --stream, which changes the shapes of the tensors");
+  const std::string stem = options.rest.substr(0, options.rest.size() - kEnding.size());
+  rest.before = stem + ".before.onnx";
+  rest.behind = stem + ".behind.onnx";
+}
+
+/// Makes the models of --rest.
+void makeRest(const pipeline::CompileOptions &options, const CompileResult &result, RestFiles &rest,
+              Problems &problems) {
+  if (rest.before.empty())
+    return;
+  std::vector<frontend::ImportedTensor> outputs = result.given;
+  for (size_t i = 0; result.steps && i < outputs.size(); ++i)
+    outputs[i].shape = result.steps->outputShapes[i];
+  rest.models = frontend::restOf(pipeline::importOptions(options), outputs, problems);
+}
+
 /// Writes what a report of the fault needs beside the program's path, and says where.
 void addBundle(const CompileResult &result, const pipeline::CompileOptions &options,
                const std::string &path, Problems &problems) {
@@ -272,13 +324,19 @@ int run(Options options, const Common &common) {
   options.required.read(quantitiesOf(compile.check, nullptr), problems);
   if (!program && report.wantsJson())
     problems.push_back(problem("E0601", "--emit cannot be used with --json: its result is text"));
+  RestFiles rest;
+  nameRest(options, program, rest, problems);
   if (!problems.empty())
     return report.fail(problems, "");
   const std::string path = options.output ? *options.output
                            : program      ? defaultOutput(compile.modelPath)
                                           : "-";
-  if (const auto wrong = report.checkFiles(reads, {{"--output", path}}))
+  if (const auto wrong = report.checkFiles(
+          reads, {{"--output", path}, {"--rest", rest.before}, {"--rest", rest.behind}}))
     return report.fail({*wrong}, "");
+  for (const std::string &file : {rest.before, rest.behind})
+    if (const auto wrong = file.empty() ? std::nullopt : checkOutput(file))
+      return report.fail({*wrong}, "");
   if (const auto wrong = checkPath(path, program, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
@@ -301,13 +359,22 @@ int run(Options options, const Common &common) {
                                                     wrong.message, wrong.code)));
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
+  makeRest(compile, result, rest, problems);
+  if (!problems.empty())
+    return report.fail(problems, compile.modelPath);
   const std::vector<uint8_t> bytes = format::write(result.program);
-  if (const auto wrong =
-          writeOutput(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}))
+  std::vector<OutputFile> files{
+      {path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}}};
+  if (!rest.models.before.empty())
+    files.push_back({rest.before, rest.models.before});
+  if (!rest.models.behind.empty())
+    files.push_back({rest.behind, rest.models.behind});
+  if (const auto wrong = writeOutputs(files))
     return report.fail({*wrong}, "");
   const std::string &target = result.program.geometry.name;
   std::string text = summary(result, target, seconds);
-  text += fmt::format("written             {}, {} bytes\n", path, bytes.size());
+  for (const OutputFile &file : files)
+    text += fmt::format("written             {}, {} bytes\n", file.path, file.bytes.size());
   options.required.judge(quantitiesOf(compile.check, &result));
   text += options.required.text();
   if (path == "-")
@@ -316,6 +383,8 @@ int run(Options options, const Common &common) {
     report.text(text);
   report.log(options.required.problems(), compile.modelPath);
   Json json = resultJson(result, target, seconds, path);
+  if (!rest.before.empty())
+    json["rest"] = rest.json();
   options.required.addTo(json);
   if (!report.json(json))
     return Usage;
@@ -345,6 +414,12 @@ void addCompile(CLI::App &app, const Common &common, int &exitCode) {
                    "your own inputs, which check the program first: a folder of test data, or an "
                    ".npz file with a member for each input")
       ->type_name("DIR|FILE.npz");
+  command
+      ->add_option(
+          "--rest", options->rest,
+          "write the nodes before and behind the compiled part as models: FILE.before.onnx "
+          "and FILE.behind.onnx")
+      ->type_name("FILE.onnx");
   options->required.add(*command, "cycles<=300, error<=1%, blocks<=80%");
   command->callback([options, &common, &exitCode] { exitCode = run(*options, common); });
 }

@@ -58,15 +58,20 @@ CutTypes::ofInput(const std::string &name, std::vector<std::string> &notes, Repo
                                 inQuotes(name)));
     return declarationOf(name, onnx::TensorProto::FLOAT, shape->second);
   }
+  reportUnknown(name, report)
+      .fixes.push_back(
+          fix("give the shape of a float tensor", fmt::format("--input-shape {}=...", name)));
+  return std::nullopt;
+}
+
+Problem &CutTypes::reportUnknown(const std::string &name, Report &report) {
   Problem &problem = report.add(
       "E0121", fmt::format("the model does not say the type and shape of {}", inQuotes(name)));
   problem.notes.push_back("a node in front of it is not supported, so the compiler cannot infer "
                           "them");
   problem.fixes.push_back(
       fix("write the shapes into the model (onnx.shape_inference.infer_shapes)"));
-  problem.fixes.push_back(
-      fix("give the shape of a float tensor", fmt::format("--input-shape {}=...", name)));
-  return std::nullopt;
+  return problem;
 }
 
 /// Imports the nodes in front of a tensor.

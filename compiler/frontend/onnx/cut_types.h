@@ -28,6 +28,9 @@ public:
   std::optional<onnx::ValueInfoProto> ofInput(const std::string &name,
                                               std::vector<std::string> &notes, Report &report);
 
+  /// Reports E0121: nobody knows the type and shape of a tensor.
+  static Problem &reportUnknown(const std::string &name, Report &report);
+
   /// Returns the names of ImportOptions::inputShapes that found other shapes.
   [[nodiscard]] const std::set<std::string> &usedShapes() const { return used; }
 

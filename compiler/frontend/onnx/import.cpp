@@ -58,6 +58,14 @@ mlir::OwningOpRef<mlir::ModuleOp> importProto(mlir::MLIRContext &context,
   });
 }
 
+ImportOptions withDataFolder(ImportOptions options) {
+  if (options.externalData.empty() && options.path != "-") {
+    const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
+    options.externalData = folder.empty() ? "." : folder.string();
+  }
+  return options;
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
                                               const ImportOptions &options, ImportedModel &info,
                                               Problems &problems) {
@@ -66,11 +74,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
     std::unique_ptr<onnx::ModelProto> model = readModelFile(options.path, report);
     if (!model)
       return nullptr;
-    ImportOptions resolved = options;
-    if (resolved.externalData.empty() && options.path != "-") {
-      std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
-      resolved.externalData = folder.empty() ? "." : folder.string();
-    }
+    ImportOptions resolved = withDataFolder(options);
     if (!resolved.cut.isEmpty() && !cutModel(*model, resolved, info.notes, report))
       return nullptr;
     return importProto(context, *model, resolved, info, problems);

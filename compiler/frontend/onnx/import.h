@@ -80,6 +80,9 @@ struct ImportedModel {
   int64_t opset = 0; ///< of the default domain
 };
 
+/// Returns the options with the folder of the model as the one of external data, if they name none.
+ImportOptions withDataFolder(ImportOptions options);
+
 /// Imports the model at `options.path`. Returns null, and at least one problem
 /// (E01xx: reading, E02xx: operators), if anything in it is malformed or not
 /// supported. Never throws; loads the dialects it needs into `context`. The

@@ -185,6 +185,26 @@ std::optional<std::string> appendTyped(const Proto &tensor, const Encoding &enco
 
 } // namespace
 
+std::optional<uint64_t> rawBytesOf(const onnx::TensorProto &tensor) {
+  constexpr int64_t kMostBits = 128;
+  const int64_t count = elementCount(Shape(tensor.dims().begin(), tensor.dims().end()),
+                                     std::numeric_limits<int64_t>::max() / kMostBits);
+  if (count < 0)
+    return std::nullopt;
+  if (const auto encoding = encodingOf(tensor.data_type()))
+    return encoding->rawBytes(count);
+  switch (tensor.data_type()) { // only copied
+  case Proto::COMPLEX64:
+    return 8 * static_cast<uint64_t>(count);
+  case Proto::COMPLEX128:
+    return 16 * static_cast<uint64_t>(count);
+  case Proto::STRING:
+    return std::nullopt;
+  default: // the types of 8 bits that libonnx does not know
+    return static_cast<uint64_t>(count);
+  }
+}
+
 std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std::string &name,
                                       const ExternalData &external, HostTensor &out) {
   auto malformed = [&](std::string_view what) {

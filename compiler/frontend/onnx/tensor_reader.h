@@ -16,6 +16,9 @@ struct TensorError {
   bool malformed = false; ///< its encoding is wrong, whatever reads it
 };
 
+/// Returns the bytes of a tensor's raw data; nothing if its type has none or its shape is no shape.
+std::optional<uint64_t> rawBytesOf(const onnx::TensorProto &tensor);
+
 /// Decodes `tensor` into `out`. `name` names it in messages ("initializer 'W'").
 std::optional<TensorError> readTensor(const onnx::TensorProto &tensor, const std::string &name,
                                       const ExternalData &external, HostTensor &out);
