@@ -2,6 +2,7 @@
 
 #include "compiler/check/check_program.h"
 #include "compiler/pipeline/import_once.h"
+#include "compiler/pipeline/offered_cut.h"
 #include "compiler/pipeline/one_way.h"
 #include "compiler/pipeline/repairs.h"
 #include "compiler/pipeline/room_text.h"
@@ -41,6 +42,7 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
                      std::chrono::seconds(options.fitSeconds), trials),
             options.fitSeconds, problems);
   }
+  offerCut(options, problems);
   return false;
 }
 

@@ -44,6 +44,7 @@ class Graphs(Refusal):
             error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
               --> m.onnx: node 1 "determinant" (Frobnicate)
              help: use operators that `sluice ops` lists, or cut the model before this node
+             help: compile with --inputs x --outputs h: 100 % of the multiply-accumulates stay on the accelerator (verified)
             error[E0201]: operator 'StringNormalizer' is not supported: it works on strings; the accelerator computes numbers only
               --> m.onnx: node 3 "positions" (StringNormalizer)
              help: use operators that `sluice ops` lists, or cut the model before this node

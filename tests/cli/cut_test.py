@@ -189,6 +189,58 @@ class Cut(Refusal):
              help: list the other outputs of the node too, or its inputs
             """, skip(), "--inputs", "left,x", "--outputs", "y")
 
+    def test_offered(self):
+        """The cut with most of the work is offered, with its share, if it has a layout. Two products of 64 and 48
+        multiplications; the nodes in between are not supported."""
+        problem = """
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
+              --> m.onnx: node {} (Frobnicate)
+             help: use operators that `sluice ops` lists, or cut the model before this node
+            """
+        offer = " help: compile with {}: {} % of the multiply-accumulates stay on the accelerator (verified)\n            "
+        b = models.tensor("b", 1, 8)
+        for proto, node, cut, share in (
+                (chain(values=[b]), '1 "middle"', "--inputs x --outputs a", 57),
+                (chain(values=[b], more=["c2"], batch=2), '1 "middle"', "--inputs x --outputs a", 57),
+                (chain("Tanh", last="Frobnicate"), '4 "last"', "--inputs x --outputs c", 100),
+                (chain("Tanh", last="Frobnicate", more=["c2"]), '4 "last"', "--inputs x --outputs c,c2", 100)):
+            with self.subTest(cut=cut, node=node):
+                if proto.graph.value_info:
+                    proto.graph.value_info[0].type.tensor_type.shape.dim[0].dim_value = \
+                        proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value
+                text = problem.format(node) + offer.format(cut, share)
+                self.compile_refused(REFUSED, text, proto)
+                self.ok("compile", "m.onnx", "--target", "c2b8", "-o", "m.sluice", *cut.split())
+        twice = models.model([helper.make_node("MatMul", ["x", "V"], ["a"]), helper.make_node("Frobnicate", ["a"], ["b"], name="bad"),
+                              helper.make_node("MatMul", ["b", "W"], ["c"]), helper.make_node("Relu", ["c"], ["d"]),
+                              helper.make_node("Frobnicate", ["d"], ["y"], name="worse")],
+                             [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)],
+                             [models.constant("W", W), models.constant("V", V)])
+        twice.graph.value_info.append(b)
+        self.compile_refused(REFUSED, problem.format('1 "bad"').replace("26\n", "26, at 2 nodes\n").replace(
+            " help:", ' also: node 4 "worse" (Frobnicate)\n             help:') + offer.format("--inputs b --outputs d", 57), twice)
+        onnx.save(chain("Tanh", last="Frobnicate", more=["c2"]), self.dir / "m.onnx")
+        code, out, _ = self.sluice("check", "m.onnx", "--target", "c2b8", "--json")
+        self.assertEqual(code, REFUSED)
+        self.assertEqual([(fix["flag"], fix["verified"]) for fix in json.loads(out)["errors"][0]["fixes"]],
+                         [(None, False), ("--inputs x --outputs c,c2", True)])
+
+    def test_not_offered(self):
+        """Not where the work of a part is not known, where there is none, or where the part has no layout."""
+        problem = """
+            error[E0201]: operator 'Frobnicate' is not supported: ONNX has no operator of this name up to opset 26
+              --> m.onnx: node {} (Frobnicate)
+             help: use operators that `sluice ops` lists, or cut the model before this node
+            """
+        self.compile_refused(REFUSED, problem.format('1 "middle"'), chain())
+        self.compile_refused(REFUSED, problem.format('1 "bad"'), models.model(
+            [helper.make_node("Relu", ["x"], ["h"], name="act"), helper.make_node("Frobnicate", ["h"], ["y"], name="bad")],
+            [models.tensor("x", 1, 8)], [models.tensor("y", 1, 8)]))
+        self.compile_refused(REFUSED, problem.format('1 "bad"'), models.model(
+            [helper.make_node("MatMul", ["A", "x"], ["h"], name="fc"), helper.make_node("Softmax", ["h"], ["s"], axis=0),
+             helper.make_node("Frobnicate", ["h"], ["y"], name="bad")][::2],
+            [models.tensor("A", 4, 8), models.tensor("x", 8, 4)], [models.tensor("y", 4, 4)]))
+
     def test_textual_ir(self):
         self.save("m.mlir", b"func.func @main(%x: tensor<1x8xf32>) -> tensor<1x8xf32> { return %x : tensor<1x8xf32> }")
         for flag in ("--inputs", "--outputs"):
