@@ -66,7 +66,7 @@ class Compare(Python):
                 (lambda: sluice.compare(self.model, labels=[1]), "error[E0601]: labels needs data with the samples that they belong "
                                                                  "to\n  --> <model>"),
                 (lambda: sluice.compare(self.model, against="onnxruntime"),
-                 "E0601: against='onnxruntime' needs data with arrays, and a model without state and bind"),
+                 "E0601: against='onnxruntime' needs data with arrays, and a whole model without state and bind"),
                 (lambda: sluice.compare(self.model, datta=1), "E0601: compare() has no keyword 'datta', did you mean 'data'?")):
             with self.assertRaises(sluice.ArgumentError) as caught:
                 call()

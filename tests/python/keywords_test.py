@@ -21,7 +21,7 @@ from sluice.keywords import flag_of, in_python, keywords_of
 
 class Keywords(Python):
     def test_every_flag_of_the_command_is_a_keyword(self):
-        ours = {"help", "output", "emit", "json", "color", "progress", "verbose", "version", "format", "explain-layout"}
+        ours = {"help", "output", "emit", "json", "color", "progress", "verbose", "version", "format", "explain-layout", "rest"}
         for command, function in (("compile", sluice.compile), ("check", sluice.check), ("compare", sluice.compare)):
             text = subprocess.run([tool.executable(), command, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
             flags = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", text, re.MULTILINE)) - ours
@@ -36,7 +36,7 @@ class Keywords(Python):
                 (lambda: sluice.check(self.model, input_shapes=1), "check() has no keyword 'input_shapes', did you mean "
                                                                    "'input_shape'?"),
                 (lambda: sluice.plan(self.model, zz=1),
-                 "plan() has no keyword 'zz', allowed: model, example_inputs, target, input_shape, bind, state, stream, "
+                 "plan() has no keyword 'zz', allowed: model, example_inputs, target, inputs, outputs, input_shape, bind, state, stream, "
                  "stream_delay, data_dim, core_partition, allow_dynamic_weights, rewrite_layout, fix, fixed_random, "
                  "without_rewrite, external_data, name, effort, fit_seconds")):
             with self.assertRaises(TypeError) as caught:
@@ -89,17 +89,19 @@ class Keywords(Python):
         self.assertEqual(str(sluice.check(self.model, target="c2b8")), "<model>: 3 operators, all supported; fits c2b8")
 
     def test_flags_to_keywords_and_back(self):
-        flags = ("--input-shape a b=1,16 --input-shape n=2 --bind sr=16000 --bind w=0.5,1 --bind t=true --state h:0=n=h "
+        flags = ("--inputs a b --inputs c --outputs y --input-shape a b=1,16 --input-shape n=2 --bind sr=16000 --bind w=0.5,1 --bind t=true --state h:0=n=h "
                  "--stream x=1:4 --stream z=0 --data-dim a=b=1 --core-partition 3=0,1 --stream-delay 2 --rewrite-layout "
                  "--apply-fixes --effort high")
-        keywords = {"input_shape": {"a b": (1, 16), "n": 2}, "bind": {"sr": 16000, "w": (0.5, 1), "t": True},
+        keywords = {"inputs": ["a b", "c"], "outputs": ["y"], "input_shape": {"a b": (1, 16), "n": 2}, "bind": {"sr": 16000, "w": (0.5, 1), "t": True},
                     "state": {"h:0": "n=h"}, "stream": {"x": (1, 4), "z": 0}, "data_dim": {"a=b": 1},
                     "core_partition": {"3": (0, 1)}, "stream_delay": 2, "rewrite_layout": True, "fix": True, "effort": "high"}
         self.assertEqual(keywords_of(flags), keywords)
         with tool.Workspace() as workspace:
             words = workspace.flags({**keywords, "bind": {"sr": 16000, "t": True}})
         self.assertEqual(" ".join(words), flags.replace(" --bind w=0.5,1", ""))
+        self.assertEqual(keywords_of("--inputs a,b --outputs y"), {"inputs": ["a", "b"], "outputs": ["y"]})
         for text, expected in (
+                ("--inputs and --outputs both list 'x'", "inputs and outputs both list 'x'"),
                 ("keep the input on the chip (--state IN=OUT), or make it a constant (--bind NAME=0)",
                  "keep the input on the chip (state={'IN': 'OUT'}), or make it a constant (bind={'NAME': 0})"),
                 ("remove --core-partition, so that all cores can compute the rows",

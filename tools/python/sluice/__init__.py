@@ -17,8 +17,9 @@ from .comparison import Comparison, compare
 from .display import Table
 from .engine import Cycles, Engine, Job, Port
 from .errors import ArgumentError, ChainStep, CompileError, Error, Fix, KeywordError, Node, Problem, ProgramError, RunError
+from .pipeline import Pipeline
 from .program import Check, Latency, Plan, Profile, Program, check, compile, explain, ops, plan, targets
 
 __all__ = ["ArgumentError", "ChainStep", "Check", "Comparison", "CompileError", "Cycles", "Engine", "Error", "Fix", "Job",
-           "KeywordError", "Latency", "Node", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError",
+           "KeywordError", "Latency", "Node", "Pipeline", "Plan", "Port", "Problem", "Profile", "Program", "ProgramError", "RunError",
            "Table", "__version__", "check", "compare", "compile", "explain", "ops", "plan", "targets"]

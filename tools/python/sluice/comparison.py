@@ -67,7 +67,8 @@ def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unuse
             data: Union[int, StrPath, _Arrays] = 4, against: Union[StrPath, _Arrays, None] = None,
             labels: Union[StrPath, npt.ArrayLike, None] = None, steps: int = 1,
             program: Union[StrPath, Program, None] = None, require: Union[str, Sequence[str]] = (),
-            target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
+            target: StrPath = "c6b32", inputs: Optional[Sequence[str]] = None,
+            outputs: Optional[Sequence[str]] = None, input_shape: Optional[Mapping[str, Extents]] = None,
             bind: Optional[_Arrays] = None, state: Optional[Mapping[str, str]] = None,
             data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
             allow_dynamic_weights: bool = False, rewrite_layout: bool = False, fix: bool = False,
@@ -88,8 +89,9 @@ def compare(model: Model, example_inputs: Any = None, *, # pylint: disable=unuse
     with Workspace() as workspace:
         words += ["--data", f"random:{data}" if isinstance(data, int) else _file(workspace, data, "data")]
         if isinstance(against, str) and against == "onnxruntime":
-            if isinstance(data, int) or options["state"] or options["bind"]:
-                raise argument("E0601", "against='onnxruntime' needs data with arrays, and a model without state and bind")
+            if isinstance(data, int) or any(options[name] for name in ("inputs", "outputs", "state", "bind")):
+                raise argument("E0601", "against='onnxruntime' needs data with arrays, and a whole model without state and "
+                                        "bind")
             quick: Dict[str, Any] = {**options, "effort": "fast"}
             against = layers_of(model, data, [one["tensor"] for one in compare(model, data=data, **quick).layers])
         for flag, value in (("against", against), ("labels", labels)):

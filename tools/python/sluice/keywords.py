@@ -8,9 +8,10 @@ from typing import Any, Dict, Iterable, Match
 _RENAMED = {"fix": "apply-fixes", "name": "model-name"}
 _SWITCHES = ("allow_dynamic_weights", "rewrite_layout", "fix", "fixed_random")
 _BY_NAME = ("input_shape", "bind", "state", "stream", "data_dim", "core_partition")
+_LISTS = ("inputs", "outputs")
 _VALUES = ("target", "stream_delay", "without_rewrite", "external_data", "name", "effort", "fit_seconds", "check",
            "calibrate", "require", "data", "against", "labels", "steps", "program")
-_KEYWORDS = {_RENAMED.get(name, name.replace("_", "-")): name for name in (*_SWITCHES, *_BY_NAME, *_VALUES)}
+_KEYWORDS = {_RENAMED.get(name, name.replace("_", "-")): name for name in (*_SWITCHES, *_BY_NAME, *_LISTS, *_VALUES)}
 _FLAG = "--(" + "|".join(sorted(_KEYWORDS, key=len, reverse=True)) + ")(?![\\w-])"
 
 
@@ -52,6 +53,8 @@ def keywords_of(flags: str) -> Dict[str, Any]:
         keyword, text = _KEYWORDS[flag], text.strip()
         if keyword in _SWITCHES:
             keywords[keyword] = True
+        elif keyword in _LISTS:
+            keywords.setdefault(keyword, []).extend(text.split(","))
         elif keyword in _BY_NAME:
             name, _, value = text.partition("=") if keyword == "state" else text.rpartition("=")
             keywords.setdefault(keyword, {})[name] = _values(keyword, value)

@@ -228,9 +228,37 @@ def _plan(model: Model, options: Keywords) -> Plan:
         return Plan(text, facts)
 
 
+class Parts(NamedTuple):
+    """A program, and the rest of its model as ONNX files; empty if there are no such nodes."""
+    program: Program
+    before: bytes
+    behind: bytes
+    inputs: Tuple[str, ...]  # of the whole model
+    outputs: Tuple[str, ...]
+
+
+def compile_parts(arguments: Keywords, rest: bool = False) -> Parts:
+    """Compiles with the arguments of `compile`. Without `rest`, the program is the whole."""
+    model, options = read_arguments(arguments)
+    with Workspace() as workspace:
+        word, stdin = workspace.model(model)
+        more = ["--rest", "rest.onnx"] if rest else []
+        report, *_ = workspace.json(["compile", word, "-o", "program.sluice", *more, *workspace.flags(options)], stdin)
+        data = (workspace.path / "program.sluice").read_bytes()
+        found = report.get("rest", {})
+        before, behind = ((workspace.path / found[where]).read_bytes() if found.get(where) else b""
+                          for where in ("before", "behind"))
+    planned = {key: value for key, value in options.items() if key not in ("check", "calibrate", "require")}
+    program = Program(data, engine=arguments["engine"], report=report, plan=(model, planned))
+    names = ([port.name for port in ports] for ports in (program.inputs, program.outputs))
+    inputs, outputs = (tuple(found.get(kind, known)) for kind, known in zip(("inputs", "outputs"), names))
+    return Parts(program, before, behind, inputs, outputs)
+
+
 @names_keywords
 def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redefined-builtin,unused-argument
-            target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
+            target: StrPath = "c6b32", inputs: Optional[Sequence[str]] = None,
+            outputs: Optional[Sequence[str]] = None, input_shape: Optional[Mapping[str, Extents]] = None,
             bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
             stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
             data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
@@ -247,18 +275,13 @@ def compile(model: Model, example_inputs: Any = None, *, # pylint: disable=redef
     >>> program
     <sluice.Program 'example' for c2b8: x[1, 8] -> y[1, 8]>
     """
-    model, options = read_arguments(locals())
-    with Workspace() as workspace:
-        word, stdin = workspace.model(model)
-        report, *_ = workspace.json(["compile", word, "-o", "program.sluice", *workspace.flags(options)], stdin)
-        data = (workspace.path / "program.sluice").read_bytes()
-    planned = {key: value for key, value in options.items() if key not in ("check", "calibrate", "require")}
-    return Program(data, engine=engine, report=report, plan=(model, planned))
+    return compile_parts(locals()).program
 
 
 @names_keywords
 def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
-          target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
+          target: StrPath = "c6b32", inputs: Optional[Sequence[str]] = None,
+          outputs: Optional[Sequence[str]] = None, input_shape: Optional[Mapping[str, Extents]] = None,
           bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
           stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
           data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,
@@ -282,7 +305,8 @@ def check(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-
 
 @names_keywords
 def plan(model: Model, example_inputs: Any = None, *, # pylint: disable=unused-argument
-         target: StrPath = "c6b32", input_shape: Optional[Mapping[str, Extents]] = None,
+         target: StrPath = "c6b32", inputs: Optional[Sequence[str]] = None,
+         outputs: Optional[Sequence[str]] = None, input_shape: Optional[Mapping[str, Extents]] = None,
          bind: Optional[Mapping[str, npt.ArrayLike]] = None, state: Optional[Mapping[str, str]] = None,
          stream: Optional[Mapping[str, Union[int, Tuple[int, int]]]] = None, stream_delay: int = 0,
          data_dim: Optional[Mapping[str, int]] = None, core_partition: Optional[Mapping[str, Extents]] = None,

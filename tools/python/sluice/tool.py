@@ -202,6 +202,15 @@ def read_arguments(arguments: Keywords) -> Tuple[Model, Keywords]:
     return model, options
 
 
+def check_keywords(function: str, known: Sequence[str], keywords: Keywords) -> None:
+    """Names the nearest keyword of a function when a call has an unknown one."""
+    for word in keywords:
+        if word not in known:
+            close = difflib.get_close_matches(word, known, 1)
+            raise argument("E0601", f"{function}() has no keyword '{word}', " +
+                           (f"did you mean '{close[0]}'?" if close else f"allowed: {', '.join(known)}"), KeywordError)
+
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -211,11 +220,7 @@ def names_keywords(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
-        for word in keywords:
-            if word not in known:
-                close = difflib.get_close_matches(word, known, 1)
-                raise argument("E0601", f"{function.__name__}() has no keyword '{word}', " +
-                               (f"did you mean '{close[0]}'?" if close else f"allowed: {', '.join(known)}"), KeywordError)
+        check_keywords(function.__name__, known, keywords)
         return function(*arguments, **keywords)
 
     return cast(_Function, call)
