@@ -62,7 +62,7 @@ struct CompileOptions {
   std::string target = "c6b32"; ///< preset name, or path of a .json file
   /// Not from a target file: what a trial compiles for instead of `target`.
   std::optional<format::Geometry> geometry;
-  frontend::Cut cut;            ///< --inputs, --outputs
+  frontend::Cut cut;                                                     ///< --inputs, --outputs
   std::vector<std::pair<std::string, std::vector<int64_t>>> inputShapes; ///< --input-shape
   std::vector<Binding> bindings;                                         ///< --bind
   /// --state: inputs, and the outputs that they are in the next inference.
