@@ -156,8 +156,10 @@ class Unit:
         text, self.frame_flops = frame(self.module, self.params, ports_of(self.folder, "unit_top"))
         with open(os.path.join(self.folder, "frame.v"), "w", encoding="utf-8") as file:
             file.write(text)
+        # A whole machine keeps its modules: flat, its synthesis takes gigabytes.
+        whole = " -noflatten" if self.module == "sluice_top" else ""
         self.yosys("synth", [read, "read_verilog frame.v", "hierarchy -check -top frame",
-                             "synth_ecp5 -top frame -json netlist.json", "tee -o stat.json stat -json"])
+                             f"synth_ecp5 -top frame{whole} -json netlist.json", "tee -o stat.json stat -json"])
         with open(os.path.join(self.folder, "stat.json"), encoding="utf-8") as file:
             count = json.load(file)["design"]["num_cells_by_type"]
         # A carry cell is two sites; a RAM of 16 x 4 is its four outputs and two sites that write.
