@@ -42,9 +42,8 @@ public:
     part.nodes = reach.nodes;
     part.inputs = cut.inputs;
     if (cut.inputs.empty()) {
-      for (const onnx::ValueInfoProto &input : proto.input())
-        if (reach.inputs.contains(input.name()))
-          part.inputs.push_back(input.name());
+      for (const onnx::ValueInfoProto &input : graph.inputsOf(reach))
+        part.inputs.push_back(input.name());
     } else {
       checkListed(reach);
       if (report.count() == before)
@@ -72,9 +71,8 @@ private:
   /// Checks that the inputs are those that the outputs need.
   void checkListed(const Reach &reach) {
     std::vector<std::string> all = cut.inputs;
-    for (const onnx::ValueInfoProto &input : proto.input())
-      if (reach.inputs.contains(input.name()))
-        all.push_back(input.name());
+    for (const onnx::ValueInfoProto &input : graph.inputsOf(reach))
+      all.push_back(input.name());
     for (size_t i = cut.inputs.size(); i < all.size(); ++i) {
       const auto needing = std::ranges::find_if(part.outputs, [&](const std::string &output) {
         return graph.needs({output}, stops).inputs.contains(all[i]);
@@ -143,17 +141,6 @@ private:
   Part part;
 };
 
-/// The dimensions and tensors whose extents may be given for a part.
-std::set<std::string> namesOf(const ValueInfos &inputs) {
-  std::set<std::string> names;
-  for (const onnx::ValueInfoProto &input : inputs) {
-    names.insert(input.name());
-    for (const auto &dim : input.type().tensor_type().shape().dim())
-      names.insert(dim.dim_param());
-  }
-  return names;
-}
-
 } // namespace
 
 std::optional<Part> findPart(const onnx::GraphProto &proto, const CutGraph &graph, const Cut &cut,
@@ -184,7 +171,7 @@ bool cutModel(onnx::ModelProto &model, ImportOptions &options, std::vector<std::
   }
   if (report.count() != before)
     return false;
-  const std::set<std::string> known = namesOf(inputs);
+  const std::set<std::string> known = namesOfShapes(inputs);
   for (const std::string &name : types.usedShapes())
     if (!known.contains(name))
       options.inputShapes.erase(name);

@@ -127,6 +127,14 @@ std::vector<std::string> CutGraph::names() const {
   return names;
 }
 
+ValueInfos CutGraph::inputsOf(const Reach &reach) const {
+  ValueInfos reached;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (reach.inputs.contains(input.name()))
+      reached.push_back(input);
+  return reached;
+}
+
 const onnx::ValueInfoProto *CutGraph::declared(const std::string &tensor) const {
   for (const auto *list : {&graph.input(), &graph.output(), &graph.value_info()})
     for (const onnx::ValueInfoProto &info : *list)

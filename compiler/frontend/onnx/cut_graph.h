@@ -30,6 +30,9 @@ public:
   [[nodiscard]] Reach needs(const std::vector<std::string> &tensors,
                             const std::set<std::string> &stops) const;
 
+  /// Returns the declarations of the inputs of the graph that were reached, in its order.
+  [[nodiscard]] ValueInfos inputsOf(const Reach &reach) const;
+
   /// Returns the number of the node that computes a tensor; nothing for inputs and initializers.
   [[nodiscard]] std::optional<size_t> producer(const std::string &tensor) const;
 

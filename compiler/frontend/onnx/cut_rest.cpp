@@ -112,7 +112,7 @@ public:
       if (info)
         beforeOutputs.push_back(*info);
     }
-    for (const onnx::ValueInfoProto &input : inputsOf(back))
+    for (const onnx::ValueInfoProto &input : graph->inputsOf(back))
       behindInputs.push_back(input);
     for (const onnx::ValueInfoProto &output : whole.output())
       if (std::ranges::find(wanted, output.name()) != wanted.end())
@@ -126,8 +126,9 @@ public:
     for (const onnx::ValueInfoProto &output : whole.output())
       rest.outputs.push_back(output.name());
     if (!named.empty())
-      rest.before = bytesOf(
-          partOf(whole, *graph, front.nodes, inputsOf(front), beforeOutputs, false), "before");
+      rest.before =
+          bytesOf(partOf(whole, *graph, front.nodes, graph->inputsOf(front), beforeOutputs, false),
+                  "before");
     if (!wanted.empty())
       rest.behind =
           bytesOf(partOf(whole, *graph, back.nodes, behindInputs, behindOutputs, false), "behind");
@@ -144,14 +145,6 @@ private:
           if (!name.empty())
             names.insert(name);
     return names;
-  }
-
-  [[nodiscard]] ValueInfos inputsOf(const Reach &reach) const {
-    ValueInfos inputs;
-    for (const onnx::ValueInfoProto &input : whole.input())
-      if (reach.inputs.contains(input.name()))
-        inputs.push_back(input);
-    return inputs;
   }
 
   /// Reports the tensors that the rest needs and the part does not output.

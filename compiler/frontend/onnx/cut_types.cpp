@@ -33,6 +33,16 @@ onnx::ValueInfoProto declarationOf(const std::string &name, int32_t type, const 
   return info;
 }
 
+std::set<std::string> namesOfShapes(const ValueInfos &inputs) {
+  std::set<std::string> names;
+  for (const onnx::ValueInfoProto &input : inputs) {
+    names.insert(input.name());
+    for (const auto &dim : input.type().tensor_type().shape().dim())
+      names.insert(dim.dim_param());
+  }
+  return names;
+}
+
 int32_t dataTypeOf(format::HostType type) {
   for (int32_t one = onnx::TensorProto::FLOAT; one <= onnx::TensorProto::BFLOAT16; ++one)
     if (hostType(one) == type)
@@ -77,17 +87,10 @@ Problem &CutTypes::reportUnknown(const std::string &name, Report &report) {
 /// Imports the nodes in front of a tensor.
 std::optional<onnx::ValueInfoProto> CutTypes::imported(const std::string &name) {
   const Reach reach = graph.needs({name}, {});
-  ValueInfos inputs, outputs(1);
+  const ValueInfos inputs = graph.inputsOf(reach);
+  ValueInfos outputs(1);
   outputs.front().set_name(name);
-  for (const onnx::ValueInfoProto &input : whole.input())
-    if (reach.inputs.contains(input.name()))
-      inputs.push_back(input);
-  std::set<std::string> known;
-  for (const onnx::ValueInfoProto &input : inputs) {
-    known.insert(input.name());
-    for (const auto &dim : input.type().tensor_type().shape().dim())
-      known.insert(dim.dim_param());
-  }
+  const std::set<std::string> known = namesOfShapes(inputs);
   onnx::ModelProto front = shell;
   *front.mutable_graph() = partOf(whole, graph, reach.nodes, inputs, outputs, false);
   ImportOptions how;

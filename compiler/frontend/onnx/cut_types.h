@@ -47,6 +47,9 @@ private:
 /// A declaration with a type and every extent.
 onnx::ValueInfoProto declarationOf(const std::string &name, int32_t type, const Shape &shape);
 
+/// Returns the tensors and dimensions of these inputs whose extents a user may give.
+std::set<std::string> namesOfShapes(const ValueInfos &inputs);
+
 /// Returns the ONNX type of a host's.
 int32_t dataTypeOf(format::HostType type);
 

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 namespace sluice::plan {
-
 namespace {
 
 /// One decision of a choice, as a phrase.

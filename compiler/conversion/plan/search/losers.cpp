@@ -10,19 +10,6 @@
 #include <fmt/format.h>
 
 namespace sluice::plan {
-
-void Losers::add(const Choice &choice, const Candidate &candidate, std::optional<Explanation> run) {
-  std::string why;
-  if (candidate.stuck != Stuck::No) {
-    why = "the rows cannot be ordered";
-  } else if (!candidate.fits) {
-    why = excessText(candidate.use);
-  } else if (!run) {
-    why = "stalls";
-  }
-  add(choice, std::move(run), std::move(why));
-}
-
 namespace {
 
 /// Why a plan that ran lost, compared with the chosen one.
@@ -38,6 +25,18 @@ std::string whyOf(const Explanation &chosen, const Explanation &run) {
 }
 
 } // namespace
+
+void Losers::add(const Choice &choice, const Candidate &candidate, std::optional<Explanation> run) {
+  std::string why;
+  if (candidate.stuck != Stuck::No) {
+    why = "the rows cannot be ordered";
+  } else if (!candidate.fits) {
+    why = excessText(candidate.use);
+  } else if (!run) {
+    why = "stalls";
+  }
+  add(choice, std::move(run), std::move(why));
+}
 
 void Losers::describe(const Choice &chosen, Explanation &explanation) const {
   explanation.choice = chosen.text();
