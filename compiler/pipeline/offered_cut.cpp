@@ -111,7 +111,7 @@ void offerCut(const CompileOptions &options, Problems &problems) {
                          "accelerator",
                          *fix.flag, 100 * *best->work / total);
   fix.verified = true;
-  // Equal problems are one message, if they have the same fixes.
+  // The report prints equal problems with equal fixes as one message.
   const std::string message = problem->message;
   for (Problem &one : problems)
     if (one.code == kNotSupported && one.message == message)

@@ -260,7 +260,7 @@ int openTemporary(const std::string &path, std::string &name) {
   return open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/// A file that is written beside its path and then renamed. Removed if it is not.
+/// A temporary file beside its path. It is renamed when it is complete, and removed otherwise.
 class PendingFile {
 public:
   explicit PendingFile(const std::string &path)

@@ -37,7 +37,7 @@ public:
       --depth;
   }
 
-  /// Cycles from the instruction that had these effects to the next one.
+  /// Returns the cycles from the last instruction to the next one.
   Cycle cyclesToNext() const { return cycles; }
 
 private:

@@ -7,8 +7,8 @@
 namespace sluice::frontend {
 namespace {
 
-/// Whether a node of constants gives the same values each time, and may be computed twice. Graphs
-/// in attributes and functions are not looked into.
+/// Whether a node of constants gives the same values each time, and may be computed twice. Does
+/// not search graphs in attributes or functions.
 bool isRepeatable(const onnx::NodeProto &node) {
   static const std::set<std::string> random{"Bernoulli",     "Multinomial",
                                             "RandomNormal",  "RandomNormalLike",

@@ -47,7 +47,7 @@ std::string embedded(const Json &report) {
   return text;
 }
 
-/// Replaces every {{NAME}} of the template; what is put in is not looked at again.
+/// Replaces every {{NAME}} of the template; it does not search the inserted text.
 std::string filled(std::string_view page, const std::map<std::string_view, std::string> &values) {
   std::string text;
   for (size_t open = page.find("{{"); open != std::string_view::npos; open = page.find("{{")) {

@@ -10,7 +10,7 @@
 namespace sluice::cli {
 
 /// The latency, where the cycles go, the slowest layer, how the work divides among the cores, and
-/// what would help most. The latter needs a model. `uses` are the layers of the listing.
+/// what would help most. Without a model, the last one is missing. `uses` lists the layers.
 std::vector<std::string> reportSummary(const ReportSubject &subject, const Listing &listing,
                                        const std::vector<LayerUse> &uses);
 
