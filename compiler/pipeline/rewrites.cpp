@@ -18,13 +18,15 @@ namespace {
 constexpr const char *kSlicesBeforeProducts = "slices-before-products",
                      *kMapsBeforeViews = "maps-before-views", *kHoistScalars = "hoist-scalars",
                      *kMergeAxes = "merge-axes", *kChooseInPairs = "choose-in-pairs",
-                     *kSplitFeatures = "split-features";
+                     *kSplitFeatures = "split-features", *kArgMaxBeforeMaps = "argmax-before-maps";
 
 void addRewrites(mlir::OpPassManager &perFunction, int64_t lanes,
                  const std::vector<std::string> &without) {
   const auto wanted = [&](const char *rewrite) { return !llvm::is_contained(without, rewrite); };
   perFunction.addPass(ir::createExpandReductions());
   perFunction.addPass(ir::createCentreVariances());
+  if (wanted(kArgMaxBeforeMaps))
+    perFunction.addPass(ir::createArgMaxBeforeMaps());
   if (wanted(kChooseInPairs))
     perFunction.addPass(ir::createChooseInPairs());
   ir::SimplifyViewsOptions views;
@@ -69,7 +71,7 @@ Problems unknownRewrites(mlir::MLIRContext &context, const std::vector<std::stri
   context.loadDialect<ir::SluiceDialect>();
   std::vector<std::string> known = ir::viewRewrites(context);
   known.insert(known.end(), {kSlicesBeforeProducts, kMapsBeforeViews, kHoistScalars, kMergeAxes,
-                             kChooseInPairs, kSplitFeatures});
+                             kChooseInPairs, kSplitFeatures, kArgMaxBeforeMaps});
   Problems problems;
   for (const std::string &one : without) {
     if (llvm::is_contained(known, one))

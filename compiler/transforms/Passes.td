@@ -64,6 +64,15 @@ def ExpandReductions : Pass<"sluice-expand-reductions", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def ArgMaxBeforeMaps : Pass<"sluice-argmax-before-maps", "::mlir::func::FuncOp"> {
+  let summary = "take the index of a maximum before maps that keep the order";
+  let description = [{
+    A map that increases strictly with one operand, and whose other operands are the same along the
+    axis, has its maximum where that operand has it: `argmax(softmax(x))` becomes `argmax(x)`. The
+    index does not wait for the map, and a map that only the index reads is not computed.
+  }];
+}
+
 def ChooseInPairs : Pass<"sluice-choose-in-pairs", "::mlir::func::FuncOp"> {
   let summary = "select an element with a tree of selects";
   let description = [{
