@@ -131,8 +131,9 @@ int64_t broadcastIndex(const Shape &from, const Shape &to, int64_t flat) {
 
 Shape stridesOf(const Shape &shape) { return addressing::rowMajorStrides(shape); }
 
-/// Returns the floats that an operation on constants computes, if that is little work, and erases
-/// the operation. Importers choose forms by values that are known, however a model spells them.
+/// Returns the floats that an operation on constants computes, if that is little work. Importers
+/// choose forms by values that are known, however a model spells them. The operation stays: another
+/// tensor may be its result, as integers. What nothing reads is erased at the end of the import.
 std::optional<Tensor> Emitter::evaluated(DataType type, mlir::Value value) {
   mlir::Operation *op = value.getDefiningOp();
   const auto isConstant = [](mlir::Value operand) {
@@ -160,7 +161,6 @@ std::optional<Tensor> Emitter::evaluated(DataType type, mlir::Value value) {
   HostTensor out{type, Shape(shape.begin(), shape.end()), {}, {}};
   for (const double one : results.front().values)
     out.floats.push_back(roundToType(one, type));
-  op->erase();
   return Tensor::ofKnown(std::move(out));
 }
 
