@@ -6,6 +6,7 @@
 #include "compiler/dialect/sluice/interfaces.h"
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -154,8 +155,10 @@ std::optional<std::vector<LayoutRewrite>> rewriteAt(const LayoutSystem &layout,
                                                     const std::vector<bool> &where,
                                                     Rewrites allowed, uint64_t budget) {
   std::map<RelationId, Wrappings> wrappings;
+  // Behind a relayout, a state would be another tensor than the one that is kept.
   for (RelationId id : active)
-    if (where[id] && layout.steps[id].kind == Step::Kind::Operation)
+    if (where[id] && layout.steps[id].kind == Step::Kind::Operation &&
+        isMemoryEffectFree(layout.steps[id].op))
       wrappings.try_emplace(id, layout.steps[id], allowed);
   if (llvm::none_of(wrappings, [](const auto &one) { return one.second.changes(); }))
     return std::nullopt;
