@@ -191,6 +191,8 @@ private:
     model.name = modelName(options, info.name);
     model.inputs = hostTensors(info.inputs);
     model.outputs = hostTensors(info.outputs);
+    for (const frontend::ImportedTensor &input : info.inputs)
+      model.zeros.push_back(input.quantised ? input.quantised->zero : 0);
     model.nodes = info.nodes;
     model.parameters = info.parameters;
     return model;

@@ -187,6 +187,8 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
   if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty())
     return found;
   lowering.findAffineUsers(block);
+  for (size_t i = 0; i < info.zeros.size(); ++i)
+    lowering.setNominal(block.getArgument(i), info.zeros[i]);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
                                argument.getArgNumber() < info.lanes.size()

@@ -59,6 +59,13 @@ const reference::Tensor &Lowering::nominal(Value value) {
   return *state(value).nominal;
 }
 
+void Lowering::setNominal(BlockArgument input, double value) {
+  const auto shape = ir::shapeOf(input);
+  reference::Tensor &nominal =
+      state(input).nominal.emplace(reference::Shape(shape.begin(), shape.end()));
+  std::ranges::fill(nominal.values, value);
+}
+
 reference::Tensor Lowering::nominalOf(Operation *op) {
   std::vector<reference::Tensor> constants;
   constants.reserve(op->getNumOperands());

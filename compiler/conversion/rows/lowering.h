@@ -88,6 +88,8 @@ public:
   /// what rounding weights does on average. Contractions that would take too long are
   /// sampled (`notes` says so).
   const reference::Tensor &nominal(mlir::Value value);
+  /// Sets what stands for zero in an input.
+  void setNominal(mlir::BlockArgument input, double value);
   /// What was done in another way than asked for.
   std::vector<std::string> notes;
 
