@@ -1,9 +1,10 @@
 // Function tables over a row: fp32 in, rounded to bf16, the table's value out as
 // fp32. A beat every cycle, each with its own table.
-// Inputs in cycle t, value_o and valid_o in t + vec_table (3), registered.
-// Stage 1 rounds and makes the index, stage 2 reads the entries and works out
-// what lies outside the range, stage 3 selects; outside the range of a log table it
-// adds the exponent's part to the entry and rounds.
+// table_i comes in cycle t-1, the other inputs in t; value_o and valid_o leave in
+// t + vec_table (3), registered.
+// Stage 1 rounds and makes the address of the entry, stage 2 registers the entry and
+// works out what lies outside the range, stage 3 selects; outside the range of a log
+// table it adds the exponent's part to the entry and rounds.
 // Configuration: entries at {table, index}, header words at {table, word}.
 `include "assert.svh"
 
@@ -16,7 +17,7 @@ module vec_table #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                valid_i,
-    input  logic [3:0]          table_i,     // less than Tables
+    input  logic [3:0]          table_i,     // of the next cycle's beat, less than Tables
     input  logic [Lanes*32-1:0] value_i,
     output logic                valid_o,
     output logic [Lanes*32-1:0] value_o,
@@ -45,19 +46,20 @@ module vec_table #(
   } header_t;
 
   logic [Tables*256-1:0] headers_q;
-  header_t               header, header_q;
+  header_t               header1_q, header_q;  // in stages 1 and 2
   logic                  stage2_q, stage3_q, scaled, log, log_q;
-  logic [IdBits-1:0]     table_q;
+  logic [3:0]            table1_q;
   logic [Lanes*AddrBits-1:0] addr;
   logic [Lanes*16-1:0]   entry;
 
-  assign header = headers_q[table_i[IdBits-1:0]*256+:256];
-  assign scaled = header.mode == 2'd1;
-  assign log    = header.mode == 2'(isa_pkg::TableLog);
+  assign scaled = header1_q.mode == 2'd1;
+  assign log    = header1_q.mode == 2'(isa_pkg::TableLog);
   assign log_q  = header_q.mode == 2'(isa_pkg::TableLog);
 
   always_ff @(posedge clk_i) begin
     if (cfg_header_i) headers_q[cfg_addr_i[IdBits+1:0]*64+:64] <= cfg_data_i;
+    table1_q  <= table_i;
+    header1_q <= headers_q[table_i[IdBits-1:0]*256+:256];
   end
 
   always_ff @(posedge clk_i) begin
@@ -72,10 +74,7 @@ module vec_table #(
     end
   end
   always_ff @(posedge clk_i) begin
-    if (valid_i) begin
-      table_q  <= table_i[IdBits-1:0];
-      header_q <= header;
-    end
+    if (valid_i) header_q <= header1_q;
   end
 
   table_ram #(
@@ -83,7 +82,7 @@ module vec_table #(
       .AddrBits(AddrBits)
   ) u_entries (
       .clk_i,
-      .read_i      (stage2_q),
+      .read_i      (valid_i),
       .read_addr_i (addr),
       .read_data_o (entry),
       .write_i     (cfg_entry_i),
@@ -109,7 +108,7 @@ module vec_table #(
 
   logic unused;
   assign unused = ^{header_q.unused3, header_q.unused2, header_q.unused1, header_q.unused0,
-                    header_q.base, table_i, cfg_addr_i};
+                    header_q.base, table1_q, cfg_addr_i};
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     // ---- stage 1 ----------------------------------------------------------------
@@ -117,18 +116,29 @@ module vec_table #(
     logic        up, carry;
     logic [6:0]  mantissa;
     logic [8:0]  offset0, offset1, offset;  // exponent - base without and with the carry
+    logic [4:0]  place0, place1;            // {upper half, index} of the entry, the same
     logic        sign_q, below_q, above_q, nan_q;
     logic [7:0]  exponent_q;
     logic [6:0]  mantissa_q;
-    logic [3:0]  index_q;
 
     assign x        = value_i[i*32+:32];
     assign up       = x[15] && (x[16] || x[14:0] != '0);
     assign mantissa = x[22:16] + 7'(up);
     assign carry    = up && x[22:16] == '1;
-    assign offset0  = {1'b0, x[30:23]} - {1'b0, header.base};
-    assign offset1  = {1'b0, x[30:23]} - {1'b0, header.base} + 9'd1;
+    assign offset0  = {1'b0, x[30:23]} - {1'b0, header1_q.base};
+    assign offset1  = {1'b0, x[30:23]} - {1'b0, header1_q.base} + 9'd1;
     assign offset   = carry ? offset1 : offset0;
+
+    // The upper half has the negative entries, and of a log table the first entries beyond
+    // the range. Where scaled, d = exponent - 127: its lowest bit is the exponent's, inverted.
+    function automatic logic [4:0] place_of(input logic [8:0] off, input logic odd);
+      if (scaled) place_of = {x[31], 3'b0, !odd};
+      else if (log && !x[31] && off[8:4] != '0) place_of = {4'b1000, off[8]};
+      else place_of = {x[31], off[3:0]};
+    endfunction
+    assign place0 = place_of(offset0, x[23]);
+    assign place1 = place_of(offset1, !x[23]);
+    assign addr[i*AddrBits+:AddrBits] = {table1_q[IdBits-1:0], carry ? place1 : place0, mantissa};
 
     always_ff @(posedge clk_i) begin
       if (valid_i) begin
@@ -138,8 +148,6 @@ module vec_table #(
         mantissa_q <= mantissa;
         below_q    <= !scaled && (offset[8] || (log && x[31]));
         above_q    <= !scaled && !offset[8] && offset[7:4] != '0 && !(log && x[31]);
-        // d = exponent - 127: its lowest bit is the exponent's, inverted.
-        index_q    <= scaled ? {3'b0, !(x[23] ^ carry)} : offset[3:0];
       end
     end
 
@@ -149,8 +157,6 @@ module vec_table #(
     logic [LogBits-1:0] part, part2_q;
 
     assign adds = log_q && !sign_q && (below_q || above_q);
-    assign addr[i*AddrBits+:AddrBits] = {table_q, sign_q || adds, adds ? {3'b0, below_q} : index_q,
-                                         mantissa_q};
     assign n = (exponent_q[6:0] + 7'd1) ^ {7{below_q}};
     for (genvar b = 0; b < LogBits; b++) begin : gen_part
       localparam logic [127:0] Bits = LogParts[b*128+:128];
@@ -165,7 +171,7 @@ module vec_table #(
     logic [8:0]  shift2_q;     // k * (d >> 1), added to the entry's exponent
     logic        sign2_q, entry2_q, scales2_q;
     logic [6:0]  mantissa2_q;
-    logic [15:0] fixed2_q;
+    logic [15:0] fixed2_q, found2_q;
 
     assign which   = {above_q, sign_q};
     assign rule    = header_q.rule[which];
@@ -176,6 +182,7 @@ module vec_table #(
 
     always_ff @(posedge clk_i) begin
       if (stage2_q) begin
+        found2_q    <= entry[i*16+:16];
         sign2_q     <= sign_q;
         mantissa2_q <= mantissa_q;
         entry2_q    <= !nan_q && !is_zero && !is_inf && !below_q && !above_q;
@@ -193,16 +200,14 @@ module vec_table #(
     end
 
     // ---- stage 3 ----------------------------------------------------------------
-    logic [15:0] e;
     logic [9:0]  exponent;
     logic        scales, sign, over, under;
     logic [6:0]  fraction;
 
-    assign e        = entry[i*16+:16];
-    assign scales   = entry2_q ? e[14:7] != '0 && e[14:7] != '1 : scales2_q;
-    assign sign     = entry2_q ? e[15] : sign2_q;
-    assign fraction = entry2_q ? e[6:0] : mantissa2_q;
-    assign exponent = entry2_q ? {2'b0, e[14:7]} + {shift2_q[8], shift2_q} : exponent2_q;
+    assign scales   = entry2_q ? found2_q[14:7] != '0 && found2_q[14:7] != '1 : scales2_q;
+    assign sign     = entry2_q ? found2_q[15] : sign2_q;
+    assign fraction = entry2_q ? found2_q[6:0] : mantissa2_q;
+    assign exponent = entry2_q ? {2'b0, found2_q[14:7]} + {shift2_q[8], shift2_q} : exponent2_q;
     assign under    = exponent[9] || exponent[8:0] == '0;
     assign over     = exponent[8] || exponent[7:0] == '1;
 
@@ -212,7 +217,7 @@ module vec_table #(
     logic [2:0]  octave;  // the exponent of [4, 8) is 129
     logic [6:0]  log_fraction;
 
-    assign sum = part2_q[22:0] + {7'b0, e};
+    assign sum = part2_q[22:0] + {7'b0, found2_q};
     always_comb begin
       unique case (part2_q[25:23])
         3'd0:    place = sum[19:10];
@@ -229,7 +234,7 @@ module vec_table #(
       if (stage3_q) begin
         value_o[i*32+:16] <= '0;
         if (adds2_q) value_o[i*32+16+:16] <= {below2_q, 5'b10000, octave, log_fraction};
-        else if (!scales) value_o[i*32+16+:16] <= entry2_q ? e : fixed2_q;
+        else if (!scales) value_o[i*32+16+:16] <= entry2_q ? found2_q : fixed2_q;
         else if (under) value_o[i*32+16+:16] <= {sign, 15'b0};
         else if (over) value_o[i*32+16+:16] <= {sign, 8'hFF, 7'b0};
         else value_o[i*32+16+:16] <= {sign, exponent[7:0], fraction};
@@ -237,7 +242,7 @@ module vec_table #(
     end
   end
 
-  `SLUICE_ASSERT(!valid_i || {1'b0, table_i} < 5'(Tables))
+  `SLUICE_ASSERT(!valid_i || {1'b0, table1_q} < 5'(Tables))
   `SLUICE_ASSERT(!cfg_entry_i || {1'b0, cfg_addr_i} < 17'(Tables * isa_pkg::TableEntries))
   `SLUICE_ASSERT(!cfg_header_i || cfg_addr_i < 16'(Tables * 4))
 endmodule

@@ -298,13 +298,13 @@ module vector_unit #(
 
   // ---- stages -----------------------------------------------------------------
   logic reduces;
-  // Which table: out of the ring it would come a level too late for the choice of the header.
+  // Which table, a cycle ahead of the beat: the table unit registers the header.
   logic [4*isa_pkg::VecAlu-1:0] table_ids_q;  // of the beats in the first arithmetic unit
-  logic [3:0]                   table_id_q;
+  logic [3:0]                   table_id;
   always_ff @(posedge clk_i) begin
     table_ids_q <= {table_ids_q[4*isa_pkg::VecAlu-5:0], table_id1_q};
-    table_id_q  <= path_q[0] ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
   end
+  assign table_id = path_q[0] ? table_ids_q[4*isa_pkg::VecAlu-1-:4] : table_id1_q;
 
   logic alu1_in, alu1_out, table_in, table_out, reduce_in, reduce_out, alu2_in, alu2_out, out_in;
   logic after1, after2, after3;
@@ -368,7 +368,7 @@ module vector_unit #(
       .cfg_addr_i  (cfg_addr_i),
       .cfg_data_i  (cfg_data_i),
       .valid_i     (table_in),
-      .table_i     (table_id_q),
+      .table_i     (table_id),
       .value_i     (x1),
       .valid_o     (table_out),
       .value_o     (table_y)
