@@ -111,15 +111,18 @@ private:
 };
 
 /// Erases an operation that nothing reads, and those that only it has read.
-void eraseUnread(Operation *op) {
-  if (!isOpTriviallyDead(op))
-    return;
-  llvm::SetVector<Operation *> before;
-  for (const Value operand : op->getOperands())
-    if (Operation *maker = operand.getDefiningOp())
-      before.insert(maker);
-  op->erase();
-  llvm::for_each(before, eraseUnread);
+void eraseUnread(Operation *first) {
+  llvm::SetVector<Operation *> pending;
+  pending.insert(first);
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    for (const Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        pending.insert(maker);
+    op->erase();
+  }
 }
 
 struct ArgMaxBeforeMaps : impl::ArgMaxBeforeMapsBase<ArgMaxBeforeMaps> {
