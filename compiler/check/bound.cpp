@@ -68,7 +68,8 @@ void forChecked(std::span<const double> found, std::span<const double> exact,
     // Beyond the range of bf16 the result is infinite.
     const double nearest = nearestBf16(exact[i]);
     const double one = std::isfinite(nearest) ? exact[i] : nearest;
-    CheckedElement checked{i, found[i], exact[i], 0, std::max(bounds[i], noise)};
+    CheckedElement checked{i, found[i], exact[i], 0,
+                           std::max({bounds[i], noise, spacingOfBf16(exact[i])})};
     if (found[i] != one && !(std::isnan(found[i]) && !std::isfinite(one))) {
       const double error = std::abs(found[i] - one);
       checked.error = std::isfinite(error) ? error : kUnbounded;

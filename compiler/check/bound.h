@@ -66,7 +66,8 @@ void forChecked(std::span<const double> found, std::span<const double> exact,
 ///    intermediate sum may be NaN.
 ///  - If only some variants are finite, the element is unchecked.
 /// `noise` is the largest error that sums in fp32 may have without any rounding to bf16; a smaller
-/// error is never wrong.
+/// error is never wrong. Nor is the neighbouring bf16 number, which a function table may give where
+/// nothing else is rounded.
 Judgement judge(std::span<const double> found, const Spread &wanted, double noise = 0);
 
 /// Returns the noise for given inputs: 2^-24 of the largest magnitude, which fp32 rounds away.

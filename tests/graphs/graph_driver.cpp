@@ -153,6 +153,8 @@ void append(std::ofstream &file, const Values &values) {
 Values boundsOf(const check::Spread &spread) {
   const Values &exact = spread.exact().values, moved = spread.moved();
   Values bounds = check::boundsOf(moved, exact);
+  for (size_t i = 0; i < exact.size(); ++i)
+    bounds[i] = std::max(bounds[i], check::spacingOfBf16(exact[i]));
   const double most = check::kMostMoved * check::scaleOf(exact);
   for (size_t i = 0; i < moved.size(); ++i)
     if (!(moved[i] <= most))

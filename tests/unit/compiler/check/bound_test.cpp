@@ -89,6 +89,15 @@ TEST(Bound, AllowsTheNoiseOfInputs) {
   EXPECT_EQ(judge(std::vector<double>{0, 1e-6}, wanted, noise).beyond, 1U);
 }
 
+/// `relu(x + 1) + x` is one table on the machine, but three exact functions for the evaluator.
+TEST(Bound, AllowsTheNeighbour) {
+  const Spread wanted = spread({{129, 0}, {129, 0}});
+  EXPECT_EQ(judge(std::vector<double>{128, 0}, wanted).beyond, 0U);
+  EXPECT_EQ(judge(std::vector<double>{130, 0}, wanted).beyond, 0U);
+  EXPECT_EQ(judge(std::vector<double>{131, 0}, wanted).beyond, 1U);
+  EXPECT_EQ(judge(std::vector<double>{129, 1e-9}, wanted).beyond, 1U);
+}
+
 TEST(Bound, DemandsWhatAllVariantsAgreeIsNoNumber) {
   const Spread wanted = spread({{kNaN, kInfinity, 1}, {kNaN, kInfinity, 1}});
   EXPECT_EQ(judge(std::vector<double>{kNaN, kInfinity, 1}, wanted).beyond, 0U);
