@@ -192,7 +192,8 @@ private:
     model.inputs = hostTensors(info.inputs);
     model.outputs = hostTensors(info.outputs);
     for (const frontend::ImportedTensor &input : info.inputs)
-      model.zeros.push_back(input.quantised ? input.quantised->zero : 0);
+      if (input.quantised)
+        model.zeros.emplace(input.name, input.quantised->zero);
     model.nodes = info.nodes;
     model.parameters = info.parameters;
     return model;

@@ -187,8 +187,9 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
   if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty())
     return found;
   lowering.findAffineUsers(block);
-  for (size_t i = 0; i < info.zeros.size(); ++i)
-    lowering.setNominal(block.getArgument(i), info.zeros[i]);
+  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), info.inputs))
+    if (const auto zero = info.zeros.find(tensor.name); zero != info.zeros.end())
+      lowering.setNominal(argument, zero->second);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
                                argument.getArgNumber() < info.lanes.size()
