@@ -45,6 +45,17 @@ std::vector<double> boundsOf(std::span<const double> moved, std::span<const doub
   return bounds;
 }
 
+std::vector<double> allowedErrors(std::span<const double> moved, std::span<const double> exact,
+                                  double noise) {
+  std::vector<double> allowed = boundsOf(moved, exact);
+  const double most = kMostMoved * scaleOf(exact);
+  for (size_t i = 0; i < allowed.size(); ++i)
+    allowed[i] = moved[i] <= most && std::isfinite(moved[i])
+                     ? std::max({allowed[i], noise, spacingOfBf16(exact[i])})
+                     : kUnbounded;
+  return allowed;
+}
+
 double noiseOf(const reference::Tensors &inputs) {
   double most = 0;
   for (const reference::Tensor &input : inputs)
@@ -60,16 +71,14 @@ double CheckedElement::shareOfBound() const { return error > 0 ? error / (bound 
 void forChecked(std::span<const double> found, std::span<const double> exact,
                 std::span<const double> moved, double noise,
                 llvm::function_ref<void(const CheckedElement &)> visit) {
-  const std::vector<double> bounds = boundsOf(moved, exact);
-  const double scale = scaleOf(exact);
+  const std::vector<double> allowed = allowedErrors(moved, exact, noise);
   for (size_t i = 0; i < exact.size(); ++i) {
-    if (!std::isfinite(moved[i]) || moved[i] > kMostMoved * scale)
+    if (!std::isfinite(allowed[i]))
       continue;
     // Beyond the range of bf16 the result is infinite.
     const double nearest = nearestBf16(exact[i]);
     const double one = std::isfinite(nearest) ? exact[i] : nearest;
-    CheckedElement checked{i, found[i], exact[i], 0,
-                           std::max({bounds[i], noise, spacingOfBf16(exact[i])})};
+    CheckedElement checked{i, found[i], exact[i], 0, allowed[i]};
     if (found[i] != one && !(std::isnan(found[i]) && !std::isfinite(one))) {
       const double error = std::abs(found[i] - one);
       checked.error = std::isfinite(error) ? error : kUnbounded;

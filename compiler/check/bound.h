@@ -26,6 +26,11 @@ inline constexpr double kMostMoved = 0.1;
 /// all checked elements.
 std::vector<double> boundsOf(std::span<const double> moved, std::span<const double> exact);
 
+/// Returns the error that the check allows each element: the largest of its bound, `noise` and the
+/// distance to the neighbouring bf16 number. Infinite for an unchecked element.
+std::vector<double> allowedErrors(std::span<const double> moved, std::span<const double> exact,
+                                  double noise);
+
 /// Returns the scale of a tensor, by which errors are divided: the range of the finite elements, or
 /// their largest magnitude if that is far larger. Returns 0 if all elements are 0.
 double scaleOf(std::span<const double> values);

@@ -61,7 +61,7 @@ public:
   Checker(const Oracle &oracle, const format::Program &program, const Streamed *streamed,
           const Options &options)
       : oracle(oracle), program(program), streamed(streamed), options(options), machine(program),
-        evaluator(oracle.function(), allDirections()) {
+        evaluator(oracle.function(), allDirections(), options.movesElements) {
     // A graph with states says nothing of a sequence in the middle of which they change.
     if (streamed == nullptr && oracle.hasState())
       outcome.steps = kSteps;
@@ -276,7 +276,7 @@ private:
   /// Looks at the outputs again with further variants of rounding: what few variants do not move
   /// may be moved by others.
   void confirm(const Steps &steps, const std::vector<runtime::Arrays> &found) {
-    Evaluator more(oracle.function(), manyDirections(options.seed));
+    Evaluator more(oracle.function(), manyDirections(options.seed), options.movesElements);
     for (const Compared &one : compare(steps, found, more)) {
       const Judgement judgement = judge(one.found.values, one.wanted, noise(steps));
       if (!judgement.worst) {
@@ -325,6 +325,7 @@ private:
   /// The first tensor that the inputs of the evidence make wrong.
   [[nodiscard]] std::optional<TensorError> firstWrong() const {
     LayerOptions layers;
+    layers.movesElements = options.movesElements;
     layers.samples.push_back(evidence.steps);
     const auto compared = compareLayers(oracle, program, layers);
     const auto *errors = std::get_if<LayerErrors>(&compared);

@@ -157,6 +157,10 @@ void roundWithin(Monoid monoid, ir::ReduceOp op, const Shared &input, Rounding &
       if (mayOverflow || (value != 0 && nearestBf16(least.values[i]) == 0))
         value = kNaN;
     }
+  } else if (monoid == Monoid::Mean && std::exp2(std::floor(std::log2(elements))) != elements) {
+    // The machine multiplies the sum by the reciprocal of the count, in fp32.
+    for (double &value : result.values)
+      value *= 1 + rounding.choice() * 0x1p-23;
   } else if (monoid == Monoid::LogSumExp || monoid == Monoid::Variance) {
     const Tensor other = reference::reduce(
         *input, monoid == Monoid::Variance ? Monoid::Mean : Monoid::Max, axes, op.getKeepdims());
@@ -251,8 +255,9 @@ std::vector<Rounding> manyDirections(uint64_t seed) {
   return all;
 }
 
-Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundings)
-    : function(function), roundings(std::move(roundings)) {}
+Evaluator::Evaluator(FunctionOpInterface function, std::vector<Rounding> roundings,
+                     bool movesElements)
+    : function(function), roundings(std::move(roundings)), movesElements(movesElements) {}
 Evaluator::~Evaluator() = default;
 
 std::vector<Spread> Evaluator::run(const Tensors &arguments) {
@@ -398,8 +403,16 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
       outputs.push_back(made[variant].values.data());
     }
     RoundedBody(map.getBody()).run(made[0].values.size(), inputs, roundings, outputs);
-    for (size_t variant = 1; variant < variants; ++variant)
+    for (size_t variant = 1; variant < variants; ++variant) {
       roundings[variant - 1].round(made[variant]);
+      const auto isPoisoned = [&](const auto &operand) {
+        return !isConstant(std::get<0>(operand)) &&
+               !isFinite(*std::get<1>(operand).variants[variant]);
+      };
+      if (movesElements && isMixing(roundings[variant - 1]) &&
+          llvm::any_of(llvm::zip_equal(op.getOperands(), operands), isPoisoned))
+        makeNaN(made[variant]);
+    }
     for (Tensor &tensor : made)
       result.variants.push_back(shared(std::move(tensor)));
     return {result};
@@ -460,7 +473,7 @@ std::vector<Spread> Evaluator::runOperation(Operation &op, const std::vector<Spr
       });
     };
     // A view makes NaN if it reads such an element. So do maxima, whose results may change lanes.
-    if (mixes && isPoisoned() && (sums || ((isView || reduce) && !isFinite(made))))
+    if (mixes && isPoisoned() && (sums || movesElements || ((isView || reduce) && !isFinite(made))))
       makeNaN(made);
     if (sums && !llvm::all_of(op.getOperands(), isConstant))
       truncate(inputs, rounding, made);

@@ -35,8 +35,10 @@ std::vector<Rounding> manyDirections(uint64_t seed);
 class Evaluator {
 public:
   /// `function` has one block. Each of its operations is a constant or implements
-  /// ReferenceInterface.
-  Evaluator(mlir::FunctionOpInterface function, std::vector<Rounding> roundings);
+  /// ReferenceInterface. `movesElements`: the layout moves elements between lanes in front of
+  /// operations that are no views.
+  Evaluator(mlir::FunctionOpInterface function, std::vector<Rounding> roundings,
+            bool movesElements);
   ~Evaluator();
 
   /// Returns the results of the function. All variants except the exact one round the arguments to
@@ -61,6 +63,7 @@ private:
 
   mlir::FunctionOpInterface function;
   std::vector<Rounding> roundings;
+  bool movesElements;
   llvm::DenseMap<mlir::Value, Spread> states; ///< by result of sluice.state
   llvm::DenseMap<mlir::Operation *, Spread> constants;
   llvm::DenseSet<mlir::Value> viewsOfConstants;

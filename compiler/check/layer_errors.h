@@ -61,6 +61,7 @@ struct LayerErrors {
 };
 
 struct LayerOptions {
+  bool movesElements = false; ///< Options::movesElements
   /// Each a tensor for every argument of the function, by step.
   std::vector<std::vector<reference::Tensors>> samples;
   /// Returns a tensor of another runtime that stands for the graph's, or null.

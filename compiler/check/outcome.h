@@ -15,6 +15,8 @@ struct Options {
   /// The number of inputs; nothing: as many as `work` allows.
   std::optional<uint64_t> inputs;
   uint64_t seed = 1; ///< of the random inputs
+  /// The layout moves elements between lanes in front of operations that are no views.
+  bool movesElements = false;
   /// The time for the check in nanoseconds, if `inputs` has no value.
   uint64_t work = 0;
   /// Inputs of the user, which run first. Each has a tensor for each input of the model.

@@ -70,6 +70,14 @@ bool isInequality(Function function) {
   return function == Function::OrderedNe || function == Function::UnorderedNe;
 }
 
+bool isLogical(Function function) {
+  return function == Function::And || function == Function::Or || function == Function::Xor;
+}
+/// Whether operand 0 is a boolean.
+bool dependsOnCondition(Function function) {
+  return function == Function::Select || function == Function::FromBool || isLogical(function);
+}
+
 /// x ^ y as exp(y log |x|), the logarithm and the product rounded.
 double roundedPower(double x, double y, Rounding &rounding) {
   const double exact = std::pow(x, y);
@@ -172,9 +180,19 @@ void RoundedBody::runStep(const Step &step, const std::vector<Values> &slots,
       return std::isfinite(values[0]) && (!isComparison(function) || std::isfinite(values[1]));
     };
     const bool staysFinite = isFinite(operands);
+    const auto isUnknown = [&](size_t i) {
+      return std::isnan(operands[i]) && !std::isnan(exact[i]);
+    };
+    const bool isDown = rounding.direction() == Rounding::Direction::Down;
+    // If an operand or a condition is NaN in this direction alone, the result is unknown.
+    if (isDown &&
+        ((isComparison(function) && (isUnknown(0) || isUnknown(1))) ||
+         (dependsOnCondition(function) && isUnknown(0)) || (isLogical(function) && isUnknown(1)))) {
+      result[variant] = std::numeric_limits<double>::quiet_NaN();
+      continue;
+    }
     // Nothing is known of a comparison with what is not finite in this direction of rounding alone.
     if (isComparison(function) && !staysFinite && isFinite(exact)) {
-      const bool isDown = rounding.direction() == Rounding::Direction::Down;
       result[variant] = (isDown ? result[0] == 0 : rounding.choice() > 0) ? 1 : 0;
       continue;
     }

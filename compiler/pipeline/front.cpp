@@ -191,9 +191,6 @@ private:
     model.name = modelName(options, info.name);
     model.inputs = hostTensors(info.inputs);
     model.outputs = hostTensors(info.outputs);
-    for (const frontend::ImportedTensor &input : info.inputs)
-      if (input.quantised)
-        model.zeros.emplace(input.name, input.quantised->zero);
     model.nodes = info.nodes;
     model.parameters = info.parameters;
     return model;

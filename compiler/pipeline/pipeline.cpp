@@ -22,6 +22,7 @@ bool checkResult(const CompileOptions &options, CompileResult &result, Problems 
   check::Options how = *options.check;
   how.work = kWorkToCheck + kCheckedPerBeat * result.planningWork;
   how.given = result.calibration;
+  how.movesElements = !result.rewrites.empty();
   result.checked = check::checkProgram(*result.oracle, result.program, result.streamed.get(), how,
                                        options.progress);
   if (!result.checked->problem)

@@ -149,19 +149,6 @@ void append(std::ofstream &file, const Values &values) {
              static_cast<std::streamsize>(values.size() * sizeof(double)));
 }
 
-/// The bounds of a tensor's elements; infinite for elements that the check counts as unchecked.
-Values boundsOf(const check::Spread &spread) {
-  const Values &exact = spread.exact().values, moved = spread.moved();
-  Values bounds = check::boundsOf(moved, exact);
-  for (size_t i = 0; i < exact.size(); ++i)
-    bounds[i] = std::max(bounds[i], check::spacingOfBf16(exact[i]));
-  const double most = check::kMostMoved * check::scaleOf(exact);
-  for (size_t i = 0; i < moved.size(); ++i)
-    if (!(moved[i] <= most))
-      bounds[i] = std::numeric_limits<double>::infinity();
-  return bounds;
-}
-
 /// The arguments of the imported graph for each evaluation: the whole sequence of a streamed model.
 std::vector<reference::Tensors> readArguments(const fs::path &folder, const check::Oracle &oracle,
                                               size_t inferences) {
@@ -193,8 +180,9 @@ check::Spread outputOf(const frontend::ImportedTensor &output, const check::Spre
 }
 
 /// Writes the exact values and the bounds of the tensors of tensors.txt.
-void evaluate(const fs::path &folder, const check::Oracle &oracle, size_t inferences,
+void evaluate(const fs::path &folder, const pipeline::CompileResult &result, size_t inferences,
               Json &report) {
+  const check::Oracle &oracle = *result.oracle;
   struct Files {
     std::ofstream exact, bound;
   };
@@ -205,13 +193,13 @@ void evaluate(const fs::path &folder, const check::Oracle &oracle, size_t infere
                    std::ofstream(folder / (name + ".bound"), std::ios::binary)};
   const auto write = [&](const std::string &name, const check::Spread &spread) {
     append(files[name].exact, spread.exact().values);
-    append(files[name].bound, boundsOf(spread));
+    append(files[name].bound, check::allowedErrors(spread.moved(), spread.exact().values, 0));
     report["tensors"][name] = spread.exact().shape;
   };
 
   std::vector<check::Rounding> roundings = check::allDirections();
   std::ranges::copy(check::randomDirections(kRandomDirections, 1), std::back_inserter(roundings));
-  check::Evaluator evaluator(oracle.function(), std::move(roundings));
+  check::Evaluator evaluator(oracle.function(), std::move(roundings), !result.rewrites.empty());
   std::map<std::string, check::Spread> inner;
   evaluator.tap = [&](mlir::Value value, const check::Spread &spread) {
     for (const frontend::GraphTensor &tensor : oracle.tensors())
@@ -259,7 +247,7 @@ void run(const fs::path &folder, const pipeline::CompileResult &result, Json &re
     }
   }
   if (result.oracle)
-    evaluate(folder, *result.oracle, result.streamed ? 1 : results.size(), report);
+    evaluate(folder, result, result.streamed ? 1 : results.size(), report);
 }
 
 Json examine(const fs::path &folder) {

@@ -26,6 +26,11 @@ def recurrence(node, operands):
         return [np.asarray(v, np.float32) for v in recurrences.recurrence(node.op_type, **values, **given)]
 
 
+def dynamic_quantize_zeros(_node, operands):
+    """onnxruntime gives a scale of 1 where the range is empty."""
+    return [np.zeros(operands[0].shape, np.uint8), np.float32(0), np.uint8(0)]
+
+
 def norm(v, axes, epsilon):
     mean = v.mean(axes, keepdims=True)
     return (v - mean) / np.sqrt(((v - mean) ** 2).mean(axes, keepdims=True) + epsilon)

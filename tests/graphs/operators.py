@@ -5,6 +5,7 @@ operators that are drawn alike share one function.
 """
 import pathlib
 import sys
+from fractions import Fraction
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -449,6 +450,9 @@ def average_pool(b):
     _, given, dilations = window(b, x, True)
     # With both, onnxruntime and the standard do not count alike.
     include, ceil = b.one_of(((None, None), (1, None), (None, 1)))
+    if given.get("auto_pad", "").startswith("SAME") and any(
+            (e - 1) // s * s + k < e for e, k, s in zip(b.shape(x)[2:], given["kernel_shape"], given["strides"])):
+        raise Skip("AveragePool")  # where the windows leave out elements, onnxruntime moves them
     b.emit("AveragePool", [x], count_include_pad=include, dilations=dilations if b.opset >= 19 else None, ceil_mode=ceil,
            **given)
 
@@ -961,7 +965,24 @@ def resize(b):
         b.emit("Resize", [x, none, b.constant(np.float32([1, 1] + [b.one_of((0.5, 1.0, 1.5, 2.0)) for _ in range(count)]))], **given)
     else:
         sizes = [*b.shape(x)[:2], *(b.integer(2, 8) for _ in range(count))]
+        if mode == "nearest" and any(reads_at_a_jump(e, s, given) for e, s in zip(b.shape(x)[2:], sizes[2:])):
+            raise Skip("Resize at a jump")
         b.emit("Resize", [x, none, none if b.opset >= 13 else b.constant(np.zeros(0, np.float32)), b.ints(*sizes)], **given)
+
+
+def reads_at_a_jump(extent, size, given):
+    """Whether an element of a nearest Resize lies where its neighbour changes, and float32 rounds the scale."""
+    scale = Fraction(size, extent)
+    if float(np.float32(size / extent)) == scale and scale.numerator in (1, 2, 4, 8):
+        return False
+    jump = Fraction(1, 2) if given["nearest_mode"].startswith("round") else Fraction(0)
+    if given["coordinate_transformation_mode"] == "align_corners":
+        places = [Fraction(i * (extent - 1), max(size - 1, 1)) for i in range(size)]
+    elif given["coordinate_transformation_mode"] == "asymmetric":
+        places = [i / scale for i in range(size)]
+    else:
+        places = [(i + Fraction(1, 2)) / scale - Fraction(1, 2) for i in range(size)]
+    return any((place - jump).denominator == 1 for place in places)
 
 
 @drawn("sample")

@@ -39,6 +39,7 @@ UNDEFINED = {"Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "Top
 JUMPS = {"Floor", "Ceil", "Round", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Hardmax", "ArgMax",
          "ArgMin", "TopK", "Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "Mod", "ThresholdedRelu", "Shrink",
          "MaxPool", "MaxUnpool", "Reciprocal", "Div", "Binarizer", "Imputer", "LinearClassifier", "ArrayFeatureExtractor"}
+JUMP = 2.0**-12  # of the range: noise of float32 moves nothing as far, but across a jump
 
 
 class Unsupported(Exception):
@@ -87,6 +88,8 @@ class Evaluator:
         kernel = numpy_kernels.KERNELS.get((node.domain, node.op_type))
         if node.op_type in ("LSTM", "GRU", "RNN") and (attribute(node, "activations") or attribute(node, "clip")):
             kernel = numpy_kernels.recurrence
+        if node.op_type == "DynamicQuantizeLinear" and not np.any(env[node.input[0]]):
+            kernel = numpy_kernels.dynamic_quantize_zeros
         if kernel:
             found = kernel(node, [env[k] if k else None for k in node.input])
             return {name: value for name, value in zip(node.output, found) if name}
@@ -164,11 +167,14 @@ def to_bf16(value):
 class Track:
     """The values of a graph. `rounds`: each is the nearest bf16 number. `poison`: an operator that sums, or moves elements
     to other lanes, gives NaN alone where an element is not finite, for the layout says which elements lie in one row. What
-    is no float and follows from such an element is `poison`, 0 or 1.
-    `instead`: a generator of random numbers, by which NaN is replaced where an operator need not pass it on."""
+    is no float and follows from such an element is `poison`, 0 or 1, or a random one of them for each operator. `moves`:
+    the layout may move elements in front of any operator.
+    `instead`: a generator of random numbers, by which NaN is replaced where an operator need not pass it on. `noise`: one
+    for numbers as small as float32's rounding, which are added to results."""
 
-    def __init__(self, evaluator, rounds=False, poison=None, instead=None):
-        self.evaluator, self.rounds, self.poison, self.instead = evaluator, rounds, poison, instead
+    def __init__(self, evaluator, rounds=False, poison=None, instead=None, moves=False, noise=None):
+        self.evaluator, self.rounds, self.poison, self.instead, self.moves = evaluator, rounds, poison, instead, moves
+        self.noise = noise
         self.env = {}
 
     def stored(self, value):
@@ -185,6 +191,8 @@ class Track:
     def set_constant(self, name, value):
         """Constants beyond bf16 are its largest number."""
         found = self.stored(value)
+        if self.noise is not None and is_float(value):
+            found = self.shaken(np.asarray(value), np.where(value == np.rint(value), 0, np.abs(value)))
         if self.rounds and is_float(value):
             with np.errstate(all="ignore"):
                 found = np.where(np.isfinite(value) & ~np.isfinite(found), np.sign(value) * MOST_BF16, found).astype(value.dtype)
@@ -192,9 +200,19 @@ class Track:
 
     def add(self, node, env=None):
         env = self.env if env is None else env
+        scale = max((magnitude(env[k]) for k in reads(node) if is_float(env[k])), default=0.0)
         for name, value in self.outputs_of(node, env).items():
             if name:
-                env[name] = self.stored(np.asarray(value) if isinstance(value, np.generic) else value)
+                value = np.asarray(value) if isinstance(value, np.generic) else value
+                if self.noise is not None and is_float(value) and node.op_type not in VIEWS:
+                    value = self.shaken(value, np.abs(value) + scale)
+                env[name] = self.stored(value)
+
+    def shaken(self, value, by):
+        """`value` with noise of float32 in proportion to `by`."""
+        with np.errstate(all="ignore"):
+            noise = self.noise.choice((-1.0, 1.0), value.shape) * np.where(np.isfinite(by), by, 0)
+            return np.asarray((value.astype(np.float64) + 2.0**-20 * noise).astype(value.dtype))
 
     def outputs_of(self, node, env):
         if self.instead is None and self.poison is None:
@@ -203,10 +221,11 @@ class Track:
         if node.op_type in ("If", "Loop", "Scan"):
             found = INNER[node.op_type](self, node, env)
             finite = all(np.isfinite(v).all() for v in floats)
-            return found if finite or self.poison is None else {k: nothing(v, self.poison) for k, v in found.items()}
+            return found if finite or self.poison is None else self.poisoned(found)
         if self.poison is not None:
             found = self.evaluator.run(node, env)
-            return {k: nothing(v, self.poison) for k, v in found.items()} if is_poisoned(node, floats, found) else found
+            moved = self.moves and not all(np.isfinite(v).all() for v in floats)
+            return self.poisoned(found) if moved or is_poisoned(node, floats, found) else found
         # An activation that becomes a weight has to be finite.
         free = node.op_type in PRODUCTS
         if not (free or node.op_type in UNDEFINED) or all(np.isfinite(v).all() for v in floats):
@@ -214,11 +233,15 @@ class Track:
         finite = free or node.op_type in ("Cast", "CastLike", "DynamicQuantizeLinear", "Resize", "GridSample")
         found = self.evaluator.run(node, {**env, **{k: self.replaced(env[k], finite) for k in node.input if k}})
         if node.op_type in ("ArgMax", "ArgMin"):
-            # Of a slice with NaN, the number of elements may be given, an index that none has.
+            # Of a slice with NaN, any index may be given.
             value, axis = env[node.input[0]], attribute(node, "axis", 0)
             nan = np.isnan(value).any(axis, keepdims=bool(attribute(node, "keepdims", 1)))
-            found = {k: np.where(nan, self.instead.integers(0, 2) * value.shape[axis], v) for k, v in found.items()}
+            found = {k: np.where(nan, self.instead.integers(0, 2) * (value.shape[axis] - 1), v) for k, v in found.items()}
         return found
+
+    def poisoned(self, found):
+        other = self.poison if isinstance(self.poison, int) else int(self.poison.integers(0, 2))
+        return {k: nothing(v, other) for k, v in found.items()}
 
     def replaced(self, value, finite):
         if not is_float(value):
@@ -332,8 +355,16 @@ class Reference:
         self.exact = evaluate(graph, evaluator)
         coarse = evaluate(graph, evaluator, rounds=True)
         special = any(is_float(v) and not np.isfinite(v).all() for env in self.exact + coarse for v in env.values())
-        self.poisoned = [evaluate(graph, evaluator, rounds=True, poison=which) for which in (0, 1)] if special else []
+        moves = any(flag[0] == "--rewrite-layout" for flag in graph.flags)
+        poisons = [0, 1, *(np.random.default_rng(seed) for seed in range(4))] if special else []
+        self.poisoned = [evaluate(graph, evaluator, rounds=True, poison=which, moves=moves) for which in poisons]
         self.others = [evaluate(graph, evaluator, instead=np.random.default_rng(seed)) for seed in range(4)] if special else []
+        self.noisy = []
+
+    def add_noise(self):
+        """Counts elements as unknown that rounding in float32 moves across a jump."""
+        evaluator = self.graph.evaluator or Evaluator(self.graph.opset)
+        self.noisy = [evaluate(self.graph, evaluator, noise=np.random.default_rng(seed)) for seed in range(8)]
 
     def unknown(self, name, k):
         """Which elements of a value depend on what an operator makes of NaN and infinities."""
@@ -348,6 +379,15 @@ class Reference:
                     near = np.abs(one.astype(np.float64) - exact) <= 0.02 * scale_of(exact.astype(np.float64))
                     one = np.where(near, exact, one)
                 unknown |= ~((one == exact) | (np.isnan(one) & np.isnan(exact)))
+            else:
+                unknown |= one != exact
+        for other in self.noisy:
+            one = np.asarray(other[k][name])
+            if one.shape != exact.shape:
+                return ~unknown
+            if is_float(exact):
+                with np.errstate(all="ignore"):
+                    unknown |= np.abs(one.astype(np.float64) - exact) > JUMP * scale_of(exact.astype(np.float64))
             else:
                 unknown |= one != exact
         return unknown

@@ -234,11 +234,14 @@ RowId firstMaximumOfLanes(GraphBuilder &graph, const Part &part) {
   return graph.vector(step, {part.row}, graph.mask(part.used, kInfinity, -kInfinity), kNoRow, 1);
 }
 
-/// The index of the first maximum: where an element is the maximum, the distance
-/// of its index to the count; the largest distance belongs to the first.
+/// Returns the index of the first maximum. An element that is the maximum has the distance of its
+/// index to the count, and the first one has the largest distance. No element equals a maximum that
+/// is NaN: the last index is the result then, for an index must exist.
 RowId firstMaximum(Lowering &lowering, const Fold &fold, const Reduction &reduction,
                    const std::vector<int64_t> &rows, uint32_t used) {
   GraphBuilder &graph = lowering.graph;
+  if (reduction.count == 1)
+    return graph.splat(0);
   if (fold.across && rows.size() == 1)
     return firstMaximumOfLanes(graph, fold.source(rows[0]));
   std::vector<Part> elements;
@@ -255,16 +258,27 @@ RowId firstMaximum(Lowering &lowering, const Fold &fold, const Reduction &reduct
       distance.push_back(
           static_cast<double>(reduction.count - reduction.ordinal[fold.x.layout.flat(row, lane)]));
     const auto lanes = static_cast<uint32_t>(distance.size());
+    const RowId distant = graph.constant(distance);
+    // The last element of each lane is the maximum if no other one is.
+    const bool isLast = !fold.across && distance.front() == 1;
     distances.push_back(
-        {graph.vector(match, {fold.x.rows[row].row}, most, graph.constant(distance), lanes),
+        {isLast ? distant : graph.vector(match, {fold.x.rows[row].row}, most, distant, lanes),
          lanes});
   }
   const RowId largest = foldRow(lowering, ir::Monoid::Max, distances, fold.across, used);
   VectorStep subtract;
-  subtract.alu1 = isa::Alu::Rsub;
+  const auto count = static_cast<double>(reduction.count);
+  if (!fold.across) {
+    subtract.alu1 = isa::Alu::Rsub;
+    subtract.rhs1 = isa::Rhs1::Imm;
+    subtract.imm1 = static_cast<float>(count);
+    return graph.vector(subtract, {largest}, kNoRow, kNoRow, used);
+  }
+  subtract.alu1 = isa::Alu::Max;
   subtract.rhs1 = isa::Rhs1::Imm;
-  subtract.imm1 = static_cast<float>(reduction.count);
-  return graph.vector(subtract, {largest}, kNoRow, kNoRow, used);
+  subtract.imm1 = 1;
+  subtract.alu2 = isa::Alu::Rsub;
+  return graph.vector(subtract, {largest}, kNoRow, graph.splat(count), used);
 }
 
 } // namespace

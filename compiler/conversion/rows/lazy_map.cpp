@@ -228,8 +228,9 @@ void LazyMap::roundBehind(Lowering &lowering, NodeId at, LazyLinear &product,
   if (!isUniform)
     operands.push_back({{}, scale, {}, /*wide=*/true});
   const auto scaleInput = static_cast<uint32_t>(operands.size() - 1);
-  // A fraction that sums of this size have too, so that they stay exact.
-  const double step = std::exp2(std::ceil(std::log2(most)) - 24);
+  // A fraction that sums of this size have too, so that they stay exact. If all weights are zero,
+  // the sums are zero.
+  const double step = std::exp2(std::ceil(std::log2(std::max(most, 1.0))) - 24);
   const auto moved = [&](Expr &to, double shift) {
     OutputAffine offset;
     for (size_t i = 0; i < scale.size(); ++i)

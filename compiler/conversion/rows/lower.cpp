@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include "compiler/conversion/rows/block_sums.h"
 #include "compiler/conversion/rows/finish.h"
 #include "compiler/conversion/rows/lowering.h"
@@ -13,6 +15,7 @@
 #include "compiler/dialect/sluice/node.h"
 #include "compiler/dialect/sluice/operations.h"
 #include "compiler/dialect/sluice/tensors.h"
+#include "compiler/reference/scalar.h"
 #include "compiler/support/problem.h"
 
 using namespace mlir;
@@ -67,6 +70,29 @@ Port outputPort(Lowering &lowering, Value value, const format::HostTensor &tenso
     port.rows.push_back(id);
   }
   return port;
+}
+
+/// Sets the nominal value of an input to its zero point, the constant that a map subtracts from it.
+/// This is the zero point of quantised integers, and the mean of numbers that a model normalises.
+/// Without such a map, the nominal value stays zero.
+void setZeroPoint(Lowering &lowering, BlockArgument input) {
+  for (OpOperand &use : input.getUses()) {
+    auto map = llvm::dyn_cast<ir::MapOp>(use.getOwner());
+    if (!map)
+      continue;
+    for (Operation *op : map.getBody().getArgument(use.getOperandNumber()).getUsers()) {
+      auto subtraction = llvm::dyn_cast<arith::SubFOp>(op);
+      if (!subtraction || subtraction.getRhs() == subtraction.getLhs())
+        continue;
+      const Value zero = subtraction.getRhs();
+      if (auto scalar = zero.getDefiningOp<arith::ConstantOp>())
+        return lowering.setNominal(input, reference::constantOf(scalar));
+      const auto argument = llvm::dyn_cast<BlockArgument>(zero);
+      if (argument && Lowering::isConstant(map.getOperand(argument.getArgNumber())))
+        return lowering.setNominal(input,
+                                   lowering.constant(map.getOperand(argument.getArgNumber())));
+    }
+  }
 }
 
 TensorLanes lanesOf(const Lowering &lowering, Value value, const Port &port) {
@@ -187,9 +213,8 @@ Outcome<Graph> lowerToRows(func::FuncOp function, const format::Geometry &geomet
   if (Problems found = sizeProblems(block, lowering, geometry, info); !found.empty())
     return found;
   lowering.findAffineUsers(block);
-  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), info.inputs))
-    if (const auto zero = info.zeros.find(tensor.name); zero != info.zeros.end())
-      lowering.setNominal(argument, zero->second);
+  for (const BlockArgument argument : block.getArguments())
+    setZeroPoint(lowering, argument);
   for (BlockArgument argument : block.getArguments())
     inputs.push_back(inputPort(lowering, argument, info.inputs[argument.getArgNumber()],
                                argument.getArgNumber() < info.lanes.size()

@@ -38,8 +38,6 @@ struct ModelInfo {
   std::vector<format::HostTensor> inputs, outputs;
   /// What the rows of each input hold. Inputs without an entry come from the host (hostLanes).
   std::vector<TensorLanes> lanes;
-  /// By the name of an input that the host quantises, the integer that stands for zero.
-  std::map<std::string, int32_t> zeros;
   std::vector<format::SourceNode> nodes;
   uint64_t parameters = 0;
   std::vector<format::ModelTensor> tensors; ///< that values are

@@ -61,9 +61,13 @@ const reference::Tensor &Lowering::nominal(Value value) {
 
 void Lowering::setNominal(BlockArgument input, double value) {
   const auto shape = ir::shapeOf(input);
-  reference::Tensor &nominal =
-      state(input).nominal.emplace(reference::Shape(shape.begin(), shape.end()));
+  reference::Tensor nominal(reference::Shape(shape.begin(), shape.end()));
   std::ranges::fill(nominal.values, value);
+  setNominal(input, std::move(nominal));
+}
+
+void Lowering::setNominal(BlockArgument input, reference::Tensor values) {
+  state(input).nominal = std::move(values);
 }
 
 reference::Tensor Lowering::nominalOf(Operation *op) {

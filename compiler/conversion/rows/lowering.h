@@ -84,12 +84,14 @@ public:
   /// Elements of a constant. Not kept: weights are large.
   reference::Tensor constant(mlir::Value value);
   [[nodiscard]] RowLayout layoutOf(mlir::Value value) const;
-  /// Golden value where every input of the model is zero: a typical value, for
-  /// what rounding weights does on average. Contractions that would take too long are
-  /// sampled (`notes` says so).
+  /// Golden value where every input of the model is zero, or the constant that is subtracted from
+  /// it: a typical value, for what rounding weights does on average. Contractions that would take
+  /// too long are sampled (`notes` says so).
   const reference::Tensor &nominal(mlir::Value value);
-  /// Sets what stands for zero in an input.
+  /// Sets the nominal value of every element of an input.
   void setNominal(mlir::BlockArgument input, double value);
+  /// Sets the nominal values of an input; `values` has its shape.
+  void setNominal(mlir::BlockArgument input, reference::Tensor values);
   /// What was done in another way than asked for.
   std::vector<std::string> notes;
 

@@ -340,11 +340,14 @@ private:
         ready(graph.rows[core.results.front().row], now) && before[core.results.front().row] == 0)
       chosen = core.results.front().row;
     size_t position = kNever;
-    for (size_t i = 0; i < std::min(core.pending.size(), kWindow); ++i) {
+    for (size_t i = 0, seen = 0; i < core.pending.size() && seen < kWindow; ++i) {
       const RowId row = core.pending[i];
       if (chosen != kNoRow && work[chosen].stage <= work[row].stage)
         break;
-      if (before[row] == 0 && ready(work[row].gate, now) && ready(graph.rows[row], now)) {
+      if (before[row] != 0)
+        continue; // rows that it follows may be anywhere behind it
+      ++seen;
+      if (ready(work[row].gate, now) && ready(graph.rows[row], now)) {
         chosen = row;
         position = i;
         break;

@@ -30,10 +30,11 @@ protected:
                         mlir::math::MathDialect>();
   }
 
-  Evaluator &graph(const std::string &text) {
+  Evaluator &graph(const std::string &text, bool movesElements = false) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
-    return evaluator.emplace(module->lookupSymbol<mlir::func::FuncOp>("main"), allDirections());
+    return evaluator.emplace(module->lookupSymbol<mlir::func::FuncOp>("main"), allDirections(),
+                             movesElements);
   }
 
   /// A function of one operand, element by element.
@@ -231,7 +232,47 @@ TEST_F(Evaluated, ComparesWhatIsNotFinite) {
                        .run({Tensor({2}, {0.7, kInfinity})})
                        .front();
   EXPECT_THAT(y.exact().values, Each(0));
-  EXPECT_THAT(y.moved(), Each(1));
+  EXPECT_THAT(y.moved(), Each(kInfinity));
+}
+
+TEST_F(Evaluated, KnowsNothingOfASelectionByANumberThatMayBeNaN) {
+  // The reversal may make both elements NaN. Selected are then the constant, or NaN.
+  const Spread y = graph("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                         "  %v = sluice.reverse %x axes [0] : (tensor<2xf32>) -> tensor<2xf32>\n"
+                         "  %y = sluice.map (%a = %v) : (tensor<2xf32>) -> tensor<2xf32> {\n"
+                         "    %c = arith.constant 0.5 : f32\n"
+                         "    %n = arith.cmpf olt, %a, %c : f32\n"
+                         "    %r = arith.select %n, %c, %a : f32\n    sluice.yield %r\n  }\n"
+                         "  return %y : tensor<2xf32>\n}")
+                       .run({Tensor({2}, {0.75, kInfinity})})
+                       .front();
+  EXPECT_EQ(y.exact().values[1], 0.75);
+  EXPECT_EQ(y.moved()[1], kInfinity);
+}
+
+TEST_F(Evaluated, MovesElementsInFrontOfMapsIfTheLayoutDoes) {
+  const std::string text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+                           "  %y = sluice.map (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {\n"
+                           "    %r = math.erf %a : f32\n    sluice.yield %r\n  }\n"
+                           "  return %y : tensor<2xf32>\n}";
+  const Tensor x({2}, {0, kInfinity});
+  EXPECT_EQ(graph(text, false).run({x}).front().moved()[0], 0);
+  EXPECT_THAT(graph(text, true).run({x}).front().moved(), Each(kInfinity));
+  EXPECT_EQ(graph(text, true).run({Tensor({2}, {0, 1})}).front().moved()[0], 0);
+}
+
+TEST_F(Evaluated, RoundsMeansOfExactSums) {
+  const auto moved = [&](const std::string &count, const Tensor &x) {
+    return graph("func.func @main(%x: tensor<" + count + "xf32>) -> tensor<1xf32> {\n" +
+                 "  %y = sluice.reduce mean %x axes [0] keepdims : (tensor<" + count +
+                 "xf32>) -> tensor<1xf32>\n  return %y : tensor<1xf32>\n}")
+        .run({x})
+        .front()
+        .moved()[0];
+  };
+  // A third is no number of fp32, a quarter is one.
+  EXPECT_GT(moved("3", Tensor({3}, {3, 3, 3})), 0);
+  EXPECT_EQ(moved("4", Tensor({4}, {3, 3, 3, 3})), 0);
 }
 
 TEST_F(Evaluated, CarriesStatesAndForgetsThemAtAReset) {
