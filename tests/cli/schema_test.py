@@ -82,6 +82,7 @@ class Schema(Folder):
         self.valid("plan", "explain", "--plan", "m.onnx", "--target", "c2b8")
         self.valid("report", "report", "m.onnx", "--target", "c2b8", "-o", "m.html")
         self.valid("report", "report", "m.sluice", "-o", "m.html")
+        self.valid("report", "report", "m.onnx", "--target", "c2b8", "-o", "m.html", "--model-explorer", "m", "--netron", "n.onnx")
         self.valid("index_space", "explain", "--index-space", "m.onnx", "--target", "c2b8")
         onnx.save(models.two_activations(), self.dir / "two.onnx")
         found = self.valid("check", "check", "two.onnx", "--target", "c2b8", "--data-dim", "x=0", code=3)

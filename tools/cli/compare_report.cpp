@@ -37,10 +37,6 @@ std::optional<double> doublings(const TensorError &tensor) {
   return std::log2(kLargestBf16 / tensor.magnitude);
 }
 
-std::string shareOfRange(double error, double range) {
-  return fmt::format("{:.3g} %", range > 0 ? 100 * error / range : 0.0);
-}
-
 std::string snrText(const std::optional<double> &snr) {
   return snr && std::isfinite(*snr) ? fmt::format("{:.1f} dB", *snr) : "";
 }
@@ -54,10 +50,6 @@ std::string uncheckedText(const TensorError &layer) {
     return "";
   return fmt::format("{:.3g} %", 100 * static_cast<double>(layer.elements - layer.checked) /
                                      static_cast<double>(layer.elements));
-}
-
-double shareOfBound(const TensorError &layer) {
-  return layer.worst ? layer.worst->shareOfBound() : 0;
 }
 
 Json worstJson(const TensorError &layer) {
@@ -101,6 +93,16 @@ Json outputJson(const TensorError &output) {
 }
 
 } // namespace
+
+double percentOfRange(double error, double range) { return range > 0 ? 100 * error / range : 0; }
+
+std::string shareOfRange(double error, double range) {
+  return fmt::format("{:.3g} %", percentOfRange(error, range));
+}
+
+double shareOfBound(const TensorError &layer) {
+  return layer.worst ? layer.worst->shareOfBound() : 0;
+}
 
 void Accuracy::add(const std::vector<double> &scores, size_t label) {
   constexpr size_t kTop = 5;

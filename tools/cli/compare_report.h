@@ -24,6 +24,13 @@ struct Accuracy {
   [[nodiscard]] std::string text() const;
 };
 
+/// An error as a share of the range of its tensor; 0 of a range of 0. "0.31 %" in text.
+double percentOfRange(double error, double range);
+std::string shareOfRange(double error, double range);
+
+/// The largest share that an element's error has of its bound; 0 without a bound.
+double shareOfBound(const check::TensorError &layer);
+
 /// A line for every layer, then one for every output.
 std::string layersText(const check::LayerErrors &errors);
 
