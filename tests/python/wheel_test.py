@@ -21,6 +21,10 @@ with tempfile.TemporaryDirectory() as folder:
     assert said.stdout == f"{place.resolve()}/bin/sluice\n", said.stdout
     said = subprocess.run([place / "bin/sluice", "version"], check=True, stdout=subprocess.PIPE, text=True)
     assert f"sluice {version}" in said.stdout, said.stdout
+    (Path(folder) / "s.yaml").write_text("models: no.onnx\ntargets: c2b8")
+    said = subprocess.run([place / "bin/sluice", "sweep", "s.yaml", "-o", "out"], cwd=folder, stderr=subprocess.PIPE, text=True, check=False)
+    assert said.stderr.startswith(f"error[E0501]: cannot read '{folder}/no.onnx'"), said.stderr
+    assert (place / "sluice/sweep/d3.min.js").stat().st_size > 100_000
     # An older C++ library in the process, such as conda's, must be enough.
     needed = subprocess.run(["readelf", "--dynamic", *place.glob("sluice/libsluice_rt.so.*")], check=True,
                             stdout=subprocess.PIPE, text=True)

@@ -24,6 +24,7 @@ void addRun(CLI::App &app, const Common &common, int &exitCode);
 void addBench(CLI::App &app, const Common &common, int &exitCode);
 void addProfile(CLI::App &app, const Common &common, int &exitCode);
 void addInspect(CLI::App &app, const Common &common, int &exitCode);
+void addSweep(CLI::App &app, const Common &common, int &exitCode);
 void addTargets(CLI::App &app, const Common &common, int &exitCode);
 void addExplain(CLI::App &app, const Common &common, int &exitCode);
 void addVersion(CLI::App &app, const Common &common, int &exitCode);

@@ -169,6 +169,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
   addCompare(app, common, exitCode);
   addDiff(app, common, exitCode);
   addReport(app, common, exitCode);
+  addSweep(app, common, exitCode);
 #endif
   addRun(app, common, exitCode);
   addBench(app, common, exitCode);

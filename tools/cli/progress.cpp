@@ -17,6 +17,8 @@ void ProgressLine::when(std::string_view choice) {
   chosen = choice == "always" ? "always" : choice == "never" ? "never" : "auto";
 }
 
+std::string_view ProgressLine::choice() { return chosen; }
+
 ProgressLine::ProgressLine(std::string label)
     : label(std::move(label)), start(std::chrono::steady_clock::now()),
       terminal(chosen != "never" && isatty(STDERR_FILENO) != 0),

@@ -19,6 +19,8 @@ class ProgressLine {
 public:
   /// --progress: "auto", "always" or "never".
   static void when(std::string_view choice);
+  /// What was chosen: "auto" without a choice.
+  static std::string_view choice();
 
   explicit ProgressLine(std::string label);
   ~ProgressLine();

@@ -18,6 +18,11 @@ Summary: Compiles ONNX models for the Sluice accelerator and runs them on its en
 License: Apache-2.0
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.24
+Provides-Extra: sweep
+Requires-Dist: PyYAML; extra == "sweep"
+Provides-Extra: dask
+Requires-Dist: PyYAML; extra == "dask"
+Requires-Dist: distributed; extra == "dask"
 """
 
 WHEEL = """Wheel-Version: 1.0
