@@ -58,7 +58,7 @@ def mixed():
 
 def slow():
     """A TopK whose program takes long to plan with dynamic weights."""
-    proto = model([("MatMul", "x w", "h", {}), ("TopK", "h k", "y", {"axis": 1})], [1, 16], [1, 4], w=values(16, 46), k=np.int64([4]))
+    proto = model([("MatMul", "x w", "h", {}), ("TopK", "h k", "y", {"axis": 1})], [1, 16], [1, 8], w=values(16, 44), k=np.int64([8]))
     proto.graph.node[1].output.append("places")
     return proto
 
@@ -160,7 +160,7 @@ class ApplyFixes(Refusal):
         price = int(re.search(r"1 fix, (\d+) cycles", out.decode())[1])
         self.assertEqual((code, out.decode()), (REFUSED, f"compiles with --apply-fixes: 1 fix, {price} cycles\n"))
         self.assertEqual(re.findall(r" help: .*", err), [
-            " help: compile with --rewrite-layout: relayout of operand 0 'y' from [1 1 46!] to [1 1! 46] at node 1 "
+            " help: compile with --rewrite-layout: relayout of operand 0 'y' from [1 1 44!] to [1 1! 44] at node 1 "
             f"(verified, {price} cycles)",
             " help: compile with --allow-dynamic-weights (verified, price not measured)"])
         code, out, _ = self.sluice("check", "m.onnx", "--target", "c6b32", "--format", "json")

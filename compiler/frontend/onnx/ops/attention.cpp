@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/onnx/ops/common.h"
+#include "compiler/frontend/onnx/ops/selecting.h"
 #include "compiler/frontend/onnx/ops/softmax.h"
 
 namespace sluice::frontend::ops {
 namespace {
-
-/// What a score becomes whose key is not seen: the lowest bf16 number, of which exp is 0.
-constexpr float kLowest = -0x1.FEp127F;
 
 /// Most elements of a mask, more than any target keeps.
 constexpr int64_t kMostMasked = int64_t{1} << 22;
@@ -29,7 +27,7 @@ Tensor scaled(Emitter &emit, const Tensor &x, float factor) {
 Tensor lowestWhereHidden(const Tensor &visible) {
   std::vector<float> added;
   for (const float sees : visible.known->floats)
-    added.push_back(sees != 0 ? 0 : kLowest);
+    added.push_back(sees != 0 ? 0 : kLowest); // of which exp is 0
   return Tensor::ofKnown(HostTensor::ofFloats(visible.shape, added));
 }
 

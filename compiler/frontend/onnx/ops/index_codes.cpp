@@ -16,6 +16,9 @@ float codeAsFloat(int64_t index) {
   return std::bit_cast<float>(static_cast<uint32_t>(format::codeOf(index)) << 16);
 }
 
+/// Stands for an element that is not the greatest: above all other codes.
+float codeOfNone() { return codeAsFloat(format::kMostCodes - 1); }
+
 } // namespace
 
 bool needsCode(int64_t extent) { return static_cast<double>(extent) > kMostExact; }
@@ -36,8 +39,6 @@ Tensor codesAlong(int64_t axis, int64_t rank, int64_t extent) {
     codes[index] = codeAsFloat(index);
   return Tensor::ofKnown(HostTensor::ofFloats(shape, std::move(codes)));
 }
-
-float codeOfNone() { return codeAsFloat(format::kMostCodes - 1); }
 
 Tensor codeOf(Emitter &emit, const Tensor &x, const Tensor &greatest, const Tensor &codes,
               int64_t axis, bool last) {

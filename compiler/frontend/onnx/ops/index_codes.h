@@ -20,12 +20,9 @@ Requirement fewEnough(std::string_view axis, std::function<int64_t(const NodeVie
 Tensor codesAlong(int64_t axis, int64_t rank, int64_t extent);
 
 /// The code of the first (or last) element along `axis` that is equal to `greatest`, the maximum
-/// along it. The axis stays, with extent 1. Elements whose code is that of no element are left out.
+/// along it. The axis stays, with extent 1.
 Tensor codeOf(Emitter &emit, const Tensor &x, const Tensor &greatest, const Tensor &codes,
               int64_t axis, bool last = false);
-
-/// What stands in place of the code of an element that is left out: it is above all others.
-float codeOfNone();
 
 /// Marks a tensor that holds codes of indices below `extent`.
 Tensor asIndices(Tensor codes, int64_t extent);

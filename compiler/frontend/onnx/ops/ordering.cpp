@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/dialect/sluice/operations.h"
 #include "compiler/frontend/onnx/ops/common.h"
 #include "compiler/frontend/onnx/ops/families.h"
 #include "compiler/frontend/onnx/ops/index_codes.h"
@@ -23,16 +24,22 @@ mlir::Value oneWhere(const Scalars &s, mlir::Value test) {
   return s.make<arith::SelectOp>(test, s.constant(1), s.constant(0));
 }
 
+/// The indices of the elements of `axis`, or their codes.
+Tensor placesAlong(int64_t axis, int64_t rank, int64_t extent) {
+  return needsCode(extent) ? codesAlong(axis, rank, extent) : countAlong(axis, rank, extent);
+}
+
+/// The place of the first greatest element of `axis`, which stays with extent 1.
+Tensor placeOfGreatest(Emitter &emit, const Tensor &x, const Tensor &places, int64_t axis) {
+  return needsCode(x.shape[axis])
+             ? codeOf(emit, x, emit.reduce(ir::Monoid::Max, x, {axis}, true), places, axis)
+             : emit.reduce(ir::Monoid::ArgMax, x, {axis}, true);
+}
+
 /// 1 at the first greatest element of `axis`, 0 elsewhere.
 Tensor greatest(Emitter &emit, const Tensor &x, int64_t axis) {
-  const int64_t extent = x.shape[axis];
-  Tensor places = countAlong(axis, x.rank(), extent), place;
-  if (needsCode(extent)) {
-    places = codesAlong(axis, x.rank(), extent);
-    place = codeOf(emit, x, emit.reduce(ir::Monoid::Max, x, {axis}, true), places, axis);
-  } else {
-    place = emit.reduce(ir::Monoid::ArgMax, x, {axis}, true);
-  }
+  const Tensor places = placesAlong(axis, x.rank(), x.shape[axis]),
+               place = placeOfGreatest(emit, x, places, axis);
   return emit.pointwise({places, place}, [](const Scalars &s, mlir::ValueRange v) {
     return oneWhere(s, s.make<arith::CmpFOp>(P::OEQ, v[0], v[1]));
   });
@@ -79,44 +86,94 @@ bool wantsLargest(const NodeView &node) {
   return !node.given("largest") || node.integer("largest") != 0;
 }
 
-/// Takes the greatest element so often as there are results, and leaves it out each time: of many
-/// elements, fewer steps than counting.
-void takeGreatest(NodeBuilder &node) {
+bool isConstant(mlir::Value value) { return value.getDefiningOp<ir::ConstantOp>() != nullptr; }
+
+/// Whether `axis` has the features of a product with constant weights, behind maps at most. Its
+/// elements then lie along the lanes.
+bool hasFeatures(mlir::Value value, int64_t axis) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (llvm::isa<ir::MapOp>(op)) {
+      const auto operand = llvm::find_if_not(op->getOperands(), isConstant);
+      if (operand == op->operand_end())
+        return false;
+      value = *operand;
+      continue;
+    }
+    if (!llvm::isa<ir::MatmulOp, ir::ContractOp>(op) ||
+        isConstant(op->getOperand(0)) == isConstant(op->getOperand(1)))
+      return false;
+    const unsigned weights = isConstant(op->getOperand(0)) ? 0 : 1;
+    auto contract = llvm::dyn_cast<ir::ContractOp>(op);
+    if (!contract)
+      return axis == static_cast<int64_t>(ir::shapeOf(value).size()) - (weights == 1 ? 1 : 2);
+    const auto maps = contract.getIndexingMaps().getAsValueRange<mlir::AffineMapAttr>();
+    const std::vector<mlir::AffineMap> all(maps.begin(), maps.end());
+    const unsigned loop = all[2].getDimPosition(axis);
+    return all[weights].isFunctionOfDim(loop) && !all[1 - weights].isFunctionOfDim(loop);
+  }
+  return false;
+}
+
+/// Counting needs all pairs of elements, in two layouts if the elements lie along the lanes.
+/// Selecting in turn takes two passes of the vector unit for each result, one after the other.
+bool isSelectedInTurn(const NodeView &node) {
+  const Tensor &x = node.in(0);
+  const int64_t axis = axisOf(node), extent = x.shape[axis], results = count(node);
+  constexpr int64_t kFew = 2, kMore = 4, kManyElements = 32; // measured
+  if (results == 1 || needsCode(extent))
+    return true;
+  const bool isAlone = extentProduct(x.shape, 0, x.shape.size()) == extent;
+  return (isAlone || hasFeatures(x.value, axis)) &&
+         (results <= kFew || (results <= kMore && extent >= kManyElements));
+}
+
+/// Takes the first greatest element as often as there are results, and leaves it out each time. The
+/// elements may lie along the lanes.
+void selectInTurn(NodeBuilder &node) {
   Emitter &emit = node.emit;
-  const int64_t axis = axisOf(node), extent = node.in(0).shape[axis], rank = node.in(0).rank();
+  const int64_t axis = axisOf(node), extent = node.in(0).shape[axis];
   const bool largest = wantsLargest(node);
-  Tensor x = largest ? node.in(0) : emit.scaled(node.in(0), -1),
-         codes = codesAlong(axis, rank, extent);
+  Tensor x = largest ? node.in(0) : emit.scaled(node.in(0), -1);
+  // Only what is left out is as low as minus infinity.
+  Tensor ranked = emit.pointwise({x}, [](const Scalars &s, mlir::ValueRange v) {
+    return s.make<arith::MaximumFOp>(v[0], s.constant(kLowest));
+  });
+  const Tensor places = placesAlong(axis, x.rank(), extent);
   std::vector<Tensor> values, indices;
   for (int64_t i = 0; i < count(node); ++i) {
     values.push_back(emit.reduce(ir::Monoid::Max, x, {axis}, true));
-    const Tensor taken = codeOf(emit, x, values.back(), codes, axis);
-    indices.push_back(asIndices(taken, extent));
-    const auto without = [&](const Tensor &from, float instead) {
-      return emit.pointwise({from, codes, taken}, [&](const Scalars &s, mlir::ValueRange v) {
+    const Tensor place = placeOfGreatest(emit, ranked, places, axis);
+    indices.push_back(needsCode(extent) ? asIndices(place, extent) : place);
+    const auto leaveOut = [&](const Tensor &from) {
+      return emit.pointwise({from, places, place}, [](const Scalars &s, mlir::ValueRange v) {
         const mlir::Value isTaken = s.make<arith::CmpFOp>(P::OEQ, v[1], v[2]);
-        return s.make<arith::SelectOp>(isTaken, s.constant(instead), v[0]);
+        return s.make<arith::SelectOp>(isTaken, s.constant(-INFINITY), v[0]);
       });
     };
-    x = without(x, -INFINITY);
-    codes = without(codes, codeOfNone());
+    ranked = leaveOut(ranked);
+    x = leaveOut(x);
   }
   Tensor found = emit.concat(values, axis);
   found = largest ? found : emit.scaled(found, -1);
   found.type = node.in(0).type;
   found.range = node.in(0).range;
   node.result(std::move(found));
-  if (node.wants(1))
-    node.result(1, emit.concat(indices, axis));
+  if (!node.wants(1))
+    return;
+  Tensor taken = emit.concat(indices, axis);
+  taken.type = onnx::TensorProto::INT64;
+  taken.range = IntegerRange{0, static_cast<double>(extent - 1)};
+  node.result(1, std::move(taken));
 }
 
-/// Sorts by counting: the place of an element is how many come before it, of equal ones the
-/// earlier. Every place then takes the one element that belongs there.
+/// Sorts by counting, if elements are not selected in turn: the place of an element is how many
+/// come before it, of equal ones the earlier. Every place then takes the one element that belongs
+/// there.
 void buildTopK(NodeBuilder &node) {
   const Tensor &x = node.in(0);
   const int64_t axis = axisOf(node), extent = x.shape[axis];
-  if (needsCode(extent))
-    return takeGreatest(node);
+  if (isSelectedInTurn(node))
+    return selectInTurn(node);
   const bool largest = wantsLargest(node);
   // Elements along `axis`, what they are compared with behind it.
   const int64_t rank = x.rank() + 1;
@@ -183,7 +240,9 @@ void evaluateTopK(NodeBuilder &node) {
 Operator topK(bool hasInput, bool hasOrder) {
   Operator entry;
   entry.name = "TopK";
-  entry.form = "map: comes before, reduce sum: the rank of every element; map: by rank, reduce max";
+  entry.form = "few results: reduce argmax and max, map: leaves it out, again; otherwise map: "
+               "comes before, reduce sum: "
+               "the rank of every element; map: by rank, reduce max";
   entry.inputs = {{"X", hasOrder ? Types::Numeric : Types::Float}};
   entry.outputs = {{"Values"}, {"Indices", Presence::Optional}};
   entry.attributes = {{"axis", AttributeKind::Int, int64_t{-1}}};

@@ -17,10 +17,6 @@ namespace {
 /// Most positions of an average, each of which may have a divisor of its own.
 constexpr int64_t kMaxPositions = int64_t{1} << 24;
 
-/// Below every number the accelerator computes with: the lowest bf16. An infinity could not be
-/// added to what is moved from lane to lane.
-constexpr float kLowest = -0x1.FEp127F;
-
 bool isSet(const NodeView &node, const char *attribute) {
   return node.given(attribute) && node.integer(attribute) != 0;
 }

@@ -8,6 +8,10 @@
 
 namespace sluice::frontend::ops {
 
+/// The lowest finite bf16 number, below every number that the accelerator computes with. Minus
+/// infinity could not be added to what is moved from lane to lane.
+inline constexpr float kLowest = -0x1.FEp127F;
+
 /// A constant of zeros and ones: element `flat` of `shape` is 1 where `test` says so.
 Tensor mask(const Shape &shape, const std::function<bool(int64_t flat)> &test);
 
