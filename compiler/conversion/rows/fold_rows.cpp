@@ -72,6 +72,12 @@ bool hasNumbersBeyond(const GraphBuilder &graph, const Part &part) {
   return graph.facts(part.row, part.used).padding.keepMaxima();
 }
 
+/// Whether no lane beyond the elements can be the maximum.
+bool isLowestBeyond(const GraphBuilder &graph, RowId row, uint32_t used) {
+  const RowFacts facts = graph.facts(row, used);
+  return facts.padding == LaneValues::known(kLowest) && facts.elements.isFinite();
+}
+
 /// The part with this value in the lanes beyond its elements.
 RowId withBeyond(GraphBuilder &graph, const Part &part, double value) {
   VectorStep choose;
@@ -89,7 +95,8 @@ RowId reduceLanes(Lowering &lowering, isa::Alu alu, const std::vector<Part> &par
   std::vector<RowId> full, partial;
   uint32_t lastUsed = graph.lanes();
   for (const auto [row, used] : parts)
-    if (used == graph.lanes() || graph.facts(row, used).uniform) {
+    if (used == graph.lanes() || graph.facts(row, used).uniform ||
+        (!smallest && isLowestBeyond(graph, row, used))) {
       full.push_back(row);
     } else {
       partial.push_back(row);

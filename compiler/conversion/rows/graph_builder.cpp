@@ -20,7 +20,12 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 /// Of all inputs of a table.
 TableFacts factsOf(const format::TableImage &image) {
   const numerics::Table table(image);
-  TableFacts facts{LaneValues::finite(), LaneValues::finite(), LaneValues::finite(), true};
+  TableFacts facts{LaneValues::finite(),
+                   LaneValues::finite(),
+                   LaneValues::finite(),
+                   LaneValues::finite(),
+                   true,
+                   true};
   const auto take = [](LaneValues &of, uint32_t value) {
     if (!isFinite(value))
       of = either(of, LaneValues::known(numerics::toFloat(value)));
@@ -33,7 +38,12 @@ TableFacts factsOf(const format::TableImage &image) {
       take(facts.ofNumbers, value);
     if (isFinite(input))
       take(facts.ofFinite, value);
+    if (numerics::toFloat(input) <= 0)
+      take(facts.ofNotPositive, value);
   }
+  for (int exponent = -126; exponent <= 126; ++exponent)
+    facts.isReciprocal &= table(numerics::toBits(std::ldexp(1.0F, exponent))) ==
+                          numerics::toBits(std::ldexp(1.0F, -exponent));
   return facts;
 }
 
@@ -209,6 +219,13 @@ RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b
   };
   facts.elements = result(&RowFacts::elements);
   facts.padding = facts.uniform ? facts.elements : result(&RowFacts::padding);
+  if (isBelowMaximum(step, a, b))
+    facts.elements = facts.padding = tableFacts[*step.table].ofNotPositive;
+  else if (isShare(step, a, c)) {
+    facts.elements = LaneValues::anything().spread();
+    // Products clear these lanes all the same: without, the planner finds slower plans of encoders.
+    facts.padding = LaneValues::numbers();
+  }
   for (const RowId operand : a)
     isRead[operand] = true;
   for (const RowId operand : {b, c})
@@ -327,6 +344,62 @@ RowId GraphBuilder::repeated(RowId id) {
 
 bool GraphBuilder::isComputed(RowId row) const {
   return graph.rows[row].kind == RowKind::Linear || graph.rows[row].kind == RowKind::Vector;
+}
+
+bool GraphBuilder::isBelowMaximum(const VectorStep &step, const std::vector<RowId> &a,
+                                  RowId b) const {
+  if (a.size() != 1 || step.alu1 != isa::Alu::Sub || step.rhs1 != isa::Rhs1::B || !step.table ||
+      step.reduce != isa::Reduce::None || step.alu2 != isa::Alu::Pass ||
+      step.post != isa::Post::None)
+    return false;
+  const RowFacts &values = rowFacts[a[0]];
+  if (!values.elements.isFinite() || !values.padding.isFinite())
+    return false;
+  VectorStep maximum;
+  maximum.reduce = isa::Reduce::Max;
+  const Row &most = graph.rows[b];
+  return most.kind == RowKind::Vector && most.step == maximum && llvm::is_contained(most.a, a[0]);
+}
+
+bool GraphBuilder::isNotNegative(RowId id) const {
+  const Row &row = graph.rows[id];
+  const VectorStep &step = row.step;
+  if (row.kind != RowKind::Vector || !step.table || !tableFacts[*step.table].notNegative ||
+      step.reduce != isa::Reduce::None || step.post != isa::Post::None)
+    return false;
+  const auto isBound = [](uint16_t lane) { return lane >> 15 == 0; };
+  return step.alu2 == isa::Alu::Pass ||
+         (step.alu2 == isa::Alu::Min && step.rhs2 == isa::Rhs2::C && !step.cBroadcast &&
+          graph.rows[row.c].kind == RowKind::Constant &&
+          std::ranges::all_of(graph.rows[row.c].lanes, isBound));
+}
+
+bool GraphBuilder::sumsUp(const Term &term) const {
+  const WeightBlock &block = graph.blocks[term.block];
+  for (uint32_t i = 0; i < lanes() * lanes(); ++i) {
+    const uint16_t weight = block[i];
+    if (weight >> 15 != 0 || (i % lanes() < rowFacts[term.x].used && weight != roundToBf16(1.0)))
+      return false;
+  }
+  return true;
+}
+
+bool GraphBuilder::isShare(const VectorStep &step, const std::vector<RowId> &a, RowId c) const {
+  if (a.size() != 1 || step.alu1 != isa::Alu::Pass || !step.table ||
+      !tableFacts[*step.table].isReciprocal || step.reduce != isa::Reduce::None ||
+      step.alu2 != isa::Alu::Mul || step.rhs2 != isa::Rhs2::C || step.cBroadcast ||
+      step.post != isa::Post::None || !rowFacts[a[0]].uniform)
+    return false;
+  const Row &sum = graph.rows[a[0]], &part = graph.rows[c];
+  const auto isOneOfThem = [&](const Term &term) { return term.x == c; };
+  const bool isAtMostOne = part.kind == RowKind::Vector && part.step.alu2 == isa::Alu::Pass &&
+                           isBelowMaximum(part.step, part.a, part.b);
+  return sum.kind == RowKind::Linear && sum.bias.isZero() &&
+         std::ranges::any_of(sum.terms, isOneOfThem) &&
+         (isAtMostOne || rowFacts[c].zeroBeyond(lanes())) &&
+         std::ranges::all_of(sum.terms, [&](const Term &term) {
+           return !graph.dynamic.contains(term.block) && isNotNegative(term.x) && sumsUp(term);
+         });
 }
 
 LaneValues GraphBuilder::after(const VectorStep &step, const LaneValues &a, const LaneValues &b,

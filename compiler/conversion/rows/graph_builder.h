@@ -28,8 +28,10 @@ struct RowFacts {
 
 /// What is known of the values of a function table.
 struct TableFacts {
-  LaneValues ofFinite = LaneValues::anything(), ofNumbers = ofFinite, ofAll = ofFinite;
-  bool notNegative = false; ///< no value has a minus sign, but for NaN
+  LaneValues ofFinite = LaneValues::anything(), ofNumbers = ofFinite, ofAll = ofFinite,
+             ofNotPositive = ofFinite;
+  bool notNegative = false;  ///< no value has a minus sign, but for NaN
+  bool isReciprocal = false; ///< of powers of 2, at least
 };
 
 class GraphBuilder {
@@ -109,6 +111,16 @@ private:
   /// Adds the nodes of this group to those of a row or a block.
   void serve(std::vector<uint32_t> &all) const;
   RowId constantRow(std::vector<uint16_t> lanes, uint32_t used);
+  /// Whether a step is a table of x - max(x): of numbers that are not positive.
+  [[nodiscard]] bool isBelowMaximum(const VectorStep &step, const std::vector<RowId> &a,
+                                    RowId b) const;
+  /// Whether a step multiplies a row by the reciprocal of a sum that has all elements of the row,
+  /// and nothing negative. If a product is not finite, none is.
+  [[nodiscard]] bool isShare(const VectorStep &step, const std::vector<RowId> &a, RowId c) const;
+  /// Whether no lane of a row is negative.
+  [[nodiscard]] bool isNotNegative(RowId id) const;
+  /// Whether a term adds each element of its row once, and nothing negative.
+  [[nodiscard]] bool sumsUp(const Term &term) const;
   /// What a step makes of lanes whose operands are known so far.
   [[nodiscard]] LaneValues after(const VectorStep &step, const LaneValues &a, const LaneValues &b,
                                  const LaneValues &c) const;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/conversion/rows/contraction_loops.h"
+#include "compiler/conversion/rows/fold_rows.h"
 #include "compiler/conversion/rows/lower_dynamic.h"
 #include "compiler/conversion/rows/lowering.h"
 #include "compiler/conversion/rows/models.h"
@@ -159,6 +160,18 @@ std::vector<double> LazyContraction::typical(Lowering &lowering, const std::vect
   return means;
 }
 
+/// Whether a maximum along the lanes reads a value, behind maps or not. Then the lowest number
+/// beyond the elements saves masks.
+bool hasMaximumAlongLanes(Value value, unsigned maps = 4) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(user))
+      return reduce.getMonoid() == ir::Monoid::Max &&
+             llvm::is_contained(reduce.getAxes(), ir::dataDim(value).value_or(-1));
+    return maps > 0 && llvm::isa<ir::MapOp>(user) &&
+           hasMaximumAlongLanes(user->getResult(0), maps - 1);
+  });
+}
+
 RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &after) {
   const RowTensor x = lowering.affineRows(op->getOperand(xFirst ? 0 : 1));
   const reference::Tensor w = lowering.constant(op->getOperand(xFirst ? 1 : 0));
@@ -170,6 +183,7 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
   const auto trips = [&](const std::vector<size_t> &which) { return loops.trips(which, xFirst); };
   const std::vector<Trip> features = trips(feature), sums = trips(inner), bases = trips(outer);
   const std::vector<double> means = typical(lowering, bases, sums);
+  const bool isMaximised = hasMaximumAlongLanes(op->getResult(0));
 
   struct Place {
     int64_t row;
@@ -212,6 +226,10 @@ RowTensor LazyContraction::emitWith(Lowering &lowering, const OutputAffine &afte
       }
       if (std::all_of(row.bias.begin(), row.bias.end(), [](float v) { return v == 0; }))
         row.bias.clear();
+      if (!row.bias.empty() && count < static_cast<size_t>(lanes) && isMaximised) {
+        row.bias.resize(lanes);
+        std::fill(row.bias.begin() + static_cast<ptrdiff_t>(count), row.bias.end(), kLowest);
+      }
       // Where there is a bias, it costs nothing to take back what rounding the weights does to a
       // typical input: errors of a row share their sign. But an input need not be typical: where
       // all elements are 0, the bias is the result, and is off by 2^-8 of itself at most.
