@@ -47,6 +47,13 @@ TableFacts factsOf(const format::TableImage &image) {
   return facts;
 }
 
+constexpr unsigned kMostSignificand = 255;
+/// An accumulator overflows with no sum of products whose weights have significands of this sum, as
+/// products are aligned in it by up to 7 bits (docs/machine.md, Numbers). An eighth is for the
+/// bias.
+constexpr uint64_t kMostWeight =
+    (uint64_t{1} << (isa::kAccBits - 1 - 7 - isa::kFieldFraction)) / kMostSignificand / 8 * 7;
+
 /// What the lanes from `first` on hold of a constant row.
 LaneValues valuesOf(const std::vector<uint16_t> &lanes, uint32_t first, uint32_t last) {
   LaneValues values = LaneValues::known(0);
@@ -176,8 +183,40 @@ RowId GraphBuilder::recalled(RowId row) {
   return entry->second;
 }
 
+uint64_t GraphBuilder::weightOf(const Term &term) const {
+  return graph.dynamic.contains(term.block) ? uint64_t{kMostSignificand} * lanes()
+                                            : graph.blocks[term.block].weight();
+}
+
+RowId GraphBuilder::sumOfParts(const std::vector<Term> &terms, std::vector<float> bias,
+                               uint32_t used, bool uniform, const LaneValues &beyond) {
+  const uint32_t summed = uniform ? lanes() : used;
+  std::vector<uint16_t> identity(size_t{lanes()} * lanes());
+  for (uint32_t lane = 0; lane < summed; ++lane)
+    identity[lane * lanes() + lane] = roundToBf16(1.0);
+  const uint32_t ones = block(identity);
+  std::vector<Term> parts;
+  for (size_t first = 0, end = 0; first < terms.size(); first = end) {
+    for (uint64_t weight = 0;
+         end < terms.size() && (end == first || weight + weightOf(terms[end]) <= kMostWeight);)
+      weight += weightOf(terms[end++]);
+    const RowId part = linear({terms.begin() + static_cast<ptrdiff_t>(first),
+                               terms.begin() + static_cast<ptrdiff_t>(end)},
+                              {}, used, uniform, beyond);
+    parts.push_back({forProduct(part, std::vector<bool>(summed, true)), ones});
+  }
+  const bool isPadded = !uniform && bias.size() > used;
+  const LaneValues padding = LaneValues::known(isPadded ? bias[used] : 0);
+  return linear(std::move(parts), std::move(bias), used, uniform, padding);
+}
+
 RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
                            bool uniform, const LaneValues &beyond) {
+  uint64_t weight = 0;
+  for (const Term &term : terms)
+    weight += weightOf(term);
+  if (weight > kMostWeight && terms.size() > 1)
+    return sumOfParts(terms, std::move(bias), used, uniform, beyond);
   // Products with what is written in this inference cannot be done in the one before.
   for (Term &term : terms) {
     if (graph.dynamic.contains(term.block))

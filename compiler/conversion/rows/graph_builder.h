@@ -121,6 +121,11 @@ private:
   [[nodiscard]] bool isNotNegative(RowId id) const;
   /// Whether a term adds each element of its row once, and nothing negative.
   [[nodiscard]] bool sumsUp(const Term &term) const;
+  /// The sum of significands of the weights of a term, of the output lane where it is largest.
+  [[nodiscard]] uint64_t weightOf(const Term &term) const;
+  /// A sum that might overflow an accumulator, as a sum of sums that are rounded to bf16.
+  RowId sumOfParts(const std::vector<Term> &terms, std::vector<float> bias, uint32_t used,
+                   bool uniform, const LaneValues &beyond);
   /// What a step makes of lanes whose operands are known so far.
   [[nodiscard]] LaneValues after(const VectorStep &step, const LaneValues &a, const LaneValues &b,
                                  const LaneValues &c) const;

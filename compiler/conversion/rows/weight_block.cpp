@@ -1,5 +1,7 @@
 #include "compiler/conversion/rows/weight_block.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,14 @@ WeightBlock::WeightBlock(std::vector<uint16_t> elements) {
     made->zero &= numerics::isZero(element);
     made->cleared &= element == 0;
     made->finite &= numerics::isFinite(element);
+  }
+  const auto lanes = static_cast<size_t>(std::sqrt(made->elements.size()));
+  for (size_t first = 0; first < made->elements.size(); first += lanes) {
+    uint32_t sum = 0;
+    for (size_t i = first; i < first + lanes; ++i)
+      if (const uint16_t element = made->elements[i]; !numerics::isZero(element))
+        sum += 0x80U | (element & 0x7FU);
+    made->weight = std::max(made->weight, sum);
   }
   made->hash = std::hash<std::string_view>()(
       std::string_view(reinterpret_cast<const char *>(made->elements.data()),

@@ -29,6 +29,8 @@ public:
   /// What a memory holds before a program is loaded; -0 is not.
   [[nodiscard]] bool isCleared() const { return content->cleared; }
   [[nodiscard]] bool isFinite() const { return content->finite; }
+  /// The largest sum of significands (128 to 255, 0 for a zero) of the weights of an output lane.
+  [[nodiscard]] uint32_t weight() const { return content->weight; }
   /// Equal for equal weights.
   [[nodiscard]] uint64_t hash() const { return content->hash; }
 
@@ -46,6 +48,7 @@ private:
   struct Content {
     std::vector<uint16_t> elements;
     bool zero = true, cleared = true, finite = true;
+    uint32_t weight = 0;
     uint64_t hash = 0;
   };
   std::shared_ptr<const Content> content;

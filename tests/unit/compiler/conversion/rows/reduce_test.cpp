@@ -212,6 +212,26 @@ std::string softmax(const std::string &extent) {
          t + "\n}";
 }
 
+/// The accumulator has 48 bits. A product has 16, is aligned by up to 7 and has 11 below it: it
+/// takes 2^13 products of the largest significands, and twice as many where one is that of 1.
+TEST(Sum, OfSoManyElementsThatAnAccumulatorOverflowsIsOneOfSums) {
+  constexpr uint32_t kLanes = 64;
+  const auto largest = [](const Graph &graph) {
+    size_t most = 0;
+    for (const Row &row : graph.rows)
+      most = std::max(most, row.terms.size());
+    return most * kLanes;
+  };
+  Model few(reduction("sum", tensor("1x14000", 1), "1", tensor("1x1", 1)), kLanes);
+  ASSERT_TRUE(few.graph);
+  EXPECT_EQ(few.count(RowKind::Linear), 1U);
+  Model many(reduction("sum", tensor("1x20000", 1), "1", tensor("1x1", 1)), kLanes);
+  ASSERT_TRUE(many.graph);
+  EXPECT_EQ(many.count(RowKind::Linear), 3U);
+  EXPECT_LT(largest(*many.graph), 1U << 14);
+  EXPECT_LE(many.error(3.9, 4), 0.01);
+}
+
 /// Logits far below zero: without a mask, exp(0 - max) of the padding is
 /// infinite and poisons the sum.
 TEST(Softmax, IsRightForEveryExtent) {

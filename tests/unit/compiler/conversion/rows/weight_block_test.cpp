@@ -28,6 +28,13 @@ TEST(WeightBlock, OneWeightMakesItInfinite) {
   EXPECT_FALSE(WeightBlock({kOne, 0, 0, kNaN}).isFinite());
 }
 
+TEST(WeightBlock, WeighsItsHeaviestOutputLane) {
+  constexpr uint16_t kMinusThree = 0xC040, kJustBelowTwo = 0x3FFF;
+  EXPECT_EQ(WeightBlock({0, kDenormal, kMinusZero, 0}).weight(), 0U);
+  EXPECT_EQ(WeightBlock({kOne, 0, kMinusThree, kOne}).weight(), 192U + 128);
+  EXPECT_EQ(WeightBlock({kJustBelowTwo, kJustBelowTwo, kOne, kOne}).weight(), 510U);
+}
+
 TEST(WeightBlock, EqualWeightsAreOneBlock) {
   const WeightBlock block({kOne, 0, 0, kOne}), copy = block, same({kOne, 0, 0, kOne}),
                                                other({kOne, 0, 0, kNaN}), zero({0, 0, 0, 0}),
