@@ -33,39 +33,75 @@ module tensor_ram #(
   localparam int unsigned InboxBits = $clog2(InboxRows);
   localparam int unsigned LocalBits = $clog2(LocalRows);
 
-  logic [RowBits-1:0] inbox[InboxRows];
-  logic [RowBits-1:0] local_rows[LocalRows];
+  // Where a read meets a write of its row, the output register is zero, whatever is read.
+  (* no_rw_check *) logic [RowBits-1:0] inbox[InboxRows];
+  (* no_rw_check *) logic [RowBits-1:0] local_rows[LocalRows];
+
+  // ---- writes: in the RAM a cycle later -------------------------------------------------
+  logic                 inbox_q, local_q;
+  logic [InboxBits-1:0] inbox_addr_q;
+  logic [LocalBits-1:0] local_addr_q;
+  logic [RowBits-1:0]   inbox_row_q, local_row_q;
 
   always_ff @(posedge clk_i) begin
-    if (inbox_write_i) inbox[inbox_addr_i[InboxBits-1:0]] <= inbox_row_i;
-    if (local_write_i) local_rows[local_addr_i[LocalBits-1:0]] <= local_row_i;
+    inbox_q <= inbox_write_i;
+    local_q <= local_write_i;
+    if (inbox_write_i) begin
+      inbox_addr_q <= inbox_addr_i[InboxBits-1:0];
+      inbox_row_q  <= inbox_row_i;
+    end
+    if (local_write_i) begin
+      local_addr_q <= local_addr_i[LocalBits-1:0];
+      local_row_q  <= local_row_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (inbox_q) inbox[inbox_addr_q] <= inbox_row_q;
+    if (local_q) local_rows[local_addr_q] <= local_row_q;
   end
 
+  // ---- reads: of four sources, three are zero -------------------------------------------
   for (genvar p = 0; p < 4; p++) begin : gen_port
-    logic               local_q;
-    logic [RowBits-1:0] inbox_row_q, local_row_q;
+    logic                 is_local, meets_inbox, meets_local;
+    logic [InboxBits-1:0] inbox_addr;
+    logic [LocalBits-1:0] local_addr;
+    logic [RowBits-1:0]   stored_inbox_q, stored_local_q, late_inbox_q, late_local_q;
+
+    assign is_local    = read_addr_i[p*16+15];
+    assign inbox_addr  = read_addr_i[p*16+:InboxBits];
+    assign local_addr  = read_addr_i[p*16+:LocalBits];
+    assign meets_inbox = inbox_q && !is_local && inbox_addr == inbox_addr_q;
+    assign meets_local = local_q && is_local && local_addr == local_addr_q;
+
     always_ff @(posedge clk_i) begin
       if (read_i[p]) begin
-        local_q <= read_addr_i[p*16+15];
-        if (read_addr_i[p*16+15]) local_row_q <= local_rows[read_addr_i[p*16+:LocalBits]];
-        else inbox_row_q <= inbox[read_addr_i[p*16+:InboxBits]];
+        if (is_local || meets_inbox) stored_inbox_q <= '0;
+        else stored_inbox_q <= inbox[inbox_addr];
+        if (!is_local || meets_local) stored_local_q <= '0;
+        else stored_local_q <= local_rows[local_addr];
+        late_inbox_q <= meets_inbox ? inbox_row_q : '0;
+        late_local_q <= meets_local ? local_row_q : '0;
       end
     end
-    assign read_row_o[p*RowBits+:RowBits] = local_q ? local_row_q : inbox_row_q;
+    assign read_row_o[p*RowBits+:RowBits] = stored_inbox_q | stored_local_q |
+                                            late_inbox_q | late_local_q;
 
     `SLUICE_ASSERT(!read_i[p] || {1'b0, read_addr_i[p*16+:15]} <
                                  (read_addr_i[p*16+15] ? 16'(LocalRows) : 16'(InboxRows)))
   end
 
   if (Readback) begin : gen_readback
-    logic               local_q;
-    logic [RowBits-1:0] inbox_row_q, local_row_q;
+    logic [RowBits-1:0] row_q;
+    assign readback_row_o = row_q;
     always_ff @(posedge readback_clk_i) begin
-      local_q     <= readback_addr_i[15];
-      local_row_q <= local_rows[readback_addr_i[LocalBits-1:0]];
-      inbox_row_q <= inbox[readback_addr_i[InboxBits-1:0]];
+      if (readback_addr_i[15]) begin
+        row_q <= local_q && readback_addr_i[LocalBits-1:0] == local_addr_q ? local_row_q
+                 : local_rows[readback_addr_i[LocalBits-1:0]];
+      end else begin
+        row_q <= inbox_q && readback_addr_i[InboxBits-1:0] == inbox_addr_q ? inbox_row_q
+                 : inbox[readback_addr_i[InboxBits-1:0]];
+      end
     end
-    assign readback_row_o = local_q ? local_row_q : inbox_row_q;
   end else begin : gen_no_readback
     logic unused;
     assign unused         = ^{readback_clk_i, readback_addr_i};
