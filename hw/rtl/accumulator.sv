@@ -1,12 +1,13 @@
 // Accumulator rows and the preload rows they start from or are written to.
-// For a beat that accumulates in cycle A (docs/machine.md): the control comes in
-// A-2, poison_i and anchor_i in A-1, sum_i in A; lane_o is the new content in A+1.
+// For a beat that accumulates in cycle A (docs/machine.md): read_i and read_p_i, which
+// are its preload_i and p_i, come in A-3, the control in A-2, poison_i and anchor_i in
+// A-1, sum_i in A; lane_o is the new content in A+1.
 //
 // Anchors run one cycle ahead of integers, so the loop holds only a move by whole
 // bytes and an addition. A beat right behind one on the same accumulator takes the
 // integer from the loop register; everything older has reached the memory. The
-// preload row is read in A-2, a cycle before the contract's A-1, for the sake of
-// its anchor; the one write that could come between is forwarded.
+// preload row is read in A-3, two cycles before the contract's A-1, and registered
+// behind the RAM; the two writes that could come between are forwarded.
 `include "assert.svh"
 
 module accumulator #(
@@ -17,6 +18,8 @@ module accumulator #(
 ) (
     input  logic                              clk_i,
     input  logic                              rst_i,
+    input  logic                              read_i,
+    input  logic [11:0]                       read_p_i,
     input  logic                              valid_i,
     input  logic                              zero_i,     // start from zero
     input  logic                              preload_i,  // start from preload row p
@@ -36,17 +39,18 @@ module accumulator #(
 
   `SLUICE_REQUIRE(Accumulators >= 2 && Accumulators <= 256 && PreloadRows >= 2 && PreloadRows <= 4096)
 
-  // ---- A-2: control, preload read ---------------------------------------------------
-  // Names end in the cycle in which a register is used: m1 is A-1, 0 is A, 1 is A+1.
+  // ---- A-3: preload read; A-2: control, preload row -----------------------------------
+  // Names end in the cycle in which a register is used: m2 is A-2, 0 is A, 1 is A+1.
   logic [AddrBits-1:0]     acc;
   logic                    valid_m1_q, valid_0_q, zero_m1_q, preload_m1_q, same_m1_q, same_0_q;
-  logic                    raw_m1_q, raw_0_q, raw_1_q, forward_m1_q;
+  logic                    raw_m1_q, raw_0_q, raw_1_q, met_m2_q, meets;
   logic [11:0]             p_m1_q, p_0_q, p_1_q;
   logic [AddrBits-1:0]     acc_m1_q, acc_0_q;
   logic [Accumulators-1:0] known_q;  // written since reset; the others count as zero
-  logic [Lanes*LaneBits-1:0] row_m1, forward_row_q;
+  logic [Lanes*LaneBits-1:0] row_m2, row_m1_q, met_row_q;
 
-  assign acc = acc_i[AddrBits-1:0];
+  assign acc   = acc_i[AddrBits-1:0];
+  assign meets = raw_1_q && p_1_q == p_i;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -73,8 +77,11 @@ module accumulator #(
       same_m1_q    <= !preload_i && !zero_i && valid_m1_q && acc == acc_m1_q;
       acc_m1_q     <= acc;
       p_m1_q       <= p_i;
-      forward_m1_q <= raw_1_q && p_1_q == p_i;
-      if (preload_i && raw_1_q && p_1_q == p_i) forward_row_q <= lane_o;
+      if (preload_i) row_m1_q <= meets ? lane_o : met_m2_q ? met_row_q : row_m2;
+    end
+    if (read_i) begin
+      met_m2_q <= raw_1_q && p_1_q == read_p_i;
+      if (raw_1_q) met_row_q <= lane_o;
     end
     if (valid_m1_q) begin
       same_0_q <= same_m1_q;
@@ -96,9 +103,9 @@ module accumulator #(
       .write_i     (raw_1_q),
       .write_row_i (p_1_q),
       .write_data_i(lane_o),
-      .read_i      (valid_i && preload_i),
-      .read_row_i  (p_i),
-      .read_data_o (row_m1)
+      .read_i,
+      .read_row_i  (read_p_i),
+      .read_data_o (row_m2)
   );
 
   // ---- memories ---------------------------------------------------------------------
@@ -141,8 +148,7 @@ module accumulator #(
     always_comb begin
       if (zero_m1_q) start = '0;
       else if (!preload_m1_q) start = stored;
-      else if (forward_m1_q) start = forward_row_q[i*LaneBits+:LaneBits];
-      else start = row_m1[i*LaneBits+:LaneBits];
+      else start = row_m1_q[i*LaneBits+:LaneBits];
     end
 
     anchor_add u_anchor (

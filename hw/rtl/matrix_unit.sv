@@ -188,9 +188,10 @@ module matrix_unit #(
   logic [Lanes*LaneBits-1:0]         lane;
   logic                              rounded_valid;
   logic [Lanes*32-1:0]               rounded;
-  ctl_t                              reading, early, after;  // of the beats in t+1, A-2 and A+1
+  ctl_t                              reading, ahead, early, after;  // of the beats in t+1, A-3, A-2, A+1
 
   assign reading = ctl_q[1];
+  assign ahead   = ctl_q[Depth-3];
   assign early   = ctl_q[Depth-2];
   assign after   = ctl_q[Depth+1];
 
@@ -225,6 +226,8 @@ module matrix_unit #(
   ) u_accumulator (
       .clk_i,
       .rst_i,
+      .read_i   (ahead.preload),
+      .read_p_i (ahead.p),
       .valid_i  (early.compute),
       .zero_i   (early.zero),
       .preload_i(early.preload),

@@ -25,7 +25,7 @@ module preload_ram #(
   for (genvar q = 0; q < 4; q++) begin : gen_quarter
     localparam int unsigned Bits = q == 3 ? LaneBits - 48 : 16;
 
-    logic [Lanes*Bits-1:0] mem[Rows];
+    (* no_rw_check *) logic [Lanes*Bits-1:0] mem[Rows];
     logic [Lanes*Bits-1:0] data, read_q;
     logic [AddrBits-1:0]   addr;
     logic                  cfg;

@@ -3,6 +3,7 @@
 // and the contract's cycles for the preload rows.
 #include <array>
 #include <deque>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,7 @@ class Model {
 public:
   explicit Model(uint32_t seed) : bench(seed) {
     bench->valid_i = 0;
+    bench->read_i = 0;
     bench->cfg_preload_i = 0;
     bench.reset();
     for (unsigned row = 0; row < kRows; ++row) {
@@ -56,7 +58,7 @@ public:
             bench.pick(40) == 0};
   }
 
-  void cycle() {
+  Beat randomBeat() {
     Beat beat;
     beat.valid = bench.pick(8) != 0;
     const unsigned init = bench.pick(6);
@@ -70,6 +72,14 @@ public:
       one = lane();
       one.poison = poison;
     }
+    return beat;
+  }
+
+  void cycle() {
+    // The preload row is read a cycle before the control of the beat comes.
+    const Beat beat = std::exchange(next, randomBeat());
+    bench->read_i = next.valid && next.preload;
+    bench->read_p_i = next.p;
     bench->valid_i = beat.valid;
     bench->zero_i = beat.zero;
     bench->preload_i = beat.preload;
@@ -136,6 +146,7 @@ private:
   std::array<Row, kAccumulators> accumulators{};
   std::array<Row, kRows> preload{};
   std::deque<Beat> beats;
+  Beat next; ///< invalid at first
   unsigned lastAcc = 0, writtenRow = 0;
   bool written = false;
   Row writtenData{};
