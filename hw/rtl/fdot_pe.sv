@@ -1,9 +1,10 @@
 // Processing element: Terms exact products, aligned to their largest anchor and
 // summed as integers, plus the sum of the elements before it in the column.
-// With x_i and the weights' RAM output in cycle t, stage_i[k] is high in t+k for
-// such a beat. read_i and block_i come in t-1. The group sum is registered in t+5
-// and its anchor is shown in t+4; a chained element adds the incoming sum (anchor
-// in t+4, integer in t+5) and shows the result a cycle later (t+5, t+6).
+// With x_i in cycle t, stage_i[k] is high in t+k for such a beat. read_i and block_i
+// come in t-2. keep_i comes in t-1 and registers the word of the weight RAM in front of
+// the multipliers. The group sum is registered in t+5 and its anchor is shown in t+4; a
+// chained element adds the incoming sum (anchor in t+4, integer in t+5) and shows the
+// result a cycle later (t+5, t+6).
 `include "assert.svh"
 
 module fdot_pe #(
@@ -14,6 +15,7 @@ module fdot_pe #(
 ) (
     input  logic                        clk_i,
     input  logic                        read_i,
+    input  logic                        keep_i,
     input  logic [AddrBits-1:0]         block_i,
     input  logic [5:0]                  stage_i,
     input  logic [Terms*16-1:0]         x_i,
@@ -34,7 +36,7 @@ module fdot_pe #(
   localparam int unsigned Quads     = Terms / 4;
 
   // ---- weights and terms ------------------------------------------------------------
-  logic [Terms*16-1:0] w;
+  logic [Terms*16-1:0] w, w_q;
 
   weight_ram #(
       .Terms (Terms),
@@ -48,6 +50,10 @@ module fdot_pe #(
       .write_addr_i(write_block_i),
       .write_data_i
   );
+
+  always_ff @(posedge clk_i) begin
+    if (keep_i) w_q <= w;
+  end
 
   // ---- stages 1 to 4 of the terms, in fours -----------------------------------------
   logic [Pairs*6-1:0] pair1_q;
@@ -64,7 +70,7 @@ module fdot_pe #(
         .clk_i,
         .stage_i  (stage_i[3:0]),
         .x_i      (x_i[i*64+:64]),
-        .w_i      (w[i*64+:64]),
+        .w_i      (w_q[i*64+:64]),
         .pairs_o  (pair1_q[i*12+:12]),
         .largest_i(largest2_q),
         .minus_o  (minus[i*4+:4]),

@@ -37,7 +37,6 @@ module matrix_array #(
   localparam int unsigned Last      = Stage1 + isa_pkg::MmPe + Elements - 1;
 
   logic [Last:2]        valid_q;
-  logic [BlockBits-1:0] block2_q;
   logic [Lanes*16-1:0]  row2_q, row3_q;
   logic [Lanes-1:0]     full_exponent;
   logic [Last-1:3]      poison_q;
@@ -53,8 +52,7 @@ module matrix_array #(
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      row2_q   <= zero_i ? '0 : row_i;
-      block2_q <= block_i;
+      row2_q <= zero_i ? '0 : row_i;
     end
     if (valid_q[2]) row3_q <= row2_q;
     poison_q <= {poison_q[Last-2:3], full_exponent != '0};
@@ -62,7 +60,7 @@ module matrix_array #(
   assign poison_o = poison_q[Last-1];
 
   // ---- one slice of x per element, skewed --------------------------------------------
-  logic [Elements-1:0]           read;
+  logic [Elements-1:0]           read, keep;
   logic [Elements*BlockBits-1:0] block;
   logic [Elements*6-1:0]         stage;
   logic [Lanes*16-1:0]           x;
@@ -74,22 +72,26 @@ module matrix_array #(
       // The element's slice and address, d cycles later than needed without skew.
       logic [SliceBits-1:0] slice, slice_q;
       logic [BlockBits-1:0] address, address_q;
+      logic                 moves;  // the address
       if (d == 0) begin : gen_first
         assign slice   = row3_q[p*SliceBits+:SliceBits];
-        assign address = block2_q;
+        assign address = block_i;
+        assign moves   = valid_i;
       end else begin : gen_next
         assign slice   = gen_delay[d-1].slice_q;
         assign address = gen_delay[d-1].address_q;
+        assign moves   = valid_q[1+d];
       end
       always_ff @(posedge clk_i) begin
-        if (valid_q[2+d]) address_q <= address;
+        if (moves) address_q <= address;
         if (valid_q[3+d]) slice_q <= slice;
       end
     end
 
     assign x[p*SliceBits+:SliceBits]     = gen_delay[Skew].slice_q;
     assign block[p*BlockBits+:BlockBits] = gen_delay[Skew].address_q;
-    assign read[p]                       = valid_q[3+Skew];
+    assign read[p]                       = valid_q[2+Skew];
+    assign keep[p]                       = valid_q[3+Skew];
     assign stage[p*6+:5]                 = valid_q[Stage1+Skew+:5];
     if (p == 0) begin : gen_unchained
       assign stage[5] = 1'b0;
@@ -119,6 +121,7 @@ module matrix_array #(
     ) u_column (
         .clk_i,
         .read_i       (read),
+        .keep_i       (keep),
         .block_i      (block),
         .stage_i      (stage),
         .x_i          (x),

@@ -11,6 +11,7 @@ module matrix_column #(
 ) (
     input  logic                           clk_i,
     input  logic [Elements-1:0]            read_i,
+    input  logic [Elements-1:0]            keep_i,
     input  logic [Elements*AddrBits-1:0]   block_i,
     input  logic [Elements*6-1:0]          stage_i,
     input  logic [Elements*Terms*16-1:0]   x_i,
@@ -39,6 +40,7 @@ module matrix_column #(
     ) u_pe (
         .clk_i,
         .read_i        (read_i[p]),
+        .keep_i        (keep_i[p]),
         .block_i       (block_i[p*AddrBits+:AddrBits]),
         .stage_i       (stage_i[p*6+:6]),
         .x_i           (x_i[p*Terms*16+:Terms*16]),

@@ -63,7 +63,7 @@ uint16_t *MatrixData::blockAt(uint32_t block) {
 }
 
 Cycle MatrixData::readCycle(const Beat &beat, uint32_t p) const {
-  return beat.issued + isa::kMmRead + isa::kMmFanout - 1 + (p > 0 ? p - 1 : 0);
+  return beat.issued + isa::kMmRead + isa::kMmFanout - 2 + (p > 0 ? p - 1 : 0);
 }
 
 void MatrixData::issue(const MatrixInstruction &inst, const LoopNest &beat, const TensorRam &ram,
