@@ -1,6 +1,7 @@
 // The multicast network: one packet per cycle from one of Sources FIFOs to every
-// destination of its mask. Granted in t, in the arbitration register in t+1, in
-// the broadcast register, which the destinations write from, in t+2.
+// destination of its mask. Granted in t, in the broadcast register, which the
+// destinations write from, in t+2. The heads of all FIFOs are registered in t+1, so
+// that the grant selects one of them a cycle after it is decided.
 `include "assert.svh"
 
 module network #(
@@ -65,17 +66,20 @@ module network #(
 
   assign host_grant_o = (pop_o & host_data) != '0;
 
-  logic [machine_pkg::PacketBits-1:0] packet, packet_q;
-  logic [RowBits-1:0] row, row_q;
+  logic [Sources*machine_pkg::PacketBits-1:0] packets_q;
+  logic [Sources*RowBits-1:0] rows_q;
+  logic [Sources-1:0] grant_q;
   logic               valid_q;
+  logic [machine_pkg::PacketBits-1:0] packet;
+  logic [RowBits-1:0] row;
 
   always_comb begin
     packet = '0;
     row    = '0;
     for (int s = 0; s < Sources; s++) begin
-      if (pop_o[s]) begin
-        packet = packet | packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
-        row    = row | row_i[s*RowBits+:RowBits];
+      if (grant_q[s]) begin
+        packet = packet | packets_q[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+        row    = row | rows_q[s*RowBits+:RowBits];
       end
     end
   end
@@ -91,13 +95,17 @@ module network #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (request != '0) begin
-      packet_q <= packet;
-      row_q    <= row;
+    grant_q <= pop_o;
+    for (int s = 0; s < Sources; s++) begin
+      if (valid_i[s]) begin
+        packets_q[s*machine_pkg::PacketBits+:machine_pkg::PacketBits] <=
+            packet_i[s*machine_pkg::PacketBits+:machine_pkg::PacketBits];
+        rows_q[s*RowBits+:RowBits] <= row_i[s*RowBits+:RowBits];
+      end
     end
     if (valid_q) begin
-      packet_o <= packet_q;
-      row_o    <= row_q;
+      packet_o <= packet;
+      row_o    <= row;
     end
   end
 
