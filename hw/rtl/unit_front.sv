@@ -35,29 +35,34 @@ module unit_front #(
     output logic [machine_pkg::CounterBits-1:0] count_o
 );
   // Every unit instruction starts with the same loop, wait and signal fields.
-  isa_pkg::mm_inst_t                   next, inst_q;
+  isa_pkg::mm_inst_t                   pushed, next, inst_q;
   logic                                next_valid, active_q, wait_beat, enough;
   logic                                may_issue, issue, move, load, replace;
   logic [4:0]                          first, last;
   logic [1:0]                          loop;
   logic [PcBits-1:0]                   pc_q, next_pc;
   logic [PcBits+isa_pkg::InstBits-1:0] head;
-  logic [4:0]                          token_q;
+  logic [4:0]                          token, next_token;
   logic [7:0]                          have;
   logic [2:0]                          state;
 
   // ---- queue and active instruction -----------------------------------------------
-  fifo #(
+  assign pushed = inst_i;
+
+  fifo_ahead #(
       .Width(PcBits + isa_pkg::InstBits),
+      .Ahead(5),
       .Depth(isa_pkg::UnitQueueDepth)
   ) u_queue (
       .clk_i,
       .rst_i,
       .push_i,
       .data_i ({pc_i, inst_i}),
+      .ahead_i(pushed.wait_token),
       .pop_i  (replace && next_valid),
       .valid_o(next_valid),
       .head_o (head),
+      .ahead_o(next_token),
       .full_o
   );
 
@@ -83,10 +88,6 @@ module unit_front #(
       inst_q <= next;
       pc_q   <= next_pc;
     end
-    if (move) begin
-      if (load) token_q <= next.wait_token;
-      else if (wait_beat) token_q <= token_q + inst_q.wait_step;
-    end
   end
 
   loop_nest u_nest (
@@ -108,11 +109,15 @@ module unit_front #(
       .rst_i,
       .give_i,
       .give_token_i,
-      .token_i (token_q),
-      .need_i  (inst_q.wait_count),
-      .enough_o(enough),
-      .take_i  (issue && wait_beat),
-      .have_o  (have),
+      .load_i      (replace),
+      .load_token_i(next_token),
+      .load_step_i (next.wait_step),
+      .step_i      (inst_q.wait_step),
+      .need_i      (inst_q.wait_count),
+      .enough_o    (enough),
+      .take_i      (issue && wait_beat),
+      .token_o     (token),
+      .have_o      (have),
       .fault_o
   );
 
@@ -129,7 +134,7 @@ module unit_front #(
       .rst_i,
       .valid_i(active_q),
       .ready_i(issue),
-      .data_i ({inst_q, first, last, token_q})
+      .data_i ({inst_q, first, last, token})
   );
 
   // ---- watching -----------------------------------------------------------------
@@ -154,7 +159,7 @@ module unit_front #(
     status_q.block <= state;
     if (active_q) status_q.pc <= 16'(pc_q);
     if (active_q && !may_issue) begin
-      status_q.token <= token_q;
+      status_q.token <= token;
       status_q.have  <= have;
       status_q.need  <= inst_q.wait_count;
     end

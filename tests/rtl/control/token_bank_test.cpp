@@ -15,9 +15,20 @@ constexpr unsigned kGives = 3;
 void idle(Testbench<Vrtl_token_bank> &bank) {
   bank->give_i = 0;
   bank->give_token_i = 0;
-  bank->token_i = 0;
+  bank->load_i = 0;
+  bank->load_token_i = 0;
+  bank->load_step_i = 0;
+  bank->step_i = 0;
   bank->need_i = 1;
   bank->take_i = 0;
+}
+
+/// From the next cycle on, the bank waits for `token`, always the same one.
+void waitFor(Testbench<Vrtl_token_bank> &bank, unsigned token) {
+  bank->load_i = 1;
+  bank->load_token_i = token;
+  bank.clock();
+  bank->load_i = 0;
 }
 
 TEST(TokenBank, CountsGivesAndTakesOfOneCycle) {
@@ -25,12 +36,13 @@ TEST(TokenBank, CountsGivesAndTakesOfOneCycle) {
     Testbench<Vrtl_token_bank> bank(seed);
     idle(bank);
     bank.reset();
+    waitFor(bank, 0);
     std::array<unsigned, 32> model{};
-    unsigned together = 0;
+    unsigned waited = 0, step = 0, together = 0, steps = 0, reloads = 0;
     for (int cycle = 0; cycle < 5000; ++cycle) {
       // Few tokens in use, so that gives meet each other and the take.
       const auto token = [&] { return bank.pick(8) ? bank.pick(3) : bank.pick(32); };
-      const unsigned waited = token(), need = 1 + bank.pick(4);
+      const unsigned need = 1 + bank.pick(4);
       unsigned gives = 0, packed = 0;
       std::array<unsigned, kGives> given{};
       for (unsigned g = 0; g < kGives; ++g) {
@@ -39,12 +51,18 @@ TEST(TokenBank, CountsGivesAndTakesOfOneCycle) {
         if (bank.pick(3) == 0 && model[given[g]] < 200)
           gives |= 1u << g;
       }
-      bank->token_i = waited;
+      const bool load = bank.pick(4) == 0;
+      const unsigned next = token(), nextStep = bank.pick(3) ? bank.pick(3) : bank.pick(32);
+      bank->load_i = load;
+      bank->load_token_i = next;
+      bank->load_step_i = nextStep;
+      bank->step_i = step;
       bank->need_i = need;
       bank->give_i = gives;
       bank->give_token_i = packed;
       bank->take_i = 0;
       bank.settle();
+      ASSERT_EQ(bank->token_o, waited);
       ASSERT_EQ(bank->have_o, model[waited]);
       ASSERT_EQ(bank->enough_o, model[waited] >= need);
       const bool take = bank->enough_o && bank.pick(2);
@@ -57,9 +75,19 @@ TEST(TokenBank, CountsGivesAndTakesOfOneCycle) {
           ++model[given[g]];
           together += take && given[g] == waited;
         }
+      steps += take && !load && step != 0;
+      reloads += take && load && next == waited;
+      if (load) {
+        waited = next;
+        step = nextStep;
+      } else if (take) {
+        waited = (waited + step) % 32;
+      }
       ASSERT_FALSE(bank->fault_o);
     }
     EXPECT_GT(together, 0u);
+    EXPECT_GT(steps, 0u);
+    EXPECT_GT(reloads, 0u);
   }
 }
 
@@ -67,9 +95,9 @@ TEST(TokenBank, FaultsOnlyPastTheMaximum) {
   Testbench<Vrtl_token_bank> bank(1);
   idle(bank);
   bank.reset();
+  waitFor(bank, 7);
   bank->give_i = 1;
   bank->give_token_i = 7;
-  bank->token_i = 7;
   for (int i = 0; i < 255; ++i)
     bank.clock();
   EXPECT_EQ(bank->have_o, 255);

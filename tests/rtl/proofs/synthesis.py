@@ -19,6 +19,7 @@ MODULES = {
     "credit_counter": {"Depth": 16},
     "fifo_pointers": {"Depth": 16},
     "fifo": {"Width": 8, "Depth": 4},
+    "fifo_ahead": {"Width": 8, "Ahead": 2, "Depth": 4},
     "result_fifo": {"Width": 8, "Depth": 4},
     "loop_nest": {},
     "loop_address": {"Width": 18, "Rings": 1},
