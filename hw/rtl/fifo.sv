@@ -1,5 +1,8 @@
 // First-in first-out queue. What is pushed in cycle t can be seen and popped
-// from t+1; the head is read without a register.
+// from t+1; the head is read without a register. write_i writes data_i to the place of
+// the next item, so that it need not wait for the decision to push.
+`include "assert.svh"
+
 module fifo #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 4  // a power of two
@@ -7,6 +10,7 @@ module fifo #(
     input  logic             clk_i,
     input  logic             rst_i,
     input  logic             push_i,
+    input  logic             write_i,  // with every push, and at will where it is not full
     input  logic [Width-1:0] data_i,
     input  logic             pop_i,
     output logic             valid_o,
@@ -23,7 +27,7 @@ module fifo #(
   );
 
   always_ff @(posedge clk_i) begin
-    if (push_i) mem[wr] <= data_i;
+    if (write_i) mem[wr] <= data_i;
   end
   assign head_o = mem[rd];
 
@@ -32,4 +36,7 @@ module fifo #(
   ) u_check (
       .clk_i, .rst_i, .valid_i(valid_o), .ready_i(pop_i), .data_i(head_o)
   );
+
+  `SLUICE_ASSERT(!(write_i && !push_i && full_o))
+  `SLUICE_ASSERT(!(push_i && !write_i))
 endmodule

@@ -454,6 +454,7 @@ module vector_unit #(
       .clk_i,
       .rst_i,
       .push_i (retire && done_q.makes_packet),
+      .write_i(retire && done_q.makes_packet),
       .data_i ({done_q.packet, dst_row_o}),
       .pop_i  (packet_pop_i),
       .valid_o(packet_valid_o),

@@ -14,6 +14,7 @@ TEST(Fifo, KeepsOrderUnderRandomTraffic) {
   for (uint32_t seed = 0; seed < 8; ++seed) {
     Testbench<Vrtl_fifo> fifo(seed);
     fifo->push_i = 0;
+    fifo->write_i = 0;
     fifo->pop_i = 0;
     fifo.reset();
     std::deque<uint32_t> model;
@@ -31,6 +32,7 @@ TEST(Fifo, KeepsOrderUnderRandomTraffic) {
       const bool pop = !model.empty() && fifo.pick(4) >= bias;
       const uint32_t data = fifo.pick(1u << 16);
       fifo->push_i = push;
+      fifo->write_i = push || (model.size() < kDepth && fifo.pick(2));
       fifo->data_i = data;
       fifo->pop_i = pop;
       fifo.clock();
@@ -43,22 +45,43 @@ TEST(Fifo, KeepsOrderUnderRandomTraffic) {
   }
 }
 
-/// Drives push and pop regardless of what the queue says.
-void force(bool push, bool pop) {
+/// Drives push, pop and write regardless of what the queue says.
+void force(bool push, bool pop, bool write) {
   reportToError();
   Testbench<Vrtl_fifo> fifo(1);
   fifo->push_i = 0;
+  fifo->write_i = 0;
   fifo->pop_i = 0;
   fifo.reset();
   fifo->push_i = push;
+  fifo->write_i = write;
   fifo->pop_i = pop;
   for (int cycle = 0; cycle < 10; ++cycle)
     fifo.clock();
 }
 
 TEST(Fifo, AssertsThatItsOwnerLooks) {
-  EXPECT_DEATH(force(true, false), "Assertion failed in [^ ]*u_pointers: .*push_i");
-  EXPECT_DEATH(force(false, true), "Assertion failed in [^ ]*u_pointers: .*pop_i");
+  EXPECT_DEATH(force(true, false, true), "Assertion failed in [^ ]*u_pointers: .*push_i");
+  EXPECT_DEATH(force(false, true, false), "Assertion failed in [^ ]*u_pointers: .*pop_i");
+  EXPECT_DEATH(force(true, false, false), "Assertion failed in [^ ]*fifo: .*push_i && !write_i");
+}
+
+TEST(Fifo, AssertsThatNothingIsWrittenIntoAFullQueue) {
+  const auto overwrite = [] {
+    reportToError();
+    Testbench<Vrtl_fifo> fifo(1);
+    fifo->push_i = 0;
+    fifo->write_i = 0;
+    fifo->pop_i = 0;
+    fifo.reset();
+    fifo->push_i = 1;
+    fifo->write_i = 1;
+    while (!fifo->full_o)
+      fifo.clock();
+    fifo->push_i = 0;
+    fifo.clock();
+  };
+  EXPECT_DEATH(overwrite(), "Assertion failed in [^ ]*fifo: .*write_i && !push_i");
 }
 
 } // namespace
