@@ -397,7 +397,8 @@ bool GraphBuilder::isBelowMaximum(const VectorStep &step, const std::vector<RowI
   VectorStep maximum;
   maximum.reduce = isa::Reduce::Max;
   const Row &most = graph.rows[b];
-  return most.kind == RowKind::Vector && most.step == maximum && llvm::is_contained(most.a, a[0]);
+  return most.kind == RowKind::Vector && most.step == maximum &&
+         std::ranges::find(most.a, a[0]) != most.a.end();
 }
 
 bool GraphBuilder::isNotNegative(RowId id) const {
