@@ -11,6 +11,7 @@
 #include "compiler/conversion/model/fastest_plan.h"
 #include "compiler/conversion/model/to_core.h"
 #include "compiler/pipeline/host_arrays.h"
+#include "compiler/pipeline/option_words.h"
 #include "compiler/target/core_program.h"
 #include "compiler/target/save_state.h"
 #include "runtime/format/program_file.h"
@@ -27,39 +28,6 @@ Problem internalError(const std::string &what) {
 }
 
 namespace {
-
-/// The options that shape a program, as the program file records them.
-std::string optionText(const CompileOptions &options, const format::Geometry &geometry) {
-  std::string text = "--target " + geometry.name;
-  if (!options.cut.inputs.empty())
-    text += fmt::format(" --inputs {}", fmt::join(options.cut.inputs, ","));
-  if (!options.cut.outputs.empty())
-    text += fmt::format(" --outputs {}", fmt::join(options.cut.outputs, ","));
-  for (const auto &[name, shape] : options.inputShapes)
-    text += fmt::format(" --input-shape {}={}", name, fmt::join(shape, ","));
-  for (const Binding &one : options.bindings)
-    text += " --bind " + one.spec;
-  for (const auto &[input, output] : options.states)
-    text += fmt::format(" --state {}={}", input, output);
-  for (const streaming::StreamedInput &one : options.streaming.inputs)
-    text += fmt::format(" --stream {}={}:{}", one.name, one.axis, one.steps);
-  if (options.streaming.delay > 0)
-    text += fmt::format(" --stream-delay {}", options.streaming.delay);
-  for (const auto &[name, dim] : options.dataDims)
-    text += fmt::format(" --data-dim {}={}", name, dim);
-  for (const auto &[node, cores] : options.corePartition)
-    text += fmt::format(" --core-partition {}={}", node, fmt::join(cores, ","));
-  if (options.allowDynamicWeights)
-    text += " --allow-dynamic-weights";
-  if (options.rewriteLayout)
-    text += " --rewrite-layout";
-  if (options.fixedRandom)
-    text += " --fixed-random";
-  for (const std::string &one : options.withoutRewrites)
-    text += " --without-rewrite " + one;
-  constexpr std::string_view kEfforts[] = {"fast", "default", "high"};
-  return text + fmt::format(" --effort {}", kEfforts[static_cast<size_t>(options.effort)]);
-}
 
 /// What the search for a plan may cost.
 uint64_t workOf(Effort effort) {
@@ -222,7 +190,7 @@ bool runBack(std::vector<rows::Program> forms, const CompileOptions &options, Co
   plan.program.models = result.program.models;
   plan.program.nodes = result.program.nodes;
   result.program.compilerVersion = SLUICE_VERSION;
-  result.program.options = optionText(options, geometry);
+  result.program.options = optionText(options, geometry.name);
   if (options.progress)
     options.progress->stage("writing the program");
   if (!emit(plan, options.stage, result, problems)) {

@@ -37,6 +37,8 @@ bool compileModel(const CompileOptions &options, CompileResult &result, Problems
   ImportOnce imported(options);
   if (compileRepaired(options, imported, result, problems))
     return checkResult(options, result, problems);
+  if (!options.advise)
+    return false;
   if (doesNotFit(problems)) {
     const RoomTrials trials(options, imported);
     addRoom(findRoom(result.program.geometry, problems, options.effort,

@@ -87,6 +87,9 @@ struct CompileOptions {
   Effort effort = Effort::Default;
   /// --fit-seconds: of wall clock, for the search for another target where the model does not fit.
   unsigned fitSeconds = 1;
+  /// Look for what would help where the model does not compile: flags, cuts, other targets. It
+  /// takes further compilations.
+  bool advise = true;
   bool onlyLoops = false; ///< no other form than loops over positions, for tests of them
   bool measure = true;    ///< run the finished program on the vm for the cycle counts
   /// Run the finished program and compare it with the model; a program that computes something else

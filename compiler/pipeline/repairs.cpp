@@ -202,6 +202,8 @@ bool compileRepaired(const CompileOptions &options, ImportOnce &imported, Compil
     result = {};
     problems.clear();
   }
+  if (!options.advise)
+    return compileAnyWay(options, imported, result, problems);
   Repairs repairs(options, imported);
   if (compileAnyWay(options, imported, result, problems, &repairs))
     return true;

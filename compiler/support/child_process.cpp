@@ -44,17 +44,19 @@ bool writeAll(int file, const std::string &text) {
   }
 }
 
-/// Reads up to the end of a file. False if it does not end in time.
-bool readAll(int file, std::string &text, Clock::time_point until) {
+bool isSet(const std::atomic<bool> *flag) { return flag != nullptr && flag->load(); }
+
+/// Reads up to the end of a file. False if it does not end in time, or before `stop` is set.
+bool readAll(int file, std::string &text, Clock::time_point until, const std::atomic<bool> *stop) {
   for (;;) {
     const auto wait = left(until);
-    if (wait.count() <= 0)
+    if (wait.count() <= 0 || isSet(stop))
       return false;
     pollfd ready{file, POLLIN, 0};
     const int found = poll(&ready, 1, static_cast<int>(wait.count()));
     if (found == 0 || (found < 0 && errno == EINTR))
       continue;
-    char buffer[1024];
+    char buffer[1 << 14];
     const ssize_t count = found < 0 ? -1 : read(file, buffer, sizeof buffer);
     if (count == 0)
       return true;
@@ -67,27 +69,46 @@ bool readAll(int file, std::string &text, Clock::time_point until) {
 
 } // namespace
 
-std::optional<std::string> runInChild(const std::function<std::string()> &work,
-                                      Clock::time_point until) {
+ChildResult tryInChild(const std::function<std::string()> &work, Clock::time_point until,
+                       const std::atomic<bool> *stop) {
   int ends[2];
-  if (left(until).count() <= 0 || pipe2(ends, O_CLOEXEC) != 0)
-    return std::nullopt;
+  if (left(until).count() <= 0)
+    return {.ending = Ending::Late, .text = {}};
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return {};
   const pid_t child = fork();
   if (child == 0)
     runAndExit(work, ends[1], until);
   close(ends[1]);
-  std::string text;
-  const bool ended = child > 0 && readAll(ends[0], text, until);
+  ChildResult result;
+  const bool ended = child > 0 && readAll(ends[0], result.text, until, stop);
   close(ends[0]);
   if (child < 0)
-    return std::nullopt;
+    return {};
   if (!ended)
     kill(child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
-  return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(std::move(text))
-                                                                : std::nullopt;
+  if (isSet(stop)) {
+    result.ending = Ending::Stopped;
+  } else if (!ended) {
+    result.ending = Ending::Late;
+  } else if (WIFSIGNALED(status)) {
+    result.signal = WTERMSIG(status);
+    result.ending = result.signal == SIGALRM ? Ending::Late : Ending::Killed;
+  } else if (WEXITSTATUS(status) == 0) {
+    result.ending = Ending::Returned;
+    return result;
+  }
+  result.text.clear();
+  return result;
+}
+
+std::optional<std::string> runInChild(const std::function<std::string()> &work,
+                                      Clock::time_point until) {
+  ChildResult result = tryInChild(work, until);
+  return result.ending == Ending::Returned ? std::optional(std::move(result.text)) : std::nullopt;
 }
 
 } // namespace sluice

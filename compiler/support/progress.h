@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,12 +13,18 @@ namespace sluice {
 
 class Progress {
 public:
+  Progress() = default;
+  /// Calls `watch` with the name of each stage that begins.
+  explicit Progress(std::function<void(const char *)> watch) : watch(std::move(watch)) {}
+
   /// A new stage begins; `work` is the most that it may do, 0 if it is not counted.
   void stage(const char *name, uint64_t work = 0) {
     const std::lock_guard lock(mutex);
     current = name;
     done = 0;
     most = work;
+    if (watch)
+      watch(name);
   }
 
   /// So much of the stage's work is done.
@@ -33,6 +41,7 @@ public:
 
 private:
   mutable std::mutex mutex;
+  std::function<void(const char *)> watch;
   std::string current;
   uint64_t done = 0, most = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,11 +61,16 @@ struct ImportedTensor {
   [[nodiscard]] bool isMade() const { return lookup != nullptr || quantised.has_value(); }
 };
 
+struct HostTensor;
+
 /// An input of the graph or output of a node.
 struct GraphTensor {
   std::string name;
   std::vector<int64_t> shape;
   mlir::Value value; ///< in the imported function; none: known at import
+  int32_t type = 1;  ///< ONNX's number of the element type
+  /// Known at import and small: what it is.
+  std::shared_ptr<const HostTensor> known = nullptr;
 };
 
 struct ImportedModel {

@@ -58,8 +58,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run(const onnx::ModelProto &model) {
     for (const GraphNode &node : nodes.nodes)
       importNode(node);
   addOutputs(graph, inputs.replaced, function);
-  eraseUnread(function);
-  finishArrays(function);
+  if (report.count() == before) { // else nothing is read: the tensors stay known
+    eraseUnread(function);
+    finishArrays(function);
+  }
   blameReplaced(inputs.replaced, before);
   noteCautions();
   if (report.count() != before)
@@ -114,7 +116,7 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
   for (const ModelInput &input : inputs) {
     if (input.value) {
       tensors.emplace(input.name, Tensor{input.type, input.shape, input.value, {}, input.name});
-      info.tensors.push_back({input.name, input.shape, {}});
+      info.tensors.push_back({input.name, input.shape, {}, input.type});
       continue;
     }
     auto type = mlir::RankedTensorType::get(input.shape, builder.getF32Type());
@@ -130,7 +132,7 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
       const mlir::Value state = builder.create<ir::StateOp>(location, type, nullptr);
       states[input.name] = state;
       tensors.emplace(input.name, Tensor{input.type, input.shape, nullptr, state, {}});
-      info.tensors.push_back({input.name, input.shape, state});
+      info.tensors.push_back({input.name, input.shape, state, input.type});
       continue;
     }
     const auto range = acceptedRange(input.type);
@@ -144,7 +146,7 @@ void Importer::addInputs(const std::vector<ModelInput> &inputs, mlir::func::Func
     if (tensor.lookup)
       tensor.range = tensor.lookup->range();
     tensors.emplace(input.name, std::move(tensor));
-    info.tensors.push_back({input.name, input.shape, argument});
+    info.tensors.push_back({input.name, input.shape, argument, input.type});
   }
   emitter.setArrays(arrays, [this, function](const Shape &shape, size_t array,
                                              ArrayLookupRef lookup,

@@ -8,6 +8,12 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace sluice::frontend {
+namespace {
+
+/// Most elements of a constant that ImportedModel::tensors keep.
+constexpr int64_t kMostKept = 4096;
+
+} // namespace
 
 void Importer::importNode(const GraphNode &node) {
   const Operator *entry = findOperator(node);
@@ -115,7 +121,9 @@ void Importer::define(const std::string &output, Tensor tensor) {
                                   kMostComputedElements)};
   }
   if (depth == 0 && tensor.isTensor()) // those of a body are as many as there are trips
-    info.tensors.push_back({output, tensor.shape, tensor.value});
+    info.tensors.push_back(
+        {output, tensor.shape, tensor.value, tensor.type,
+         tensor.known && tensor.known->size() <= kMostKept ? tensor.known : nullptr});
   tensors.emplace(output, std::move(tensor));
 }
 
