@@ -87,6 +87,7 @@ class Schema(Folder):
         onnx.save(models.two_activations(), self.dir / "two.onnx")
         found = self.valid("check", "check", "two.onnx", "--target", "c2b8", "--data-dim", "x=0", code=3)
         self.assertTrue(found["errors"])
+        self.valid("reduce", "reduce", "two.onnx", "--target", "c2b8", "--data-dim", "x=0")
         self.valid("failure", "compile", "two.onnx", "--target", "c2b8", "--data-dim", "x=0", "-o", "t.sluice", code=3)
 
     def test_failures(self):

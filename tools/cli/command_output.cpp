@@ -24,7 +24,7 @@ ExitCode exitCodeOf(std::string_view code) {
       {Refused,
        {"E0103", "E0104", "E0114", "E0118", "E0408", "E0411", "E0412", "E0413", "E0414", "E0417",
         "E0606", "E0612", "E0617"}},
-      {Malformed, {"E0605", "E0615", "E0616", "E0622"}},
+      {Malformed, {"E0605", "E0615", "E0616", "E0622", "E0624"}},
       {Internal, {"E0199", "E0498", "E0499", "E0607", "E0608", "E0609", "E0610", "E0611"}}};
   for (const auto &[exit, codes] : exceptions)
     if (std::find(codes.begin(), codes.end(), code) != codes.end())

@@ -17,6 +17,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode);
 void addCompile(CLI::App &app, const Common &common, int &exitCode);
 void addCompare(CLI::App &app, const Common &common, int &exitCode);
 void addDiff(CLI::App &app, const Common &common, int &exitCode);
+void addReduce(CLI::App &app, const Common &common, int &exitCode);
 void addReport(CLI::App &app, const Common &common, int &exitCode);
 void addCheck(CLI::App &app, const Common &common, int &exitCode);
 void addOps(CLI::App &app, const Common &common, int &exitCode);

@@ -280,20 +280,30 @@ void makeRest(const pipeline::CompileOptions &options, const CompileResult &resu
   rest.models = frontend::restOf(pipeline::importOptions(options), outputs, problems);
 }
 
-/// Writes what a report of the fault needs beside the program's path, and says where.
-void addBundle(const CompileResult &result, const pipeline::CompileOptions &options,
+/// The first problem that is a fault of the compiler; nothing if there is none.
+std::optional<size_t> faultOf(const Problems &problems) {
+  const auto first = std::ranges::find_if(problems, [](const Problem &one) {
+    return exitCodeOf(one.code) == Internal && one.code != "E0610"; // memory is the host's
+  });
+  return first == problems.end() ? std::nullopt : std::optional(first - problems.begin());
+}
+
+/// Writes what a report of a fault needs beside the program's path, and says where.
+void addBundle(size_t first, const CompileResult &result, const pipeline::CompileOptions &options,
                const std::string &path, Problems &problems) {
   const std::string folder =
       std::filesystem::path(path == "-" ? defaultOutput(options.modelPath) : path)
-          .replace_extension("E0498")
+          .replace_extension(problems[first].code)
           .string();
   const auto wrong =
-      writeBundle(folder, *result.checked, options, options.check->seed, result.program);
+      writeBundle(folder, problems, options, result.checked ? &*result.checked : nullptr);
   if (wrong)
     problems.push_back(*wrong);
   else
-    problems.front().notes.push_back(
-        fmt::format("'{}' has what a report needs: model, flags, versions and inputs", folder));
+    problems[first].notes.push_back(
+        fmt::format("'{0}' has what a report needs: model, flags, versions and inputs; 'sluice "
+                    "reduce {0}' makes the model small",
+                    folder));
 }
 
 int run(Options options, const Common &common) {
@@ -340,8 +350,13 @@ int run(Options options, const Common &common) {
   if (const auto wrong = checkPath(path, program, report))
     return report.fail({*wrong}, "");
   const auto [result, seconds] = options.model.run("compiling", problems);
-  if (result.checked && result.checked->problem)
-    addBundle(result, compile, path, problems);
+  // What the loader would refuse must not be written.
+  if (program && problems.empty())
+    for (const format::FileProblem &wrong : format::check(result.program))
+      problems.push_back(problem("E0611", fmt::format("the compiled program is not valid: {} ({})",
+                                                      wrong.message, wrong.code)));
+  if (const auto fault = faultOf(problems))
+    addBundle(*fault, result, compile, path, problems);
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);
   Report::notes(result.notes);
@@ -353,12 +368,6 @@ int run(Options options, const Common &common) {
       return report.fail({*wrong}, "");
     return Ok;
   }
-  // What the loader would refuse must not be written.
-  for (const format::FileProblem &wrong : format::check(result.program))
-    problems.push_back(problem("E0611", fmt::format("the compiled program is not valid: {} ({})",
-                                                    wrong.message, wrong.code)));
-  if (!problems.empty())
-    return report.fail(problems, compile.modelPath);
   makeRest(compile, result, rest, problems);
   if (!problems.empty())
     return report.fail(problems, compile.modelPath);

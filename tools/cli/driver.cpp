@@ -168,6 +168,7 @@ void addCommands(CLI::App &app, Common &common, int &exitCode) {
   addCheck(app, common, exitCode);
   addCompare(app, common, exitCode);
   addDiff(app, common, exitCode);
+  addReduce(app, common, exitCode);
   addReport(app, common, exitCode);
   addSweep(app, common, exitCode);
 #endif

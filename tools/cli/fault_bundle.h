@@ -1,20 +1,38 @@
-// What is written for a report of a program that computes something else than its model.
+// What is written for a report of an error of the compiler itself.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "compiler/check/outcome.h"
 #include "compiler/pipeline/pipeline.h"
 #include "tools/cli/command_output.h"
+#include "tools/cli/io/tensor.h"
 
 namespace sluice::cli {
 
-/// Writes a folder `folder`: report.json (problem, versions, flags, seed, the model's file name and
-/// SHA-256, inputs), the model unless it came from standard input or is large, and the inputs as
-/// .npy files. Returns the problem if something cannot be written.
-std::optional<Problem> writeBundle(const std::string &folder, const check::Outcome &outcome,
-                                   const pipeline::CompileOptions &options, uint64_t seed,
-                                   const format::Program &program);
+/// Writes a folder `folder`: report.json (problems, versions, flags, seed, the model's file name
+/// and SHA-256, inputs), the model with its external weights unless it came from standard input or
+/// is large, files that flags name, and the inputs of a wrong value as .npy files. `checked` may be
+/// null. Returns the problem if something cannot be written.
+std::optional<Problem> writeBundle(const std::string &folder, const Problems &problems,
+                                   const pipeline::CompileOptions &options,
+                                   const check::Outcome *checked);
+
+/// A bundle that was read.
+struct Bundle {
+  std::string code;               ///< of the first problem
+  std::vector<std::string> flags; ///< words; files in the bundle with their paths
+  uint64_t seed = 1;
+  std::string model;                ///< path; empty: the bundle has none
+  std::string modelName, modelHash; ///< may be empty
+  /// By sample, a tensor for each input, with its name.
+  std::vector<std::vector<io::Tensor>> samples;
+};
+
+/// Reads a bundle; E0501 or E0624 if that cannot be done.
+std::variant<Bundle, Problem> readBundle(const std::string &folder);
 
 } // namespace sluice::cli

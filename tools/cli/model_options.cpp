@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <llvm/ADT/StringExtras.h>
@@ -279,8 +280,12 @@ ModelOptions::Compiled ModelOptions::run(std::string_view what, Problems &proble
   Ticker ticker(fmt::format("{} {}", what, compile.modelPath));
   pipeline::CompileOptions watched = compile;
   watched.progress = &ticker.progress();
-  if (!pipeline::compileModel(watched, compiled.result, problems) && problems.empty())
-    problems.push_back(problem("E0611", "the compiler failed without a message"));
+  try {
+    if (!pipeline::compileModel(watched, compiled.result, problems) && problems.empty())
+      problems.push_back(problem("E0611", "the compiler failed without a message"));
+  } catch (const std::logic_error &error) { // ours
+    problems.push_back(problem("E0611", error.what()));
+  }
   compiled.seconds = ticker.seconds();
   return compiled;
 }

@@ -14,6 +14,7 @@
 #include "tools/cli/clock.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/engine.h"
+#include "tools/cli/engine_bundle.h"
 #include "tools/cli/run_report.h"
 #include "tools/cli/streams.h"
 #include "tools/cli/tensor_error.h"
@@ -379,7 +380,7 @@ private:
       if (difference.empty())
         text += "engines agree: equal bits, equal cycles\n";
       else
-        problems.push_back(problem("E0614", "the engines differ: " + difference));
+        problems.push_back(differing(difference));
     }
     const Json outputsJson = compareOutputs(text, problems);
     const bool same = equal.is_null() || equal == true;
@@ -444,6 +445,22 @@ private:
   std::string traceOf(const std::vector<sluice_rt_span> &spans) const {
     const uint64_t last = runs.back().inferences.back().cycles.last_output;
     return traceText(cut(spans, 0, last), Listing(model.program()), model.program().machine());
+  }
+
+  /// The problem of engines that differ. Writes what a report needs, and says where.
+  [[nodiscard]] Problem differing(const std::string &difference) const {
+    Problem found = problem("E0614", "the engines differ: " + difference);
+    const std::string &file = options.choice.file;
+    const std::string folder =
+        fs::path(file == "-" ? "program" : fs::path(file).filename()).replace_extension("E0614");
+    const auto wrong =
+        writeEngineBundle(folder, found, file, sets[differingInference(runs[0], runs[1])].inputs);
+    found.notes.push_back(
+        wrong ? wrong->message
+              : fmt::format("'{0}' has what a report needs: program, flags, versions and inputs; "
+                            "'sluice reduce MODEL --bundle {0}' makes the model small",
+                            folder));
+    return found;
   }
 
   /// Every output of every set that has a reference, and the worst of each output.

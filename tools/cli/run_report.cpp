@@ -19,25 +19,26 @@ Json notFiniteJson(const NotFinite &found, const std::vector<int64_t> &shape) {
           {"first_nan", place(found.nan, found.firstNan)}};
 }
 
+/// What differs first in an inference; "" if nothing does.
+std::string inferenceDifference(const EngineRun &a, const EngineRun &b, size_t i) {
+  const Inference &x = a.inferences[i];
+  const Inference &y = b.inferences[i];
+  for (size_t o = 0; o < x.outputs.size(); ++o)
+    if (x.outputs[o].data != y.outputs[o].data)
+      return fmt::format("inference {}: output '{}' differs in bits", i, x.outputs[o].name);
+  if (x.cycles.first_input == y.cycles.first_input && x.cycles.last_output == y.cycles.last_output)
+    return "";
+  return fmt::format("inference {}: {} from cycle {} to {}, {} from cycle {} to {}", i, a.name,
+                     x.cycles.first_input, x.cycles.last_output, b.name, y.cycles.first_input,
+                     y.cycles.last_output);
+}
+
 } // namespace
 
 bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) {
-  for (size_t i = 0; i < a.inferences.size(); ++i) {
-    const Inference &x = a.inferences[i];
-    const Inference &y = b.inferences[i];
-    for (size_t o = 0; o < x.outputs.size(); ++o)
-      if (x.outputs[o].data != y.outputs[o].data) {
-        difference = fmt::format("inference {}: output '{}' differs in bits", i, x.outputs[o].name);
-        return false;
-      }
-    if (x.cycles.first_input != y.cycles.first_input ||
-        x.cycles.last_output != y.cycles.last_output) {
-      difference = fmt::format("inference {}: {} from cycle {} to {}, {} from cycle {} to {}", i,
-                               a.name, x.cycles.first_input, x.cycles.last_output, b.name,
-                               y.cycles.first_input, y.cycles.last_output);
+  for (size_t i = 0; i < a.inferences.size(); ++i)
+    if (difference = inferenceDifference(a, b, i); !difference.empty())
       return false;
-    }
-  }
   if (a.costs != b.costs || a.state != b.state)
     difference = a.state != b.state ? "the saved state differs in bits"
                                     : fmt::format("{}: {}, {}: {}", a.name, costsText(a.costs),
@@ -45,6 +46,13 @@ bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference) 
   else
     difference = counterDifference(a.counters, b.counters);
   return difference.empty();
+}
+
+size_t differingInference(const EngineRun &a, const EngineRun &b) {
+  for (size_t i = 0; i < a.inferences.size(); ++i)
+    if (!inferenceDifference(a, b, i).empty())
+      return i;
+  return 0;
 }
 
 std::string valuesText(const io::Tensor &tensor) {

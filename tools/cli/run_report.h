@@ -30,6 +30,9 @@ struct EngineRun {
 /// Whether two engines did the same, and if not, what differs first.
 bool equalRuns(const EngineRun &a, const EngineRun &b, std::string &difference);
 
+/// The number of the first inference in which two engines differ; 0 if they differ elsewhere.
+size_t differingInference(const EngineRun &a, const EngineRun &b);
+
 /// The values of a small tensor, the span of a large one; what is not finite.
 std::string valuesText(const io::Tensor &tensor);
 

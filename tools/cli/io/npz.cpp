@@ -164,4 +164,54 @@ std::variant<std::vector<Tensor>, Error> readNpz(std::string_view bytes) {
   return Archive(bytes).read();
 }
 
+namespace {
+
+void add(std::string &bytes, uint64_t value, unsigned size) {
+  for (unsigned i = 0; i < size; ++i)
+    bytes += static_cast<char>(value >> (8 * i) & 0xFF);
+}
+
+/// The fields that the local header and the central directory have in common.
+std::string headerOf(const std::string &name, const std::string &content) {
+  constexpr uint64_t kVersion = 20, kDate = 0x21; // 1980-01-01: the same tensors, the same bytes
+  std::string bytes;
+  add(bytes, kVersion, 2);
+  add(bytes, 0, 6); // flags, method: stored, time
+  add(bytes, kDate, 2);
+  add(bytes, crc32_z(0, reinterpret_cast<const Bytef *>(content.data()), content.size()), 4);
+  add(bytes, content.size(), 4);
+  add(bytes, content.size(), 4);
+  add(bytes, name.size(), 2);
+  add(bytes, 0, 2); // extra field
+  return bytes;
+}
+
+} // namespace
+
+std::string writeNpz(const std::vector<Tensor> &tensors) {
+  std::string bytes, directory;
+  for (const Tensor &tensor : tensors) {
+    const std::string name = tensor.name + ".npy", content = writeNpy(tensor),
+                      header = headerOf(name, content);
+    directory += std::string_view("PK\1\2\24\0", 6);
+    directory += header;
+    add(directory, 0, 10); // comment, disk, attributes
+    add(directory, bytes.size(), 4);
+    directory += name;
+    bytes += std::string_view("PK\3\4", 4);
+    bytes += header;
+    bytes += name;
+    bytes += content;
+  }
+  const size_t start = bytes.size();
+  bytes += directory;
+  bytes += std::string_view("PK\5\6\0\0\0\0", 8);
+  add(bytes, tensors.size(), 2);
+  add(bytes, tensors.size(), 2);
+  add(bytes, directory.size(), 4);
+  add(bytes, start, 4);
+  add(bytes, 0, 2);
+  return bytes;
+}
+
 } // namespace sluice::io

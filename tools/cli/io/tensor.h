@@ -44,6 +44,10 @@ inline constexpr std::string_view kNpzMagic{"PK", 2};
 std::variant<Tensor, Error> readNpy(std::string_view bytes);
 std::string writeNpy(const Tensor &tensor);
 
+/// An archive with a member for each tensor, not compressed. The tensors together are smaller than
+/// 4 GiB.
+std::string writeNpz(const std::vector<Tensor> &tensors);
+
 /// Every .npy member, by name without ".npy".
 std::variant<std::vector<Tensor>, Error> readNpz(std::string_view bytes);
 

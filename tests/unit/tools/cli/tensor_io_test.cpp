@@ -77,6 +77,20 @@ TEST(TensorIo, NpzMember) {
   EXPECT_EQ(tensors[0].data, example().data);
 }
 
+TEST(TensorIo, NpzRoundTrip) {
+  Tensor other = example();
+  other.name = "another tensor";
+  other.shape = {6};
+  const auto read = readNpz(writeNpz({example(), other}));
+  const auto *found = std::get_if<std::vector<Tensor>>(&read);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2U);
+  EXPECT_EQ((*found)[0].name, "x");
+  EXPECT_EQ((*found)[0].data, example().data);
+  EXPECT_EQ((*found)[1].name, "another tensor");
+  EXPECT_EQ((*found)[1].shape, std::vector<int64_t>{6});
+}
+
 TEST(TensorIo, SizesThatLie) {
   EXPECT_EQ(elementCount({1 << 20, 1 << 20}), -1);
   EXPECT_EQ(elementCount({-1}), -1);
