@@ -65,7 +65,7 @@ class Package(unittest.TestCase):
 
     def test_what_it_says(self):
         fields = run("dpkg-deb", "--field", self.package)
-        for needed in ("Package: sluice\n", "libmlir-19", "libprotobuf", "libc6", "Recommends: python3-numpy"):
+        for needed in ("Package: sluice\n", "libllvm19", "libmlir-19", "libprotobuf", "libc6", "Recommends: python3-numpy"):
             self.assertIn(needed, fields)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can change the root")
