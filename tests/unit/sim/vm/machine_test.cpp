@@ -438,7 +438,7 @@ TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
     TestMachine machine(test.program);
     machine.run(100);
     // The matrix unit starts a cycle after the vector unit: t = 22 + shift;
-    // element reads in t+3 = 25 + shift are all later than w.
+    // element reads from t+2 = 24 + shift on are all later than w.
     ASSERT_THAT(machine.outputs, SizeIs(1));
     EXPECT_EQ(machine.outputs[0].lanes[0], 0x4100) << shift; // 8
   }
@@ -458,8 +458,8 @@ TEST(Machine, ProcessingElementsReadTheirWeightsInTheirOwnCycle) {
     test.core(0, {gate, wait, mm, write, sendResult(0), isa::Halt{}});
     TestMachine machine(test.program);
     machine.run(100);
-    // Reads in 23, 23, 24, 25 against writes visible from w + 1 = 24 + lead.
-    const std::vector<uint16_t> sums{0x4080, 0x4000, 0, 0, 0}; // 4, 2, 0
+    // Reads in 22, 22, 23, 24 against writes visible from w + 1 = 24 + lead.
+    const std::vector<uint16_t> sums{0x4000, 0, 0, 0, 0}; // 2, 0
     ASSERT_THAT(machine.outputs, SizeIs(1));
     EXPECT_EQ(machine.outputs[0].lanes[0], sums[lead]) << lead;
     EXPECT_EQ(machine.outputs[0].lanes[1], 0);
