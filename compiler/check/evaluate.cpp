@@ -249,7 +249,7 @@ std::vector<Rounding> randomDirections(size_t count, uint64_t seed) {
 }
 
 std::vector<Rounding> manyDirections(uint64_t seed) {
-  constexpr size_t kRandom = 16;
+  constexpr size_t kRandom = 64;
   std::vector<Rounding> all = allDirections(), random = randomDirections(kRandom, seed);
   std::ranges::move(random, std::back_inserter(all));
   return all;

@@ -495,7 +495,7 @@ RowId GraphBuilder::forProduct(RowId id, const std::vector<bool> &read) {
     chosen.push_back(reads(lane) ? 1 : 0);
   VectorStep choose;
   choose.alu2 = isa::Alu::Select;
-  return copyOf(id, vectorOnce(choose, {constant(chosen)}, id, splat(0), facts.used));
+  return vectorOnce(choose, {constant(chosen)}, id, splat(0), facts.used);
 }
 
 RowId GraphBuilder::withZeroPadding(RowId id, uint32_t used) {
