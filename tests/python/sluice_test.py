@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -138,6 +139,20 @@ class Compile(Python):
         with self.assertRaises(KeyboardInterrupt):
             for _ in range(100):
                 sluice.compile(model, target="c6b32", effort="high")
+        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+            self.assertEqual(children.read(), "")
+
+
+    def test_ctrl_c_while_the_compiler_starts(self):
+        start = subprocess.Popen
+
+        def interrupted(*arguments, **options):
+            process = start(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGINT)
+            return process
+
+        with unittest.mock.patch("subprocess.Popen", interrupted), self.assertRaises(KeyboardInterrupt):
+            sluice.compile(models.dense(512)[0], target="c6b32", effort="high")
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
             self.assertEqual(children.read(), "")
 

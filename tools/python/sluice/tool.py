@@ -9,12 +9,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union, cast
 
 import numpy as np
@@ -86,6 +87,28 @@ def _listen(stream: IO[bytes], said: List[str]) -> None:
     progress.end()
 
 
+class _HeldInterrupt:
+    """Holds back Ctrl-C while a process starts: between its start and the statement that ends it, nobody would."""
+
+    def __init__(self) -> None:
+        self._came = False
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not None:
+            self._before = signal.signal(signal.SIGINT, self._hold)
+
+    def _hold(self, _number: int, _frame: Optional[FrameType]) -> None:
+        self._came = True
+
+    def release(self) -> None:
+        """Raises KeyboardInterrupt, or does what the program does, if Ctrl-C came."""
+        if self._before is None:
+            return
+        signal.signal(signal.SIGINT, self._before)
+        self._before = None
+        if self._came:
+            signal.raise_signal(signal.SIGINT)
+
+
 class Workspace:
     """A temporary folder for the files of one command."""
 
@@ -103,12 +126,19 @@ class Workspace:
     def call(self, arguments: Sequence[str], stdin: Optional[bytes] = None) -> Tuple[int, str, str]:
         """Runs the command. Returns its exit code, standard output and standard error."""
         words = [executable(), f"--progress={'always' if ProgressLine.is_watched() else 'never'}", *arguments]
-        with subprocess.Popen(words, cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
+        interrupt = _HeldInterrupt()
+        try:
+            process = subprocess.Popen(words, cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+        except BaseException:
+            interrupt.release()
+            raise
+        with process:
             assert process.stderr is not None
             said: List[str] = []
             listener = threading.Thread(target=_listen, args=(process.stderr, said))
             try:
+                interrupt.release()
                 listener.start()
                 process.stderr = None # what the thread reads is no longer communicate's
                 out, _ = process.communicate(stdin or b"")
