@@ -167,8 +167,8 @@ std::variant<std::vector<Tensor>, Error> readNpz(std::string_view bytes) {
 namespace {
 
 void add(std::string &bytes, uint64_t value, unsigned size) {
-  for (unsigned i = 0; i < size; ++i)
-    bytes += static_cast<char>(value >> (8 * i) & 0xFF);
+  for (unsigned i = 0; i < size; ++i, value >>= 8)
+    bytes += static_cast<char>(value & 0xFF);
 }
 
 /// The fields that the local header and the central directory have in common.
