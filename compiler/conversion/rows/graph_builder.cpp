@@ -189,7 +189,8 @@ uint64_t GraphBuilder::weightOf(const Term &term) const {
 }
 
 RowId GraphBuilder::sumOfParts(const std::vector<Term> &terms, std::vector<float> bias,
-                               uint32_t used, bool uniform, const LaneValues &beyond) {
+                               uint32_t used, bool uniform,
+                               const std::optional<LaneValues> &beyond) {
   const uint32_t summed = uniform ? lanes() : used;
   std::vector<uint16_t> identity(size_t{lanes()} * lanes());
   for (uint32_t lane = 0; lane < summed; ++lane)
@@ -205,13 +206,11 @@ RowId GraphBuilder::sumOfParts(const std::vector<Term> &terms, std::vector<float
                               {}, used, uniform, beyond);
     parts.push_back({forProduct(part, std::vector<bool>(summed, true)), ones});
   }
-  const bool isPadded = !uniform && bias.size() > used;
-  const LaneValues padding = LaneValues::known(isPadded ? bias[used] : 0);
-  return linear(std::move(parts), std::move(bias), used, uniform, padding);
+  return linear(std::move(parts), std::move(bias), used, uniform);
 }
 
 RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used,
-                           bool uniform, const LaneValues &beyond) {
+                           bool uniform, std::optional<LaneValues> beyond) {
   uint64_t weight = 0;
   for (const Term &term : terms)
     weight += weightOf(term);
@@ -223,12 +222,15 @@ RowId GraphBuilder::linear(std::vector<Term> terms, std::vector<float> bias, uin
       term.x = recalled(term.x);
     isRead[term.x] = true;
   }
+  if (uniform)
+    beyond = LaneValues::finite();
+  else if (!beyond)
+    beyond = LaneValues::known(bias.size() > used ? bias[used] : 0);
   Row row;
   row.kind = RowKind::Linear;
   row.terms = std::move(terms);
   row.bias = std::move(bias);
-  return push(std::move(row),
-              {used, uniform, LaneValues::finite(), uniform ? LaneValues::finite() : beyond});
+  return push(std::move(row), {used, uniform, LaneValues::finite(), *beyond});
 }
 
 RowId GraphBuilder::vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c,

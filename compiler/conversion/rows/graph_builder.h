@@ -62,9 +62,9 @@ public:
   RowId splat(double value);
   /// `inside` in the first `used` lanes, `outside` in the others.
   RowId mask(uint32_t used, double inside, double outside);
-  /// `beyond` is what the lanes beyond `used` hold, if they are not uniform.
+  /// `beyond` is what the lanes beyond `used` hold, if they are not uniform: by default the bias.
   RowId linear(std::vector<Term> terms, std::vector<float> bias, uint32_t used, bool uniform,
-               const LaneValues &beyond = LaneValues::known(0));
+               std::optional<LaneValues> beyond = std::nullopt);
   /// b and c may be kNoRow. Step.table indexes tables of this graph.
   RowId vector(const VectorStep &step, std::vector<RowId> a, RowId b, RowId c, uint32_t used);
   /// The same row again where it was asked for before; it then serves the nodes of this group too.
@@ -125,7 +125,7 @@ private:
   [[nodiscard]] uint64_t weightOf(const Term &term) const;
   /// A sum that might overflow an accumulator, as a sum of sums that are rounded to bf16.
   RowId sumOfParts(const std::vector<Term> &terms, std::vector<float> bias, uint32_t used,
-                   bool uniform, const LaneValues &beyond);
+                   bool uniform, const std::optional<LaneValues> &beyond);
   /// What a step makes of lanes whose operands are known so far.
   [[nodiscard]] LaneValues after(const VectorStep &step, const LaneValues &a, const LaneValues &b,
                                  const LaneValues &c) const;

@@ -110,10 +110,7 @@ RowId emitLinear(GraphBuilder &graph, const LinearSum::Rounded &sum, uint32_t us
   std::vector<Term> terms;
   for (size_t i = 0; i < sum.sources.size(); ++i)
     terms.push_back({graph.forProduct(sum.sources[i], sum.reads[i]), sum.blocks[i]});
-  // The weights of the other lanes are zero.
-  const bool isPadded = !uniform && sum.bias.size() > used;
-  return graph.linear(std::move(terms), sum.bias, used, uniform,
-                      LaneValues::known(isPadded ? sum.bias[used] : 0));
+  return graph.linear(std::move(terms), sum.bias, used, uniform);
 }
 
 } // namespace sluice::rows

@@ -2,7 +2,6 @@
 // places.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
