@@ -25,6 +25,8 @@ using testing::ElementsAre;
 
 class Evaluated : public testing::Test {
 protected:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
   Evaluated() : context(mlir::MLIRContext::Threading::DISABLED) {
     context.loadDialect<ir::SluiceDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
                         mlir::math::MathDialect>();
@@ -111,7 +113,6 @@ TEST_F(Evaluated, ChoosesAnotherIndexWhereRoundingMay) {
 }
 
 TEST_F(Evaluated, PoisonsSums) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Spread y =
       graph("func.func @main(%x: tensor<2x2xf32>) -> tensor<2xf32> {\n"
             "  %y = sluice.reduce sum %x axes [1] : (tensor<2x2xf32>) -> tensor<2xf32>\n"
@@ -128,7 +129,6 @@ TEST_F(Evaluated, PoisonsSums) {
 /// The maximum of a row with an infinity is finite, and the other rows are as they were: so are the
 /// scores of an attention behind a mask.
 TEST_F(Evaluated, KeepsMaximaOfMaskedRows) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Spread y = graph("func.func @main(%x: tensor<2x2xf32>) -> tensor<2x1xf32> {\n"
                          "  %y = sluice.reduce max %x axes [1] keepdims : (tensor<2x2xf32>) -> "
                          "tensor<2x1xf32>\n"
@@ -152,7 +152,6 @@ TEST_F(Evaluated, KeepsElementsBesideInfiniteConstants) {
 
 /// A view moves elements from lane to lane by sums, which an infinity that it reads makes NaN.
 TEST_F(Evaluated, PoisonsViewsThatReadAnInfinity) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto movedBy = [&](const std::string &start) {
     return graph("func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {\n"
                  "  %y = sluice.slice %x starts [" +
@@ -169,7 +168,6 @@ TEST_F(Evaluated, PoisonsViewsThatReadAnInfinity) {
 
 /// An infinity that the model multiplies by nothing: the weights between groups are zeros.
 TEST_F(Evaluated, DoesNotDemandNaNOfZeroWeights) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Spread y =
       graph("func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {\n"
             "  %w = sluice.constant dense<[[1.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32>\n"
@@ -221,7 +219,6 @@ TEST_F(Evaluated, ChoosesAnyUnspecifiedElement) {
 
 /// What rounding makes NaN in one direction is not a number in comparisons either.
 TEST_F(Evaluated, ComparesWhatIsNotFinite) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Spread y = graph("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
                          "  %v = sluice.reverse %x axes [0] : (tensor<2xf32>) -> tensor<2xf32>\n"
                          "  %y = sluice.map (%a = %v) : (tensor<2xf32>) -> tensor<2xf32> {\n"
